@@ -1,0 +1,297 @@
+//! What goes into a [`crate::Machine`] and what comes out.
+//!
+//! *Events* come from the host's parent process, are numbered by it and are lost by nobody: a
+//! daemon that dies is replaced, and the events whose effects the parent has not seen are given
+//! to the next one. *News* come from the daemon's own shell: links and starters.
+//! Outputs are *effects* that the parent applies, all of an event's or none, and *acts* of the
+//! shell.
+
+use pvm_wire::peer::PeerMessage;
+use pvm_wire::request::{Reply, Request, Role, Welcome};
+use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
+
+/// A connection to the local socket, numbered by the parent and never used twice.
+pub type Connection = u64;
+
+choice! {
+    /// What the parent tells.
+    pub enum Event {
+        /// Somebody connected whose credentials are good.
+        1 => Hello {
+            /// The connection.
+            connection: Connection,
+            /// The request's number.
+            id: u32,
+            /// What it wants to be.
+            role: Role,
+            /// Its program name.
+            program: Blob,
+            /// False if `reset` shall spare it.
+            reset: bool,
+            /// Its process.
+            pid: u32,
+            /// The launched task that this process is (or descends from), if it has not enrolled.
+            launched: Option<Tid>,
+        },
+        /// A request of somebody who has said hello.
+        2 => Asked {
+            /// The connection.
+            connection: Connection,
+            /// The request's number.
+            id: u32,
+            /// What is asked. Never one of those that the parent answers itself.
+            request: Request,
+        },
+        /// The connection ended.
+        3 => Closed {
+            /// The connection.
+            connection: Connection,
+        },
+        /// A task was started.
+        4 => Launched {
+            /// The task.
+            tid: Tid,
+            /// Its process.
+            pid: u32,
+        },
+        /// A task could not be started.
+        5 => LaunchFailed {
+            /// The task that was to be.
+            tid: Tid,
+            /// Why.
+            code: Code,
+            /// Paths tried.
+            tried: Vec<Blob>,
+        },
+        /// The process of a task ended (its pidfd says so); its messages are all published.
+        6 => Exited {
+            /// The task.
+            tid: Tid,
+            /// As `waitpid` tells it; 0 where nobody can know (a task that was not launched).
+            status: i32,
+        },
+        /// A launched task wrote.
+        7 => Wrote {
+            /// The task.
+            tid: Tid,
+            /// 1 standard output, 2 standard error.
+            stream: u8,
+            /// What it wrote.
+            bytes: Blob,
+        },
+        /// Both outputs of a launched task are at their end.
+        8 => OutputEnded {
+            /// The task.
+            tid: Tid,
+        },
+    }
+
+    /// What the parent is to do. Those of one event are applied together.
+    pub enum Effect {
+        /// Answer.
+        1 => Reply {
+            /// Whom.
+            connection: Connection,
+            /// Which request.
+            id: u32,
+            /// What.
+            reply: Reply,
+        },
+        /// Answer a hello: make the task's inbox (if it has none yet), watch its process, send
+        /// the welcome with the inbox. The parent fills in the doorbell.
+        2 => Enrol {
+            /// Whom.
+            connection: Connection,
+            /// Which request.
+            id: u32,
+            /// The task's process.
+            pid: u32,
+            /// What it is told.
+            welcome: Welcome,
+        },
+        /// Make an inbox and start a program; answered by `Launched` or `LaunchFailed`.
+        3 => Launch {
+            /// The new task.
+            launch: Launch,
+        },
+        /// Send a signal to a task's process.
+        4 => Signal {
+            /// The task.
+            tid: Tid,
+            /// The signal.
+            signal: i32,
+        },
+        /// Put a message into the inbox of a local task.
+        5 => Deliver {
+            /// The task.
+            to: Tid,
+            /// The message.
+            message: Message,
+        },
+        /// Standard input for a launched task; empty closes it.
+        6 => Feed {
+            /// The task.
+            tid: Tid,
+            /// The bytes.
+            bytes: Blob,
+        },
+        /// A line for the log.
+        7 => Log {
+            /// Without time and host: the parent adds them.
+            text: String,
+        },
+        /// The task is gone from the table: its inbox and doorbell may go; its slabs stay until
+        /// their readers are done.
+        8 => Forget {
+            /// The task.
+            tid: Tid,
+        },
+        /// A record of the machine's state changed.
+        9 => Save {
+            /// Its key.
+            key: Blob,
+            /// Its value, or none if it is gone.
+            value: Option<Blob>,
+        },
+        /// The machine ends: kill all tasks, remove all files, go.
+        10 => End,
+    }
+}
+
+record! {
+    /// How to start a task.
+    pub struct Launch {
+        /// Its id.
+        pub tid: Tid,
+        /// Absolute path, or a name to look for in `search`.
+        pub file: Blob,
+        /// Directories, in order; already expanded.
+        pub search: Vec<Blob>,
+        /// Arguments without the program's name.
+        pub args: Vec<Blob>,
+        /// `NAME=value` to add (or all there is).
+        pub environment: Vec<Blob>,
+        /// True where `environment` is all there is.
+        pub whole_environment: bool,
+        /// Working directory, empty for the default (the user's home).
+        pub directory: Blob,
+        /// True if standard input will be fed; otherwise it is `/dev/null`.
+        pub fed: bool,
+        /// True if output and error output are told apart (`pvm run`); otherwise one pipe.
+        pub split_output: bool,
+        /// With `PvmTaskDebug`: the debugger to run it under, else empty.
+        pub debugger: Blob,
+    }
+
+    /// What a daemon tells of itself when it joins.
+    pub struct HostFacts {
+        /// The name that it goes by (made unique by the machine: NAME, NAME.2 ...).
+        pub name: Blob,
+        /// Architecture name, such as `LINUX64`.
+        pub arch: Blob,
+        /// PVM's signature of the data layout (x86-64: 0x408c41).
+        pub signature: i32,
+        /// Cores.
+        pub cores: u32,
+        /// Speed from the host file, 1000 by default.
+        pub speed: i32,
+        /// Where other daemons reach it, `ADDRESS:PORT`.
+        pub address: String,
+        /// Fingerprint of its key (SHA-256 of the certificate's public key).
+        pub key: Blob,
+        /// Where it looks for programs.
+        pub search: Vec<Blob>,
+    }
+}
+
+/// What the shell tells on its own account.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum News {
+    /// A link to this host is up; both ends know each other's keys.
+    LinkUp {
+        /// The host.
+        host: HostIndex,
+    },
+    /// The link to this host broke.
+    LinkDown {
+        /// The host.
+        host: HostIndex,
+    },
+    /// A host said something.
+    Said {
+        /// Who.
+        host: HostIndex,
+        /// What.
+        message: PeerMessage,
+    },
+    /// A daemon that [`Act::StartHost`] asked for is there, and has told its facts.
+    HostReady {
+        /// Which start.
+        ticket: u64,
+        /// The facts.
+        facts: HostFacts,
+    },
+    /// A daemon could not be started.
+    HostFailed {
+        /// Which start.
+        ticket: u64,
+        /// Why.
+        code: Code,
+        /// For people: what failed, where, what to do.
+        detail: String,
+    },
+    /// The decision that a host is dead (no link and no sign of life within the bound).
+    HostDead {
+        /// The host.
+        host: HostIndex,
+    },
+}
+
+/// What the shell is to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Act {
+    /// Say this over the link; queued until the link is up.
+    Say {
+        /// To whom.
+        host: HostIndex,
+        /// What.
+        message: PeerMessage,
+    },
+    /// Start a daemon: on this computer, or at a name with the options of a host file.
+    StartHost {
+        /// To tell the answers apart.
+        ticket: u64,
+        /// The host file line; empty for another daemon on this computer.
+        line: Blob,
+    },
+    /// A daemon that was started is part of the machine now: let it in and tell it who it is.
+    Admit {
+        /// Which start.
+        ticket: u64,
+        /// Its place.
+        host: HostIndex,
+    },
+    /// The host table changed: who is in, with their addresses and keys.
+    Hosts {
+        /// Index and facts of all hosts, this one included.
+        hosts: Vec<(HostIndex, HostFacts)>,
+    },
+}
+
+/// Anything that goes in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// From the parent.
+    Event(Event),
+    /// From the shell.
+    News(News),
+}
+
+/// Anything that comes out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// For the parent.
+    Effect(Effect),
+    /// For the shell.
+    Act(Act),
+}

@@ -1,0 +1,194 @@
+//! The word that says where messages wait, and whether the owner sleeps.
+//!
+//! ```text
+//!  bit 63    62      61 ............................ 0
+//! +-------+--------+---------------------------------+
+//! | armed | closed | lanes: bit (lane mod 62)        |
+//! +-------+--------+---------------------------------+
+//! ```
+//! A sender publishes its cell, then sets its lane's bit: one read-modify-write that at the same
+//! time tells it whether the owner sleeps (*armed*) and must be woken, and whether it is gone
+//! (*closed*). The owner clears the bits, then reads the lanes. Since all of it is one location,
+//! no fence is needed and no wake-up can be lost.
+
+use crate::activity::Activity;
+use crate::segment::{Mapping, PAGE};
+use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// Lanes share the 62 bits by their place modulo this.
+pub const LANE_BITS: u32 = 62;
+const LANES: u64 = (1 << LANE_BITS) - 1;
+const CLOSED: u64 = 1 << 62;
+const ARMED: u64 = 1 << 63;
+
+/// What lies at the start of an inbox's segment. All on one cache line.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Header {
+    pending: AtomicU64,
+    /// How many lanes were ever opened: the owner asks for those that it does not know.
+    opened: AtomicU32,
+    /// 1 once the owner counts among the awake.
+    counted: AtomicU32,
+}
+
+/// What a sender learns when it marks its lane.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Marked {
+    /// The owner is awake.
+    Awake,
+    /// The owner sleeps, and it is this sender's part to wake it.
+    Wake,
+    /// The owner is gone.
+    Closed,
+}
+
+impl Header {
+    /// For tests on the heap.
+    pub fn new() -> Self {
+        Self { pending: AtomicU64::new(0), opened: AtomicU32::new(0), counted: AtomicU32::new(0) }
+    }
+
+    /// Sender: something was published in `lane`. PAIRS WITH: `take`, `arm`.
+    pub fn mark(&self, lane: u32) -> Marked {
+        let old = self.pending.fetch_or(1 << (lane % LANE_BITS), Ordering::AcqRel);
+        if old & CLOSED != 0 {
+            return Marked::Closed;
+        }
+        if old & ARMED != 0 && self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0 {
+            return Marked::Wake;
+        }
+        Marked::Awake
+    }
+
+    /// Owner: something waits. One read, for spinning.
+    pub fn has_pending(&self) -> bool {
+        self.pending.load(Ordering::Acquire) & LANES != 0
+    }
+
+    /// Owner: takes the bits. PAIRS WITH: `mark`.
+    pub fn take(&self) -> u64 {
+        if !self.has_pending() {
+            return 0;
+        }
+        self.pending.fetch_and(!LANES, Ordering::AcqRel) & LANES
+    }
+
+    /// Owner: sets bits again, for lanes that were not read to their end.
+    pub fn put_back(&self, bits: u64) {
+        self.pending.fetch_or(bits & LANES, Ordering::AcqRel);
+    }
+
+    /// Owner: about to sleep. False if something waits; then it is not armed.
+    pub fn arm(&self) -> bool {
+        if self.pending.fetch_or(ARMED, Ordering::AcqRel) & LANES == 0 {
+            return true;
+        }
+        self.pending.fetch_and(!ARMED, Ordering::AcqRel);
+        false
+    }
+
+    /// Owner: awake. True if no sender has disarmed it.
+    pub fn disarm(&self) -> bool {
+        self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0
+    }
+
+    /// Keeper: the owner is gone.
+    pub fn close(&self) {
+        self.pending.fetch_or(CLOSED, Ordering::AcqRel);
+    }
+
+    fn is_armed(&self) -> bool {
+        self.pending.load(Ordering::Acquire) & ARMED != 0
+    }
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A mapped inbox.
+#[derive(Clone, Debug)]
+pub struct Inbox {
+    mapping: Arc<Mapping>,
+}
+
+impl Inbox {
+    /// Bytes of the segment.
+    pub const SIZE: usize = PAGE;
+
+    /// The inbox in this segment.
+    pub const fn new(mapping: Arc<Mapping>) -> Self {
+        Self { mapping }
+    }
+
+    /// The word and its neighbours.
+    pub fn header(&self) -> &Header {
+        // SAFETY: atomics only.
+        unsafe { self.mapping.view(0) }
+    }
+
+    /// Lanes ever opened.
+    pub fn opened(&self) -> u32 {
+        self.header().opened.load(Ordering::Acquire)
+    }
+
+    /// Keeper: one more lane was opened. PAIRS WITH: `opened` behind the bit of that lane.
+    pub(crate) fn count_lane(&self, opened: u32) {
+        self.header().opened.store(opened, Ordering::Release);
+    }
+
+    /// Owner: counts among the awake from now on.
+    pub fn start(&self, activity: &Activity) {
+        if self.header().counted.swap(1, Ordering::AcqRel) == 0 {
+            activity.woke();
+        }
+    }
+
+    /// Owner: about to sleep; false if something waits.
+    pub fn arm(&self, activity: &Activity) -> bool {
+        let armed = self.header().arm();
+        if armed {
+            activity.slept();
+        }
+        armed
+    }
+
+    /// Owner: awake again, by whatever reason.
+    pub fn disarm(&self, activity: &Activity) {
+        if self.header().disarm() {
+            activity.woke();
+        }
+    }
+
+    /// Keeper: the owner is gone, and counts no more.
+    pub(crate) fn close(&self, activity: &Activity) {
+        self.header().close();
+        if self.header().counted.swap(0, Ordering::AcqRel) == 1 && !self.header().is_armed() {
+            activity.slept();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_one_sender_wakes_a_sleeper() {
+        let header = Header::new();
+        assert_eq!(header.mark(3), Marked::Awake);
+        assert!(!header.arm(), "something waits");
+        assert_eq!(header.take(), 1 << 3);
+        assert!(header.arm());
+        assert_eq!(header.mark(62), Marked::Wake);
+        assert_eq!(header.mark(1), Marked::Awake);
+        assert!(!header.disarm(), "a sender did it");
+        assert_eq!(header.take(), 0b11);
+        header.close();
+        assert_eq!(header.mark(1), Marked::Closed);
+    }
+}

@@ -1,0 +1,396 @@
+//! The host's book of segments: who made them, who may still need them.
+//!
+//! Kept by the parent process. It makes every segment, so that the death of a task at any
+//! instruction leaves nothing behind that nobody knows of: the inbox and the incoming lanes go
+//! with the task; a lane out of it stays until the receiver has read it; its slabs stay until
+//! every reader has struck itself out (or died).
+
+use crate::activity::Activity;
+use crate::inbox::Inbox;
+use crate::lane::{CELLS_MAX, Ring, segment_size};
+use crate::outbox::Broker;
+use crate::segment::{self, Mapping, PAGE};
+use crate::slab;
+use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
+use pvm_wire::{Blob, Code, Tid};
+use rustix::fd::OwnedFd;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Lanes of senders that are gone are looked after when there are this many of an inbox.
+const ORPHANS_MAX: usize = 8;
+
+#[derive(Debug)]
+enum Use {
+    Activity,
+    Inbox,
+    /// From, to, place.
+    Lane(Tid, Tid, u32),
+    /// Whose, and the page of holders.
+    Slab(Tid, Arc<Mapping>),
+}
+
+#[derive(Debug)]
+struct Kept {
+    fd: OwnedFd,
+    size: usize,
+    purpose: Use,
+}
+
+#[derive(Debug)]
+struct Lane {
+    from: Tid,
+    /// The segments that the receiver has not left yet, oldest first.
+    segments: Vec<SegmentId>,
+    /// The opening's number.
+    opening: u32,
+    orphan: bool,
+}
+
+#[derive(Debug)]
+struct Box_ {
+    segment: SegmentId,
+    inbox: Inbox,
+    doorbell: Blob,
+    lanes: Vec<Option<Lane>>,
+    by_sender: BTreeMap<Tid, u32>,
+    opened: u32,
+}
+
+/// The book.
+#[derive(Debug)]
+pub struct Keeper {
+    segments: BTreeMap<SegmentId, Kept>,
+    next: SegmentId,
+    boxes: BTreeMap<Tid, Box_>,
+    /// Slabs whose owner is gone.
+    orphans: BTreeSet<SegmentId>,
+    slabs: BTreeMap<Tid, BTreeSet<SegmentId>>,
+    activity: Activity,
+    bytes: u64,
+    bytes_max: u64,
+}
+
+impl Keeper {
+    /// An empty book; all segments together will have at most `bytes_max` bytes.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn new(bytes_max: u64) -> Result<Self, Code> {
+        let fd = segment::create(Activity::SIZE).map_err(|_| Code::NoMem)?;
+        let mapping = Mapping::new(&fd, Activity::SIZE, true).map_err(|_| Code::NoMem)?;
+        let kept = Kept { fd, size: Activity::SIZE, purpose: Use::Activity };
+        Ok(Self {
+            segments: BTreeMap::from([(ACTIVITY_SEGMENT, kept)]),
+            next: ACTIVITY_SEGMENT + 1,
+            boxes: BTreeMap::new(),
+            orphans: BTreeSet::new(),
+            slabs: BTreeMap::new(),
+            activity: Activity::new(Arc::new(mapping)),
+            bytes: Activity::SIZE as u64,
+            bytes_max,
+        })
+    }
+
+    /// Bytes of all segments.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How many segments.
+    pub fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    fn create(
+        &mut self,
+        size: usize,
+        purpose: impl FnOnce(&OwnedFd) -> Result<Use, Code>,
+    ) -> Result<SegmentId, Code> {
+        let size = size.checked_next_multiple_of(PAGE).ok_or(Code::NoMem)?;
+        if self.bytes.saturating_add(size as u64) > self.bytes_max {
+            self.sweep();
+        }
+        if self.bytes.saturating_add(size as u64) > self.bytes_max {
+            return Err(Code::NoMem);
+        }
+        let fd = segment::create(size).map_err(|_| Code::NoMem)?;
+        let purpose = purpose(&fd)?;
+        let id = self.next;
+        self.next += 1;
+        self.bytes += size as u64;
+        self.segments.insert(id, Kept { fd, size, purpose });
+        Ok(id)
+    }
+
+    fn delete(&mut self, id: SegmentId) {
+        if let Some(kept) = self.segments.remove(&id) {
+            self.bytes -= kept.size as u64;
+        }
+    }
+
+    fn segment(&self, id: SegmentId) -> Result<(Segment, &OwnedFd), Code> {
+        let kept = self.segments.get(&id).ok_or(Code::NotFound)?;
+        let mut segment = Segment {
+            id,
+            size: kept.size as u64,
+            lane: 0,
+            owner: Tid::NONE,
+            inbox: 0,
+            doorbell: Blob::default(),
+        };
+        match kept.purpose {
+            Use::Lane(from, to, place) => {
+                segment.owner = from;
+                segment.lane = place;
+                if let Some(receiver) = self.boxes.get(&to) {
+                    segment.inbox = receiver.segment;
+                    segment.doorbell = receiver.doorbell.clone();
+                }
+            }
+            Use::Slab(owner, _) => segment.owner = owner,
+            Use::Activity | Use::Inbox => {}
+        }
+        Ok((segment, &kept.fd))
+    }
+
+    /// An inbox for a task, before it exists. The task will bind `doorbell`. Asked again, the
+    /// same inbox.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn create_inbox(&mut self, tid: Tid, doorbell: Blob) -> Result<(Segment, &OwnedFd), Code> {
+        if let Some(old) = self.boxes.get(&tid) {
+            return self.segment(old.segment);
+        }
+        let mut mapped = None;
+        let id = self.create(Inbox::SIZE, |fd| {
+            mapped = Mapping::new(fd, Inbox::SIZE, true).ok();
+            Ok(Use::Inbox)
+        })?;
+        let inbox = Inbox::new(Arc::new(mapped.ok_or(Code::NoMem)?));
+        // The host's own lane is the first: notices are told apart by their place.
+        let lanes = vec![None];
+        let by_sender = BTreeMap::new();
+        self.boxes.insert(tid, Box_ { segment: id, inbox, doorbell, lanes, by_sender, opened: 0 });
+        self.segment(id)
+    }
+
+    /// A lane from one task (or the host itself, `Tid::NONE`) to a task of this host; if there
+    /// is one, the segment in which it goes on.
+    ///
+    /// # Errors
+    /// [`Code::NoTask`] if there is no such receiver, [`Code::NoMem`].
+    pub fn open_lane(
+        &mut self,
+        from: Tid,
+        to: Tid,
+        cells: u32,
+    ) -> Result<(Segment, &OwnedFd), Code> {
+        let receiver = self.boxes.get(&to).ok_or(Code::NoTask)?;
+        let orphans = receiver.lanes.iter().flatten().filter(|lane| lane.orphan).count();
+        if orphans >= ORPHANS_MAX {
+            self.drop_drained_lanes(to);
+        }
+        let receiver = &self.boxes[&to];
+        let place = match receiver.by_sender.get(&from) {
+            Some(place) => *place,
+            None if from == Tid::NONE => 0,
+            None => {
+                let free = receiver.lanes.iter().skip(1).position(Option::is_none);
+                free.map_or(receiver.lanes.len(), |free| free + 1) as u32
+            }
+        };
+        let size = segment_size(cells.clamp(4, CELLS_MAX));
+        let id = self.create(size, |_| Ok(Use::Lane(from, to, place)))?;
+        let receiver = self.boxes.get_mut(&to).expect("found above");
+        if receiver.by_sender.insert(from, place).is_some() {
+            let lane = receiver.lanes[place as usize].as_mut().expect("known by its sender");
+            lane.segments.push(id);
+        } else {
+            receiver.opened += 1;
+            let opening = receiver.opened;
+            let lane = Some(Lane { from, segments: vec![id], opening, orphan: false });
+            if place as usize == receiver.lanes.len() {
+                receiver.lanes.push(lane);
+            } else {
+                receiver.lanes[place as usize] = lane;
+            }
+            receiver.inbox.count_lane(opening);
+        }
+        self.segment(id)
+    }
+
+    /// A segment for the slabs of a task.
+    ///
+    /// # Errors
+    /// [`Code::NoMem`].
+    pub fn open_slab(&mut self, owner: Tid, bytes: u64) -> Result<(Segment, &OwnedFd), Code> {
+        let size = usize::try_from(bytes).map_err(|_| Code::NoMem)?.max(2 * PAGE);
+        let id = self.create(size, |fd| {
+            let holders = Mapping::new(fd, PAGE, true).map_err(|_| Code::NoMem)?;
+            Ok(Use::Slab(owner, Arc::new(holders)))
+        })?;
+        self.slabs.entry(owner).or_default().insert(id);
+        self.segment(id)
+    }
+
+    /// A segment by its number: slabs and inboxes for all, a lane for its two ends.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`], [`Code::Denied`].
+    pub fn map(&self, asker: Tid, id: SegmentId) -> Result<(Segment, &OwnedFd), Code> {
+        match self.segments.get(&id).map(|kept| &kept.purpose) {
+            Some(Use::Lane(from, to, _)) if *from != asker && *to != asker => Err(Code::Denied),
+            _ => self.segment(id),
+        }
+    }
+
+    /// The lanes into a task's inbox that were opened after the `after`-th.
+    ///
+    /// # Errors
+    /// [`Code::NoTask`].
+    pub fn list_lanes(&self, asker: Tid, after: u32) -> Result<Vec<Segment>, Code> {
+        let own = self.boxes.get(&asker).ok_or(Code::NoTask)?;
+        own.lanes
+            .iter()
+            .flatten()
+            .filter(|lane| lane.opening > after)
+            .filter_map(|lane| lane.segments.first())
+            .map(|id| self.segment(*id).map(|(segment, _)| segment))
+            .collect()
+    }
+
+    /// A task needs a segment no more: a receiver has left a ring, an owner gives back slabs.
+    pub fn drop_segment(&mut self, asker: Tid, id: SegmentId) {
+        match self.segments.get(&id).map(|kept| &kept.purpose) {
+            Some(Use::Lane(_, to, place)) if *to == asker => {
+                let place = *place as usize;
+                let Some(own) = self.boxes.get_mut(&asker) else { return };
+                if let Some(Some(lane)) = own.lanes.get_mut(place) {
+                    lane.segments.retain(|segment| *segment != id);
+                }
+                self.delete(id);
+            }
+            Some(Use::Slab(owner, _)) if *owner == asker => {
+                if let Some(own) = self.slabs.get_mut(&asker) {
+                    own.remove(&id);
+                }
+                // A reader may still hold the descriptor, if not the mapping.
+                self.orphans.insert(id);
+                self.sweep();
+            }
+            _ => {}
+        }
+    }
+
+    /// A task is gone: its inbox is closed, what it read is let go, what it sent stays readable.
+    pub fn remove_task(&mut self, tid: Tid) {
+        if let Some(own) = self.boxes.remove(&tid) {
+            own.inbox.close(&self.activity);
+            for id in own.lanes.into_iter().flatten().flat_map(|lane| lane.segments) {
+                self.delete(id);
+            }
+            self.delete(own.segment);
+        }
+        self.remove_sender(tid);
+        for kept in self.segments.values() {
+            if let Use::Slab(_, holders) = &kept.purpose {
+                slab::strike_out(holders, Some(tid));
+            }
+        }
+        self.sweep();
+    }
+
+    /// A sender is gone, or starts anew with the same id (a daemon): what it has sent stays
+    /// readable, its next lanes are new ones.
+    pub fn remove_sender(&mut self, tid: Tid) {
+        for receiver in self.boxes.values_mut() {
+            if let Some(place) = receiver.by_sender.remove(&tid)
+                && let Some(Some(lane)) = receiver.lanes.get_mut(place as usize)
+            {
+                lane.orphan = true;
+            }
+        }
+        if let Some(slabs) = self.slabs.remove(&tid) {
+            self.orphans.extend(slabs);
+        }
+    }
+
+    /// Frees the slabs of tasks that are gone which nobody reads any more. True if some are left.
+    pub fn sweep(&mut self) -> bool {
+        let unread: Vec<_> = self
+            .orphans
+            .iter()
+            .copied()
+            .filter(|id| match self.segments.get(id).map(|kept| &kept.purpose) {
+                Some(Use::Slab(_, holders)) => slab::strike_out(holders, None),
+                _ => true,
+            })
+            .collect();
+        for id in unread {
+            self.orphans.remove(&id);
+            self.delete(id);
+        }
+        !self.orphans.is_empty()
+    }
+
+    /// Makes room among the lanes of a receiver that outlives many senders.
+    fn drop_drained_lanes(&mut self, receiver: Tid) {
+        let Some(own) = self.boxes.get_mut(&receiver) else { return };
+        let mut freed = Vec::new();
+        for slot in &mut own.lanes {
+            let drained = slot.as_ref().filter(|lane| lane.orphan).is_some_and(|lane| {
+                match lane.segments[..] {
+                    [] => true,
+                    [last] => self.segments.get(&last).is_none_or(|kept| {
+                        Mapping::new(&kept.fd, kept.size, false)
+                            .is_ok_and(|mapping| Ring::Shared(Arc::new(mapping)).is_drained())
+                    }),
+                    _ => false,
+                }
+            });
+            if drained && let Some(lane) = slot.take() {
+                debug_assert!(lane.from != Tid::NONE);
+                freed.extend(lane.segments);
+            }
+        }
+        for id in freed {
+            self.delete(id);
+        }
+    }
+
+    /// The book as `tid` sees it.
+    pub const fn broker(&mut self, tid: Tid) -> KeeperBroker<'_> {
+        KeeperBroker { keeper: self, tid }
+    }
+}
+
+/// A broker that asks the keeper directly: for the parent itself, and for tests.
+#[derive(Debug)]
+pub struct KeeperBroker<'a> {
+    keeper: &'a mut Keeper,
+    tid: Tid,
+}
+
+fn owned((segment, fd): (Segment, &OwnedFd)) -> Result<(Segment, OwnedFd), Code> {
+    Ok((segment, fd.try_clone().map_err(|_| Code::OutOfRes)?))
+}
+
+impl Broker for KeeperBroker<'_> {
+    fn open_lane(&mut self, to: Tid, cells: u32) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.open_lane(self.tid, to, cells).and_then(owned)
+    }
+    fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.open_slab(self.tid, bytes).and_then(owned)
+    }
+    fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.map(self.tid, id).and_then(owned)
+    }
+    fn list_lanes(&mut self, after: u32) -> Result<Vec<Segment>, Code> {
+        self.keeper.list_lanes(self.tid, after)
+    }
+    fn drop_segment(&mut self, id: SegmentId) {
+        self.keeper.drop_segment(self.tid, id);
+    }
+}

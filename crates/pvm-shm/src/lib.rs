@@ -1,0 +1,27 @@
+//! How messages change hands on one host.
+//!
+//! A task has an **inbox**: one word that says where something waits and whether its owner
+//! sleeps. Every sender has a **lane** of its own into it, a ring of fixed cells that only it
+//! fills, so that a sender that is killed or stopped at any instruction holds up nobody else.
+//! Small messages ride in the cell; larger ones lie in a **slab** of the sender's, and the cell
+//! holds a descriptor. All segments are made by the host's [`Keeper`], which keeps them until
+//! their readers are done, whatever happens to the writers. [`Outbox`] is the sending half of a
+//! process, [`Inlet`] the receiving half. The layouts are drawn in `doc/shm.md`.
+//!
+//! This crate is the only home of unsafe memory code. Memory shared with another process is
+//! taken for hostile: an index is read once and checked, no reference to bytes is formed.
+
+pub mod activity;
+pub mod inbox;
+pub mod inlet;
+mod keeper;
+pub mod lane;
+pub mod outbox;
+pub mod segment;
+pub mod slab;
+pub mod sync;
+
+pub use inlet::{Inlet, Payload};
+pub use keeper::Keeper;
+pub use outbox::{Body, Broker, Outbox, Sent};
+pub use slab::{Pool, Slab};

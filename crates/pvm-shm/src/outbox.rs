@@ -1,0 +1,239 @@
+//! The sending half of a process: its lanes into other inboxes, and its slabs.
+
+use crate::activity::Activity;
+use crate::inbox::{Inbox, Marked};
+use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring};
+use crate::segment::Mapping;
+use crate::slab::{Pool, Slab};
+use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
+use pvm_wire::{Code, Envelope, Tid};
+use rustix::fd::OwnedFd;
+use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Who gives out segments: the keeper, asked directly or over a socket.
+pub trait Broker {
+    /// A (larger) lane to a task of this host. `NoTask` if there is none.
+    fn open_lane(&mut self, to: Tid, cells: u32) -> Result<(Segment, OwnedFd), Code>;
+    /// A segment for slabs.
+    fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code>;
+    /// A segment by its number.
+    fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code>;
+    /// The caller's own lanes opened after the `after`-th.
+    fn list_lanes(&mut self, after: u32) -> Result<Vec<Segment>, Code>;
+    /// The caller needs this one no more.
+    fn drop_segment(&mut self, id: SegmentId);
+}
+
+/// Maps a segment that came with its description.
+pub(crate) fn map((segment, fd): (Segment, OwnedFd)) -> Result<(Segment, Arc<Mapping>), Code> {
+    let size = usize::try_from(segment.size).map_err(|_| Code::NoMem)?;
+    let mapping = Mapping::new(&fd, size, size <= 1 << 20).map_err(|_| Code::NoMem)?;
+    Ok((segment, Arc::new(mapping)))
+}
+
+/// What goes with an envelope: data and run list.
+#[derive(Debug)]
+pub enum Body<'a> {
+    /// In pieces, one behind the other, in private memory.
+    Bytes(&'a [&'a [u8]]),
+    /// In a slab of this outbox's.
+    Slab(&'a mut Slab),
+}
+
+/// What became of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sent {
+    /// It is in the receiver's inbox.
+    Delivered,
+    /// There is no such task (any more).
+    Gone,
+}
+
+#[derive(Debug)]
+struct LaneOut {
+    sender: lane::Sender,
+    segment: SegmentId,
+    place: u32,
+    inbox: Inbox,
+    doorbell: Option<SocketAddrUnix>,
+}
+
+/// The sending half.
+#[derive(Debug)]
+pub struct Outbox {
+    lanes: HashMap<Tid, LaneOut>,
+    pool: Pool,
+    bell: OwnedFd,
+    activity: Activity,
+}
+
+impl Outbox {
+    /// No lanes yet.
+    ///
+    /// # Errors
+    /// The process has no descriptors left, or the keeper gives no segment.
+    pub fn new(broker: &mut dyn Broker) -> Result<Self, Code> {
+        let (_, mapping) = map(broker.map(ACTIVITY_SEGMENT)?)?;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let kind = SocketType::DGRAM;
+        let bell = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)
+            .map_err(|_| Code::OutOfRes)?;
+        let activity = Activity::new(mapping);
+        Ok(Self { lanes: HashMap::new(), pool: Pool::new(), bell, activity })
+    }
+
+    /// The host's count of awake tasks.
+    pub const fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
+    /// The descriptor that rings bells, for the child of a fork to close.
+    pub const fn bell(&self) -> &OwnedFd {
+        &self.bell
+    }
+
+    /// A slab for `size` bytes.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn slab(&mut self, broker: &mut dyn Broker, size: usize) -> Result<Slab, Code> {
+        for segment in self.pool.surplus() {
+            broker.drop_segment(segment);
+        }
+        self.pool.take(size, |bytes| {
+            let (segment, mapping) = map(broker.open_slab(bytes as u64)?)?;
+            Ok((segment.id, mapping))
+        })
+    }
+
+    /// Slabs that readers still hold.
+    pub fn slabs_in_flight(&self) -> usize {
+        self.pool.in_flight()
+    }
+
+    /// Puts a message into the inbox of `to`, which may differ from the envelope's receiver
+    /// where a daemon hands it on. Never waits for the receiver.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn send(
+        &mut self,
+        broker: &mut dyn Broker,
+        to: Tid,
+        envelope: &Envelope,
+        body: Body<'_>,
+    ) -> Result<Sent, Code> {
+        match body {
+            Body::Bytes(parts) => {
+                let size: usize = parts.iter().map(|part| part.len()).sum();
+                if size <= INLINE_MAX {
+                    let mut inline = [0; INLINE_MAX];
+                    let mut at = 0;
+                    for part in parts {
+                        inline[at..at + part.len()].copy_from_slice(part);
+                        at += part.len();
+                    }
+                    return self.push(broker, to, lane::Kind::Inline, envelope, &inline[..size]);
+                }
+                let mut slab = self.slab(broker, size)?;
+                let mut at = 0;
+                for part in parts {
+                    slab.write(at, part);
+                    at += part.len();
+                }
+                self.send_slab(broker, to, envelope, &mut slab)
+            }
+            Body::Slab(slab) => self.send_slab(broker, to, envelope, slab),
+        }
+    }
+
+    fn send_slab(
+        &mut self,
+        broker: &mut dyn Broker,
+        to: Tid,
+        envelope: &Envelope,
+        slab: &mut Slab,
+    ) -> Result<Sent, Code> {
+        let Some(descriptor) = slab.hold_for(to) else {
+            // More receivers than a slab has places for: the next ones share a copy, which
+            // lives in `slab`'s stead from now on. The old one is freed by its readers.
+            let size = slab.capacity();
+            let copy = self.slab(broker, size)?;
+            let mut block = [0; 4096];
+            for at in (0..size).step_by(block.len()) {
+                let n = block.len().min(size - at);
+                slab.read(at, &mut block[..n]);
+                copy.write(at, &block[..n]);
+            }
+            *slab = copy;
+            return self.send_slab(broker, to, envelope, slab);
+        };
+        let sent = self.push(broker, to, lane::Kind::Slab, envelope, &descriptor.to_array());
+        if sent != Ok(Sent::Delivered) {
+            slab.release(descriptor);
+        }
+        sent
+    }
+
+    fn push(
+        &mut self,
+        broker: &mut dyn Broker,
+        to: Tid,
+        kind: lane::Kind,
+        envelope: &Envelope,
+        payload: &[u8],
+    ) -> Result<Sent, Code> {
+        let lane = match self.lanes.entry(to) {
+            std::collections::hash_map::Entry::Occupied(lane) => lane.into_mut(),
+            std::collections::hash_map::Entry::Vacant(place) => {
+                match open(broker, to, CELLS_FIRST) {
+                    Err(Code::NoTask) => return Ok(Sent::Gone),
+                    lane => place.insert(lane?),
+                }
+            }
+        };
+        if lane.sender.push(kind, envelope, payload).is_err() {
+            // Full: a closed inbox would let a lane grow for nobody.
+            let cells = lane.sender.cells().saturating_mul(GROWTH).min(CELLS_MAX);
+            let mut next = match open(broker, to, cells) {
+                Err(Code::NoTask) => {
+                    self.lanes.remove(&to);
+                    return Ok(Sent::Gone);
+                }
+                next => next?,
+            };
+            lane.sender.push_moved(next.segment);
+            next.sender.push(kind, envelope, payload).expect("an empty ring has room");
+            *lane = next;
+        }
+        match lane.inbox.header().mark(lane.place) {
+            Marked::Awake => Ok(Sent::Delivered),
+            Marked::Wake => {
+                self.activity.woke();
+                if let Some(doorbell) = &lane.doorbell {
+                    // A full or missing doorbell means that the receiver is awake or gone.
+                    let _ = rustix::net::sendto(&self.bell, b"!", SendFlags::DONTWAIT, doorbell);
+                }
+                Ok(Sent::Delivered)
+            }
+            Marked::Closed => {
+                self.lanes.remove(&to);
+                Ok(Sent::Gone)
+            }
+        }
+    }
+}
+
+fn open(broker: &mut dyn Broker, to: Tid, cells: u32) -> Result<LaneOut, Code> {
+    let (segment, mapping) = map(broker.open_lane(to, cells)?)?;
+    let (_, inbox) = map(broker.map(segment.inbox)?)?;
+    Ok(LaneOut {
+        sender: lane::Sender::new(Ring::Shared(mapping)),
+        segment: segment.id,
+        place: segment.lane,
+        inbox: Inbox::new(inbox),
+        doorbell: SocketAddrUnix::new(segment.doorbell.0.as_slice()).ok(),
+    })
+}

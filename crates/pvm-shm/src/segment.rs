@@ -1,0 +1,159 @@
+//! Memory that processes share: sealed memfds and their mappings.
+//!
+//! A segment never shrinks (sealed) and has its pages from the start (allocated), so that
+//! touching it raises no SIGBUS. It does not survive a fork into the child.
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
+use rustix::io;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use std::ptr::NonNull;
+
+/// Granularity of segments.
+pub const PAGE: usize = 4096;
+
+/// A mapped segment.
+#[derive(Debug)]
+pub struct Mapping {
+    start: NonNull<u8>,
+    size: usize,
+}
+
+// SAFETY: a mapping is an address range; what is done with the bytes is synchronised by those
+// who use them (atomics, lanes).
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+/// Makes a segment of at least `size` bytes, all zero.
+///
+/// # Errors
+/// The host has no memory left, or no descriptors.
+pub fn create(size: usize) -> io::Result<OwnedFd> {
+    let size = size.next_multiple_of(PAGE) as u64;
+    let fd = rustix::fs::memfd_create(c"neopvm", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    rustix::fs::ftruncate(&fd, size)?;
+    rustix::fs::fallocate(&fd, FallocateFlags::empty(), 0, size)?;
+    rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    Ok(fd)
+}
+
+impl Mapping {
+    /// Maps the first `size` bytes. `touched` asks for the page table to be filled at once.
+    ///
+    /// # Errors
+    /// The descriptor is no sealed segment of this size, or there is no address space.
+    pub fn new(fd: impl AsFd, size: usize, touched: bool) -> io::Result<Self> {
+        let fd = fd.as_fd();
+        let seals = rustix::fs::fcntl_get_seals(fd)?;
+        let real = u64::try_from(rustix::fs::fstat(fd)?.st_size).unwrap_or(0);
+        if size == 0 || real < size as u64 || !seals.contains(SealFlags::SHRINK) {
+            return Err(io::Errno::INVAL);
+        }
+        let flags = if touched { MapFlags::POPULATE } else { MapFlags::empty() };
+        // SAFETY: a new mapping at an address of the kernel's choice disturbs nothing.
+        let start = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                size,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED | flags,
+                fd,
+                0,
+            )?
+        };
+        // SAFETY: the range was mapped above and belongs to nobody else. Without this a forked
+        // child could write into the parent's lanes.
+        unsafe { madvise(start, size, Advice::LinuxDontFork) }?;
+        let start = NonNull::new(start.cast()).ok_or(io::Errno::NOMEM)?;
+        Ok(Self { start, size })
+    }
+
+    /// How many bytes.
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The address of `offset`; `length` bytes from there are inside.
+    ///
+    /// # Panics
+    /// If they are not.
+    pub fn at(&self, offset: usize, length: usize) -> *mut u8 {
+        let end = offset.checked_add(length);
+        assert!(end.is_some_and(|end| end <= self.size), "outside of the segment");
+        // SAFETY: just checked to be inside of the mapping.
+        unsafe { self.start.as_ptr().add(offset) }
+    }
+
+    /// The `T` at `offset`: a type made of atomics and [`crate::sync::Shared`] only.
+    ///
+    /// # Safety
+    /// Every bit pattern must be a valid `T`, and all its parts must allow other processes to
+    /// write them at any time.
+    pub unsafe fn view<T>(&self, offset: usize) -> &T {
+        let address = self.at(offset, size_of::<T>()).cast::<T>();
+        assert!(address.is_aligned());
+        // SAFETY: inside, aligned, and valid for any bits by the caller's promise.
+        unsafe { &*address }
+    }
+
+    /// As many `T` from `offset` on.
+    ///
+    /// # Safety
+    /// As for [`Mapping::view`].
+    pub unsafe fn views<T>(&self, offset: usize, count: usize) -> &[T] {
+        let bytes = size_of::<T>().checked_mul(count).expect("a count within a segment");
+        let address = self.at(offset, bytes).cast::<T>();
+        assert!(address.is_aligned());
+        // SAFETY: inside, aligned, and valid for any bits by the caller's promise.
+        unsafe { std::slice::from_raw_parts(address, count) }
+    }
+
+    /// Copies out.
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        let from = self.at(offset, out.len());
+        // SAFETY: `from` has as many bytes, `out` is private memory; a peer that writes
+        // meanwhile spoils only the copied values, which are checked afterwards.
+        unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) }
+    }
+
+    /// Copies in.
+    pub fn write(&self, offset: usize, bytes: &[u8]) {
+        let to = self.at(offset, bytes.len());
+        // SAFETY: `to` has as many bytes; nobody holds a reference to shared bytes.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new`; whoever views it holds the mapping.
+        // An error would mean a wrong address: nothing that could be done here.
+        let _ = unsafe { munmap(self.start.as_ptr().cast(), self.size) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_mappings_of_a_segment_show_the_same_bytes() {
+        let fd = create(100).expect("a segment");
+        let a = Mapping::new(&fd, PAGE, true).expect("mapped");
+        let b = Mapping::new(&fd, PAGE, false).expect("mapped");
+        a.write(10, b"hello");
+        let mut out = [0; 5];
+        b.read(10, &mut out);
+        assert_eq!(&out, b"hello");
+    }
+
+    #[test]
+    fn what_could_shrink_or_is_too_small_is_not_mapped() {
+        let fd = create(PAGE).expect("a segment");
+        assert!(Mapping::new(&fd, 2 * PAGE, false).is_err());
+        let open = rustix::fs::memfd_create(c"x", MemfdFlags::ALLOW_SEALING).expect("memfd");
+        rustix::fs::ftruncate(&open, PAGE as u64).expect("sized");
+        assert!(Mapping::new(&open, PAGE, false).is_err());
+    }
+}

@@ -1,0 +1,444 @@
+//! Memory of a sender's that holds the data of larger messages until every receiver is done.
+//!
+//! ```text
+//! segment:  0       1024 holders (u32 each): the receivers that still read, 0 where none
+//!           4096    the data of slot 0, slot 1, ...
+//! ```
+//! A slab is one slot with its share of the holders. The sender notes a receiver before it
+//! publishes the descriptor; the receiver strikes itself out when it is done; for a receiver
+//! that died the keeper does it. A name can be struck out by the keeper where a count could not
+//! be repaired.
+
+use crate::segment::{Mapping, PAGE};
+use crate::sync::{AtomicU32, Ordering};
+use pvm_wire::request::SegmentId;
+use pvm_wire::{Code, Tid};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Holders of a segment; a slot has its share of them.
+pub const HOLDERS: usize = PAGE / size_of::<u32>();
+/// Slots of the smallest class.
+const SMALLEST: usize = 4096;
+/// Slots that were never needed again are given back beyond this many bytes of a class.
+const KEPT_BYTES: usize = 8 << 20;
+
+/// The holders of a segment.
+fn holders(mapping: &Mapping) -> &[AtomicU32] {
+    // SAFETY: atomics, valid for any bits.
+    unsafe { mapping.views(0, HOLDERS) }
+}
+
+/// Keeper: strikes a dead receiver out. True if nobody reads any slot of the segment.
+pub(crate) fn strike_out(mapping: &Mapping, dead: Option<Tid>) -> bool {
+    let mut empty = true;
+    for holder in holders(mapping) {
+        match holder.load(Ordering::Acquire) {
+            0 => {}
+            name if dead.is_some_and(|tid| tid.0 == name) => holder.store(0, Ordering::Release),
+            _ => empty = false,
+        }
+    }
+    empty
+}
+
+/// What a cell says about data in a slab: where they lie, and where the reader strikes itself
+/// out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Descriptor {
+    /// The segment.
+    pub segment: SegmentId,
+    /// Which of its holders.
+    pub holder: u32,
+    /// Where the data begin.
+    pub offset: u64,
+}
+
+impl Descriptor {
+    /// Bytes of the fixed form.
+    pub const SIZE: usize = 16;
+
+    /// The fixed form.
+    pub fn to_array(self) -> [u8; Self::SIZE] {
+        let mut a = [0; Self::SIZE];
+        a[..4].copy_from_slice(&self.segment.to_le_bytes());
+        a[4..8].copy_from_slice(&self.holder.to_le_bytes());
+        a[8..].copy_from_slice(&self.offset.to_le_bytes());
+        a
+    }
+
+    /// Reads the fixed form.
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        let (segment, rest) = bytes.split_first_chunk()?;
+        let (holder, rest) = rest.split_first_chunk()?;
+        Some(Self {
+            segment: u32::from_le_bytes(*segment),
+            holder: u32::from_le_bytes(*holder),
+            offset: u64::from_le_bytes(*rest.first_chunk()?),
+        })
+    }
+}
+
+/// Data in another task's slab, held until this is dropped.
+#[derive(Debug)]
+pub struct SlabView {
+    mapping: Arc<Mapping>,
+    me: Tid,
+    holder: usize,
+    offset: usize,
+    size: usize,
+}
+
+impl SlabView {
+    /// The data that a descriptor names, if it names any.
+    pub fn new(mapping: Arc<Mapping>, me: Tid, d: Descriptor, size: u64) -> Option<Self> {
+        let offset = usize::try_from(d.offset).ok()?;
+        let size = usize::try_from(size).ok()?;
+        let holder = d.holder as usize;
+        let inside = offset.checked_add(size).is_some_and(|end| end <= mapping.size());
+        // Not `then_some`: a value that is made is also dropped.
+        (inside && offset >= PAGE && holder < HOLDERS).then(|| Self {
+            mapping,
+            me,
+            holder,
+            offset,
+            size,
+        })
+    }
+
+    /// How many bytes.
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Copies out.
+    ///
+    /// # Panics
+    /// If the range is not inside.
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        assert!(offset.checked_add(out.len()).is_some_and(|end| end <= self.size));
+        self.mapping.read(self.offset + offset, out);
+    }
+
+    /// Where the bytes lie. The sender may still write them: never form a reference.
+    pub fn address(&self) -> *const u8 {
+        self.mapping.at(self.offset, self.size)
+    }
+}
+
+impl Drop for SlabView {
+    fn drop(&mut self) {
+        let holder = &holders(&self.mapping)[self.holder];
+        // PAIRS WITH: `Slot::is_unread`. Only our own name: a lying descriptor strikes out nobody.
+        let _ = holder.compare_exchange(self.me.0, 0, Ordering::Release, Ordering::Relaxed);
+    }
+}
+
+/// A slot of a segment, in the owner's books.
+#[derive(Clone, Debug)]
+struct Slot {
+    mapping: Arc<Mapping>,
+    segment: SegmentId,
+    first_holder: usize,
+    holders: usize,
+    offset: usize,
+    capacity: usize,
+    /// Holders noted since the slot was taken.
+    noted: usize,
+    alone: bool,
+}
+
+impl Slot {
+    /// PAIRS WITH: `SlabView::drop`.
+    fn is_unread(&self) -> bool {
+        holders(&self.mapping)[self.first_holder..][..self.noted]
+            .iter()
+            .all(|holder| holder.load(Ordering::Acquire) == 0)
+    }
+}
+
+/// One size of slots.
+#[derive(Debug, Default)]
+struct Class {
+    free: Vec<Slot>,
+    /// Sent and dropped by the owner; some reader may not be done. In order of their sending.
+    in_flight: VecDeque<Slot>,
+}
+
+/// All slabs of one sender.
+#[derive(Clone, Debug, Default)]
+pub struct Pool(Arc<Mutex<Slots>>);
+
+#[derive(Debug, Default)]
+struct Slots {
+    classes: Vec<Class>,
+    /// Segments that are needed no more.
+    surplus: Vec<SegmentId>,
+}
+
+/// A slab that its owner fills and sends.
+#[derive(Debug)]
+pub struct Slab {
+    slot: Option<Slot>,
+    pool: Pool,
+}
+
+/// The class that holds `size` bytes, and its capacity.
+fn class_of(size: usize) -> Option<(usize, usize)> {
+    let mut capacity = SMALLEST;
+    for class in 0.. {
+        if size <= capacity {
+            return Some((class, capacity));
+        }
+        capacity = capacity.checked_mul(4)?;
+    }
+    None
+}
+
+const fn slots_of(capacity: usize) -> usize {
+    match capacity {
+        SMALLEST => 16,
+        0x4000 => 8,
+        0x1_0000 => 4,
+        0x4_0000 => 2,
+        _ => 1,
+    }
+}
+
+impl Pool {
+    /// No slabs yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A slab of at least `size` bytes; `open` makes a segment of so many bytes if none is free.
+    ///
+    /// # Errors
+    /// Whatever `open` answers, [`Code::NoMem`] for absurd sizes.
+    pub fn take(
+        &self,
+        size: usize,
+        open: impl FnOnce(usize) -> Result<(SegmentId, Arc<Mapping>), Code>,
+    ) -> Result<Slab, Code> {
+        let (class, capacity) = class_of(size).ok_or(Code::NoMem)?;
+        if let Some(slot) = self.slots().reuse(class) {
+            return Ok(Slab { slot: Some(slot), pool: self.clone() });
+        }
+        // Above the classes that share a segment, no more memory than is asked for.
+        let slots = slots_of(capacity);
+        let bytes = if slots == 1 { size.next_multiple_of(PAGE) } else { capacity };
+        let (segment, mapping) = open(PAGE + slots * bytes)?;
+        let mut all = (0..slots).map(|i| Slot {
+            mapping: mapping.clone(),
+            segment,
+            first_holder: i * (HOLDERS / slots),
+            holders: HOLDERS / slots,
+            offset: PAGE + i * bytes,
+            capacity: bytes,
+            noted: 0,
+            alone: slots == 1,
+        });
+        let first = all.next();
+        self.slots().class(class).free.extend(all);
+        Ok(Slab { slot: first, pool: self.clone() })
+    }
+
+    /// Segments that can be given back to the keeper.
+    pub fn surplus(&self) -> Vec<SegmentId> {
+        std::mem::take(&mut self.slots().surplus)
+    }
+
+    /// True while a slab is in the hands of its owner or of a reader.
+    pub fn in_flight(&self) -> usize {
+        let mut slots = self.slots();
+        slots.classes.iter_mut().map(|class| class.count_unread()).sum()
+    }
+}
+
+impl Class {
+    fn count_unread(&mut self) -> usize {
+        let (free, kept): (Vec<_>, Vec<_>) = self.in_flight.drain(..).partition(Slot::is_unread);
+        self.free.extend(free);
+        self.in_flight.extend(kept);
+        self.in_flight.len()
+    }
+
+    /// A slot that nobody reads: the last one given back is in the cache.
+    fn reuse(&mut self, size: usize) -> Option<Slot> {
+        if let Some(at) = self.free.iter().rposition(|slot| slot.capacity >= size) {
+            return Some(self.free.swap_remove(at));
+        }
+        let last = self.in_flight.len();
+        // The newest if the receiver is quick, else the oldest: not all, which would cost more
+        // the longer the queue is.
+        let candidates = (0..last.min(4)).chain(last.saturating_sub(2).max(4)..last);
+        let found = candidates.into_iter().find(|&i| {
+            self.in_flight.get(i).is_some_and(|slot| slot.capacity >= size && slot.is_unread())
+        })?;
+        self.in_flight.remove(found)
+    }
+}
+
+impl Slots {
+    fn class(&mut self, class: usize) -> &mut Class {
+        if self.classes.len() <= class {
+            self.classes.resize_with(class + 1, Class::default);
+        }
+        &mut self.classes[class]
+    }
+
+    fn reuse(&mut self, class: usize) -> Option<Slot> {
+        let size = if class == 0 { 0 } else { (SMALLEST << (2 * (class - 1))) + 1 };
+        let mut slot = self.class(class).reuse(size)?;
+        slot.noted = 0;
+        Some(slot)
+    }
+
+    fn give_back(&mut self, slot: Slot) {
+        let Some((index, capacity)) = class_of(slot.capacity) else { return };
+        let class = self.class(index);
+        let idle: usize = class.free.iter().map(|slot| slot.capacity).sum();
+        if !slot.is_unread() {
+            class.in_flight.push_back(slot);
+        } else if slot.alone && idle + capacity > KEPT_BYTES {
+            self.surplus.push(slot.segment);
+        } else {
+            class.free.push(slot);
+        }
+    }
+}
+
+impl Slab {
+    fn slot(&self) -> &Slot {
+        self.slot.as_ref().expect("only taken by drop")
+    }
+
+    /// How many bytes fit.
+    pub fn capacity(&self) -> usize {
+        self.slot().capacity
+    }
+
+    /// Copies in.
+    ///
+    /// # Panics
+    /// If the range is not inside.
+    pub fn write(&self, offset: usize, bytes: &[u8]) {
+        let slot = self.slot();
+        assert!(offset.checked_add(bytes.len()).is_some_and(|end| end <= slot.capacity));
+        slot.mapping.write(slot.offset + offset, bytes);
+    }
+
+    /// Copies out.
+    ///
+    /// # Panics
+    /// If the range is not inside.
+    pub fn read(&self, offset: usize, out: &mut [u8]) {
+        let slot = self.slot();
+        assert!(offset.checked_add(out.len()).is_some_and(|end| end <= slot.capacity));
+        slot.mapping.read(slot.offset + offset, out);
+    }
+
+    /// Where the bytes from `offset` on lie. Readers may look: never form a reference.
+    pub fn address(&self, offset: usize, length: usize) -> *mut u8 {
+        let slot = self.slot();
+        assert!(offset.checked_add(length).is_some_and(|end| end <= slot.capacity));
+        slot.mapping.at(slot.offset + offset, length)
+    }
+
+    /// True if it was sent to nobody, or all readers are done.
+    pub fn is_unread(&self) -> bool {
+        self.slot().is_unread()
+    }
+
+    /// Notes a receiver. None if the slab's share of holders is used up: send a copy.
+    pub fn hold_for(&mut self, receiver: Tid) -> Option<Descriptor> {
+        let slot = self.slot.as_mut().expect("only taken by drop");
+        if slot.noted == slot.holders {
+            return None;
+        }
+        let holder = slot.first_holder + slot.noted;
+        slot.noted += 1;
+        holders(&slot.mapping)[holder].store(receiver.0, Ordering::Release);
+        Some(Descriptor {
+            segment: slot.segment,
+            holder: holder as u32,
+            offset: slot.offset as u64,
+        })
+    }
+
+    /// Takes back the note: the receiver is gone.
+    pub fn release(&self, descriptor: Descriptor) {
+        holders(&self.slot().mapping)[descriptor.holder as usize].store(0, Ordering::Release);
+    }
+}
+
+impl Drop for Slab {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            self.pool.slots().give_back(slot);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::segment;
+
+    fn open(bytes: usize) -> Result<(SegmentId, Arc<Mapping>), Code> {
+        let fd = segment::create(bytes).map_err(|_| Code::NoMem)?;
+        let mapping = Mapping::new(&fd, bytes, true).map_err(|_| Code::NoMem)?;
+        Ok((7, Arc::new(mapping)))
+    }
+
+    #[test]
+    fn a_slab_is_used_again_only_when_its_readers_are_done() {
+        let pool = Pool::new();
+        let me = Tid(0x40002);
+        let mut slab = pool.take(100_000, open).expect("memory");
+        slab.write(5, b"data");
+        let descriptor = slab.hold_for(me).expect("room");
+        let mapping = slab.slot().mapping.clone();
+        let offset = slab.slot().offset;
+        let view = SlabView::new(mapping.clone(), me, descriptor, 9).expect("inside");
+        drop(slab);
+        assert_eq!(pool.in_flight(), 1);
+        let mut out = [0; 4];
+        view.read(5, &mut out);
+        assert_eq!(&out, b"data");
+        drop(view);
+        assert_eq!(pool.in_flight(), 0);
+        let again = pool.take(100_000, |_| panic!("a slot is free")).expect("memory");
+        assert_eq!(again.slot().offset % 4096, offset % 4096);
+    }
+
+    #[test]
+    fn a_dead_reader_is_struck_out() {
+        let pool = Pool::new();
+        let mut slab = pool.take(10, open).expect("memory");
+        let mapping = slab.slot().mapping.clone();
+        slab.hold_for(Tid(1)).expect("room");
+        slab.hold_for(Tid(2)).expect("room");
+        assert!(!strike_out(&mapping, Some(Tid(1))));
+        assert!(!slab.is_unread());
+        strike_out(&mapping, Some(Tid(2)));
+        assert!(strike_out(&mapping, None) && slab.is_unread());
+    }
+
+    #[test]
+    fn descriptors_that_lie_name_nothing() {
+        let (_, mapping) = open(3 * PAGE).expect("memory");
+        let good = Descriptor { segment: 7, holder: 0, offset: PAGE as u64 };
+        assert_eq!(Descriptor::from_slice(&good.to_array()), Some(good));
+        let view = |d, size| SlabView::new(mapping.clone(), Tid(1), d, size).is_some();
+        assert!(view(good, 2 * PAGE as u64));
+        assert!(!view(good, 2 * PAGE as u64 + 1) && !view(good, u64::MAX));
+        assert!(!view(Descriptor { offset: 0, ..good }, 1));
+        assert!(!view(Descriptor { offset: u64::MAX, ..good }, 1));
+        assert!(!view(Descriptor { holder: HOLDERS as u32, ..good }, 1));
+    }
+}

@@ -1,0 +1,31 @@
+//! The only door to atomics: the real ones, or loom's where interleavings are explored.
+
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
+#[cfg(not(loom))]
+pub use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
+
+/// Memory that one side writes while the other may look: only raw pointers come out of it.
+#[cfg(not(loom))]
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Shared<T>(std::cell::UnsafeCell<T>);
+
+#[cfg(not(loom))]
+impl<T> Shared<T> {
+    /// For rings on the heap, in tests.
+    pub const fn new(value: T) -> Self {
+        Self(std::cell::UnsafeCell::new(value))
+    }
+    /// Reads through a raw pointer.
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        f(self.0.get())
+    }
+    /// Writes through a raw pointer.
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0.get())
+    }
+}
+
+#[cfg(loom)]
+pub use loom::cell::UnsafeCell as Shared;

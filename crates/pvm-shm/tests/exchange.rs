@@ -1,0 +1,192 @@
+//! Tasks of one host exchange messages through a keeper's segments.
+
+#![cfg(not(loom))]
+
+use pvm_shm::inbox::Inbox;
+use pvm_shm::segment::Mapping;
+use pvm_shm::{Body, Inlet, Keeper, Outbox, Payload, Sent};
+use pvm_wire::{Bytes, Code, Encoding, Envelope, Tid};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+const A: Tid = Tid(0x40001);
+const B: Tid = Tid(0x40002);
+
+fn keeper() -> Keeper {
+    let mut keeper = Keeper::new(1 << 30).expect("memory");
+    for tid in [A, B] {
+        keeper.create_inbox(tid, "".into()).expect("memory");
+    }
+    keeper
+}
+
+fn inlet(keeper: &mut Keeper, me: Tid) -> Inlet {
+    let (_, fd) = keeper.create_inbox(me, "".into()).expect("memory");
+    let mapping = Mapping::new(fd, Inbox::SIZE, true).expect("mapped");
+    Inlet::new(me, Inbox::new(Arc::new(mapping)))
+}
+
+fn outbox(keeper: &mut Keeper, me: Tid) -> Outbox {
+    Outbox::new(&mut keeper.broker(me)).expect("memory")
+}
+
+fn envelope(src: Tid, tag: i32, body: &[u8]) -> Envelope {
+    let mut envelope = Envelope::new(src, B, tag, 0);
+    envelope.encoding = Encoding::Raw;
+    envelope.data_size = body.len() as u64;
+    envelope
+}
+
+fn send(keeper: &mut Keeper, out: &mut Outbox, src: Tid, tag: i32, body: &[u8]) -> Sent {
+    let envelope = envelope(src, tag, body);
+    let mut broker = keeper.broker(src);
+    out.send(&mut broker, B, &envelope, Body::Bytes(&[body])).expect("memory")
+}
+
+fn bytes(payload: &Payload) -> Vec<u8> {
+    let mut out = vec![0; payload.size()];
+    payload.copy_to(0, &mut out);
+    out
+}
+
+fn receive_all(keeper: &mut Keeper, inlet: &mut Inlet) -> Vec<(i32, Vec<u8>)> {
+    let mut arrived = VecDeque::new();
+    loop {
+        let before = arrived.len();
+        inlet.poll(&mut keeper.broker(B), &mut arrived);
+        if arrived.len() == before {
+            return arrived.iter().map(|(e, p)| (e.tag, bytes(p))).collect();
+        }
+    }
+}
+
+#[test]
+fn messages_of_all_sizes_keep_their_order_far_beyond_the_first_ring() {
+    let mut keeper = keeper();
+    let (mut out, mut inlet) = (outbox(&mut keeper, A), inlet(&mut keeper, B));
+    for tag in 0..5000 {
+        let body = vec![tag as u8; [3, 192, 193, 5000][tag as usize % 4]];
+        assert_eq!(send(&mut keeper, &mut out, A, tag, &body), Sent::Delivered);
+    }
+    let arrived = receive_all(&mut keeper, &mut inlet);
+    assert_eq!(arrived.len(), 5000);
+    for (i, (tag, body)) in arrived.iter().enumerate() {
+        assert_eq!(*tag, i as i32);
+        assert!(body.iter().all(|byte| *byte == i as u8));
+    }
+}
+
+#[test]
+fn what_was_sent_is_read_after_the_sender_is_gone_and_nothing_stays() {
+    let mut keeper = keeper();
+    let mut inlet = inlet(&mut keeper, B);
+    let before = (keeper.segments(), keeper.bytes());
+    let mut out = outbox(&mut keeper, A);
+    for tag in 0..1000 {
+        send(&mut keeper, &mut out, A, tag, &vec![7; 1 + tag as usize * 10]);
+    }
+    drop(out);
+    keeper.remove_task(A);
+    let mut arrived = VecDeque::new();
+    while arrived.len() < 1000 {
+        inlet.poll(&mut keeper.broker(B), &mut arrived);
+    }
+    assert!(arrived.iter().all(|(e, p)| bytes(p) == vec![7; 1 + e.tag as usize * 10]));
+    drop(arrived);
+    assert!(!keeper.sweep(), "every slab is read");
+    keeper.remove_task(B);
+    // The inboxes of A and B are gone as well.
+    assert_eq!(keeper.segments(), before.0 - 2);
+}
+
+#[test]
+fn a_notice_comes_behind_the_last_message_of_the_dead() {
+    let mut keeper = keeper();
+    let mut inlet = inlet(&mut keeper, B);
+    let mut host = outbox(&mut keeper, Tid::NONE);
+    let mut out = outbox(&mut keeper, A);
+    for round in 0..100 {
+        for _ in 0..round % 5 {
+            send(&mut keeper, &mut out, A, 1, b"work");
+        }
+        send(&mut keeper, &mut host, Tid::NONE, 2, b"notice");
+        let arrived = receive_all(&mut keeper, &mut inlet);
+        assert_eq!(arrived.last().map(|(tag, _)| *tag), Some(2));
+        assert_eq!(arrived.len(), 1 + round % 5);
+    }
+}
+
+#[test]
+fn a_message_to_a_task_that_is_gone_vanishes_and_leaves_no_slab_held() {
+    let mut keeper = keeper();
+    let mut out = outbox(&mut keeper, A);
+    assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 1000]), Sent::Delivered);
+    assert_eq!(out.slabs_in_flight(), 1);
+    keeper.remove_task(B);
+    assert_eq!(out.slabs_in_flight(), 0);
+    assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 1000]), Sent::Gone);
+    assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 10]), Sent::Gone);
+    assert_eq!(out.slabs_in_flight(), 0);
+}
+
+#[test]
+fn nobody_speaks_in_anothers_name() {
+    let mut keeper = keeper();
+    let (mut out, mut inlet) = (outbox(&mut keeper, A), inlet(&mut keeper, B));
+    let forged = envelope(Tid::NOTICE_SOURCE, 1, b"x");
+    let mut broker = keeper.broker(A);
+    out.send(&mut broker, B, &forged, Body::Bytes(&[b"x"])).expect("memory");
+    send(&mut keeper, &mut out, A, 2, b"y");
+    assert_eq!(receive_all(&mut keeper, &mut inlet), [(2, b"y".to_vec())]);
+    assert_eq!(inlet.dropped(), 1);
+}
+
+#[test]
+fn a_receiver_with_many_passing_senders_does_not_collect_their_lanes() {
+    let mut keeper = keeper();
+    let mut inlet = inlet(&mut keeper, B);
+    for i in 0..300 {
+        let src = Tid(0x40100 + i);
+        keeper.create_inbox(src, "".into()).expect("memory");
+        let mut out = outbox(&mut keeper, src);
+        send(&mut keeper, &mut out, src, i as i32, b"hello");
+        keeper.remove_task(src);
+        assert_eq!(receive_all(&mut keeper, &mut inlet), [(i as i32, b"hello".to_vec())]);
+    }
+    assert!(keeper.segments() < 40, "{} segments", keeper.segments());
+}
+
+#[test]
+fn one_slab_serves_many_receivers_and_is_copied_for_more() {
+    let mut keeper = keeper();
+    let mut out = outbox(&mut keeper, A);
+    let mut slab = out.slab(&mut keeper.broker(A), 1000).expect("memory");
+    slab.write(0, &[9; 1000]);
+    let mut inlets: Vec<_> = (0..100)
+        .map(|i| {
+            let to = Tid(0x40100 + i);
+            let inlet = inlet(&mut keeper, to);
+            let envelope = envelope(A, 1, &[9; 1000]);
+            let body = Body::Slab(&mut slab);
+            let sent = out.send(&mut keeper.broker(A), to, &envelope, body);
+            assert_eq!(sent, Ok(Sent::Delivered));
+            (to, inlet)
+        })
+        .collect();
+    drop(slab);
+    for (to, inlet) in &mut inlets {
+        let mut arrived = VecDeque::new();
+        inlet.poll(&mut keeper.broker(*to), &mut arrived);
+        assert_eq!(arrived.iter().map(|(_, p)| bytes(p)).collect::<Vec<_>>(), [vec![9; 1000]]);
+    }
+    assert_eq!(out.slabs_in_flight(), 0);
+}
+
+#[test]
+fn memory_is_bounded_with_an_error() {
+    let mut keeper = Keeper::new(1 << 20).expect("memory");
+    keeper.create_inbox(A, "".into()).expect("memory");
+    assert_eq!(keeper.open_slab(A, 2 << 20).err(), Some(Code::NoMem));
+    assert_eq!(keeper.open_slab(A, u64::MAX).err(), Some(Code::NoMem));
+    assert!(keeper.open_slab(A, 1 << 19).is_ok());
+}

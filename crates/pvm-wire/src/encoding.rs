@@ -1,0 +1,314 @@
+//! How the items of a message lie in memory, and how PVM counts their bytes.
+//!
+//! With [`Encoding::Default`] items are stored as the sender's machine has them, and a list of
+//! [`Run`]s says which items they are. Reading a run as what it was packed as is a copy. Any
+//! other reading goes through the *XDR view*: the bytes that PVM 3 would have put on the wire,
+//! in which every call's bytes are padded to four, a short takes four and a long takes four
+//! (its lower half). Lengths that programs see are those of the XDR view.
+//!
+//! [`Encoding::Raw`] is bytes without a list; [`Encoding::InPlace`] is raw data that is read
+//! from the program's memory only when the message is sent.
+
+use crate::{DecodeError, Reader, Wire};
+
+/// The encodings of `pvm_initsend`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Encoding {
+    /// `PvmDataDefault` (0): readable on every machine.
+    #[default]
+    Default = 0,
+    /// `PvmDataRaw` (1): bytes as they are.
+    Raw = 1,
+    /// `PvmDataInPlace` (2): as raw, read at the send.
+    InPlace = 2,
+    /// `PvmDataTrace` (4): the encoding of trace events; laid out as the default.
+    Trace = 4,
+}
+
+impl Encoding {
+    /// From the number that `pvm_initsend` takes.
+    pub const fn from_number(number: i32) -> Option<Self> {
+        match number {
+            0 => Some(Self::Default),
+            1 => Some(Self::Raw),
+            2 => Some(Self::InPlace),
+            4 => Some(Self::Trace),
+            _ => None,
+        }
+    }
+
+    /// True where a run list goes with the data.
+    pub const fn has_runs(self) -> bool {
+        matches!(self, Self::Default | Self::Trace)
+    }
+}
+
+/// The types of items that programs pack, with PVM's numbers (`pvm_psend`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// `PVM_BYTE`
+    Byte = 1,
+    /// `PVM_SHORT`
+    Short = 2,
+    /// `PVM_INT`
+    Int = 3,
+    /// `PVM_FLOAT`
+    Float = 4,
+    /// `PVM_CPLX`: two floats.
+    Cplx = 5,
+    /// `PVM_DOUBLE`
+    Double = 6,
+    /// `PVM_DCPLX`: two doubles.
+    Dcplx = 7,
+    /// `PVM_LONG`
+    Long = 8,
+    /// `PVM_USHORT`
+    Ushort = 9,
+    /// `PVM_UINT`
+    Uint = 10,
+    /// `PVM_ULONG`
+    Ulong = 11,
+}
+
+impl Kind {
+    /// From PVM's number.
+    pub const fn from_number(number: i32) -> Option<Self> {
+        Some(match number {
+            1 => Self::Byte,
+            2 => Self::Short,
+            3 => Self::Int,
+            4 => Self::Float,
+            5 => Self::Cplx,
+            6 => Self::Double,
+            7 => Self::Dcplx,
+            8 => Self::Long,
+            9 => Self::Ushort,
+            10 => Self::Uint,
+            11 => Self::Ulong,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of one item in memory (LP64).
+    pub const fn size(self) -> usize {
+        match self {
+            Self::Byte => 1,
+            Self::Short | Self::Ushort => 2,
+            Self::Int | Self::Uint | Self::Float => 4,
+            Self::Cplx | Self::Double | Self::Long | Self::Ulong => 8,
+            Self::Dcplx => 16,
+        }
+    }
+
+    /// The shape an item is made of, and how many of them.
+    pub const fn shape(self) -> (Shape, usize) {
+        match self {
+            Self::Byte => (Shape::Byte, 1),
+            Self::Short => (Shape::Short, 1),
+            Self::Ushort => (Shape::Ushort, 1),
+            Self::Int | Self::Uint | Self::Float => (Shape::Word, 1),
+            Self::Cplx => (Shape::Word, 2),
+            Self::Double => (Shape::Double, 1),
+            Self::Dcplx => (Shape::Double, 2),
+            Self::Long | Self::Ulong => (Shape::Long, 1),
+        }
+    }
+}
+
+/// What a run is made of: kinds of equal size and equal XDR form are one shape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Shape {
+    /// One byte, padded to four per call in the XDR view.
+    Byte = 1,
+    /// Two bytes, sign-extended to four in the XDR view.
+    Short = 2,
+    /// Four bytes.
+    Word = 3,
+    /// Eight bytes.
+    Double = 6,
+    /// Eight bytes, of which the XDR view holds the lower four.
+    Long = 8,
+    /// Two bytes, zero-extended to four in the XDR view.
+    Ushort = 9,
+}
+
+impl Shape {
+    const fn from_number(number: u8) -> Option<Self> {
+        Some(match number {
+            1 => Self::Byte,
+            2 => Self::Short,
+            3 => Self::Word,
+            6 => Self::Double,
+            8 => Self::Long,
+            9 => Self::Ushort,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of one in memory.
+    pub const fn size(self) -> usize {
+        match self {
+            Self::Byte => 1,
+            Self::Short | Self::Ushort => 2,
+            Self::Word => 4,
+            Self::Double | Self::Long => 8,
+        }
+    }
+
+    /// Bytes of one in the XDR view; bytes are padded as a whole run.
+    pub const fn xdr_size(self) -> usize {
+        match self {
+            Self::Byte => 1,
+            Self::Short | Self::Ushort | Self::Word | Self::Long => 4,
+            Self::Double => 8,
+        }
+    }
+
+    /// True where items of one can be copied as the other.
+    pub const fn same_bits(self, other: Self) -> bool {
+        self as u8 == other as u8
+            || matches!((self, other), (Self::Short, Self::Ushort) | (Self::Ushort, Self::Short))
+    }
+}
+
+/// `count` items of one shape that lie behind one another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// What they are.
+    pub shape: Shape,
+    /// How many.
+    pub count: usize,
+}
+
+impl Run {
+    const COUNT_BITS: u32 = 56;
+
+    /// Bytes in memory.
+    pub const fn size(self) -> usize {
+        self.count * self.shape.size()
+    }
+
+    /// Bytes in the XDR view.
+    pub const fn xdr_size(self) -> usize {
+        (self.count * self.shape.xdr_size()).next_multiple_of(4)
+    }
+
+    /// The run as it lies in a message: the shape in the upper 8 bits, the count below.
+    pub const fn to_word(self) -> u64 {
+        (self.shape as u64) << Self::COUNT_BITS | self.count as u64
+    }
+
+    /// The run that a message holds.
+    pub fn from_word(word: u64) -> Result<Self, DecodeError> {
+        let number = (word >> Self::COUNT_BITS) as u8;
+        let shape = Shape::from_number(number).ok_or(DecodeError::UnknownKind(number.into()))?;
+        Ok(Self { shape, count: (word & ((1 << Self::COUNT_BITS) - 1)) as usize })
+    }
+}
+
+/// The runs of a message. One run needs no memory of its own.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RunList {
+    first: Option<Run>,
+    more: Vec<Run>,
+    xdr_size: usize,
+    size: usize,
+}
+
+impl RunList {
+    /// An empty list.
+    pub const fn new() -> Self {
+        Self { first: None, more: Vec::new(), xdr_size: 0, size: 0 }
+    }
+
+    /// Notes that one call packed `count` items of `kind`.
+    pub fn push(&mut self, kind: Kind, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let (shape, each) = kind.shape();
+        self.push_run(Run { shape, count: count * each });
+    }
+
+    fn push_run(&mut self, run: Run) {
+        self.xdr_size += run.xdr_size();
+        self.size += run.size();
+        let last = self.more.last_mut().or(self.first.as_mut());
+        match last {
+            // The padding of a call's bytes must stay visible in the XDR view.
+            Some(last)
+                if last.shape == run.shape
+                    && (run.shape != Shape::Byte || last.count.is_multiple_of(4)) =>
+            {
+                last.count += run.count;
+            }
+            Some(_) => self.more.push(run),
+            None => self.first = Some(run),
+        }
+    }
+
+    /// Bytes in the XDR view: what `pvm_bufinfo` tells.
+    pub const fn xdr_size(&self) -> usize {
+        self.xdr_size
+    }
+
+    /// Bytes in memory.
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How many runs.
+    pub const fn len(&self) -> usize {
+        self.first.is_some() as usize + self.more.len()
+    }
+
+    /// True before anything is packed.
+    pub const fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// The run at `index`.
+    pub fn get(&self, index: usize) -> Option<Run> {
+        match index.checked_sub(1) {
+            None => self.first,
+            Some(index) => self.more.get(index).copied(),
+        }
+    }
+
+    /// The runs in order.
+    pub fn iter(&self) -> impl Iterator<Item = Run> + '_ {
+        self.first.iter().chain(&self.more).copied()
+    }
+
+    /// The list that `words` spell; it must describe exactly `data_size` bytes.
+    pub fn from_words(
+        words: impl Iterator<Item = u64>,
+        data_size: usize,
+    ) -> Result<Self, DecodeError> {
+        let mut list = Self::new();
+        for word in words {
+            let run = Run::from_word(word)?;
+            // Checked as it grows, so that no sum overflows.
+            if run.count == 0 || run.count > data_size || list.size + run.size() > data_size {
+                return Err(DecodeError::Range);
+            }
+            // Runs are kept as they came: merging them again would move the padding.
+            list.xdr_size += run.xdr_size();
+            list.size += run.size();
+            if list.first.is_none() { list.first = Some(run) } else { list.more.push(run) }
+        }
+        if list.size == data_size { Ok(list) } else { Err(DecodeError::Range) }
+    }
+}
+
+impl Wire for Encoding {
+    fn encode(&self, out: &mut Vec<u8>) {
+        (*self as u8).encode(out);
+    }
+    fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Self::from_number(u8::decode(input)?.into()).ok_or(DecodeError::Range)
+    }
+}

@@ -1,0 +1,115 @@
+//! Frames on a stream socket: a length, a number that pairs answers with requests, a payload.
+//!
+//! ```text
+//! offset 0           4          8
+//!        length u32  id u32     payload (length bytes)
+//! ```
+
+use crate::{DecodeError, Wire};
+
+/// No frame's payload is longer. Larger messages never cross a socket in one piece.
+pub const FRAME_BYTES_MAX: usize = 64 << 20;
+
+const HEADER: usize = 8;
+
+/// Appends a frame with `value` as its payload.
+///
+/// # Panics
+/// If the value is longer than [`FRAME_BYTES_MAX`]: callers bound what they send.
+pub fn write_frame(out: &mut Vec<u8>, id: u32, value: &impl Wire) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    id.encode(out);
+    value.encode(out);
+    let length = out.len() - start - HEADER;
+    assert!(length <= FRAME_BYTES_MAX, "a frame of {length} bytes is over the limit");
+    out[start..start + 4].copy_from_slice(&(length as u32).to_le_bytes());
+}
+
+/// Takes frames out of a stream of bytes.
+#[derive(Debug)]
+pub struct FrameBuffer {
+    bytes: Vec<u8>,
+    read: usize,
+    limit: usize,
+}
+
+impl FrameBuffer {
+    /// Frames of at most `limit` bytes; a stranger gets a small limit until it is known.
+    pub const fn new(limit: usize) -> Self {
+        Self { bytes: Vec::new(), read: 0, limit }
+    }
+
+    /// Sets another limit.
+    pub const fn set_limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    /// Adds what the socket gave.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.read == self.bytes.len() {
+            self.bytes.clear();
+            self.read = 0;
+        } else if self.read > self.bytes.len() / 2 {
+            self.bytes.drain(..self.read);
+            self.read = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next whole frame, as its id and payload.
+    ///
+    /// # Errors
+    /// A length over the limit; the peer is to be dropped.
+    pub fn next_frame(&mut self) -> Result<Option<(u32, &[u8])>, DecodeError> {
+        let rest = &self.bytes[self.read..];
+        let Some((header, rest)) = rest.split_first_chunk::<HEADER>() else {
+            return Ok(None);
+        };
+        let [a, b, c, d, e, f, g, h] = *header;
+        let length = u32::from_le_bytes([a, b, c, d]) as usize;
+        if length > self.limit {
+            return Err(DecodeError::Range);
+        }
+        if rest.len() < length {
+            return Ok(None);
+        }
+        let start = self.read + HEADER;
+        self.read = start + length;
+        Ok(Some((u32::from_le_bytes([e, f, g, h]), &self.bytes[start..self.read])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Blob;
+
+    #[test]
+    fn frames_come_out_whole_however_the_stream_is_cut() {
+        let mut stream = Vec::new();
+        for id in 0..20 {
+            write_frame(&mut stream, id, &Blob(vec![7; id as usize * 3]));
+        }
+        for step in 1..9 {
+            let mut buffer = FrameBuffer::new(1000);
+            let mut next = 0;
+            for part in stream.chunks(step) {
+                buffer.push(part);
+                while let Some((id, payload)) = buffer.next_frame().expect("good frames") {
+                    assert_eq!(id, next);
+                    assert_eq!(Blob::from_bytes(payload), Ok(Blob(vec![7; id as usize * 3])));
+                    next += 1;
+                }
+            }
+            assert_eq!(next, 20);
+        }
+    }
+
+    #[test]
+    fn a_length_over_the_limit_is_refused_before_its_bytes_come() {
+        let mut buffer = FrameBuffer::new(10);
+        buffer.push(&[11, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(buffer.next_frame(), Err(DecodeError::Range));
+    }
+}

@@ -1,0 +1,29 @@
+//! What crosses a process boundary in NeoPVM.
+//!
+//! Task ids and error numbers (PVM's own), the envelope of a message, how items lie in it and
+//! how they are read, frames on a socket, and everything that tasks and daemons ask of each
+//! other. Nothing here does I/O, reads a clock or trusts a byte: every decoder is bounded.
+//! Start with [`Envelope`] for messages and with [`request`] for the rest.
+
+#![forbid(unsafe_code)]
+
+mod code;
+mod codec;
+mod encoding;
+mod envelope;
+mod frame;
+pub mod peer;
+pub mod request;
+mod tid;
+mod unpack;
+
+pub use code::Code;
+pub use codec::{Blob, DecodeError, Reader, Wire};
+pub use encoding::{Encoding, Kind, Run, RunList, Shape};
+pub use envelope::{Envelope, Layout, Message};
+pub use frame::{FRAME_BYTES_MAX, FrameBuffer, write_frame};
+pub use tid::{HostIndex, Tid};
+pub use unpack::{Body, Bytes, Cursor};
+
+/// The version of everything in this crate. Peers of another version are refused by name.
+pub const PROTOCOL_VERSION: u16 = 1;

@@ -1,0 +1,304 @@
+//! What daemons say to each other inside their encrypted links.
+//!
+//! Messages between tasks are handed on as they are. What the machines say to each other is
+//! numbered per pair of hosts and acknowledged, so that a link that flaps or a daemon that is
+//! started again loses, repeats and reorders nothing.
+
+use crate::request::{Reply, Request, SpawnRequest, Target, TraceOptions};
+use crate::{Blob, HostIndex, Message, Tid, choice, record};
+
+choice! {
+    /// What crosses a link.
+    pub enum PeerMessage {
+        /// A message between tasks, handed on by the daemons.
+        1 => Forward {
+            /// The message; its envelope tells the receiver.
+            message: Message,
+        },
+        /// One machine to the other, in order and once.
+        2 => Ordered {
+            /// Counts what the sender has said to this host, from 1.
+            sequence: u64,
+            /// What is said.
+            said: Said,
+        },
+        /// Everything up to here has been heard and will not be forgotten.
+        3 => Heard {
+            /// The last number heard.
+            through: u64,
+        },
+    }
+
+    /// What one machine says to another.
+    pub enum Said {
+        /// To the first host: please order this command.
+        1 => Propose {
+            /// The proposer's own number for it.
+            ticket: u64,
+            /// The command.
+            command: Command,
+        },
+        /// From the first host: the next command, to be applied now.
+        2 => Commit {
+            /// Its place in the order.
+            number: u64,
+            /// Who proposed it.
+            proposer: HostIndex,
+            /// The proposer's number for it.
+            ticket: u64,
+            /// The command.
+            command: Command,
+        },
+        /// From the first host to a new one: all that the commands so far have made.
+        3 => Snapshot {
+            /// The last command that is in it.
+            number: u64,
+            /// The records of everything replicated.
+            records: Vec<(Blob, Blob)>,
+        },
+        /// A request that this host is to answer.
+        4 => Ask {
+            /// The asking host's number for it.
+            ask: u64,
+            /// The task that asks, 0 for a command.
+            asker: Tid,
+            /// The request.
+            request: Request,
+        },
+        /// The answer to [`Said::Ask`] or [`Said::Launch`].
+        5 => Answer {
+            /// The asking host's number.
+            ask: u64,
+            /// The answer.
+            reply: Reply,
+        },
+        /// Start tasks here.
+        6 => Launch {
+            /// The asking host's number; answered with [`Reply::Spawned`].
+            ask: u64,
+            /// What; its count is this host's share.
+            spawn: SpawnRequest,
+            /// What `pvm_parent` is to tell them: an id or a code.
+            parent: i32,
+            /// The command that they are started for, if any.
+            operator: Option<Operator>,
+        },
+        /// Ids of a spawn call, now that all are known: for those of them that live here.
+        7 => Siblings {
+            /// All of them.
+            tids: Vec<Tid>,
+        },
+        /// Tell when this task is gone.
+        8 => Watch {
+            /// The asking host's number for it.
+            watch: u64,
+            /// The task.
+            tid: Tid,
+        },
+        /// No need any more.
+        9 => Unwatch {
+            /// The number of [`Said::Watch`].
+            watch: u64,
+            /// The task.
+            tid: Tid,
+        },
+        /// A watched task is gone.
+        10 => Gone {
+            /// The number of [`Said::Watch`].
+            watch: u64,
+        },
+        /// Something about the output of a task, for a task on this host.
+        11 => Output {
+            /// Whom it is for.
+            target: Target,
+            /// Whose output.
+            tid: Tid,
+            /// What about it.
+            news: OutputNews,
+        },
+        /// Bytes of a task that was started for a command on this host.
+        12 => RunOutput {
+            /// The command.
+            operator: Operator,
+            /// The task.
+            tid: Tid,
+            /// 1 standard output, 2 standard error.
+            stream: u8,
+            /// The bytes.
+            bytes: Blob,
+        },
+        /// A task that was started for a command on this host is gone.
+        13 => RunExited {
+            /// The command.
+            operator: Operator,
+            /// The task.
+            tid: Tid,
+            /// As `waitpid` tells it.
+            status: i32,
+        },
+        /// Kill the tasks that have not asked to be spared.
+        14 => Reset {
+            /// Not this one: it asked for it.
+            asker: Tid,
+        },
+        /// The machine ends.
+        15 => Halt,
+    }
+
+    /// A change of what all hosts agree on, applied by all in the same order.
+    pub enum Command {
+        /// A host joins.
+        1 => AddHost {
+            /// What it told of itself.
+            facts: HostFacts,
+        },
+        /// A host leaves.
+        2 => RemoveHost {
+            /// Which.
+            host: HostIndex,
+            /// True if it died, false if it was deleted.
+            dead: bool,
+        },
+        /// `pvm_putinfo`.
+        3 => PutInfo {
+            /// Name.
+            name: Blob,
+            /// Flags.
+            flags: i32,
+            /// Owner.
+            owner: Tid,
+            /// Contents.
+            message: Message,
+        },
+        /// `pvm_recvinfo` with `PvmMboxReadAndDelete`.
+        4 => TakeInfo {
+            /// Name.
+            name: Blob,
+            /// Index.
+            index: i32,
+            /// Flags.
+            flags: i32,
+            /// Who takes it.
+            asker: Tid,
+        },
+        /// `pvm_delinfo`.
+        5 => DelInfo {
+            /// Name.
+            name: Blob,
+            /// Index.
+            index: i32,
+            /// Flags.
+            flags: i32,
+            /// Who deletes it.
+            asker: Tid,
+        },
+        /// Delete what a task has put under a name.
+        6 => Withdraw {
+            /// Name.
+            name: Blob,
+            /// Owner.
+            owner: Tid,
+        },
+        /// Delete the named messages whose owners are gone.
+        7 => ClearNames,
+        /// `pvm_joingroup`.
+        8 => JoinGroup {
+            /// Group.
+            group: Blob,
+            /// The new member.
+            tid: Tid,
+        },
+        /// `pvm_lvgroup`.
+        9 => LeaveGroup {
+            /// Group.
+            group: Blob,
+            /// The member.
+            tid: Tid,
+        },
+        /// All members have called `pvm_freezegroup`.
+        10 => FreezeGroup {
+            /// Group.
+            group: Blob,
+        },
+        /// A task is gone: its memberships end, its named messages go or lose their owner.
+        11 => TaskGone {
+            /// The task.
+            tid: Tid,
+        },
+    }
+
+    /// What there is to tell about a task's output.
+    pub enum OutputNews {
+        /// The task was started, its output goes to this receiver.
+        1 => Begin {
+            /// Its parent as `pvm_parent` would tell.
+            parent: i32,
+        },
+        /// It goes to this receiver from now on.
+        2 => Moved {
+            /// Its parent as `pvm_parent` would tell.
+            parent: i32,
+        },
+        /// It wrote.
+        3 => Bytes {
+            /// What.
+            bytes: Blob,
+        },
+        /// No more comes to this receiver.
+        4 => End,
+    }
+}
+
+record! {
+    /// A command that started tasks with [`Request::Run`], somewhere in the machine.
+    pub struct Operator {
+        /// Its host.
+        pub host: HostIndex,
+        /// Its connection there.
+        pub connection: u64,
+        /// The number of its request.
+        pub id: u32,
+    }
+
+    /// What a daemon tells of itself when it joins.
+    pub struct HostFacts {
+        /// The name that it goes by (made unique by the machine: NAME, NAME.2 ...).
+        pub name: Blob,
+        /// Architecture name, such as `LINUX64`.
+        pub arch: Blob,
+        /// PVM's signature of the data layout (x86-64: 0x408c41).
+        pub signature: i32,
+        /// Cores.
+        pub cores: u32,
+        /// Speed from the host file, 1000 by default.
+        pub speed: i32,
+        /// Where other daemons reach it, `ADDRESS:PORT`.
+        pub address: String,
+        /// Fingerprint of its key (SHA-256 of the certificate's public key).
+        pub key: Blob,
+        /// Where it looks for programs.
+        pub search: Vec<Blob>,
+    }
+
+    /// What a tracer asked for with `pvm_reg_tracer`.
+    pub struct Tracer {
+        /// The tracer.
+        pub tid: Tid,
+        /// What tasks that trace for nobody else are to send it.
+        pub trace: TraceOptions,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wire;
+
+    #[test]
+    fn what_machines_say_survives_the_way_there_and_back() {
+        let command = Command::JoinGroup { group: "g".into(), tid: Tid(0x40001) };
+        let commit = Said::Commit { number: 7, proposer: HostIndex(2), ticket: 3, command };
+        let message = PeerMessage::Ordered { sequence: 1, said: commit };
+        assert_eq!(PeerMessage::from_bytes(&message.to_bytes()), Ok(message));
+    }
+}

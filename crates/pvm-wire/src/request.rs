@@ -1,0 +1,570 @@
+//! What a task or a command asks of its host, and what it is answered.
+//!
+//! One stream socket per task. Every request carries a number and gets one answer with the same
+//! number, but for [`Request::Run`], whose answers go on until [`Reply::Finished`]. The host's
+//! parent process answers what concerns segments by itself; the rest goes to the machine.
+//! Segments arrive as descriptors beside the answer.
+
+use crate::{Blob, Code, HostIndex, Message, Tid, choice, record};
+
+/// The number of a shared segment on one host.
+pub type SegmentId = u32;
+
+/// The segment that every host has from the start: what its tasks share about waiting.
+pub const ACTIVITY_SEGMENT: SegmentId = 1;
+
+record! {
+    /// Where a message of the machine (output of a task, a trace event) is to go.
+    pub struct Target {
+        /// The receiving task, or none.
+        pub tid: Tid,
+        /// The context to send it in.
+        pub context: i32,
+        /// The tag to send it with.
+        pub tag: i32,
+    }
+
+    /// Tracing as a task sets it (`PvmTraceTid`, `PvmTraceBuffer`, `pvm_settmask` ...).
+    pub struct TraceOptions {
+        /// Where events go.
+        pub target: Target,
+        /// Bytes collected before they are sent.
+        pub buffer: i32,
+        /// `PvmTraceFull`, `PvmTraceTime`, `PvmTraceCount`.
+        pub options: i32,
+        /// The mask in its text form.
+        pub mask: Blob,
+    }
+
+    /// What a task hands on to the tasks that it spawns.
+    pub struct Inherited {
+        /// The context that it starts in.
+        pub context: i32,
+        /// Where its output goes.
+        pub output: Target,
+        /// Where its trace events go.
+        pub trace: TraceOptions,
+    }
+
+    /// `pvm_spawn`.
+    pub struct SpawnRequest {
+        /// Program: an absolute path, or a name to be looked up on the spawn path.
+        pub file: Blob,
+        /// Arguments without the program's name.
+        pub args: Vec<Blob>,
+        /// `PvmTaskHost`, `PvmTaskArch`, ... as given.
+        pub flags: i32,
+        /// Host or architecture name, according to the flags.
+        pub place: Blob,
+        /// How many.
+        pub count: i32,
+        /// Additions to the daemon's environment (`NAME=value`), from `PVM_EXPORT` or `pvm run`.
+        pub environment: Vec<Blob>,
+        /// True where `environment` is the whole environment (`pvm run`).
+        pub whole_environment: bool,
+        /// Working directory; empty for the default.
+        pub directory: Blob,
+        /// What the children inherit.
+        pub inherited: Inherited,
+    }
+
+    /// A host as `pvm_config` shows it, and what commands show beside.
+    pub struct HostInfo {
+        /// The host's id.
+        pub tid: Tid,
+        /// Its name.
+        pub name: Blob,
+        /// Its architecture name, such as `LINUX64`.
+        pub arch: Blob,
+        /// Relative speed, 1000 by default.
+        pub speed: i32,
+        /// The signature of its data layout.
+        pub signature: i32,
+        /// Cores, as found.
+        pub cores: u32,
+    }
+
+    /// A task as `pvm_tasks` shows it.
+    pub struct TaskInfo {
+        /// The task.
+        pub tid: Tid,
+        /// Its parent as `pvm_parent` would tell, 0 for none.
+        pub parent: Tid,
+        /// Its host's id.
+        pub host: Tid,
+        /// PVM's flags: 4 connected, 2 child of the daemon, ...
+        pub flags: i32,
+        /// Program name as given to spawn, empty for others.
+        pub name: Blob,
+        /// Process id.
+        pub pid: u32,
+    }
+
+    /// One line of `pvm_getmboxinfo`.
+    pub struct MailboxInfo {
+        /// The name.
+        pub name: Blob,
+        /// Index, owner and flags of each entry.
+        pub entries: Vec<MailboxEntry>,
+    }
+
+    /// One entry of a name.
+    pub struct MailboxEntry {
+        /// The index.
+        pub index: i32,
+        /// The owner, 0 for a persistent entry whose owner is gone.
+        pub owner: Tid,
+        /// The flags that it was put with.
+        pub flags: i32,
+    }
+
+    /// What became of one host name in an add or delete.
+    pub struct HostResult {
+        /// The host's id, or a code.
+        pub outcome: i32,
+        /// For people: what failed, where, and what to do; empty on success.
+        pub detail: String,
+    }
+
+    /// What a task is told when it enrols.
+    pub struct Welcome {
+        /// Its id.
+        pub tid: Tid,
+        /// `pvm_parent`: an id or a code.
+        pub parent: i32,
+        /// What it inherits.
+        pub inherited: Inherited,
+        /// Path of the datagram socket to bind as its doorbell.
+        pub doorbell: Blob,
+        /// True for a task that the host started itself: it ends with its host.
+        pub spawned: bool,
+        /// Ids of the tasks of the same spawn call, itself included.
+        pub siblings: Vec<Tid>,
+        /// Tasks that may run at the same time here: cores.
+        pub cores: u32,
+    }
+
+    /// A segment whose descriptor comes beside the answer.
+    pub struct Segment {
+        /// Its number on this host.
+        pub id: SegmentId,
+        /// Its size in bytes.
+        pub size: u64,
+        /// For a lane: its place among the receiver's lanes.
+        pub lane: u32,
+        /// For a lane: the sender. For a slab: the owner.
+        pub owner: Tid,
+        /// For a lane: the receiver's inbox, which says that something waits.
+        pub inbox: SegmentId,
+        /// For a lane: where the receiver's doorbell is.
+        pub doorbell: Blob,
+    }
+}
+
+choice! {
+    /// Who connects.
+    pub enum Role {
+        /// A task: gets an id and an inbox.
+        1 => Task,
+        /// A command: asks, but is nobody's peer.
+        2 => Operator,
+    }
+
+    /// A request.
+    pub enum Request {
+        /// First of all: who is there.
+        1 => Hello {
+            /// [`crate::PROTOCOL_VERSION`] of the asker.
+            version: u16,
+            /// What it wants to be.
+            role: Role,
+            /// Its program name, for `ps` and logs.
+            program: Blob,
+            /// False for a console or a tool that `reset` shall spare.
+            reset: bool,
+        },
+        /// A lane into the inbox of a task on this host: a ring of `cells` that the asker alone
+        /// fills. Asked again for the same task, the new lane continues the old one.
+        2 => OpenLane {
+            /// The receiver.
+            to: Tid,
+            /// Its size.
+            cells: u32,
+        },
+        /// A segment for outgoing data.
+        3 => OpenSlab {
+            /// Its size.
+            bytes: u64,
+        },
+        /// A segment that a descriptor in a message names.
+        4 => MapSegment {
+            /// Which.
+            id: SegmentId,
+        },
+        /// The asker's lanes that were opened after the `after`-th.
+        5 => ListLanes {
+            /// How many openings it knows of (the inbox counts them).
+            after: u32,
+        },
+        /// The asker needs this segment no more.
+        6 => DropSegment {
+            /// Which.
+            id: SegmentId,
+        },
+        /// `pvm_exit`: the connection stays, the task is gone.
+        10 => Leave,
+        /// `pvm_config`.
+        11 => Config,
+        /// `pvm_tasks`; 0 for all hosts.
+        12 => Tasks {
+            /// A host, a task, or 0.
+            place: Tid,
+        },
+        /// `pvm_spawn`.
+        13 => Spawn {
+            /// What and where.
+            spawn: SpawnRequest,
+        },
+        /// `pvm run`: spawn, then [`Reply::Output`], [`Reply::Exited`] until all are gone.
+        14 => Run {
+            /// What and where.
+            spawn: SpawnRequest,
+        },
+        /// Standard input for a task started by this operator; empty means end of file.
+        15 => Feed {
+            /// Which task.
+            tid: Tid,
+            /// The bytes.
+            bytes: Blob,
+        },
+        /// `pvm_kill`, `pvm_sendsig`.
+        16 => Signal {
+            /// Which task.
+            tid: Tid,
+            /// Which signal.
+            signal: i32,
+        },
+        /// `pvm_pstat`.
+        17 => TaskStatus {
+            /// Which task.
+            tid: Tid,
+        },
+        /// `pvm_mstat`.
+        18 => HostStatus {
+            /// Which host, "." for this one.
+            name: Blob,
+        },
+        /// `pvm_addhosts`: each with its options as in a host file.
+        19 => AddHosts {
+            /// The lines.
+            hosts: Vec<Blob>,
+        },
+        /// `pvm_delhosts`.
+        20 => DelHosts {
+            /// Their names.
+            hosts: Vec<Blob>,
+        },
+        /// Daemons on this same computer, linked as any others (`pvm up --local`).
+        21 => AddLocal {
+            /// How many.
+            count: u32,
+        },
+        /// `pvm_notify`.
+        22 => Notify {
+            /// `PvmTaskExit` 1, `PvmHostDelete` 2, `PvmHostAdd` 3, `PvmRouteAdd` 4, `PvmRouteDelete` 5.
+            kind: i32,
+            /// True to take it back.
+            cancel: bool,
+            /// Context of the notices.
+            context: i32,
+            /// Tag of the notices.
+            tag: i32,
+            /// For `PvmHostAdd`: how many; -1 for ever.
+            count: i32,
+            /// Tasks or hosts to watch.
+            tids: Vec<Tid>,
+        },
+        /// `pvm_putinfo`.
+        23 => PutInfo {
+            /// Name.
+            name: Blob,
+            /// `PvmMboxPersistent` ...
+            flags: i32,
+            /// The contents.
+            message: Message,
+        },
+        /// `pvm_recvinfo`.
+        24 => RecvInfo {
+            /// Name.
+            name: Blob,
+            /// Index.
+            index: i32,
+            /// `PvmMboxReadAndDelete`, `PvmMboxFirstAvail` ...
+            flags: i32,
+            /// With `PvmMboxWaitForInfo`: wait until it is there.
+            context: i32,
+        },
+        /// `pvm_delinfo`.
+        25 => DelInfo {
+            /// Name.
+            name: Blob,
+            /// Index.
+            index: i32,
+            /// Flags.
+            flags: i32,
+        },
+        /// `pvm_getmboxinfo`; `*` matches any text.
+        26 => MailboxInfo {
+            /// Pattern.
+            pattern: Blob,
+        },
+        /// `pvm_joingroup`.
+        27 => JoinGroup {
+            /// Group.
+            group: Blob,
+        },
+        /// `pvm_lvgroup`.
+        28 => LeaveGroup {
+            /// Group.
+            group: Blob,
+        },
+        /// The members, by instance: `pvm_gettid`, `pvm_getinst`, `pvm_gsize`, collectives.
+        29 => GroupMembers {
+            /// Group.
+            group: Blob,
+        },
+        /// `pvm_barrier`.
+        30 => Barrier {
+            /// Group.
+            group: Blob,
+            /// Members to wait for; -1 for all.
+            count: i32,
+        },
+        /// `pvm_freezegroup`.
+        31 => FreezeGroup {
+            /// Group.
+            group: Blob,
+            /// Size; -1 for its size now.
+            size: i32,
+        },
+        /// All groups, for `pvm_gsdump` and the console.
+        32 => Groups,
+        /// `pvm_newcontext`.
+        33 => NewContext,
+        /// `pvm_freecontext`.
+        34 => FreeContext {
+            /// Which.
+            context: i32,
+        },
+        /// `pvm_hostsync`: the clock of a host.
+        35 => HostClock {
+            /// Which host.
+            host: Tid,
+        },
+        /// `PvmSelfOutputTid` ...: the asker's own output goes there from now on.
+        36 => SetOutput {
+            /// Where to.
+            output: Target,
+        },
+        /// `pvm_reg_hoster`, `pvm_reg_tasker`, `pvm_reg_rm`, `pvm_reg_tracer`.
+        37 => Register {
+            /// 1 resource manager, 2 hoster, 3 tasker, 4 tracer.
+            service: i32,
+            /// For a tracer: what it asks of tasks.
+            trace: Option<TraceOptions>,
+            /// False to end it.
+            on: bool,
+        },
+        /// The console's `reset`: kill the tasks that have not asked to be spared, clear names.
+        38 => Reset {
+            /// Kill tasks.
+            kill: bool,
+        },
+        /// `PvmNoReset`.
+        39 => SetReset {
+            /// True if `reset` may kill the asker.
+            reset: bool,
+        },
+        /// `pvm_halt`.
+        40 => Halt,
+        /// `PvmTraceTid` ... of the asker itself changed, or of another task (console `trace`).
+        41 => SetTrace {
+            /// Whose.
+            tid: Tid,
+            /// To what.
+            trace: TraceOptions,
+        },
+        /// What a command wants to know of the daemon itself: version, pids, address, counters.
+        42 => DaemonStatus,
+    }
+
+    /// An answer.
+    pub enum Reply {
+        /// Done, nothing to tell.
+        1 => Done,
+        /// Refused or failed.
+        2 => Failed {
+            /// Why.
+            code: Code,
+        },
+        /// To [`Request::Hello`] of a task; the inbox comes beside it.
+        3 => Welcome {
+            /// What it needs to know.
+            welcome: Welcome,
+        },
+        /// To [`Request::Hello`] of another protocol version, or of a process that may not.
+        4 => Refused {
+            /// Why.
+            code: Code,
+            /// For people.
+            reason: String,
+        },
+        /// A segment; its descriptor comes beside it.
+        5 => Segment {
+            /// Which.
+            segment: Segment,
+        },
+        /// Lanes; their descriptors are mapped one by one.
+        6 => Lanes {
+            /// In order of their places.
+            lanes: Vec<Segment>,
+        },
+        /// The hosts.
+        7 => Hosts {
+            /// By index.
+            hosts: Vec<HostInfo>,
+        },
+        /// The tasks.
+        8 => Tasks {
+            /// By id.
+            tasks: Vec<TaskInfo>,
+        },
+        /// To a spawn.
+        9 => Spawned {
+            /// An id or a code for each.
+            outcomes: Vec<i32>,
+            /// Where a program that was not found was looked for.
+            tried: Vec<Blob>,
+        },
+        /// Bytes that a task wrote.
+        10 => Output {
+            /// Which task.
+            tid: Tid,
+            /// What.
+            bytes: Blob,
+            /// 1 standard output, 2 standard error.
+            stream: u8,
+        },
+        /// A task of [`Request::Run`] ended.
+        11 => Exited {
+            /// Which.
+            tid: Tid,
+            /// As `waitpid` tells it.
+            status: i32,
+        },
+        /// All tasks of [`Request::Run`] are gone.
+        12 => Finished,
+        /// A number: an index, an instance, a context, a size.
+        13 => Number {
+            /// The number.
+            value: i32,
+        },
+        /// Hosts added or deleted.
+        14 => HostResults {
+            /// One for each name.
+            results: Vec<HostResult>,
+        },
+        /// A named message.
+        15 => Info {
+            /// The contents; the source is the owner.
+            message: Message,
+            /// Its index.
+            index: i32,
+        },
+        /// Names.
+        16 => Mailboxes {
+            /// Sorted by name.
+            mailboxes: Vec<MailboxInfo>,
+        },
+        /// The members of a group by instance; 0 marks a hole.
+        17 => Members {
+            /// Their ids.
+            tids: Vec<Tid>,
+            /// True once frozen.
+            frozen: bool,
+        },
+        /// Groups.
+        18 => Groups {
+            /// Name and size.
+            groups: Vec<GroupInfo>,
+        },
+        /// A clock.
+        19 => Clock {
+            /// Microseconds since 1970.
+            microseconds: i64,
+        },
+        /// The daemon about itself.
+        20 => Status {
+            /// What it tells.
+            status: DaemonStatus,
+        },
+        /// To [`Request::Hello`] of an operator.
+        21 => Ready {
+            /// The host's index.
+            host: HostIndex,
+        },
+    }
+}
+
+record! {
+    /// A group in a list.
+    pub struct GroupInfo {
+        /// Name.
+        pub name: Blob,
+        /// Its members by instance; 0 marks a hole.
+        pub members: Vec<Tid>,
+        /// Tasks that wait at its barrier.
+        pub waiting: u32,
+    }
+
+    /// What the daemon tells about itself.
+    pub struct DaemonStatus {
+        /// NeoPVM's version.
+        pub version: String,
+        /// This host.
+        pub host: HostIndex,
+        /// Its name.
+        pub name: Blob,
+        /// Process id of the parent.
+        pub parent_pid: u32,
+        /// Process id of the daemon.
+        pub daemon_pid: u32,
+        /// Where other daemons reach it.
+        pub address: String,
+        /// Peers dropped for bad bytes.
+        pub bad_peers: u64,
+        /// Times that the daemon was started again.
+        pub restarts: u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wire;
+
+    #[test]
+    fn requests_and_replies_survive_the_way_there_and_back() {
+        let request = Request::Notify {
+            kind: 1,
+            cancel: false,
+            context: 0,
+            tag: 9,
+            count: 0,
+            tids: vec![Tid(0x40001)],
+        };
+        assert_eq!(Request::from_bytes(&request.to_bytes()), Ok(request));
+        let reply = Reply::Spawned { outcomes: vec![-7], tried: vec!["/bin".into()] };
+        assert_eq!(Reply::from_bytes(&reply.to_bytes()), Ok(reply));
+    }
+}

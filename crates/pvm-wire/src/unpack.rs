@@ -1,0 +1,323 @@
+//! Reading the items of a message, as what they were packed as or through the XDR view.
+
+use crate::{Code, Encoding, Kind, Run, RunList, Shape};
+
+/// Where the bytes of a message lie: ordinary memory, or memory that the sender can still
+/// write, of which no reference may be formed.
+pub trait Bytes {
+    /// How many bytes of data.
+    fn size(&self) -> usize;
+    /// Copies `out.len()` bytes from `offset`; the caller has checked that they exist.
+    fn copy_to(&self, offset: usize, out: &mut [u8]);
+}
+
+impl Bytes for Vec<u8> {
+    fn size(&self) -> usize {
+        self.len()
+    }
+    fn copy_to(&self, offset: usize, out: &mut [u8]) {
+        out.copy_from_slice(&self[offset..offset + out.len()]);
+    }
+}
+
+/// How far a message has been read.
+#[derive(Clone, Debug, Default)]
+pub struct Cursor {
+    /// The run being read.
+    run: usize,
+    /// Bytes of the XDR view of that run that are read.
+    xdr_in_run: usize,
+    /// Where that run begins in the data.
+    base: usize,
+    /// Bytes of the XDR view that are read in all (of the data, without a run list).
+    done: usize,
+}
+
+/// A message's data with its description, for [`Cursor::read`].
+#[derive(Clone, Copy)]
+pub struct Body<'a> {
+    /// The data.
+    pub data: &'a dyn Bytes,
+    /// Its runs, where the encoding has them.
+    pub runs: &'a RunList,
+    /// The encoding.
+    pub encoding: Encoding,
+}
+
+impl Body<'_> {
+    /// Bytes as `pvm_bufinfo` counts them.
+    pub fn reported_size(&self) -> usize {
+        if self.encoding.has_runs() { self.runs.xdr_size() } else { self.data.size() }
+    }
+}
+
+impl Cursor {
+    /// Before the first item.
+    pub const fn new() -> Self {
+        Self { run: 0, xdr_in_run: 0, base: 0, done: 0 }
+    }
+
+    /// Bytes of the message (as `pvm_bufinfo` counts them) that are read.
+    pub const fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Reads items of `kind` into `out`, whose length is a multiple of the item's size.
+    ///
+    /// # Errors
+    /// [`Code::NoData`] if the message holds less; then nothing is read.
+    pub fn read(&mut self, body: Body<'_>, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
+        if !body.encoding.has_runs() {
+            if out.len() > body.data.size() - self.done {
+                return Err(Code::NoData);
+            }
+            body.data.copy_to(self.done, out);
+            self.done += out.len();
+            return Ok(());
+        }
+        let shape = kind.shape().0;
+        let needed = Run { shape, count: out.len() / shape.size() }.xdr_size();
+        if needed > body.runs.xdr_size() - self.done {
+            return Err(Code::NoData);
+        }
+        let mut filled = 0;
+        while filled < out.len() {
+            filled += self.read_some(body, shape, &mut out[filled..]);
+        }
+        if shape == Shape::Byte && !self.xdr_in_run.is_multiple_of(4) {
+            // As in PVM, the padding belongs to the call and not to the item.
+            self.advance(body.runs, 4 - self.xdr_in_run % 4);
+        }
+        Ok(())
+    }
+
+    /// Reads at least one item; there are enough.
+    fn read_some(&mut self, body: Body<'_>, shape: Shape, out: &mut [u8]) -> usize {
+        let run = body.runs.get(self.run).expect("the XDR view has bytes left");
+        let each = run.shape.xdr_size();
+        let at = self.xdr_in_run / each;
+        if run.shape.same_bits(shape) && self.xdr_in_run.is_multiple_of(each) && at < run.count {
+            let n = (run.count - at).min(out.len() / shape.size());
+            let bytes = n * shape.size();
+            body.data.copy_to(self.base + at * shape.size(), &mut out[..bytes]);
+            self.advance(body.runs, n * each);
+            return bytes;
+        }
+        let mut xdr = [0; 8];
+        let xdr = &mut xdr[..shape.xdr_size()];
+        self.read_xdr(body, xdr);
+        let item = &mut out[..shape.size()];
+        match (shape, &*xdr) {
+            (Shape::Short | Shape::Ushort, &[_, _, a, b]) => {
+                item.copy_from_slice(&u16::from_be_bytes([a, b]).to_ne_bytes());
+            }
+            (Shape::Word, &[a, b, c, d]) => {
+                item.copy_from_slice(&u32::from_be_bytes([a, b, c, d]).to_ne_bytes());
+            }
+            // As in PVM, what was no long is not sign-extended.
+            (Shape::Long, &[a, b, c, d]) => {
+                item.copy_from_slice(&u64::from(u32::from_be_bytes([a, b, c, d])).to_ne_bytes());
+            }
+            (Shape::Double, &[a, b, c, d, e, f, g, h]) => {
+                item.copy_from_slice(&u64::from_be_bytes([a, b, c, d, e, f, g, h]).to_ne_bytes());
+            }
+            (_, bytes) => item.copy_from_slice(&bytes[..item.len()]),
+        }
+        shape.size()
+    }
+
+    /// Moves on in the XDR view, over run borders.
+    fn advance(&mut self, runs: &RunList, xdr: usize) {
+        self.done += xdr;
+        self.xdr_in_run += xdr;
+        while let Some(run) = runs.get(self.run) {
+            if self.xdr_in_run < run.xdr_size() {
+                break;
+            }
+            self.xdr_in_run -= run.xdr_size();
+            self.base += run.size();
+            self.run += 1;
+        }
+    }
+
+    /// Reads bytes of the XDR view.
+    fn read_xdr(&mut self, body: Body<'_>, out: &mut [u8]) {
+        let mut filled = 0;
+        while filled < out.len() {
+            let run = body.runs.get(self.run).expect("the XDR view has bytes left");
+            let each = if run.shape == Shape::Byte { 4 } else { run.shape.xdr_size() };
+            let at = self.xdr_in_run / each;
+            let unit = xdr_unit(body.data, run, self.base, at);
+            let from = self.xdr_in_run % each;
+            let n = (each - from).min(out.len() - filled);
+            out[filled..filled + n].copy_from_slice(&unit[from..from + n]);
+            filled += n;
+            self.advance(body.runs, n);
+        }
+    }
+}
+
+/// The XDR form of item `at` of a run (of four bytes at a time in a run of bytes).
+fn xdr_unit(data: &dyn Bytes, run: Run, base: usize, at: usize) -> [u8; 8] {
+    let mut native = [0; 8];
+    let mut unit = [0; 8];
+    let mut take = |n: usize, size: usize| {
+        data.copy_to(base + at * size, &mut native[..n]);
+        native
+    };
+    let word = match run.shape {
+        Shape::Byte => {
+            let n = (run.count - at * 4).min(4);
+            unit[..4].copy_from_slice(&take(n, 4)[..4]);
+            return unit;
+        }
+        Shape::Double => return u64::from_ne_bytes(take(8, 8)).to_be_bytes(),
+        Shape::Short => {
+            let [a, b, ..] = take(2, 2);
+            i32::from(i16::from_ne_bytes([a, b])).cast_unsigned()
+        }
+        Shape::Ushort => {
+            let [a, b, ..] = take(2, 2);
+            u16::from_ne_bytes([a, b]).into()
+        }
+        Shape::Word => {
+            let [a, b, c, d, ..] = take(4, 4);
+            u32::from_ne_bytes([a, b, c, d])
+        }
+        Shape::Long => u64::from_ne_bytes(take(8, 8)) as u32,
+    };
+    unit[..4].copy_from_slice(&word.to_be_bytes());
+    unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Packs as a task does: native bytes and runs.
+    #[derive(Default, Debug)]
+    struct Packed {
+        data: Vec<u8>,
+        runs: RunList,
+        xdr: Vec<u8>,
+    }
+
+    impl Packed {
+        fn bytes(mut self, bytes: &[u8]) -> Self {
+            self.data.extend(bytes);
+            self.runs.push(Kind::Byte, bytes.len());
+            self.xdr.extend(bytes);
+            self.xdr.resize(self.xdr.len().next_multiple_of(4), 0);
+            self
+        }
+        fn ints(mut self, ints: &[i32]) -> Self {
+            self.data.extend(ints.iter().flat_map(|i| i.to_ne_bytes()));
+            self.runs.push(Kind::Int, ints.len());
+            self.xdr.extend(ints.iter().flat_map(|i| i.to_be_bytes()));
+            self
+        }
+        fn shorts(mut self, shorts: &[i16]) -> Self {
+            self.data.extend(shorts.iter().flat_map(|i| i.to_ne_bytes()));
+            self.runs.push(Kind::Short, shorts.len());
+            self.xdr.extend(shorts.iter().flat_map(|i| i32::from(*i).to_be_bytes()));
+            self
+        }
+        fn longs(mut self, longs: &[i64]) -> Self {
+            self.data.extend(longs.iter().flat_map(|i| i.to_ne_bytes()));
+            self.runs.push(Kind::Long, longs.len());
+            self.xdr.extend(longs.iter().flat_map(|i| (*i as u32).to_be_bytes()));
+            self
+        }
+        fn doubles(mut self, doubles: &[f64]) -> Self {
+            self.data.extend(doubles.iter().flat_map(|i| i.to_ne_bytes()));
+            self.runs.push(Kind::Double, doubles.len());
+            self.xdr.extend(doubles.iter().flat_map(|i| i.to_be_bytes()));
+            self
+        }
+        fn body(&self) -> Body<'_> {
+            Body { data: &self.data, runs: &self.runs, encoding: Encoding::Default }
+        }
+        fn read<const N: usize>(&self, cursor: &mut Cursor, kind: Kind) -> Result<[u8; N], Code> {
+            let mut out = [0; N];
+            cursor.read(self.body(), kind, &mut out).map(|()| out)
+        }
+    }
+
+    #[test]
+    fn lengths_are_those_of_pvm() {
+        assert_eq!(Packed::default().bytes(b"12345").body().reported_size(), 8);
+        assert_eq!(Packed::default().bytes(b"1").bytes(b"2").body().reported_size(), 8);
+        assert_eq!(Packed::default().shorts(&[1, 2, 3]).body().reported_size(), 12);
+        assert_eq!(Packed::default().longs(&[1, 2, 3]).body().reported_size(), 12);
+        assert_eq!(Packed::default().doubles(&[1., 2., 3.]).body().reported_size(), 24);
+    }
+
+    #[test]
+    fn five_bytes_read_as_three_and_two_lose_one() {
+        let packed = Packed::default().bytes(&[1, 2, 3, 4, 5]);
+        let cursor = &mut Cursor::new();
+        assert_eq!(packed.read::<3>(cursor, Kind::Byte), Ok([1, 2, 3]));
+        assert_eq!(packed.read::<2>(cursor, Kind::Byte), Ok([5, 0]));
+        assert_eq!(packed.read::<1>(cursor, Kind::Byte), Err(Code::NoData));
+    }
+
+    #[test]
+    fn longs_keep_their_upper_half_unless_read_as_ints() {
+        let packed = Packed::default().longs(&[-5, 0x12_3456_789a]);
+        let cursor = &mut Cursor::new();
+        assert_eq!(packed.read::<8>(cursor, Kind::Long), Ok((-5i64).to_ne_bytes()));
+        assert_eq!(packed.read::<4>(cursor, Kind::Int), Ok(0x3456_789au32.to_ne_bytes()));
+    }
+
+    #[test]
+    fn ints_read_as_longs_are_not_sign_extended() {
+        let packed = Packed::default().ints(&[-5]);
+        let read = packed.read::<8>(&mut Cursor::new(), Kind::Long);
+        assert_eq!(read, Ok(4_294_967_291u64.to_ne_bytes()));
+    }
+
+    fn packed() -> impl Strategy<Value = Packed> {
+        let call = (0..5u8, prop::collection::vec(any::<i64>(), 1..6));
+        prop::collection::vec(call, 1..8).prop_map(|calls| {
+            calls.into_iter().fold(Packed::default(), |packed, (kind, values)| match kind {
+                0 => packed.bytes(&values.iter().map(|v| *v as u8).collect::<Vec<_>>()),
+                1 => packed.ints(&values.iter().map(|v| *v as i32).collect::<Vec<_>>()),
+                2 => packed.shorts(&values.iter().map(|v| *v as i16).collect::<Vec<_>>()),
+                3 => packed.longs(&values),
+                _ => packed.doubles(&values.iter().map(|v| *v as f64).collect::<Vec<_>>()),
+            })
+        })
+    }
+
+    proptest! {
+        /// Whatever is read as something else is what real XDR bytes would have given.
+        #[test]
+        fn any_reading_agrees_with_the_xdr_bytes(
+            packed in packed(),
+            reads in prop::collection::vec((0..3u8, 1..5usize), 1..20),
+        ) {
+            let mut cursor = Cursor::new();
+            let mut at = 0;
+            prop_assert_eq!(packed.body().reported_size(), packed.xdr.len());
+            for (kind, n) in reads {
+                let mut out = vec![0; n * [1, 4, 8][usize::from(kind)]];
+                let kind = [Kind::Byte, Kind::Int, Kind::Double][usize::from(kind)];
+                let size = out.len().next_multiple_of(4);
+                let result = cursor.read(packed.body(), kind, &mut out);
+                if at + size > packed.xdr.len() {
+                    prop_assert_eq!(result, Err(Code::NoData));
+                    continue;
+                }
+                prop_assert_eq!(result, Ok(()));
+                let mut expected = packed.xdr[at..at + out.len()].to_vec();
+                if kind != Kind::Byte {
+                    expected.chunks_exact_mut(kind.size()).for_each(<[u8]>::reverse);
+                }
+                prop_assert_eq!(out, expected);
+                at += size;
+                prop_assert_eq!(cursor.done(), at);
+            }
+        }
+    }
+}
