@@ -33,6 +33,19 @@ pub struct Header {
     counted: AtomicU32,
 }
 
+/// What became of the wish to sleep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Armed {
+    /// Armed by this call.
+    Now,
+    /// It was armed already.
+    Before,
+    /// Something waits.
+    Not,
+    /// Something waits, and it was armed until now.
+    NoMore,
+}
+
 /// What a sender learns when it marks its lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marked {
@@ -80,13 +93,17 @@ impl Header {
         self.pending.fetch_or(bits & LANES, Ordering::AcqRel);
     }
 
-    /// Owner: about to sleep. False if something waits; then it is not armed.
-    pub fn arm(&self) -> bool {
-        if self.pending.fetch_or(ARMED, Ordering::AcqRel) & LANES == 0 {
-            return true;
+    /// Owner: about to sleep, unless something waits.
+    pub fn arm(&self) -> Armed {
+        let old = self.pending.fetch_or(ARMED, Ordering::AcqRel);
+        match (old & LANES == 0, old & ARMED != 0) {
+            (true, false) => Armed::Now,
+            (true, true) => Armed::Before,
+            (false, was) => {
+                let still = self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0;
+                if was && still { Armed::NoMore } else { Armed::Not }
+            }
         }
-        self.pending.fetch_and(!ARMED, Ordering::AcqRel);
-        false
     }
 
     /// Owner: awake. True if no sender has disarmed it.
@@ -150,11 +167,12 @@ impl Inbox {
 
     /// Owner: about to sleep; false if something waits.
     pub fn arm(&self, activity: &Activity) -> bool {
-        let armed = self.header().arm();
-        if armed {
-            activity.slept();
+        match self.header().arm() {
+            Armed::Now => activity.slept(),
+            Armed::NoMore => activity.woke(),
+            Armed::Before | Armed::Not => {}
         }
-        armed
+        self.header().is_armed()
     }
 
     /// Owner: awake again, by whatever reason.
@@ -181,9 +199,10 @@ mod tests {
     fn exactly_one_sender_wakes_a_sleeper() {
         let header = Header::new();
         assert_eq!(header.mark(3), Marked::Awake);
-        assert!(!header.arm(), "something waits");
+        assert_eq!(header.arm(), Armed::Not);
         assert_eq!(header.take(), 1 << 3);
-        assert!(header.arm());
+        assert_eq!(header.arm(), Armed::Now);
+        assert_eq!(header.arm(), Armed::Before);
         assert_eq!(header.mark(62), Marked::Wake);
         assert_eq!(header.mark(1), Marked::Awake);
         assert!(!header.disarm(), "a sender did it");

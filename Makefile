@@ -1,0 +1,58 @@
+# NeoPVM. `make` alone lists the targets. All logic is in cargo, in xtask/ and in a few shell scripts.
+
+PREFIX ?= /usr/local
+
+# rustup's programs, for a shell that was not opened again after they were installed
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+TARGET := $(if $(CARGO_TARGET_DIR),$(abspath $(CARGO_TARGET_DIR)),$(CURDIR)/target)
+STAGE  := $(TARGET)/stage
+XTASK  := cargo run --quiet --package xtask --
+SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build lint check demo install bench oracle soak clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+deps: ## install what the other targets need (Debian packages as root; otherwise name them)
+	@bash xtask/deps.sh all
+
+build: ## build the daemon, the console and the libraries
+	@bash xtask/deps.sh build
+	cargo build --release $(SHIPPED)
+
+lint: ## format, clippy and the check of the house
+	@bash xtask/deps.sh build
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(XTASK) tidy
+
+check: ## every test (FAST=1: the fast ones)
+	@bash xtask/deps.sh $(if $(filter-out 0,$(FAST)),build,check)
+	@$(XTASK) check
+
+demo: ## four hosts on this computer draw a picture: target/demo/mandelbrot.png
+	@bash xtask/deps.sh demo
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@bash examples/demo.sh $(STAGE) $(TARGET)/demo
+
+install: build ## install into PREFIX=DIR
+	@$(XTASK) install $(abspath $(PREFIX))
+
+bench: ## speed, side by side with the original if it is installed
+	@bash xtask/deps.sh demo
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@bash benchmarks/run.sh $(STAGE) $(TARGET)/bench
+
+oracle: ## record the original's answers for the conformance programs anew
+	@bash xtask/deps.sh check
+	bash conformance/run.sh oracle
+
+soak: ## the long tests: simulations from random seeds and long fuzzing (MINUTES=60)
+	@bash xtask/deps.sh check
+	@$(XTASK) soak $(or $(MINUTES),60)
+
+clean: ## remove what was built
+	cargo clean

@@ -1,0 +1,552 @@
+//! A message that is being packed or read; PVM's buffers are both.
+//!
+//! Packing goes where the message will be sent from: into the buffer itself while it is small,
+//! then straight into a slab of the task's. A received message is read where it lies. So pack
+//! and unpack are the only copies a message makes on one host.
+
+use crate::sys::{self, Foreign};
+use crate::task;
+use pvm_shm::lane::INLINE_MAX;
+use pvm_shm::{Payload, Slab};
+use pvm_wire::{Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Message, RunList, Tid};
+use pvm_wire::{Reader, Wire};
+
+/// Where the bytes lie.
+#[derive(Debug)]
+pub(crate) enum Store {
+    /// In the buffer.
+    Small(Box<[u8; INLINE_MAX]>),
+    /// In private memory: before enrolment, or where no slab was to be had.
+    Heap(Vec<u8>),
+    /// In a slab of this task's.
+    Slab(Slab),
+    /// As received.
+    Received(Payload),
+}
+
+/// The data of a store, without a run list behind them.
+struct Data<'a> {
+    store: &'a Store,
+    size: usize,
+}
+
+impl Bytes for Data<'_> {
+    fn size(&self) -> usize {
+        self.size
+    }
+    fn copy_to(&self, offset: usize, out: &mut [u8]) {
+        match self.store {
+            Store::Small(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
+            Store::Heap(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
+            Store::Slab(slab) => slab.read(offset, out),
+            Store::Received(payload) => payload.copy_to(offset, out),
+        }
+    }
+}
+
+/// A message.
+#[derive(Debug)]
+pub struct Buffer {
+    envelope: Envelope,
+    encoding: Encoding,
+    store: Store,
+    size: usize,
+    runs: RunList,
+    cursor: Cursor,
+    in_place: Vec<Foreign>,
+    /// A run list lies behind the data in the slab, and readers may be looking at it.
+    sealed: bool,
+}
+
+impl Buffer {
+    /// An empty message.
+    pub fn new(encoding: Encoding) -> Self {
+        Self {
+            envelope: Envelope::new(Tid::NONE, Tid::NONE, 0, 0),
+            encoding,
+            store: Store::Small(Box::new([0; INLINE_MAX])),
+            size: 0,
+            runs: RunList::new(),
+            cursor: Cursor::new(),
+            in_place: Vec::new(),
+            sealed: false,
+        }
+    }
+
+    /// A message as it arrived; none if its run list does not fit its data.
+    pub(crate) fn received(envelope: Envelope, store: Store) -> Option<Self> {
+        let size = usize::try_from(envelope.data_size).ok()?;
+        let list_size = usize::try_from(envelope.run_list_size()).ok()?;
+        let mut list = vec![0; list_size];
+        let all = Data { store: &store, size: size.checked_add(list_size)? };
+        if list_size > 0 {
+            all.copy_to(size, &mut list);
+        }
+        let runs = envelope.runs(&list).ok()?;
+        Some(Self {
+            envelope,
+            encoding: envelope.encoding,
+            store,
+            size,
+            runs,
+            cursor: Cursor::new(),
+            in_place: Vec::new(),
+            sealed: false,
+        })
+    }
+
+    /// How its items are encoded.
+    pub const fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Source, tag, context and wait id, as received or as last sent.
+    pub const fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    /// The same, to be changed (`pvm_setminfo`).
+    pub const fn envelope_mut(&mut self) -> &mut Envelope {
+        &mut self.envelope
+    }
+
+    /// Bytes as `pvm_bufinfo` counts them: of the XDR form for default encoding, 0 for an
+    /// in-place message that was not sent.
+    pub const fn reported_size(&self) -> usize {
+        if self.encoding.has_runs() { self.runs.xdr_size() } else { self.size }
+    }
+
+    /// Bytes of data in memory.
+    pub const fn data_size(&self) -> usize {
+        self.size
+    }
+
+    /// The runs of a message in default encoding.
+    pub const fn runs(&self) -> &RunList {
+        &self.runs
+    }
+
+    /// False if the bytes lie in shared memory, which the child of a fork does not have: there
+    /// such a buffer must be forgotten, not dropped.
+    pub const fn is_private(&self) -> bool {
+        !matches!(self.store, Store::Slab(_) | Store::Received(Payload::Slab(_)))
+    }
+
+    /// Packs items of one kind that lie behind one another.
+    ///
+    /// # Errors
+    /// [`Code::NoMem`]; [`Code::NotImpl`] for an in-place message.
+    pub fn pack(&mut self, kind: Kind, items: &[u8]) -> Result<(), Code> {
+        debug_assert!(items.len().is_multiple_of(kind.size()));
+        if self.encoding == Encoding::InPlace {
+            return Err(Code::NotImpl);
+        }
+        self.append(items)?;
+        self.note(kind, items.len() / kind.size());
+        Ok(())
+    }
+
+    /// Packs items that are gathered block by block: `fill` is told the index of the first item
+    /// of a block and gets the place for it.
+    ///
+    /// # Errors
+    /// As for [`Buffer::pack`].
+    pub fn pack_strided(
+        &mut self,
+        kind: Kind,
+        count: usize,
+        fill: &mut dyn FnMut(usize, &mut [u8]),
+    ) -> Result<(), Code> {
+        if self.encoding == Encoding::InPlace {
+            return Err(Code::NotImpl);
+        }
+        let mut block = [0; 2048];
+        let each = block.len() / kind.size();
+        self.reserve(count.checked_mul(kind.size()).ok_or(Code::NoMem)?)?;
+        for first in (0..count).step_by(each) {
+            let n = each.min(count - first);
+            let bytes = &mut block[..n * kind.size()];
+            fill(first, bytes);
+            self.append(bytes)?;
+        }
+        self.note(kind, count);
+        Ok(())
+    }
+
+    /// Packs a string as PVM does: its length with the final NUL, then the bytes.
+    ///
+    /// # Errors
+    /// As for [`Buffer::pack`]; [`Code::Overflow`] beyond 2 GiB.
+    pub fn pack_str(&mut self, text_with_nul: &[u8]) -> Result<(), Code> {
+        let length = i32::try_from(text_with_nul.len()).map_err(|_| Code::Overflow)?;
+        self.pack(Kind::Int, &length.to_ne_bytes())?;
+        self.pack(Kind::Byte, text_with_nul)
+    }
+
+    /// Notes items of an in-place message; they are read at each send.
+    ///
+    /// # Errors
+    /// [`Code::BadParam`] for another encoding.
+    ///
+    /// # Safety
+    /// `count` items must be readable at `items` until the last send of this message, from any
+    /// thread that sends it.
+    #[allow(unsafe_code, reason = "the pointer is the program's; see `sys::Foreign`")]
+    pub unsafe fn pack_in_place(
+        &mut self,
+        kind: Kind,
+        items: *const u8,
+        count: usize,
+    ) -> Result<(), Code> {
+        if self.encoding != Encoding::InPlace {
+            return Err(Code::BadParam);
+        }
+        let size = count.checked_mul(kind.size()).ok_or(Code::Overflow)?;
+        // SAFETY: promised by the caller.
+        self.in_place.push(unsafe { Foreign::new(items, size) });
+        Ok(())
+    }
+
+    /// Reads items; the length of `out` says how many.
+    ///
+    /// # Errors
+    /// [`Code::NoData`] if there are fewer; then nothing is read.
+    pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
+        let data = Data { store: &self.store, size: self.size };
+        let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
+        self.cursor.read(body, kind, out)
+    }
+
+    /// Reads a string, without its NUL.
+    ///
+    /// # Errors
+    /// [`Code::NoData`] if there is none or its length is nonsense.
+    pub fn unpack_str(&mut self) -> Result<Vec<u8>, Code> {
+        let before = self.cursor.clone();
+        let mut length = [0; 4];
+        self.unpack(Kind::Int, &mut length)?;
+        let length = usize::try_from(i32::from_ne_bytes(length)).unwrap_or(usize::MAX);
+        let mut text = match self.reported_size().checked_sub(self.cursor.done()) {
+            Some(left) if length <= left => vec![0; length],
+            _ => {
+                self.cursor = before;
+                return Err(Code::NoData);
+            }
+        };
+        if let Err(code) = self.unpack(Kind::Byte, &mut text) {
+            self.cursor = before;
+            return Err(code);
+        }
+        if let Some(end) = text.iter().position(|byte| *byte == 0) {
+            text.truncate(end);
+        }
+        Ok(text)
+    }
+
+    /// Bytes (as [`Buffer::reported_size`] counts them) that were read.
+    pub const fn read_size(&self) -> usize {
+        self.cursor.done()
+    }
+
+    /// The next read begins with the first item again.
+    pub fn rewind(&mut self) {
+        self.cursor = Cursor::new();
+    }
+
+    /// Where the data lie, and how many bytes. The sender of a received message may still write
+    /// there: read through the pointer, form no reference.
+    pub fn view(&self) -> (*const u8, usize) {
+        let address = match &self.store {
+            Store::Small(bytes) => bytes.as_ptr(),
+            Store::Heap(bytes) => bytes.as_ptr(),
+            Store::Slab(slab) => slab.address(0, self.size).cast_const(),
+            Store::Received(Payload::Inline { bytes, .. }) => bytes.as_ptr(),
+            Store::Received(Payload::Slab(view)) => view.address(),
+        };
+        (address, self.size)
+    }
+
+    /// The data as they are in memory, and the run list.
+    fn body(&self) -> Vec<u8> {
+        let mut body: Vec<u8> = if self.in_place.is_empty() {
+            let mut data = vec![0; self.size];
+            Data { store: &self.store, size: self.size }.copy_to(0, &mut data);
+            data
+        } else {
+            self.in_place.iter().flat_map(Foreign::bytes).copied().collect()
+        };
+        body.extend(self.run_list());
+        body
+    }
+
+    /// The run list as it goes behind the data; empty where the envelope holds it all.
+    fn run_list(&self) -> Vec<u8> {
+        if self.encoding.has_runs() && self.runs.len() > 1 {
+            self.runs.iter().flat_map(|run| run.to_word().to_le_bytes()).collect()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// A copy of the whole, for named messages and for sending to oneself.
+    pub fn to_message(&self) -> Message {
+        let mut envelope = self.envelope;
+        let size = self.sent_size();
+        envelope.describe(self.encoding, size, &self.runs);
+        Message { envelope, body: Blob(self.body()) }
+    }
+
+    /// The buffer of such a message.
+    ///
+    /// # Errors
+    /// [`Code::BadMsg`] if it does not hold together.
+    pub fn from_message(message: Message) -> Result<Self, Code> {
+        if !message.is_sound() {
+            return Err(Code::BadMsg);
+        }
+        Self::received(message.envelope, Store::Heap(message.body.0)).ok_or(Code::BadMsg)
+    }
+
+    /// Packs another message into this one, as bytes with their description; with its envelope
+    /// (`pvm_pkmesg`) or only its data (`pvm_pkmesgbody`).
+    ///
+    /// # Errors
+    /// As for [`Buffer::pack`].
+    pub fn pack_buffer(&mut self, other: &Self, with_envelope: bool) -> Result<(), Code> {
+        let mut message = other.to_message();
+        if !with_envelope {
+            let plain = Envelope::new(Tid::NONE, Tid::NONE, 0, 0);
+            let wire = message.envelope;
+            message.envelope = plain;
+            message.envelope.encoding = wire.encoding;
+            message.envelope.layout = wire.layout;
+            message.envelope.data_size = wire.data_size;
+            message.envelope.run_count = wire.run_count;
+            message.envelope.first_run = wire.first_run;
+        }
+        let bytes = message.to_bytes();
+        let length = i32::try_from(bytes.len()).map_err(|_| Code::Overflow)?;
+        self.pack(Kind::Int, &length.to_ne_bytes())?;
+        self.pack(Kind::Byte, &bytes)
+    }
+
+    /// Takes out what [`Buffer::pack_buffer`] packed.
+    ///
+    /// # Errors
+    /// [`Code::NoData`] or [`Code::BadMsg`]; then nothing is read.
+    pub fn unpack_buffer(&mut self) -> Result<Self, Code> {
+        let before = self.cursor.clone();
+        let mut read = || {
+            let mut length = [0; 4];
+            self.unpack(Kind::Int, &mut length)?;
+            let length = usize::try_from(i32::from_ne_bytes(length)).map_err(|_| Code::BadMsg)?;
+            if length > self.reported_size() - self.cursor.done() {
+                return Err(Code::NoData);
+            }
+            let mut bytes = vec![0; length];
+            self.unpack(Kind::Byte, &mut bytes)?;
+            let mut reader = Reader::new(&bytes);
+            let message = Message::decode(&mut reader).map_err(|_| Code::BadMsg)?;
+            Self::from_message(message)
+        };
+        let result = read();
+        if result.is_err() {
+            self.cursor = before;
+        }
+        result
+    }
+
+    fn note(&mut self, kind: Kind, count: usize) {
+        if self.encoding.has_runs() {
+            self.runs.push(kind, count);
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Code> {
+        self.reserve(bytes.len())?;
+        self.write(bytes);
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let end = self.size + bytes.len();
+        match &mut self.store {
+            Store::Small(small) => small[self.size..end].copy_from_slice(bytes),
+            Store::Heap(heap) => heap.extend_from_slice(bytes),
+            Store::Slab(slab) => slab.write(self.size, bytes),
+            Store::Received(_) => unreachable!("`reserve` makes it our own"),
+        }
+        self.size = end;
+    }
+
+    /// Makes room for `more` bytes behind the data, in memory that may be written.
+    fn reserve(&mut self, more: usize) -> Result<(), Code> {
+        let end = self.size.checked_add(more).ok_or(Code::NoMem)?;
+        let fits = match &self.store {
+            Store::Small(_) => end <= INLINE_MAX,
+            Store::Heap(_) => true,
+            Store::Slab(slab) => end <= slab.capacity() && (!self.sealed || slab.is_unread()),
+            Store::Received(_) => false,
+        };
+        if fits { Ok(()) } else { self.move_to(end) }
+    }
+
+    /// Moves the data to where at least `end` bytes fit.
+    #[cold]
+    fn move_to(&mut self, end: usize) -> Result<(), Code> {
+        // The first call often packs everything: then exactly that; later ones double.
+        let wanted = if self.size == 0 { end } else { end.max(self.size.saturating_mul(2)) };
+        let old = Data { store: &self.store, size: self.size };
+        let next = match task::slab(wanted) {
+            Some(slab) => {
+                copy_into(&slab, &old);
+                Store::Slab(slab)
+            }
+            None => {
+                let mut heap = Vec::new();
+                heap.try_reserve(wanted).map_err(|_| Code::NoMem)?;
+                heap.resize(self.size, 0);
+                old.copy_to(0, &mut heap);
+                Store::Heap(heap)
+            }
+        };
+        self.store = next;
+        self.sealed = false;
+        Ok(())
+    }
+
+    fn sent_size(&self) -> usize {
+        if self.in_place.is_empty() {
+            self.size
+        } else {
+            self.in_place.iter().map(|piece| piece.size()).sum()
+        }
+    }
+
+    /// What is to be sent now: for in-place data a copy of their own, as the program may change
+    /// them when the send returns.
+    pub(crate) fn prepare(&mut self) -> Result<(Envelope, Prepared<'_>), Code> {
+        let size = self.sent_size();
+        self.envelope.describe(self.encoding, size, &self.runs);
+        let envelope = self.envelope;
+        let body = if self.in_place.is_empty() {
+            self.prepare_own(size)
+        } else {
+            self.prepare_in_place(size)
+        };
+        Ok((envelope, body?))
+    }
+
+    fn prepare_own(&mut self, size: usize) -> Result<Prepared<'_>, Code> {
+        let list = self.run_list();
+        // A slab of our own serves as it is; all else goes into one if it is not small.
+        let whole = size + list.len();
+        if whole > INLINE_MAX && !matches!(self.store, Store::Slab(_)) {
+            self.move_to(whole)?;
+        }
+        if !list.is_empty() && matches!(self.store, Store::Slab(_)) {
+            self.reserve(list.len())?;
+        }
+        Ok(match &mut self.store {
+            Store::Slab(slab) => {
+                if !list.is_empty() {
+                    slab.write(size, &list);
+                    self.sealed = true;
+                }
+                Prepared::Slab(slab)
+            }
+            Store::Small(bytes) => Prepared::Bytes(&bytes[..size], list),
+            Store::Heap(bytes) => Prepared::Bytes(&bytes[..size], list),
+            Store::Received(Payload::Inline { bytes, .. }) => Prepared::Bytes(&bytes[..size], list),
+            Store::Received(Payload::Slab(view)) => {
+                let mut bytes = vec![0; size];
+                view.read(0, &mut bytes);
+                bytes.extend(list);
+                Prepared::Bytes(&[], bytes)
+            }
+        })
+    }
+
+    fn prepare_in_place(&mut self, size: usize) -> Result<Prepared<'_>, Code> {
+        if size > INLINE_MAX
+            && let Some(slab) = task::slab(size)
+        {
+            let mut at = 0;
+            for piece in &self.in_place {
+                slab.write(at, piece.bytes());
+                at += piece.size();
+            }
+            return Ok(Prepared::Copy(slab));
+        }
+        let bytes = self.in_place.iter().flat_map(Foreign::bytes).copied().collect();
+        Ok(Prepared::Bytes(&[], bytes))
+    }
+}
+
+/// A message's body on its way.
+pub(crate) enum Prepared<'a> {
+    /// Private memory: data, and what goes behind them.
+    Bytes(&'a [u8], Vec<u8>),
+    /// The buffer's own slab.
+    Slab(&'a mut Slab),
+    /// A slab for this send alone.
+    Copy(Slab),
+}
+
+#[allow(unsafe_code, reason = "private memory until the first send")]
+fn copy_into(slab: &Slab, data: &Data<'_>) {
+    if data.size > 0 {
+        // SAFETY: a slab that was just taken has no readers, and this is its only owner.
+        data.copy_to(0, unsafe { sys::bytes_mut(slab.address(0, data.size), data.size) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ints(values: &[i32]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_ne_bytes()).collect()
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked_and_its_length_is_pvms() {
+        for encoding in [Encoding::Default, Encoding::Raw] {
+            let mut buffer = Buffer::new(encoding);
+            buffer.pack_str(b"hello\0").expect("room");
+            buffer.pack(Kind::Int, &ints(&(0..1000).collect::<Vec<_>>())).expect("room");
+            let string = if encoding == Encoding::Raw { 10 } else { 12 };
+            assert_eq!(buffer.reported_size(), string + 4000);
+            assert_eq!(buffer.unpack_str(), Ok(b"hello".to_vec()));
+            let mut out = vec![0; 4000];
+            buffer.unpack(Kind::Int, &mut out).expect("data");
+            assert_eq!(out, ints(&(0..1000).collect::<Vec<_>>()));
+            assert_eq!(buffer.unpack(Kind::Byte, &mut [0]), Err(Code::NoData));
+        }
+    }
+
+    #[test]
+    fn a_message_inside_of_another_comes_out_as_it_was() {
+        let mut inner = Buffer::new(Encoding::Default);
+        inner.pack(Kind::Short, &[1, 0, 2, 0]).expect("room");
+        inner.pack(Kind::Byte, b"xyz").expect("room");
+        inner.envelope_mut().tag = 42;
+        let mut outer = Buffer::new(Encoding::Default);
+        outer.pack_buffer(&inner, true).expect("room");
+        let mut again = outer.unpack_buffer().expect("packed");
+        assert_eq!((again.envelope().tag, again.reported_size()), (42, 12));
+        let mut out = [0; 4];
+        again.unpack(Kind::Short, &mut out).expect("data");
+        assert_eq!(out, [1, 0, 2, 0]);
+        assert_eq!(outer.unpack_buffer().err(), Some(Code::NoData));
+    }
+
+    #[test]
+    fn a_string_whose_length_lies_is_no_string() {
+        let mut buffer = Buffer::new(Encoding::Raw);
+        buffer.pack(Kind::Int, &ints(&[i32::MAX])).expect("room");
+        assert_eq!(buffer.unpack_str(), Err(Code::NoData));
+        let mut out = [0; 4];
+        buffer.unpack(Kind::Int, &mut out).expect("still there");
+    }
+}

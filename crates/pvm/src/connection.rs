@@ -1,0 +1,194 @@
+//! The socket to the host's parent: requests out, answers in, descriptors beside them.
+
+use pvm_shm::Broker;
+use pvm_wire::request::{Reply, Request, Segment, SegmentId};
+use pvm_wire::{Code, FRAME_BYTES_MAX, FrameBuffer, Tid, Wire, write_frame};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketAddrUnix,
+    SocketFlags, SocketType,
+};
+use std::collections::{BTreeMap, VecDeque};
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// The parent answers these by itself and at once; a machine under heavy load may take a while.
+const SEGMENT_ANSWER: Duration = Duration::from_secs(30);
+/// Descriptors that can come beside one read.
+const DESCRIPTORS_MAX: usize = 16;
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    socket: OwnedFd,
+    frames: FrameBuffer,
+    descriptors: VecDeque<OwnedFd>,
+    next: u32,
+    replies: BTreeMap<u32, VecDeque<Reply>>,
+    /// Bumped for every answer that is kept: threads wait on it.
+    generation: Arc<AtomicU32>,
+}
+
+impl Connection {
+    /// Connects.
+    pub(crate) fn open(path: &Path, generation: Arc<AtomicU32>) -> Result<Self, Errno> {
+        let flags = SocketFlags::CLOEXEC;
+        let kind = SocketType::STREAM;
+        let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)?;
+        rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+        Ok(Self {
+            socket,
+            frames: FrameBuffer::new(FRAME_BYTES_MAX),
+            descriptors: VecDeque::new(),
+            next: 1,
+            replies: BTreeMap::new(),
+            generation,
+        })
+    }
+
+    pub(crate) const fn socket(&self) -> &OwnedFd {
+        &self.socket
+    }
+
+    /// Sends a request; its answer will have the same number.
+    pub(crate) fn send(&mut self, request: &Request) -> Result<u32, Code> {
+        let id = self.next;
+        self.next = self.next.wrapping_add(1).max(1);
+        let mut frame = Vec::new();
+        write_frame(&mut frame, id, request);
+        let mut rest = &frame[..];
+        while !rest.is_empty() {
+            match rustix::net::send(&self.socket, rest, SendFlags::NOSIGNAL) {
+                Ok(n) => rest = &rest[n..],
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Code::SysErr),
+            }
+        }
+        Ok(id)
+    }
+
+    /// The next answer to a request, if it is there.
+    pub(crate) fn take(&mut self, id: u32) -> Option<Reply> {
+        let replies = self.replies.get_mut(&id)?;
+        let reply = replies.pop_front();
+        if replies.is_empty() {
+            self.replies.remove(&id);
+        }
+        reply
+    }
+
+    /// The earliest answer to any request.
+    pub(crate) fn take_any(&mut self) -> Option<(u32, Reply)> {
+        let id = *self.replies.first_key_value()?.0;
+        self.take(id).map(|reply| (id, reply))
+    }
+
+    /// The descriptor beside an answer that comes with one.
+    pub(crate) fn take_descriptor(&mut self) -> Option<OwnedFd> {
+        self.descriptors.pop_front()
+    }
+
+    /// Reads what is there, without waiting.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if the other end is gone or talks nonsense.
+    pub(crate) fn receive(&mut self) -> Result<(), Code> {
+        let mut bytes = [0; 16 << 10];
+        loop {
+            let mut space =
+                [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
+            let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+            let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+            let mut into = [IoSliceMut::new(&mut bytes)];
+            let received = rustix::net::recvmsg(&self.socket, &mut into, &mut ancillary, flags);
+            let n = match received {
+                Ok(message) if message.bytes == 0 => return Err(Code::SysErr),
+                Ok(message) => message.bytes,
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(_) => return Err(Code::SysErr),
+            };
+            for message in ancillary.drain() {
+                if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+                    self.descriptors.extend(descriptors);
+                }
+            }
+            self.frames.push(&bytes[..n]);
+            while let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::SysErr)? {
+                let reply = Reply::from_bytes(payload).map_err(|_| Code::BadVersion)?;
+                self.replies.entry(id).or_default().push_back(reply);
+                self.generation.fetch_add(1, Ordering::Release);
+            }
+            if n < bytes.len() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for one answer: only for what the other end answers at once.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Reply, Code> {
+        let id = self.send(request)?;
+        let end = Instant::now() + SEGMENT_ANSWER;
+        loop {
+            self.receive()?;
+            if let Some(reply) = self.take(id) {
+                return match reply {
+                    Reply::Failed { code } => Err(code),
+                    reply => Ok(reply),
+                };
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Code::SysErr);
+            }
+            let mut fds = [PollFd::new(&self.socket, PollFlags::IN)];
+            match poll(&mut fds, Some(&crate::sys::timespec(left))) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return Err(Code::SysErr),
+            }
+        }
+    }
+
+    fn ask_segment(&mut self, request: &Request) -> Result<(Segment, OwnedFd), Code> {
+        match self.ask(request)? {
+            Reply::Segment { segment } => {
+                Ok((segment, self.take_descriptor().ok_or(Code::SysErr)?))
+            }
+            _ => Err(Code::SysErr),
+        }
+    }
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> rustix::fd::BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Broker for Connection {
+    fn open_lane(&mut self, to: Tid, cells: u32) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::OpenLane { to, cells })
+    }
+    fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::OpenSlab { bytes })
+    }
+    fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapSegment { id })
+    }
+    fn list_lanes(&mut self, after: u32) -> Result<Vec<Segment>, Code> {
+        match self.ask(&Request::ListLanes { after })? {
+            Reply::Lanes { lanes } => Ok(lanes),
+            _ => Err(Code::SysErr),
+        }
+    }
+    fn drop_segment(&mut self, id: SegmentId) {
+        // Answered like the others, so that answers and requests stay paired.
+        let _ = self.ask(&Request::DropSegment { id });
+    }
+}

@@ -1,0 +1,119 @@
+//! A lock that knows its owner.
+//!
+//! A signal handler may call the library while the interrupted thread is inside of it. A plain
+//! lock would wait for ever for its own thread; this one says [`Code::Already`].
+
+use crate::sys;
+use pvm_wire::Code;
+use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Open.
+const FREE: u32 = 0;
+/// Added to the owner's number when others wait.
+const CONTENDED: u32 = 1 << 31;
+
+/// A value behind such a lock.
+#[derive(Debug)]
+pub struct Gate<T> {
+    owner: AtomicU32,
+    value: UnsafeCell<T>,
+}
+
+#[allow(unsafe_code, reason = "a lock is made of this")]
+// SAFETY: only the thread whose number stands in `owner` reaches the value.
+unsafe impl<T: Send> Sync for Gate<T> {}
+
+/// The value, while the gate is ours.
+#[derive(Debug)]
+pub struct GateGuard<'a, T> {
+    gate: &'a Gate<T>,
+    /// A guard stays on its thread.
+    _thread: std::marker::PhantomData<*const ()>,
+}
+
+impl<T> Gate<T> {
+    /// An open gate.
+    pub const fn new(value: T) -> Self {
+        Self { owner: AtomicU32::new(FREE), value: UnsafeCell::new(value) }
+    }
+
+    /// Waits for other threads.
+    ///
+    /// # Errors
+    /// [`Code::Already`] if this thread has the gate: a signal handler interrupted the library.
+    pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
+        let me = sys::thread_number();
+        loop {
+            match self.owner.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Ok(GateGuard { gate: self, _thread: std::marker::PhantomData }),
+                Err(owner) if owner & !CONTENDED == me => return Err(Code::Already),
+                Err(owner) => self.wait(owner),
+            }
+        }
+    }
+
+    #[cold]
+    fn wait(&self, owner: u32) {
+        let contended = owner | CONTENDED;
+        if owner == contended
+            || self
+                .owner
+                .compare_exchange(owner, contended, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+        {
+            sys::futex_wait(&self.owner, contended, None);
+        }
+    }
+
+    /// Only in the child of a fork: opens a gate that a thread of the parent held.
+    pub fn reset_after_fork(&self) {
+        self.owner.store(FREE, Ordering::Release);
+    }
+}
+
+impl<T> Deref for GateGuard<'_, T> {
+    type Target = T;
+    #[allow(unsafe_code, reason = "a lock is made of this")]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard is the proof that this thread owns the gate.
+        unsafe { &*self.gate.value.get() }
+    }
+}
+
+impl<T> DerefMut for GateGuard<'_, T> {
+    #[allow(unsafe_code, reason = "a lock is made of this")]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above, and the guard is borrowed exclusively.
+        unsafe { &mut *self.gate.value.get() }
+    }
+}
+
+impl<T> Drop for GateGuard<'_, T> {
+    fn drop(&mut self) {
+        if self.gate.owner.swap(FREE, Ordering::Release) & CONTENDED != 0 {
+            sys::futex_wake(&self.gate.owner);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_take_turns_and_a_second_entry_is_refused() {
+        let gate = Gate::new(0u64);
+        {
+            let _guard = gate.enter().expect("free");
+            assert_eq!(gate.enter().err(), Some(Code::Already));
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..20_000).for_each(|_| *gate.enter().expect("a turn") += 1));
+            }
+        });
+        assert_eq!(*gate.enter().expect("free"), 80_000);
+    }
+}

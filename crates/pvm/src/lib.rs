@@ -1,0 +1,25 @@
+//! The NeoPVM task library: enrol, pack, send, receive, unpack.
+//!
+//! [`Task`] is a process's membership in the machine, [`Buffer`] a message that is being packed
+//! or read. Everything else that PVM can do is a [`pvm_wire::request::Request`] that
+//! [`Task::request`] carries to the host. Blocking, without an async runtime; it never prints
+//! and never starts a daemon. The C library and the bindings are thin layers over this crate.
+
+#![deny(unsafe_code)]
+
+mod buffer;
+mod connection;
+mod gate;
+pub mod locate;
+mod operator;
+#[allow(unsafe_code, reason = "the one file that talks to the C library and to foreign memory")]
+pub mod sys;
+mod task;
+mod wait;
+
+pub use buffer::Buffer;
+pub use gate::{Gate, GateGuard};
+pub use operator::{ConnectError, Operator};
+pub use pvm_core::{MessageKey, Pattern};
+pub use task::{Members, Task, after_fork};
+pub use wait::{Deadline, WaitToken};

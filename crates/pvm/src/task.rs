@@ -1,0 +1,534 @@
+//! A process's membership in the machine.
+
+use crate::buffer::{Buffer, Prepared, Store};
+use crate::connection::Connection;
+use crate::gate::Gate;
+use crate::wait::{Deadline, WaitToken, Waiter, Woken};
+use crate::{locate, sys};
+use pvm_core::{Mailbox, MessageKey, Pattern};
+use pvm_shm::inbox::Inbox;
+use pvm_shm::segment::Mapping;
+use pvm_shm::{Body, Inlet, Outbox, Payload, Slab};
+use pvm_wire::request::{Reply, Request, Role, Welcome};
+use pvm_wire::{Blob, Code, Envelope, PROTOCOL_VERSION, Tid};
+use rustix::event::epoll;
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::RawFd;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A daemon that does not answer within this has failed.
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// The task that buffers take their slabs from.
+static CURRENT: AtomicPtr<Task> = AtomicPtr::new(ptr::null_mut());
+
+/// A message that waits: its bytes.
+type Waiting = Store;
+
+#[derive(Debug)]
+struct State {
+    connection: Connection,
+    outbox: Outbox,
+    inlet: Inlet,
+    arrivals: VecDeque<(Envelope, Payload)>,
+    mailbox: Mailbox<Waiting>,
+    /// Messages sent to each task.
+    sequences: HashMap<Tid, u64>,
+}
+
+/// The members of a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Members {
+    /// By instance number; [`Tid::NONE`] marks a hole.
+    pub tids: Vec<Tid>,
+    /// True once `pvm_freezegroup` fixed them.
+    pub frozen: bool,
+}
+
+/// A process's membership, from `pvm_mytid` to `pvm_exit`. Never freed, so that a blocking call
+/// holds nothing that longjmp could leak. All methods may be called from any thread.
+#[derive(Debug)]
+pub struct Task {
+    welcome: Welcome,
+    state: Gate<State>,
+    waiter: Waiter,
+    /// Bumped when something was put aside that another thread may wait for.
+    generation: Arc<AtomicU32>,
+    alive: AtomicBool,
+    /// The doorbell; owned here.
+    bell: OwnedFd,
+    /// For `pvm_getfds`: doorbell and socket in one.
+    watch: OnceLock<OwnedFd>,
+    /// Arrivals that the program has looked at (`pvm_getfds`).
+    looked: AtomicU64,
+    other_descriptors: [RawFd; 2],
+}
+
+impl Task {
+    /// Becomes a task: connects to the host named by `PVMSOCK`, else to the machine's lowest
+    /// host on this computer. `reset`: the console's `reset` may kill it.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if no daemon answers (none is started), [`Code::BadVersion`].
+    pub fn enrol(program: &[u8], reset: bool) -> Result<&'static Self, Code> {
+        sys::watch_forks();
+        let generation = Arc::<AtomicU32>::default();
+        let mut connection = locate::sockets()
+            .iter()
+            .find_map(|path| Connection::open(path, generation.clone()).ok())
+            .ok_or(Code::SysErr)?;
+        let program = Blob(program.to_vec());
+        let version = PROTOCOL_VERSION;
+        let hello = Request::Hello { version, role: Role::Task, program, reset };
+        let welcome = match connection.ask(&hello)? {
+            Reply::Welcome { welcome } => welcome,
+            Reply::Refused { code, .. } => return Err(code),
+            _ => return Err(Code::BadVersion),
+        };
+        let inbox = connection.take_descriptor().ok_or(Code::SysErr)?;
+        let mapping = Mapping::new(&inbox, Inbox::SIZE, true).map_err(|_| Code::NoMem)?;
+        let inbox = Inbox::new(Arc::new(mapping));
+        let outbox = Outbox::new(&mut connection)?;
+        let activity = outbox.activity().clone();
+        let bell = bind(&welcome.doorbell)?;
+        let socket = connection.socket().as_raw_fd();
+        let other_descriptors = [socket, outbox.bell().as_raw_fd()];
+        let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
+        inbox.start(&activity);
+        let task = Box::leak(Box::new(Self {
+            waiter: Waiter::new(inbox.clone(), activity, bell.as_raw_fd(), socket, cores),
+            state: Gate::new(State {
+                connection,
+                outbox,
+                inlet: Inlet::new(welcome.tid, inbox),
+                arrivals: VecDeque::new(),
+                mailbox: Mailbox::new(),
+                sequences: HashMap::new(),
+            }),
+            welcome,
+            generation,
+            alive: AtomicBool::new(true),
+            bell,
+            watch: OnceLock::new(),
+            looked: AtomicU64::new(0),
+            other_descriptors,
+        }));
+        CURRENT.store(task, Ordering::Release);
+        Ok(task)
+    }
+
+    /// Leaves the machine (`pvm_exit`); the process goes on without it.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if the daemon is gone; the task has left all the same.
+    pub fn leave(&self) -> Result<(), Code> {
+        let left = self.request(&Request::Leave).map(|_| ());
+        self.end();
+        left
+    }
+
+    /// False after [`Task::leave`], in the child of a fork, and when the daemon is gone.
+    pub fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    /// Its id.
+    pub const fn tid(&self) -> Tid {
+        self.welcome.tid
+    }
+
+    /// What it was told at enrolment.
+    pub const fn welcome(&self) -> &Welcome {
+        &self.welcome
+    }
+
+    /// Leaves without a word: descriptors are closed, whoever waits finds the task dead.
+    fn end(&self) {
+        self.alive.store(false, Ordering::Release);
+        let me = ptr::from_ref(self).cast_mut();
+        let _ = CURRENT.compare_exchange(me, ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed);
+        if let Ok(state) = self.state.enter() {
+            // The other end sees an end of file, and so does a thread that waits here; the
+            // descriptors themselves stay, as a number that is used again would deceive it.
+            let _ = rustix::net::shutdown(state.connection.socket(), rustix::net::Shutdown::Both);
+        }
+        self.lost();
+    }
+
+    /// Asks the host. Answers are waited for without holding anything; all but the requests
+    /// that wait by their nature are bounded.
+    ///
+    /// # Errors
+    /// What the machine answers; [`Code::SysErr`] if it does not.
+    pub fn request(&self, request: &Request) -> Result<Reply, Code> {
+        let patient = match request {
+            Request::Barrier { .. } | Request::AddHosts { .. } => true,
+            Request::RecvInfo { flags, .. } => flags & WAIT_FOR_INFO != 0,
+            _ => false,
+        };
+        let deadline = if patient { Deadline::Never } else { Deadline::after(ANSWER) };
+        let id = self.live()?.state.enter()?.connection.send(request)?;
+        loop {
+            let token = self.token();
+            let reply = {
+                let mut state = self.state.enter()?;
+                state.connection.receive().inspect_err(|_| self.lost())?;
+                state.connection.take(id)
+            };
+            match reply {
+                Some(Reply::Failed { code }) => return Err(code),
+                Some(reply) => return Ok(reply),
+                None => {}
+            }
+            if !self.wait(token, deadline)? {
+                return Err(Code::SysErr);
+            }
+        }
+    }
+
+    fn live(&self) -> Result<&Self, Code> {
+        if self.is_alive() { Ok(self) } else { Err(Code::SysErr) }
+    }
+
+    fn lost(&self) {
+        self.alive.store(false, Ordering::Release);
+        self.generation.fetch_add(1, Ordering::Release);
+        sys::futex_wake(&self.generation);
+    }
+
+    /// Sends a message. It is the receiver's from now on, whatever becomes of this task; a
+    /// receiver that does not exist gets nothing, and nobody is told.
+    ///
+    /// # Errors
+    /// [`Code::BadParam`] for what is no task, [`Code::NoMem`], [`Code::SysErr`].
+    pub fn send(&self, buffer: &mut Buffer, to: Tid, tag: i32, context: i32) -> Result<(), Code> {
+        if !to.is_task() {
+            return Err(Code::BadParam);
+        }
+        self.send_all(buffer, &[to], tag, context)
+    }
+
+    /// Sends a message to many, this task itself left out.
+    ///
+    /// # Errors
+    /// As for [`Task::send`]; then some may have it.
+    pub fn multicast(
+        &self,
+        buffer: &mut Buffer,
+        to: &[Tid],
+        tag: i32,
+        context: i32,
+    ) -> Result<(), Code> {
+        if to.iter().any(|tid| !tid.is_task()) {
+            return Err(Code::BadParam);
+        }
+        let others: Vec<Tid> = to.iter().copied().filter(|tid| *tid != self.tid()).collect();
+        self.send_all(buffer, &others, tag, context)
+    }
+
+    fn send_all(
+        &self,
+        buffer: &mut Buffer,
+        to: &[Tid],
+        tag: i32,
+        context: i32,
+    ) -> Result<(), Code> {
+        self.live()?;
+        buffer.envelope_mut().src = self.tid();
+        buffer.envelope_mut().tag = tag;
+        buffer.envelope_mut().context = context;
+        let to_self = to.contains(&self.tid()).then(|| buffer.to_message());
+        // Takes slabs through the gate, so it comes before entering it.
+        let (envelope, mut body) = buffer.prepare()?;
+        let mut state = self.state.enter()?;
+        for &to in to.iter().filter(|to| **to != self.tid()) {
+            state.send(self.tid(), to, envelope, &mut body)?;
+        }
+        if let Some(message) = to_self {
+            state.mailbox.insert(message.envelope, Store::Heap(message.body.0));
+            drop(state);
+            self.announce();
+        }
+        Ok(())
+    }
+
+    /// Takes the earliest message that matches, if one is there.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
+    pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
+        let mut state = self.live()?.state.enter()?;
+        let mut kept = false;
+        let found = loop {
+            let Some((envelope, store)) = state.find(pattern, &mut kept) else { break None };
+            // A run list that lies makes a message that nobody can read: as if never sent.
+            if let Some(buffer) = Buffer::received(envelope, store) {
+                break Some(buffer);
+            }
+        };
+        self.rewatch(&mut state, found.is_none());
+        drop(state);
+        if kept {
+            self.announce();
+        }
+        Ok(found)
+    }
+
+    /// The envelope of the earliest message that matches; it stays.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    pub fn probe(&self, pattern: &Pattern) -> Result<Option<Envelope>, Code> {
+        let mut state = self.live()?.state.enter()?;
+        let kept = state.pull();
+        let found = state.mailbox.find(pattern).map(|(_, envelope)| *envelope);
+        self.rewatch(&mut state, found.is_none());
+        drop(state);
+        if kept {
+            self.announce();
+        }
+        Ok(found)
+    }
+
+    /// All that wait in a context, in the order of their arrival (`pvm_recvf`).
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    pub fn pending(&self, context: i32) -> Result<Vec<(MessageKey, Envelope)>, Code> {
+        let mut state = self.live()?.state.enter()?;
+        let kept = state.pull();
+        let all = state.mailbox.waiting(context).map(|(key, e)| (key, *e)).collect();
+        self.rewatch(&mut state, true);
+        drop(state);
+        if kept {
+            self.announce();
+        }
+        Ok(all)
+    }
+
+    /// Takes a message that [`Task::pending`] named.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    pub fn take(&self, key: MessageKey) -> Result<Option<Buffer>, Code> {
+        let mut state = self.live()?.state.enter()?;
+        let taken = state.mailbox.remove(key);
+        Ok(taken.and_then(|(envelope, store)| Buffer::received(envelope, store)))
+    }
+
+    /// What has arrived so far: take it, then look, then [`Task::wait`].
+    pub fn token(&self) -> WaitToken {
+        WaitToken(self.generation.load(Ordering::Acquire))
+    }
+
+    /// Waits until something arrived after the token was taken; a signal ends it, too. False if
+    /// the deadline passed. No lock is held and nothing is owned: longjmp may leave it.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if the daemon is gone.
+    pub fn wait(&self, token: WaitToken, deadline: Deadline) -> Result<bool, Code> {
+        self.live()?;
+        match self.waiter.wait(&self.generation, token, deadline)? {
+            Woken::Look => self.live().map(|_| true),
+            Woken::Late => Ok(false),
+            Woken::Socket => {
+                let mut state = self.live()?.state.enter()?;
+                state.connection.receive().inspect_err(|_| self.lost())?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Receives, waiting until the deadline.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    pub fn receive_blocking(
+        &self,
+        pattern: &Pattern,
+        deadline: Deadline,
+    ) -> Result<Option<Buffer>, Code> {
+        loop {
+            let token = self.token();
+            if let Some(buffer) = self.receive(pattern)? {
+                return Ok(Some(buffer));
+            }
+            if !self.wait(token, deadline)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// One descriptor that is readable when something has arrived that no receive or probe has
+    /// looked at, and when the daemon is gone (`pvm_getfds`). It stays the task's.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRes`] if the process has no descriptor left.
+    pub fn descriptor(&self) -> Result<RawFd, Code> {
+        let mut state = self.live()?.state.enter()?;
+        if self.watch.get().is_none() {
+            let watch = self.new_watch().map_err(|_| Code::OutOfRes)?;
+            let _ = self.watch.set(watch);
+        }
+        self.waiter.watched.store(true, Ordering::Release);
+        self.rewatch(&mut state, false);
+        Ok(self.watch.get().expect("set above").as_raw_fd())
+    }
+
+    fn new_watch(&self) -> rustix::io::Result<OwnedFd> {
+        let watch = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let data = epoll::EventData::new_u64(0);
+        epoll::add(&watch, &self.bell, data, epoll::EventFlags::IN)?;
+        // Answers on the socket are read by those who ask; only its end concerns the program.
+        epoll::add(&watch, sys::borrow(self.waiter.socket), data, epoll::EventFlags::RDHUP)?;
+        Ok(watch)
+    }
+
+    /// Keeps the descriptor's promise: readable while something is there that was not looked
+    /// at, else armed so that the next sender rings.
+    fn rewatch(&self, state: &mut State, looked: bool) {
+        if !self.waiter.watched.load(Ordering::Acquire) {
+            return;
+        }
+        let arrived = state.mailbox.arrived();
+        if looked {
+            self.looked.store(arrived, Ordering::Relaxed);
+        }
+        self.waiter.quiet();
+        let unseen = !state.mailbox.is_empty() && arrived > self.looked.load(Ordering::Relaxed);
+        if (unseen || !self.waiter.inbox.arm(&self.waiter.activity))
+            && let Ok(address) = SocketAddrUnix::new(self.welcome.doorbell.0.as_slice())
+        {
+            // A full doorbell is readable already.
+            let _ = rustix::net::sendto(state.outbox.bell(), b"!", SendFlags::DONTWAIT, &address);
+        }
+    }
+
+    /// Tells this task's other threads that the mailbox has something new.
+    fn announce(&self) {
+        self.generation.fetch_add(1, Ordering::Release);
+        self.waiter.wake_others(&self.generation);
+    }
+
+    /// The members of a group.
+    ///
+    /// # Errors
+    /// [`Code::NoGroup`] and others of the machine.
+    pub fn members(&self, group: &[u8]) -> Result<Members, Code> {
+        match self.request(&Request::GroupMembers { group: Blob(group.to_vec()) })? {
+            Reply::Members { tids, frozen } => Ok(Members { tids, frozen }),
+            _ => Err(Code::DSysErr),
+        }
+    }
+
+    /// Waits until `count` members (-1: all) have called it.
+    ///
+    /// # Errors
+    /// [`Code::Mismatch`], [`Code::NotInGroup`] and others of the machine.
+    pub fn barrier(&self, group: &[u8], count: i32) -> Result<(), Code> {
+        self.request(&Request::Barrier { group: Blob(group.to_vec()), count }).map(|_| ())
+    }
+}
+
+impl State {
+    fn send(
+        &mut self,
+        me: Tid,
+        to: Tid,
+        mut envelope: Envelope,
+        body: &mut Prepared<'_>,
+    ) -> Result<(), Code> {
+        let sequence = self.sequences.entry(to).or_default();
+        *sequence += 1;
+        envelope.dst = to;
+        envelope.sequence = *sequence;
+        // A task of another host is reached through our daemon's inbox.
+        let next = if to.host() == me.host() { to } else { Tid::daemon(me.host()) };
+        let parts: [&[u8]; 2];
+        let body = match body {
+            Prepared::Bytes(data, list) => {
+                parts = [data, list];
+                Body::Bytes(&parts)
+            }
+            Prepared::Slab(slab) => Body::Slab(slab),
+            Prepared::Copy(slab) => Body::Slab(slab),
+        };
+        // A receiver that is gone is no error: PVM drops such messages silently.
+        self.outbox.send(&mut self.connection, next, &envelope, body).map(|_| ())
+    }
+
+    /// The earliest match, from the mailbox or the lanes; notes if others were put aside.
+    fn find(&mut self, pattern: &Pattern, kept: &mut bool) -> Option<(Envelope, Waiting)> {
+        if let Some(found) = self.mailbox.take(pattern) {
+            return Some(found);
+        }
+        if self.arrivals.is_empty() {
+            self.inlet.poll(&mut self.connection, &mut self.arrivals);
+        }
+        let mut found = None;
+        while let Some((envelope, payload)) = self.arrivals.pop_front() {
+            if found.is_none() && pattern.matches(&envelope) {
+                found = Some((envelope, Store::Received(payload)));
+            } else {
+                *kept = true;
+                self.mailbox.insert(envelope, Store::Received(payload));
+            }
+        }
+        found
+    }
+
+    /// Puts all that has arrived into the mailbox.
+    fn pull(&mut self) -> bool {
+        self.inlet.poll(&mut self.connection, &mut self.arrivals);
+        let any = !self.arrivals.is_empty();
+        for (envelope, payload) in self.arrivals.drain(..) {
+            self.mailbox.insert(envelope, Store::Received(payload));
+        }
+        any
+    }
+}
+
+/// `PvmMboxWaitForInfo`
+const WAIT_FOR_INFO: i32 = 32;
+
+/// Binds the datagram socket that others ring.
+fn bind(path: &Blob) -> Result<OwnedFd, Code> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let bell = rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None)
+        .map_err(|_| Code::OutOfRes)?;
+    let address = SocketAddrUnix::new(path.0.as_slice()).map_err(|_| Code::SysErr)?;
+    rustix::net::bind(&bell, &address).map_err(|_| Code::SysErr)?;
+    Ok(bell)
+}
+
+fn current() -> Option<&'static Task> {
+    sys::task(&CURRENT)
+}
+
+/// A slab of the current task's, if there is one and it has memory.
+pub(crate) fn slab(size: usize) -> Option<Slab> {
+    let task = current()?;
+    let mut state = task.state.enter().ok()?;
+    let State { outbox, connection, .. } = &mut *state;
+    outbox.slab(connection, size).ok()
+}
+
+/// In the child of a fork: it is no task. Its parent's descriptors are closed, its mappings are
+/// not there.
+pub fn after_fork() {
+    if let Some(task) = current() {
+        task.alive.store(false, Ordering::Release);
+        CURRENT.store(ptr::null_mut(), Ordering::Release);
+        let watch = task.watch.get().map(AsRawFd::as_raw_fd);
+        let descriptors = task.other_descriptors.iter().copied();
+        for fd in descriptors.chain([task.bell.as_raw_fd()]).chain(watch) {
+            sys::close(fd);
+        }
+    }
+}

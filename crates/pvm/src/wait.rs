@@ -1,0 +1,233 @@
+//! How a thread waits for a message or an answer.
+//!
+//! Spin while a core is free (the host counts who is awake), yield a few times so that others
+//! get ahead, then sleep on the doorbell and the socket. One thread of a task sleeps there, the
+//! others on a word that it bumps. The wait holds no lock and no value with a destructor, so a
+//! signal handler may leave it by longjmp.
+
+use crate::sys;
+use pvm_shm::activity::Activity;
+use pvm_shm::inbox::Inbox;
+use pvm_wire::Code;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longest spin. A sleeping receiver costs its sender and itself about 5 us, so a partner that
+/// answers within this is worth waiting for; nobody burns a core for longer.
+const SPIN: Duration = Duration::from_micros(100);
+/// Looks between two looks at the clock.
+const LOOKS: u32 = 64;
+/// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
+const YIELDS: u32 = 16;
+/// Threads that wait while another one sleeps on the doorbell look again this often, in case
+/// that one left by longjmp.
+const RELAY: Duration = Duration::from_millis(100);
+
+/// Until when.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deadline {
+    /// For ever.
+    Never,
+    /// Until then.
+    At(Instant),
+    /// Not at all.
+    Now,
+}
+
+impl Deadline {
+    /// This long from now.
+    pub fn after(duration: Duration) -> Self {
+        Instant::now().checked_add(duration).map_or(Self::Never, Self::At)
+    }
+
+    /// True when it has passed.
+    pub fn passed(self) -> bool {
+        match self {
+            Self::Never => false,
+            Self::At(end) => Instant::now() >= end,
+            Self::Now => true,
+        }
+    }
+
+    /// What is left; none for ever.
+    pub(crate) fn left(self) -> Option<Duration> {
+        match self {
+            Self::Never => None,
+            Self::At(end) => Some(end.saturating_duration_since(Instant::now())),
+            Self::Now => Some(Duration::ZERO),
+        }
+    }
+}
+
+/// What had arrived when it was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitToken(pub(crate) u32);
+
+/// What a task's threads wait on.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    pub(crate) inbox: Inbox,
+    pub(crate) activity: Activity,
+    pub(crate) bell: RawFd,
+    pub(crate) socket: RawFd,
+    pub(crate) cores: i32,
+    /// The thread that sleeps on the descriptors, 0 for none.
+    sleeper: AtomicU32,
+    /// Threads that wait for the sleeper.
+    others: AtomicI32,
+    /// `pvm_getfds` was called: the doorbell belongs to the program as well.
+    pub(crate) watched: AtomicBool,
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Woken {
+    /// Something may have arrived.
+    Look,
+    /// The socket has something: an answer, or its end.
+    Socket,
+    /// The deadline passed.
+    Late,
+}
+
+impl Waiter {
+    pub(crate) const fn new(
+        inbox: Inbox,
+        activity: Activity,
+        bell: RawFd,
+        socket: RawFd,
+        cores: i32,
+    ) -> Self {
+        Self {
+            inbox,
+            activity,
+            bell,
+            socket,
+            cores,
+            sleeper: AtomicU32::new(0),
+            others: AtomicI32::new(0),
+            watched: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits until something arrives after `token`.
+    pub(crate) fn wait(
+        &self,
+        generation: &AtomicU32,
+        token: WaitToken,
+        deadline: Deadline,
+    ) -> Result<Woken, Code> {
+        let arrived =
+            || self.inbox.header().has_pending() || generation.load(Ordering::Acquire) != token.0;
+        if arrived() || self.spin(&arrived, deadline) {
+            return Ok(Woken::Look);
+        }
+        if deadline.passed() {
+            return Ok(Woken::Late);
+        }
+        let me = sys::thread_number();
+        let sleeper = self.sleeper.compare_exchange(0, me, Ordering::AcqRel, Ordering::Acquire);
+        // Our own number: we left an earlier wait by longjmp.
+        if sleeper.is_err_and(|other| other != me) {
+            return Ok(self.wait_for_sleeper(generation, token, deadline));
+        }
+        let woken = self.sleep(deadline, generation, token);
+        self.sleeper.store(0, Ordering::Release);
+        if self.others.load(Ordering::Acquire) > 0 {
+            generation.fetch_add(1, Ordering::Release);
+            sys::futex_wake(generation);
+        }
+        woken
+    }
+
+    /// Wakes the threads that do not sleep on the doorbell; the one that does sees it next.
+    pub(crate) fn wake_others(&self, generation: &AtomicU32) {
+        if self.others.load(Ordering::Acquire) > 0 {
+            sys::futex_wake(generation);
+        }
+    }
+
+    /// True when something arrived.
+    fn spin(&self, arrived: &dyn Fn() -> bool, deadline: Deadline) -> bool {
+        let start = Instant::now();
+        while self.activity.count() <= self.cores {
+            for _ in 0..LOOKS {
+                if arrived() {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            if start.elapsed() > SPIN || deadline.passed() {
+                return false;
+            }
+        }
+        for _ in 0..YIELDS {
+            rustix::thread::sched_yield();
+            if arrived() {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn wait_for_sleeper(
+        &self,
+        generation: &AtomicU32,
+        token: WaitToken,
+        deadline: Deadline,
+    ) -> Woken {
+        let relay = Instant::now() + RELAY;
+        let until = match deadline {
+            Deadline::At(end) => end.min(relay),
+            Deadline::Never | Deadline::Now => relay,
+        };
+        self.others.fetch_add(1, Ordering::AcqRel);
+        sys::futex_wait(generation, token.0, Some(until));
+        self.others.fetch_sub(1, Ordering::AcqRel);
+        if deadline.passed() { Woken::Late } else { Woken::Look }
+    }
+
+    fn sleep(
+        &self,
+        deadline: Deadline,
+        generation: &AtomicU32,
+        token: WaitToken,
+    ) -> Result<Woken, Code> {
+        if !self.inbox.arm(&self.activity) {
+            return Ok(Woken::Look);
+        }
+        if generation.load(Ordering::Acquire) != token.0 {
+            self.inbox.disarm(&self.activity);
+            return Ok(Woken::Look);
+        }
+        let timeout = deadline.left().map(sys::timespec);
+        let mut fds = [
+            PollFd::from_borrowed_fd(sys::borrow(self.bell), PollFlags::IN),
+            PollFd::from_borrowed_fd(sys::borrow(self.socket), PollFlags::IN),
+        ];
+        let polled = poll(&mut fds, timeout.as_ref());
+        self.inbox.disarm(&self.activity);
+        match polled {
+            Ok(0) => Ok(Woken::Late),
+            Ok(_) => {
+                if !fds[0].revents().is_empty() {
+                    self.quiet();
+                }
+                let socket = fds[1].revents();
+                Ok(if socket.is_empty() { Woken::Look } else { Woken::Socket })
+            }
+            Err(Errno::INTR) => Ok(Woken::Look),
+            Err(_) => Err(Code::SysErr),
+        }
+    }
+
+    /// Takes the rings off the doorbell.
+    pub(crate) fn quiet(&self) {
+        let mut byte = [0; 8];
+        let bell = sys::borrow(self.bell);
+        while rustix::net::recv(bell, &mut byte, rustix::net::RecvFlags::DONTWAIT).is_ok() {}
+    }
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * mandelbrot: the hosts of the machine draw one picture together.
+ *
+ *     mandelbrot [-o FILE.png] [-w WIDTH] [-h HEIGHT] [-i ITERATIONS] [-n WORKERS_PER_HOST]
+ *
+ * One program, two parts: started from the shell it is the master, spawned it is a worker. The master starts
+ * workers on every host, keeps two bands of rows on the way to each of them, so that nobody waits for
+ * the next one, and gives the bands of a worker that dies to the others. At the end it writes the picture
+ * and says who computed what.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include "png.h"
+#include "pvm3.h"
+
+enum { JOB = 1, BAND = 2, WORKER_GONE = 3 };
+enum { BAND_ROWS = 4, BANDS_AHEAD = 2, SAMPLES = 2, NOBODY = -1, DONE = -2 };
+
+struct picture { int width, height, iterations; };
+
+struct worker {
+    int tid, alive, bands_held, rows;
+    double busy_s;
+    const char *host;
+};
+
+static double now_s(void)
+{
+    struct timeval t;
+    gettimeofday(&t, NULL);
+    return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
+}
+
+/* ---- the worker ---- */
+
+static int escape(double x, double y, int iterations)
+{
+    double a = 0, b = 0, aa = 0, bb = 0;
+    int n;
+
+    for (n = 0; n < iterations && aa + bb < 4; n++) {
+        b = 2 * a * b + y;
+        a = aa - bb + x;
+        aa = a * a;
+        bb = b * b;
+    }
+    return n;
+}
+
+/* One pixel: the mean of SAMPLES x SAMPLES points. 0 is inside the set, 1..255 are steps of the palette. */
+static unsigned char pixel(const struct picture *p, int column, int row)
+{
+    double step = 3.2 / p->width;
+    int i, n, sum = 0;
+
+    for (i = 0; i < SAMPLES * SAMPLES; i++) {
+        double dx = (double)(i % SAMPLES) / SAMPLES, dy = (double)(i / SAMPLES) / SAMPLES;
+        n = escape(-2.3 + (column + dx) * step, ((double)row + dy - p->height / 2.0) * step,
+                   p->iterations);
+        sum += n == p->iterations ? 0 : 1 + (n * 9) % 255;
+    }
+    return (unsigned char)(sum / (SAMPLES * SAMPLES));
+}
+
+static int rows_of(const struct picture *p, int band)
+{
+    int left = p->height - band * BAND_ROWS;
+    return left < BAND_ROWS ? left : BAND_ROWS;
+}
+
+static void work(int master)
+{
+    struct picture p;
+    int band, i;
+    unsigned char *pixels;
+    double start_s, spent_s;
+
+    for (;;) {
+        pvm_recv(master, JOB);
+        pvm_upkint(&band, 1, 1);
+        if (band < 0)
+            return;
+        pvm_upkint(&p.width, 1, 1);
+        pvm_upkint(&p.height, 1, 1);
+        pvm_upkint(&p.iterations, 1, 1);
+        start_s = now_s();
+        pixels = malloc((size_t)p.width * BAND_ROWS);
+        for (i = 0; i < p.width * rows_of(&p, band); i++)
+            pixels[i] = pixel(&p, i % p.width, band * BAND_ROWS + i / p.width);
+        spent_s = now_s() - start_s;
+        pvm_initsend(PvmDataDefault);
+        pvm_pkint(&band, 1, 1);
+        pvm_pkdouble(&spent_s, 1, 1);
+        pvm_pkbyte((char *)pixels, p.width * rows_of(&p, band), 1);
+        pvm_send(master, BAND);
+        free(pixels);
+    }
+}
+
+/* ---- the master ---- */
+
+struct job {
+    struct picture picture;
+    unsigned char *pixels;
+    int *holder;               /* for each band: the worker's place in the list, NOBODY or DONE */
+    int bands, bands_done;
+    struct worker *workers;
+    int worker_count;
+};
+
+static void progress(const struct job *job)
+{
+    static int shown = -1;
+    int i, percent = 100 * job->bands_done / job->bands;
+
+    if (percent == shown || !isatty(STDERR_FILENO))
+        return;
+    shown = percent;
+    fputs("\r[", stderr);
+    for (i = 0; i < 50; i++)
+        fputc(i < percent / 2 ? '#' : '.', stderr);
+    fprintf(stderr, "] %3d %%%s", percent, percent == 100 ? "\n" : "");
+}
+
+static void hand_out(struct job *job, int index)
+{
+    struct worker *w = &job->workers[index];
+    int band;
+
+    for (band = 0; band < job->bands && w->alive && w->bands_held < BANDS_AHEAD; band++) {
+        if (job->holder[band] != NOBODY)
+            continue;
+        job->holder[band] = index;
+        w->bands_held++;
+        pvm_initsend(PvmDataDefault);
+        pvm_pkint(&band, 1, 1);
+        pvm_pkint(&job->picture.width, 1, 1);
+        pvm_pkint(&job->picture.height, 1, 1);
+        pvm_pkint(&job->picture.iterations, 1, 1);
+        pvm_send(w->tid, JOB);
+    }
+}
+
+static int index_of(const struct job *job, int tid)
+{
+    int i;
+
+    for (i = 0; i < job->worker_count; i++)
+        if (job->workers[i].tid == tid)
+            return i;
+    return -1;
+}
+
+static void take_band(struct job *job, int index)
+{
+    struct worker *w = &job->workers[index];
+    int band, rows;
+    double spent_s;
+
+    pvm_upkint(&band, 1, 1);
+    pvm_upkdouble(&spent_s, 1, 1);
+    if (band < 0 || band >= job->bands || job->holder[band] != index)
+        return;
+    rows = rows_of(&job->picture, band);
+    pvm_upkbyte((char *)job->pixels + (size_t)band * BAND_ROWS * job->picture.width,
+                rows * job->picture.width, 1);
+    job->holder[band] = DONE;
+    job->bands_done++;
+    w->bands_held--;
+    w->rows += rows;
+    w->busy_s += spent_s;
+}
+
+static void lose_worker(struct job *job, int index)
+{
+    int band;
+
+    job->workers[index].alive = 0;
+    fprintf(stderr, "mandelbrot: worker t%x on %s is gone, others take its rows\n",
+            (unsigned)job->workers[index].tid, job->workers[index].host);
+    for (band = 0; band < job->bands; band++)
+        if (job->holder[band] == index)
+            job->holder[band] = NOBODY;
+}
+
+/* Returns 0 when the picture is complete. */
+static int draw(struct job *job)
+{
+    int i, tag, from, gone, alive = job->worker_count;
+
+    while (job->bands_done < job->bands && alive > 0) {
+        for (i = 0; i < job->worker_count; i++)
+            hand_out(job, i);
+        pvm_bufinfo(pvm_recv(-1, -1), NULL, &tag, &from);
+        if (tag == BAND && (i = index_of(job, from)) >= 0)
+            take_band(job, i);
+        if (tag == WORKER_GONE) {
+            pvm_upkint(&gone, 1, 1);
+            if ((i = index_of(job, gone)) >= 0 && job->workers[i].alive) {
+                lose_worker(job, i);
+                alive--;
+            }
+        }
+        progress(job);
+    }
+    return job->bands_done < job->bands;
+}
+
+/* Starts `per_host` workers on every host by name. */
+static void start_workers(struct job *job, const char *program, int per_host)
+{
+    struct pvmhostinfo *hosts;
+    int host_count = 0, h, i, started, *tids = calloc((size_t)per_host, sizeof *tids);
+    char path[PATH_MAX];
+
+    if (!realpath(program, path))
+        snprintf(path, sizeof path, "%s", program);
+    pvm_config(&host_count, NULL, &hosts);
+    job->workers = calloc((size_t)(host_count * per_host), sizeof *job->workers);
+    for (h = 0; h < host_count; h++) {
+        started = pvm_spawn(path, NULL, PvmTaskHost, hosts[h].hi_name, per_host, tids);
+        if (started < per_host)
+            fprintf(stderr, "mandelbrot: %d of %d workers started on %s\n", started < 0 ? 0 : started,
+                    per_host, hosts[h].hi_name);
+        if (started > 0)
+            pvm_notify(PvmTaskExit, WORKER_GONE, started, tids);
+        for (i = 0; i < started; i++)
+            job->workers[job->worker_count++] =
+                (struct worker){.tid = tids[i], .alive = 1, .host = strdup(hosts[h].hi_name)};
+    }
+    free(tids);
+}
+
+static void report(const struct job *job, double wall_s)
+{
+    int i, stop = -1, rows = 0;
+    double busy_s = 0;
+
+    printf("%-24s %8s %8s %9s\n", "HOST", "TASK", "ROWS", "SECONDS");
+    for (i = 0; i < job->worker_count; i++) {
+        const struct worker *w = &job->workers[i];
+        printf("%-24s %8x %8d %9.2f%s\n", w->host, (unsigned)w->tid, w->rows, w->busy_s,
+               w->alive ? "" : "  (gone)");
+        rows += w->rows;
+        busy_s += w->busy_s;
+        pvm_initsend(PvmDataDefault);
+        pvm_pkint(&stop, 1, 1);
+        if (w->alive)
+            pvm_send(w->tid, JOB);
+    }
+    printf("%-24s %8d %8d %9.2f  in %.2f s\n", "all", job->worker_count, rows, busy_s, wall_s);
+}
+
+static int lead(const char *program, struct picture picture, int per_host, const char *file)
+{
+    struct job job = {.picture = picture};
+    double start_s = now_s();
+    int i, status;
+
+    job.bands = (picture.height + BAND_ROWS - 1) / BAND_ROWS;
+    job.pixels = calloc((size_t)picture.width, (size_t)picture.height);
+    job.holder = malloc((size_t)job.bands * sizeof *job.holder);
+    for (i = 0; i < job.bands; i++)
+        job.holder[i] = NOBODY;
+    start_workers(&job, program, per_host);
+    status = draw(&job);
+    report(&job, now_s() - start_s);
+    if (status)
+        fprintf(stderr, "mandelbrot: no worker is left, the picture is not complete\n");
+    else if ((status = png_write(file, job.pixels, picture.width, picture.height)) != 0)
+        perror(file);
+    else
+        printf("picture: %s\n", file);
+    return status;
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: mandelbrot [-o FILE.png] [-w WIDTH] [-h HEIGHT] [-i ITERATIONS] "
+                    "[-n WORKERS_PER_HOST]\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    struct picture picture = {1200, 900, 1000};
+    const char *file = "mandelbrot.png";
+    int option, per_host = 1, status;
+
+    while ((option = getopt(argc, argv, "o:w:h:i:n:")) != -1) {
+        switch (option) {
+        case 'o': file = optarg; break;
+        case 'w': picture.width = atoi(optarg); break;
+        case 'h': picture.height = atoi(optarg); break;
+        case 'i': picture.iterations = atoi(optarg); break;
+        case 'n': per_host = atoi(optarg); break;
+        default: return usage();
+        }
+    }
+    if (picture.width < 1 || picture.height < 1 || picture.width > 20000 || picture.height > 20000
+        || picture.iterations < 1 || per_host < 1)
+        return usage();
+    if (pvm_mytid() < 0)
+        return 1;
+    if (pvm_parent() > 0) {
+        work(pvm_parent());
+        status = 0;
+    } else {
+        status = lead(argv[0], picture, per_host, file);
+    }
+    pvm_exit();
+    return status ? 1 : 0;
+}

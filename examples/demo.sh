@@ -1,0 +1,58 @@
+#!/bin/bash
+# Four hosts on this computer draw a picture together: demo.sh PREFIX OUT
+#
+# Starts a machine of four daemons that share nothing but the network, runs the token ring and Mandelbrot on it,
+# writes OUT/mandelbrot.png and ends the machine. Everything it makes at run time lies in a folder of its own, so it
+# disturbs no other machine of the user and may run twice at once. Any failure shows in the exit status.
+set -eu
+prefix=$1 out=$2
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$out"
+
+PVM_TMP=$(mktemp -d "${TMPDIR:-/tmp}/neopvm-demo.XXXXXX")
+export PVM_TMP PVM_VMID=demo${PVM_TMP##*.} PVM_ROOT=$prefix PVM_ALLOW_ROOT=1
+export PATH=$prefix/bin:$PATH
+unset PVMSOCK PVMEPID PVM_EXPORT
+
+# Everything of this machine carries its PVM_VMID in the environment; what looks for it must not.
+left_over() (
+  mark="PVM_VMID=$PVM_VMID"
+  unset PVM_VMID
+  grep -slzx "$mark" /proc/[0-9]*/environ | cut -d/ -f3
+)
+
+end_machine() {
+  timeout 20 pvm halt >"$out/halt.log" 2>&1 </dev/null || true
+  rm -rf "$PVM_TMP"
+}
+trap end_machine EXIT
+trap 'exit 130' INT TERM
+
+make --no-print-directory --silent -C "$here" PREFIX="$prefix" OUT="$out/bin"
+
+echo "a machine of four hosts:"
+timeout --foreground 60 pvm up --local 4
+timeout --foreground 20 pvm conf
+
+echo
+timeout --foreground 60 "$out/bin/ring" 4 10
+echo
+rm -f "$out/mandelbrot.png"
+timeout --foreground 300 "$out/bin/mandelbrot" -o "$out/mandelbrot.png" | tee "$out/mandelbrot.txt"
+[ "${PIPESTATUS[0]}" = 0 ] && [ -s "$out/mandelbrot.png" ] || { echo "demo: the picture is not there" >&2; exit 1; }
+
+# Every host must have done its part.
+hosts=$(awk 'NR > 1 && $1 != "all" && NF >= 4 && $3 > 0 { print $1 }' "$out/mandelbrot.txt" | sort -u | wc -l)
+[ "$hosts" = 4 ] || { echo "demo: only $hosts of 4 hosts computed rows" >&2; exit 1; }
+
+end_machine
+trap - EXIT
+for _ in $(seq 50); do
+  [ -z "$(left_over)" ] && break
+  sleep 0.1
+done
+if [ -n "$(left_over)" ]; then
+  echo "demo: processes were left behind:" $(left_over) >&2
+  exit 1
+fi
+echo "the machine is halted, nothing is left behind"

@@ -1,0 +1,90 @@
+#!/bin/bash
+# Brings what the targets of the Makefile need: deps.sh build | demo | check | all
+#
+# Debian packages are installed where this runs as root, and named in one command otherwise. Only what is missing
+# is asked for, so nothing touches the network on a machine that has everything. Rust's own tools (nightly
+# for the fuzzer) belong to the user and are installed by whoever runs this.
+set -u
+what=${1:-all}
+
+# need PATTERN-OR-PROGRAM PACKAGE...: remembers the packages if no such file, or no such program, is there.
+missing=
+need() {
+  local thing=$1
+  shift
+  case $thing in
+    /*) compgen -G "$thing" >/dev/null ;;
+    *) PATH=$PATH:/usr/sbin:/sbin command -v "$thing" >/dev/null ;;
+  esac || missing="$missing $*"
+}
+
+need cc gcc libc6-dev
+need ar binutils
+case $what in build) ;; *)
+  need setpriv util-linux
+  need timeout coreutils
+  ;;
+esac
+case $what in check | all)
+  need gfortran gfortran
+  need g++ g++
+  need /usr/bin/pvmd pvm
+  need /usr/include/pvm3.h pvm-dev
+  need /usr/bin/master1 pvm-examples
+  need /usr/bin/tablix2_kernel tablix2
+  need slsh slsh
+  need '/usr/lib/*/slang/v2/modules/pvm-module.so' slang-pvm
+  need NPpvm netpipe-pvm
+  need strace strace
+  need ip iproute2
+  need nft nftables
+  need sshd openssh-server
+  need ssh openssh-client
+  need man man-db
+  need unshare util-linux
+  ;;
+esac
+
+if [ -n "$missing" ]; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "installing:$missing"
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086
+    apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing >/dev/null || {
+      echo "apt-get could not install:$missing" >&2
+      exit 1
+    }
+  else
+    echo "missing, to be installed with: sudo apt-get install$missing" >&2
+    # A check names what it skips; a build cannot go on.
+    [ "$what" = build ] && ! command -v cc >/dev/null && exit 1
+  fi
+fi
+
+if ! command -v cargo >/dev/null; then
+  echo "Rust is missing, install it with: curl --proto '=https' -sSf https://sh.rustup.rs | sh -s -- -y" >&2
+  exit 1
+fi
+
+# rustup brings the version that rust-toolchain.toml names; a cargo from elsewhere must be new enough by itself.
+wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
+have=$(cargo --version 2>/dev/null | cut -d' ' -f2)
+if [ "$(printf '%s\n' "$wanted" "$have" | sort -V | head -n 1)" != "$wanted" ]; then
+  echo "Rust $wanted or newer is needed, cargo here is '$have'; rustup brings it:" \
+    "curl --proto '=https' -sSf https://sh.rustup.rs | sh -s -- -y" >&2
+  exit 1
+fi
+
+case $what in check | all)
+  if command -v rustup >/dev/null; then
+    rustup toolchain list | grep -q '^nightly' || rustup toolchain install nightly --profile minimal ||
+      echo "no nightly Rust: the fuzz part will fail" >&2
+    command -v cargo-fuzz >/dev/null || cargo +nightly install --quiet cargo-fuzz ||
+      echo "cargo-fuzz could not be installed: the fuzz part will be skipped" >&2
+  else
+    command -v cargo-fuzz >/dev/null ||
+      echo "no rustup: the fuzz part needs a nightly Rust and cargo-fuzz" >&2
+  fi
+  ;;
+esac
+exit 0

@@ -1,0 +1,305 @@
+//! `make check`: every test there is, part by part, with a table at the end.
+//!
+//! A part runs its steps one after the other, with its output in `target/check/PART.log`; when one fails, the end
+//! of that log is shown. A part whose tool is missing is skipped and the package that brings it is named. With
+//! `CI=true` nothing may be skipped; with `FAST=1` only the fast parts run.
+
+use crate::install::target_folder;
+use crate::{outside, second_user, tools};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long one step may take before it counts as hanging: the slowest, a cold build, needs a few minutes.
+const STEP_LIMIT_S: &str = "1800";
+const FUZZ_SECONDS: &str = "10";
+/// How many lines of a failed part's log are shown.
+const LOG_TAIL_LINES: usize = 60;
+
+/// Something a part cannot do without, and the Debian package that brings it.
+struct Need(&'static str, &'static str);
+
+struct Part {
+    name: &'static str,
+    fast: bool,
+    /// Programs, or files if they start with `/`.
+    needs: &'static [Need],
+    steps: fn(&Run<'_>) -> Result<(), String>,
+}
+
+const PARTS: [Part; 10] = [
+    Part { name: "lint", fast: true, needs: &[], steps: |run| run.step(&["make", "lint"]) },
+    Part {
+        name: "tests",
+        fast: true,
+        needs: &[],
+        steps: |run| run.tests(&["--workspace", "--exclude=pvm-e2e", "--exclude=pvm-sim"]),
+    },
+    Part {
+        name: "simulation",
+        fast: true,
+        needs: &[],
+        steps: |run| run.tests(&["--package=pvm-sim"]),
+    },
+    Part {
+        name: "loom",
+        fast: false,
+        needs: &[],
+        steps: |run| run.command(&tools::loom(run.root)).and_then(|()| run.some_test_ran()),
+    },
+    Part {
+        name: "install",
+        fast: false,
+        needs: &[],
+        steps: |run| run.step(&["make", "install", &format!("PREFIX={}", run.stage)]),
+    },
+    Part {
+        name: "conformance",
+        fast: false,
+        needs: &[
+            Need("/usr/bin/pvmd", "pvm"),
+            Need("/usr/include/pvm3.h", "pvm-dev"),
+            Need("/usr/bin/master1", "pvm-examples"),
+            Need("tablix2_kernel", "tablix2"),
+            Need("slsh", "slsh and slang-pvm"),
+            Need("NPpvm", "netpipe-pvm"),
+            Need("gfortran", "gfortran"),
+            Need("g++", "g++"),
+        ],
+        steps: conformance,
+    },
+    Part {
+        name: "end-to-end",
+        fast: false,
+        needs: &[
+            Need("gfortran", "gfortran"),
+            Need("g++", "g++"),
+            Need("strace", "strace"),
+            Need("ip", "iproute2"),
+            Need("sshd", "openssh-server"),
+        ],
+        steps: |run| run.tests(&["--package=pvm-e2e"]),
+    },
+    Part { name: "demo", fast: false, needs: &[], steps: |run| run.step(&["make", "demo"]) },
+    Part {
+        name: "fuzz",
+        fast: false,
+        needs: &[Need("cargo-fuzz", "(not Debian's) cargo install cargo-fuzz")],
+        steps: fuzz,
+    },
+    Part {
+        name: "second-user",
+        fast: false,
+        needs: &[Need("setpriv", "util-linux")],
+        steps: as_second_user,
+    },
+];
+
+fn conformance(run: &Run<'_>) -> Result<(), String> {
+    run.step(&["bash", "conformance/run.sh", "live"])?;
+    run.step(&["bash", "conformance/run.sh", "ours", run.stage])?;
+    run.step(&["bash", "conformance/debian.sh", run.stage])
+}
+
+fn fuzz(run: &Run<'_>) -> Result<(), String> {
+    for target in tools::fuzz_targets(run.root)? {
+        run.command(&tools::fuzz(run.root, &target, FUZZ_SECONDS))?;
+    }
+    Ok(())
+}
+
+fn as_second_user(run: &Run<'_>) -> Result<(), String> {
+    if outside::output(run.root, "id", &["-u"])?.trim() != "0" {
+        return run.note("not root: everything above ran as an ordinary user already");
+    }
+    for command in second_user::commands(run.root, run.stage)? {
+        run.step(&command.iter().map(String::as_str).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// What the steps of a part work with.
+struct Run<'a> {
+    root: &'a Path,
+    /// Where NeoPVM is installed for the tests.
+    stage: &'a str,
+    log: PathBuf,
+}
+
+impl Run<'_> {
+    fn step(&self, words: &[&str]) -> Result<(), String> {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).current_dir(self.root);
+        self.command(&command)
+    }
+
+    /// `cargo test`, which must find something to test.
+    fn tests(&self, arguments: &[&str]) -> Result<(), String> {
+        self.step(&[&["cargo", "test"], arguments].concat())?;
+        self.some_test_ran()
+    }
+
+    fn some_test_ran(&self) -> Result<(), String> {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let ran = log.lines().any(|line| line.starts_with("test ") && line.ends_with("... ok"));
+        if ran { Ok(()) } else { Err("there was no test to run".to_owned()) }
+    }
+
+    /// Runs `command` with its output in the log, a limit on its time, and an end when this process ends.
+    fn command(&self, command: &Command) -> Result<(), String> {
+        let words: Vec<String> = std::iter::once(command.get_program())
+            .chain(command.get_args())
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        let line = words.join(" ");
+        self.note(&format!("$ {line}"))?;
+        let (log, errors) = (self.open_log()?, self.open_log()?);
+        let mut limited = Command::new("setpriv");
+        limited.args(["--pdeathsig", "TERM", "timeout", "--kill-after=10", STEP_LIMIT_S]);
+        limited.args(&words).current_dir(command.get_current_dir().unwrap_or(self.root));
+        limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        limited.env("NEOPVM_PREFIX", self.stage);
+        limited.stdin(Stdio::null()).stdout(log).stderr(errors);
+        match limited.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) if status.code() == Some(124) => {
+                Err(format!("{line}: no end after {STEP_LIMIT_S} s"))
+            }
+            Ok(status) => Err(format!("{line}: {status}")),
+            Err(e) => Err(format!("{line}: {e}")),
+        }
+    }
+
+    fn note(&self, text: &str) -> Result<(), String> {
+        writeln!(self.open_log()?, "{text}").map_err(|e| format!("{}: {e}", self.log.display()))
+    }
+
+    fn open_log(&self) -> Result<File, String> {
+        let file = File::options().append(true).create(true).open(&self.log);
+        file.map_err(|e| format!("{}: {e}", self.log.display()))
+    }
+}
+
+enum Outcome {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+impl Outcome {
+    fn of(part: &Part, run: &Run<'_>, nothing_skipped: bool) -> Self {
+        let missing: Vec<&str> = part
+            .needs
+            .iter()
+            .filter(|need| !outside::is_there(need.0))
+            .map(|need| need.1)
+            .collect();
+        if missing.is_empty() {
+            return (part.steps)(run).map_or_else(Self::Failed, |()| Self::Passed);
+        }
+        let why = format!("needs the package {}", missing.join(", "));
+        if nothing_skipped { Self::Failed(why) } else { Self::Skipped(why) }
+    }
+
+    /// The word in the table and what is to be said beside it.
+    fn words(&self) -> (&'static str, &str) {
+        match self {
+            Self::Passed => ("passed", ""),
+            Self::Failed(why) => ("FAILED", why),
+            Self::Skipped(why) => ("skipped", why),
+        }
+    }
+}
+
+/// Runs the parts and prints the table; an error if one of them failed.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let is_set =
+        |name: &str| std::env::var(name).is_ok_and(|v| !matches!(v.as_str(), "" | "0" | "false"));
+    let fast = is_set("FAST");
+    let logs = target_folder(root).join("check");
+    fs::create_dir_all(&logs).map_err(|e| format!("{}: {e}", logs.display()))?;
+    let stage = target_folder(root).join("stage").to_string_lossy().into_owned();
+
+    let mut table = Vec::new();
+    for part in PARTS.iter().filter(|part| part.fast || !fast) {
+        let run = Run { root, stage: &stage, log: logs.join(format!("{}.log", part.name)) };
+        // What an earlier check left; it need not exist.
+        let _ = fs::remove_file(&run.log);
+        print!("{:<12} ", part.name);
+        let _ = std::io::stdout().flush();
+        let start = Instant::now();
+        let outcome = Outcome::of(part, &run, is_set("CI"));
+        let spent = start.elapsed();
+        let (word, why) = outcome.words();
+        println!("{word:<8} {:>7.1} s  {why}", spent.as_secs_f64());
+        if matches!(outcome, Outcome::Failed(_)) {
+            show_tail(&run.log);
+        }
+        table.push((part.name, outcome, spent));
+    }
+    summary(&table, fast)
+}
+
+fn show_tail(log: &Path) {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    for line in &lines[lines.len().saturating_sub(LOG_TAIL_LINES)..] {
+        println!("  | {line}");
+    }
+    println!("  the whole log: {}", log.display());
+}
+
+fn summary(table: &[(&str, Outcome, Duration)], fast: bool) -> Result<(), String> {
+    println!("\n{:<12} {:<8} {:>9}", "PART", "RESULT", "TIME");
+    for (name, outcome, spent) in table {
+        let (word, why) = outcome.words();
+        println!("{name:<12} {word:<8} {:>7.1} s  {why}", spent.as_secs_f64());
+    }
+    if fast {
+        println!("FAST=1: {} slower parts were left out", PARTS.len() - table.len());
+    }
+    let count =
+        |word: &str| table.iter().filter(|(_, outcome, _)| outcome.words().0 == word).count();
+    let failed = count("FAILED");
+    println!("{} passed, {failed} failed, {} skipped", count("passed"), count("skipped"));
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} parts failed")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(
+        needs: &'static [Need],
+        steps: fn(&Run<'_>) -> Result<(), String>,
+        strict: bool,
+    ) -> &'static str {
+        let part = Part { name: "x", fast: true, needs, steps };
+        let run = Run { root: Path::new("/"), stage: "", log: PathBuf::from("/dev/null") };
+        Outcome::of(&part, &run, strict).words().0
+    }
+
+    #[test]
+    fn a_missing_tool_skips_the_part_and_fails_it_where_nothing_may_be_skipped() {
+        const NEEDS: &[Need] = &[Need("no-such-program", "no-such-package")];
+        assert_eq!(outcome(NEEDS, |_| Ok(()), false), "skipped");
+        assert_eq!(outcome(NEEDS, |_| Ok(()), true), "FAILED");
+    }
+
+    #[test]
+    fn the_outcome_of_a_step_is_the_outcome_of_its_part() {
+        assert_eq!(outcome(&[], |run| run.step(&["true"]), false), "passed");
+        assert_eq!(outcome(&[], |run| run.step(&["false"]), false), "FAILED");
+        assert_eq!(outcome(&[], |run| run.step(&["no-such-program"]), false), "FAILED");
+    }
+
+    #[test]
+    fn one_failed_part_fails_the_whole() {
+        let passed = || ("a", Outcome::Passed, Duration::ZERO);
+        let failed = ("b", Outcome::Failed(String::new()), Duration::ZERO);
+        assert!(summary(&[passed()], false).is_ok());
+        assert!(summary(&[passed(), failed], false).is_err());
+    }
+}

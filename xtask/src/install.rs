@@ -1,0 +1,184 @@
+//! `make install PREFIX=DIR`: lays out under one folder what users and packagers get.
+//!
+//! Nothing that is installed names the folder: libraries, pkg-config files and the daemon find one another from
+//! their own place, so the folder may be moved.
+
+use crate::outside;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+const PROGRAM: u32 = 0o755;
+const FILE: u32 = 0o644;
+
+/// Completions as `pvm generate` names them, and where each shell looks for its own, below `share`.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("pvm.bash", "bash-completion/completions/pvm"),
+    ("_pvm", "zsh/site-functions/_pvm"),
+    ("pvm.fish", "fish/vendor_completions.d/pvm.fish"),
+];
+
+/// Copies everything; `cargo build --release` must have run.
+pub(crate) fn run(root: &Path, prefix: &Path) -> Result<(), String> {
+    let layout = Layout { root, prefix, built: target_folder(root).join("release") };
+    let steps = [
+        Layout::programs,
+        Layout::libraries,
+        Layout::headers,
+        Layout::pkg_config,
+        Layout::manual,
+        Layout::completions,
+        Layout::texts,
+    ];
+    for step in steps {
+        step(&layout)?;
+    }
+    println!("installed in {}", prefix.display());
+    Ok(())
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_folder(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
+}
+
+struct Layout<'a> {
+    root: &'a Path,
+    prefix: &'a Path,
+    built: PathBuf,
+}
+
+impl Layout<'_> {
+    fn programs(&self) -> Result<(), String> {
+        for name in ["pvm", "pvmd", "pvmgs"] {
+            copy(&self.built.join(name), &self.prefix.join("bin").join(name), PROGRAM)?;
+        }
+        Ok(())
+    }
+
+    /// The shared libraries are linked from the one static library, because only so do they export the C parts.
+    fn libraries(&self) -> Result<(), String> {
+        let made = self.built.join("capi");
+        fs::create_dir_all(&made).map_err(|e| format!("{}: {e}", made.display()))?;
+        let script = self.root.join("crates/pvm-capi/link.sh");
+        let archive = self.built.join("libpvm_capi.a");
+        let arguments = [&script, &archive, &made].map(|path| path.to_string_lossy().into_owned());
+        outside::run(self.root, "bash", &arguments.each_ref().map(String::as_str))?;
+        for file in files_in(&made)? {
+            let name = file.file_name().unwrap_or_default();
+            let to = self.prefix.join("lib").join(name);
+            match fs::read_link(&file) {
+                Ok(target) => relink(&target, &to)?,
+                Err(_) => copy(&file, &to, FILE)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn headers(&self) -> Result<(), String> {
+        self.folder("include", "include", &["h"])
+    }
+
+    fn pkg_config(&self) -> Result<(), String> {
+        let version = env!("CARGO_PKG_VERSION");
+        for (name, version) in [("neopvm", version), ("pvm3", "3.4.6")] {
+            let text = format!(
+                "prefix=${{pcfiledir}}/../..\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
+                 Name: {name}\nDescription: Parallel Virtual Machine: message passing between tasks on many hosts\n\
+                 Version: {version}\nCflags: -I${{includedir}}\nLibs: -L${{libdir}} -lgpvm3 -lpvm3\n\
+                 Libs.private: -lpthread -ldl -lm\n"
+            );
+            write(&self.prefix.join(format!("lib/pkgconfig/{name}.pc")), text.as_bytes(), FILE)?;
+        }
+        Ok(())
+    }
+
+    /// The pages of the commands are made from the command line's own description, the others are written.
+    fn manual(&self) -> Result<(), String> {
+        for page in self.generated("man")? {
+            let name = page.file_name().unwrap_or_default();
+            copy(&page, &self.prefix.join("share/man/man1").join(name), FILE)?;
+        }
+        for section in ["1", "3"] {
+            self.folder("doc/man", &format!("share/man/man{section}"), &[section])?;
+        }
+        Ok(())
+    }
+
+    fn completions(&self) -> Result<(), String> {
+        self.generated("completions")?;
+        for (name, place) in COMPLETIONS {
+            let made = self.built.join("generated/completions").join(name);
+            copy(&made, &self.prefix.join("share").join(place), FILE)?;
+        }
+        Ok(())
+    }
+
+    /// What `pvm generate WHAT` writes.
+    fn generated(&self, what: &str) -> Result<Vec<PathBuf>, String> {
+        let folder = self.built.join("generated").join(what);
+        let pvm = self.built.join("pvm");
+        let arguments = ["generate", what, &folder.to_string_lossy()];
+        outside::run(self.root, &pvm.to_string_lossy(), &arguments)?;
+        files_in(&folder)
+    }
+
+    /// Sources to start from, and what may be done with them.
+    fn texts(&self) -> Result<(), String> {
+        self.folder("examples", "share/neopvm/examples", &["c", "f", "h", "sh", "md", "Makefile"])?;
+        self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "h"])?;
+        for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
+            copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the files below `from` whose name ends with one of `endings`.
+    fn folder(&self, from: &str, to: &str, endings: &[&str]) -> Result<(), String> {
+        for entry in files_in(&self.root.join(from))? {
+            let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if entry.is_dir() {
+                self.folder(&format!("{from}/{name}"), &format!("{to}/{name}"), endings)?;
+            } else if endings.contains(&name.rsplit('.').next().unwrap_or(&name)) {
+                let mode = if name.ends_with(".sh") { PROGRAM } else { FILE };
+                copy(&entry, &self.prefix.join(to).join(&name), mode)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn copy(from: &Path, to: &Path, mode: u32) -> Result<(), String> {
+    let bytes = fs::read(from).map_err(|e| format!("{}: {e}", from.display()))?;
+    write(to, &bytes, mode)
+}
+
+/// Writes beside the old file and renames, so that a program that is running keeps its own.
+fn write(to: &Path, bytes: &[u8], mode: u32) -> Result<(), String> {
+    put(to, |new| {
+        fs::write(new, bytes)?;
+        fs::set_permissions(new, fs::Permissions::from_mode(mode))
+    })
+}
+
+fn relink(target: &Path, to: &Path) -> Result<(), String> {
+    put(to, |new| symlink(target, new))
+}
+
+fn put(to: &Path, make: impl Fn(&Path) -> std::io::Result<()>) -> Result<(), String> {
+    let mut name = to.file_name().unwrap_or_default().to_os_string();
+    name.push(".new");
+    let new = to.with_file_name(name);
+    let _ = fs::remove_file(&new);
+    fs::create_dir_all(to.parent().unwrap_or_else(|| Path::new("/")))
+        .and_then(|()| make(&new))
+        .and_then(|()| fs::rename(&new, to))
+        .map_err(|e| format!("{}: {e}", to.display()))
+}

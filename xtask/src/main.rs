@@ -1,0 +1,66 @@
+//! The chores of the workspace: `cargo xtask CHORE`.
+//!
+//! The Makefile is the front door; this is what stands behind it where a shell line is not enough.
+//! Nothing here is part of what users install, and nothing here needs a crate from outside, so that it
+//! builds in seconds on a fresh machine. Start with [`tidy`], the check of the house, and [`check`], the
+//! run of every test.
+#![forbid(unsafe_code)]
+
+mod check;
+mod install;
+mod outside;
+mod second_user;
+mod source;
+mod tidy;
+mod tools;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask CHORE
+
+  tidy                  the check of the house: dependencies, import circles, unsafe, names, sizes
+  check                 every test, with a table of results at the end (FAST=1: the fast parts only;
+                        CI=true: a part that cannot run counts as failed)
+  install PREFIX        lay out what `cargo build --release` made under PREFIX
+  loom                  the interleavings of pvm-shm
+  miri [CRATE]          pvm-shm (or CRATE) under Miri
+  fuzz TARGET SECONDS   one fuzz target
+  sim SEED              replay one simulation
+  soak MINUTES          simulations from new seeds, end-to-end tests and fuzzing, round after round
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = workspace_root();
+    let outcome = match words.as_slice() {
+        ["tidy"] => tidy::run(&root),
+        ["check"] => check::run(&root),
+        ["install", prefix] => install::run(&root, Path::new(prefix)),
+        ["loom"] => outside::status(&mut tools::loom(&root)),
+        ["miri"] => outside::status(&mut tools::miri(&root, "pvm-shm")),
+        ["miri", package] => outside::status(&mut tools::miri(&root, package)),
+        ["fuzz", target, seconds] => outside::status(&mut tools::fuzz(&root, target, seconds)),
+        ["soak", minutes] => tools::soak(&root, minutes),
+        ["sim", seed] => outside::status(&mut tools::simulation(&root, seed)),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder that holds the workspace's Cargo.toml.
+fn workspace_root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().expect("xtask lies in the workspace").to_path_buf()
+}

@@ -1,0 +1,41 @@
+//! Running other programs.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs `program` in `folder` with its output on the terminal.
+pub(crate) fn run(folder: &Path, program: &str, arguments: &[&str]) -> Result<(), String> {
+    status(Command::new(program).args(arguments).current_dir(folder))
+}
+
+/// Runs a prepared command; an exit status other than 0 is an error.
+pub(crate) fn status(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().map_err(|e| format!("cannot run {name}: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{name} failed: {status}")) }
+}
+
+/// What `program` prints.
+pub(crate) fn output(folder: &Path, program: &str, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|e| format!("cannot run {program}: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("{program} {} failed: {}", arguments.join(" "), output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Whether a program can be found on the search path, or a file where it is said to be.
+pub(crate) fn is_there(name: &str) -> bool {
+    if name.starts_with('/') {
+        return Path::new(name).exists();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // Programs for the administrator are not on everybody's path.
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);
+    folders.map(|folder| folder.join(name)).any(|file| file.is_file())
+}

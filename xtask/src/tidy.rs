@@ -1,0 +1,38 @@
+//! The check of the house: what the compiler does not know about how this code is laid out.
+//!
+//! Every rule is a function from the sources to findings, with tests that plant a violation. A finding
+//! that is a warning is printed; any other one fails the check. The rules, one file each:
+//! [`directions`] (which crate may use which), [`circles`] (no import circles between the files of a crate),
+//! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`names`] (files, types, documents,
+//! sizes), [`manual`] (every call has its entry), [`weight`] (how many crates from outside the library and the daemon bring along).
+
+mod circles;
+mod directions;
+mod fences;
+mod finding;
+mod manual;
+mod names;
+mod weight;
+
+use crate::source;
+use std::path::Path;
+
+/// Runs all rules on the workspace at `root` and prints what they find.
+pub(crate) fn run(root: &Path) -> Result<(), String> {
+    let sources = source::read_all(root).map_err(|e| format!("cannot read the sources: {e}"))?;
+    let mut findings = directions::check(&sources);
+    findings.extend(circles::check(&sources));
+    findings.extend(fences::check(&sources));
+    findings.extend(names::check(&sources));
+    findings.extend(names::check_places(&sources, root));
+    findings.extend(manual::check(&sources));
+    findings.extend(weight::check(root));
+    for finding in &findings {
+        let kind = if finding.warning { "warning" } else { "error" };
+        println!("{kind}: {}: {}", finding.place, finding.what);
+    }
+    match findings.iter().filter(|f| !f.warning).count() {
+        0 => Ok(()),
+        count => Err(format!("tidy: {count} findings")),
+    }
+}

@@ -1,0 +1,116 @@
+//! Who may use whom: dependencies between the crates of the workspace point down, never up or sideways.
+
+use super::finding::Finding;
+use crate::source::Source;
+
+/// Each crate and the crates of ours it may depend on. A crate that is not here may not exist. pvm-wire is the
+/// ground that requests and codes come from, so whoever speaks to `pvm` may name them.
+const MAY_USE: [(&str, &[&str]); 12] = [
+    ("pvm-wire", &[]),
+    ("pvm-shm", &["pvm-wire"]),
+    ("pvm-core", &["pvm-wire"]),
+    ("pvm-quorum", &["pvm-core"]),
+    ("pvm-predict", &["pvm-wire"]),
+    ("pvm", &["pvm-core", "pvm-shm", "pvm-wire"]),
+    ("pvmd", &["pvm-core", "pvm-shm", "pvm-wire", "pvm-quorum"]),
+    ("pvm-capi", &["pvm", "pvm-wire"]),
+    ("pvm-cli", &["pvm", "pvm-predict", "pvm-wire"]),
+    ("pvm-sim", &["pvm-core", "pvm-wire", "pvm-quorum"]),
+    ("pvm-e2e", &[]),
+    ("xtask", &[]),
+];
+
+/// The async runtime, and the only crate that may know it.
+const ASYNC_RUNTIME: &str = "tokio";
+const ASYNC_CRATE: &str = "pvmd";
+
+pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
+    let manifests =
+        sources.iter().filter(|s| s.path.ends_with("/Cargo.toml") && !s.path.starts_with("fuzz/"));
+    manifests.flat_map(check_manifest).collect()
+}
+
+fn check_manifest(manifest: &Source) -> Vec<Finding> {
+    let Some(name) = package_name(&manifest.text) else { return Vec::new() };
+    let Some((_, allowed)) = MAY_USE.iter().find(|(known, _)| *known == name) else {
+        let what =
+            format!("crate {name} has no place in the design (xtask/src/tidy/directions.rs)");
+        return vec![Finding::error(&manifest.path, what)];
+    };
+    let mut findings = Vec::new();
+    for dependency in dependencies(&manifest.text) {
+        let ours = MAY_USE.iter().any(|(known, _)| *known == dependency);
+        if ours && !allowed.contains(&dependency) {
+            let what = format!("{name} may not depend on {dependency}");
+            findings.push(Finding::error(&manifest.path, what));
+        }
+        if dependency.starts_with(ASYNC_RUNTIME) && name != ASYNC_CRATE {
+            let what = format!("{dependency}: only {ASYNC_CRATE} knows an async runtime");
+            findings.push(Finding::error(&manifest.path, what));
+        }
+    }
+    findings
+}
+
+fn package_name(manifest: &str) -> Option<&str> {
+    let line = manifest.lines().find(|line| line.starts_with("name = "))?;
+    line.split('"').nth(1)
+}
+
+/// The names under every kind of dependency table, development ones included.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut inside = false;
+    for line in manifest.lines().map(str::trim) {
+        if let Some(header) = line.strip_prefix('[') {
+            let header = header.trim_end_matches(']');
+            inside = header.ends_with("dependencies");
+            if let Some((_, name)) = header.rsplit_once("dependencies.") {
+                names.push(name);
+            }
+        } else if inside && !line.starts_with('#') {
+            names.extend(line.split(['.', '=', ' ']).next().filter(|name| !name.is_empty()));
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(name: &str, tables: &str) -> usize {
+        let text = format!("[package]\nname = \"{name}\"\n\n{tables}");
+        check(&[Source::new(format!("crates/{name}/Cargo.toml"), text)]).len()
+    }
+
+    #[test]
+    fn a_dependency_pointing_down_is_fine() {
+        assert_eq!(
+            findings("pvm", "[dependencies]\npvm-wire.workspace = true\nrustix = \"1\"\n"),
+            0
+        );
+    }
+
+    #[test]
+    fn a_dependency_pointing_up_or_sideways_is_found_in_every_spelling() {
+        assert_eq!(findings("pvm-wire", "[dependencies]\npvm.workspace = true\n"), 1);
+        assert_eq!(
+            findings("pvm-core", "[dependencies]\npvm-shm = { path = \"../pvm-shm\" }\n"),
+            1
+        );
+        assert_eq!(findings("pvm", "[dev-dependencies.pvmd]\npath = \"../pvmd\"\n"), 1);
+        assert_eq!(findings("pvm", "[target.'cfg(loom)'.dependencies]\npvmd=\"0\"\n"), 1);
+    }
+
+    #[test]
+    fn an_async_runtime_outside_the_daemon_is_found() {
+        assert_eq!(findings("pvm", "[dependencies]\ntokio = \"1\"\n"), 1);
+        assert_eq!(findings("pvmd", "[dependencies]\ntokio = \"1\"\ntokio-rustls = \"0\"\n"), 0);
+    }
+
+    #[test]
+    fn an_unknown_crate_is_found() {
+        assert_eq!(findings("pvm-misc", ""), 1);
+    }
+}
