@@ -170,6 +170,13 @@ impl<M> Mailbox<M> {
             .filter_map(|key| self.messages.get(key).map(|(envelope, _)| (*key, envelope)))
     }
 
+    /// All that wait, of all contexts, in the order of their arrival. Sorts: for `pvm_recvf` only.
+    pub fn all(&self) -> Vec<(MessageKey, Envelope)> {
+        let mut all: Vec<_> = self.messages.iter().map(|(key, (e, _))| (*key, *e)).collect();
+        all.sort_unstable_by_key(|(key, _)| *key);
+        all
+    }
+
     fn head(&self, pattern: &Pattern) -> Option<MessageKey> {
         if self.messages.is_empty() {
             return None;

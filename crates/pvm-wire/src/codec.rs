@@ -276,6 +276,7 @@ macro_rules! choice {
 }
 
 #[cfg(test)]
+#[allow(unreachable_pub, reason = "the macros are made for public items")]
 mod tests {
     use super::*;
 

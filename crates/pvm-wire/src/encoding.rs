@@ -233,9 +233,13 @@ impl RunList {
         self.push_run(Run { shape, count: count * each });
     }
 
-    fn push_run(&mut self, run: Run) {
+    /// Notes a run as it stands in another message.
+    pub fn push_run(&mut self, run: Run) {
         self.xdr_size += run.xdr_size();
         self.size += run.size();
+        if run.count == 0 {
+            return;
+        }
         let last = self.more.last_mut().or(self.first.as_mut());
         match last {
             // The padding of a call's bytes must stay visible in the XDR view.

@@ -4,7 +4,7 @@
 //! numbered per pair of hosts and acknowledged, so that a link that flaps or a daemon that is
 //! started again loses, repeats and reorders nothing.
 
-use crate::request::{Reply, Request, SpawnRequest, Target, TraceOptions};
+use crate::request::{Reply, Request, SpawnRequest, Target};
 use crate::{Blob, HostIndex, Message, Tid, choice, record};
 
 choice! {
@@ -82,6 +82,8 @@ choice! {
             parent: i32,
             /// The command that they are started for, if any.
             operator: Option<Operator>,
+            /// True if the first of them gets standard input.
+            fed: bool,
         },
         /// Ids of a spawn call, now that all are known: for those of them that live here.
         7 => Siblings {
@@ -278,14 +280,6 @@ record! {
         pub key: Blob,
         /// Where it looks for programs.
         pub search: Vec<Blob>,
-    }
-
-    /// What a tracer asked for with `pvm_reg_tracer`.
-    pub struct Tracer {
-        /// The tracer.
-        pub tid: Tid,
-        /// What tasks that trace for nobody else are to send it.
-        pub trace: TraceOptions,
     }
 }
 

@@ -65,10 +65,15 @@ impl Cursor {
     /// Reads items of `kind` into `out`, whose length is a multiple of the item's size.
     ///
     /// # Errors
-    /// [`Code::NoData`] if the message holds less; then nothing is read.
+    /// [`Code::NoData`] if the message holds less; as in PVM, the items that are there are read,
+    /// and the message is at its end.
     pub fn read(&mut self, body: Body<'_>, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
         if !body.encoding.has_runs() {
-            if out.len() > body.data.size() - self.done {
+            let left = body.data.size() - self.done;
+            if out.len() > left {
+                let whole = left - left % kind.size();
+                body.data.copy_to(self.done, &mut out[..whole]);
+                self.done = body.data.size();
                 return Err(Code::NoData);
             }
             body.data.copy_to(self.done, out);
@@ -77,7 +82,12 @@ impl Cursor {
         }
         let shape = kind.shape().0;
         let needed = Run { shape, count: out.len() / shape.size() }.xdr_size();
-        if needed > body.runs.xdr_size() - self.done {
+        let left = body.runs.xdr_size() - self.done;
+        if needed > left {
+            let items = left / kind_xdr_size(kind);
+            // Shorter now, so it does not come here again.
+            self.read(body, kind, &mut out[..items * kind.size()])?;
+            self.advance(body.runs, body.runs.xdr_size() - self.done);
             return Err(Code::NoData);
         }
         let mut filled = 0;
@@ -89,6 +99,55 @@ impl Cursor {
             self.advance(body.runs, 4 - self.xdr_in_run % 4);
         }
         Ok(())
+    }
+
+    /// Takes out a part as a message of its own: `size` bytes of the XDR view (of the data, in a
+    /// message without runs), native bytes and runs.
+    ///
+    /// # Errors
+    /// [`Code::NoData`] if there are fewer; then nothing is read.
+    pub fn extract(&mut self, body: Body<'_>, size: usize) -> Result<(Vec<u8>, RunList), Code> {
+        if size > body.reported_size() - self.done {
+            return Err(Code::NoData);
+        }
+        let mut runs = RunList::new();
+        if !body.encoding.has_runs() {
+            let mut data = vec![0; size];
+            body.data.copy_to(self.done, &mut data);
+            self.done += size;
+            return Ok((data, runs));
+        }
+        let mut data = Vec::new();
+        let end = self.done + size;
+        while self.done < end {
+            let run = body.runs.get(self.run).expect("the XDR view has bytes left");
+            let each = run.shape.xdr_size();
+            let at = self.xdr_in_run / each;
+            let left = end - self.done;
+            let n = run.count.saturating_sub(at).min(left / each);
+            if n == 0 || !self.xdr_in_run.is_multiple_of(each) {
+                // In the middle of an item or of padding: what is there as four bytes.
+                let mut word = [0; 4];
+                self.read(body, Kind::Int, &mut word)?;
+                data.extend(word);
+                runs.push(Kind::Int, 1);
+                continue;
+            }
+            let start = data.len();
+            data.resize(start + n * run.shape.size(), 0);
+            body.data.copy_to(self.base + at * run.shape.size(), &mut data[start..]);
+            runs.push_run(Run { shape: run.shape, count: n });
+            let taken = Run { shape: run.shape, count: n }.xdr_size();
+            self.advance(body.runs, taken.min(left));
+        }
+        Ok((data, runs))
+    }
+
+    /// The rest of the XDR view as bytes.
+    pub fn rest_as_xdr(&mut self, body: Body<'_>) -> Vec<u8> {
+        let mut out = vec![0; body.runs.xdr_size() - self.done];
+        self.read_xdr(body, &mut out);
+        out
     }
 
     /// Reads at least one item; there are enough.
@@ -155,6 +214,12 @@ impl Cursor {
             self.advance(body.runs, n);
         }
     }
+}
+
+/// Bytes of one item in the XDR view, its padding left out.
+const fn kind_xdr_size(kind: Kind) -> usize {
+    let (shape, each) = kind.shape();
+    shape.xdr_size() * each
 }
 
 /// The XDR form of item `at` of a run (of four bytes at a time in a run of bytes).
@@ -263,6 +328,31 @@ mod tests {
     }
 
     #[test]
+    fn a_read_past_the_end_gets_what_is_there_and_ends_the_message() {
+        let packed = Packed::default().ints(&[1, 2]).bytes(&[3]);
+        let cursor = &mut Cursor::new();
+        let mut out = [9; 16];
+        assert_eq!(cursor.read(packed.body(), Kind::Int, &mut out), Err(Code::NoData));
+        assert_eq!(out[..8], [1i32, 2].map(i32::to_ne_bytes).concat());
+        assert_eq!(packed.read::<1>(cursor, Kind::Byte), Err(Code::NoData));
+    }
+
+    #[test]
+    fn a_part_taken_out_reads_like_the_whole() {
+        let packed = Packed::default().ints(&[1]).longs(&[-1]).bytes(b"xyz").ints(&[5, 6]);
+        let cursor = &mut Cursor::new();
+        packed.read::<4>(cursor, Kind::Int).expect("an int");
+        let (data, runs) = cursor.extract(packed.body(), 12).expect("long, bytes, int");
+        let part = Body { data: &data, runs: &runs, encoding: Encoding::Default };
+        assert_eq!(part.reported_size(), 12);
+        let mut out = [0; 8];
+        Cursor::new().read(part, Kind::Long, &mut out).expect("a long");
+        assert_eq!(i64::from_ne_bytes(out), -1);
+        assert_eq!(packed.read::<4>(cursor, Kind::Int), Ok(6i32.to_ne_bytes()));
+        assert!(cursor.extract(packed.body(), 4).is_err());
+    }
+
+    #[test]
     fn longs_keep_their_upper_half_unless_read_as_ints() {
         let packed = Packed::default().longs(&[-5, 0x12_3456_789a]);
         let cursor = &mut Cursor::new();
@@ -307,6 +397,8 @@ mod tests {
                 let result = cursor.read(packed.body(), kind, &mut out);
                 if at + size > packed.xdr.len() {
                     prop_assert_eq!(result, Err(Code::NoData));
+                    at = packed.xdr.len();
+                    prop_assert_eq!(cursor.done(), at);
                     continue;
                 }
                 prop_assert_eq!(result, Ok(()));

@@ -9,7 +9,6 @@ use crate::task;
 use pvm_shm::lane::INLINE_MAX;
 use pvm_shm::{Payload, Slab};
 use pvm_wire::{Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Message, RunList, Tid};
-use pvm_wire::{Reader, Wire};
 
 /// Where the bytes lie.
 #[derive(Debug)]
@@ -222,21 +221,13 @@ impl Buffer {
     /// # Errors
     /// [`Code::NoData`] if there is none or its length is nonsense.
     pub fn unpack_str(&mut self) -> Result<Vec<u8>, Code> {
-        let before = self.cursor.clone();
         let mut length = [0; 4];
         self.unpack(Kind::Int, &mut length)?;
-        let length = usize::try_from(i32::from_ne_bytes(length)).unwrap_or(usize::MAX);
-        let mut text = match self.reported_size().checked_sub(self.cursor.done()) {
-            Some(left) if length <= left => vec![0; length],
-            _ => {
-                self.cursor = before;
-                return Err(Code::NoData);
-            }
-        };
-        if let Err(code) = self.unpack(Kind::Byte, &mut text) {
-            self.cursor = before;
-            return Err(code);
-        }
+        let length = usize::try_from(i32::from_ne_bytes(length)).map_err(|_| Code::NoData)?;
+        // A length that lies reserves no memory: one byte more than there is fails as well.
+        let left = self.reported_size() - self.cursor.done();
+        let mut text = vec![0; length.min(left + 1)];
+        self.unpack(Kind::Byte, &mut text)?;
         if let Some(end) = text.iter().position(|byte| *byte == 0) {
             text.truncate(end);
         }
@@ -307,53 +298,109 @@ impl Buffer {
         Self::received(message.envelope, Store::Heap(message.body.0)).ok_or(Code::BadMsg)
     }
 
-    /// Packs another message into this one, as bytes with their description; with its envelope
-    /// (`pvm_pkmesg`) or only its data (`pvm_pkmesgbody`).
+    /// Packs another message's data into this one (`pvm_pkmesgbody`), items as items.
+    ///
+    /// # Errors
+    /// [`Code::Mismatch`] for messages of different encodings; as for [`Buffer::pack`].
+    pub fn pack_body(&mut self, other: &Self) -> Result<(), Code> {
+        if self.encoding != other.encoding {
+            return Err(Code::Mismatch);
+        }
+        self.append_body(other)
+    }
+
+    fn append_body(&mut self, other: &Self) -> Result<(), Code> {
+        let data = Data { store: &other.store, size: other.size };
+        let body = Body { data: &data, runs: &other.runs, encoding: other.encoding };
+        match (self.encoding.has_runs(), other.encoding.has_runs()) {
+            (true, true) => {
+                let (bytes, runs) = Cursor::new().extract(body, other.runs.xdr_size())?;
+                self.append(&bytes)?;
+                runs.iter().for_each(|run| self.runs.push_run(run));
+                Ok(())
+            }
+            // Without runs around it, the portable form keeps its portable bytes.
+            (false, true) => self.pack(Kind::Byte, &Cursor::new().rest_as_xdr(body)),
+            (_, false) => {
+                let bytes = other.to_message().body.0;
+                self.pack(Kind::Byte, &bytes)
+            }
+        }
+    }
+
+    /// Packs another message with its description, nine ints in front (`pvm_pkmesg`).
     ///
     /// # Errors
     /// As for [`Buffer::pack`].
-    pub fn pack_buffer(&mut self, other: &Self, with_envelope: bool) -> Result<(), Code> {
-        let mut message = other.to_message();
-        if !with_envelope {
-            let plain = Envelope::new(Tid::NONE, Tid::NONE, 0, 0);
-            let wire = message.envelope;
-            message.envelope = plain;
-            message.envelope.encoding = wire.encoding;
-            message.envelope.layout = wire.layout;
-            message.envelope.data_size = wire.data_size;
-            message.envelope.run_count = wire.run_count;
-            message.envelope.first_run = wire.first_run;
-        }
-        let bytes = message.to_bytes();
-        let length = i32::try_from(bytes.len()).map_err(|_| Code::Overflow)?;
-        self.pack(Kind::Int, &length.to_ne_bytes())?;
-        self.pack(Kind::Byte, &bytes)
+    pub fn pack_buffer(&mut self, other: &Self) -> Result<(), Code> {
+        let about = &other.envelope;
+        let fields = [
+            i32::try_from(other.body_size()).map_err(|_| Code::Overflow)?,
+            about.context,
+            about.tag,
+            about.wait_id,
+            other.encoding as i32,
+            0,
+            about.src.as_c_int(),
+            about.dst.as_c_int(),
+            about.layout as i32,
+        ];
+        self.pack(Kind::Int, &fields.map(i32::to_ne_bytes).concat())?;
+        self.append_body(other)
+    }
+
+    /// Bytes of the data as they are counted inside of another message.
+    fn body_size(&self) -> usize {
+        if self.encoding.has_runs() { self.runs.xdr_size() } else { self.sent_size() }
     }
 
     /// Takes out what [`Buffer::pack_buffer`] packed.
     ///
     /// # Errors
-    /// [`Code::NoData`] or [`Code::BadMsg`]; then nothing is read.
+    /// [`Code::NoData`] or [`Code::BadMsg`].
     pub fn unpack_buffer(&mut self) -> Result<Self, Code> {
-        let before = self.cursor.clone();
-        let mut read = || {
-            let mut length = [0; 4];
-            self.unpack(Kind::Int, &mut length)?;
-            let length = usize::try_from(i32::from_ne_bytes(length)).map_err(|_| Code::BadMsg)?;
-            if length > self.reported_size() - self.cursor.done() {
+        let mut fields = [0; 36];
+        self.unpack(Kind::Int, &mut fields)?;
+        let field = |i: usize| {
+            i32::from_ne_bytes([
+                fields[4 * i],
+                fields[4 * i + 1],
+                fields[4 * i + 2],
+                fields[4 * i + 3],
+            ])
+        };
+        let size = usize::try_from(field(0)).map_err(|_| Code::BadMsg)?;
+        let encoding = Encoding::from_number(field(4)).ok_or(Code::BadMsg)?;
+        let data = Data { store: &self.store, size: self.size };
+        let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
+        let (data, runs) = if self.encoding.has_runs() && !encoding.has_runs() {
+            if size > body.reported_size() - self.cursor.done() {
                 return Err(Code::NoData);
             }
-            let mut bytes = vec![0; length];
-            self.unpack(Kind::Byte, &mut bytes)?;
-            let mut reader = Reader::new(&bytes);
-            let message = Message::decode(&mut reader).map_err(|_| Code::BadMsg)?;
-            Self::from_message(message)
+            let mut data = vec![0; size];
+            self.cursor.read(body, Kind::Byte, &mut data)?;
+            (data, RunList::new())
+        } else {
+            self.cursor.extract(body, size)?
         };
-        let result = read();
-        if result.is_err() {
-            self.cursor = before;
-        }
-        result
+        let mut inner = Self::new(encoding);
+        inner.size = data.len();
+        (inner.runs, inner.store) = if encoding.has_runs() && !self.encoding.has_runs() {
+            // Portable bytes: as words they read the same through the XDR view.
+            let words = data.chunks_exact(4).flat_map(|word| word.iter().rev().copied());
+            let mut runs = RunList::new();
+            runs.push(Kind::Int, data.len() / 4);
+            let words: Vec<u8> =
+                if cfg!(target_endian = "little") { words.collect() } else { data };
+            inner.size = words.len();
+            (runs, Store::Heap(words))
+        } else {
+            (runs, Store::Heap(data))
+        };
+        inner.envelope =
+            Envelope::new(Tid::from_c_int(field(6)), Tid::from_c_int(field(7)), field(2), field(1));
+        inner.envelope.wait_id = field(3);
+        Ok(inner)
     }
 
     fn note(&mut self, kind: Kind, count: usize) {
@@ -532,13 +579,38 @@ mod tests {
         inner.pack(Kind::Byte, b"xyz").expect("room");
         inner.envelope_mut().tag = 42;
         let mut outer = Buffer::new(Encoding::Default);
-        outer.pack_buffer(&inner, true).expect("room");
+        outer.pack(Kind::Int, &ints(&[1])).expect("room");
+        outer.pack_buffer(&inner).expect("room");
+        outer.pack(Kind::Int, &ints(&[2])).expect("room");
+        assert_eq!(outer.reported_size(), 4 + 36 + 12 + 4);
+        let mut int = [0; 4];
+        outer.unpack(Kind::Int, &mut int).expect("before");
         let mut again = outer.unpack_buffer().expect("packed");
         assert_eq!((again.envelope().tag, again.reported_size()), (42, 12));
         let mut out = [0; 4];
         again.unpack(Kind::Short, &mut out).expect("data");
         assert_eq!(out, [1, 0, 2, 0]);
+        outer.unpack(Kind::Int, &mut int).expect("behind");
+        assert_eq!(int, 2i32.to_ne_bytes());
         assert_eq!(outer.unpack_buffer().err(), Some(Code::NoData));
+    }
+
+    #[test]
+    fn messages_inside_of_messages_of_another_encoding_keep_their_items() {
+        for (outer, inner) in
+            [(Encoding::Raw, Encoding::Default), (Encoding::Default, Encoding::Raw)]
+        {
+            let (mut outer, mut inner) = (Buffer::new(outer), Buffer::new(inner));
+            inner.pack(Kind::Double, &1.5f64.to_ne_bytes()).expect("room");
+            inner.pack_str(b"text\0").expect("room");
+            outer.pack_buffer(&inner).expect("room");
+            let mut again = outer.unpack_buffer().expect("packed");
+            let mut out = [0; 8];
+            again.unpack(Kind::Double, &mut out).expect("data");
+            assert_eq!(f64::from_ne_bytes(out), 1.5);
+            assert_eq!(again.unpack_str(), Ok(b"text".to_vec()));
+            assert_eq!(outer.pack_body(&inner), Err(Code::Mismatch));
+        }
     }
 
     #[test]
@@ -546,7 +618,5 @@ mod tests {
         let mut buffer = Buffer::new(Encoding::Raw);
         buffer.pack(Kind::Int, &ints(&[i32::MAX])).expect("room");
         assert_eq!(buffer.unpack_str(), Err(Code::NoData));
-        let mut out = [0; 4];
-        buffer.unpack(Kind::Int, &mut out).expect("still there");
     }
 }

@@ -14,7 +14,7 @@ use pvm_wire::{Blob, Code, Envelope, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::Arc;
@@ -214,7 +214,7 @@ impl Task {
         self.send_all(buffer, &[to], tag, context)
     }
 
-    /// Sends a message to many, this task itself left out.
+    /// Sends a message to many, once to each, this task itself left out.
     ///
     /// # Errors
     /// As for [`Task::send`]; then some may have it.
@@ -228,7 +228,8 @@ impl Task {
         if to.iter().any(|tid| !tid.is_task()) {
             return Err(Code::BadParam);
         }
-        let others: Vec<Tid> = to.iter().copied().filter(|tid| *tid != self.tid()).collect();
+        let mut seen = HashSet::from([self.tid()]);
+        let others: Vec<Tid> = to.iter().copied().filter(|tid| seen.insert(*tid)).collect();
         self.send_all(buffer, &others, tag, context)
     }
 
@@ -296,14 +297,15 @@ impl Task {
         Ok(found)
     }
 
-    /// All that wait in a context, in the order of their arrival (`pvm_recvf`).
+    /// All that wait, of all contexts, in the order of their arrival: what a matcher of
+    /// `pvm_recvf` is shown.
     ///
     /// # Errors
     /// As for [`Task::receive`].
-    pub fn pending(&self, context: i32) -> Result<Vec<(MessageKey, Envelope)>, Code> {
+    pub fn pending(&self) -> Result<Vec<(MessageKey, Envelope)>, Code> {
         let mut state = self.live()?.state.enter()?;
         let kept = state.pull();
-        let all = state.mailbox.waiting(context).map(|(key, e)| (key, *e)).collect();
+        let all = state.mailbox.all();
         self.rewatch(&mut state, true);
         drop(state);
         if kept {
