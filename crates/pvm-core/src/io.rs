@@ -5,7 +5,21 @@
 //! to the next one. *News* come from the daemon's own shell: links and starters.
 //! Outputs are *effects* that the parent applies, all of an event's or none, and *acts* of the
 //! shell.
+//!
+//! What the shell promises, besides:
+//!
+//! * All effects of one input reach the parent as one frame *before* the acts of that input are
+//!   done. So what another host has been told was never forgotten here.
+//! * Time counts from 1970 and never goes back, also not when the daemon is started again: the
+//!   parent reads the wall clock once, and adds the monotonic clock from then on. Deadlines are
+//!   kept in records, and `pvm_hostsync` answers with it.
+//! * After a start or a restart, [`News::LinkUp`] is told for every link that is up. Before it,
+//!   the machine says nothing to that host.
+//! * [`Effect::End`] is the last output. What was to be said before it is still sent.
+//! * `Exited` is told for every task that was launched or enrolled, once, when its process has
+//!   ended, also if it has left (`pvm_exit`) before.
 
+pub use pvm_wire::peer::HostFacts;
 use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
@@ -182,26 +196,6 @@ record! {
         /// With `PvmTaskDebug`: the debugger to run it under, else empty.
         pub debugger: Blob,
     }
-
-    /// What a daemon tells of itself when it joins.
-    pub struct HostFacts {
-        /// The name that it goes by (made unique by the machine: NAME, NAME.2 ...).
-        pub name: Blob,
-        /// Architecture name, such as `LINUX64`.
-        pub arch: Blob,
-        /// PVM's signature of the data layout (x86-64: 0x408c41).
-        pub signature: i32,
-        /// Cores.
-        pub cores: u32,
-        /// Speed from the host file, 1000 by default.
-        pub speed: i32,
-        /// Where other daemons reach it, `ADDRESS:PORT`.
-        pub address: String,
-        /// Fingerprint of its key (SHA-256 of the certificate's public key).
-        pub key: Blob,
-        /// Where it looks for programs.
-        pub search: Vec<Blob>,
-    }
 }
 
 /// What the shell tells on its own account.
@@ -240,6 +234,8 @@ pub enum News {
         /// For people: what failed, where, what to do.
         detail: String,
     },
+    /// A peer sent bytes that are none of ours and was dropped.
+    BadPeer,
     /// The decision that a host is dead (no link and no sign of life within the bound).
     HostDead {
         /// The host.
@@ -250,7 +246,8 @@ pub enum News {
 /// What the shell is to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Act {
-    /// Say this over the link; queued until the link is up.
+    /// Say this over the link. The machine asks for it only while the link is up, and again
+    /// when the link comes back, until the other side has heard it.
     Say {
         /// To whom.
         host: HostIndex,

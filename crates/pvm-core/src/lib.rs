@@ -7,7 +7,27 @@
 
 #![forbid(unsafe_code)]
 
+mod barrier;
+mod consensus;
+mod contexts;
+mod group;
+mod hosts;
 pub mod io;
+mod launches;
+mod machine;
+mod mailbox;
+mod notify;
+mod output;
+mod pattern;
+mod pending;
+mod placement;
+mod records;
+mod registry;
+mod session;
+mod tasks;
 mod time;
 
+pub use machine::{Config, Machine};
+pub use mailbox::{Mailbox, MessageKey};
+pub use pattern::Pattern;
 pub use time::Time;

@@ -58,7 +58,7 @@ choice! {
         },
         /// A request that this host is to answer.
         4 => Ask {
-            /// The asking host's number for it.
+            /// The asking host's number for it; 0 where no answer is wanted.
             ask: u64,
             /// The task that asks, 0 for a command.
             asker: Tid,

@@ -483,7 +483,7 @@ choice! {
         },
         /// Names.
         16 => Mailboxes {
-            /// Sorted by name.
+            /// In the order in which the names came to be.
             mailboxes: Vec<MailboxInfo>,
         },
         /// The members of a group by instance; 0 marks a hole.

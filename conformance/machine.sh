@@ -1,0 +1,86 @@
+# One virtual machine of its own for each run: sourced by run.sh and debian.sh.
+#
+#   machine_init KIND [PREFIX]   KIND is "original" or "ours"; makes $WORK, a private folder
+#   machine_start                starts a daemon in it and waits until it is ready
+#   machine_run SECONDS CMD...   runs CMD beside the machine, with a time limit
+#   machine_stop                 halts the machine and kills what is left of it
+#   machine_end                  machine_stop, and removes $WORK
+#
+# HOME, PVM_TMP and PVM_VMID are private, so nothing of the user's is touched and any number of
+# runs can go on at once. Everything started carries PVM_VMID in its environment, which is how
+# leftovers are found.
+
+machine_init() {
+	KIND=$1
+	PREFIX=${2:-}
+	WORK=$(mktemp -d "${TMPDIR:-/tmp}/pvmc.XXXXXX") || exit 2
+	unset PVM_EXPORT PVM_DPATH PVM_RSH PVM_DEBUGGER PVM_NPROC PVMSOCK PVMEPID PVMCTX PVMTMASK PVMTASK PVMTASKDEBUG
+	export LC_ALL=C
+	export HOME=$WORK/home PVM_TMP=$WORK/tmp PVM_VMID=c${WORK##*.} PVM_ARCH=LINUX64 PVM_ALLOW_ROOT=1
+	mkdir -p "$HOME/pvm3/bin/$PVM_ARCH" "$PVM_TMP"
+	chmod 700 "$PVM_TMP"
+	if [ "$KIND" = original ]; then
+		export PVM_ROOT=/usr/lib/pvm3
+		PVMD=/usr/bin/pvmd
+		CONSOLE=/usr/bin/pvm
+		# Debian leaves the group server out of the spawn path.
+		ln -s /usr/bin/pvmgs "$HOME/pvm3/bin/$PVM_ARCH/pvmgs"
+	else
+		export PVM_ROOT=$PREFIX
+		PVMD=$PREFIX/bin/pvmd
+		CONSOLE=$PREFIX/bin/pvm
+	fi
+	STARTED=
+}
+
+machine_start() {
+	rm -f "$WORK/ready"
+	setsid timeout -k 1 "${MACHINE_LIMIT:-300}" "$PVMD" </dev/null >"$WORK/ready" 2>"$WORK/pvmd.err" &
+	STARTED=$!
+	disown $STARTED # or the shell would report how it ended
+	local i
+	for ((i = 0; i < 1000; i++)); do
+		[ -s "$WORK/ready" ] && return 0
+		kill -0 $STARTED 2>/dev/null || break
+		sleep 0.01
+	done
+	echo "the daemon $PVMD did not start:" >&2
+	cat "$WORK/pvmd.err" >&2
+	return 1
+}
+
+machine_run() {
+	local limit=$1
+	shift
+	timeout -k 1 "$limit" "$@"
+}
+
+# Ends every process that was started with this machine's PVM_VMID.
+machine_kill() {
+	local file pid
+	grep -slzx "PVM_VMID=$PVM_VMID" /proc/[0-9]*/environ 2>/dev/null | while read -r file; do
+		pid=${file#/proc/}
+		kill -9 "${pid%/environ}" 2>/dev/null
+	done
+}
+
+machine_stop() {
+	[ -n "$STARTED" ] || return 0
+	# The original's console ends by SIGTERM, which the shell would report.
+	{ echo halt | timeout -k 1 10 "$CONSOLE"; } >/dev/null 2>&1
+	local i
+	for ((i = 0; i < 200; i++)); do
+		kill -0 "$STARTED" 2>/dev/null || break
+		sleep 0.01
+	done
+	machine_kill
+	STARTED=
+	rm -rf "$PVM_TMP"
+	mkdir -m 700 "$PVM_TMP"
+}
+
+machine_end() {
+	machine_stop
+	machine_kill
+	rm -rf "$WORK"
+}

@@ -1,0 +1,220 @@
+#!/bin/bash
+# Conformance programs: run on the original or on ours, recorded or compared. See README.md.
+#
+#   run.sh oracle [NAME...]        records expected/NAME.txt on Debian's PVM
+#   run.sh live [NAME...]          runs them on Debian's PVM and compares with the recorded
+#   run.sh ours PREFIX [NAME...]   runs them on the installation in PREFIX and compares
+#
+# Prints a line per program and "N passed, N failed" at the end; exits 0 only if none failed.
+
+set -u
+shopt -s nullglob
+cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
+here=$PWD
+. ./machine.sh
+
+LIMIT=${LIMIT:-30} # seconds for one program
+DEBIAN_LIB=${DEBIAN_LIB:-/usr/lib/$(gcc -print-multiarch)}
+
+usage() {
+	sed -n '4,6s/^#   //p' run.sh >&2
+	exit 2
+}
+
+mode=${1:-}
+[ $# -gt 0 ] && shift
+prefix=
+case $mode in
+oracle | live)
+	for part in /usr/bin/pvmd:pvm /usr/include/pvm3.h:pvm-dev "$DEBIAN_LIB/libpvm3.so.3:libpvm3"; do
+		if [ ! -e "${part%%:*}" ]; then
+			echo "skipped: conformance on the original (apt install ${part##*:})"
+			exit 0
+		fi
+	done
+	machine_init original
+	includes=/usr/include
+	libs=$DEBIAN_LIB
+	;;
+ours)
+	[ $# -gt 0 ] || usage
+	prefix=$(cd "$1" && pwd) || exit 2
+	shift
+	machine_init ours "$prefix"
+	includes=$prefix/include
+	libs=$prefix/lib
+	;;
+*) usage ;;
+esac
+trap machine_end EXIT
+trap 'exit 130' INT TERM
+
+have_fortran=$(command -v gfortran)
+[ -n "$have_fortran" ] || echo "skipped: the Fortran programs (apt install gfortran)"
+
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then
+	for source in c/*.c f/*.f console/*.in; do
+		name=${source##*/}
+		names+=("${name%.*}")
+	done
+fi
+
+# compile NAME TARGET INCLUDES LIBS
+compile() {
+	local rpath=()
+	[ "$4" = "$DEBIAN_LIB" ] || rpath=("-Wl,-rpath,$4")
+	if [ -e "c/$1.c" ]; then
+		gcc -std=gnu89 -fcommon -w -O1 -o "$2" "c/$1.c" -I"$3" -L"$4" "${rpath[@]}" -lgpvm3 -lpvm3
+	else
+		gfortran -std=legacy -w -O1 -o "$2" "f/$1.f" -I"$3" -L"$4" "${rpath[@]}" -lfpvm3 -lgpvm3 -lpvm3
+	fi
+}
+
+# feed FILE: a console script line by line, with time for answers. "SLEEP n" waits longer, @WORK@ is
+# the private folder, @LAST@ the task id that the console printed last.
+feed() {
+	local line
+	while IFS= read -r line; do
+		case $line in
+		SLEEP*) sleep "${line#SLEEP }" ;;
+		*)
+			line=${line//@WORK@/$WORK}
+			[[ $line != *@LAST@* ]] || line=${line//@LAST@/$(grep -E '^t[0-9a-f]+$' "$WORK/raw" | tail -1)}
+			printf '%s\n' "$line" && sleep 0.05
+			;;
+		esac
+	done <"$1"
+	sleep 0.2
+}
+
+# normalise_console: private paths, the host's name, process ids; task ids become T0001 ... in the
+# order in which they are shown (as wide as the ids are, so that columns stand).
+normalise_console() {
+	sed -E -e "s|$WORK|@WORK@|g" -e "s/^( *)$(hostname | cut -d. -f1)( +[0-9a-f(]| +ok)/\1HOST\2/" \
+		-e 's/^( +HOST +[^ ]+ +[^ ]+) +[0-9]+( +[0-9]+\/)/\1 PID\2/' |
+		awk '{
+			line = ""
+			while (match($0, /4[0-9a-f][0-9a-f][0-9a-f][0-9a-f]/)) {
+				tid = substr($0, RSTART, 5)
+				before = RSTART > 1 ? substr($0, RSTART - 1, 1) : " "
+				after = substr($0, RSTART + 5, 1)
+				if (before ~ /[ tx]/ && after !~ /[0-9a-zA-Z]/ && tid != "40000") {
+					if (!(tid in role)) role[tid] = sprintf("T%04d", ++roles)
+					tid = role[tid]
+				}
+				line = line substr($0, 1, RSTART - 1) tid
+				$0 = substr($0, RSTART + 5)
+			}
+			print line $0
+		}'
+}
+
+# run_once NAME PROGRAM: its output in $WORK/out, its complaints in $WORK/err
+run_once() {
+	local status
+	machine_start || return 1
+	if [ -e "console/$1.in" ]; then
+		rm -rf "$WORK/scratch" && mkdir "$WORK/scratch"
+		feed "console/$1.in" | machine_run "$LIMIT" stdbuf -oL "$CONSOLE" >"$WORK/raw" 2>&1
+		status=${PIPESTATUS[1]}
+		normalise_console <"$WORK/raw" >"$WORK/out"
+	else
+		machine_run "$LIMIT" "$2" >"$WORK/out" 2>"$WORK/err" </dev/null
+		status=$?
+	fi
+	[ $status -eq 0 ] || echo "exit status $status" >>"$WORK/out"
+	machine_stop
+	return 0
+}
+
+# differences NAME: filters stdin by the lines of differences.txt that are for NAME
+differences() {
+	local script
+	script=$(awk -F'\t' -v name="$1" '!/^#/ && NF >= 3 && ($1 == name || $1 == "*") { print $2 "\t" $3 }' differences.txt |
+		while IFS=$'\t' read -r pattern replacement; do
+			printf 's\001%s\001%s\001\n' "$pattern" "$replacement"
+		done)
+	sed -E "$script"
+}
+
+passed=0
+failed=0
+verdict() { # NAME WAY OK
+	if [ "$3" = ok ]; then
+		passed=$((passed + 1))
+		echo "$1$2: ok"
+	else
+		failed=$((failed + 1))
+		echo "$1$2: FAIL"
+	fi
+}
+
+# check NAME WAY PROGRAM TRIES
+check() {
+	local name=$1 way=$2 program=$3 tries=$4 try
+	for ((try = 1; try <= tries; try++)); do
+		: >"$WORK/out"
+		run_once "$name" "$program"
+		if [ "$mode" = ours ]; then
+			differences "$name" <"expected/$name.txt" >"$WORK/want"
+		else
+			cp "expected/$name.txt" "$WORK/want"
+		fi
+		if cmp -s "$WORK/want" "$WORK/out"; then
+			verdict "$name" "$way" ok
+			return
+		fi
+	done
+	verdict "$name" "$way" fail
+	diff -U2 --label expected --label got "$WORK/want" "$WORK/out" | head -40
+	head -5 "$WORK/err"
+}
+
+for name in "${names[@]}"; do
+	if [ -e "f/$name.f" ] && [ -z "$have_fortran" ]; then
+		continue
+	fi
+	if [ ! -e "c/$name.c" ] && [ ! -e "f/$name.f" ] && [ ! -e "console/$name.in" ]; then
+		echo "$name: no such program"
+		failed=$((failed + 1))
+		continue
+	fi
+	if [ ! -e "console/$name.in" ] && ! compile "$name" "$WORK/$name" "$includes" "$libs" 2>"$WORK/err"; then
+		verdict "$name" " (compile)" fail
+		head -20 "$WORK/err"
+		continue
+	fi
+	case $mode in
+	oracle)
+		run_once "$name" "$WORK/$name"
+		if [ -e "expected/$name.txt" ] && ! cmp -s "expected/$name.txt" "$WORK/out"; then
+			diff -U1 --label before --label now "expected/$name.txt" "$WORK/out"
+		fi
+		cp "$WORK/out" "expected/$name.txt"
+		if grep -q -e '^gave up' -e '^exit status' "$WORK/out"; then
+			verdict "$name" "" fail
+		else
+			verdict "$name" "" ok
+		fi
+		;;
+	live) check "$name" "" "$WORK/$name" 2 ;;
+	ours)
+		check "$name" "" "$WORK/$name" 1
+		# The binary linked with Debian's libraries, run with ours.
+		if [ ! -e "console/$name.in" ] && [ -e "$DEBIAN_LIB/libpvm3.so" ] && compile "$name" "$WORK/$name.debian" /usr/include "$DEBIAN_LIB" 2>/dev/null; then
+			(
+				export LD_LIBRARY_PATH=$prefix/lib
+				ldd "$WORK/$name.debian" | grep -q "$prefix/lib/libpvm3" || echo "$name: Debian's library is used" >&2
+			)
+			export LD_LIBRARY_PATH=$prefix/lib
+			check "$name" " (Debian's binary)" "$WORK/$name.debian" 1
+			unset LD_LIBRARY_PATH
+		fi
+		;;
+	esac
+	rm -f "$WORK/$name" "$WORK/$name.debian"
+done
+[ -e "$DEBIAN_LIB/libpvm3.so" ] || [ "$mode" != ours ] || echo "skipped: the binaries linked with Debian's libraries (apt install pvm-dev)"
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Links the libraries from the archive that cargo makes of this crate.
+#
+#   link.sh ARCHIVE OUTDIR
+#
+#   libpvm3.so.3   everything: C, Fortran, groups, handles. Linked from the archive, because a
+#                  shared library that rustc links does not export the functions of the C shim.
+#   libgpvm3.so.3  nothing of its own: programs built for PVM 3 ask for the file; it leads to
+#   libfpvm3.so.3  libpvm3.so.3, where their symbols are
+#   libpvm3.a      everything, for static linking
+#   libgpvm3.a     a mark each, so that old link lines (-lfpvm3 -lgpvm3 -lpvm3) work; two archives
+#   libfpvm3.a     with Rust inside never meet
+#   libpvmtrc.a    helpers for programs that read traces (include/pvmtrc.h)
+set -euo pipefail
+
+archive=$(realpath "$1")
+mkdir -p "$2"
+out=$(realpath "$2")
+here=$(cd "$(dirname "$0")" && pwd)
+CC=${CC:-cc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+flags=(-shared -fPIC -Wl,-z,relro,-z,now -Wl,--hash-style=gnu -Wl,--build-id)
+
+# Calls inside of the library stay inside (-Bsymbolic-functions), but data do not: an old program
+# has its own copy of pvm_errno, and that one counts. The library is never unloaded, as threads
+# and forks of the program come back to it.
+"$CC" "${flags[@]}" -Wl,-soname,libpvm3.so.3 -Wl,--version-script="$here/exports.map" \
+	-Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,-z,defs -Wl,--gc-sections -Wl,--strip-debug \
+	-Wl,--whole-archive "$archive" -Wl,--no-whole-archive \
+	-lgcc_s -lpthread -ldl -lm -o "$work/libpvm3.so.3"
+ln -s libpvm3.so.3 "$work/libpvm3.so"
+
+for name in gpvm3 fpvm3; do
+	printf 'const char neopvm_mark_%s[] = "NeoPVM: all code is in libpvm3";\n' "$name" >"$work/$name.c"
+	"$CC" -O2 -fPIC -c "$work/$name.c" -o "$work/$name.o"
+	"$CC" "${flags[@]}" -Wl,-soname,"lib$name.so.3" -Wl,--no-as-needed "$work/$name.o" \
+		-L"$work" -lpvm3 -o "$work/lib$name.so.3"
+	ln -s "lib$name.so.3" "$work/lib$name.so"
+	ar rcs "$work/lib$name.a" "$work/$name.o"
+done
+
+"$CC" -O2 -fPIC -Wall -Wextra -I"$here/../../include" -c "$here/trace/trc.c" -o "$work/trc.o"
+ar rcs "$work/libpvmtrc.a" "$work/trc.o"
+
+cp "$archive" "$work/libpvm3.a"
+objcopy --strip-debug "$work/libpvm3.a"
+
+for file in "$work"/*.so* "$work"/*.a; do
+	rm -f "$out/${file##*/}"
+	cp -P "$file" "$out/"
+done

@@ -1,0 +1,137 @@
+//! The one door between C and Rust.
+//!
+//! Every exported function goes through here. No panic passes it; a signal handler that interrupted
+//! the library and calls it again gets `PvmAlready` instead of a deadlock; a result below zero is
+//! kept in `pvm_errno` and, if `PvmAutoErr` asks for it, told on standard error.
+//!
+//! A call that waits is a loop in [`wait_for`]: each look at the messages passes the door, the wait
+//! itself does not. At that moment no frame holds a lock or owns memory, so that handlers may call
+//! the library and may leave with `longjmp`.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{Ordering, compiler_fence};
+
+use pvm::{Task, WaitToken};
+use pvm_wire::Code;
+
+use crate::{globals, helpers, session};
+
+thread_local! {
+    /// True while this thread is in the library.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// This thread is in the library for as long as this lives.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Result<Self, Code> {
+        if INSIDE.replace(true) {
+            return Err(Code::Already);
+        }
+        // A handler of this thread must see the mark before anything is touched.
+        compiler_fence(Ordering::SeqCst);
+        Ok(Self)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        compiler_fence(Ordering::SeqCst);
+        INSIDE.set(false);
+    }
+}
+
+/// In the child of a fork nobody is inside.
+pub(crate) fn reset_after_fork() {
+    INSIDE.set(false);
+}
+
+/// Runs `body` inside the library; a panic becomes `PvmSysErr`.
+pub(crate) fn inside<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Code> {
+    let _inside = Inside::enter()?;
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
+        helpers::say(b"libpvm: internal error, please report it\n");
+        Err(Code::SysErr)
+    })
+}
+
+/// For helpers without result codes: `fallback` where the body cannot run.
+pub(crate) fn plain<T>(fallback: T, body: impl FnOnce() -> T) -> T {
+    inside(|| Ok(body())).unwrap_or(fallback)
+}
+
+/// Keeps and tells a result below zero, and gives its number back.
+pub(crate) fn failed(call: &str, code: Code) -> c_int {
+    globals::note_error(code);
+    let auto = session::option(session::AUTO_ERR);
+    if auto != 0 {
+        helpers::say(format!("libpvm {}: {call}(): {code}\n", helpers::who()).as_bytes());
+        match auto {
+            2 => std::process::exit(1),
+            3 => std::process::abort(),
+            _ => {}
+        }
+    }
+    code.number()
+}
+
+/// A call that does not wait: its result, or the code of what went wrong.
+pub(crate) fn call(name: &str, body: impl FnOnce() -> Result<c_int, Code>) -> c_int {
+    match inside(body) {
+        Ok(value) => value,
+        Err(code) => failed(name, code),
+    }
+}
+
+/// What one look at the messages found.
+pub(crate) enum Look<T> {
+    /// The call is done.
+    Done(T),
+    /// A message for a handler of the program: run it, then look again.
+    Handler(crate::handler::Due),
+    /// Nothing yet.
+    Nothing,
+}
+
+/// A look that found nothing: what to wait for.
+enum Step<T> {
+    Done(T),
+    Handler(crate::handler::Due),
+    Wait(&'static Task, WaitToken),
+}
+
+/// How long a call waits.
+pub(crate) type Limit = pvm::Deadline;
+
+/// Looks until something is found or the limit is over (`None`). `look` runs inside the library;
+/// it owns nothing, so that the frame may be left by `longjmp` during the wait.
+pub(crate) fn wait_for<T>(
+    limit: Limit,
+    mut look: impl FnMut(&'static Task) -> Result<Look<T>, Code>,
+) -> Result<Option<T>, Code> {
+    loop {
+        // Asked before the look: a message that comes after it is seen by the last look.
+        let over = limit.passed();
+        let step = inside(|| {
+            let task = session::task()?;
+            let token = task.token();
+            Ok(match look(task)? {
+                Look::Done(value) => Step::Done(value),
+                Look::Handler(due) => Step::Handler(due),
+                Look::Nothing => Step::Wait(task, token),
+            })
+        })?;
+        match step {
+            Step::Done(value) => return Ok(Some(value)),
+            Step::Handler(due) => due.run(),
+            Step::Wait(..) if over => return Ok(None),
+            // Whatever ended the wait, the next look tells; only a lost daemon ends the call.
+            Step::Wait(task, token) => {
+                task.wait(token, limit)?;
+            }
+        }
+    }
+}

@@ -1,0 +1,603 @@
+//! The interface with handles, `neopvm.h`, on which the bindings stand.
+//!
+//! A handle is a number of the buffer table, so both interfaces can be mixed. No call prints, keeps
+//! an error or has a current buffer; each answers a status.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::time::{Duration, Instant};
+
+use pvm::Buffer;
+use pvm_wire::{Code, Encoding, Envelope, Kind, RunList};
+
+use crate::buffer::{self, Slot};
+use crate::guard::{Limit, Look, inside, wait_for};
+use crate::handler::{self, pattern};
+use crate::pack::{self, Items};
+use crate::pointer::{store, text, text_or_none};
+use crate::process::{self, Spawn};
+use crate::{globals, group, machine, message, registry, session};
+
+/// `NEOPVM_INTERFACE`
+const INTERFACE: i32 = 1;
+
+/// `struct neopvm_info`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Info {
+    source: i32,
+    destination: i32,
+    tag: i32,
+    context: i32,
+    encoding: i32,
+    wait_id: i32,
+    bytes: u64,
+    left: u64,
+}
+
+impl Info {
+    fn new(envelope: &Envelope, encoding: Encoding, bytes: usize, left: usize) -> Self {
+        Self {
+            source: envelope.src.as_c_int(),
+            destination: envelope.dst.as_c_int(),
+            tag: envelope.tag,
+            context: envelope.context,
+            encoding: i32::from(encoding as u8),
+            wait_id: envelope.wait_id,
+            bytes: bytes as u64,
+            left: left as u64,
+        }
+    }
+}
+
+/// `struct neopvm_host`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Host {
+    tid: i32,
+    speed: i32,
+    signature: i32,
+    cores: u32,
+    name: [u8; 256],
+    arch: [u8; 64],
+}
+
+/// `struct neopvm_task`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskLine {
+    tid: i32,
+    parent: i32,
+    host: i32,
+    flags: i32,
+    pid: u32,
+    reserved: u32,
+    name: [u8; 256],
+}
+
+/// A text in a field of fixed size: cut if need be, always ended by 0.
+fn field<const N: usize>(text: &[u8]) -> [u8; N] {
+    let mut field = [0; N];
+    let length = text.len().min(N - 1);
+    field[..length].copy_from_slice(&text[..length]);
+    field
+}
+
+/// The status of a call without an answer.
+fn status(result: Result<(), Code>) -> i32 {
+    result.map_or_else(Code::number, |()| 0)
+}
+
+/// Runs a call and puts its answer where the caller wants it.
+///
+/// # Safety
+/// `out` points to a `T`.
+unsafe fn answer<T>(out: *mut T, body: impl FnOnce() -> Result<T, Code>) -> i32 {
+    status(inside(|| {
+        if out.is_null() {
+            return Err(Code::BadParam);
+        }
+        let value = body()?;
+        // SAFETY: the caller's promise.
+        unsafe { store(out, value) };
+        Ok(())
+    }))
+}
+
+fn context(context: i32) -> Result<i32, Code> {
+    // The context of a spawned task is known once it is enrolled.
+    session::task()?;
+    Ok(if context == -1 { session::context() } else { context })
+}
+
+fn size(number: u64) -> Result<usize, Code> {
+    usize::try_from(number).map_err(|_| Code::BadParam)
+}
+
+fn kind(number: i32) -> Result<Kind, Code> {
+    Kind::from_number(number).ok_or(Code::BadParam)
+}
+
+/// Runs `body` on the buffer of a handle.
+fn with<T>(handle: i32, body: impl FnOnce(&mut Buffer) -> Result<T, Code>) -> Result<T, Code> {
+    buffer::get(handle)?.with(body)?
+}
+
+/// The version of the interface.
+#[unsafe(no_mangle)]
+extern "C" fn neopvm_interface() -> i32 {
+    INTERFACE
+}
+
+/// The text of a status.
+#[unsafe(no_mangle)]
+extern "C" fn neopvm_text(status: i32) -> *const c_char {
+    let text: &CStr = if status >= 0 { c"Success" } else { globals::error_text(status) };
+    text.as_ptr()
+}
+
+/// Enrols.
+///
+/// # Safety
+/// Each pointer is null or points to its type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_enrol(tid: *mut i32, parent: *mut i32) -> i32 {
+    status(inside(|| {
+        let task = session::task()?;
+        // SAFETY: the caller's promise.
+        unsafe { store(tid, task.tid().as_c_int()) };
+        let known = task.welcome().parent;
+        let known = if known == 0 { Code::NoParent.number() } else { known };
+        // SAFETY: the caller's promise.
+        unsafe { store(parent, known) };
+        Ok(())
+    }))
+}
+
+/// Leaves the machine.
+#[unsafe(no_mangle)]
+extern "C" fn neopvm_leave() -> i32 {
+    status(inside(|| session::current().map_or(Ok(()), session::leave)))
+}
+
+/// A new buffer.
+///
+/// # Safety
+/// `buffer` points to a handle.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_new(encoding: i32, buffer: *mut i32) -> i32 {
+    let new = || buffer::insert_packed(Buffer::new(buffer::encoding(encoding)?));
+    // SAFETY: the caller's promise.
+    unsafe { answer(buffer, new) }
+}
+
+/// Frees a buffer.
+#[unsafe(no_mangle)]
+extern "C" fn neopvm_free(handle: i32) -> i32 {
+    status(inside(|| {
+        if handle != 0 {
+            buffer::get(handle)?;
+            buffer::free_everywhere(handle);
+        }
+        Ok(())
+    }))
+}
+
+/// Packs items.
+///
+/// # Safety
+/// They can be read; with an in-place buffer until it is freed.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_pack(
+    handle: i32,
+    kind_number: i32,
+    items: *const c_void,
+    count: u64,
+    stride: i64,
+) -> i32 {
+    status(inside(|| {
+        let kind = kind(kind_number)?;
+        let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
+        let items = Items::of_any_count(items.cast_mut(), size(count)?, stride)?;
+        let slot = buffer::get(handle)?;
+        // SAFETY: the caller's promise.
+        slot.write(|buffer| unsafe { pack::pack(buffer, kind, items) })?
+    }))
+}
+
+/// Packs a text.
+///
+/// # Safety
+/// `text` has `length` bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_pack_text(handle: i32, text: *const c_char, length: u64) -> i32 {
+    status(inside(|| {
+        // SAFETY: the caller's promise.
+        let text = unsafe { crate::pointer::array(text.cast::<u8>(), size(length)?) }?;
+        if text.contains(&0) {
+            return Err(Code::BadParam);
+        }
+        buffer::get(handle)?.write(|buffer| pack::pack_text(buffer, text))?
+    }))
+}
+
+/// Sends a buffer.
+#[unsafe(no_mangle)]
+extern "C" fn neopvm_send(handle: i32, tid: i32, tag: i32, in_context: i32) -> i32 {
+    status(inside(|| {
+        let slot = buffer::get(handle)?;
+        message::send(&slot, tid, tag, context(in_context)?)
+    }))
+}
+
+/// Sends a buffer to many.
+///
+/// # Safety
+/// `tids` has `count` elements.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_multicast(
+    handle: i32,
+    tids: *const i32,
+    count: u64,
+    tag: i32,
+    in_context: i32,
+) -> i32 {
+    status(inside(|| {
+        let slot = buffer::get(handle)?;
+        // SAFETY: the caller's promise.
+        let tids = unsafe { crate::pointer::array(tids, size(count)?) }?;
+        message::multicast(&slot, tids, tag, context(in_context)?)
+    }))
+}
+
+/// Sends a buffer to the members of a group.
+///
+/// # Safety
+/// `group` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_broadcast(handle: i32, group: *const c_char, tag: i32) -> i32 {
+    status(inside(|| {
+        // SAFETY: the caller's promise.
+        let name = unsafe { text(group) }?;
+        if name.is_empty() {
+            return Err(Code::NullGroup);
+        }
+        group::broadcast(|| buffer::get(handle), name, tag)
+    }))
+}
+
+fn limit(nanoseconds: i64) -> Limit {
+    match u64::try_from(nanoseconds) {
+        Err(_) => Limit::Never,
+        Ok(0) => Limit::Now,
+        Ok(n) => {
+            Instant::now().checked_add(Duration::from_nanos(n)).map_or(Limit::Never, Limit::At)
+        }
+    }
+}
+
+/// Receives.
+///
+/// # Safety
+/// `buffer` points to a handle.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_receive(
+    source: i32,
+    tag: i32,
+    in_context: i32,
+    limit_ns: i64,
+    buffer: *mut i32,
+) -> i32 {
+    if buffer.is_null() {
+        return Code::BadParam.number();
+    }
+    let received = wait_for(limit(limit_ns), |task| {
+        if let Some(due) = handler::arrivals(task)? {
+            return Ok(Look::Handler(due));
+        }
+        match task.receive(&pattern(context(in_context)?, source, tag))? {
+            Some(message) => buffer::insert_received(message).map(Look::Done),
+            None => Ok(Look::Nothing),
+        }
+    });
+    status(received.map(|handle| {
+        // SAFETY: the caller's promise.
+        unsafe { store(buffer, handle.unwrap_or(0)) };
+    }))
+}
+
+/// Tells of a message.
+///
+/// # Safety
+/// Each pointer is null or points to its type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_probe(
+    source: i32,
+    tag: i32,
+    in_context: i32,
+    info: *mut Info,
+    found: *mut i32,
+) -> i32 {
+    handler::run_all();
+    let probe = || {
+        let wanted = pattern(context(in_context)?, source, tag);
+        let Some(envelope) = session::task()?.probe(&wanted)? else { return Ok(0) };
+        let bytes = message::reported_size(&envelope);
+        // SAFETY: the caller's promise.
+        unsafe { store(info, Info::new(&envelope, envelope.encoding, bytes, bytes)) };
+        Ok(1)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { answer(found, probe) }
+}
+
+fn info_of(slot: &Slot) -> Result<Info, Code> {
+    slot.with(|buffer| {
+        let bytes = slot.size(buffer);
+        let left = bytes.saturating_sub(buffer.read_size());
+        Info::new(buffer.envelope(), buffer.encoding(), bytes, left)
+    })
+}
+
+/// The head of a message.
+///
+/// # Safety
+/// `info` points to its type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_info(handle: i32, info: *mut Info) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { answer(info, || info_of(&*buffer::get(handle)?)) }
+}
+
+/// Unpacks items.
+///
+/// # Safety
+/// They can be written.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_unpack(
+    handle: i32,
+    kind_number: i32,
+    items: *mut c_void,
+    count: u64,
+    stride: i64,
+) -> i32 {
+    status(inside(|| {
+        let kind = kind(kind_number)?;
+        let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
+        let items = Items::of_any_count(items, size(count)?, stride)?;
+        // SAFETY: the caller's promise.
+        with(handle, |buffer| unsafe { pack::unpack(buffer, kind, items) })
+    }))
+}
+
+/// Unpacks a text.
+///
+/// # Safety
+/// `out` has `room` bytes; `length` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_unpack_text(
+    handle: i32,
+    out: *mut c_char,
+    room: u64,
+    length: *mut u64,
+) -> i32 {
+    status(inside(|| {
+        let room = if out.is_null() { 0 } else { size(room)? };
+        with(handle, |buffer| {
+            let text = pack::unpack_text_up_to(buffer, room, |needed| {
+                // SAFETY: the caller's promise.
+                unsafe { store(length, needed as u64) };
+            })?;
+            // SAFETY: the caller's promise; the text fits.
+            unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), out.cast(), text.len()) };
+            Ok(())
+        })
+    }))
+}
+
+/// Reads again from the start.
+#[unsafe(no_mangle)]
+extern "C" fn neopvm_rewind(handle: i32) -> i32 {
+    status(inside(|| buffer::get(handle)?.with(Buffer::rewind)))
+}
+
+/// True where the bytes in memory are what a reader of one type expects.
+fn may_be_viewed(encoding: Encoding, runs: &RunList) -> bool {
+    match encoding {
+        Encoding::Raw => true,
+        Encoding::Default | Encoding::Trace => runs.len() <= 1,
+        Encoding::InPlace => false,
+    }
+}
+
+/// The data where they lie.
+///
+/// # Safety
+/// Each pointer is null or points to its type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_view(handle: i32, data: *mut *const c_void, bytes: *mut u64) -> i32 {
+    status(inside(|| {
+        let slot = buffer::get(handle)?;
+        let (address, size) = slot.read(|buffer| {
+            let native = buffer.envelope().layout == pvm_wire::Layout::NATIVE;
+            let good = native && may_be_viewed(buffer.encoding(), buffer.runs());
+            if good { Ok(buffer.view()) } else { Err(Code::NotImpl) }
+        })??;
+        // SAFETY: the caller's promise.
+        unsafe { store(data, address.cast()) };
+        // SAFETY: the caller's promise.
+        unsafe { store(bytes, size as u64) };
+        Ok(())
+    }))
+}
+
+/// The descriptor to wait on.
+///
+/// # Safety
+/// `descriptor` points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_descriptor(descriptor: *mut c_int) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { answer(descriptor, || session::task()?.descriptor()) }
+}
+
+/// Puts a message under a name.
+///
+/// # Safety
+/// `name` is null or ends with 0; `index` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_put(
+    name: *const c_char,
+    handle: i32,
+    flags: i32,
+    index: *mut i32,
+) -> i32 {
+    status(inside(|| {
+        // SAFETY: the caller's promise.
+        let name = unsafe { text(name) }?;
+        let placed = with(handle, |buffer| registry::put(name, buffer, flags))?;
+        // SAFETY: the caller's promise.
+        unsafe { store(index, placed) };
+        Ok(())
+    }))
+}
+
+/// Gets the message under a name.
+///
+/// # Safety
+/// `name` is null or ends with 0; `buffer` points to a handle.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_get(
+    name: *const c_char,
+    index: i32,
+    flags: i32,
+    buffer: *mut i32,
+) -> i32 {
+    let get = || {
+        // SAFETY: the caller's promise.
+        let (message, _) = registry::receive(unsafe { text(name) }?, index, flags)?;
+        buffer::insert_received(message)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { answer(buffer, get) }
+}
+
+/// Starts programs.
+///
+/// # Safety
+/// The texts are null or end with 0, `args` is null or ends with null, `outcomes` has `count`
+/// elements, `started` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_spawn(
+    program: *const c_char,
+    args: *const *const c_char,
+    flags: i32,
+    place: *const c_char,
+    count: i32,
+    outcomes: *mut i32,
+    started: *mut i32,
+) -> i32 {
+    status(inside(|| {
+        // SAFETY: the caller's promise.
+        let file = unsafe { text(program) }?;
+        // SAFETY: the caller's promise.
+        let place = unsafe { text_or_none(place) }.unwrap_or_default();
+        // SAFETY: the caller's promise.
+        let args = unsafe { process::arguments(args) };
+        let results = process::spawn(Spawn { file, args, flags, place, count })?;
+        for (i, &result) in results.iter().enumerate().filter(|_| !outcomes.is_null()) {
+            // SAFETY: the caller's promise.
+            unsafe { outcomes.add(i).write(result) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { store(started, process::started(&results)?) };
+        Ok(())
+    }))
+}
+
+/// Fills the caller's array with as many lines as it has room for.
+///
+/// # Safety
+/// `out` is null or has `room` elements; `count` is null or points to a number.
+unsafe fn fill<T>(lines: &[T], out: *mut T, room: u64, count: *mut u64) -> Result<(), Code>
+where
+    T: Copy,
+{
+    let room = if out.is_null() { 0 } else { size(room)? };
+    for (i, &line) in lines.iter().enumerate().take(room) {
+        // SAFETY: the caller's promise.
+        unsafe { out.add(i).write(line) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { store(count, lines.len() as u64) };
+    Ok(())
+}
+
+/// The hosts.
+///
+/// # Safety
+/// `hosts` is null or has `room` elements; `count` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_hosts(hosts: *mut Host, room: u64, count: *mut u64) -> i32 {
+    status(inside(|| {
+        let lines: Vec<Host> = machine::hosts()?
+            .iter()
+            .map(|host| Host {
+                tid: host.tid.as_c_int(),
+                speed: host.speed,
+                signature: host.signature,
+                cores: host.cores,
+                name: field(&host.name.0),
+                arch: field(&host.arch.0),
+            })
+            .collect();
+        // SAFETY: the caller's promise.
+        unsafe { fill(&lines, hosts, room, count) }
+    }))
+}
+
+/// The tasks.
+///
+/// # Safety
+/// `tasks` is null or has `room` elements; `count` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_tasks(
+    place: i32,
+    tasks: *mut TaskLine,
+    room: u64,
+    count: *mut u64,
+) -> i32 {
+    status(inside(|| {
+        let lines: Vec<TaskLine> = machine::tasks(place)?
+            .iter()
+            .map(|task| TaskLine {
+                tid: task.tid.as_c_int(),
+                parent: task.parent.as_c_int(),
+                host: task.host.as_c_int(),
+                flags: task.flags,
+                pid: task.pid,
+                reserved: 0,
+                name: field(&task.name.0),
+            })
+            .collect();
+        // SAFETY: the caller's promise.
+        unsafe { fill(&lines, tasks, room, count) }
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_structures_have_no_holes_that_a_binding_could_miss() {
+        assert_eq!(size_of::<Info>(), 40);
+        assert_eq!(size_of::<Host>(), 16 + 256 + 64);
+        assert_eq!(size_of::<TaskLine>(), 24 + 256);
+    }
+
+    #[test]
+    fn a_text_in_a_field_always_ends() {
+        assert_eq!(field::<4>(b"ab"), *b"ab\0\0");
+        assert_eq!(field::<4>(b"abcdef"), *b"abc\0");
+    }
+}

@@ -1,0 +1,172 @@
+//! Functions of the program that take messages as they arrive (`pvm_addmhf`).
+//!
+//! Before a receiving call looks for its own message, it takes what the handlers are waiting for.
+//! A handler runs outside of the library, with no current send buffer and the message as the
+//! current receive buffer; afterwards both are as they were.
+
+use std::ffi::c_int;
+
+use pvm::{Buffer, Gate, Pattern, Task};
+use pvm_wire::{Code, Tid};
+
+use crate::guard::{call, inside};
+use crate::{buffer, output};
+
+/// A function that takes a message by its buffer number.
+pub(crate) type Function = unsafe extern "C" fn(c_int) -> c_int;
+
+/// -1 stands for any.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Selection {
+    source: c_int,
+    tag: c_int,
+    context: c_int,
+}
+
+impl Selection {
+    /// True if some message fits both.
+    fn overlaps(self, other: Self) -> bool {
+        let meet = |a: c_int, b: c_int| a == b || a < 0 || b < 0;
+        meet(self.source, other.source)
+            && (self.tag == other.tag || self.tag == -1 || other.tag == -1)
+            && (self.context == other.context || self.context == -1 || other.context == -1)
+    }
+
+    /// What to look for. Any context means the program's own and the one it began in: those
+    /// in which notices and other programs' messages come.
+    fn patterns(self) -> impl Iterator<Item = Pattern> {
+        let current = crate::session::context();
+        let contexts = match self.context {
+            -1 if current != 0 => [Some(current), Some(0)],
+            -1 => [Some(0), None],
+            context => [Some(context), None],
+        };
+        contexts.into_iter().flatten().map(move |context| pattern(context, self.source, self.tag))
+    }
+}
+
+/// The pattern that a program's numbers mean.
+pub(crate) fn pattern(context: c_int, source: c_int, tag: c_int) -> Pattern {
+    Pattern {
+        context,
+        source: (source != -1).then(|| Tid::from_c_int(source)),
+        tag: (tag != -1).then_some(tag),
+    }
+}
+
+/// A handler that a message has come for.
+#[derive(Clone, Copy)]
+pub(crate) struct Due {
+    function: Function,
+    message: c_int,
+}
+
+impl Due {
+    /// Runs the handler; it may call the library.
+    pub(crate) fn run(self) {
+        let saved = buffer::save();
+        buffer::exchange_receiving(self.message);
+        // SAFETY: the program registered this function for this purpose.
+        unsafe { (self.function)(self.message) };
+        buffer::restore(saved);
+    }
+}
+
+static HANDLERS: Gate<Vec<Option<(Selection, Function)>>> = Gate::new(Vec::new());
+
+pub(crate) fn reset_after_fork() {
+    HANDLERS.reset_after_fork();
+    output::reset_after_fork();
+}
+
+/// After `pvm_exit` nothing is handled any more.
+pub(crate) fn forget_all() {
+    if let Ok(mut handlers) = HANDLERS.enter() {
+        handlers.clear();
+    }
+}
+
+/// Takes a message that is not the program's to receive: output to be printed is dealt with here,
+/// one for a handler is returned.
+pub(crate) fn arrivals(task: &Task) -> Result<Option<Due>, Code> {
+    output::collect(task)?;
+    let count = HANDLERS.enter()?.len();
+    for index in 0..count {
+        // The lock is not held over the receive, which may run for long with a full queue.
+        let handler = HANDLERS.enter()?.get(index).copied().flatten();
+        let Some((selection, function)) = handler else { continue };
+        for pattern in selection.patterns() {
+            if let Some(message) = task.receive(&pattern)? {
+                return due(function, message).map(Some);
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn due(function: Function, message: Buffer) -> Result<Due, Code> {
+    Ok(Due { function, message: buffer::insert_received(message)? })
+}
+
+/// Runs the handlers of all messages that are there. Called outside of the library.
+pub(crate) fn run_all() {
+    while let Ok(Some(due)) =
+        inside(|| crate::session::current().map_or(Ok(None), arrivals))
+    {
+        due.run();
+    }
+}
+
+/// Registers a handler and returns its number.
+///
+/// # Safety
+/// The function can be called until it is deleted.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_addmhf(
+    source: c_int,
+    tag: c_int,
+    context: c_int,
+    function: Option<Function>,
+) -> c_int {
+    call("pvm_addmhf", || {
+        let function = function.ok_or(Code::BadParam)?;
+        crate::session::task()?;
+        let selection = Selection { source, tag, context };
+        let mut handlers = HANDLERS.enter()?;
+        if handlers.iter().flatten().any(|(other, _)| selection.overlaps(*other)) {
+            return Err(Code::Exists);
+        }
+        let place = handlers.iter().position(Option::is_none).unwrap_or_else(|| {
+            handlers.push(None);
+            handlers.len() - 1
+        });
+        handlers[place] = Some((selection, function));
+        c_int::try_from(place).map_err(|_| Code::OutOfRes)
+    })
+}
+
+/// Removes a handler.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_delmhf(number: c_int) -> c_int {
+    call("pvm_delmhf", || {
+        let place = usize::try_from(number).map_err(|_| Code::BadParam)?;
+        let mut handlers = HANDLERS.enter()?;
+        let handler = handlers.get_mut(place).and_then(Option::take);
+        handler.map(|_| 0).ok_or(Code::NotFound)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selections_overlap_as_in_pvm() {
+        let s = |source, tag, context| Selection { source, tag, context };
+        assert!(s(-1, 5, -1).overlaps(s(-1, 5, 0)));
+        assert!(s(-1, -1, -1).overlaps(s(0x40001, 6, 3)));
+        assert!(!s(-1, 5, -1).overlaps(s(-1, 6, -1)));
+        assert!(!s(1, 5, 0).overlaps(s(2, 5, 0)));
+        assert!(s(-5, 5, 0).overlaps(s(-1, 5, -1)));
+    }
+}

@@ -1,0 +1,606 @@
+//! Small functions of PVM's library that third-party programs came to call.
+//!
+//! None of them is documented; what they do was asked of PVM 3.4.6. Text that they return lives as
+//! long as the program.
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
+
+use crate::guard::plain;
+
+unsafe extern "C" {
+    fn malloc(size: usize) -> *mut c_void;
+    fn realloc(old: *mut c_void, size: usize) -> *mut c_void;
+    fn free(old: *mut c_void);
+    fn putenv(setting: *mut c_char) -> c_int;
+    fn strerror(number: c_int) -> *const c_char;
+}
+
+/// What a machine of this architecture writes before its data: PVM's "LINUX64".
+pub(crate) const DATA_SIGNATURE: c_int = 0x40_8c41;
+
+/// Text for a caller that never gives it back. Each distinct answer is kept once.
+pub(crate) fn forever(text: &OsStr) -> *mut c_char {
+    use std::collections::HashMap;
+    use std::sync::{Mutex, PoisonError};
+    static KEPT: Mutex<Option<HashMap<Vec<u8>, usize>>> = Mutex::new(None);
+
+    let bytes: Vec<u8> = text.as_bytes().iter().copied().take_while(|&b| b != 0).collect();
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let address = *kept.get_or_insert_default().entry(bytes).or_insert_with_key(|bytes| {
+        CString::new(bytes.clone()).unwrap_or_default().into_raw().expose_provenance()
+    });
+    ptr::with_exposed_provenance_mut(address)
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from)
+}
+
+fn temporary() -> PathBuf {
+    variable("PVM_TMP").unwrap_or_else(|| "/tmp".into())
+}
+
+fn root() -> PathBuf {
+    variable("PVM_ROOT").unwrap_or_else(|| {
+        // Beside the running program's folder, as in PREFIX/bin and PREFIX/lib.
+        let program = std::env::current_exe().unwrap_or_default();
+        program.ancestors().nth(2).map_or_else(|| "/usr".into(), PathBuf::from)
+    })
+}
+
+/// The tag `[tTID]`, or the pid form before enrolment, that begins every message to people.
+pub(crate) fn who() -> String {
+    // SAFETY: an int that only whole stores change.
+    let tid = unsafe { (&raw const crate::globals::pvmmytid).read_volatile() };
+    if tid == -1 { format!("[pid{}]", std::process::id()) } else { format!("[t{tid:x}]") }
+}
+
+/// Writes to standard error in one piece, so that lines of several tasks do not mix.
+pub(crate) fn say(text: &[u8]) {
+    use std::io::Write as _;
+    // Nobody is left to tell if standard error is gone.
+    let _ = std::io::stderr().write_all(text);
+}
+
+/// # Safety
+/// Null, or ends with 0.
+unsafe fn bytes<'a>(text: *const c_char) -> &'a [u8] {
+    if text.is_null() {
+        return b"(null)";
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
+}
+
+/// The program that reaches other hosts: `PVM_RSH`, else ssh.
+#[unsafe(no_mangle)]
+extern "C" fn pvmgetrsh() -> *mut c_char {
+    plain(ptr::null_mut(), || {
+        forever(variable("PVM_RSH").unwrap_or_else(|| "ssh".into()).as_os_str())
+    })
+}
+
+/// The folder of temporary files.
+#[unsafe(no_mangle)]
+extern "C" fn pvmgettmp() -> *mut c_char {
+    plain(ptr::null_mut(), || forever(temporary().as_os_str()))
+}
+
+/// The user's home.
+#[unsafe(no_mangle)]
+extern "C" fn pvmgethome() -> *mut c_char {
+    plain(ptr::null_mut(), || {
+        forever(variable("HOME").unwrap_or_else(|| "/".into()).as_os_str())
+    })
+}
+
+/// Where the system is installed.
+#[unsafe(no_mangle)]
+extern "C" fn pvmgetroot() -> *mut c_char {
+    plain(ptr::null_mut(), || forever(root().as_os_str()))
+}
+
+/// The daemon's program.
+pub(crate) fn daemon_program() -> PathBuf {
+    variable("PVM_DPATH").unwrap_or_else(|| root().join("bin/pvmd"))
+}
+
+/// The daemon's program.
+#[unsafe(no_mangle)]
+extern "C" fn pvmgetpvmd() -> *mut c_char {
+    plain(ptr::null_mut(), || forever(daemon_program().as_os_str()))
+}
+
+/// The name that PVM 3 would give its address file; ours lie elsewhere.
+#[unsafe(no_mangle)]
+extern "C" fn pvmdsockfile() -> *mut c_char {
+    plain(ptr::null_mut(), || {
+        let mut name = temporary().into_os_string();
+        name.push(format!("/pvmd.{}", rustix::process::getuid().as_raw()));
+        if let Some(vmid) = std::env::var_os("PVM_VMID") {
+            name.push(".");
+            name.push(vmid);
+        }
+        forever(&name)
+    })
+}
+
+/// A name for a temporary file, in the caller's buffer if there is one.
+///
+/// # Safety
+/// `buffer` is null or has `PVMTMPNAMLEN` bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmtmpnam(buffer: *mut c_char) -> *mut c_char {
+    plain(ptr::null_mut(), || {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let mut name = temporary().into_os_string();
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        name.push(format!("/pvmtmp{:06}.{number}", std::process::id()));
+        if buffer.is_null() {
+            return forever(&name);
+        }
+        let name = CString::new(name.into_vec()).unwrap_or_default();
+        let name = name.as_bytes_with_nul();
+        if name.len() > 128 {
+            return ptr::null_mut();
+        }
+        // SAFETY: 128 bytes are the length that programs are told to bring.
+        unsafe { ptr::copy_nonoverlapping(name.as_ptr().cast(), buffer, name.len()) };
+        buffer
+    })
+}
+
+/// The time of day.
+///
+/// # Safety
+/// `time` is null or points to a `struct timeval`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmgetclock(time: *mut [i64; 2]) -> c_int {
+    plain(-1, || {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        if !time.is_null() {
+            let now = [now.as_secs().cast_signed(), i64::from(now.subsec_micros())];
+            // SAFETY: the caller's promise.
+            unsafe { time.write(now) };
+        }
+        0
+    })
+}
+
+/// This machine's data representation.
+#[unsafe(no_mangle)]
+extern "C" fn pvmgetdsig() -> c_int {
+    DATA_SIGNATURE
+}
+
+/// Sleeps whole seconds.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvmsleep(seconds: c_int) -> c_int {
+    plain(-1, || {
+        std::thread::sleep(Duration::from_secs(seconds.max(0).unsigned_abs().into()));
+        0
+    })
+}
+
+/// As `putenv`.
+///
+/// # Safety
+/// `setting` is `NAME=value` and stays where it is.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmputenv(setting: *mut c_char) -> c_int {
+    if setting.is_null() {
+        return -1;
+    }
+    // SAFETY: the caller's promise is the one that putenv asks for.
+    unsafe { putenv(setting) }
+}
+
+/// A decimal, `0x` hexadecimal or `0` octal number.
+fn number(text: &[u8]) -> c_int {
+    let text = text.trim_ascii_start();
+    let (negative, text) = match text.strip_prefix(b"-") {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (radix, digits) = match text {
+        [b'0', b'x' | b'X', digits @ ..] => (16, digits),
+        [b'0', digits @ ..] => (8, digits),
+        digits => (10, digits),
+    };
+    let value = digits_value(digits, radix);
+    if negative { value.wrapping_neg() } else { value }
+}
+
+/// The number that the leading digits spell.
+fn digits_value(digits: &[u8], radix: u32) -> c_int {
+    let digits = digits.iter().map_while(|&d| char::from(d).to_digit(radix));
+    digits.fold(0u32, |n, d| n.wrapping_mul(radix).wrapping_add(d)).cast_signed()
+}
+
+/// A number as C writes it.
+///
+/// # Safety
+/// `text` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmstrtoi(text: *const c_char) -> c_int {
+    // SAFETY: the caller's promise.
+    plain(0, || number(unsafe { bytes(text) }))
+}
+
+/// A hexadecimal number.
+///
+/// # Safety
+/// `text` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmxtoi(text: *const c_char) -> c_int {
+    plain(0, || {
+        // SAFETY: the caller's promise.
+        let text = unsafe { bytes(text) };
+        let digits = match text {
+            [b'0', b'x' | b'X', digits @ ..] => digits,
+            digits => digits,
+        };
+        digits_value(digits, 16)
+    })
+}
+
+/// 1 if the text matches: `*` at the end of the pattern stands for anything.
+///
+/// # Safety
+/// Both are null or end with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmmatchstring(text: *const c_char, pattern: *const c_char) -> c_int {
+    plain(0, || {
+        // SAFETY: the caller's promise.
+        let text = unsafe { bytes(text) };
+        // SAFETY: the caller's promise.
+        let pattern = unsafe { bytes(pattern) };
+        c_int::from(matches(pattern, text))
+    })
+}
+
+/// `*` in the pattern stands for any text.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    match pattern {
+        [] => text.is_empty(),
+        [b'*', rest @ ..] => (0..=text.len()).any(|n| matches(rest, &text[n..])),
+        [c, rest @ ..] => text.first() == Some(c) && matches(rest, &text[1..]),
+    }
+}
+
+/// The name of a reserved tag, or the number as text; `known` says which.
+///
+/// # Safety
+/// `known` is null or points to an int.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmnametag(tag: c_int, known: *mut c_int) -> *mut c_char {
+    plain(ptr::null_mut(), || {
+        let name = tag_name(tag);
+        if !known.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { known.write(name.is_some().into()) };
+        }
+        forever(OsStr::new(&name.unwrap_or_else(|| tag.to_string())))
+    })
+}
+
+fn tag_name(tag: c_int) -> Option<String> {
+    const TASK: &str = "CONNECT CONN2 EXIT ADDHOST DELHOST CONFIG MSTAT HALT TICKLE SPAWN PSTAT \
+        SENDSIG TASK MCA NOTIFY DB SCHED TASKER HOSTER TRACER HOSTSYNC SETOPT GETOPT CONTEXT \
+        SHMCONN";
+    const DAEMON: &str = "ADD ADDACK EXEC EXECACK SENDSIG HTUPD HTUPDACK HTCOMMIT SLCONF STARTACK \
+        TASK TASKACK DELHOST DELHOSTACK NULL TASKOUT PSTAT PSTATACK HALT MCA NOTIFY NOTIFYACK DB \
+        DBACK RESET RESETACK HTDEL HOSTSYNC HOSTSYNCACK";
+    const CONTROL: &str = "CONREQ CONACK TASKEXIT NOOP OUTPUT SETTRACE SETTMASK SETTRCBUF \
+        SETTRCOPT SHMAT OUTPUTX SIBLINGS";
+    const SCHEDULER: &str = "SPAWN EXEC EXECACK TASK CONFIG ADDHOST DELHOST ADD ADDACK NOTIFY \
+        TASKX HOSTX HANDOFF SCHED STHOST STHOSTACK STTASK";
+    let tag = tag.cast_unsigned();
+    let (prefix, names) = match tag >> 16 {
+        0x8001 => ("TM", TASK),
+        0x8002 => ("DM", DAEMON),
+        0x8003 => ("TC", CONTROL),
+        0x8004 => ("SM", SCHEDULER),
+        _ => return None,
+    };
+    let index = (tag & 0xffff).checked_sub(1)? as usize;
+    Some(format!("{prefix}_{}", names.split_ascii_whitespace().nth(index)?))
+}
+
+/// Prints a message of this library.
+///
+/// # Safety
+/// `text` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmlogerror(text: *const c_char) -> c_int {
+    plain(-1, || {
+        // SAFETY: the caller's promise.
+        let text = unsafe { bytes(text) };
+        say(&[format!("libpvm {}: ", who()).as_bytes(), text].concat());
+        0
+    })
+}
+
+/// Prints a message and what `errno` means.
+///
+/// # Safety
+/// `text` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmlogperror(text: *const c_char) -> c_int {
+    let number = std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    plain(-1, || {
+        // SAFETY: the C library knows every number.
+        let reason = unsafe { strerror(number) };
+        // SAFETY: it answers with a text.
+        let reason = unsafe { bytes(reason) };
+        // SAFETY: the caller's promise.
+        let text = unsafe { bytes(text) };
+        say(&[format!("libpvm {} ", who()).as_bytes(), text, b": ", reason, b"\n"].concat());
+        0
+    })
+}
+
+/// Prints what the shim has formatted.
+///
+/// # Safety
+/// `text` ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _neopvm_log(text: *const c_char) -> c_int {
+    plain(-1, || {
+        // SAFETY: the caller's promise.
+        let text = unsafe { bytes(text) };
+        say(&[format!("libpvm {} ", who()).as_bytes(), text].concat());
+        c_int::try_from(text.len()).unwrap_or(c_int::MAX)
+    })
+}
+
+/// Prints bytes in hexadecimal, sixteen to a line.
+///
+/// # Safety
+/// `data` has `length` bytes; `prefix` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmhdump(data: *const u8, length: c_int, prefix: *const c_char) -> c_int {
+    plain(-1, || {
+        let length = usize::try_from(length).unwrap_or(0);
+        if data.is_null() || length == 0 {
+            return 0;
+        }
+        // SAFETY: the caller's promise.
+        let data = unsafe { std::slice::from_raw_parts(data, length) };
+        // SAFETY: the caller's promise.
+        let prefix = if prefix.is_null() { b"" } else { unsafe { bytes(prefix) } };
+        for line in data.chunks(16) {
+            let mut text = format!("libpvm {}: ", who()).into_bytes();
+            text.extend_from_slice(prefix);
+            for byte in line {
+                text.extend_from_slice(format!("{byte:02x} ").as_bytes());
+            }
+            text.pop();
+            text.push(b'\n');
+            say(&text);
+        }
+        0
+    })
+}
+
+macro_rules! network_numbers {
+    ($($put:ident $get:ident $type:ty;)*) => {$(
+        /// Writes a number, the most significant byte first.
+        ///
+        /// # Safety
+        /// `at` has room for it.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $put(at: *mut c_void, value: c_int) -> c_int {
+            let bytes = (value as $type).to_be_bytes();
+            // SAFETY: the caller's promise; bytes have no alignment.
+            unsafe { at.cast::<[u8; size_of::<$type>()]>().write_unaligned(bytes) };
+            0
+        }
+
+        /// Reads a number, the most significant byte first.
+        ///
+        /// # Safety
+        /// `at` holds one.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $get(at: *const c_void) -> c_int {
+            // SAFETY: the caller's promise; bytes have no alignment.
+            let bytes = unsafe { at.cast::<[u8; size_of::<$type>()]>().read_unaligned() };
+            <$type>::from_be_bytes(bytes) as c_int
+        }
+    )*};
+}
+
+network_numbers! {
+    pvmput32 pvmget32 u32;
+    pvmput16 pvmget16 u16;
+    pvmput8 pvmget8 u8;
+}
+
+/// As `malloc`; the second argument names the purpose and is not used.
+///
+/// # Safety
+/// None; the result is the caller's to free.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_alloc(size: usize, _purpose: *const c_char) -> *mut c_void {
+    // SAFETY: malloc takes any size.
+    unsafe { malloc(size) }
+}
+
+/// As `realloc`.
+///
+/// # Safety
+/// `old` is null or came from `pvm_alloc` or `pvm_realloc`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_realloc(
+    old: *mut c_void,
+    size: usize,
+    _purpose: *const c_char,
+) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe { realloc(old, size) }
+}
+
+/// As `free`.
+///
+/// # Safety
+/// `old` is null or came from `pvm_alloc` or `pvm_realloc`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_free(old: *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe { free(old) }
+}
+
+/// A copy of text in memory of the C library, which the program frees.
+pub(crate) fn c_copy(text: &[u8]) -> *mut c_char {
+    // SAFETY: malloc takes any size.
+    let copy = unsafe { malloc(text.len() + 1) }.cast::<u8>();
+    if !copy.is_null() {
+        // SAFETY: the memory is fresh and long enough.
+        unsafe { ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len()) };
+        // SAFETY: as above.
+        unsafe { copy.add(text.len()).write(0) };
+    }
+    copy.cast()
+}
+
+/// # Safety
+/// `list` is an array of texts that ends with null.
+unsafe fn list_length(list: *const *mut c_char) -> usize {
+    let mut length = 0;
+    // SAFETY: the element exists, as the one before was not the last.
+    while !unsafe { list.add(length).read() }.is_null() {
+        length += 1;
+    }
+    length
+}
+
+/// A copy of an environment.
+///
+/// # Safety
+/// `list` is an array of texts that ends with null.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmcopyenv(list: *const *mut c_char) -> *mut *mut c_char {
+    if list.is_null() {
+        return ptr::null_mut();
+    }
+    plain(ptr::null_mut(), || {
+        // SAFETY: the caller's promise.
+        let length = unsafe { list_length(list) };
+        // SAFETY: malloc takes any size.
+        let copy = unsafe { malloc((length + 1) * size_of::<*mut c_char>()) };
+        let copy = copy.cast::<*mut c_char>();
+        if copy.is_null() {
+            return copy;
+        }
+        for i in 0..length {
+            // SAFETY: within the list.
+            let text = unsafe { bytes(list.add(i).read()) };
+            // SAFETY: within the fresh memory.
+            unsafe { copy.add(i).write(c_copy(text)) };
+        }
+        // SAFETY: one more element was allocated.
+        unsafe { copy.add(length).write(ptr::null_mut()) };
+        copy
+    })
+}
+
+/// Sets a variable in an environment made by `pvmcopyenv`.
+///
+/// # Safety
+/// `list` points to such an environment; `setting` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmenvinsert(list: *mut *mut *mut c_char, setting: *const c_char) -> c_int {
+    if list.is_null() || setting.is_null() {
+        return -1;
+    }
+    plain(-1, || {
+        // SAFETY: the caller's promise.
+        let setting = unsafe { bytes(setting) };
+        let Some(name) = setting.iter().position(|&c| c == b'=') else { return -1 };
+        // SAFETY: the caller's promise.
+        let entries = unsafe { list.read() };
+        // SAFETY: the caller's promise.
+        let length = unsafe { list_length(entries) };
+        for i in 0..length {
+            // SAFETY: within the list.
+            let entry = unsafe { entries.add(i) };
+            // SAFETY: an element of the list.
+            let old = unsafe { entry.read() };
+            // SAFETY: a text.
+            if unsafe { bytes(old) }.starts_with(&setting[..=name]) {
+                // SAFETY: it came from malloc in pvmcopyenv.
+                unsafe { free(old.cast()) };
+                // SAFETY: an element of the list.
+                unsafe { entry.write(c_copy(setting)) };
+                return 0;
+            }
+        }
+        // SAFETY: the list came from malloc in pvmcopyenv.
+        let longer =
+            unsafe { realloc(entries.cast(), (length + 2) * size_of::<*mut c_char>()) };
+        let longer = longer.cast::<*mut c_char>();
+        if longer.is_null() {
+            return -1;
+        }
+        // SAFETY: the last but one of the longer list.
+        unsafe { longer.add(length).write(c_copy(setting)) };
+        // SAFETY: the last of the longer list.
+        unsafe { longer.add(length + 1).write(ptr::null_mut()) };
+        // SAFETY: the caller's variable.
+        unsafe { list.write(longer) };
+        0
+    })
+}
+
+/// Frees an environment made by `pvmcopyenv`.
+///
+/// # Safety
+/// `list` is null or such an environment.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvmfreeenv(list: *mut *mut c_char) {
+    if list.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    for i in 0..unsafe { list_length(list) } {
+        // SAFETY: within the list.
+        let text = unsafe { list.add(i).read() };
+        // SAFETY: it came from malloc.
+        unsafe { free(text.cast()) };
+    }
+    // SAFETY: it came from malloc.
+    unsafe { free(list.cast()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_pvm_reads_them() {
+        for (text, value) in [("12", 12), ("0x10", 16), ("010", 8), ("x", 0), ("-5", -5)] {
+            assert_eq!(number(text.as_bytes()), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn tags_have_names() {
+        assert_eq!(tag_name(0x8001_0001_u32.cast_signed()).as_deref(), Some("TM_CONNECT"));
+        assert_eq!(tag_name(0x8004_000f_u32.cast_signed()).as_deref(), Some("SM_STHOST"));
+        assert_eq!(tag_name(0x8003_0005_u32.cast_signed()).as_deref(), Some("TC_OUTPUT"));
+        assert_eq!(tag_name(5), None);
+        assert_eq!(tag_name(0x8001_0000_u32.cast_signed()), None);
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        assert!(matches(b"a*", b"abc"));
+        assert!(!matches(b"abc", b"a*"));
+        assert!(!matches(b"b", b"abc"));
+    }
+}

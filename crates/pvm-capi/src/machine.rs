@@ -1,0 +1,505 @@
+//! The machine: hosts, tasks, clocks, start and end.
+
+use std::cell::RefCell;
+use std::ffi::{CString, OsStr, c_char, c_int};
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Stdio};
+use std::ptr;
+use std::time::{Duration, SystemTime};
+
+use pvm_wire::request::{HostInfo, HostResult, Reply, Request, TaskInfo, TraceOptions};
+use pvm_wire::{Blob, Code, Tid};
+
+use crate::guard::call;
+use crate::process::unexpected;
+use crate::{pointer, session};
+
+/// `struct pvmhostinfo`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HostEntry {
+    tid: c_int,
+    name: *const c_char,
+    arch: *const c_char,
+    speed: c_int,
+    signature: c_int,
+}
+
+/// `struct pvmtaskinfo`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TaskEntry {
+    tid: c_int,
+    parent: c_int,
+    host: c_int,
+    flags: c_int,
+    name: *const c_char,
+    pid: c_int,
+}
+
+/// A table for C, and the texts that it points to.
+struct Table<T> {
+    entries: Vec<T>,
+    texts: Vec<CString>,
+}
+
+impl<T> Table<T> {
+    const fn new() -> Self {
+        Self { entries: Vec::new(), texts: Vec::new() }
+    }
+
+    /// Keeps a text and tells where it lies.
+    fn text(&mut self, text: &Blob) -> *const c_char {
+        let end = text.0.iter().position(|&b| b == 0).unwrap_or(text.0.len());
+        let text = CString::new(&text.0[..end]).unwrap_or_default();
+        let address = text.as_ptr();
+        self.texts.push(text);
+        address
+    }
+}
+
+thread_local! {
+    /// What the last `pvm_config` of this thread returned.
+    static HOSTS: RefCell<Table<HostEntry>> = const { RefCell::new(Table::new()) };
+    /// What the last `pvm_tasks` of this thread returned.
+    static TASKS: RefCell<Table<TaskEntry>> = const { RefCell::new(Table::new()) };
+    /// What the last `pvm_reg_rm` of this thread returned.
+    static FIRST: RefCell<Table<HostEntry>> = const { RefCell::new(Table::new()) };
+}
+
+/// The hosts.
+pub(crate) fn hosts() -> Result<Vec<HostInfo>, Code> {
+    match session::task()?.request(&Request::Config)? {
+        Reply::Hosts { hosts } => Ok(hosts),
+        _ => Err(unexpected()),
+    }
+}
+
+/// The tasks of a host, of the machine (0), or one task.
+pub(crate) fn tasks(place: c_int) -> Result<Vec<TaskInfo>, Code> {
+    let place = Tid::from_c_int(place);
+    let reply = match session::task()?.request(&Request::Tasks { place }) {
+        // As in PVM, an unknown task is an empty answer.
+        Err(Code::NoTask) => return Ok(Vec::new()),
+        reply => reply?,
+    };
+    match reply {
+        Reply::Tasks { tasks } => Ok(tasks),
+        _ => Err(unexpected()),
+    }
+}
+
+/// How many data representations the hosts have.
+pub(crate) fn formats(hosts: &[HostInfo]) -> usize {
+    let mut signatures: Vec<i32> = hosts.iter().map(|host| host.signature).collect();
+    signatures.sort_unstable();
+    signatures.dedup();
+    signatures.len()
+}
+
+fn host_table(table: &RefCell<Table<HostEntry>>, hosts: &[HostInfo]) -> *const HostEntry {
+    let mut filled = Table::new();
+    for host in hosts {
+        let entry = HostEntry {
+            tid: host.tid.as_c_int(),
+            name: filled.text(&host.name),
+            arch: filled.text(&host.arch),
+            speed: host.speed,
+            signature: host.signature,
+        };
+        filled.entries.push(entry);
+    }
+    *table.borrow_mut() = filled;
+    table.borrow().entries.as_ptr()
+}
+
+fn count(number: usize) -> Result<c_int, Code> {
+    c_int::try_from(number).map_err(|_| Code::Overflow)
+}
+
+/// The hosts, in memory that stays until the next call.
+///
+/// # Safety
+/// Each pointer is null or points to its type.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_config(
+    number: *mut c_int,
+    formats_out: *mut c_int,
+    table: *mut *const HostEntry,
+) -> c_int {
+    call("pvm_config", || {
+        let hosts = hosts()?;
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(number, count(hosts.len())?) };
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(formats_out, count(formats(&hosts))?) };
+        if !table.is_null() {
+            let entries = HOSTS.with(|kept| host_table(kept, &hosts));
+            // SAFETY: the program's promise.
+            unsafe { pointer::store(table, entries) };
+        }
+        Ok(0)
+    })
+}
+
+/// The tasks, in memory that stays until the next call.
+///
+/// # Safety
+/// Each pointer is null or points to its type.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_tasks(
+    place: c_int,
+    number: *mut c_int,
+    table: *mut *const TaskEntry,
+) -> c_int {
+    call("pvm_tasks", || {
+        let tasks = tasks(place)?;
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(number, count(tasks.len())?) };
+        if table.is_null() {
+            return Ok(0);
+        }
+        let mut filled = Table::new();
+        for task in &tasks {
+            let entry = TaskEntry {
+                tid: task.tid.as_c_int(),
+                parent: task.parent.as_c_int(),
+                host: task.host.as_c_int(),
+                flags: task.flags,
+                name: filled.text(&task.name),
+                pid: task.pid.cast_signed(),
+            };
+            filled.entries.push(entry);
+        }
+        let entries = TASKS.with(|kept| {
+            *kept.borrow_mut() = filled;
+            kept.borrow().entries.as_ptr()
+        });
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(table, entries) };
+        Ok(0)
+    })
+}
+
+/// `PvmOk` if a host is up.
+///
+/// # Safety
+/// `host` is null or ends with 0.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_mstat(host: *const c_char) -> c_int {
+    call("pvm_mstat", || {
+        // SAFETY: the program's promise.
+        let name = unsafe { pointer::text(host) }?.to_vec().into();
+        session::task()?.request(&Request::HostStatus { name })?;
+        Ok(0)
+    })
+}
+
+/// The data representation of an architecture that is in the machine.
+///
+/// # Safety
+/// `name` is null or ends with 0.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_archcode(name: *const c_char) -> c_int {
+    call("pvm_archcode", || {
+        // SAFETY: the program's promise.
+        let name = unsafe { pointer::text(name) }?;
+        let hosts = hosts()?;
+        hosts.iter().find(|host| host.arch.0 == name).map(|h| h.signature).ok_or(Code::NotFound)
+    })
+}
+
+/// Asks for hosts to be added or deleted and tells how many were.
+fn change_hosts(
+    names: &[Blob],
+    adding: bool,
+    mut tell: impl FnMut(usize, c_int),
+) -> Result<c_int, Code> {
+    if names.is_empty() {
+        return Err(Code::BadParam);
+    }
+    let hosts = names.to_vec();
+    let request =
+        if adding { Request::AddHosts { hosts } } else { Request::DelHosts { hosts } };
+    let Reply::HostResults { results } = session::task()?.request(&request)? else {
+        return Err(unexpected());
+    };
+    let mut done = 0;
+    for (i, HostResult { outcome, .. }) in results.iter().enumerate() {
+        tell(i, *outcome);
+        done += usize::from(*outcome >= 0);
+    }
+    count(done)
+}
+
+/// Adds or deletes hosts for Fortran: one name, one result.
+pub(crate) fn change_host(name: Vec<u8>, adding: bool) -> Result<c_int, Code> {
+    let mut outcome = 0;
+    change_hosts(&[name.into()], adding, |_, result| outcome = result)?;
+    Ok(outcome)
+}
+
+/// # Safety
+/// `names` has `number` texts; `results` is null or has as many elements.
+unsafe fn change_hosts_call(
+    names: *const *const c_char,
+    number: c_int,
+    results: *mut c_int,
+    adding: bool,
+) -> Result<c_int, Code> {
+    let number = usize::try_from(number).map_err(|_| Code::BadParam)?;
+    // SAFETY: the caller's promise.
+    let names = unsafe { pointer::array(names, number) }?;
+    let mut list = Vec::new();
+    for &name in names {
+        // SAFETY: the caller's promise.
+        list.push(unsafe { pointer::text(name) }?.to_vec().into());
+    }
+    change_hosts(&list, adding, |i, outcome| {
+        if !results.is_null() && i < number {
+            // SAFETY: the caller's promise.
+            unsafe { results.add(i).write(outcome) };
+        }
+    })
+}
+
+/// Adds hosts.
+///
+/// # Safety
+/// `names` has `number` texts; `results` is null or has as many elements.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_addhosts(
+    names: *const *const c_char,
+    number: c_int,
+    results: *mut c_int,
+) -> c_int {
+    // SAFETY: the program's promise.
+    call("pvm_addhosts", || unsafe { change_hosts_call(names, number, results, true) })
+}
+
+/// Deletes hosts.
+///
+/// # Safety
+/// `names` has `number` texts; `results` is null or has as many elements.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_delhosts(
+    names: *const *const c_char,
+    number: c_int,
+    results: *mut c_int,
+) -> c_int {
+    // SAFETY: the program's promise.
+    call("pvm_delhosts", || unsafe { change_hosts_call(names, number, results, false) })
+}
+
+/// Microseconds since 1970.
+fn clock() -> i64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// A time as `struct timeval`: the microseconds are never negative.
+pub(crate) fn timeval(microseconds: i64) -> [i64; 2] {
+    [microseconds.div_euclid(1_000_000), microseconds.rem_euclid(1_000_000)]
+}
+
+/// The clock of a host, and how far the local one is ahead of it.
+pub(crate) fn host_clock(host: c_int) -> Result<(i64, i64), Code> {
+    let host = Tid::from_c_int(pvm_tidtohost_of(host));
+    if host == Tid::NONE {
+        return Err(Code::NoHost);
+    }
+    let task = session::task()?;
+    let before = clock();
+    let Reply::Clock { microseconds } = task.request(&Request::HostClock { host })? else {
+        return Err(unexpected());
+    };
+    let after = clock();
+    Ok((microseconds, before + (after - before) / 2 - microseconds))
+}
+
+fn pvm_tidtohost_of(tid: c_int) -> c_int {
+    crate::process::pvm_tidtohost(tid)
+}
+
+/// The clock of a host, and how far the local one is ahead of it.
+///
+/// # Safety
+/// Each pointer is null or points to a `struct timeval`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_hostsync(
+    host: c_int,
+    clock: *mut [i64; 2],
+    difference: *mut [i64; 2],
+) -> c_int {
+    call("pvm_hostsync", || {
+        let (there, ahead) = host_clock(host)?;
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(clock, timeval(there)) };
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(difference, timeval(ahead)) };
+        Ok(0)
+    })
+}
+
+/// Ends the machine and with it all its tasks.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_halt() -> c_int {
+    call("pvm_halt", || {
+        session::task()?.request(&Request::Halt)?;
+        Ok(0)
+    })
+}
+
+/// How long a daemon may take to tell that it is ready.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Starts the daemon of this host.
+pub(crate) fn start_daemon(args: &[Blob]) -> Result<c_int, Code> {
+    if session::task().is_ok() {
+        return Err(Code::DupHost);
+    }
+    let program = crate::helpers::daemon_program();
+    let mut child = Command::new(program)
+        .args(args.iter().map(|arg| OsStr::from_bytes(&arg.0)))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|_| Code::CantStart)?;
+    let out = child.stdout.take().ok_or(Code::CantStart)?;
+    let (ready, told) = std::sync::mpsc::channel();
+    // The daemon writes one line when it can be reached; a thread waits, so that this ends.
+    std::thread::Builder::new()
+        .spawn(move || {
+            let mut line = String::new();
+            let read = BufReader::new(out).read_line(&mut line).unwrap_or(0);
+            // The caller may have given up.
+            let _ = ready.send(read > 0);
+            let _ = child.wait();
+        })
+        .map_err(|_| Code::OutOfRes)?;
+    if !told.recv_timeout(START_TIMEOUT).unwrap_or(false) {
+        return Err(Code::CantStart);
+    }
+    session::task().map(|_| 0).map_err(|_| Code::CantStart)
+}
+
+/// Starts the daemon of this host.
+///
+/// # Safety
+/// `args` has `number` texts.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_start_pvmd(
+    number: c_int,
+    args: *const *const c_char,
+    _block: c_int,
+) -> c_int {
+    call("pvm_start_pvmd", || {
+        let number = usize::try_from(number).map_err(|_| Code::BadParam)?;
+        let mut list = Vec::new();
+        // SAFETY: the program's promise.
+        for &arg in unsafe { pointer::array(args, number) }? {
+            // SAFETY: the program's promise.
+            list.push(unsafe { pointer::text(arg) }?.to_vec().into());
+        }
+        start_daemon(&list)
+    })
+}
+
+/// PVM's way to ask daemons for debugging output. There is nothing to ask for.
+///
+/// # Safety
+/// Each pointer is null or points to its type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_tickle(
+    number: c_int,
+    _args: *const c_int,
+    answers: *mut c_int,
+    _results: *mut c_int,
+) -> c_int {
+    call("pvm_tickle", || {
+        if !(1..=10).contains(&number) {
+            return Err(Code::BadParam);
+        }
+        session::task()?;
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(answers, 0) };
+        Ok(0)
+    })
+}
+
+const MANAGER: i32 = 1;
+const HOSTER: i32 = 2;
+const TASKER: i32 = 3;
+const TRACER: i32 = 4;
+
+fn register(service: i32, trace: Option<TraceOptions>) -> Result<(), Code> {
+    session::task()?.request(&Request::Register { service, trace, on: true }).map(drop)
+}
+
+/// This task starts daemons on further hosts from now on.
+#[unsafe(no_mangle)]
+extern "C" fn pvm_reg_hoster() -> c_int {
+    call("pvm_reg_hoster", || register(HOSTER, None).map(|()| 0))
+}
+
+/// This task starts the tasks of its host from now on.
+#[unsafe(no_mangle)]
+extern "C" fn pvm_reg_tasker() -> c_int {
+    call("pvm_reg_tasker", || register(TASKER, None).map(|()| 0))
+}
+
+/// This task answers what tasks ask about hosts from now on.
+///
+/// # Safety
+/// `host` is null or points to a pointer.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_reg_rm(host: *mut *const HostEntry) -> c_int {
+    call("pvm_reg_rm", || {
+        register(MANAGER, None)?;
+        let hosts = hosts()?;
+        let first = hosts.get(..1).unwrap_or_default();
+        let entry = FIRST.with(|kept| host_table(kept, first));
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(host, if first.is_empty() { ptr::null() } else { entry }) };
+        Ok(0)
+    })
+}
+
+/// This task receives the traces and outputs of tasks from now on.
+///
+/// # Safety
+/// `mask` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_reg_tracer(
+    trace_context: c_int,
+    trace_tag: c_int,
+    _output_context: c_int,
+    _output_tag: c_int,
+    mask: *const c_char,
+    buffer: c_int,
+    options: c_int,
+) -> c_int {
+    call("pvm_reg_tracer", || {
+        // SAFETY: the program's promise.
+        let mask = unsafe { pointer::text_or_none(mask) }.unwrap_or_default();
+        let tid = session::task()?.tid();
+        let target =
+            pvm_wire::request::Target { tid, context: trace_context, tag: trace_tag };
+        let trace = TraceOptions { target, buffer, options, mask: mask.to_vec().into() };
+        register(TRACER, Some(trace)).map(|()| 0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_negative_difference_has_its_sign_in_the_seconds() {
+        assert_eq!(timeval(-1), [-1, 999_999]);
+        assert_eq!(timeval(-1_000_000), [-1, 0]);
+        assert_eq!(timeval(-1_100_000), [-2, 900_000]);
+        assert_eq!(timeval(3_250_000), [3, 250_000]);
+    }
+}

@@ -1,0 +1,431 @@
+//! Sending and receiving.
+
+use std::ffi::{c_int, c_void};
+use std::time::{Duration, Instant};
+
+use pvm::{Buffer, Gate, Task};
+use pvm_wire::{Code, Encoding, Envelope, Kind, Run, Tid};
+
+use crate::buffer::{self, Slot};
+use crate::guard::{Limit, Look, call, failed, inside, wait_for};
+use crate::handler::{self, pattern};
+use crate::pack::{self, Items};
+use crate::pointer;
+use crate::session;
+
+/// The program's own matching (`pvm_recvf`).
+pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
+
+static MATCH: Gate<Option<Match>> = Gate::new(None);
+
+/// True if a message may be sent to `tid` under `tag`.
+pub(crate) fn check_address(tid: Tid, tag: c_int) -> Result<(), Code> {
+    let reserved = session::option(session::RESERVED) != 0;
+    let good_tid = tid.is_task() || reserved && tid.is_daemon();
+    if good_tid && (tag >= 0 || reserved) { Ok(()) } else { Err(Code::BadParam) }
+}
+
+/// `pvm_send` of any buffer in any context.
+pub(crate) fn send(slot: &Slot, tid: c_int, tag: c_int, context: c_int) -> Result<(), Code> {
+    let tid = Tid::from_c_int(tid);
+    check_address(tid, tag)?;
+    let task = session::task()?;
+    slot.with(|buffer| {
+        buffer.envelope_mut().dst = tid;
+        task.send(buffer, tid, tag, context)
+    })?
+}
+
+/// `pvm_mcast` of any buffer in any context. The sender itself gets nothing.
+pub(crate) fn multicast(
+    slot: &Slot,
+    tids: &[c_int],
+    tag: c_int,
+    context: c_int,
+) -> Result<(), Code> {
+    for &tid in tids {
+        check_address(Tid::from_c_int(tid), tag)?;
+    }
+    let task = session::task()?;
+    let mut to: Vec<Tid> = tids.iter().map(|&tid| Tid::from_c_int(tid)).collect();
+    to.sort_unstable();
+    to.dedup();
+    to.retain(|&tid| tid != task.tid());
+    if to.is_empty() {
+        return Ok(());
+    }
+    slot.with(|buffer| task.multicast(buffer, &to, tag, context))?
+}
+
+/// Sends the send buffer.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
+    call("pvm_send", || {
+        check_address(Tid::from_c_int(tid), tag)?;
+        send(&*buffer::sending()?, tid, tag, session::context())?;
+        Ok(0)
+    })
+}
+
+/// Sends the send buffer to many.
+///
+/// # Safety
+/// `tids` has `count` elements.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag: c_int) -> c_int {
+    call("pvm_mcast", || {
+        let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
+        if tag < 0 && session::option(session::RESERVED) == 0 {
+            return Err(Code::BadParam);
+        }
+        // SAFETY: the program's promise.
+        let tids = unsafe { pointer::array(tids, count) }?;
+        let slot = buffer::sending()?;
+        multicast(&slot, tids, tag, session::context())?;
+        Ok(0)
+    })
+}
+
+/// The type of `pvm_psend` and `pvm_precv`.
+fn bulk_kind(number: c_int) -> Result<Kind, Code> {
+    if number == 0 {
+        return Err(Code::NotImpl);
+    }
+    Kind::from_number(number).ok_or(Code::BadParam)
+}
+
+/// Packs and sends items in one call.
+///
+/// # Safety
+/// The items can be read.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_psend(
+    tid: c_int,
+    tag: c_int,
+    items: *const c_void,
+    count: c_int,
+    kind: c_int,
+) -> c_int {
+    call("pvm_psend", || {
+        let kind = bulk_kind(kind)?;
+        let tid = Tid::from_c_int(tid);
+        check_address(tid, tag)?;
+        // PVM sends an empty message for a count below zero.
+        let items = Items::new(items.cast_mut(), count.max(0), 1)?;
+        let mut buffer = Buffer::new(Encoding::Raw);
+        // SAFETY: the program's promise.
+        unsafe { pack::pack(&mut buffer, kind, items) }?;
+        buffer.envelope_mut().dst = tid;
+        session::task()?.send(&mut buffer, tid, tag, session::context())?;
+        Ok(0)
+    })
+}
+
+/// What one look at the queue gives.
+fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
+    if let Some(due) = handler::arrivals(task)? {
+        return Ok(Look::Handler(due));
+    }
+    let found = task.receive(&pattern(session::context(), tid, tag))?;
+    Ok(found.map_or(Look::Nothing, Look::Done))
+}
+
+/// Receives into the current receive buffer; 0 if the limit is over.
+fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
+    let received = begin_receive(limit, tid, tag).and_then(|custom| match custom {
+        Some(function) => receive_matching(function, tid, tag, limit),
+        None => wait_for(limit, |task| match take(task, tid, tag)? {
+            Look::Done(message) => buffer::receive_into(message).map(Look::Done),
+            Look::Handler(due) => Ok(Look::Handler(due)),
+            Look::Nothing => Ok(Look::Nothing),
+        }),
+    });
+    match received {
+        Ok(id) => id.unwrap_or(0),
+        Err(code) => failed(name, code),
+    }
+}
+
+/// Gives up the old receive buffer, and refuses what could never come.
+fn begin_receive(limit: Limit, tid: c_int, tag: c_int) -> Result<Option<Match>, Code> {
+    inside(|| {
+        buffer::give_up_receiving();
+        let custom = *MATCH.enter()?;
+        let reserved = session::option(session::RESERVED) != 0;
+        // PVM waits for ever here; a limit makes the call harmless.
+        let never = tid != -1 && !Tid::from_c_int(tid).is_task() && !is_system(tid)
+            || tag < -1 && !reserved;
+        if custom.is_none() && never && matches!(limit, Limit::Never) {
+            return Err(Code::BadParam);
+        }
+        Ok(custom)
+    })
+}
+
+/// Daemons, whose notices can be asked for by their sender.
+fn is_system(tid: c_int) -> bool {
+    Tid::from_c_int(tid).is_daemon() && tid < -0x1000
+}
+
+/// Waits for a message.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_recv(tid: c_int, tag: c_int) -> c_int {
+    receive("pvm_recv", tid, tag, Limit::Never)
+}
+
+/// Receives a message if there is one.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_nrecv(tid: c_int, tag: c_int) -> c_int {
+    receive("pvm_nrecv", tid, tag, Limit::Now)
+}
+
+/// Waits for a message for some time.
+///
+/// # Safety
+/// `timeout` is null or points to a `struct timeval`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_trecv(
+    tid: c_int,
+    tag: c_int,
+    timeout: *const [i64; 2],
+) -> c_int {
+    // SAFETY: the program's promise.
+    let limit = match unsafe { pointer::load(timeout) } {
+        None => Limit::Never,
+        Some([seconds, micros]) => limit_after(seconds, micros),
+    };
+    receive("pvm_trecv", tid, tag, limit)
+}
+
+/// A limit so much later; a negative time is over at once.
+fn limit_after(seconds: i64, micros: i64) -> Limit {
+    let (Ok(seconds), Ok(micros)) = (u64::try_from(seconds), u64::try_from(micros)) else {
+        return Limit::Now;
+    };
+    let length = Duration::from_secs(seconds).saturating_add(Duration::from_micros(micros));
+    if length.is_zero() {
+        return Limit::Now;
+    }
+    Instant::now().checked_add(length).map_or(Limit::Never, Limit::At)
+}
+
+/// Bytes of a message that is still in the queue.
+pub(crate) fn reported_size(envelope: &Envelope) -> usize {
+    let plain = usize::try_from(envelope.data_size).unwrap_or(usize::MAX);
+    match Run::from_word(envelope.first_run) {
+        Ok(run) if envelope.encoding.has_runs() && envelope.run_count == 1 => run.xdr_size(),
+        _ => plain,
+    }
+}
+
+fn show(envelope: &Envelope) -> Result<c_int, Code> {
+    buffer::probed(envelope, reported_size(envelope))
+}
+
+/// Tells of a message without receiving it; 0 if there is none.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
+    handler::run_all();
+    let custom = inside(|| Ok(*MATCH.enter()?)).ok().flatten();
+    if let Some(function) = custom {
+        return match choose(function, tid, tag) {
+            Ok(Some(choice)) => call("pvm_probe", || show(&choice.envelope)),
+            Ok(None) => 0,
+            Err(code) => failed("pvm_probe", code),
+        };
+    }
+    call("pvm_probe", || {
+        let task = session::task()?;
+        match task.probe(&pattern(session::context(), tid, tag))? {
+            Some(envelope) => show(&envelope),
+            None => Ok(0),
+        }
+    })
+}
+
+/// A message that the program's own matching has chosen.
+struct Choice {
+    key: pvm::MessageKey,
+    envelope: Envelope,
+}
+
+/// Contexts of messages that are not the program's to choose: caught output, collective calls.
+const SYSTEM_CONTEXTS: std::ops::RangeInclusive<c_int> = 0x7_fff6..=0x7_ffff;
+
+/// Shows the queued messages of all contexts, as PVM does, to the program's function: below zero ends the search with that code,
+/// 0 passes the message over, 1 takes it, and of the larger answers the largest takes its message.
+fn choose(function: Match, tid: c_int, tag: c_int) -> Result<Option<Choice>, Code> {
+    let mut queued = inside(|| session::task()?.pending())?;
+    queued.retain(|(_, envelope)| !SYSTEM_CONTEXTS.contains(&envelope.context));
+    let mut best: Option<(c_int, Choice)> = None;
+    for (key, envelope) in queued {
+        let shown = inside(|| buffer::insert_shown(&envelope, reported_size(&envelope)))?;
+        // SAFETY: the program registered this function for this purpose.
+        let rank = unsafe { function(shown, tid, tag) };
+        inside(|| {
+            buffer::free_everywhere(shown);
+            Ok(())
+        })?;
+        match rank {
+            1 => return Ok(Some(Choice { key, envelope })),
+            0 => {}
+            code if code < 0 => return Err(Code::from_number(code).unwrap_or(Code::SysErr)),
+            rank if best.as_ref().is_none_or(|(other, _)| rank > *other) => {
+                best = Some((rank, Choice { key, envelope }));
+            }
+            _ => {}
+        }
+    }
+    Ok(best.map(|(_, choice)| choice))
+}
+
+/// A receive with the program's own matching.
+fn receive_matching(
+    function: Match,
+    tid: c_int,
+    tag: c_int,
+    limit: Limit,
+) -> Result<Option<c_int>, Code> {
+    loop {
+        handler::run_all();
+        let token = inside(|| Ok(session::task()?.token()))?;
+        if let Some(choice) = choose(function, tid, tag)? {
+            let taken = inside(|| match session::task()?.take(choice.key)? {
+                Some(message) => buffer::receive_into(message).map(Some),
+                // Another thread was faster.
+                None => Ok(None),
+            })?;
+            if taken.is_some() {
+                return Ok(taken);
+            }
+            continue;
+        }
+        if limit.passed() {
+            return Ok(None);
+        }
+        inside(session::task)?.wait(token, limit)?;
+    }
+}
+
+/// Changes the matching of receives and returns the old function; null is PVM's own.
+///
+/// # Safety
+/// The function can be called until it is replaced.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_recvf(function: Option<Match>) -> Option<Match> {
+    inside(|| Ok(std::mem::replace(&mut *MATCH.enter()?, function))).ok().flatten()
+}
+
+/// Where `pvm_precv` puts its answers.
+#[derive(Clone, Copy)]
+pub(crate) struct Answers {
+    pub(crate) tid: *mut c_int,
+    pub(crate) tag: *mut c_int,
+    pub(crate) length: *mut c_int,
+}
+
+/// Unpacks a whole message into an array; what does not fit is dropped.
+///
+/// # Safety
+/// The items and the answers can be written.
+unsafe fn unpack_bulk(
+    mut message: Buffer,
+    kind: Kind,
+    items: Items,
+    answers: Answers,
+) -> Result<(), Code> {
+    let length = message.reported_size();
+    // SAFETY: the caller's promise.
+    unsafe { pack::unpack_what_fits(&mut message, kind, items) }?;
+    let length = c_int::try_from(length).unwrap_or(c_int::MAX);
+    let envelope = message.envelope();
+    for (out, value) in [
+        (answers.tid, envelope.src.as_c_int()),
+        (answers.tag, envelope.tag),
+        (answers.length, length),
+    ] {
+        // SAFETY: the caller's promise.
+        unsafe { pointer::store(out, value) };
+    }
+    Ok(())
+}
+
+/// Receives and unpacks items in one call.
+///
+/// # Safety
+/// The items can be written; each answer is null or points to an int.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_precv(
+    tid: c_int,
+    tag: c_int,
+    items: *mut c_void,
+    count: c_int,
+    kind: c_int,
+    from_tid: *mut c_int,
+    from_tag: *mut c_int,
+    length: *mut c_int,
+) -> c_int {
+    let answers = Answers { tid: from_tid, tag: from_tag, length };
+    let checked = inside(|| {
+        let kind = bulk_kind(kind)?;
+        let never = tid != -1 && !Tid::from_c_int(tid).is_task() && !is_system(tid) || tag < -1;
+        if never {
+            return Err(Code::BadParam);
+        }
+        Ok((kind, Items::new(items, count.max(0), 1)?))
+    });
+    let received = checked.and_then(|(kind, items)| {
+        wait_for(Limit::Never, |task| match take(task, tid, tag)? {
+            Look::Done(message) => {
+                // SAFETY: the program's promise.
+                unsafe { unpack_bulk(message, kind, items, answers) }.map(Look::Done)
+            }
+            Look::Handler(due) => Ok(Look::Handler(due)),
+            Look::Nothing => Ok(Look::Nothing),
+        })
+    });
+    match received {
+        Ok(_) => 0,
+        Err(code) => failed("pvm_precv", code),
+    }
+}
+
+/// The descriptors that `select` can wait on.
+///
+/// # Safety
+/// `fds` is null or points to a pointer.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_getfds(fds: *mut *const c_int) -> c_int {
+    thread_local! {
+        static DESCRIPTORS: std::cell::Cell<[c_int; 1]> = const { std::cell::Cell::new([-1]) };
+    }
+    call("pvm_getfds", || {
+        let descriptor = session::task()?.descriptor()?;
+        let list = DESCRIPTORS.with(|list| {
+            list.set([descriptor]);
+            list.as_ptr().cast_const().cast()
+        });
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(fds, list) };
+        Ok(1)
+    })
+}
+
+/// The current context.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_getcontext() -> c_int {
+    // A task that was spawned begins in the context of its parent.
+    call("pvm_getcontext", || {
+        session::task()?;
+        Ok(session::context())
+    })
+}
+
+/// Changes the context and returns the old one.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_setcontext(context: c_int) -> c_int {
+    call("pvm_setcontext", || {
+        session::task()?;
+        Ok(session::set_context(context))
+    })
+}

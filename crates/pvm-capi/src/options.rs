@@ -1,0 +1,237 @@
+//! `pvm_getopt`, `pvm_setopt`, trace masks, and the variables that spawned tasks shall have.
+
+use std::ffi::{OsStr, OsString, c_char, c_int};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::sync::{Mutex, PoisonError};
+
+use pvm_wire::request::Request;
+use pvm_wire::{Blob, Code, Tid};
+
+use crate::guard::call;
+use crate::{globals, pointer, session};
+
+/// Letters of a trace mask, without its end mark.
+pub(crate) const MASK_LETTERS: usize = 35;
+/// This task's mask.
+pub(crate) const OWN_MASK: usize = 0;
+/// The mask of tasks that it spawns.
+pub(crate) const CHILD_MASK: usize = 1;
+
+/// `PvmNotImpl` in PVM's Unix library, too.
+const POLL_TYPE: usize = 19;
+const POLL_TIME: usize = 20;
+
+/// What PVM accepts as a value. Numbers that it takes unseen, this takes, too.
+fn check(number: usize, value: c_int) -> Result<(), Code> {
+    let good = match number {
+        session::ROUTE => (1..=3).contains(&value),
+        4 | 6 => value == 0 || is_running(Tid::from_c_int(value))?,
+        9 | 17 => (1..=3).contains(&value),
+        session::FRAGMENT => (64..=1 << 20).contains(&value),
+        POLL_TYPE | POLL_TIME | 23 | 24 => return Err(Code::NotImpl),
+        _ => true,
+    };
+    if good { Ok(()) } else { Err(Code::BadParam) }
+}
+
+/// True for a task that could receive what is sent to it.
+fn is_running(tid: Tid) -> Result<bool, Code> {
+    let task = session::task()?;
+    if !tid.is_task() || tid == task.tid() {
+        return Ok(tid.is_task());
+    }
+    Ok(task.request(&Request::TaskStatus { tid }).is_ok())
+}
+
+fn number(option: c_int) -> Result<usize, Code> {
+    let number = usize::try_from(option).map_err(|_| Code::BadParam)?;
+    if (1..session::OPTIONS).contains(&number) { Ok(number) } else { Err(Code::BadParam) }
+}
+
+/// The value of an option.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_getopt(option: c_int) -> c_int {
+    call("pvm_getopt", || {
+        let number = number(option)?;
+        if matches!(number, POLL_TYPE | POLL_TIME) {
+            return Err(Code::BadParam);
+        }
+        enrol_for(number)?;
+        Ok(session::option(number))
+    })
+}
+
+/// Options that a task inherits are known once it is one.
+fn enrol_for(number: usize) -> Result<(), Code> {
+    if matches!(number, 4..=9 | 12..=17 | 21..=25) { session::task().map(drop) } else { Ok(()) }
+}
+
+/// Changes an option and returns its old value.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_setopt(option: c_int, value: c_int) -> c_int {
+    call("pvm_setopt", || {
+        let number = number(option)?;
+        check(number, value)?;
+        enrol_for(number)?;
+        // Without a receiver there is no tag to send it with.
+        if matches!(number, 13 | 15) && session::option(number - 1) == 0 {
+            return Ok(session::option(number));
+        }
+        let old = session::set_option(number, value);
+        match number {
+            12 | 13 => {
+                // Children follow the task itself.
+                session::set_option(number - 8, value);
+                session::announce_output(session::task()?)?;
+            }
+            14..=17 => {
+                session::set_option(number - 8, value);
+                session::announce_trace(session::task()?)?;
+            }
+            session::NO_RESET => {
+                session::task()?.request(&Request::SetReset { reset: value == 0 })?;
+            }
+            _ => {}
+        }
+        Ok(old)
+    })
+}
+
+type Mask = [u8; MASK_LETTERS];
+
+/// No kind of event is selected.
+static MASKS: Mutex<[Mask; 2]> = Mutex::new([[b'@'; MASK_LETTERS]; 2]);
+
+/// A mask in its text form.
+pub(crate) fn mask(whose: usize) -> Mask {
+    MASKS.lock().unwrap_or_else(PoisonError::into_inner)[whose]
+}
+
+/// Keeps a mask: what is no letter of one selects nothing, what is missing neither.
+pub(crate) fn store_mask(whose: usize, letters: &[u8]) {
+    let mut mask = [b'@'; MASK_LETTERS];
+    for (place, &letter) in mask.iter_mut().zip(letters) {
+        if (b'@'..=b'O').contains(&letter) {
+            *place = letter;
+        }
+    }
+    MASKS.lock().unwrap_or_else(PoisonError::into_inner)[whose] = mask;
+    globals::show_mask(whose, &mask);
+}
+
+fn whose(who: c_int) -> Result<usize, Code> {
+    match who {
+        0 => Ok(OWN_MASK),
+        1 => Ok(CHILD_MASK),
+        _ => Err(Code::BadParam),
+    }
+}
+
+/// Which kinds of events are traced.
+///
+/// # Safety
+/// `out` has 36 characters.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_gettmask(who: c_int, out: *mut c_char) -> c_int {
+    call("pvm_gettmask", || {
+        let whose = whose(who)?;
+        if out.is_null() {
+            return Err(Code::BadParam);
+        }
+        session::task()?;
+        let mut text = [0; MASK_LETTERS + 1];
+        text[..MASK_LETTERS].copy_from_slice(&mask(whose));
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(out.cast(), text) };
+        Ok(0)
+    })
+}
+
+/// Changes which kinds of events are traced.
+///
+/// # Safety
+/// `letters` ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_settmask(who: c_int, letters: *const c_char) -> c_int {
+    call("pvm_settmask", || {
+        let whose = whose(who)?;
+        // SAFETY: the program's promise.
+        let letters = unsafe { pointer::text(letters) }?;
+        let task = session::task()?;
+        store_mask(whose, letters);
+        if whose == OWN_MASK {
+            session::announce_trace(task)?;
+        }
+        Ok(0)
+    })
+}
+
+const EXPORT: &str = "PVM_EXPORT";
+
+/// The names in `PVM_EXPORT`.
+fn exported() -> Vec<OsString> {
+    let list = std::env::var_os(EXPORT).unwrap_or_default().into_vec();
+    let names = list.split(|&c| c == b':').filter(|name| !name.is_empty());
+    names.map(|name| OsStr::from_bytes(name).to_owned()).collect()
+}
+
+/// What spawned tasks get on top of their daemon's environment: the variables named by
+/// `PVM_EXPORT`, and that variable.
+pub(crate) fn environment() -> Vec<Blob> {
+    let names = exported();
+    let mut all = Vec::new();
+    let own = (!names.is_empty()).then(|| OsString::from(EXPORT));
+    for name in own.into_iter().chain(names) {
+        if let Some(value) = std::env::var_os(&name) {
+            let mut setting = name.into_vec();
+            setting.push(b'=');
+            setting.extend(value.into_vec());
+            all.push(Blob(setting));
+        }
+    }
+    all
+}
+
+fn export(names: &[OsString]) {
+    let list = names.join(OsStr::new(":"));
+    // SAFETY: as with the C library's setenv, a program that reads its environment in another
+    // thread at the same time must not call this.
+    unsafe { std::env::set_var(EXPORT, list) };
+}
+
+/// Spawned tasks shall have this variable.
+///
+/// # Safety
+/// `name` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_export(name: *const c_char) -> c_int {
+    call("pvm_export", || {
+        // SAFETY: the program's promise.
+        let name = OsStr::from_bytes(unsafe { pointer::text(name) }?);
+        let mut names = exported();
+        if !name.is_empty() && !names.iter().any(|other| other == name) {
+            names.push(name.to_owned());
+            export(&names);
+        }
+        Ok(0)
+    })
+}
+
+/// Spawned tasks need not have this variable.
+///
+/// # Safety
+/// `name` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_unexport(name: *const c_char) -> c_int {
+    call("pvm_unexport", || {
+        // SAFETY: the program's promise.
+        let name = OsStr::from_bytes(unsafe { pointer::text(name) }?);
+        let mut names = exported();
+        let before = names.len();
+        names.retain(|other| other != name);
+        if names.len() != before {
+            export(&names);
+        }
+        Ok(0)
+    })
+}

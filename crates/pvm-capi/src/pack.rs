@@ -1,0 +1,410 @@
+//! Packing and unpacking: `pvm_pk*`, `pvm_upk*`, and what `pvm_packf` does for one item.
+
+use std::ffi::{c_char, c_double, c_float, c_int, c_long, c_short, c_void};
+use std::ptr;
+
+use pvm::Buffer;
+use pvm_wire::{Code, Encoding, Kind};
+
+use crate::buffer;
+use crate::guard::{call, failed, inside};
+use crate::pointer;
+
+/// Items of a C array: where the first is, how many, and how many apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Items {
+    first: *mut u8,
+    count: usize,
+    stride: isize,
+}
+
+impl Items {
+    /// Checks what a program passed. A count below zero is wrong before anything else is.
+    pub(crate) fn new(first: *mut c_void, count: c_int, stride: c_int) -> Result<Self, Code> {
+        let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
+        Self::of_any_count(first, count, stride as isize)
+    }
+
+    /// The same with the counts of neopvm.h.
+    pub(crate) fn of_any_count(
+        first: *mut c_void,
+        count: usize,
+        stride: isize,
+    ) -> Result<Self, Code> {
+        if first.is_null() && count > 0 {
+            return Err(Code::BadParam);
+        }
+        Ok(Self { first: first.cast(), count, stride })
+    }
+
+    fn is_contiguous(self) -> bool {
+        self.stride == 1 || self.count <= 1
+    }
+
+    /// The address of an item.
+    fn at(self, index: usize, size: usize) -> *mut u8 {
+        let offset = (index as isize).wrapping_mul(self.stride).wrapping_mul(size as isize);
+        self.first.wrapping_offset(offset)
+    }
+
+    /// Bytes of all items.
+    fn bytes(self, kind: Kind) -> Result<usize, Code> {
+        let bytes = self.count.checked_mul(kind.size()).ok_or(Code::BadParam)?;
+        if bytes > isize::MAX as usize { Err(Code::BadParam) } else { Ok(bytes) }
+    }
+}
+
+/// Packs items behind what the buffer holds.
+///
+/// # Safety
+/// The items can be read; with an in-place buffer until it is freed or begun anew.
+pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Result<(), Code> {
+    let bytes = items.bytes(kind)?;
+    if buffer.encoding() == Encoding::InPlace {
+        if items.stride != 1 {
+            return Err(Code::NotImpl);
+        }
+        // SAFETY: the caller's promise.
+        return unsafe { buffer.pack_in_place(kind, items.first, items.count) };
+    }
+    if items.count == 0 {
+        return Ok(());
+    }
+    if items.is_contiguous() {
+        // SAFETY: the caller's promise; not null, as the count is above zero.
+        let data = unsafe { std::slice::from_raw_parts(items.first, bytes) };
+        return buffer.pack(kind, data);
+    }
+    let size = kind.size();
+    buffer.pack_strided(kind, items.count, &mut |first, out| {
+        for (i, item) in out.chunks_exact_mut(size).enumerate() {
+            let from = items.at(first + i, size);
+            // SAFETY: the caller's promise; bytes have no alignment.
+            unsafe { ptr::copy_nonoverlapping(from, item.as_mut_ptr(), size) };
+        }
+    })
+}
+
+/// Unpacks the next items.
+///
+/// # Safety
+/// The items can be written.
+pub(crate) unsafe fn unpack(buffer: &mut Buffer, kind: Kind, items: Items) -> Result<(), Code> {
+    let bytes = items.bytes(kind)?;
+    if items.count == 0 {
+        return Ok(());
+    }
+    if items.is_contiguous() {
+        // SAFETY: the caller's promise. The memory may be uninitialised for C; `unpack` only
+        // writes to it.
+        let out = unsafe { std::slice::from_raw_parts_mut(items.first, bytes) };
+        return buffer.unpack(kind, out);
+    }
+    // One call, one run: the padding of bytes in PVM's encoding belongs to the call.
+    if bytes > buffer.data_size().saturating_mul(8).max(64) {
+        return Err(Code::NoData);
+    }
+    let mut gathered = vec![0; bytes];
+    buffer.unpack(kind, &mut gathered)?;
+    let size = kind.size();
+    for (i, item) in gathered.chunks_exact(size).enumerate() {
+        // SAFETY: the caller's promise; bytes have no alignment.
+        unsafe { ptr::copy_nonoverlapping(item.as_ptr(), items.at(i, size), size) };
+    }
+    Ok(())
+}
+
+/// Packs a text with its end mark.
+pub(crate) fn pack_text(buffer: &mut Buffer, text: &[u8]) -> Result<(), Code> {
+    if buffer.encoding() == Encoding::InPlace {
+        return Err(Code::NotImpl);
+    }
+    let mut ended = Vec::with_capacity(text.len() + 1);
+    ended.extend_from_slice(text);
+    ended.push(0);
+    buffer.pack_str(&ended)
+}
+
+/// Unpacks a text if it has no more than `room` bytes; its length is told in any case.
+pub(crate) fn unpack_text_up_to(
+    buffer: &mut Buffer,
+    room: usize,
+    tell: impl FnOnce(usize),
+) -> Result<Vec<u8>, Code> {
+    let before = buffer.read_size();
+    let text = buffer.unpack_str()?;
+    tell(text.len());
+    if text.len() > room {
+        // What was read before the text, as bytes, leads back to its beginning.
+        buffer.rewind();
+        buffer.unpack(Kind::Byte, &mut vec![0; before])?;
+        return Err(Code::Overflow);
+    }
+    Ok(text)
+}
+
+/// Unpacks a text into a C array that is large enough.
+///
+/// # Safety
+/// `out` has room for the text and its end mark.
+unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code> {
+    let text = buffer.unpack_str()?;
+    // SAFETY: the caller's promise.
+    unsafe { ptr::copy_nonoverlapping(text.as_ptr(), out.cast(), text.len()) };
+    // SAFETY: the caller's promise.
+    unsafe { out.add(text.len()).write(0) };
+    Ok(())
+}
+
+/// One pack call on the current send buffer.
+unsafe fn pack_call(
+    name: &str,
+    kind: Kind,
+    first: *mut c_void,
+    count: c_int,
+    stride: c_int,
+) -> c_int {
+    call(name, || {
+        let items = Items::new(first, count, stride)?;
+        // SAFETY: the program's promise to the exported function.
+        buffer::sending()?.write(|buffer| unsafe { pack(buffer, kind, items) })??;
+        Ok(0)
+    })
+}
+
+/// One unpack call on the current receive buffer.
+unsafe fn unpack_call(
+    name: &str,
+    kind: Kind,
+    first: *mut c_void,
+    count: c_int,
+    stride: c_int,
+) -> c_int {
+    call(name, || {
+        let items = Items::new(first, count, stride)?;
+        // SAFETY: the program's promise to the exported function.
+        buffer::receiving()?.with(|buffer| unsafe { unpack(buffer, kind, items) })??;
+        Ok(0)
+    })
+}
+
+macro_rules! typed_calls {
+    ($($pack:ident $unpack:ident $item:ty, $kind:ident;)*) => {$(
+        /// Packs `count` items that lie `stride` apart.
+        ///
+        /// # Safety
+        /// The items can be read.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $pack(
+            items: *const $item,
+            count: c_int,
+            stride: c_int,
+        ) -> c_int {
+            let items = items.cast_mut().cast();
+            // SAFETY: the program's promise; packing only reads.
+            unsafe { pack_call(stringify!($pack), Kind::$kind, items, count, stride) }
+        }
+
+        /// Unpacks `count` items that are to lie `stride` apart.
+        ///
+        /// # Safety
+        /// The items can be written.
+        #[unsafe(no_mangle)]
+        pub(crate) unsafe extern "C" fn $unpack(
+            items: *mut $item,
+            count: c_int,
+            stride: c_int,
+        ) -> c_int {
+            // SAFETY: the program's promise.
+            unsafe { unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride) }
+        }
+    )*};
+}
+
+typed_calls! {
+    pvm_pkbyte pvm_upkbyte c_char, Byte;
+    pvm_pkshort pvm_upkshort c_short, Short;
+    pvm_pkushort pvm_upkushort c_short, Ushort;
+    pvm_pkint pvm_upkint c_int, Int;
+    pvm_pkuint pvm_upkuint c_int, Uint;
+    pvm_pklong pvm_upklong c_long, Long;
+    pvm_pkulong pvm_upkulong c_long, Ulong;
+    pvm_pkfloat pvm_upkfloat c_float, Float;
+    pvm_pkdouble pvm_upkdouble c_double, Double;
+    pvm_pkcplx pvm_upkcplx c_float, Cplx;
+    pvm_pkdcplx pvm_upkdcplx c_double, Dcplx;
+}
+
+/// Packs a text.
+///
+/// # Safety
+/// `text` is null or ends with 0.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_pkstr(text: *const c_char) -> c_int {
+    call("pvm_pkstr", || {
+        // SAFETY: the program's promise.
+        let text = unsafe { pointer::text(text) }?;
+        buffer::sending()?.write(|buffer| pack_text(buffer, text))??;
+        Ok(0)
+    })
+}
+
+/// Unpacks a text.
+///
+/// # Safety
+/// `out` has room for it.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_upkstr(out: *mut c_char) -> c_int {
+    call("pvm_upkstr", || {
+        if out.is_null() {
+            return Err(Code::BadParam);
+        }
+        // SAFETY: the program's promise.
+        buffer::receiving()?.with(|buffer| unsafe { unpack_text(buffer, out) })??;
+        Ok(0)
+    })
+}
+
+/// Unpacks a text into memory that the program frees; null if there is none.
+#[unsafe(no_mangle)]
+extern "C" fn pvmupkstralloc() -> *mut c_char {
+    inside(|| buffer::receiving()?.with(Buffer::unpack_str)?)
+        .map_or(ptr::null_mut(), |text| crate::helpers::c_copy(&text))
+}
+
+/// The buffer `id`, which must not be the send buffer, put into the send buffer.
+fn pack_other(
+    id: c_int,
+    how: impl FnOnce(&mut Buffer, &Buffer) -> Result<(), Code>,
+) -> Result<c_int, Code> {
+    let other = buffer::get(id)?;
+    if id == buffer::pvm_getsbuf() {
+        return Err(Code::BadParam);
+    }
+    buffer::sending()?.write(|buffer| other.with(|other| how(buffer, other)))???;
+    Ok(0)
+}
+
+/// Packs a message with its envelope into the send buffer.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_pkmesg(id: c_int) -> c_int {
+    call("pvm_pkmesg", || pack_other(id, Buffer::pack_buffer))
+}
+
+/// Packs the items of a message behind those of the send buffer.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_pkmesgbody(id: c_int) -> c_int {
+    call("pvm_pkmesgbody", || pack_other(id, Buffer::pack_body))
+}
+
+/// Takes a message out of the receive buffer.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_upkmesg() -> c_int {
+    call("pvm_upkmesg", || {
+        let inner = buffer::receiving()?.with(Buffer::unpack_buffer)??;
+        buffer::insert_received(inner)
+    })
+}
+
+/// "%+" of `pvm_packf`: a new send buffer.
+#[unsafe(no_mangle)]
+extern "C" fn _neopvm_format_init(encoding: c_int) -> c_int {
+    inside(|| buffer::begin_sending(buffer::encoding(encoding)?)).map_or_else(Code::number, |_| 0)
+}
+
+/// One item of `pvm_packf`: told by number, with the results of `pvm_packf`.
+///
+/// # Safety
+/// `items` can be read as the format said.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _neopvm_format_pack(
+    kind: c_int,
+    items: *mut c_void,
+    count: c_int,
+    stride: c_int,
+    by_value: c_int,
+) -> c_int {
+    let packed = inside(|| {
+        let slot = buffer::sending()?;
+        let Some(kind) = Kind::from_number(kind) else {
+            // SAFETY: the program's promise.
+            let text = unsafe { pointer::text(items.cast()) }?;
+            return slot.write(|buffer| pack_text(buffer, text))?;
+        };
+        // PVM packs nothing, and does not complain.
+        let items = Items::new(items, count.max(0), stride)?;
+        slot.write(|buffer| {
+            if by_value != 0 && buffer.encoding() == Encoding::InPlace {
+                // The value is gone when the message is sent; there is no array to point to.
+                return Err(Code::NotImpl);
+            }
+            // SAFETY: the program's promise.
+            unsafe { pack(buffer, kind, items) }
+        })?
+    });
+    packed.map_or_else(Code::number, |()| 0)
+}
+
+/// One item of `pvm_unpackf`.
+///
+/// # Safety
+/// `items` can be written as the format said.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _neopvm_format_unpack(
+    kind: c_int,
+    items: *mut c_void,
+    count: c_int,
+    stride: c_int,
+) -> c_int {
+    let unpacked = inside(|| {
+        let slot = buffer::receiving()?;
+        let Some(kind) = Kind::from_number(kind) else {
+            if items.is_null() {
+                return Err(Code::BadParam);
+            }
+            // SAFETY: the program's promise.
+            return slot.with(|buffer| unsafe { unpack_text(buffer, items.cast()) })?;
+        };
+        let items = Items::new(items, count.max(0), stride)?;
+        // SAFETY: the program's promise.
+        slot.with(|buffer| unsafe { unpack(buffer, kind, items) })?
+    });
+    unpacked.map_or_else(Code::number, |()| 0)
+}
+
+/// Keeps and tells the result below zero of a formatted call.
+#[unsafe(no_mangle)]
+extern "C" fn _neopvm_format_fail(packing: c_int, number: c_int) -> c_int {
+    let name = if packing != 0 { "pvm_packf" } else { "pvm_unpackf" };
+    failed(name, Code::from_number(number).unwrap_or(Code::SysErr))
+}
+
+/// Unpacks as many items as both the array and the message have.
+///
+/// # Safety
+/// The items can be written.
+pub(crate) unsafe fn unpack_what_fits(
+    buffer: &mut Buffer,
+    kind: Kind,
+    items: Items,
+) -> Result<(), Code> {
+    let in_memory = if buffer.encoding() == Encoding::Default {
+        let (shape, each) = kind.shape();
+        buffer.reported_size() / (shape.xdr_size() * each) * kind.size()
+    } else {
+        buffer.reported_size()
+    };
+    // Not only whole items: the bytes of a raw message need not be a multiple.
+    let room = items.bytes(kind)?;
+    let whole = Items { count: room.min(in_memory) / kind.size(), ..items };
+    // SAFETY: the caller's promise.
+    unsafe { unpack(buffer, kind, whole) }?;
+    let rest = room.min(in_memory) % kind.size();
+    if rest == 0 {
+        return Ok(());
+    }
+    let at = items.at(whole.count, kind.size());
+    let tail = Items::of_any_count(at.cast(), rest, 1)?;
+    // SAFETY: the caller's promise; the array has room for the rest.
+    unsafe { unpack(buffer, Kind::Byte, tail) }
+}

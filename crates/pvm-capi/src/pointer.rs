@@ -1,0 +1,56 @@
+//! Pointers that programs pass in.
+
+use std::ffi::{CStr, c_char};
+
+use pvm_wire::Code;
+
+/// Writes an answer unless the program does not want it.
+///
+/// # Safety
+/// `out` is null or points to memory for a `T`.
+pub(crate) unsafe fn store<T>(out: *mut T, value: T) {
+    if !out.is_null() {
+        // SAFETY: not null, and the caller's promise; Fortran may not have aligned it.
+        unsafe { out.write_unaligned(value) };
+    }
+}
+
+/// Reads an argument that may be missing.
+///
+/// # Safety
+/// `from` is null or points to a `T`.
+pub(crate) unsafe fn load<T: Copy>(from: *const T) -> Option<T> {
+    // SAFETY: the caller's promise; Fortran may not have aligned it.
+    (!from.is_null()).then(|| unsafe { from.read_unaligned() })
+}
+
+/// A text argument; null is an error.
+///
+/// # Safety
+/// `text` is null or ends with 0, and stays for the time of the call.
+pub(crate) unsafe fn text<'a>(text: *const c_char) -> Result<&'a [u8], Code> {
+    // SAFETY: the caller's promise.
+    unsafe { text_or_none(text) }.ok_or(Code::BadParam)
+}
+
+/// A text argument that may be missing.
+///
+/// # Safety
+/// As [`text`].
+pub(crate) unsafe fn text_or_none<'a>(text: *const c_char) -> Option<&'a [u8]> {
+    // SAFETY: not null, and the caller's promise.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// An array argument: null with a count above zero is an error.
+///
+/// # Safety
+/// `items` is null or has `count` elements that stay for the time of the call.
+pub(crate) unsafe fn array<'a, T>(items: *const T, count: usize) -> Result<&'a [T], Code> {
+    match (items.is_null(), count) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(Code::BadParam),
+        // SAFETY: not null, and the caller's promise.
+        (false, count) => Ok(unsafe { std::slice::from_raw_parts(items, count) }),
+    }
+}

@@ -1,0 +1,337 @@
+//! This task and others: who, spawn, kill, notices.
+
+use std::cell::RefCell;
+use std::ffi::{c_char, c_int};
+
+use pvm_wire::request::{Reply, Request, SpawnRequest};
+use pvm_wire::{Blob, Code, Tid};
+
+use crate::guard::{call, failed, inside};
+use crate::{globals, handler, helpers, options, output, pointer, registry, session};
+
+/// An answer that does not fit its question.
+pub(crate) fn unexpected() -> Code {
+    Code::DSysErr
+}
+
+/// This task's id; the process becomes a task if it is none.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_mytid() -> c_int {
+    // Handlers ask this at any time; the answer needs no lock.
+    if let Some(task) = session::current() {
+        return task.tid().as_c_int();
+    }
+    call("pvm_mytid", || Ok(session::task()?.tid().as_c_int()))
+}
+
+/// The task that spawned this one.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_parent() -> c_int {
+    let parent = call("pvm_parent", || {
+        let parent = session::task()?.welcome().parent;
+        Ok(if parent == 0 { Code::NoParent.number() } else { parent })
+    });
+    if let Some(code) = Code::from_number(parent) {
+        globals::note_error(code);
+    }
+    parent
+}
+
+/// Leaves the machine; the process goes on. Caught output is printed to its end first.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_exit() -> c_int {
+    if session::current().is_none() {
+        return 0;
+    }
+    handler::run_all();
+    let begun = inside(|| session::current().map_or(Ok(()), output::wait_for_end));
+    // A daemon that is gone ends the waiting, and the exit tells so.
+    let drained = begun.and_then(|()| output::drain());
+    let left = inside(|| session::current().map_or(Ok(()), session::leave));
+    match drained.and(left) {
+        Ok(()) => 0,
+        Err(code) => failed("pvm_exit", code),
+    }
+}
+
+/// Tells the last result below zero.
+///
+/// # Safety
+/// `text` is null or ends with 0.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_perror(text: *const c_char) -> c_int {
+    call("pvm_perror", || {
+        // SAFETY: the program's promise.
+        let text = unsafe { pointer::text_or_none(text) };
+        let mut line = format!("libpvm {}: ", helpers::who()).into_bytes();
+        if let Some(text) = text {
+            line.extend_from_slice(text);
+            line.extend_from_slice(b": ");
+        }
+        line.extend_from_slice(globals::error_text(last_error()).to_bytes());
+        line.push(b'\n');
+        helpers::say(&line);
+        Ok(0)
+    })
+}
+
+fn last_error() -> c_int {
+    // SAFETY: an int that is always valid.
+    unsafe { (&raw const globals::pvm_errno).read_volatile() }
+}
+
+/// The text of the last result below zero.
+#[unsafe(no_mangle)]
+extern "C" fn pvm_strerror() -> *mut c_char {
+    globals::error_text(last_error()).as_ptr().cast_mut()
+}
+
+/// The version that this library stands in for.
+#[unsafe(no_mangle)]
+extern "C" fn pvm_version() -> *mut c_char {
+    c"3.4.6".as_ptr().cast_mut()
+}
+
+/// The host part of an id.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_tidtohost(tid: c_int) -> c_int {
+    tid & 0x3ffc_0000
+}
+
+thread_local! {
+    /// What the last `pvm_siblings` of this thread returned.
+    static SIBLINGS: RefCell<Vec<c_int>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The tasks that were spawned together with this one, itself included.
+pub(crate) fn siblings() -> Result<Vec<c_int>, Code> {
+    let task = session::task()?;
+    let listed = &task.welcome().siblings;
+    if listed.is_empty() {
+        return Ok(vec![task.tid().as_c_int()]);
+    }
+    Ok(listed.iter().map(|tid| tid.as_c_int()).collect())
+}
+
+/// The tasks that were spawned together with this one, itself included.
+///
+/// # Safety
+/// `tids` is null or points to a pointer.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_siblings(tids: *mut *const c_int) -> c_int {
+    call("pvm_siblings", || {
+        let listed = siblings()?;
+        let count = c_int::try_from(listed.len()).map_err(|_| Code::Overflow)?;
+        let list = SIBLINGS.with(|list| {
+            *list.borrow_mut() = listed;
+            list.borrow().as_ptr()
+        });
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(tids, list) };
+        Ok(count)
+    })
+}
+
+/// What `pvm_spawn` asks for.
+pub(crate) struct Spawn<'a> {
+    pub(crate) file: &'a [u8],
+    pub(crate) args: Vec<Blob>,
+    pub(crate) flags: c_int,
+    pub(crate) place: &'a [u8],
+    pub(crate) count: c_int,
+}
+
+/// Spawns, and returns the ids of the started tasks before the codes of the others.
+pub(crate) fn spawn(wish: Spawn<'_>) -> Result<Vec<c_int>, Code> {
+    if wish.count <= 0 {
+        return Err(Code::BadParam);
+    }
+    let task = session::task()?;
+    // "host:directory", each of which may be missing.
+    let colon = wish.place.iter().position(|&c| c == b':');
+    let (place, directory) = match colon {
+        Some(at) => (&wish.place[..at], &wish.place[at + 1..]),
+        None => (wish.place, &[][..]),
+    };
+    let spawn = SpawnRequest {
+        file: wish.file.to_vec().into(),
+        args: wish.args,
+        flags: wish.flags,
+        place: place.to_vec().into(),
+        count: wish.count,
+        environment: options::environment(),
+        whole_environment: false,
+        directory: directory.to_vec().into(),
+        inherited: session::inherited(),
+    };
+    let Reply::Spawned { mut outcomes, .. } = task.request(&Request::Spawn { spawn })? else {
+        return Err(unexpected());
+    };
+    outcomes.sort_by_key(|&outcome| outcome <= 0);
+    output::expect(task, &outcomes)?;
+    Ok(outcomes)
+}
+
+/// Starts programs.
+///
+/// # Safety
+/// The texts are null or end with 0; `args` is null or ends with null; `tids` is null or has
+/// `count` elements.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_spawn(
+    file: *const c_char,
+    args: *const *const c_char,
+    flags: c_int,
+    place: *const c_char,
+    count: c_int,
+    tids: *mut c_int,
+) -> c_int {
+    call("pvm_spawn", || {
+        // SAFETY: the program's promise.
+        let file = unsafe { pointer::text(file) }?;
+        // SAFETY: the program's promise.
+        let place = unsafe { pointer::text_or_none(place) }.unwrap_or_default();
+        // SAFETY: the program's promise.
+        let args = unsafe { arguments(args) };
+        let outcomes = spawn(Spawn { file, args, flags, place, count })?;
+        for (i, &outcome) in outcomes.iter().enumerate().filter(|_| !tids.is_null()) {
+            // SAFETY: the program's promise; there are `count` outcomes.
+            unsafe { tids.add(i).write(outcome) };
+        }
+        started(&outcomes)
+    })
+}
+
+/// How many of the outcomes are tasks.
+pub(crate) fn started(outcomes: &[c_int]) -> Result<c_int, Code> {
+    c_int::try_from(outcomes.iter().filter(|&&outcome| outcome > 0).count())
+        .map_err(|_| Code::Overflow)
+}
+
+/// # Safety
+/// `list` is null or an array of texts that ends with null.
+pub(crate) unsafe fn arguments(list: *const *const c_char) -> Vec<Blob> {
+    let mut args = Vec::new();
+    if list.is_null() {
+        return args;
+    }
+    // SAFETY: the element exists, as the one before was not the last.
+    while let Some(arg) = unsafe { pointer::text_or_none(list.add(args.len()).read()) } {
+        args.push(arg.to_vec().into());
+    }
+    args
+}
+
+fn signal(tid: c_int, signal: c_int) -> Result<c_int, Code> {
+    let tid = Tid::from_c_int(tid);
+    if !tid.is_task() {
+        return Err(Code::BadParam);
+    }
+    match session::task()?.request(&Request::Signal { tid, signal }) {
+        // As in PVM, nobody tells that the task does not exist.
+        Ok(_) | Err(Code::NoTask) => Ok(0),
+        Err(code) => Err(code),
+    }
+}
+
+/// Ends a task.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_kill(tid: c_int) -> c_int {
+    call("pvm_kill", || signal(tid, 15))
+}
+
+/// Sends a signal to a task.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_sendsig(tid: c_int, number: c_int) -> c_int {
+    call("pvm_sendsig", || signal(tid, number))
+}
+
+/// `PvmOk` if a task runs.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_pstat(tid: c_int) -> c_int {
+    call("pvm_pstat", || {
+        let tid = Tid::from_c_int(tid);
+        if !tid.is_task() {
+            return Err(Code::BadParam);
+        }
+        session::task()?.request(&Request::TaskStatus { tid })?;
+        Ok(0)
+    })
+}
+
+const TASK_EXIT: c_int = 1;
+const HOST_DELETE: c_int = 2;
+const HOST_ADD: c_int = 3;
+const ROUTE_DELETE: c_int = 5;
+const CANCEL: c_int = 256;
+
+/// Asks for notices.
+///
+/// # Safety
+/// `tids` has `count` elements where the kind uses them.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_notify(
+    kind: c_int,
+    tag: c_int,
+    count: c_int,
+    tids: *const c_int,
+) -> c_int {
+    call("pvm_notify", || {
+        let cancel = kind & CANCEL != 0;
+        let kind = kind & !CANCEL;
+        if !(TASK_EXIT..=ROUTE_DELETE).contains(&kind) || tag < 0 {
+            return Err(Code::BadParam);
+        }
+        let watched = if matches!(kind, TASK_EXIT | HOST_DELETE | ROUTE_DELETE) {
+            let number = usize::try_from(count).unwrap_or(0);
+            if number == 0 {
+                return Err(Code::BadParam);
+            }
+            // SAFETY: the program's promise.
+            unsafe { pointer::array(tids, number) }?
+        } else {
+            &[]
+        };
+        let good = |&&tid: &&c_int| match kind {
+            HOST_DELETE => tid != 0 && Tid::from_c_int(tid).host().0 != 0,
+            _ => Tid::from_c_int(tid).is_task(),
+        };
+        if watched.iter().filter(good).count() != watched.len() {
+            return Err(Code::BadParam);
+        }
+        let tids = watched.iter().map(|&tid| Tid::from_c_int(tid)).collect();
+        let count = if kind >= HOST_ADD { count } else { 0 };
+        let context = session::context();
+        session::task()?.request(&Request::Notify { kind, cancel, context, tag, count, tids })?;
+        Ok(0)
+    })
+}
+
+thread_local! {
+    /// What the last `pvm_getnoresets` of this thread returned.
+    static SPARED: RefCell<Vec<c_int>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The tasks that a reset spares.
+///
+/// # Safety
+/// Each pointer is null or points to its type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_getnoresets(tids: *mut *const c_int, count: *mut c_int) -> c_int {
+    call("pvm_getnoresets", || {
+        let spared: Vec<c_int> = registry::list(b"###_PVM_NO_RESET_###")?
+            .iter()
+            .flat_map(|class| class.entries.iter().map(|entry| entry.owner.as_c_int()))
+            .collect();
+        let number = c_int::try_from(spared.len()).map_err(|_| Code::Overflow)?;
+        let list = SPARED.with(|list| {
+            *list.borrow_mut() = spared;
+            list.borrow().as_ptr()
+        });
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(tids, list) };
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(count, number) };
+        Ok(0)
+    })
+}

@@ -1,0 +1,271 @@
+//! Named messages (`pvm_putinfo` and its kin), the integers of PVM 3.3, and contexts.
+
+use std::cell::RefCell;
+use std::ffi::{CString, c_char, c_int};
+
+use pvm::Buffer;
+use pvm_wire::request::{MailboxInfo, Reply, Request};
+use pvm_wire::{Code, Encoding, Kind};
+
+use crate::buffer;
+use crate::guard::call;
+use crate::process::unexpected;
+use crate::{pointer, session};
+
+const MULTI_INSTANCE: c_int = 2;
+const OVERWRITABLE: c_int = 4;
+const FIRST_AVAILABLE: c_int = 8;
+const INDEX_SHIFT: u32 = 10;
+
+fn name_of(name: &[u8]) -> Result<pvm_wire::Blob, Code> {
+    if name.is_empty() { Err(Code::BadParam) } else { Ok(name.to_vec().into()) }
+}
+
+fn number(reply: &Reply) -> Result<c_int, Code> {
+    match reply {
+        Reply::Number { value } => Ok(*value),
+        Reply::Done => Ok(0),
+        _ => Err(unexpected()),
+    }
+}
+
+/// Puts a buffer's message under a name and returns its index.
+pub(crate) fn put(name: &[u8], buffer: &mut Buffer, flags: c_int) -> Result<c_int, Code> {
+    let name = name_of(name)?;
+    let task = session::task()?;
+    let mut message = buffer.to_message();
+    message.envelope.src = task.tid();
+    message.envelope.tag = 0;
+    number(&task.request(&Request::PutInfo { name, flags, message })?)
+}
+
+/// The message under a name.
+pub(crate) fn receive(name: &[u8], index: c_int, flags: c_int) -> Result<(Buffer, c_int), Code> {
+    let name = name_of(name)?;
+    if index < 0 {
+        return Err(Code::BadParam);
+    }
+    let context = session::context();
+    let task = session::task()?;
+    match task.request(&Request::RecvInfo { name, index, flags, context })? {
+        Reply::Info { message, index } => Ok((Buffer::from_message(message)?, index)),
+        _ => Err(unexpected()),
+    }
+}
+
+/// Removes an entry.
+pub(crate) fn delete(name: &[u8], index: c_int, flags: c_int) -> Result<c_int, Code> {
+    let name = name_of(name)?;
+    if index < 0 {
+        return Err(Code::BadParam);
+    }
+    number(&session::task()?.request(&Request::DelInfo { name, index, flags })?)
+}
+
+/// The names that fit a pattern, with their entries.
+pub(crate) fn list(pattern: &[u8]) -> Result<Vec<MailboxInfo>, Code> {
+    let pattern = if pattern.is_empty() { b"*" } else { pattern };
+    let request = Request::MailboxInfo { pattern: pattern.to_vec().into() };
+    match session::task()?.request(&request)? {
+        Reply::Mailboxes { mailboxes } => Ok(mailboxes),
+        _ => Err(unexpected()),
+    }
+}
+
+/// Puts a message under a name.
+///
+/// # Safety
+/// `name` is null or ends with 0.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_putinfo(
+    name: *const c_char,
+    id: c_int,
+    flags: c_int,
+) -> c_int {
+    call("pvm_putinfo", || {
+        // SAFETY: the program's promise.
+        let name = unsafe { pointer::text(name) }?;
+        name_of(name)?;
+        buffer::get(id)?.with(|buffer| put(name, buffer, flags))?
+    })
+}
+
+/// Receives the message under a name.
+///
+/// # Safety
+/// `name` is null or ends with 0.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_recvinfo(
+    name: *const c_char,
+    index: c_int,
+    flags: c_int,
+) -> c_int {
+    call("pvm_recvinfo", || {
+        // SAFETY: the program's promise.
+        let (message, _) = receive(unsafe { pointer::text(name) }?, index, flags)?;
+        buffer::give_up_receiving();
+        buffer::receive_into(message)
+    })
+}
+
+/// Removes an entry.
+///
+/// # Safety
+/// `name` is null or ends with 0.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_delinfo(
+    name: *const c_char,
+    index: c_int,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the program's promise.
+    call("pvm_delinfo", || delete(unsafe { pointer::text(name) }?, index, flags))
+}
+
+/// `struct pvmmboxinfo`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClassEntry {
+    name: *const c_char,
+    number: c_int,
+    indices: *const c_int,
+    owners: *const c_int,
+    flags: *const c_int,
+}
+
+/// Names for C, and what they point to.
+struct Classes {
+    entries: Vec<ClassEntry>,
+    names: Vec<CString>,
+    columns: Vec<[Vec<c_int>; 3]>,
+}
+
+impl Classes {
+    fn push(&mut self, class: &MailboxInfo) {
+        let name = CString::new(class.name.0.clone()).unwrap_or_default();
+        let of = |field: fn(&pvm_wire::request::MailboxEntry) -> c_int| {
+            class.entries.iter().map(field).collect::<Vec<_>>()
+        };
+        let columns = [of(|e| e.index), of(|e| e.owner.as_c_int()), of(|e| e.flags)];
+        self.entries.push(ClassEntry {
+            name: name.as_ptr(),
+            number: c_int::try_from(class.entries.len()).unwrap_or(c_int::MAX),
+            indices: columns[0].as_ptr(),
+            owners: columns[1].as_ptr(),
+            flags: columns[2].as_ptr(),
+        });
+        self.names.push(name);
+        self.columns.push(columns);
+    }
+}
+
+thread_local! {
+    /// What the last `pvm_getmboxinfo` of this thread returned.
+    static CLASSES: RefCell<Classes> = const {
+        RefCell::new(Classes { entries: Vec::new(), names: Vec::new(), columns: Vec::new() })
+    };
+}
+
+/// The names that fit a pattern, in memory that stays until the next call.
+///
+/// # Safety
+/// `pattern` is null or ends with 0; each pointer is null or points to its type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_getmboxinfo(
+    pattern: *const c_char,
+    number: *mut c_int,
+    classes: *mut *const ClassEntry,
+) -> c_int {
+    call("pvm_getmboxinfo", || {
+        // SAFETY: the program's promise.
+        let found = list(unsafe { pointer::text_or_none(pattern) }.unwrap_or_default())?;
+        let mut filled =
+            Classes { entries: Vec::new(), names: Vec::new(), columns: Vec::new() };
+        for class in &found {
+            filled.push(class);
+        }
+        let entries = CLASSES.with(|kept| {
+            *kept.borrow_mut() = filled;
+            kept.borrow().entries.as_ptr()
+        });
+        let count = c_int::try_from(found.len()).map_err(|_| Code::Overflow)?;
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(number, count) };
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(classes, entries) };
+        Ok(0)
+    })
+}
+
+/// Keeps an integer under a name; index -1 means the first free one.
+///
+/// # Safety
+/// `name` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) -> c_int {
+    call("pvm_insert", || {
+        // SAFETY: the program's promise.
+        let name = unsafe { pointer::text(name) }?;
+        if !(-1..1 << (31 - INDEX_SHIFT)).contains(&index) {
+            return Err(Code::BadParam);
+        }
+        let mut buffer = Buffer::new(Encoding::Default);
+        buffer.pack(Kind::Int, &data.to_ne_bytes())?;
+        if index == -1 {
+            return put(name, &mut buffer, MULTI_INSTANCE | OVERWRITABLE);
+        }
+        let taken = list(name)?.iter().any(|class| {
+            class.name.0 == name && class.entries.iter().any(|entry| entry.index == index)
+        });
+        if taken {
+            return Err(Code::Denied);
+        }
+        put(name, &mut buffer, MULTI_INSTANCE | OVERWRITABLE | index << INDEX_SHIFT)
+    })
+}
+
+/// Looks up an integer; index -1 means the first there is. Returns the index.
+///
+/// # Safety
+/// `name` is null or ends with 0; `data` is null or points to an int.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_lookup(name: *const c_char, index: c_int, data: *mut c_int) -> c_int {
+    call("pvm_lookup", || {
+        // SAFETY: the program's promise.
+        let name = unsafe { pointer::text(name) }?;
+        if index < -1 {
+            return Err(Code::BadParam);
+        }
+        let flags = if index == -1 { FIRST_AVAILABLE } else { 0 };
+        let (mut message, found) = receive(name, index.max(0), flags)?;
+        let mut value = [0; 4];
+        message.unpack(Kind::Int, &mut value)?;
+        // SAFETY: the program's promise.
+        unsafe { pointer::store(data, c_int::from_ne_bytes(value)) };
+        Ok(found)
+    })
+}
+
+/// Removes an integer and returns its index.
+///
+/// # Safety
+/// `name` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn pvm_delete(name: *const c_char, index: c_int) -> c_int {
+    // SAFETY: the program's promise.
+    call("pvm_delete", || delete(unsafe { pointer::text(name) }?, index, 0))
+}
+
+/// A context that nobody else in the machine has.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_newcontext() -> c_int {
+    call("pvm_newcontext", || number(&session::task()?.request(&Request::NewContext)?))
+}
+
+/// Gives a context back.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn pvm_freecontext(context: c_int) -> c_int {
+    call("pvm_freecontext", || {
+        number(&session::task()?.request(&Request::FreeContext { context })?)
+    })
+}

@@ -1,0 +1,250 @@
+//! This process as a task: enrolment, the current context, and the options.
+
+use std::ffi::{OsString, c_int};
+use std::os::unix::ffi::OsStringExt;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+
+use pvm::{Gate, Task};
+use pvm_wire::request::{Inherited, Request, Target, TraceOptions};
+use pvm_wire::{Code, Tid};
+
+use crate::{buffer, globals, guard, handler, helpers};
+
+/// The enrolled task; null before `pvm_mytid`, after `pvm_exit` and in the child of a fork.
+static TASK: AtomicPtr<Task> = AtomicPtr::new(ptr::null_mut());
+/// Held while enrolling, so that two threads become one task.
+static ENROLLING: Gate<()> = Gate::new(());
+static CONTEXT: AtomicI32 = AtomicI32::new(0);
+
+/// `PvmRoute`
+pub(crate) const ROUTE: usize = 1;
+/// `PvmAutoErr`
+pub(crate) const AUTO_ERR: usize = 3;
+/// `PvmOutputTid`
+pub(crate) const OUTPUT_TID: usize = 4;
+/// `PvmOutputCode`
+pub(crate) const OUTPUT_TAG: usize = 5;
+const TRACE_TID: usize = 6;
+const TRACE_TAG: usize = 7;
+const TRACE_BUFFER: usize = 8;
+const TRACE_OPTIONS: usize = 9;
+/// `PvmFragSize`
+pub(crate) const FRAGMENT: usize = 10;
+/// `PvmResvTids`
+pub(crate) const RESERVED: usize = 11;
+/// `PvmSelfOutputTid`; the codes and options of the task itself follow.
+pub(crate) const OWN_OUTPUT_TID: usize = 12;
+const OWN_OUTPUT_TAG: usize = 13;
+const OWN_TRACE_TID: usize = 14;
+const OWN_TRACE_TAG: usize = 15;
+const OWN_TRACE_BUFFER: usize = 16;
+const OWN_TRACE_OPTIONS: usize = 17;
+/// `PvmShowTids`
+pub(crate) const SHOW_TIDS: usize = 18;
+/// `PvmOutputContext`
+pub(crate) const OUTPUT_CONTEXT: usize = 21;
+const TRACE_CONTEXT: usize = 22;
+const OWN_OUTPUT_CONTEXT: usize = 23;
+const OWN_TRACE_CONTEXT: usize = 24;
+/// `PvmNoReset`
+pub(crate) const NO_RESET: usize = 25;
+/// One more than the last number.
+pub(crate) const OPTIONS: usize = 26;
+
+/// The options by PVM's numbers.
+static VALUES: [AtomicI32; OPTIONS] = {
+    let mut values = [const { AtomicI32::new(0) }; OPTIONS];
+    values[ROUTE] = AtomicI32::new(2);
+    values[AUTO_ERR] = AtomicI32::new(1);
+    values[FRAGMENT] = AtomicI32::new(4080);
+    values[SHOW_TIDS] = AtomicI32::new(1);
+    values
+};
+
+/// The value of an option.
+pub(crate) fn option(number: usize) -> c_int {
+    VALUES[number].load(Ordering::Relaxed)
+}
+
+/// Sets an option and the datum that mirrors it, and returns the old value.
+pub(crate) fn set_option(number: usize, value: c_int) -> c_int {
+    let old = VALUES[number].swap(value, Ordering::Relaxed);
+    mirror();
+    old
+}
+
+/// The context of `pvm_send` and `pvm_recv`.
+pub(crate) fn context() -> c_int {
+    CONTEXT.load(Ordering::Relaxed)
+}
+
+/// Changes it and returns the old one.
+pub(crate) fn set_context(context: c_int) -> c_int {
+    let old = CONTEXT.swap(context, Ordering::Relaxed);
+    mirror();
+    old
+}
+
+/// The task if the process is one.
+pub(crate) fn current() -> Option<&'static Task> {
+    // SAFETY: tasks are leaked, so a pointer that was stored stays valid.
+    unsafe { TASK.load(Ordering::Acquire).as_ref() }
+}
+
+/// The task; enrols first if need be. An enrolled task that lost its daemon stays what it is, and
+/// its calls tell so.
+pub(crate) fn task() -> Result<&'static Task, Code> {
+    if let Some(task) = current() {
+        return Ok(task);
+    }
+    let _enrolling = ENROLLING.enter()?;
+    if let Some(task) = current() {
+        return Ok(task);
+    }
+    let task = Task::enrol(&program(), option(NO_RESET) == 0)?;
+    watch_forks();
+    adopt(&task.welcome().inherited);
+    TASK.store(ptr::from_ref(task).cast_mut(), Ordering::Release);
+    mirror();
+    Ok(task)
+}
+
+/// `pvm_exit`
+pub(crate) fn leave(task: &Task) -> Result<(), Code> {
+    TASK.store(ptr::null_mut(), Ordering::Release);
+    mirror();
+    let left = task.leave();
+    handler::forget_all();
+    left
+}
+
+/// The name of the program as it was called.
+fn program() -> Vec<u8> {
+    std::env::args_os().next().map(OsString::into_vec).unwrap_or_default()
+}
+
+/// Takes over what the parent handed on.
+fn adopt(inherited: &Inherited) {
+    CONTEXT.store(inherited.context, Ordering::Relaxed);
+    let (output, trace) = (&inherited.output, &inherited.trace);
+    for (number, value) in [
+        (OUTPUT_TID, output.tid.0.cast_signed()),
+        (OUTPUT_CONTEXT, output.context),
+        (OUTPUT_TAG, output.tag),
+        (OWN_OUTPUT_TID, output.tid.0.cast_signed()),
+        (OWN_OUTPUT_CONTEXT, output.context),
+        (OWN_OUTPUT_TAG, output.tag),
+        (TRACE_TID, trace.target.tid.0.cast_signed()),
+        (TRACE_CONTEXT, trace.target.context),
+        (TRACE_TAG, trace.target.tag),
+        (TRACE_BUFFER, trace.buffer),
+        (TRACE_OPTIONS, trace.options),
+        (OWN_TRACE_TID, trace.target.tid.0.cast_signed()),
+        (OWN_TRACE_CONTEXT, trace.target.context),
+        (OWN_TRACE_TAG, trace.target.tag),
+        (OWN_TRACE_BUFFER, trace.buffer),
+        (OWN_TRACE_OPTIONS, trace.options),
+    ] {
+        VALUES[number].store(value, Ordering::Relaxed);
+    }
+    for whose in [crate::options::OWN_MASK, crate::options::CHILD_MASK] {
+        crate::options::store_mask(whose, &inherited.trace.mask.0);
+    }
+}
+
+/// What tasks spawned now inherit.
+pub(crate) fn inherited() -> Inherited {
+    let (output, trace) = settings_of_children();
+    Inherited { context: context(), output, trace }
+}
+
+fn target(tid: usize, context: usize, tag: usize) -> Target {
+    Target {
+        tid: Tid(option(tid).cast_unsigned()),
+        context: option(context),
+        tag: option(tag),
+    }
+}
+
+fn settings_of_children() -> (Target, TraceOptions) {
+    let trace = TraceOptions {
+        target: target(TRACE_TID, TRACE_CONTEXT, TRACE_TAG),
+        buffer: option(TRACE_BUFFER),
+        options: option(TRACE_OPTIONS),
+        mask: crate::options::mask(crate::options::CHILD_MASK).to_vec().into(),
+    };
+    (target(OUTPUT_TID, OUTPUT_CONTEXT, OUTPUT_TAG), trace)
+}
+
+/// Tells the daemon where this task's own output goes.
+pub(crate) fn announce_output(task: &Task) -> Result<(), Code> {
+    let output = target(OWN_OUTPUT_TID, OWN_OUTPUT_CONTEXT, OWN_OUTPUT_TAG);
+    task.request(&Request::SetOutput { output }).map(drop)
+}
+
+/// Tells the daemon where this task's own traces go.
+pub(crate) fn announce_trace(task: &Task) -> Result<(), Code> {
+    let trace = TraceOptions {
+        target: target(OWN_TRACE_TID, OWN_TRACE_CONTEXT, OWN_TRACE_TAG),
+        buffer: option(OWN_TRACE_BUFFER),
+        options: option(OWN_TRACE_OPTIONS),
+        mask: crate::options::mask(crate::options::OWN_MASK).to_vec().into(),
+    };
+    task.request(&Request::SetTrace { tid: task.tid(), trace }).map(drop)
+}
+
+/// Writes the exported data that mirror the state; nothing is read back from them.
+fn mirror() {
+    let task = current();
+    let tid = task.map_or(-1, |task| task.tid().0.cast_signed());
+    let parent = task.map_or(-1, |task| task.welcome().parent);
+    let enrolled_pid =
+        task.map_or(-1, |_| c_int::try_from(std::process::id()).unwrap_or(c_int::MAX));
+    let ints = [
+        (&raw mut globals::pvmmytid, tid),
+        (&raw mut globals::pvmmyptid, parent),
+        (&raw mut globals::pvmmyupid, enrolled_pid),
+        (&raw mut globals::pvmmyctx, context()),
+        (&raw mut globals::pvmmydsig, helpers::DATA_SIGNATURE),
+        (&raw mut globals::pvmautoerr, option(AUTO_ERR)),
+        (&raw mut globals::pvmrouteopt, option(ROUTE)),
+        (&raw mut globals::pvmfrgsiz, option(FRAGMENT)),
+        (&raw mut globals::pvmdebmask, option(2)),
+        (&raw mut globals::pvmshowtaskid, option(SHOW_TIDS)),
+        (&raw mut globals::pvmnoreset, option(NO_RESET)),
+        (&raw mut globals::pvmrescode, option(RESERVED)),
+    ];
+    for (datum, value) in ints {
+        // SAFETY: each is an exported int, always valid; C reads them as it likes.
+        unsafe { datum.write_volatile(value) };
+    }
+}
+
+unsafe extern "C" {
+    fn pthread_atfork(
+        before: Option<extern "C" fn()>,
+        in_parent: Option<extern "C" fn()>,
+        in_child: Option<extern "C" fn()>,
+    ) -> c_int;
+}
+
+fn watch_forks() {
+    static WATCHING: AtomicBool = AtomicBool::new(false);
+    if !WATCHING.swap(true, Ordering::Relaxed) {
+        // SAFETY: the handler is a function of this library, which is never unloaded while the
+        // program forks.
+        unsafe { pthread_atfork(None, None, Some(after_fork)) };
+    }
+}
+
+/// The child is nobody: it may enrol as a task of its own.
+extern "C" fn after_fork() {
+    TASK.store(ptr::null_mut(), Ordering::Release);
+    ENROLLING.reset_after_fork();
+    guard::reset_after_fork();
+    buffer::reset_after_fork();
+    handler::reset_after_fork();
+    pvm::after_fork();
+    mirror();
+}

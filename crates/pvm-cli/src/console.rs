@@ -1,0 +1,299 @@
+//! The console: PVM's own, command by command, for people and for scripts.
+//!
+//! It is a task of the machine, so the output of what it spawns comes to it as messages. Lines and
+//! arrivals end in one channel, and the loop here takes one after the other.
+
+mod aliases;
+mod arrival;
+mod dispatch;
+mod help;
+mod hosts;
+mod jobs;
+mod machine;
+mod mailboxes;
+mod mask;
+mod screen;
+mod session;
+mod settings;
+mod spawn;
+mod tasks;
+mod terminal;
+mod tracing;
+mod variables;
+mod words;
+
+use crate::failure::{Failure, Status};
+use crate::hostfile::HostFile;
+use crate::launch::Launch;
+use arrival::Arrival;
+use machine::Seat;
+use pvm_wire::Code;
+use pvm_wire::request::{Reply, Request};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use screen::{Plain, Screen};
+use session::{Next, Session};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::io::{BufRead as _, IsTerminal as _, stdin};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use terminal::{Known, Terminal, Typed};
+
+const PROMPT: &str = "pvm> ";
+const RC_FILE: &str = ".pvmrc";
+
+enum Event {
+    Line(String),
+    End,
+    Arrival(Arrival),
+    /// A signal that ends us, after the terminal is as it was.
+    Signal(i32),
+}
+
+/// What PVM's usage allows: `pvm [-options] [hostfile]`.
+#[derive(Debug, Default)]
+struct Arguments {
+    name: Option<String>,
+    hostfile: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn read(args: &[String]) -> Result<Self, Failure> {
+        let mut arguments = Self::default();
+        for arg in args {
+            if let Some(option) = arg.strip_prefix('-') {
+                // The others of PVM's options are about things that we do not have.
+                let name = option.strip_prefix('n').filter(|name| !name.is_empty());
+                arguments.name = name.map(str::to_owned).or(arguments.name);
+            } else if Path::new(arg).is_file() {
+                arguments.hostfile = Some(PathBuf::from(arg));
+            } else {
+                let text = format!("{arg}: neither a command nor a host file\n  the commands: `pvm --help`");
+                return Err(Failure::new(Status::Usage, text));
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+/// Runs the console to its end.
+pub(crate) fn run(args: &[String]) -> Result<ExitCode, Failure> {
+    let arguments = Arguments::read(args)?;
+    let mut screen = Plain;
+    let seat = match Seat::take() {
+        Ok(seat) => {
+            screen.say(b"pvmd already running.\n");
+            seat
+        }
+        Err(Code::SysErr) => start(&arguments)?,
+        Err(code) => return Err(Failure::refused("the console cannot enrol", code)),
+    };
+    Console::open(seat).run()
+}
+
+/// No daemon answers: starts one, with the hosts of the host file.
+fn start(arguments: &Arguments) -> Result<Seat, Failure> {
+    let file = arguments.hostfile.as_deref().map(HostFile::read).transpose()?.unwrap_or_default();
+    Launch { name: arguments.name.clone(), vmid: None }.background()?;
+    let mut seat = Seat::take().map_err(|code| Failure::refused("the console cannot enrol", code))?;
+    for error in &file.errors {
+        eprintln!("pvm: {error}");
+    }
+    if !file.hosts.is_empty() {
+        add_hosts(&mut seat, &file.hosts);
+    }
+    Ok(seat)
+}
+
+/// As the original does it: what cannot be added is told, and the machine is smaller.
+fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[String]) {
+    let lines = hosts.iter().map(|host| host.as_str().into()).collect();
+    let Ok(Reply::HostResults { results }) = machine.ask(&Request::AddHosts { hosts: lines }) else {
+        return;
+    };
+    for (host, result) in hosts.iter().zip(results) {
+        // A host file names the computer that reads it, too.
+        if result.outcome < 0 && result.outcome != Code::DupHost.number() {
+            let text = Code::from_number(result.outcome).map_or("failed", Code::text);
+            eprintln!("pvm: {host}: {text}\n{}", result.detail.trim_end());
+        }
+    }
+}
+
+struct Console {
+    session: Session,
+    seat: Seat,
+    events: Receiver<Event>,
+    /// None where lines come from a file or a pipe.
+    terminal: Option<Terminal>,
+    known: Known,
+    /// The terminal as it was.
+    saved: Option<Termios>,
+}
+
+impl Console {
+    fn open(seat: Seat) -> Self {
+        let (sender, events) = channel();
+        let to = sender.clone();
+        seat.listen(move |arrival| to.send(Event::Arrival(arrival)).is_ok());
+        let known = Known::default();
+        let saved = if stdin().is_terminal() { tcgetattr(stdin()).ok() } else { None };
+        let terminal = saved.as_ref().and_then(|_| open_terminal(&sender, &known));
+        watch_signals(&sender, saved.is_some());
+        if terminal.is_none() {
+            std::thread::spawn(move || read_lines(&sender));
+        }
+        let own = seat.clone();
+        let variables = std::env::vars_os()
+            .map(|(n, v)| (n.to_string_lossy().into_owned(), v.to_string_lossy().into_owned()));
+        let session = Session::new(Box::new(own), Box::new(Plain), variables.collect());
+        Self { session, seat, events, terminal, known, saved }
+    }
+
+    fn run(mut self) -> Result<ExitCode, Failure> {
+        let mut next = self.run_rc();
+        while next == Next::Go {
+            next = match self.next_line() {
+                Ok(Some(line)) => {
+                    if self.terminal.is_none() {
+                        self.session.say(format!("{line}\n"));
+                    }
+                    dispatch::execute(&mut self.session, &line)
+                }
+                Ok(None) => {
+                    self.session.say("quit\n");
+                    Next::Quit
+                }
+                Err(code) => return Ok(code),
+            };
+        }
+        self.end(next)
+    }
+
+    /// `$HOME/.pvmrc`: its lines are shown, but for the prompt, and done.
+    fn run_rc(&mut self) -> Next {
+        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let text = std::fs::read(home.join(RC_FILE)).unwrap_or_default();
+        for line in String::from_utf8_lossy(&text).lines() {
+            self.session.say(format!("{line}\n"));
+            let next = dispatch::execute(&mut self.session, line);
+            if next != Next::Go {
+                return next;
+            }
+        }
+        Next::Go
+    }
+
+    /// The next line, or none at the end; an exit code where there is nothing left to wait for.
+    fn next_line(&mut self) -> Result<Option<String>, ExitCode> {
+        self.ask_for_line();
+        loop {
+            match self.events.recv() {
+                Ok(Event::Line(line)) => return Ok(Some(line)),
+                Ok(Event::End) | Err(_) => return Ok(None),
+                Ok(Event::Signal(signal)) => return Err(self.die(signal)),
+                Ok(Event::Arrival(Arrival::Lost)) => {
+                    self.session.complain("pvm_nrecv", Code::SysErr);
+                    self.restore();
+                    return Err(ExitCode::from(Status::Daemon as u8));
+                }
+                Ok(Event::Arrival(arrival)) => self.show(arrival),
+            }
+        }
+    }
+
+    fn ask_for_line(&mut self) {
+        let Some(terminal) = &self.terminal else { return self.session.say(PROMPT) };
+        let mut words: Vec<String> =
+            self.session.hosts().iter().map(|host| host.name.to_text()).collect();
+        words.extend(self.session.jobs.list().flat_map(|(_, t)| t).map(|tid| tid.to_string()));
+        if let Ok(mut known) = self.known.lock() {
+            *known = words;
+        }
+        terminal.go_on();
+    }
+
+    /// While a person types, what arrives is printed above the line.
+    fn show(&mut self, arrival: Arrival) {
+        let text = self.session.take(arrival);
+        match &mut self.terminal {
+            _ if text.is_empty() => {}
+            None => self.session.screen.say(&text),
+            // A terminal that is gone shows nothing; its reader ends, too.
+            Some(terminal) => {
+                drop(terminal.printer.print(String::from_utf8_lossy(&text).into_owned()));
+            }
+        }
+    }
+
+    fn end(mut self, next: Next) -> Result<ExitCode, Failure> {
+        if next == Next::Halt {
+            // The answer may be lost in the end of the daemon.
+            let _ = machine::Machine::ask(&mut self.seat, &Request::Halt);
+            return Ok(self.die(SIGTERM));
+        }
+        self.session.say("\nConsole: exit handler called\npvmd still running.\n");
+        self.seat.leave();
+        self.restore();
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn restore(&self) {
+        if let Some(saved) = &self.saved {
+            let _ = tcsetattr(stdin(), OptionalActions::Drain, saved);
+        }
+    }
+
+    /// Ends by a signal, as the original does after `halt`.
+    fn die(&self, signal: i32) -> ExitCode {
+        self.restore();
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+        ExitCode::FAILURE
+    }
+}
+
+fn open_terminal(sender: &Sender<Event>, known: &Known) -> Option<Terminal> {
+    let to = sender.clone();
+    let tell = move |typed| {
+        let event = match typed {
+            Typed::Line(line) => Event::Line(line),
+            Typed::End => Event::End,
+        };
+        to.send(event).is_ok()
+    };
+    Terminal::open(PROMPT, known.clone(), tell)
+}
+
+/// Lines of a script. A last line without an end counts.
+fn read_lines(to: &Sender<Event>) {
+    let mut input = stdin().lock();
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+        let text = String::from_utf8_lossy(&line);
+        let text = text.strip_suffix('\n').unwrap_or(&text).to_owned();
+        line.clear();
+        if to.send(Event::Line(text)).is_err() {
+            return;
+        }
+    }
+    // If nobody listens any more, the console has ended already.
+    let _ = to.send(Event::End);
+}
+
+/// On a terminal Ctrl-C does not end the console, and what does leaves the terminal in order.
+fn watch_signals(sender: &Sender<Event>, on_terminal: bool) {
+    if !on_terminal {
+        return;
+    }
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
+        return;
+    };
+    let to = sender.clone();
+    std::thread::spawn(move || {
+        for signal in signals.forever().filter(|&signal| signal != SIGINT) {
+            if to.send(Event::Signal(signal)).is_err() {
+                break;
+            }
+        }
+    });
+}

@@ -1,0 +1,174 @@
+//! Jobs: what one `spawn ->` started, and where its output goes.
+
+use crate::console::arrival::Wrote;
+use pvm_wire::Tid;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write as _;
+
+/// A line that goes on for longer is broken.
+const LINE_BYTES_MAX: usize = 1 << 20;
+
+/// The jobs that have not finished.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs {
+    jobs: BTreeMap<i32, Job>,
+    last: i32,
+}
+
+/// Where the output of a job goes.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    /// To the console.
+    Console,
+    /// Into a file.
+    File(File),
+    /// Nowhere: a traced job without `->`.
+    Nowhere,
+}
+
+/// One job.
+#[derive(Debug)]
+pub(crate) struct Job {
+    sink: Sink,
+    traced: bool,
+    /// Its tasks that have not ended, in the order in which they came, with the lines they have begun.
+    tasks: Vec<(Tid, Vec<u8>)>,
+}
+
+impl Jobs {
+    /// The number of the next job. A traced job takes two, as in PVM.
+    pub(crate) fn number(&mut self, traced: bool) -> i32 {
+        let number = self.last + 1;
+        self.last += if traced { 2 } else { 1 };
+        number
+    }
+
+    /// Opens a job.
+    pub(crate) fn open(&mut self, number: i32, sink: Sink, traced: bool) {
+        self.jobs.insert(number, Job { sink, traced, tasks: Vec::new() });
+    }
+
+    /// These tasks belong to the job; a job without tasks is none.
+    pub(crate) fn started(&mut self, number: i32, tids: &[Tid]) {
+        if tids.is_empty() {
+            self.jobs.remove(&number);
+        }
+        for &tid in tids {
+            self.find(number, tid);
+        }
+    }
+
+    /// Each job as `jobs` names it, with its tasks.
+    pub(crate) fn list(&self) -> impl Iterator<Item = (String, Vec<Tid>)> {
+        self.jobs.iter().map(|(number, job)| {
+            let mark = if job.traced { 'T' } else { ' ' };
+            (format!("{mark}{number}:"), job.tasks.iter().map(|&(tid, _)| tid).collect())
+        })
+    }
+
+    /// The line that the task has begun, if the job is known; a new task is noted.
+    fn find(&mut self, number: i32, tid: Tid) -> Option<&mut Vec<u8>> {
+        let job = self.jobs.get_mut(&number)?;
+        let place = job.tasks.iter().position(|&(known, _)| known == tid).unwrap_or_else(|| {
+            job.tasks.push((tid, Vec::new()));
+            job.tasks.len() - 1
+        });
+        Some(&mut job.tasks[place].1)
+    }
+
+    /// Takes what a task wrote; gives what the console is to print. `marked` is `PvmShowTids`.
+    pub(crate) fn take(&mut self, number: i32, tid: Tid, what: Wrote, marked: bool) -> Vec<u8> {
+        let Some(begun) = self.find(number, tid) else { return Vec::new() };
+        let mut lines = Vec::new();
+        let mut ended = false;
+        match what {
+            Wrote::New => {}
+            Wrote::Bytes(bytes) => {
+                begun.extend_from_slice(&bytes);
+                lines = whole_lines(begun);
+            }
+            Wrote::End => {
+                ended = true;
+                if !begun.is_empty() {
+                    lines.push(std::mem::take(begun));
+                }
+            }
+        }
+        let mut text = Vec::new();
+        for line in lines {
+            if marked {
+                text.extend_from_slice(format!("[{number}:{tid}] ").as_bytes());
+            }
+            text.extend_from_slice(&line);
+            text.push(b'\n');
+        }
+        if ended && marked {
+            text.extend_from_slice(format!("[{number}:{tid}] EOF\n").as_bytes());
+        }
+        let mut shown = self.pass(number, text);
+        if ended {
+            shown.extend(self.end(number, tid).into_bytes());
+        }
+        shown
+    }
+
+    fn pass(&mut self, number: i32, text: Vec<u8>) -> Vec<u8> {
+        match self.jobs.get_mut(&number).map(|job| &mut job.sink) {
+            Some(Sink::Console) => text,
+            Some(Sink::File(file)) => match file.write_all(&text) {
+                Ok(()) => Vec::new(),
+                // A full disk must not make output disappear: it is shown here instead.
+                Err(error) => [format!("[{number}] {error}\n").into_bytes(), text].concat(),
+            },
+            Some(Sink::Nowhere) | None => Vec::new(),
+        }
+    }
+
+    fn end(&mut self, number: i32, tid: Tid) -> String {
+        let Some(job) = self.jobs.get_mut(&number) else { return String::new() };
+        job.tasks.retain(|&(task, _)| task != tid);
+        if !job.tasks.is_empty() {
+            return String::new();
+        }
+        self.jobs.remove(&number);
+        format!("[{number}] finished\n")
+    }
+}
+
+/// Takes the whole lines out, without their ends.
+fn whole_lines(begun: &mut Vec<u8>) -> Vec<Vec<u8>> {
+    let mut lines: Vec<Vec<u8>> = Vec::new();
+    if let Some(end) = begun.iter().rposition(|&byte| byte == b'\n') {
+        lines.extend(begun[..end].split(|&byte| byte == b'\n').map(<[u8]>::to_vec));
+        begun.drain(..=end);
+    }
+    if begun.len() > LINE_BYTES_MAX {
+        lines.push(std::mem::take(begun));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_shown_line_by_line_until_the_last_task_ends() {
+        let mut jobs = Jobs::default();
+        let (a, b) = (Tid(0x40002), Tid(0x40003));
+        let number = jobs.number(false);
+        jobs.open(number, Sink::Console, false);
+        jobs.started(number, &[a]);
+        let bytes = |text: &str| Wrote::Bytes(text.as_bytes().to_vec());
+        assert_eq!(jobs.take(1, a, bytes("one\ntw"), true), b"[1:t40002] one\n");
+        assert_eq!(jobs.take(1, b, Wrote::New, true), b"");
+        assert_eq!(jobs.list().next().unwrap(), (" 1:".to_owned(), vec![a, b]));
+        assert_eq!(jobs.take(1, a, Wrote::End, true), b"[1:t40002] tw\n[1:t40002] EOF\n");
+        assert_eq!(jobs.take(1, b, bytes("x\n"), false), b"x\n");
+        assert_eq!(jobs.take(1, b, Wrote::End, true), b"[1:t40003] EOF\n[1] finished\n");
+        assert_eq!(jobs.list().count(), 0);
+        assert_eq!(jobs.take(1, b, bytes("late\n"), true), b"");
+        assert_eq!((jobs.number(true), jobs.number(false)), (2, 4));
+    }
+}

@@ -1,0 +1,29 @@
+//! Where the console's words go.
+
+use std::io::{Write as _, stderr, stdout};
+
+/// Shows texts.
+pub(crate) trait Screen {
+    /// What a command answers, or what a task wrote.
+    fn say(&mut self, text: &[u8]);
+    /// What PVM's library would say on standard error.
+    fn complain(&mut self, text: &str);
+}
+
+/// Standard output as it is; at once, because others read it while we live.
+#[derive(Debug)]
+pub(crate) struct Plain;
+
+impl Screen for Plain {
+    fn say(&mut self, text: &[u8]) {
+        let mut out = stdout().lock();
+        if out.write_all(text).and_then(|()| out.flush()).is_err() {
+            // Nobody reads any more; a script without a reader has no purpose.
+            std::process::exit(1);
+        }
+    }
+
+    fn complain(&mut self, text: &str) {
+        let _ = stderr().write_all(text.as_bytes());
+    }
+}

@@ -1,0 +1,73 @@
+//! What a command says when it cannot do what was asked, and how it ends.
+//!
+//! A text says what failed and where, then the likely cause (one that was looked for, not guessed),
+//! then the command to try next. Exit statuses are part of the interface.
+
+use pvm_wire::Code;
+use std::fmt;
+
+/// How a command ends that did not succeed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Status {
+    /// The machine was asked and refused, or a part of what was asked failed.
+    Refused = 1,
+    /// The command line makes no sense; clap uses the same number.
+    Usage = 2,
+    /// No machine is running.
+    NoMachine = 3,
+    /// A daemon could not be started, or it went away.
+    Daemon = 4,
+    /// `pvm run`: the program cannot be started, as in a shell.
+    NotExecutable = 126,
+    /// `pvm run`: the program was not found, as in a shell.
+    NotFound = 127,
+}
+
+/// The end of a command that did not succeed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The exit status.
+    pub(crate) status: Status,
+    text: String,
+}
+
+impl Failure {
+    /// With its text: what and where in the first line, cause and remedy in the next ones.
+    pub(crate) fn new(status: Status, text: impl Into<String>) -> Self {
+        Self { status, text: text.into() }
+    }
+
+    /// The machine answered with a code.
+    pub(crate) fn refused(what: &str, code: Code) -> Self {
+        match code {
+            Code::SysErr => Self::new(
+                Status::Daemon,
+                format!("{what}: the daemon does not answer\n  see `pvm status`, or start anew: `pvm halt; pvm up`"),
+            ),
+            _ => Self::new(Status::Refused, format!("{what}: {code}")),
+        }
+    }
+
+    /// The machine answered with something that does not belong to the question.
+    pub(crate) fn unexpected(what: &str) -> Self {
+        Self::new(
+            Status::Daemon,
+            format!("{what}: an answer that does not fit\n  pvm and pvmd are of different versions: `pvm halt; pvm up`"),
+        )
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pvm: {}", self.text)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(Status::Refused, error.to_string())
+    }
+}

@@ -1,0 +1,149 @@
+//! Starts a daemon: one that stays in the background, or one bound to this process's life.
+
+use crate::failure::{Failure, Status};
+use crate::progress::Progress;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// A daemon that is not ready by then will never be.
+const READY_TIME_MAX: Duration = Duration::from_secs(20);
+/// How long a bound daemon may take to end its tasks and remove its files.
+const END_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// What to start.
+#[derive(Debug, Default)]
+pub(crate) struct Launch {
+    /// The host's name in the machine, if not the computer's.
+    pub(crate) name: Option<String>,
+    /// The machine's name, if not the one in the environment.
+    pub(crate) vmid: Option<String>,
+}
+
+/// A daemon that ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    /// Its socket.
+    pub(crate) socket: PathBuf,
+    child: Child,
+    /// Its standard input: while it is open the daemon lives, so it ends even if we are killed.
+    life: Option<ChildStdin>,
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        self.life = None;
+        let end = Instant::now() + END_TIME_MAX;
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if Instant::now() > end {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Launch {
+    /// Starts a daemon that outlives us; gives the path of its socket.
+    pub(crate) fn background(&self) -> Result<PathBuf, Failure> {
+        let (_, socket) = self.start(Stdio::null(), &[])?;
+        Ok(socket)
+    }
+
+    /// Starts a daemon that ends with us.
+    pub(crate) fn bound(&self) -> Result<Bound, Failure> {
+        let (mut child, socket) = self.start(Stdio::piped(), &["--bound"])?;
+        let life = child.stdin.take();
+        Ok(Bound { socket, child, life })
+    }
+
+    fn start(&self, stdin: Stdio, args: &[&str]) -> Result<(Child, PathBuf), Failure> {
+        let program = find_program()?;
+        let _progress = Progress::start("waiting for the daemon");
+        // No pipe: a daemon in the background would keep it open, and somebody may wait for its end.
+        let mut said = scratch_file()?;
+        let mut command = Command::new(&program);
+        command.args(args).stdin(stdin).stdout(Stdio::piped()).stderr(said.try_clone()?);
+        command.args(self.name.iter().map(|name| format!("--name={name}")));
+        command.envs(self.vmid.iter().map(|vmid| ("PVM_VMID", vmid)));
+        // Ctrl-C on our terminal is not for it.
+        command.process_group(0);
+        let mut child = command.spawn().map_err(|error| cannot_run(&program, &error))?;
+        let ready = child.stdout.take().and_then(first_line);
+        if let Some(socket) = ready {
+            return Ok((child, PathBuf::from(socket)));
+        }
+        let _ = child.kill();
+        let ended = child.wait();
+        let mut reason = String::new();
+        let _ = said.rewind();
+        let _ = said.read_to_string(&mut reason);
+        let reason = match reason.trim() {
+            "" => ended.map_or_else(|error| error.to_string(), |status| format!("it ended with {status}")),
+            text => text.replace('\n', "\n  "),
+        };
+        Err(Failure::new(
+            Status::Daemon,
+            format!("the daemon {} did not start\n  {reason}", program.display()),
+        ))
+    }
+}
+
+/// What the daemon prints when it is ready.
+fn first_line(stdout: ChildStdout) -> Option<String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let _ = BufReader::new(stdout).read_line(&mut line);
+        // Nobody listens any more if it came too late.
+        let _ = sender.send(line);
+    });
+    let line = receiver.recv_timeout(READY_TIME_MAX).ok()?;
+    let line = line.trim_end();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// A file that has no name any more.
+fn scratch_file() -> Result<File, Failure> {
+    let name = format!("pvm-{}-{}", std::process::id(), READY_TIME_MAX.as_millis());
+    let path = std::env::temp_dir().join(name);
+    let _ = std::fs::remove_file(&path);
+    let file = File::options().read(true).append(true).create_new(true).open(&path);
+    let file = file.map_err(|error| {
+        Failure::new(Status::Daemon, format!("{}: {error}", path.display()))
+    })?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+/// `pvmd` beside this program, under PVM_ROOT, or in PATH.
+fn find_program() -> Result<PathBuf, Failure> {
+    let mut places = Vec::new();
+    if let Ok(ours) = std::env::current_exe() {
+        places.extend(ours.parent().map(Path::to_path_buf));
+    }
+    places.extend(std::env::var_os("PVM_ROOT").map(|root| Path::new(&root).join("bin")));
+    if let Some(path) = std::env::var_os("PATH") {
+        places.extend(std::env::split_paths(&path));
+    }
+    let programs = places.iter().map(|place| place.join("pvmd"));
+    programs.into_iter().find(|program| program.is_file()).ok_or_else(|| {
+        let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+        Failure::new(
+            Status::Daemon,
+            format!(
+                "the daemon pvmd is not installed (looked in {})\n  install it beside pvm: `make install PREFIX=DIR`",
+                looked.join(", ")
+            ),
+        )
+    })
+}
+
+fn cannot_run(program: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Status::Daemon, format!("cannot run {}: {error}", program.display()))
+}

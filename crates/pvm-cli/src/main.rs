@@ -1,0 +1,70 @@
+//! `pvm`: the console of PVM 3, and the commands beside it.
+//!
+//! Without a command it is PVM's console, with PVM's prompt and output ([`console`]). The commands
+//! ask the daemon as operators, print tables or JSON, and say in their errors what to do next.
+//! It never speaks to other hosts and starts nothing but `pvmd`.
+//!
+//! For `make install`: `pvm generate man DIR` writes `pvm.1`, `pvm-run.1` ... and
+//! `pvm generate completions DIR` writes `pvm.bash`, `_pvm` and `pvm.fish`.
+#![forbid(unsafe_code)]
+
+mod commands;
+mod console;
+mod failure;
+mod generate;
+mod hostfile;
+mod launch;
+mod operator;
+mod options;
+mod progress;
+mod run;
+mod signals;
+mod table;
+
+use clap::{CommandFactory as _, Parser as _};
+use commands::{machine, names, tasks};
+use failure::Failure;
+use options::{Command, Options};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    let outcome = match console_arguments(&args) {
+        Some(arguments) => console::run(&arguments),
+        None => command(Options::parse().command),
+    };
+    outcome.unwrap_or_else(|failure| {
+        eprintln!("{failure}");
+        ExitCode::from(failure.status as u8)
+    })
+}
+
+/// The console's arguments, if it is the console that is asked for: PVM's own usage has options
+/// of one dash and a host file, and no word that is a command.
+fn console_arguments(args: &[std::ffi::OsString]) -> Option<Vec<String>> {
+    let texts: Vec<String> = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let Some(first) = texts.first() else { return Some(texts) };
+    let ours = ["-h", "-V", "--help", "--version", "help"].contains(&first.as_str())
+        || first.starts_with("--")
+        || Options::command().find_subcommand(first).is_some();
+    (!ours).then_some(texts)
+}
+
+fn command(command: Option<Command>) -> Result<ExitCode, Failure> {
+    let done = match command {
+        None => return console::run(&[]),
+        Some(Command::Run(options)) => return run::run(&options),
+        Some(Command::Up(options)) => machine::up(&options),
+        Some(Command::Add(options)) => machine::change_hosts(&options.hosts, true, options.json),
+        Some(Command::Del(options)) => machine::change_hosts(&options.hosts, false, options.json),
+        Some(Command::Conf(options)) => machine::conf(options.json),
+        Some(Command::Ps(options)) => tasks::ps(&options),
+        Some(Command::Kill(options)) => tasks::kill(&options),
+        Some(Command::Names(options)) => names::names(&options),
+        Some(Command::Groups(options)) => names::groups(options.json),
+        Some(Command::Status(options)) => machine::status(options.json),
+        Some(Command::Halt) => machine::halt(),
+        Some(Command::Generate(options)) => generate::generate(&options),
+    };
+    done.map(|()| ExitCode::SUCCESS)
+}

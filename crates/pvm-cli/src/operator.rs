@@ -1,0 +1,161 @@
+//! A connection to the local daemon as an operator: somebody who asks and is no task.
+//!
+//! Most commands ask one thing after the other. `pvm run` asks and listens at the same time, so a
+//! connection can be taken apart into an [`Asker`] and [`Answers`].
+
+use crate::failure::{Failure, Status};
+use pvm_wire::request::{Reply, Request, Role};
+use pvm_wire::{Code, FRAME_BYTES_MAX, FrameBuffer, PROTOCOL_VERSION, Wire as _, write_frame};
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// No answer of a living daemon takes longer; starting a host over ssh takes the longest.
+const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
+
+/// Asks.
+#[derive(Debug)]
+pub(crate) struct Asker {
+    stream: UnixStream,
+    last: u32,
+}
+
+impl Asker {
+    /// Sends a request and gives its number.
+    pub(crate) fn send(&mut self, request: &Request) -> Result<u32, Code> {
+        self.last = self.last.wrapping_add(1);
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, self.last, request);
+        self.stream.write_all(&bytes).map_err(|_| Code::SysErr)?;
+        Ok(self.last)
+    }
+}
+
+/// Listens.
+#[derive(Debug)]
+pub(crate) struct Answers {
+    stream: UnixStream,
+    frames: FrameBuffer,
+}
+
+impl Answers {
+    /// The next answer and the number of its request; waits for it.
+    pub(crate) fn next(&mut self) -> Result<(u32, Reply), Code> {
+        let mut bytes = [0; 1 << 16];
+        loop {
+            if let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::BadMsg)? {
+                return Ok((id, Reply::from_bytes(payload).map_err(|_| Code::BadMsg)?));
+            }
+            match self.stream.read(&mut bytes) {
+                Ok(0) => return Err(Code::SysErr),
+                Ok(count) => self.frames.push(&bytes[..count]),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return Err(Code::SysErr),
+            }
+        }
+    }
+}
+
+/// A connection.
+#[derive(Debug)]
+pub(crate) struct Operator {
+    asker: Asker,
+    answers: Answers,
+}
+
+impl Operator {
+    /// To the machine that the environment names.
+    pub(crate) fn connect() -> Result<Self, Failure> {
+        Self::connect_if_running()?.ok_or_else(no_machine)
+    }
+
+    /// As [`Operator::connect`], but that nothing runs is no failure.
+    pub(crate) fn connect_if_running() -> Result<Option<Self>, Failure> {
+        for path in pvm::locate::sockets() {
+            if let Some(operator) = Self::connect_at(&path)? {
+                return Ok(Some(operator));
+            }
+        }
+        Ok(None)
+    }
+
+    /// To the daemon whose socket this is, if it lives.
+    pub(crate) fn connect_at(path: &Path) -> Result<Option<Self>, Failure> {
+        let Ok(stream) = UnixStream::connect(path) else { return Ok(None) };
+        let other = stream.try_clone()?;
+        stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
+        let frames = FrameBuffer::new(FRAME_BYTES_MAX);
+        let answers = Answers { stream, frames };
+        let mut operator = Self { asker: Asker { stream: other, last: 0 }, answers };
+        let hello = Request::Hello {
+            version: PROTOCOL_VERSION,
+            role: Role::Operator,
+            program: "pvm".into(),
+            reset: false,
+        };
+        match operator.ask(&hello) {
+            Ok(Reply::Ready { .. }) => Ok(Some(operator)),
+            Ok(Reply::Refused { reason, .. }) => Err(Failure::new(
+                Status::Daemon,
+                format!("the daemon at {} refused: {reason}", path.display()),
+            )),
+            // It went down between our connect and its answer: as good as not running.
+            Err(Code::SysErr) => Ok(None),
+            _ => Err(Failure::unexpected(&format!("the daemon at {}", path.display()))),
+        }
+    }
+
+    /// Asks and waits for the answer; a refusal is an error.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Reply, Code> {
+        let asked = self.asker.send(request)?;
+        loop {
+            match self.answers.next()? {
+                (id, Reply::Failed { code }) if id == asked => return Err(code),
+                (id, reply) if id == asked => return Ok(reply),
+                _ => {}
+            }
+        }
+    }
+
+    /// Takes the connection apart. The listening side waits without a bound.
+    pub(crate) fn split(self) -> Result<(Asker, Answers), Failure> {
+        self.answers.stream.set_read_timeout(None)?;
+        Ok((self.asker, self.answers))
+    }
+}
+
+/// Nothing runs: says where it was looked for and what runs instead.
+fn no_machine() -> Failure {
+    let folder = pvm::locate::runtime_directory();
+    let mut text = format!("no virtual machine is running (looked in {})", folder.display());
+    let others = other_machines(&folder);
+    if others.is_empty() {
+        text += "\n  start one with `pvm up`";
+    } else {
+        text += &format!(
+            "\n  running under another PVM_VMID: {}\n  choose one with `PVM_VMID={} pvm ...`, or start one here with `pvm up`",
+            others.join(", "),
+            others[0]
+        );
+    }
+    Failure::new(Status::NoMachine, text)
+}
+
+/// The user's machines beside the one whose folder this is: those with a socket that answers.
+fn other_machines(folder: &Path) -> Vec<String> {
+    let machines = folder.parent().map(entries).unwrap_or_default();
+    let lives = |machine: &PathBuf| {
+        let sockets = entries(machine).into_iter().map(|host| host.join("pvmd.sock"));
+        sockets.into_iter().any(|socket| UnixStream::connect(socket).is_ok())
+    };
+    let living = machines.into_iter().filter(|machine| machine != folder).filter(lives);
+    living.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}

@@ -1,0 +1,82 @@
+//! What the end of the tasks makes of our own exit status.
+
+const SIGNAL_BASE: u8 = 128;
+const SIGKILL: u8 = 9;
+const SIGPIPE: u8 = 13;
+
+/// Gathers how tasks end. The first status that is not zero counts.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    status: u8,
+    signal: Option<i32>,
+    killed: bool,
+}
+
+impl Ending {
+    /// A task ended, as `waitpid` tells it. Gives the signal that ended it, if that is news: what
+    /// a signal of ours did is none.
+    pub(crate) fn exited(&mut self, status: i32) -> Option<i32> {
+        let signal = status & 0x7f;
+        let code = if signal == 0 { (status >> 8) & 0xff } else { i32::from(SIGNAL_BASE) + signal };
+        if self.status == 0 {
+            self.status = u8::try_from(code).unwrap_or(u8::MAX);
+        }
+        (signal != 0 && self.signal.is_none()).then_some(signal)
+    }
+
+    /// A task was not started.
+    pub(crate) fn failed(&mut self) {
+        self.status = self.status.max(1);
+    }
+
+    /// We were told to end, by this signal.
+    pub(crate) fn interrupted(&mut self, signal: i32) {
+        self.signal = Some(signal);
+    }
+
+    /// The tasks had to be killed, because the signal did not end them.
+    pub(crate) fn killed(&mut self) {
+        self.killed = true;
+    }
+
+    /// Our output has no reader any more.
+    pub(crate) fn nobody_reads(&mut self) {
+        self.status = SIGNAL_BASE + SIGPIPE;
+        self.signal = Some(SIGPIPE.into());
+    }
+
+    /// The exit status. Tasks that had to be killed count as ended by the signal that we got.
+    pub(crate) fn status(&self) -> u8 {
+        let had_to_be = self.killed && (self.status == 0 || self.status == SIGNAL_BASE + SIGKILL);
+        match self.signal {
+            Some(signal) if had_to_be => SIGNAL_BASE + u8::try_from(signal).unwrap_or(0),
+            _ => self.status,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_status_that_is_not_zero_counts() {
+        let mut ending = Ending::default();
+        assert_eq!(ending.exited(0), None);
+        assert_eq!(ending.exited(3 << 8), None);
+        assert_eq!(ending.exited(11), Some(11));
+        assert_eq!(ending.status(), 3);
+    }
+
+    #[test]
+    fn a_signal_gives_what_a_shell_gives() {
+        let mut ending = Ending::default();
+        assert_eq!(ending.exited(11 | 0x80), Some(11));
+        assert_eq!(ending.status(), 139);
+        let mut ending = Ending::default();
+        ending.interrupted(2);
+        ending.killed();
+        assert_eq!(ending.exited(9), None);
+        assert_eq!(ending.status(), 130);
+    }
+}

@@ -1,0 +1,140 @@
+//! Everything that can happen to `pvm run`, in one channel.
+
+use crate::failure::Failure;
+use crate::operator::{Answers, Asker};
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Blob, Code, Tid};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use std::io::{ErrorKind, Read as _};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::spawn;
+use std::time::Instant;
+
+const INPUT_BYTES: usize = 1 << 16;
+
+/// Something that happened.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// The daemon said something, or went away.
+    Answer(Result<(u32, Reply), Code>),
+    /// Somebody sent us a signal.
+    Signal(i32),
+}
+
+enum Happening {
+    Event(Event),
+    Input(Vec<u8>),
+}
+
+/// Where events come from and requests go.
+#[derive(Debug)]
+pub(crate) struct Events {
+    asker: Asker,
+    sender: Sender<Happening>,
+    receiver: Receiver<Happening>,
+    input: Option<Input>,
+}
+
+/// Standard input on its way to a task. One piece at a time, so that none piles up here.
+#[derive(Debug)]
+struct Input {
+    to: Tid,
+    /// The request that hands over a piece, until it is answered.
+    pending: Option<u32>,
+    /// Lets the reader read on.
+    more: SyncSender<()>,
+}
+
+impl Events {
+    /// Starts to listen for answers and signals.
+    pub(crate) fn listen(asker: Asker, mut answers: Answers) -> Result<Self, Failure> {
+        let (sender, receiver) = channel();
+        let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
+        let to = sender.clone();
+        spawn(move || {
+            let arrived = signals.forever().map(|signal| Happening::Event(Event::Signal(signal)));
+            let _ = arrived.map(|event| to.send(event)).find(Result::is_err);
+        });
+        let to = sender.clone();
+        spawn(move || {
+            loop {
+                let answer = answers.next();
+                let last = answer.is_err();
+                if to.send(Happening::Event(Event::Answer(answer))).is_err() || last {
+                    break;
+                }
+            }
+        });
+        Ok(Self { asker, sender, receiver, input: None })
+    }
+
+    /// Starts to pass standard input on to this task.
+    pub(crate) fn feed(&mut self, to: Tid) {
+        let (more, go_on) = sync_channel(1);
+        let sender = self.sender.clone();
+        spawn(move || read_input(&sender, &go_on));
+        self.input = Some(Input { to, pending: None, more });
+    }
+
+    /// Sends a request and gives its number.
+    pub(crate) fn send(&mut self, request: &Request) -> Result<u32, Failure> {
+        self.asker.send(request).map_err(|code| Failure::refused("the tasks are lost", code))
+    }
+
+    /// The next event, or none if it does not come in time.
+    pub(crate) fn next(&mut self, deadline: Option<Instant>) -> Option<Event> {
+        loop {
+            let happening = match deadline {
+                None => self.receiver.recv().ok()?,
+                Some(at) => {
+                    self.receiver.recv_timeout(at.saturating_duration_since(Instant::now())).ok()?
+                }
+            };
+            match happening {
+                Happening::Input(bytes) => self.pass_on(bytes),
+                Happening::Event(Event::Answer(Ok((id, reply)))) if self.is_input(id) => {
+                    self.passed_on(&reply);
+                }
+                Happening::Event(event) => return Some(event),
+            }
+        }
+    }
+
+    fn is_input(&self, id: u32) -> bool {
+        self.input.as_ref().is_some_and(|input| input.pending == Some(id))
+    }
+
+    fn pass_on(&mut self, bytes: Vec<u8>) {
+        let Some(input) = &mut self.input else { return };
+        let feed = Request::Feed { tid: input.to, bytes: Blob(bytes) };
+        // If it cannot be sent, the answers end too and say so.
+        input.pending = self.asker.send(&feed).ok();
+    }
+
+    fn passed_on(&mut self, reply: &Reply) {
+        let Some(input) = &mut self.input else { return };
+        input.pending = None;
+        match reply {
+            // The task has ended, or reads no more: what comes is for nobody.
+            Reply::Failed { .. } => self.input = None,
+            // The reader has ended if it read the end.
+            _ => drop(input.more.try_send(())),
+        }
+    }
+}
+
+/// Reads piece by piece; the empty piece is the end.
+fn read_input(to: &Sender<Happening>, go_on: &Receiver<()>) {
+    let mut input = std::io::stdin().lock();
+    let mut bytes = vec![0; INPUT_BYTES];
+    loop {
+        let count = match input.read(&mut bytes) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            read => read.unwrap_or(0),
+        };
+        let told = to.send(Happening::Input(bytes[..count].to_vec()));
+        if told.is_err() || count == 0 || go_on.recv().is_err() {
+            break;
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Which program `pvm run` means, and the request that starts it.
+
+use crate::failure::{Failure, Status};
+use crate::operator::Operator;
+use crate::options::RunOptions;
+use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TaskInfo, TraceOptions};
+use pvm_wire::{Blob, Code, Tid};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// `PvmTaskHost`.
+const ON_HOST: i32 = 1;
+/// What a task's own start put into our environment, if a task runs us: not for other tasks.
+const OF_ONE_TASK: [&str; 7] =
+    ["PVMSOCK", "PVMEPID", "PVMCTX", "PVMTMASK", "PVMTRCBUF", "PVMTRCOPT", "PVMSPAWNWD"];
+
+/// What came of the start.
+#[derive(Debug)]
+pub(crate) struct Start {
+    /// An id or a code for each task.
+    pub(crate) outcomes: Vec<i32>,
+}
+
+impl Start {
+    /// The tasks that were started.
+    pub(crate) fn tasks(&self) -> Vec<Tid> {
+        let good = self.outcomes.iter().filter(|&&outcome| outcome > 0);
+        good.map(|&outcome| Tid::from_c_int(outcome)).collect()
+    }
+
+    /// Why others were not.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = Code> {
+        let bad = self.outcomes.iter().filter(|&&outcome| outcome <= 0);
+        bad.map(|&outcome| Code::from_number(outcome).unwrap_or(Code::DSysErr))
+    }
+}
+
+/// Starts the program. A plain name is looked for in the spawn path, then in PATH.
+pub(crate) fn start(
+    operator: &mut Operator,
+    options: &RunOptions,
+    vmid: Option<&str>,
+) -> Result<Start, Failure> {
+    let named = Path::new(options.program());
+    let is_plain = !options.program().as_bytes().contains(&b'/');
+    let file = if is_plain { named.to_path_buf() } else { std::path::absolute(named)? };
+    let mut request = request(options, &file, vmid)?;
+    let (start, tried) = attempt(operator, &request)?;
+    let Some(code) = start.all_failed() else { return Ok(start) };
+    let in_path = if is_plain && code == Code::NoFile { find_in_path(named) } else { None };
+    if let Some(found) = in_path {
+        request.file = Blob(found.into_os_string().into_vec());
+        let (start, _) = attempt(operator, &request)?;
+        return match start.all_failed() {
+            None => Ok(start),
+            Some(code) => Err(explain(operator, options, code, &tried)),
+        };
+    }
+    Err(explain(operator, options, code, &tried))
+}
+
+impl Start {
+    fn all_failed(&self) -> Option<Code> {
+        if self.tasks().is_empty() { self.failures().next() } else { None }
+    }
+}
+
+fn attempt(operator: &mut Operator, spawn: &SpawnRequest) -> Result<(Start, Vec<Blob>), Failure> {
+    match operator.ask(&Request::Run { spawn: spawn.clone() }) {
+        Ok(Reply::Spawned { outcomes, tried }) => Ok((Start { outcomes }, tried)),
+        Ok(_) => Err(Failure::unexpected("run")),
+        Err(code) => Ok((Start { outcomes: vec![code.number()] }, Vec::new())),
+    }
+}
+
+fn request(options: &RunOptions, file: &Path, vmid: Option<&str>) -> Result<SpawnRequest, Failure> {
+    let bytes = |text: &OsString| Blob(text.clone().into_vec());
+    let nowhere = || Target { tid: Tid::NONE, context: 0, tag: 0 };
+    let trace = TraceOptions { target: nowhere(), buffer: 0, options: 0, mask: Blob::default() };
+    let place = options.host.clone().unwrap_or_default();
+    Ok(SpawnRequest {
+        file: Blob(file.as_os_str().as_bytes().to_vec()),
+        args: options.arguments().iter().map(bytes).collect(),
+        flags: if place.is_empty() { 0 } else { ON_HOST },
+        place: Blob(place.into_bytes()),
+        count: i32::from(options.count),
+        environment: environment(options, vmid),
+        whole_environment: true,
+        directory: bytes(&std::env::current_dir()?.into_os_string()),
+        inherited: Inherited { context: 0, output: nowhere(), trace },
+    })
+}
+
+/// Ours, with what the options and a machine of our own change.
+fn environment(options: &RunOptions, vmid: Option<&str>) -> Vec<Blob> {
+    let mut changes: Vec<OsString> = options.env.iter().map(OsString::from).collect();
+    changes.extend(vmid.map(|vmid| OsString::from(format!("PVM_VMID={vmid}"))));
+    let changed = |name: &OsStr| {
+        let starts = |change: &OsString| {
+            change.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+        };
+        changes.iter().any(starts)
+    };
+    let kept = std::env::vars_os()
+        .filter(|(name, _)| !OF_ONE_TASK.iter().any(|own| name == own) && !changed(name))
+        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
+    let changes = changes.iter().map(|change| change.as_bytes().to_vec());
+    kept.chain(changes).map(Blob).collect()
+}
+
+fn find_in_path(name: &Path) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| is_executable(file))
+}
+
+fn is_executable(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+/// Says why nothing was started: what can be seen from here is looked at.
+fn explain(operator: &mut Operator, options: &RunOptions, code: Code, tried: &[Blob]) -> Failure {
+    let name = options.program().to_string_lossy();
+    match code {
+        Code::NoFile => not_found(&name, tried),
+        Code::NoHost => no_host(operator, options),
+        _ => Failure::refused(&name, code),
+    }
+}
+
+fn not_found(name: &str, tried: &[Blob]) -> Failure {
+    let here = Path::new(name);
+    if name.contains('/') && here.is_file() && !is_executable(here) {
+        let text = format!("{name}: not executable\n  make it so: `chmod +x {name}`");
+        return Failure::new(Status::NotExecutable, text);
+    }
+    if name.contains('/') && here.is_dir() {
+        return Failure::new(Status::NotExecutable, format!("{name}: a folder, not a program"));
+    }
+    let mut text = format!("{name}: no such program");
+    for path in tried {
+        text += &format!("\n  tried {}", path.to_text());
+    }
+    if !name.contains('/') {
+        text += "\n  tried the folders in PATH";
+        if is_executable(here) {
+            text += &format!("\n  there is one in this folder: `pvm run ./{name}`");
+        }
+    }
+    Failure::new(Status::NotFound, text)
+}
+
+fn no_host(operator: &mut Operator, options: &RunOptions) -> Failure {
+    let wanted = options.host.as_deref().unwrap_or("any");
+    let mut text = format!("no such host: {wanted}");
+    if let Ok(Reply::Hosts { hosts }) = operator.ask(&Request::Config) {
+        let names: Vec<String> = hosts.iter().map(|host| host.name.to_text()).collect();
+        text += &format!("\n  the machine has {}; `pvm add {wanted}` adds it", names.join(", "));
+    }
+    Failure::new(Status::Refused, text)
+}
+
+/// Those of `tasks` that descend from `roots`, which need not be alive.
+pub(crate) fn descendants(roots: &[Tid], tasks: &[TaskInfo]) -> Vec<Tid> {
+    let mut family = roots.to_vec();
+    let mut found = Vec::new();
+    loop {
+        let is_new = |task: &&TaskInfo| family.contains(&task.parent) && !family.contains(&task.tid);
+        let next: Vec<Tid> = tasks.iter().filter(is_new).map(|task| task.tid).collect();
+        if next.is_empty() {
+            return found;
+        }
+        family.extend(&next);
+        found.extend(next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(tid: u32, parent: u32) -> TaskInfo {
+        let (tid, parent, host) = (Tid(tid), Tid(parent), Tid(0x40000));
+        TaskInfo { tid, parent, host, flags: 6, name: Blob::default(), pid: 1 }
+    }
+
+    #[test]
+    fn children_of_children_are_found_even_if_the_first_has_ended() {
+        let tasks = [task(5, 4), task(6, 5), task(7, 9), task(4, 3)];
+        assert_eq!(descendants(&[Tid(3)], &tasks), [Tid(4), Tid(5), Tid(6)]);
+        assert_eq!(descendants(&[Tid(7)], &tasks), []);
+    }
+}

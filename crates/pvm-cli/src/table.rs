@@ -1,0 +1,68 @@
+//! Tables for people: columns as wide as their widest cell, two blanks between them.
+
+use std::fmt;
+
+/// On which side of its column a cell stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    /// Names and texts.
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// Rows under a heading.
+#[derive(Debug)]
+pub(crate) struct Table {
+    sides: Vec<Side>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these columns.
+    pub(crate) fn new(columns: &[(&str, Side)]) -> Self {
+        let (names, sides) = columns.iter().map(|&(name, side)| (name.to_owned(), side)).unzip();
+        Self { sides, rows: vec![names] }
+    }
+
+    /// Adds a row; cells that are missing are empty.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    fn width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let widths: Vec<usize> = (0..self.sides.len()).map(|column| self.width(column)).collect();
+        for row in &self.rows {
+            let mut line = String::new();
+            for ((cell, side), &width) in row.iter().zip(&self.sides).zip(&widths) {
+                let gap = if line.is_empty() { "" } else { "  " };
+                line += &match side {
+                    Side::Left => format!("{gap}{cell:<width$}"),
+                    Side::Right => format!("{gap}{cell:>width$}"),
+                };
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_they_must_be() {
+        let mut table = Table::new(&[("HOST", Side::Left), ("PID", Side::Right), ("X", Side::Left)]);
+        table.row(["a".to_owned(), "12345".to_owned(), "b".to_owned()]);
+        table.row(["longer".to_owned(), "1".to_owned()]);
+        assert_eq!(table.to_string(), "HOST      PID  X\na       12345  b\nlonger      1\n");
+    }
+}

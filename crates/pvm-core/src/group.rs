@@ -1,0 +1,150 @@
+//! Groups of tasks: names, instance numbers, frozen or not; the same on every host.
+
+use crate::records::{Change, Table};
+use pvm_wire::{Blob, Code, HostIndex, Tid, record};
+
+record! {
+    /// One group.
+    pub struct Group {
+        /// By instance; [`Tid::NONE`] marks a hole. The last one is no hole.
+        pub members: Vec<Tid>,
+        pub frozen: bool,
+        /// True once a member of a frozen group has gone: no barrier of it can be met again.
+        pub defunct: bool,
+    }
+}
+
+impl Group {
+    /// How many members there are.
+    pub(crate) fn size(&self) -> usize {
+        self.members.iter().filter(|&&tid| tid != Tid::NONE).count()
+    }
+
+    pub(crate) fn has(&self, tid: Tid) -> bool {
+        tid != Tid::NONE && self.members.contains(&tid)
+    }
+}
+
+/// All groups.
+#[derive(Debug)]
+pub(crate) struct Groups {
+    groups: Table<Blob, Group>,
+}
+
+impl Groups {
+    pub(crate) const fn new() -> Self {
+        Self { groups: Table::new(b'g') }
+    }
+
+    /// The group, or why there is none.
+    pub(crate) fn find(&self, name: &Blob) -> Result<&Group, Code> {
+        self.groups.get(name).ok_or(Code::NoGroup)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Blob, &Group)> {
+        self.groups.iter()
+    }
+
+    /// `pvm_joingroup`: the smallest free instance number.
+    pub(crate) fn join(&mut self, name: &Blob, tid: Tid) -> Result<i32, Code> {
+        if name.0.is_empty() {
+            return Err(Code::NullGroup);
+        }
+        if !self.groups.contains(name) {
+            let group = Group { members: Vec::new(), frozen: false, defunct: false };
+            self.groups.insert(name.clone(), group);
+        }
+        let group = self.groups.get_mut(name).expect("inserted above");
+        if group.has(tid) {
+            return Err(Code::DupGroup);
+        }
+        if group.frozen {
+            return Err(Code::Denied);
+        }
+        let hole = group.members.iter().position(|&member| member == Tid::NONE);
+        let instance = hole.unwrap_or(group.members.len());
+        match hole {
+            Some(hole) => group.members[hole] = tid,
+            None => group.members.push(tid),
+        }
+        i32::try_from(instance).map_err(|_| Code::OutOfRes)
+    }
+
+    /// `pvm_lvgroup`.
+    pub(crate) fn leave(&mut self, name: &Blob, tid: Tid) -> Result<(), Code> {
+        let group = self.groups.get_mut(name).ok_or(Code::NoGroup)?;
+        let member = group.members.iter_mut().find(|member| **member == tid);
+        *member.ok_or(Code::NotInGroup)? = Tid::NONE;
+        group.defunct |= group.frozen;
+        while group.members.last() == Some(&Tid::NONE) {
+            group.members.pop();
+        }
+        if group.members.is_empty() {
+            self.groups.remove(name);
+        }
+        Ok(())
+    }
+
+    /// `pvm_freezegroup`, after all have called it.
+    pub(crate) fn freeze(&mut self, name: &Blob) -> Result<i32, Code> {
+        let group = self.groups.get_mut(name).ok_or(Code::NoGroup)?;
+        group.frozen = true;
+        i32::try_from(group.size()).map_err(|_| Code::OutOfRes)
+    }
+
+    /// A task is gone: it leaves all its groups. Returns their names.
+    pub(crate) fn task_gone(&mut self, tid: Tid) -> Vec<Blob> {
+        let names = self.groups.keys_where(|_, group| group.has(tid));
+        for name in &names {
+            self.leave(name, tid).expect("it is a member");
+        }
+        names
+    }
+
+    /// The tasks of a host that are members of any group.
+    pub(crate) fn members_on(&self, host: HostIndex) -> Vec<Tid> {
+        let members = self.groups.values().flat_map(|group| group.members.iter().copied());
+        members.filter(|tid| *tid != Tid::NONE && tid.host() == host).collect()
+    }
+
+    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
+        self.groups.take_changes(out);
+    }
+
+    pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
+        self.groups.records(out);
+    }
+
+    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.groups.restore(key, value)
+    }
+
+    pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.groups.adopt(key, value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instances_fill_the_smallest_hole_and_the_last_one_out_ends_the_group() {
+        let mut groups = Groups::new();
+        let name = &"g".into();
+        let [a, b, c] = [Tid(0x40001), Tid(0x40002), Tid(0x80001)];
+        assert_eq!(groups.join(name, a), Ok(0));
+        assert_eq!(groups.join(name, a), Err(Code::DupGroup));
+        assert_eq!((groups.join(name, b), groups.join(name, c)), (Ok(1), Ok(2)));
+        assert_eq!(groups.leave(name, a), Ok(()));
+        assert_eq!(groups.leave(name, a), Err(Code::NotInGroup));
+        assert_eq!(groups.find(name).map(Group::size), Ok(2));
+        assert_eq!(groups.join(name, Tid(0x40009)), Ok(0));
+        for tid in groups.members_on(HostIndex(1)) {
+            groups.task_gone(tid);
+        }
+        assert_eq!(groups.leave(name, c), Ok(()));
+        assert_eq!(groups.leave(name, c), Err(Code::NoGroup));
+        assert_eq!(groups.join(&Blob::default(), a), Err(Code::NullGroup));
+    }
+}

@@ -1,0 +1,351 @@
+//! What the daemon of one host decides.
+//!
+//! The rooms beside this file hold the state; the files below it say what each event, request,
+//! command and word of another host does to them, by noun. Everything that a machine knows is a
+//! record (see [`crate::records`]), put out together with the effects of the same input, so that
+//! [`Machine::restore`] makes an equal one.
+
+mod groups;
+mod members;
+mod names;
+mod notices;
+mod order;
+mod output;
+mod peers;
+mod requests;
+mod spawn;
+mod tasks;
+
+use crate::Time;
+use crate::barrier::Gatherings;
+use crate::consensus::Consensus;
+use crate::contexts::Contexts;
+use crate::group::Groups;
+use crate::hosts::Hosts;
+use crate::io::{Act, Effect, Event, HostFacts, Input, News, Output};
+use crate::launches::Launches;
+use crate::notify::Watches;
+use crate::pending::{Asker, Pending};
+use crate::placement::Placement;
+use crate::records::Slot;
+use crate::registry::Registry;
+use crate::session::Sessions;
+use crate::tasks::Tasks;
+use pvm_wire::request::Reply;
+use pvm_wire::{Blob, Code, HostIndex, Tid};
+use std::collections::VecDeque;
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// How long an answer of another host may take before the asker is told that it failed.
+const ANSWER_NS: u64 = 30 * SECOND_NS;
+/// How long a program may take to start before the spawn call is told that it failed.
+const LAUNCH_NS: u64 = 25 * SECOND_NS;
+/// How long a daemon may take to start on another computer (ssh may ask a person).
+const HOST_START_NS: u64 = 90 * SECOND_NS;
+/// How long a task may live on without its connection before it counts as gone.
+const CLOSED_NS: u64 = SECOND_NS;
+
+/// What a machine is told once.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// This host's place.
+    pub host: HostIndex,
+    /// The first host's place. Where it is this host, the machine begins here; otherwise it is
+    /// joined: what is known comes from there.
+    pub first: HostIndex,
+    /// This host's facts. After joining, the ones in the host table count.
+    pub facts: HostFacts,
+    /// NeoPVM's version.
+    pub version: String,
+    /// Process id of the parent.
+    pub parent_pid: u32,
+    /// Process id of the daemon.
+    pub daemon_pid: u32,
+    /// Times that the daemon was started again.
+    pub restarts: u32,
+    /// Program that runs tasks under a debugger (`PvmTaskDebug`).
+    pub debugger: Blob,
+}
+
+/// The decisions of one host.
+#[derive(Debug)]
+pub struct Machine {
+    config: Config,
+    now: Time,
+    /// False until the state of the machine is known here.
+    joined: Slot<bool>,
+    consensus: Consensus,
+    hosts: Hosts,
+    registry: Registry,
+    groups: Groups,
+    sessions: Sessions,
+    tasks: Tasks,
+    contexts: Contexts,
+    watches: Watches,
+    gatherings: Gatherings,
+    placement: Placement,
+    launches: Launches,
+    pending: Pending,
+    bad_peers: u64,
+    /// `End` follows the outputs that are being collected.
+    ending: bool,
+    ended: bool,
+    outputs: VecDeque<Output>,
+}
+
+impl Machine {
+    /// A new machine, or a host that is about to join one.
+    pub fn new(config: Config) -> Self {
+        let mut machine = Self::empty(config);
+        if machine.consensus.is_first() {
+            machine.hosts.begin(machine.config.host, machine.config.facts.clone());
+            machine.joined.set(true);
+            machine.tell_hosts();
+        }
+        machine.finish();
+        machine
+    }
+
+    /// The machine that has put out these records.
+    pub fn restore(config: Config, records: &[(Blob, Blob)]) -> Self {
+        let mut machine = Self::empty(config);
+        for (Blob(key), Blob(value)) in records {
+            // A record of a later version's room is no reason to lose the rest.
+            let _known = machine.restore_record(key, value);
+        }
+        if *machine.joined.get() {
+            machine.tell_hosts();
+        }
+        machine
+    }
+
+    fn empty(config: Config) -> Self {
+        let (me, first) = (config.host, config.first);
+        Self {
+            config,
+            now: Time(0),
+            joined: Slot::new(b'j', false),
+            consensus: Consensus::new(me, first),
+            hosts: Hosts::new(),
+            registry: Registry::new(),
+            groups: Groups::new(),
+            sessions: Sessions::new(),
+            tasks: Tasks::new(me),
+            contexts: Contexts::new(me),
+            watches: Watches::new(),
+            gatherings: Gatherings::new(),
+            placement: Placement::new(me),
+            launches: Launches::new(),
+            pending: Pending::new(),
+            bad_peers: 0,
+            ending: false,
+            ended: false,
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// Something happened.
+    pub fn handle(&mut self, now: Time, input: Input) {
+        if self.ended {
+            return;
+        }
+        self.now = now;
+        match input {
+            Input::Event(event) => self.handle_event(event),
+            Input::News(news) => self.handle_news(news),
+        }
+        self.finish();
+    }
+
+    /// A moment that [`Machine::poll_timeout`] told has come.
+    pub fn handle_timeout(&mut self, now: Time) {
+        if self.ended {
+            return;
+        }
+        self.now = now;
+        self.close_tasks();
+        self.end_starts();
+        self.end_batches();
+        for asker in self.pending.take_overdue(now.0) {
+            self.fail(asker, Code::HostFail);
+        }
+        self.finish();
+    }
+
+    /// When to call [`Machine::handle_timeout`]; to be asked after every input.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let pending = self.pending.next_deadline();
+        let next = [pending, self.launches.next_deadline(), self.tasks.next_close()];
+        next.into_iter().flatten().min().map(Time)
+    }
+
+    /// What follows from the last input; to be drained before the next one.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// Counts the changes of the host table: tables of equal epochs are equal.
+    pub fn epoch(&self) -> u64 {
+        self.hosts.epoch()
+    }
+
+    /// The members as this host knows them.
+    pub fn members(&self) -> Vec<(HostIndex, HostFacts)> {
+        self.hosts.iter().map(|(host, facts)| (host, facts.clone())).collect()
+    }
+
+    /// How many things this host has said that others have not heard yet.
+    pub fn unheard_count(&self) -> usize {
+        self.sessions.unheard_count()
+    }
+
+    fn handle_event(&mut self, event: Event) {
+        if !*self.joined.get() {
+            return self.refuse_early(event);
+        }
+        match event {
+            Event::Hello { connection, id, role, program, reset, pid, launched } => {
+                let client = crate::tasks::Client { role, tid: None, pid, program, reset };
+                self.hello(connection, id, client, launched);
+            }
+            Event::Asked { connection, id, request } => self.asked(connection, id, request),
+            Event::Closed { connection } => self.closed(connection),
+            Event::Launched { tid, pid } => self.launched(tid, pid),
+            Event::LaunchFailed { tid, code, tried } => self.launch_failed(tid, code, tried),
+            Event::Exited { tid, status } => self.exited(tid, status),
+            Event::Wrote { tid, stream, bytes } => self.wrote(tid, stream, bytes),
+            Event::OutputEnded { tid } => self.output_ended(tid),
+        }
+    }
+
+    /// The state of the machine is not known here yet.
+    fn refuse_early(&mut self, event: Event) {
+        let (connection, id, reply) = match event {
+            Event::Hello { connection, id, .. } => {
+                let reason = "this host is still joining the machine; try again".to_owned();
+                (connection, id, Reply::Refused { code: Code::SysErr, reason })
+            }
+            Event::Asked { connection, id, .. } => {
+                (connection, id, Reply::Failed { code: Code::SysErr })
+            }
+            _ => return,
+        };
+        self.effect(Effect::Reply { connection, id, reply });
+    }
+
+    fn handle_news(&mut self, news: News) {
+        match news {
+            News::LinkUp { host } => self.link_up(host),
+            News::LinkDown { host } => self.sessions.link_down(host),
+            News::Said { host, message } => self.hear(host, message),
+            News::HostReady { ticket, facts } => self.host_ready(ticket, facts),
+            News::HostFailed { ticket, code, detail } => self.host_failed(ticket, code, detail),
+            News::HostDead { host } => self.host_dead(host),
+            News::BadPeer => self.bad_peers += 1,
+        }
+    }
+
+    fn effect(&mut self, effect: Effect) {
+        self.outputs.push_back(Output::Effect(effect));
+    }
+
+    fn act(&mut self, act: Act) {
+        self.outputs.push_back(Output::Act(act));
+    }
+
+    fn log(&mut self, text: String) {
+        self.effect(Effect::Log { text });
+    }
+
+    fn me(&self) -> HostIndex {
+        self.config.host
+    }
+
+    fn after(&self, nanoseconds: u64) -> u64 {
+        self.now.after(nanoseconds).0
+    }
+
+    /// Answers whoever asked.
+    fn answer(&mut self, asker: Asker, reply: Reply) {
+        match asker {
+            Asker::Connection { connection, id } => {
+                if self.tasks.client(connection).is_some() {
+                    self.effect(Effect::Reply { connection, id, reply });
+                }
+            }
+            Asker::Peer { host, ask } => self.say(host, pvm_wire::peer::Said::Answer { ask, reply }),
+            Asker::Share { batch, host } => self.share_answered(batch, host, reply),
+            Asker::List { list } => {
+                if let Some(list) = self.pending.list_part(list, reply) {
+                    self.answer(list.asker, Reply::Tasks { tasks: list.tasks });
+                }
+            }
+            Asker::Nobody => {}
+        }
+    }
+
+    fn fail(&mut self, asker: Asker, code: Code) {
+        self.answer(asker, Reply::Failed { code });
+    }
+
+    /// Answers with what a room returned.
+    fn answer_done(&mut self, asker: Asker, result: Result<(), Code>) {
+        self.answer(asker, result.map_or_else(|code| Reply::Failed { code }, |()| Reply::Done));
+    }
+
+    /// Answers with a number that a room returned.
+    fn answer_number(&mut self, asker: Asker, result: Result<i32, Code>) {
+        self.answer(asker, number(result));
+    }
+
+    /// Puts out the records that changed, and the end if it has come.
+    fn finish(&mut self) {
+        let mut changes = Vec::new();
+        self.joined.take_changes(&mut changes);
+        self.consensus.take_changes(&mut changes);
+        self.hosts.take_changes(&mut changes);
+        self.registry.take_changes(&mut changes);
+        self.groups.take_changes(&mut changes);
+        self.sessions.take_changes(&mut changes);
+        self.tasks.take_changes(&mut changes);
+        self.contexts.take_changes(&mut changes);
+        self.watches.take_changes(&mut changes);
+        self.gatherings.take_changes(&mut changes);
+        self.placement.take_changes(&mut changes);
+        self.launches.take_changes(&mut changes);
+        self.pending.take_changes(&mut changes);
+        for (key, value) in changes {
+            self.effect(Effect::Save { key, value });
+        }
+        if self.ending {
+            self.ended = true;
+            self.effect(Effect::End);
+        }
+    }
+
+    fn restore_record(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.joined.restore(key, value)
+            || self.consensus.restore(key, value)
+            || self.hosts.restore(key, value)
+            || self.registry.restore(key, value)
+            || self.groups.restore(key, value)
+            || self.sessions.restore(key, value)
+            || self.tasks.restore(key, value)
+            || self.contexts.restore(key, value)
+            || self.watches.restore(key, value)
+            || self.gatherings.restore(key, value)
+            || self.placement.restore(key, value)
+            || self.launches.restore(key, value)
+            || self.pending.restore(key, value)
+    }
+}
+
+/// A room's answer that is a number.
+fn number(result: Result<i32, Code>) -> Reply {
+    result.map_or_else(|code| Reply::Failed { code }, |value| Reply::Number { value })
+}
+
+/// The id of a host that a task's id or the host's own id names, if it can name one.
+fn host_of(tid: Tid) -> Option<HostIndex> {
+    (tid.is_task() || tid.is_host()).then(|| tid.host())
+}

@@ -1,0 +1,152 @@
+//! Named messages, and the services that are registered by them.
+
+use super::Machine;
+use crate::pending::{Asker, Reader, Want};
+use crate::registry::{MULTI_INSTANCE, READ_AND_DELETE, WAIT_FOR_INFO};
+use pvm_wire::peer::Command;
+use pvm_wire::request::{Reply, Request, TraceOptions};
+use pvm_wire::{Blob, Code, Encoding, Envelope, Message, RunList, Tid, Wire};
+
+/// `PVMNORESETCLASS`: the tasks that `reset` spares.
+const NO_RESET: &str = "###_PVM_NO_RESET_###";
+/// `PVMRMCLASS`, `PVMHOSTERCLASS`, `PVMTASKERCLASS`, `PVMTRACERCLASS`, by the number of the service.
+const SERVICES: [&str; 4] =
+    ["###_PVM_RM_###", "###_PVM_HOSTER_###", "###_PVM_TASKER_###", TRACER];
+const TRACER: &str = "###_PVM_TRACER_###";
+const HOSTER_NUMBER: i32 = 2;
+
+impl Machine {
+    pub(super) fn serve_names(&mut self, asker: Asker, tid: Tid, request: Request) {
+        match request {
+            Request::PutInfo { name, flags, message } => {
+                if !message.is_sound() {
+                    return self.fail(asker, Code::BadMsg);
+                }
+                self.known_everywhere(tid);
+                self.propose(asker, Command::PutInfo { name, flags, owner: tid, message });
+            }
+            Request::RecvInfo { name, index, flags, .. } => {
+                self.read_info(asker, Want { name, index, flags, tid });
+            }
+            Request::DelInfo { name, index, flags } => {
+                self.propose(asker, Command::DelInfo { name, index, flags, asker: tid });
+            }
+            Request::MailboxInfo { pattern } => {
+                if self.consensus.is_first() {
+                    let mailboxes = self.registry.list(&pattern);
+                    self.answer(asker, Reply::Mailboxes { mailboxes });
+                } else {
+                    let first = self.consensus.first();
+                    self.ask(first, asker, tid, Request::MailboxInfo { pattern });
+                }
+            }
+            Request::Register { service, trace, on } => {
+                self.register(asker, tid, service, trace, on);
+            }
+            _ => self.fail(asker, Code::BadParam),
+        }
+    }
+
+    /// `pvm_recvinfo`. What it finds must not be older than what any task knows of, so the
+    /// first host is asked.
+    fn read_info(&mut self, asker: Asker, want: Want) {
+        let waits = want.flags & WAIT_FOR_INFO != 0;
+        let mut plain = want.clone();
+        plain.flags &= !WAIT_FOR_INFO;
+        if want.flags & READ_AND_DELETE != 0 {
+            let Want { name, index, flags, tid } = plain;
+            let command = Command::TakeInfo { name, index, flags, asker: tid };
+            return self.propose_for(asker, None, waits.then_some(want), command);
+        }
+        if !self.consensus.is_first() {
+            return self.ask_for_info(asker, plain, waits);
+        }
+        match self.registry.read(&want.name, want.index, want.flags) {
+            Ok((index, message)) => self.answer(asker, Reply::Info { message, index }),
+            Err(Code::NotFound) if waits => self.wait_for_info(asker, want),
+            Err(code) => self.fail(asker, code),
+        }
+    }
+
+    /// There is nothing yet: the reader waits for the next message of this name.
+    pub(super) fn wait_for_info(&mut self, asker: Asker, mut want: Want) {
+        want.flags |= WAIT_FOR_INFO;
+        let number = self.pending.number();
+        self.pending.readers.insert(number, Reader { asker, want });
+    }
+
+    /// Something was put under a name.
+    pub(super) fn wake_readers(&mut self, name: &Blob) {
+        for Reader { asker, want } in self.pending.take_readers(name) {
+            self.read_info(asker, want);
+        }
+    }
+
+    /// From now on the end of this task concerns all hosts.
+    pub(super) fn known_everywhere(&mut self, tid: Tid) {
+        if self.tasks.get(tid).is_some_and(|task| !task.known_everywhere)
+            && let Some(task) = self.tasks.get_mut(tid)
+        {
+            task.known_everywhere = true;
+        }
+    }
+
+    /// Lists a task among those that `reset` spares, or takes it off.
+    pub(super) fn spare(&mut self, tid: Tid, spared: bool) {
+        let name = Blob::from(NO_RESET);
+        if !spared {
+            return self.propose(Asker::Nobody, Command::Withdraw { name, owner: tid });
+        }
+        if self.registry.has(&name, tid) {
+            return;
+        }
+        self.known_everywhere(tid);
+        let message = Message::of_ints(Envelope::new(tid, tid, 0, 0), &[tid.as_c_int()]);
+        let command = Command::PutInfo { name, flags: MULTI_INSTANCE, owner: tid, message };
+        self.propose(Asker::Nobody, command);
+    }
+
+    fn register(
+        &mut self,
+        asker: Asker,
+        tid: Tid,
+        service: i32,
+        trace: Option<TraceOptions>,
+        on: bool,
+    ) {
+        let at = usize::try_from(service).ok().and_then(|number| number.checked_sub(1));
+        let Some(name) = at.and_then(|at| SERVICES.get(at)).map(|&name| Blob::from(name)) else {
+            return self.fail(asker, Code::BadParam);
+        };
+        if service == HOSTER_NUMBER && !self.consensus.is_first() {
+            return self.fail(asker, Code::HosterNmstr);
+        }
+        if !on {
+            let command = Command::Withdraw { name, owner: tid };
+            return self.propose_for(asker, Some(Reply::Done), None, command);
+        }
+        // As in PVM there is one tracer, and any number of the others, each once.
+        let flags = if trace.is_some() { 0 } else { MULTI_INSTANCE };
+        if flags == MULTI_INSTANCE && self.registry.has(&name, tid) {
+            return self.answer(asker, Reply::Done);
+        }
+        self.known_everywhere(tid);
+        let message = service_message(tid, trace.as_ref());
+        let command = Command::PutInfo { name, flags, owner: tid, message };
+        self.propose(asker, command);
+    }
+
+    /// What the registered tracer asks of tasks that trace for nobody else.
+    pub(super) fn tracer(&self) -> Option<TraceOptions> {
+        let message = self.registry.first(&TRACER.into())?;
+        TraceOptions::from_bytes(&message.body.0).ok()
+    }
+}
+
+/// What a service puts under its name: its options, or nothing.
+fn service_message(tid: Tid, trace: Option<&TraceOptions>) -> Message {
+    let body = trace.map_or_else(Vec::new, Wire::to_bytes);
+    let mut envelope = Envelope::new(tid, tid, 0, 0);
+    envelope.describe(Encoding::Raw, body.len(), &RunList::new());
+    Message { envelope, body: Blob(body) }
+}

@@ -1,0 +1,100 @@
+//! `pvm_notify`: requests and the notices that answer them.
+
+use super::{Machine, host_of};
+use crate::io::Effect;
+use crate::notify::{HOST_ADD, HOST_DELETE, ROUTE_ADD, ROUTE_DELETE, TASK_EXIT, Watch};
+use crate::pending::Asker;
+use pvm_wire::peer::Said;
+use pvm_wire::request::Reply;
+use pvm_wire::{Code, Envelope, HostIndex, Message, Tid};
+
+/// Things that one call may watch.
+const WATCH_COUNT_MAX: usize = 1 << 16;
+
+impl Machine {
+    /// A request as `pattern`, for each of `tids`.
+    pub(super) fn notify(&mut self, asker: Asker, cancel: bool, pattern: Watch, tids: &[Tid]) {
+        let sound = match pattern.kind {
+            TASK_EXIT => !tids.is_empty() && tids.iter().all(|tid| tid.is_task()),
+            HOST_DELETE => !tids.is_empty() && tids.iter().all(|&tid| host_of(tid).is_some()),
+            HOST_ADD => true,
+            // Direct routes are the task library's own matter; it asks nothing here.
+            ROUTE_ADD | ROUTE_DELETE => return self.answer(asker, Reply::Done),
+            _ => false,
+        };
+        if !sound || pattern.tag < 0 || tids.len() > WATCH_COUNT_MAX {
+            return self.fail(asker, Code::BadParam);
+        }
+        match (pattern.kind, cancel) {
+            (HOST_ADD, false) if pattern.left != 0 => drop(self.watches.add(pattern)),
+            (HOST_ADD, false) => {}
+            (HOST_ADD, true) => {
+                let same = |w: &Watch| w.kind == HOST_ADD && same_request(w, &pattern);
+                self.watches.take_where(same);
+            }
+            (_, false) => tids.iter().for_each(|&of| self.watch(Watch { of, ..pattern.clone() })),
+            (_, true) => tids.iter().for_each(|&of| self.cancel(&Watch { of, ..pattern.clone() })),
+        }
+        self.answer(asker, Reply::Done);
+    }
+
+    fn watch(&mut self, watch: Watch) {
+        let host = watch.of.host();
+        let there = self.hosts.contains(host);
+        let task_here = watch.kind == TASK_EXIT && host == self.me();
+        if !there || (task_here && self.tasks.alive(watch.of).is_none()) {
+            return self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+        }
+        let (kind, tid) = (watch.kind, watch.of);
+        let number = self.watches.add(watch);
+        if kind == TASK_EXIT && host != self.me() {
+            self.say(host, Said::Watch { watch: number, tid });
+        }
+    }
+
+    /// As in PVM a request that is taken back is answered at once.
+    fn cancel(&mut self, pattern: &Watch) {
+        let same = |w: &Watch| {
+            w.kind == pattern.kind && w.of == pattern.of && same_request(w, pattern)
+        };
+        for (number, watch) in self.watches.take_where(same) {
+            self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+            self.unwatch(number, &watch);
+        }
+    }
+
+    /// A request has ended: the host of the task need not tell.
+    pub(super) fn unwatch(&mut self, number: u64, watch: &Watch) {
+        if watch.kind == TASK_EXIT && watch.of.host() != self.me() {
+            self.say(watch.of.host(), Said::Unwatch { watch: number, tid: watch.of });
+        }
+    }
+
+    /// Another host wants to be told when a task of ours is gone.
+    pub(super) fn watch_for(&mut self, host: HostIndex, watch: u64, tid: Tid) {
+        if self.tasks.alive(tid).is_some() {
+            self.watches.add_foreign(host, watch, tid);
+        } else {
+            self.say(host, Said::Gone { watch });
+        }
+    }
+
+    /// A task of another host is gone.
+    pub(super) fn watched_gone(&mut self, number: u64) {
+        if let Some(watch) = self.watches.take(number) {
+            self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+        }
+    }
+
+    pub(super) fn deliver_notice(&mut self, watch: &Watch, ints: &[i32]) {
+        let to = watch.owner;
+        let envelope = Envelope::new(Tid::NOTICE_SOURCE, to, watch.tag, watch.context);
+        if self.tasks.alive(to).is_some() {
+            self.effect(Effect::Deliver { to, message: Message::of_ints(envelope, ints) });
+        }
+    }
+}
+
+fn same_request(a: &Watch, b: &Watch) -> bool {
+    a.owner == b.owner && a.tag == b.tag && a.context == b.context
+}

@@ -1,0 +1,142 @@
+//! Which request goes where.
+
+use super::{Machine, host_of};
+use crate::io::{Connection, Effect};
+use crate::pending::Asker;
+use pvm_wire::request::{DaemonStatus, Reply, Request};
+use pvm_wire::{Blob, Code, Tid};
+
+impl Machine {
+    /// A request of somebody on this host.
+    pub(super) fn asked(&mut self, connection: Connection, id: u32, request: Request) {
+        let asker = Asker::Connection { connection, id };
+        let Some(client) = self.tasks.client(connection) else {
+            // A request without a hello, or behind the end of the connection.
+            let reply = Reply::Failed { code: Code::SysErr };
+            return self.effect(Effect::Reply { connection, id, reply });
+        };
+        let tid = client.tid.unwrap_or(Tid::NONE);
+        match request {
+            Request::Leave => self.leave(connection, asker),
+            Request::Run { spawn } => self.run(connection, id, spawn),
+            Request::Feed { tid, bytes } => self.feed(connection, asker, tid, bytes),
+            Request::SetOutput { output } => self.set_output(asker, tid, output),
+            Request::SetReset { reset } => self.set_reset(connection, asker, reset),
+            Request::AddHosts { hosts } => self.add_hosts(asker, &hosts),
+            Request::AddLocal { count } => self.add_local(asker, count),
+            Request::Register { .. }
+            | Request::JoinGroup { .. }
+            | Request::LeaveGroup { .. }
+            | Request::Barrier { .. }
+            | Request::FreezeGroup { .. }
+            | Request::Notify { .. }
+                if tid == Tid::NONE =>
+            {
+                // These are about the asking task, and a command is none.
+                self.fail(asker, Code::BadParam);
+            }
+            request => self.serve(asker, tid, request),
+        }
+    }
+
+    /// A request that can also come from another host, on behalf of `tid` there.
+    pub(super) fn serve(&mut self, asker: Asker, tid: Tid, request: Request) {
+        match request {
+            Request::Config => self.answer(asker, Reply::Hosts { hosts: self.hosts.infos() }),
+            Request::Tasks { place } => self.list_tasks(asker, place),
+            Request::Spawn { spawn } => self.spawn(asker, tid, spawn),
+            Request::Signal { tid, signal } => self.signal(asker, tid, signal),
+            Request::TaskStatus { tid: of } => self.task_status(asker, tid, of),
+            Request::HostStatus { name } => self.host_status(asker, &name),
+            Request::DelHosts { hosts } => self.del_hosts(asker, &hosts),
+            Request::Notify { kind, cancel, context, tag, count, tids } => {
+                let of = crate::notify::Watch { owner: tid, kind, of: Tid::NONE, context, tag, left: count };
+                self.notify(asker, cancel, of, &tids);
+            }
+            Request::PutInfo { .. }
+            | Request::RecvInfo { .. }
+            | Request::DelInfo { .. }
+            | Request::MailboxInfo { .. }
+            | Request::Register { .. } => self.serve_names(asker, tid, request),
+            Request::JoinGroup { .. }
+            | Request::LeaveGroup { .. }
+            | Request::GroupMembers { .. }
+            | Request::Barrier { .. }
+            | Request::FreezeGroup { .. }
+            | Request::Groups => self.serve_groups(asker, tid, request),
+            Request::NewContext => {
+                let given = self.contexts.give(tid);
+                self.answer_number(asker, given);
+            }
+            Request::FreeContext { context } => self.free_context(asker, tid, context),
+            Request::HostClock { host } => self.host_clock(asker, tid, host),
+            Request::Reset { kill } => self.reset(asker, tid, kill),
+            Request::Halt => self.halt(asker),
+            Request::SetTrace { tid: of, trace } => {
+                if let Some(task) = self.tasks.get_mut(of) {
+                    task.inherited.trace = trace;
+                    self.answer(asker, Reply::Done);
+                } else {
+                    self.pass_on(asker, tid, of, Request::SetTrace { tid: of, trace });
+                }
+            }
+            // From the host of the command that started the task.
+            Request::Feed { tid, bytes } => {
+                if self.tasks.child(tid).is_some_and(|child| child.operator.is_some()) {
+                    self.effect(Effect::Feed { tid, bytes });
+                }
+                self.answer(asker, Reply::Done);
+            }
+            Request::DaemonStatus => self.answer(asker, Reply::Status { status: self.status() }),
+            // The parent answers these, or they are about a connection of this host.
+            _ => self.fail(asker, Code::BadParam),
+        }
+    }
+
+    /// Asks the host of a task that is not one of ours.
+    pub(super) fn pass_on(&mut self, asker: Asker, tid: Tid, of: Tid, request: Request) {
+        match host_of(of) {
+            None => self.fail(asker, Code::BadParam),
+            Some(host) if host == self.me() || !self.hosts.contains(host) => {
+                self.fail(asker, Code::NoTask);
+            }
+            Some(host) => self.ask(host, asker, tid, request),
+        }
+    }
+
+    fn free_context(&mut self, asker: Asker, tid: Tid, context: i32) {
+        let of = Tid::from_c_int(context);
+        if of.is_task() && of.host() != self.me() && self.hosts.contains(of.host()) {
+            return self.ask(of.host(), asker, tid, Request::FreeContext { context });
+        }
+        let freed = self.contexts.free(context);
+        self.answer_done(asker, freed);
+    }
+
+    fn host_clock(&mut self, asker: Asker, tid: Tid, host: Tid) {
+        match host_of(host) {
+            Some(at) if at == self.me() => {
+                let microseconds = (self.now.0 / 1000).cast_signed();
+                self.answer(asker, Reply::Clock { microseconds });
+            }
+            Some(at) if self.hosts.contains(at) => {
+                self.ask(at, asker, tid, Request::HostClock { host });
+            }
+            _ => self.fail(asker, Code::NoHost),
+        }
+    }
+
+    fn status(&self) -> DaemonStatus {
+        let facts = self.hosts.facts(self.me());
+        DaemonStatus {
+            version: self.config.version.clone(),
+            host: self.me(),
+            name: facts.map_or_else(Blob::default, |facts| facts.name.clone()),
+            parent_pid: self.config.parent_pid,
+            daemon_pid: self.config.daemon_pid,
+            address: facts.map_or_else(String::new, |facts| facts.address.clone()),
+            bad_peers: self.bad_peers,
+            restarts: self.config.restarts,
+        }
+    }
+}

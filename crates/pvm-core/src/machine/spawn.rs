@@ -1,0 +1,279 @@
+//! Tasks are started, here and on other hosts.
+
+use super::{ANSWER_NS, LAUNCH_NS, Machine, tasks::KILL};
+use crate::io::{Connection, Effect, Launch};
+use crate::launches::{Batch, Place};
+use crate::pending::{Asker, Question};
+use crate::placement::{NO_SPAWN_PARENT, TASK_DEBUG};
+use crate::tasks::{Child, SPAWN_COUNT_MAX, Task};
+use pvm_wire::peer::{Operator, Said};
+use pvm_wire::request::{Reply, SpawnRequest};
+use pvm_wire::{Blob, Code, HostIndex, Tid};
+use std::collections::BTreeMap;
+
+/// One host's part of a spawn call.
+struct Share {
+    spawn: SpawnRequest,
+    parent: i32,
+    operator: Option<Operator>,
+    /// True if the first of them gets standard input.
+    fed: bool,
+    /// The host that the call was made on.
+    origin: HostIndex,
+}
+
+/// Who starts tasks, and on whose behalf.
+struct Start {
+    asker: Asker,
+    parent: i32,
+    operator: Option<Operator>,
+}
+
+impl Machine {
+    pub(super) fn spawn(&mut self, asker: Asker, tid: Tid, spawn: SpawnRequest) {
+        let parent = if spawn.flags & NO_SPAWN_PARENT != 0 {
+            Code::ParentNotSet.number()
+        } else if tid == Tid::NONE {
+            Code::NoParent.number()
+        } else {
+            tid.as_c_int()
+        };
+        self.start(Start { asker, parent, operator: None }, spawn);
+    }
+
+    pub(super) fn run(&mut self, connection: Connection, id: u32, spawn: SpawnRequest) {
+        let operator = Operator { host: self.me(), connection, id };
+        self.launches.start_run(&operator);
+        let asker = Asker::Connection { connection, id };
+        let parent = Code::NoParent.number();
+        self.start(Start { asker, parent, operator: Some(operator) }, spawn);
+    }
+
+    fn start(&mut self, start: Start, spawn: SpawnRequest) {
+        let count = match usize::try_from(spawn.count) {
+            Ok(count @ 1..=SPAWN_COUNT_MAX) => count,
+            refused => {
+                if let Some(operator) = &start.operator {
+                    self.launches.forget_runs(operator.connection);
+                }
+                let too_many = refused.is_ok_and(|count| count > 0);
+                let code = if too_many { Code::OutOfRes } else { Code::BadParam };
+                return self.fail(start.asker, code);
+            }
+        };
+        let hosts = self.placement.choose(&self.hosts, spawn.flags, &spawn.place, count);
+        let nowhere = hosts.is_empty().then_some(Code::NoHost.number());
+        let place = |host| Place { host, tid: Tid::NONE, outcome: nowhere };
+        let places = if hosts.is_empty() { vec![self.me(); count] } else { hosts.clone() };
+        let batch = Batch {
+            asker: start.asker,
+            operator: start.operator.clone(),
+            places: places.into_iter().map(place).collect(),
+            tried: Vec::new(),
+            deadline: self.after(LAUNCH_NS),
+        };
+        if nowhere.is_some() {
+            return self.batch_done(batch);
+        }
+        let batch = self.launches.add(batch);
+        let mut shares: BTreeMap<HostIndex, i32> = BTreeMap::new();
+        hosts.iter().for_each(|&host| *shares.entry(host).or_default() += 1);
+        for (host, count) in shares {
+            let fed = start.operator.is_some() && hosts.first() == Some(&host);
+            let spawn = SpawnRequest { count, ..spawn.clone() };
+            let (parent, operator) = (start.parent, start.operator.clone());
+            if host == self.me() {
+                self.launch(batch, &Share { spawn, parent, operator, fed, origin: host });
+            } else {
+                let asker = Asker::Share { batch, host };
+                let deadline = self.after(ANSWER_NS);
+                let ask = self.question(Question { asker, host, deadline, want: None });
+                self.say(host, Said::Launch { ask, spawn, parent, operator, fed });
+            }
+        }
+    }
+
+    /// Another host's spawn call has chosen this host for some of its tasks.
+    pub(super) fn launch_share(&mut self, origin: HostIndex, ask: u64, said: Said) {
+        let Said::Launch { spawn, parent, operator, fed, .. } = said else { return };
+        let count = usize::try_from(spawn.count).unwrap_or(0).min(SPAWN_COUNT_MAX);
+        let place = Place { host: self.me(), tid: Tid::NONE, outcome: None };
+        let batch = Batch {
+            asker: Asker::Peer { host: origin, ask },
+            operator: None,
+            places: vec![place; count],
+            tried: Vec::new(),
+            deadline: self.after(LAUNCH_NS),
+        };
+        let batch = self.launches.add(batch);
+        self.launch(batch, &Share { spawn, parent, operator, fed, origin });
+    }
+
+    /// Starts this host's part of a batch.
+    fn launch(&mut self, batch: u64, share: &Share) {
+        let count = usize::try_from(share.spawn.count).unwrap_or(0);
+        let tids = match self.number(count) {
+            Ok(tids) => tids,
+            Err(code) => return self.settle_host(batch, self.me(), &[], code),
+        };
+        self.launches.assign(batch, self.me(), &tids);
+        for (place, tid) in tids.into_iter().enumerate() {
+            self.tasks.insert(tid, new_task(share, batch));
+            self.tasks.add_child(tid, new_child(share));
+            let fed = share.fed && place == 0;
+            let split_output = share.operator.is_some();
+            let launch = Launch { split_output, fed, ..self.launch_of(tid, &share.spawn) };
+            self.effect(Effect::Launch { launch });
+        }
+    }
+
+    fn launch_of(&self, tid: Tid, spawn: &SpawnRequest) -> Launch {
+        let search = match spawn.file.0.first() {
+            Some(b'/') => Vec::new(),
+            _ => self.config.facts.search.clone(),
+        };
+        let debugger = match spawn.flags & TASK_DEBUG {
+            0 => Blob::default(),
+            _ => self.config.debugger.clone(),
+        };
+        Launch {
+            tid,
+            file: spawn.file.clone(),
+            search,
+            args: spawn.args.clone(),
+            environment: spawn.environment.clone(),
+            whole_environment: spawn.whole_environment,
+            directory: spawn.directory.clone(),
+            fed: false,
+            split_output: false,
+            debugger,
+        }
+    }
+
+    pub(super) fn launched(&mut self, tid: Tid, pid: u32) {
+        let Some(task) = self.tasks.get_mut(tid) else { return };
+        if task.pid == 0 {
+            task.pid = pid;
+        }
+        let batch = task.batch.take();
+        if let Some(child) = self.tasks.child(tid).filter(|c| c.output.tid != Tid::NONE) {
+            let (target, parent) = (child.output.clone(), child.parent);
+            self.tell_output(&target, tid, pvm_wire::peer::OutputNews::Begin { parent });
+        }
+        match batch {
+            // The spawn call was told that it had failed.
+            Some(batch) if !self.launches.contains(batch) => self.send_signal(tid, KILL),
+            Some(batch) => self.settle(batch, tid, tid.as_c_int(), Vec::new()),
+            None => {}
+        }
+    }
+
+    pub(super) fn launch_failed(&mut self, tid: Tid, code: Code, tried: Vec<Blob>) {
+        let Some(task) = self.tasks.remove(tid) else { return };
+        self.tasks.remove_child(tid);
+        self.effect(Effect::Forget { tid });
+        if let Some(batch) = task.batch {
+            self.settle(batch, tid, code.number(), tried);
+        }
+    }
+
+    fn settle(&mut self, batch: u64, tid: Tid, outcome: i32, tried: Vec<Blob>) {
+        if let Some(batch) = self.launches.settle(batch, tid, outcome, tried) {
+            self.batch_done(batch);
+        }
+    }
+
+    fn settle_host(&mut self, batch: u64, host: HostIndex, outcomes: &[i32], otherwise: Code) {
+        let done = self.launches.settle_host(batch, host, outcomes, otherwise, Vec::new());
+        if let Some(batch) = done {
+            self.batch_done(batch);
+        }
+    }
+
+    /// A host has answered for its share.
+    pub(super) fn share_answered(&mut self, batch: u64, host: HostIndex, reply: Reply) {
+        let (outcomes, tried, otherwise) = match reply {
+            Reply::Spawned { outcomes, tried } => (outcomes, tried, Code::DSysErr),
+            Reply::Failed { code } => (Vec::new(), Vec::new(), code),
+            _ => (Vec::new(), Vec::new(), Code::DSysErr),
+        };
+        let done = self.launches.settle_host(batch, host, &outcomes, otherwise, tried);
+        match done {
+            Some(batch) => self.batch_done(batch),
+            // The spawn call was told that they had failed.
+            None if !self.launches.contains(batch) => {
+                let late = outcomes.into_iter().filter(|&outcome| outcome > 0);
+                late.for_each(|tid| self.send_signal(Tid::from_c_int(tid), KILL));
+            }
+            None => {}
+        }
+    }
+
+    /// Programs that took too long to start.
+    pub(super) fn end_batches(&mut self) {
+        for (batch, hosts) in self.launches.overdue(self.now.0) {
+            for host in hosts {
+                self.settle_host(batch, host, &[], Code::DSysErr);
+            }
+        }
+    }
+
+    /// All outcomes of a spawn call are known.
+    fn batch_done(&mut self, batch: Batch) {
+        let tids = batch.tids();
+        if !matches!(batch.asker, Asker::Peer { .. }) {
+            self.tell_siblings(&batch, &tids);
+        }
+        let outcomes = batch.places.iter().filter_map(|place| place.outcome).collect();
+        self.answer(batch.asker.clone(), Reply::Spawned { outcomes, tried: batch.tried });
+        let Some(operator) = batch.operator else { return };
+        if self.tasks.client(operator.connection).is_none() {
+            // The command went away while its tasks were being started.
+            tids.iter().for_each(|&tid| self.send_signal(tid, KILL));
+            return;
+        }
+        for reply in self.launches.spawned(&operator, tids) {
+            self.answer(batch.asker.clone(), reply);
+        }
+    }
+
+    fn tell_siblings(&mut self, batch: &Batch, tids: &[Tid]) {
+        let mut hosts: Vec<_> = batch.places.iter().map(|place| place.host).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        for host in hosts {
+            self.say(host, Said::Siblings { tids: tids.to_vec() });
+        }
+        self.set_siblings(tids);
+    }
+}
+
+fn new_task(share: &Share, batch: u64) -> Task {
+    Task {
+        pid: 0,
+        connection: None,
+        parent: share.parent,
+        name: share.spawn.file.clone(),
+        launched: true,
+        enrolled: false,
+        left: false,
+        reset: true,
+        known_everywhere: false,
+        inherited: share.spawn.inherited.clone(),
+        siblings: None,
+        origin: share.origin,
+        batch: Some(batch),
+        hello: None,
+    }
+}
+
+fn new_child(share: &Share) -> Child {
+    Child {
+        output: share.spawn.inherited.output.clone(),
+        parent: share.parent,
+        operator: share.operator.clone(),
+        status: None,
+        output_ended: false,
+        line: vec![Blob::default(); 2],
+    }
+}

@@ -1,0 +1,314 @@
+//! Tasks come, ask for one another, and go.
+
+use super::{CLOSED_NS, Machine, host_of};
+use crate::io::{Connection, Effect};
+use crate::notify::TASK_EXIT;
+use crate::pending::{Asker, List};
+use crate::tasks::{Client, Greeting, Task};
+use pvm_wire::peer::{Command, Said};
+use pvm_wire::request::{Reply, Request, Role, TaskInfo, Welcome};
+use pvm_wire::{Blob, Code, HostIndex, Tid};
+
+/// `SIGTERM`, what `pvm_kill` sends.
+const TERMINATE: i32 = 15;
+/// `SIGKILL`.
+pub(super) const KILL: i32 = 9;
+const SIGNAL_MAX: i32 = 64;
+
+impl Machine {
+    pub(super) fn hello(
+        &mut self,
+        connection: Connection,
+        id: u32,
+        client: Client,
+        launched: Option<Tid>,
+    ) {
+        if self.tasks.client(connection).is_some_and(|known| known.tid.is_some()) {
+            let reason = "this connection has a task already".to_owned();
+            let reply = Reply::Refused { code: Code::Already, reason };
+            return self.effect(Effect::Reply { connection, id, reply });
+        }
+        let spared = !client.reset;
+        if client.role == Role::Operator {
+            self.tasks.connect(connection, client);
+            let reply = Reply::Ready { host: self.me() };
+            return self.effect(Effect::Reply { connection, id, reply });
+        }
+        match self.enrol(connection, id, client, launched) {
+            Ok(tid) if spared => self.spare(tid, true),
+            Ok(_) => {}
+            Err(code) => {
+                let reason = "this host has no task ids left".to_owned();
+                let reply = Reply::Refused { code, reason };
+                self.effect(Effect::Reply { connection, id, reply });
+            }
+        }
+    }
+
+    fn enrol(
+        &mut self,
+        connection: Connection,
+        id: u32,
+        mut client: Client,
+        launched: Option<Tid>,
+    ) -> Result<Tid, Code> {
+        let awaited = |task: &Task| !task.enrolled && !task.left && task.connection.is_none();
+        let tid = match launched.filter(|&tid| self.tasks.get(tid).is_some_and(awaited)) {
+            Some(tid) => tid,
+            None => {
+                let tid = self.number(1)?[0];
+                self.tasks.insert(tid, Task::enrolled(&client, connection, self.config.host));
+                tid
+            }
+        };
+        let pid = client.pid;
+        let reset = client.reset;
+        client.tid = Some(tid);
+        self.tasks.connect(connection, client);
+        let task = self.tasks.get_mut(tid).expect("found or inserted above");
+        task.connection = Some(connection);
+        task.reset = reset;
+        if task.siblings.is_none() {
+            // The welcome tells the siblings, and not all of them have an id yet.
+            task.hello = Some(Greeting { connection, id, pid });
+        } else {
+            self.welcome(tid, &Greeting { connection, id, pid });
+        }
+        Ok(tid)
+    }
+
+    /// Ids that nobody means another task by.
+    pub(super) fn number(&mut self, count: usize) -> Result<Vec<Tid>, Code> {
+        let watches = &self.watches;
+        self.tasks.number(count, |tid| watches.names(tid))
+    }
+
+    fn welcome(&mut self, tid: Tid, greeting: &Greeting) {
+        let tracer = self.tracer();
+        let cores = self.config.facts.cores;
+        let Some(task) = self.tasks.get_mut(tid) else { return };
+        task.enrolled = true;
+        task.pid = greeting.pid;
+        if let Some(tracer) = tracer.filter(|_| task.inherited.trace.target.tid == Tid::NONE) {
+            task.inherited.trace = tracer;
+        }
+        let mut siblings = task.siblings.clone().unwrap_or_default();
+        if siblings.is_empty() {
+            siblings.push(tid);
+        }
+        let welcome = Welcome {
+            tid,
+            parent: task.parent,
+            inherited: task.inherited.clone(),
+            doorbell: Blob::default(),
+            spawned: task.launched,
+            siblings,
+            cores,
+        };
+        let &Greeting { connection, id, pid } = greeting;
+        self.effect(Effect::Enrol { connection, id, pid, welcome });
+    }
+
+    /// All ids of a spawn call are known: those of its tasks that wait for that can go on.
+    pub(super) fn set_siblings(&mut self, tids: &[Tid]) {
+        let me = self.me();
+        for &tid in tids.iter().filter(|tid| tid.host() == me) {
+            let Some(task) = self.tasks.get_mut(tid) else { continue };
+            task.siblings = Some(tids.to_vec());
+            if let Some(greeting) = task.hello.take() {
+                self.welcome(tid, &greeting);
+            }
+        }
+    }
+
+    /// A host is gone that would have told siblings.
+    pub(super) fn release_siblings(&mut self, origin: HostIndex) {
+        for tid in self.tasks.tids_where(|t| t.siblings.is_none() && t.origin == origin) {
+            self.set_siblings(&[tid]);
+        }
+    }
+
+    pub(super) fn leave(&mut self, connection: Connection, asker: Asker) {
+        let client = self.tasks.client_mut(connection);
+        if let Some(tid) = client.and_then(|client| client.tid.take()) {
+            self.task_left(tid);
+        }
+        // PVM answers 0 also to a second pvm_exit.
+        self.answer(asker, Reply::Done);
+    }
+
+    /// Gone for PVM; the process of a launched task is still watched for its end.
+    fn task_left(&mut self, tid: Tid) {
+        if self.tasks.child(tid).is_none_or(|child| child.status.is_some()) {
+            return self.task_ended(tid);
+        }
+        let Some(task) = self.tasks.get_mut(tid) else { return };
+        let known_everywhere = task.known_everywhere;
+        task.left = true;
+        task.enrolled = false;
+        task.connection = None;
+        self.tell_gone(tid, known_everywhere);
+    }
+
+    fn task_ended(&mut self, tid: Tid) {
+        let Some(task) = self.tasks.remove(tid) else { return };
+        if !task.left {
+            self.tell_gone(tid, task.known_everywhere);
+        }
+        if let Some(client) = task.connection.and_then(|c| self.tasks.client_mut(c)) {
+            client.tid = None;
+        }
+        self.effect(Effect::Forget { tid });
+    }
+
+    /// Tells everybody who wants to know, and ends what the task itself wanted.
+    fn tell_gone(&mut self, tid: Tid, known_everywhere: bool) {
+        for (_, watch) in self.watches.take_where(|w| w.kind == TASK_EXIT && w.of == tid) {
+            self.deliver_notice(&watch, &[tid.as_c_int()]);
+        }
+        for (host, watch) in self.watches.take_foreign(tid) {
+            self.say(host, Said::Gone { watch });
+        }
+        for (number, watch) in self.watches.take_where(|w| w.owner == tid) {
+            self.unwatch(number, &watch);
+        }
+        self.pending.forget_reader(tid);
+        if known_everywhere {
+            self.propose(Asker::Nobody, Command::TaskGone { tid });
+        }
+    }
+
+    pub(super) fn closed(&mut self, connection: Connection) {
+        let Some(client) = self.tasks.disconnect(connection) else { return };
+        self.pending.forget_connection(connection);
+        self.operator_gone(connection);
+        let Some(tid) = client.tid else { return };
+        let at = self.after(CLOSED_NS);
+        let Some(task) = self.tasks.get_mut(tid) else { return };
+        task.connection = None;
+        if task.hello.take().is_none() {
+            // Usually its process has ended and that is told next.
+            self.tasks.close_at(tid, at);
+        }
+    }
+
+    /// Tasks that have lived on without their connection.
+    pub(super) fn close_tasks(&mut self) {
+        for tid in self.tasks.closed_by(self.now.0) {
+            self.tasks.never_close(tid);
+            self.task_left(tid);
+        }
+    }
+
+    pub(super) fn exited(&mut self, tid: Tid, status: i32) {
+        self.task_ended(tid);
+        if let Some(child) = self.tasks.child_mut(tid) {
+            child.status = Some(status);
+            self.child_ended(tid);
+        }
+    }
+
+    pub(super) fn list_tasks(&mut self, asker: Asker, place: Tid) {
+        let Some(host) = host_of(place) else {
+            return if place == Tid::NONE {
+                self.list_all_tasks(asker)
+            } else {
+                self.fail(asker, Code::NoHost)
+            };
+        };
+        if host == self.me() {
+            let mut tasks = self.task_infos();
+            tasks.retain(|info| place.is_host() || info.tid == place);
+            self.answer(asker, Reply::Tasks { tasks });
+        } else if self.hosts.contains(host) {
+            self.ask(host, asker, Tid::NONE, Request::Tasks { place });
+        } else {
+            self.fail(asker, Code::NoHost);
+        }
+    }
+
+    fn list_all_tasks(&mut self, asker: Asker) {
+        let tasks = self.task_infos();
+        let me = self.me();
+        let others: Vec<_> = self.hosts.indices().into_iter().filter(|&h| h != me).collect();
+        if others.is_empty() {
+            return self.answer(asker, Reply::Tasks { tasks });
+        }
+        let list = self.pending.number();
+        let waiting = u32::try_from(others.len()).expect("there are at most 4095 hosts");
+        self.pending.lists.insert(list, List { asker, waiting, tasks });
+        for host in others {
+            let request = Request::Tasks { place: Tid::host_id(host) };
+            self.ask(host, Asker::List { list }, Tid::NONE, request);
+        }
+    }
+
+    fn task_infos(&self) -> Vec<TaskInfo> {
+        let host = Tid::host_id(self.me());
+        let info = |(tid, task): (Tid, &Task)| TaskInfo {
+            tid,
+            parent: match task.parent {
+                // As PVM shows a task that nobody spawned.
+                parent if parent == Code::NoParent.number() => Tid::NONE,
+                parent => Tid::from_c_int(parent),
+            },
+            host,
+            flags: task.flags(),
+            name: task.name.clone(),
+            pid: task.pid,
+        };
+        self.tasks.iter().map(info).collect()
+    }
+
+    pub(super) fn task_status(&mut self, asker: Asker, tid: Tid, of: Tid) {
+        if !of.is_task() {
+            self.fail(asker, Code::BadParam);
+        } else if self.tasks.alive(of).is_some() {
+            self.answer(asker, Reply::Done);
+        } else {
+            self.pass_on(asker, tid, of, Request::TaskStatus { tid: of });
+        }
+    }
+
+    /// As in PVM nobody is told whether there was such a task.
+    pub(super) fn signal(&mut self, asker: Asker, tid: Tid, signal: i32) {
+        if !tid.is_task() {
+            return self.fail(asker, Code::BadParam);
+        }
+        if (1..=SIGNAL_MAX).contains(&signal) {
+            self.send_signal(tid, signal);
+        }
+        self.answer(asker, Reply::Done);
+    }
+
+    pub(super) fn send_signal(&mut self, tid: Tid, signal: i32) {
+        if tid.host() != self.me() {
+            let request = Request::Signal { tid, signal };
+            self.say(tid.host(), Said::Ask { ask: 0, asker: Tid::NONE, request });
+        } else if self.tasks.get(tid).is_some() {
+            self.effect(Effect::Signal { tid, signal });
+        }
+    }
+
+    /// `reset`: kills what has not asked to be spared.
+    pub(super) fn kill_tasks(&mut self, asker: Tid) {
+        for tid in self.tasks.tids_where(|task| task.reset) {
+            if tid != asker {
+                self.effect(Effect::Signal { tid, signal: TERMINATE });
+            }
+        }
+    }
+
+    pub(super) fn set_reset(&mut self, connection: Connection, asker: Asker, reset: bool) {
+        let client = self.tasks.client_mut(connection);
+        let tid = client.and_then(|client| {
+            client.reset = reset;
+            client.tid
+        });
+        if let Some((tid, task)) = tid.and_then(|tid| Some((tid, self.tasks.get_mut(tid)?))) {
+            task.reset = reset;
+            self.spare(tid, !reset);
+        }
+        self.answer(asker, Reply::Done);
+    }
+}

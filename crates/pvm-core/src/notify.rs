@@ -1,0 +1,122 @@
+//! Who wants to be told what (`pvm_notify`), and who on other hosts watches our tasks.
+//!
+//! A request lives on the host of the task that made it. For a task of another host that host
+//! is asked to tell; each request is answered once because the record goes with the answer.
+
+use crate::records::{Change, Slot, Table};
+use pvm_wire::{HostIndex, Tid, record};
+
+/// `PvmTaskExit`.
+pub(crate) const TASK_EXIT: i32 = 1;
+/// `PvmHostDelete`.
+pub(crate) const HOST_DELETE: i32 = 2;
+/// `PvmHostAdd`.
+pub(crate) const HOST_ADD: i32 = 3;
+/// `PvmRouteAdd`.
+pub(crate) const ROUTE_ADD: i32 = 4;
+/// `PvmRouteDelete`.
+pub(crate) const ROUTE_DELETE: i32 = 5;
+
+record! {
+    /// One thing that a task wants to be told.
+    pub struct Watch {
+        pub owner: Tid,
+        pub kind: i32,
+        /// A task, a host, or none for `PvmHostAdd`.
+        pub of: Tid,
+        pub context: i32,
+        pub tag: i32,
+        /// For `PvmHostAdd`: how many more; negative for ever.
+        pub left: i32,
+    }
+}
+
+/// The requests of this host's tasks, and those of others for this host's tasks.
+#[derive(Debug)]
+pub(crate) struct Watches {
+    own: Table<u64, Watch>,
+    count: Slot<u64>,
+    foreign: Table<(HostIndex, u64), Tid>,
+}
+
+impl Watches {
+    pub(crate) const fn new() -> Self {
+        Self { own: Table::new(b'w'), count: Slot::new(b'W', 0), foreign: Table::new(b'f') }
+    }
+
+    /// Notes a request; returns its number.
+    pub(crate) fn add(&mut self, watch: Watch) -> u64 {
+        let number = self.count.next();
+        self.own.insert(number, watch);
+        number
+    }
+
+    /// Takes the request with this number, to be answered.
+    pub(crate) fn take(&mut self, number: u64) -> Option<Watch> {
+        self.own.remove(&number)
+    }
+
+    /// Takes the requests that fit, oldest first.
+    pub(crate) fn take_where(&mut self, fits: impl Fn(&Watch) -> bool) -> Vec<(u64, Watch)> {
+        let numbers = self.own.keys_where(|_, watch| fits(watch));
+        numbers.into_iter().filter_map(|n| Some((n, self.own.remove(&n)?))).collect()
+    }
+
+    /// The requests that want to hear of a new host, each counted down by one.
+    pub(crate) fn host_added(&mut self) -> Vec<Watch> {
+        let numbers = self.own.keys_where(|_, watch| watch.kind == HOST_ADD);
+        let mut due = Vec::new();
+        for number in numbers {
+            let Some(watch) = self.own.get_mut(&number) else { continue };
+            watch.left -= i32::from(watch.left > 0);
+            due.push(watch.clone());
+            if watch.left == 0 {
+                self.own.remove(&number);
+            }
+        }
+        due
+    }
+
+    /// Another host wants to know when `tid` is gone.
+    pub(crate) fn add_foreign(&mut self, host: HostIndex, number: u64, tid: Tid) {
+        self.foreign.insert((host, number), tid);
+    }
+
+    pub(crate) fn remove_foreign(&mut self, host: HostIndex, number: u64) {
+        self.foreign.remove(&(host, number));
+    }
+
+    /// Takes what other hosts want to know about `tid`.
+    pub(crate) fn take_foreign(&mut self, tid: Tid) -> Vec<(HostIndex, u64)> {
+        let keys = self.foreign.keys_where(|_, of| *of == tid);
+        for key in &keys {
+            self.foreign.remove(key);
+        }
+        keys
+    }
+
+    /// A host is gone, and with it what it wanted to know.
+    pub(crate) fn forget_host(&mut self, host: HostIndex) {
+        for key in self.foreign.keys_where(|key, _| key.0 == host) {
+            self.foreign.remove(&key);
+        }
+    }
+
+    /// True if a request still means a task by this id.
+    pub(crate) fn names(&self, tid: Tid) -> bool {
+        self.own.values().any(|watch| watch.of == tid)
+            || self.foreign.values().any(|&of| of == tid)
+    }
+
+    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
+        self.own.take_changes(out);
+        self.count.take_changes(out);
+        self.foreign.take_changes(out);
+    }
+
+    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.own.restore(key, value)
+            || self.count.restore(key, value)
+            || self.foreign.restore(key, value)
+    }
+}

@@ -1,0 +1,211 @@
+//! Those who wait for an answer that this host cannot give at once.
+//!
+//! What another host must answer has a deadline, so that nobody waits for ever for a host that
+//! is silent. What other *tasks* must bring about (a barrier, a named message) has none.
+
+use crate::io::Connection;
+use crate::records::{Change, Slot, Table};
+use pvm_wire::request::{Reply, TaskInfo};
+use pvm_wire::{Blob, HostIndex, Tid, choice, record};
+
+choice! {
+    /// Whom an answer is for.
+    pub enum Asker {
+        /// A request on this host's socket.
+        1 => Connection {
+            connection: Connection,
+            id: u32,
+        },
+        /// Another host, on behalf of somebody there.
+        2 => Peer {
+            host: HostIndex,
+            ask: u64,
+        },
+        /// A spawn call that has asked a host to start its share.
+        3 => Share {
+            batch: u64,
+            host: HostIndex,
+        },
+        /// A list that is being gathered from all hosts.
+        4 => List {
+            list: u64,
+        },
+        /// Nobody.
+        5 => Nobody,
+    }
+}
+
+record! {
+    /// A question to another host.
+    pub struct Question {
+        pub asker: Asker,
+        pub host: HostIndex,
+        /// Zero for never.
+        pub deadline: u64,
+        /// For a read that waits until there is something: what it wants.
+        pub want: Option<Want>,
+    }
+
+    /// A proposed command.
+    pub struct Proposal {
+        pub asker: Asker,
+        pub deadline: u64,
+        /// For a read that waits until there is something: what it wants.
+        pub want: Option<Want>,
+        /// What to answer, if it is not the command's own outcome.
+        pub reply: Option<Reply>,
+    }
+
+    /// What a reader waits for (`PvmMboxWaitForInfo`).
+    pub struct Want {
+        pub name: Blob,
+        pub index: i32,
+        pub flags: i32,
+        pub tid: Tid,
+    }
+
+    /// A reader that waits.
+    pub struct Reader {
+        pub asker: Asker,
+        pub want: Want,
+    }
+
+    /// A task list that is being gathered.
+    pub struct List {
+        pub asker: Asker,
+        pub waiting: u32,
+        pub tasks: Vec<TaskInfo>,
+    }
+
+    /// A daemon that is being started.
+    pub struct Start {
+        pub addition: u64,
+        /// Its place in the answer.
+        pub place: u32,
+        pub deadline: u64,
+        /// True once its facts have been told: the order of the table is waited for.
+        pub ready: bool,
+    }
+
+    /// A request to add hosts.
+    pub struct Addition {
+        pub asker: Asker,
+        /// An id or a code for each line, with what to tell people; none while it is not known.
+        pub results: Vec<Option<(i32, String)>>,
+    }
+}
+
+/// Everybody who waits on this host.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(crate) questions: Table<u64, Question>,
+    pub(crate) proposals: Table<u64, Proposal>,
+    pub(crate) readers: Table<u64, Reader>,
+    pub(crate) lists: Table<u64, List>,
+    pub(crate) starts: Table<u64, Start>,
+    pub(crate) additions: Table<u64, Addition>,
+    count: Slot<u64>,
+}
+
+impl Pending {
+    pub(crate) const fn new() -> Self {
+        Self {
+            questions: Table::new(b'a'),
+            proposals: Table::new(b'b'),
+            readers: Table::new(b'i'),
+            lists: Table::new(b'l'),
+            starts: Table::new(b's'),
+            additions: Table::new(b'd'),
+            count: Slot::new(b'A', 0),
+        }
+    }
+
+    /// A number for something that waits.
+    pub(crate) const fn number(&mut self) -> u64 {
+        self.count.next()
+    }
+
+    /// The earliest deadline.
+    pub(crate) fn next_deadline(&self) -> Option<u64> {
+        let questions = self.questions.values().map(|q| q.deadline).filter(|&d| d != 0);
+        let proposals = self.proposals.values().map(|p| p.deadline);
+        let starts = self.starts.values().map(|s| s.deadline);
+        questions.chain(proposals).chain(starts).min()
+    }
+
+    /// The questions and proposals whose time has come: those who asked are to be told.
+    pub(crate) fn take_overdue(&mut self, now: u64) -> Vec<Asker> {
+        let mut askers = Vec::new();
+        for key in self.questions.keys_where(|_, q| q.deadline != 0 && q.deadline <= now) {
+            askers.extend(self.questions.remove(&key).map(|q| q.asker));
+        }
+        for key in self.proposals.keys_where(|_, p| p.deadline <= now) {
+            askers.extend(self.proposals.remove(&key).map(|p| p.asker));
+        }
+        askers
+    }
+
+    /// The questions to a host that will not answer any more.
+    pub(crate) fn take_asked(&mut self, host: HostIndex) -> Vec<Asker> {
+        let keys = self.questions.keys_where(|_, q| q.host == host);
+        keys.iter().filter_map(|key| self.questions.remove(key)).map(|q| q.asker).collect()
+    }
+
+    /// A task is gone, and with it what it waited for.
+    pub(crate) fn forget_reader(&mut self, tid: Tid) {
+        for key in self.readers.keys_where(|_, reader| reader.want.tid == tid) {
+            self.readers.remove(&key);
+        }
+    }
+
+    /// A connection has ended, and with it what was waited for on it.
+    pub(crate) fn forget_connection(&mut self, closed: Connection) {
+        let is_closed = |reader: &Reader| {
+            matches!(reader.asker, Asker::Connection { connection, .. } if connection == closed)
+        };
+        for key in self.readers.keys_where(|_, reader| is_closed(reader)) {
+            self.readers.remove(&key);
+        }
+    }
+
+    /// The readers that wait for something under this name.
+    pub(crate) fn take_readers(&mut self, name: &Blob) -> Vec<Reader> {
+        let keys = self.readers.keys_where(|_, reader| reader.want.name == *name);
+        keys.iter().filter_map(|key| self.readers.remove(key)).collect()
+    }
+
+    /// One more part of a list has come; the list, if it is complete now.
+    pub(crate) fn list_part(&mut self, number: u64, reply: Reply) -> Option<List> {
+        let list = self.lists.get_mut(&number)?;
+        if let Reply::Tasks { mut tasks } = reply {
+            list.tasks.append(&mut tasks);
+        }
+        list.waiting -= 1;
+        if list.waiting > 0 {
+            return None;
+        }
+        let mut list = self.lists.remove(&number)?;
+        list.tasks.sort_by_key(|task| task.tid);
+        Some(list)
+    }
+
+    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
+        self.questions.take_changes(out);
+        self.proposals.take_changes(out);
+        self.readers.take_changes(out);
+        self.lists.take_changes(out);
+        self.starts.take_changes(out);
+        self.additions.take_changes(out);
+        self.count.take_changes(out);
+    }
+
+    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.questions.restore(key, value)
+            || self.proposals.restore(key, value)
+            || self.readers.restore(key, value)
+            || self.lists.restore(key, value)
+            || self.starts.restore(key, value)
+            || self.additions.restore(key, value)
+            || self.count.restore(key, value)
+    }
+}

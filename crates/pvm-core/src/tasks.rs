@@ -1,0 +1,283 @@
+//! The tasks of this host, their numbers, and who is at the other end of each connection.
+//!
+//! A task is *launched* (the parent was told to start it), *enrolled* (its process has said
+//! hello), or both. `pvm_exit` makes it *left*: gone for PVM, while its process lives on and may
+//! enrol again under the next number.
+
+use crate::io::Connection;
+use crate::records::{Change, Slot, Table};
+use pvm_wire::peer::Operator;
+use pvm_wire::request::{Inherited, Role, Target, TraceOptions};
+use pvm_wire::{Blob, Code, HostIndex, Tid, record};
+
+/// More tasks than this in one call is refused: it would use up the numbers.
+pub(crate) const SPAWN_COUNT_MAX: usize = 1 << 16;
+
+record! {
+    /// One task of this host.
+    pub struct Task {
+        pub pid: u32,
+        pub connection: Option<Connection>,
+        /// As `pvm_parent` tells: an id or a code.
+        pub parent: i32,
+        /// Program name as given to spawn, empty for others.
+        pub name: Blob,
+        pub launched: bool,
+        pub enrolled: bool,
+        pub left: bool,
+        /// False if `reset` spares it.
+        pub reset: bool,
+        /// True once groups or named messages may know it: all hosts must hear of its end.
+        pub known_everywhere: bool,
+        pub inherited: Inherited,
+        /// None until all results of its spawn call are known.
+        pub siblings: Option<Vec<Tid>>,
+        /// The host that the spawn call was made on: it will tell the siblings.
+        pub origin: HostIndex,
+        /// The spawn call here that waits for its start.
+        pub batch: Option<u64>,
+        /// Its hello, if it came before the siblings were known.
+        pub hello: Option<Greeting>,
+    }
+
+    /// A hello that waits.
+    pub struct Greeting {
+        pub connection: Connection,
+        pub id: u32,
+        pub pid: u32,
+    }
+
+    /// Somebody connected.
+    pub struct Client {
+        pub role: Role,
+        /// Its task, while it has one.
+        pub tid: Option<Tid>,
+        pub pid: u32,
+        pub program: Blob,
+        pub reset: bool,
+    }
+
+    /// A program that this host runs, until its process and its output have both ended.
+    pub struct Child {
+        /// Where its output goes, if anywhere but the log.
+        pub output: Target,
+        pub parent: i32,
+        pub operator: Option<Operator>,
+        pub status: Option<i32>,
+        pub output_ended: bool,
+        /// The line being written to the log, by stream.
+        pub line: Vec<Blob>,
+    }
+}
+
+/// What inheritance is for tasks that were not spawned.
+pub(crate) fn nothing_inherited() -> Inherited {
+    let nobody = Target { tid: Tid::NONE, context: 0, tag: 0 };
+    let trace =
+        TraceOptions { target: nobody.clone(), buffer: 0, options: 0, mask: Blob::default() };
+    Inherited { context: 0, output: nobody, trace }
+}
+
+impl Task {
+    /// A task whose process said hello without having been launched.
+    pub(crate) fn enrolled(client: &Client, connection: Connection, me: HostIndex) -> Self {
+        Self {
+            pid: client.pid,
+            connection: Some(connection),
+            parent: Code::NoParent.number(),
+            name: Blob::default(),
+            launched: false,
+            enrolled: true,
+            left: false,
+            reset: client.reset,
+            known_everywhere: false,
+            inherited: nothing_inherited(),
+            siblings: Some(Vec::new()),
+            origin: me,
+            batch: None,
+            hello: None,
+        }
+    }
+
+    /// PVM's flags: 4 connected, 2 child of the daemon.
+    pub(crate) fn flags(&self) -> i32 {
+        i32::from(self.enrolled) * 4 + i32::from(self.launched) * 2
+    }
+}
+
+/// The tasks and connections of this host.
+#[derive(Debug)]
+pub(crate) struct Tasks {
+    host: HostIndex,
+    tasks: Table<Tid, Task>,
+    clients: Table<Connection, Client>,
+    children: Table<Tid, Child>,
+    /// The local number that was given last.
+    last: Slot<u32>,
+    /// When a task whose connection ended counts as gone, although its process lives on.
+    closing: Table<Tid, u64>,
+}
+
+impl Tasks {
+    pub(crate) const fn new(host: HostIndex) -> Self {
+        Self {
+            host,
+            tasks: Table::new(b't'),
+            clients: Table::new(b'k'),
+            children: Table::new(b'o'),
+            last: Slot::new(b'T', 0),
+            closing: Table::new(b'x'),
+        }
+    }
+
+    /// Consecutive ids for `count` tasks. A number comes again only after all others, and never
+    /// while somebody (`named` tells) still means the old task by it.
+    pub(crate) fn number(
+        &mut self,
+        count: usize,
+        named: impl Fn(Tid) -> bool,
+    ) -> Result<Vec<Tid>, Code> {
+        if count == 0 || count > SPAWN_COUNT_MAX {
+            return Err(Code::OutOfRes);
+        }
+        let mut tids = Vec::with_capacity(count);
+        let mut local = *self.last.get();
+        for _ in 0..Tid::LOCAL_MAX as usize + count {
+            if local == Tid::LOCAL_MAX {
+                // A block does not run over the end: its numbers are consecutive.
+                local = 0;
+                tids.clear();
+            }
+            local += 1;
+            let tid = Tid::task(self.host, local);
+            let taken = self.tasks.contains(&tid) || self.children.contains(&tid) || named(tid);
+            if taken { tids.clear() } else { tids.push(tid) }
+            if tids.len() == count {
+                self.last.set(local);
+                return Ok(tids);
+            }
+        }
+        Err(Code::OutOfRes)
+    }
+
+    /// A task that PVM knows: not one that has left.
+    pub(crate) fn alive(&self, tid: Tid) -> Option<&Task> {
+        self.tasks.get(&tid).filter(|task| !task.left)
+    }
+
+    pub(crate) fn get(&self, tid: Tid) -> Option<&Task> {
+        self.tasks.get(&tid)
+    }
+
+    pub(crate) fn get_mut(&mut self, tid: Tid) -> Option<&mut Task> {
+        self.tasks.get_mut(&tid)
+    }
+
+    pub(crate) fn insert(&mut self, tid: Tid, task: Task) {
+        self.tasks.insert(tid, task);
+    }
+
+    pub(crate) fn remove(&mut self, tid: Tid) -> Option<Task> {
+        self.closing.remove(&tid);
+        self.tasks.remove(&tid)
+    }
+
+    /// The tasks that PVM knows, by id.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Tid, &Task)> {
+        self.tasks.iter().filter(|(_, task)| !task.left).map(|(&tid, task)| (tid, task))
+    }
+
+    /// The ids of the tasks that fit.
+    pub(crate) fn tids_where(&self, fits: impl Fn(&Task) -> bool) -> Vec<Tid> {
+        self.iter().filter(|(_, task)| fits(task)).map(|(tid, _)| tid).collect()
+    }
+
+    pub(crate) fn client(&self, connection: Connection) -> Option<&Client> {
+        self.clients.get(&connection)
+    }
+
+    pub(crate) fn client_mut(&mut self, connection: Connection) -> Option<&mut Client> {
+        self.clients.get_mut(&connection)
+    }
+
+    pub(crate) fn connect(&mut self, connection: Connection, client: Client) {
+        self.clients.insert(connection, client);
+    }
+
+    pub(crate) fn disconnect(&mut self, connection: Connection) -> Option<Client> {
+        self.clients.remove(&connection)
+    }
+
+    pub(crate) fn child(&self, tid: Tid) -> Option<&Child> {
+        self.children.get(&tid)
+    }
+
+    pub(crate) fn child_mut(&mut self, tid: Tid) -> Option<&mut Child> {
+        self.children.get_mut(&tid)
+    }
+
+    pub(crate) fn add_child(&mut self, tid: Tid, child: Child) {
+        self.children.insert(tid, child);
+    }
+
+    pub(crate) fn remove_child(&mut self, tid: Tid) -> Option<Child> {
+        self.children.remove(&tid)
+    }
+
+    /// The children that fit.
+    pub(crate) fn children_where(&self, fits: impl Fn(&Child) -> bool) -> Vec<Tid> {
+        self.children.keys_where(|_, child| fits(child))
+    }
+
+    /// The task's connection ended: it counts as gone at `at` if its process has not ended by
+    /// then.
+    pub(crate) fn close_at(&mut self, tid: Tid, at: u64) {
+        self.closing.insert(tid, at);
+    }
+
+    pub(crate) fn never_close(&mut self, tid: Tid) {
+        self.closing.remove(&tid);
+    }
+
+    /// The tasks whose time has come.
+    pub(crate) fn closed_by(&self, now: u64) -> Vec<Tid> {
+        self.closing.keys_where(|_, &at| at <= now)
+    }
+
+    pub(crate) fn next_close(&self) -> Option<u64> {
+        self.closing.values().min().copied()
+    }
+
+    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
+        self.tasks.take_changes(out);
+        self.clients.take_changes(out);
+        self.children.take_changes(out);
+        self.last.take_changes(out);
+        self.closing.take_changes(out);
+    }
+
+    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.tasks.restore(key, value)
+            || self.clients.restore(key, value)
+            || self.children.restore(key, value)
+            || self.last.restore(key, value)
+            || self.closing.restore(key, value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_consecutive_and_come_again_only_after_all_others() {
+        let mut tasks = Tasks::new(HostIndex(1));
+        let first = tasks.number(3, |_| false).expect("there are enough");
+        assert_eq!(first, [Tid(0x40001), Tid(0x40002), Tid(0x40003)]);
+        tasks.last.set(Tid::LOCAL_MAX - 1);
+        // Two do not fit before the end; 1 is still meant by somebody.
+        let again = tasks.number(2, |tid| tid == Tid(0x40001)).expect("there are enough");
+        assert_eq!(again, [Tid(0x40002), Tid(0x40003)]);
+        assert_eq!(tasks.number(SPAWN_COUNT_MAX + 1, |_| false), Err(Code::OutOfRes));
+    }
+}

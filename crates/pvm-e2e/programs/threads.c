@@ -1,0 +1,137 @@
+/* threads send|receive|block: several threads of one task use the library at once. */
+#include "e2e.h"
+#include <pthread.h>
+
+#define MESSAGES 5000
+
+static int peers[2];
+
+/* Child: checks MESSAGES numbered messages of each thread and answers every hundredth. */
+static void check_and_answer(void)
+{
+	int parent = CALL(pvm_parent()), i, value[2], next[2] = {0, 0}, thread;
+	unsigned content[2000];
+	for (i = 0; i < 2 * MESSAGES; i++) {
+		int tag, bytes, from, buffer = CALL(pvm_recv(parent, -1));
+		CALL(pvm_bufinfo(buffer, &bytes, &tag, &from));
+		thread = tag - 10;
+		CALL(pvm_upkint(value, 2, 1));
+		CHECK(value[0] == thread);
+		CHECK(value[1] == next[thread]);
+		next[thread]++;
+		CALL(pvm_upkint((int *)content, value[1] % 2000, 1));
+		CHECK(is_filled(content, value[1] % 2000, value[1] + thread));
+		if (value[1] % 100 == 99)
+			send_int(parent, 20 + thread, value[1]);
+	}
+}
+
+/* Thread: packs and sends to both peers, receives its answers. */
+static void *pack_and_send(void *argument)
+{
+	int thread = *(int *)argument, i, peer, value[2], got;
+	unsigned content[2000];
+	for (i = 0; i < MESSAGES; i++)
+		for (peer = 0; peer < 2; peer++) {
+			value[0] = thread;
+			value[1] = i;
+			fill(content, i % 2000, i + thread);
+			CALL(pvm_initsend(encodings[(i + thread) % 2]));
+			CALL(pvm_pkint(value, 2, 1));
+			CALL(pvm_pkint((int *)content, i % 2000, 1));
+			CALL(pvm_send(peers[peer], 10 + thread));
+			if (i % 100 == 99) {
+				CALL(pvm_recv(peers[peer], 20 + thread));
+				CALL(pvm_upkint(&got, 1, 1));
+				CHECK(got == i);
+			}
+		}
+	return 0;
+}
+
+/* Child: sends to two tags in turn. */
+static void send_both(void)
+{
+	int parent = CALL(pvm_parent()), i;
+	for (i = 0; i < MESSAGES; i++) {
+		send_int(parent, 30, i);
+		send_int(parent, 31, i);
+		if (i % 500 == 0)
+			pause_ms(1);
+	}
+}
+
+/* Thread: receives the messages of its own tag, whatever order they come in. */
+static void *receive_own(void *argument)
+{
+	int thread = *(int *)argument, i, got;
+	for (i = 0; i < MESSAGES; i++) {
+		CALL(pvm_recv(peers[0], 30 + thread));
+		CALL(pvm_upkint(&got, 1, 1));
+		CHECK(got == i);
+	}
+	return 0;
+}
+
+/* Child: echoes tag 40 as tag 41 and ends with tag 42, which somebody waits for all the time. */
+static void echo(void)
+{
+	int parent = CALL(pvm_parent()), i;
+	for (i = 0; i < MESSAGES; i++)
+		send_int(parent, 41, receive_int(parent, 40));
+	send_int(parent, 42, MESSAGES);
+}
+
+/* Thread 0 is blocked in a receive while thread 1 sends and receives. */
+static void *block_or_talk(void *argument)
+{
+	int thread = *(int *)argument, i, value;
+	if (thread == 0) {
+		CALL(pvm_recv(-1, 42));
+		CALL(pvm_upkint(&value, 1, 1));
+		CHECK(value == MESSAGES);
+		return 0;
+	}
+	for (i = 0; i < MESSAGES; i++) {
+		CALL(pvm_initsend(PvmDataRaw));
+		CALL(pvm_pkint(&i, 1, 1));
+		CALL(pvm_send(peers[0], 40));
+		CALL(pvm_recv(peers[0], 41));
+		CALL(pvm_upkint(&value, 1, 1));
+		CHECK(value == i);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*child)(void);
+		void *(*thread)(void *);
+		int peers;
+	} ways[] = {{"send", check_and_answer, pack_and_send, 2},
+	            {"receive", send_both, receive_own, 1},
+	            {"block", echo, block_or_talk, 1}};
+	int way, i, numbers[2] = {0, 1};
+	pthread_t threads[2];
+	double start;
+	for (way = 0; strcmp(ways[way].name, argv[1]) != 0;)
+		way++;
+	if (argc > 2) {
+		ways[way].child();
+		pvm_exit();
+		return 0;
+	}
+	CALL(pvm_mytid());
+	for (i = 0; i < ways[way].peers; i++)
+		peers[i] = spawn_one("threads", argv[1], "child", 0);
+	start = now();
+	for (i = 0; i < 2; i++)
+		CHECK(pthread_create(&threads[i], 0, ways[way].thread, &numbers[i]) == 0);
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], 0);
+	printf("seconds %.2f\n", now() - start);
+	pvm_exit();
+	return 0;
+}

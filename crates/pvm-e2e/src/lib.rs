@@ -1,0 +1,39 @@
+//! What the end-to-end tests stand on: a virtual machine of their own from an installation, programs
+//! compiled against it, and an account of what is left behind.
+//!
+//! `NEOPVM_PREFIX` names the installation; without it `target/stage` is taken. Nothing is
+//! written outside of the system's temporary folder, so the tests run as any user and any number of them at once.
+//! Start with [`Machine`].
+#![forbid(unsafe_code)]
+
+mod machine;
+mod output;
+mod place;
+pub mod process;
+mod program;
+
+pub use machine::Machine;
+pub use output::{Output, Running};
+pub use place::Place;
+pub use program::{has, prefix};
+
+use std::time::{Duration, Instant};
+
+/// True where the long versions of tests are asked for (`NEOPVM_LONG=1`).
+pub fn long() -> bool {
+    std::env::var_os("NEOPVM_LONG").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Looks again and again until `condition` holds; false if it does not within `limit`.
+pub fn eventually(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + limit;
+    loop {
+        if condition() {
+            return true;
+        }
+        if Instant::now() > end {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

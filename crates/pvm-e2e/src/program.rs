@@ -1,0 +1,54 @@
+//! Compiling the test programs against the installation.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The installation under test.
+pub fn prefix() -> PathBuf {
+    let stage = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/stage");
+    let prefix = std::env::var_os("NEOPVM_PREFIX").map_or(stage, PathBuf::from);
+    let pvmd = prefix.join("bin/pvmd");
+    assert!(
+        pvmd.is_file(),
+        "{} is not there: `make install PREFIX=$PWD/target/stage`, or set NEOPVM_PREFIX",
+        pvmd.display()
+    );
+    prefix.canonicalize().expect("a folder")
+}
+
+/// Whether a tool can be run; where it cannot, says on standard error what is left out.
+pub fn has(tool: &str, package: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
+    if !there {
+        eprintln!("skipped: {tool} is not there (apt install {package})");
+    }
+    there
+}
+
+/// Compiles `programs/SOURCE` to `to`.
+pub(crate) fn compile(source: &str, to: &Path) {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let prefix = prefix();
+    let fortran = source.ends_with(".f");
+    let compiler = match source.rsplit('.').next() {
+        Some("f") => "gfortran",
+        Some("cc") => "g++",
+        _ => "cc",
+    };
+    let mut command = Command::new(compiler);
+    command.args(["-O1", "-w", "-o"]).arg(to).arg(programs.join(source));
+    command.arg(format!("-I{}", prefix.join("include").display()));
+    command.arg(format!("-L{}", prefix.join("lib").display()));
+    command.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()));
+    if fortran {
+        command.args(["-std=legacy", "-lfpvm3"]);
+    }
+    command.args(["-lgpvm3", "-lpvm3", "-lpthread"]);
+    let done = command.output().unwrap_or_else(|error| panic!("cannot run {compiler}: {error}"));
+    assert!(
+        done.status.success(),
+        "{source} does not compile:\n{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+}

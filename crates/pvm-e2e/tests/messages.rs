@@ -1,0 +1,81 @@
+//! What becomes of messages when their sender or receiver ends, sleeps, or is not there yet.
+#![forbid(unsafe_code)]
+
+use pvm_e2e::{Machine, eventually, process};
+use std::time::Duration;
+
+#[test]
+fn a_thousand_messages_are_read_after_their_sender_exited() {
+    let machine = Machine::start();
+    machine.run("outlive.c", &["exit"]);
+    machine.run("outlive.c", &["return"]);
+    machine.halt();
+}
+
+#[test]
+fn a_thousand_messages_are_read_after_their_sender_was_killed() {
+    let machine = Machine::start();
+    machine.run("outlive.c", &["kill"]);
+    machine.halt();
+}
+
+#[test]
+fn messages_sent_before_a_child_enrols_reach_it() {
+    let machine = Machine::start();
+    machine.run("early.c", &[]);
+    machine.halt();
+}
+
+#[test]
+fn messages_reach_a_child_that_enrols_after_their_sender_left() {
+    let machine = Machine::start();
+    let done = machine.place().home().join("done");
+    machine.run("early.c", &[done.to_str().expect("text")]);
+    let came = eventually(Duration::from_secs(20), || done.exists());
+    assert!(came, "the child did not get its messages\n{}", machine.log());
+    machine.halt();
+}
+
+#[test]
+fn a_full_queue_blocks_no_send_and_keeps_its_order() {
+    let machine = Machine::start();
+    let output = machine.run("flood.c", &["200000"]);
+    eprintln!("200000 messages to a task that sleeps: {}", output.out.replace('\n', ", "));
+    machine.halt();
+}
+
+#[test]
+fn a_task_that_is_killed_stops_none_of_its_senders_and_leaves_no_memory() {
+    let machine = Machine::start();
+    let (segments, kib) = process::segments(machine.parent());
+    let mut running = machine.begin("vanish.c", &[]);
+    let ready = eventually(Duration::from_secs(30), || {
+        running.so_far().contains("ready\n") || !running.is_running()
+    });
+    assert!(ready && running.is_running(), "{}{}", running.so_far(), running.errors_so_far());
+    let (while_segments, while_kib) = process::segments(machine.parent());
+    running.write("\n");
+    let output = machine.expect_success(running);
+    assert!(output.number("longest send ") < 1e6, "a send took over a second: {}", output.out);
+    let returned = eventually(Duration::from_secs(10), || {
+        let (now_segments, now_kib) = process::segments(machine.parent());
+        now_segments <= segments && now_kib <= kib + 64
+    });
+    let (end_segments, end_kib) = process::segments(machine.parent());
+    eprintln!(
+        "segments of the host: {segments} ({kib} KiB) at the start, {while_segments} ({while_kib} KiB) \
+         after the kill, {end_segments} ({end_kib} KiB) at the end; {}",
+        output.out.lines().next().unwrap_or_default()
+    );
+    assert!(returned, "segments stay");
+    assert!(while_kib < 64 << 10, "what a dead task did not read stays: {while_kib} KiB");
+    machine.halt();
+}
+
+#[test]
+fn megabyte_messages_cross_in_both_directions_in_every_encoding() {
+    let machine = Machine::start();
+    let output = machine.run("bothways.c", &[]);
+    eprintln!("1 MB both ways: {}", output.out.replace('\n', ", "));
+    machine.halt();
+}

@@ -1,0 +1,62 @@
+//! What real programs do and toys forget: threads, forks, signal handlers, select(), other languages.
+#![forbid(unsafe_code)]
+
+use pvm_e2e::{Machine, has};
+
+fn threads(way: &str) {
+    let machine = Machine::start();
+    machine.run("threads.c", &[way]);
+    machine.halt();
+}
+
+#[test]
+fn two_threads_pack_and_send_at_once() {
+    threads("send");
+}
+
+#[test]
+fn two_threads_receive_different_tags() {
+    threads("receive");
+}
+
+#[test]
+fn a_thread_blocked_in_a_receive_hinders_no_other() {
+    threads("block");
+}
+
+#[test]
+fn the_child_of_a_fork_is_no_task_and_may_become_one() {
+    let machine = Machine::start();
+    machine.run("forking.c", &[]);
+    machine.halt();
+}
+
+#[test]
+fn longjmp_out_of_a_blocked_receive_loses_nothing() {
+    let machine = Machine::start();
+    machine.run("handlers.c", &["jump"]);
+    machine.halt();
+}
+
+#[test]
+fn a_signal_handler_may_call_the_library_or_is_refused() {
+    let machine = Machine::start();
+    let output = machine.run("handlers.c", &["call"]);
+    eprintln!("from a handler: {}", output.out.trim_end());
+    machine.halt();
+}
+
+#[test]
+fn c_cpp_and_fortran_tasks_work_in_one_machine() {
+    let fortran = has("gfortran", "gfortran");
+    if !(has("g++", "g++") && fortran) {
+        return;
+    }
+    let machine = Machine::start();
+    for program in ["babel_f.f", "babel_cc.cc"] {
+        machine.place().compile(program);
+    }
+    let output = machine.run("babel.c", &[]);
+    assert_eq!(output.out, "Fortran answers\nC++ answers\nall three at the barrier\n");
+    machine.halt();
+}

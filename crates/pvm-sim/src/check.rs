@@ -1,0 +1,179 @@
+//! What must hold after everything that happens.
+//!
+//! Host tables of equal epochs are equal. An id never names two tasks. Nobody who asked waits
+//! beyond the bound of the request. What is under way between hosts is bounded. A request to be
+//! notified is answered once if what it watches is gone, and not at all before.
+
+use crate::MS;
+use crate::node::Node;
+use pvm_core::io::{Effect, HostFacts};
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{HostIndex, Tid};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Who asks: host and connection.
+type Client = (HostIndex, u64);
+
+/// Every request but those below is answered within this: the machine's own bound, and time for
+/// daemons to be started again.
+const ANSWER_NS: u64 = 45_000 * MS;
+/// Adding hosts may take longer.
+const HOST_START_NS: u64 = 100_000 * MS;
+/// More than this waiting to be heard would be a leak.
+const UNHEARD_MAX: usize = 5000;
+/// `PvmMboxWaitForInfo`.
+const WAIT_FOR_INFO: i32 = 32;
+
+#[derive(Clone, Debug)]
+struct Open {
+    until: Option<u64>,
+    /// True for a request with many answers.
+    stream: bool,
+    what: String,
+}
+
+/// The invariants of a world.
+#[derive(Debug, Default)]
+pub struct Checks {
+    open: BTreeMap<(Client, u32), Open>,
+    tables: BTreeMap<u64, Vec<(HostIndex, HostFacts)>>,
+    launched: BTreeSet<Tid>,
+    enrolled: BTreeMap<Tid, u32>,
+    /// Ids whose task is gone, with everything on a host that is.
+    gone: BTreeSet<Tid>,
+    dead_hosts: BTreeSet<HostIndex>,
+    /// Requests to be notified of one task each: who, with which tag, of what.
+    watches: BTreeMap<(Tid, i32), Tid>,
+    notices: BTreeMap<(Tid, i32), u32>,
+    violation: Option<String>,
+}
+
+impl Checks {
+    /// The first thing that was wrong.
+    pub fn violation(&self) -> Option<&str> {
+        self.violation.as_deref()
+    }
+
+    fn violate(&mut self, text: String) {
+        self.violation.get_or_insert(text);
+    }
+
+    /// Somebody asks; no request stands for the hello.
+    pub fn asked(&mut self, now: u64, client: Client, id: u32, request: Option<&Request>) {
+        let bound = match request {
+            Some(Request::Barrier { .. } | Request::FreezeGroup { .. } | Request::Run { .. }) => None,
+            Some(Request::RecvInfo { flags, .. }) if flags & WAIT_FOR_INFO != 0 => None,
+            Some(Request::AddHosts { .. } | Request::AddLocal { .. }) => Some(HOST_START_NS),
+            _ => Some(ANSWER_NS),
+        };
+        let stream = matches!(request, Some(Request::Run { .. }));
+        let until = bound.map(|bound| now + bound);
+        let what = request.map_or_else(|| "hello".to_owned(), |request| format!("{request:?}"));
+        self.open.insert((client, id), Open { until, stream, what });
+    }
+
+    /// Nobody is there any more to be answered.
+    pub fn closed(&mut self, client: Client) {
+        self.open.retain(|(of, _), _| *of != client);
+    }
+
+    /// True while a connection waits for an answer (other than a stream's).
+    pub fn is_waiting(&self, client: Client) -> bool {
+        self.open.range((client, 0)..=(client, u32::MAX)).any(|(_, open)| !open.stream)
+    }
+
+    /// A task ended.
+    pub fn ended(&mut self, _now: u64, tid: Tid) {
+        self.gone.insert(tid);
+    }
+
+    /// A host is no more.
+    pub fn host_ended(&mut self, host: HostIndex, nodes: &BTreeMap<HostIndex, Node>) {
+        self.open.retain(|((of, _), _), _| *of != host);
+        self.dead_hosts.insert(host);
+        if let Some(node) = nodes.get(&host) {
+            self.gone.extend(node.processes.values().flat_map(|process| process.tids.clone()));
+        }
+    }
+
+    /// A task wants one notice with a tag of its own when `of` is gone.
+    pub fn watch(&mut self, owner: Tid, tag: i32, of: Tid) {
+        self.watches.insert((owner, tag), of);
+    }
+
+    /// The parent of a host is told to do something.
+    pub fn effect(&mut self, now: u64, host: HostIndex, effect: &Effect) {
+        match effect {
+            Effect::Reply { connection, id, reply } => {
+                let key = ((host, *connection), *id);
+                let stream = self.open.get(&key).is_some_and(|open| open.stream);
+                let last = !stream || matches!(reply, Reply::Finished | Reply::Failed { .. });
+                if last {
+                    self.open.remove(&key);
+                }
+            }
+            Effect::Enrol { connection, id, pid, welcome } => {
+                self.open.remove(&((host, *connection), *id));
+                let tid = welcome.tid;
+                if self.enrolled.insert(tid, *pid).is_some() {
+                    self.violate(format!("{now}: {tid} names two tasks"));
+                }
+            }
+            Effect::Launch { launch } => {
+                if !self.launched.insert(launch.tid) {
+                    self.violate(format!("{now}: {} is launched twice", launch.tid));
+                }
+            }
+            Effect::Deliver { to, message } => {
+                let key = (*to, message.envelope.tag);
+                if !self.watches.contains_key(&key) {
+                    return;
+                }
+                let count = self.notices.entry(key).or_default();
+                *count += 1;
+                if *count > 1 {
+                    self.violate(format!("{now}: {to} got a second notice with tag {}", key.1));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Looks at everything.
+    pub fn look(&mut self, now: u64, nodes: &BTreeMap<HostIndex, Node>) {
+        for (host, node) in nodes {
+            let Some(machine) = &node.machine else { continue };
+            let members = machine.members();
+            let known = self.tables.entry(machine.epoch()).or_insert_with(|| members.clone());
+            // Epoch 0: not joined yet.
+            if *known != members && machine.epoch() != 0 {
+                let text = format!("{now}: host {host} has another table of epoch {}", machine.epoch());
+                self.violate(text);
+            }
+            if machine.unheard_count() > UNHEARD_MAX {
+                self.violate(format!("{now}: host {host} has too much unheard"));
+            }
+        }
+        let late = self.open.iter().find(|(_, open)| open.until.is_some_and(|until| until < now));
+        if let Some((((host, connection), _), open)) = late {
+            let text = format!("{now}: connection {connection} of host {host} waits too long: {}", open.what);
+            self.violate(text);
+        }
+    }
+
+    /// At the end, when everything has been quiet for long enough: all notices have come.
+    pub fn settle(&mut self) {
+        let watches = std::mem::take(&mut self.watches);
+        for ((owner, tag), of) in watches {
+            if self.gone.contains(&owner) || self.dead_hosts.contains(&owner.host()) {
+                continue;
+            }
+            let gone = self.gone.contains(&of) || self.dead_hosts.contains(&of.host());
+            let count = self.notices.get(&(owner, tag)).copied().unwrap_or(0);
+            if count != u32::from(gone) {
+                let text = format!("{owner} has {count} notices with tag {tag} of {of}, gone: {gone}");
+                self.violate(text);
+            }
+        }
+    }
+}

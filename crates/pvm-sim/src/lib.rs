@@ -1,0 +1,24 @@
+//! Many daemons in one thread: virtual time, links that are cut and heal, daemons that crash,
+//! hosts that die.
+//!
+//! Drives [`pvm_core::Machine`] as the parents and shells of a real machine would, so that the
+//! conversation of N hosts can be read, and any failure be replayed from its seed. It has no
+//! clock, no thread and no socket. Start with [`World`]; [`script`] turns text into a run,
+//! [`random`] a seed.
+
+#![forbid(unsafe_code)]
+
+pub mod check;
+mod link;
+mod node;
+pub mod random;
+pub mod script;
+mod show;
+mod world;
+
+pub use link::Links;
+pub use node::{Node, Process};
+pub use world::{Happening, World};
+
+/// One millisecond of virtual time.
+pub const MS: u64 = 1_000_000;

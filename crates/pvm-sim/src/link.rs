@@ -1,0 +1,82 @@
+//! Which hosts are connected, and what is under way between them.
+
+use pvm_wire::HostIndex;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A pair of hosts, the lower index first.
+pub type Pair = (HostIndex, HostIndex);
+
+/// The links of the world.
+#[derive(Debug, Default)]
+pub struct Links {
+    /// Links that are up, with the number of their making: what was sent over an older one is
+    /// lost.
+    up: BTreeMap<Pair, u64>,
+    /// Pairs that are being connected.
+    connecting: BTreeSet<Pair>,
+    cut: BTreeSet<Pair>,
+    made_count: u64,
+    /// When the last message of each direction arrives: none overtakes another.
+    last_arrival: BTreeMap<(HostIndex, HostIndex), u64>,
+}
+
+/// The pair of two hosts.
+pub fn pair(a: HostIndex, b: HostIndex) -> Pair {
+    (a.min(b), a.max(b))
+}
+
+impl Links {
+    /// The number of the link between two hosts, if it is up.
+    pub fn made(&self, a: HostIndex, b: HostIndex) -> Option<u64> {
+        self.up.get(&pair(a, b)).copied()
+    }
+
+    /// Starts connecting; false if that is done, under way or impossible.
+    pub fn connect(&mut self, pair: Pair) -> bool {
+        !self.cut.contains(&pair) && !self.up.contains_key(&pair) && self.connecting.insert(pair)
+    }
+
+    /// The connection is made; false if the link was cut meanwhile.
+    pub fn connected(&mut self, pair: Pair) -> bool {
+        let wanted = self.connecting.remove(&pair) && !self.cut.contains(&pair);
+        if wanted {
+            self.made_count += 1;
+            self.up.insert(pair, self.made_count);
+        }
+        wanted
+    }
+
+    /// Takes a link down; false if it was not up.
+    pub fn break_off(&mut self, pair: Pair) -> bool {
+        self.connecting.remove(&pair);
+        self.up.remove(&pair).is_some()
+    }
+
+    /// The links of one host.
+    pub fn of(&self, host: HostIndex) -> Vec<Pair> {
+        let pairs = self.up.keys().chain(&self.connecting);
+        pairs.filter(|pair| pair.0 == host || pair.1 == host).copied().collect()
+    }
+
+    /// From now on nothing passes between the two.
+    pub fn cut(&mut self, pair: Pair) {
+        self.cut.insert(pair);
+    }
+
+    /// They can connect again.
+    pub fn heal(&mut self, pair: Pair) {
+        self.cut.remove(&pair);
+    }
+
+    /// Pairs that are cut.
+    pub fn cuts(&self) -> Vec<Pair> {
+        self.cut.iter().copied().collect()
+    }
+
+    /// When a message sent to arrive at `at` really arrives: behind those before it.
+    pub fn arrival(&mut self, from: HostIndex, to: HostIndex, at: u64) -> u64 {
+        let last = self.last_arrival.entry((from, to)).or_default();
+        *last = at.max(*last + 1);
+        *last
+    }
+}

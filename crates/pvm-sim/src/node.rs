@@ -1,0 +1,115 @@
+//! One host: its machine, and what its parent process would keep.
+
+use pvm_core::io::{Event, HostFacts};
+use pvm_core::{Config, Machine};
+use pvm_wire::{Blob, HostIndex, Tid};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The facts of a host of this name.
+pub fn facts(name: &str) -> HostFacts {
+    HostFacts {
+        name: name.into(),
+        arch: "LINUX64".into(),
+        signature: 0x408c41,
+        cores: 2,
+        speed: 1000,
+        address: format!("{name}:1"),
+        key: Blob::default(),
+        search: vec!["/bin".into()],
+    }
+}
+
+/// A process that is or was a task.
+#[derive(Clone, Debug, Default)]
+pub struct Process {
+    /// The id that it was launched with.
+    pub launched: Option<Tid>,
+    /// The id that it enrolled with last.
+    pub tid: Option<Tid>,
+    /// All ids that it had; the parent tells the end of each.
+    pub tids: Vec<Tid>,
+    /// Its connection.
+    pub connection: Option<u64>,
+}
+
+/// One host of the world.
+#[derive(Debug)]
+pub struct Node {
+    /// The daemon, unless it has crashed.
+    pub machine: Option<Machine>,
+    /// What a new daemon is told.
+    pub config: Config,
+    /// The records that the parent keeps.
+    pub records: BTreeMap<Blob, Blob>,
+    /// Events whose effects the parent has not seen.
+    pub undone: VecDeque<Event>,
+    /// The processes, by pid.
+    pub processes: BTreeMap<u32, Process>,
+    /// Connections, with the process at their other end.
+    pub connections: BTreeMap<u64, u32>,
+    pid_count: u32,
+    connection_count: u64,
+}
+
+impl Node {
+    /// A host whose daemon has just been started.
+    pub fn new(host: HostIndex, first: HostIndex, facts: HostFacts) -> Self {
+        let config = Config {
+            host,
+            first,
+            facts,
+            version: "sim".to_owned(),
+            parent_pid: 1,
+            daemon_pid: 2,
+            restarts: 0,
+            debugger: Blob::default(),
+        };
+        Self {
+            machine: Some(Machine::new(config.clone())),
+            config,
+            records: BTreeMap::new(),
+            undone: VecDeque::new(),
+            processes: BTreeMap::new(),
+            connections: BTreeMap::new(),
+            pid_count: 100,
+            connection_count: 0,
+        }
+    }
+
+    /// Starts the daemon again from the records.
+    pub fn restart(&mut self) {
+        self.config.restarts += 1;
+        let records: Vec<_> = self.records.clone().into_iter().collect();
+        self.machine = Some(match &records[..] {
+            [] => Machine::new(self.config.clone()),
+            records => Machine::restore(self.config.clone(), records),
+        });
+    }
+
+    /// A new process.
+    pub fn process(&mut self, launched: Option<Tid>) -> u32 {
+        self.pid_count += 1;
+        let tids = launched.into_iter().collect();
+        let process = Process { launched, tids, ..Process::default() };
+        self.processes.insert(self.pid_count, process);
+        self.pid_count
+    }
+
+    /// A new connection of a process.
+    pub fn connect(&mut self, pid: u32) -> u64 {
+        self.connection_count += 1;
+        self.connections.insert(self.connection_count, pid);
+        self.connection_count
+    }
+
+    /// The process of a task.
+    pub fn process_of(&self, tid: Tid) -> Option<u32> {
+        let has = |process: &Process| process.tids.contains(&tid);
+        self.processes.iter().find(|(_, process)| has(process)).map(|(&pid, _)| pid)
+    }
+
+    /// The connection and id of each task that is enrolled.
+    pub fn tasks(&self) -> impl Iterator<Item = (u64, Tid)> {
+        self.processes.values().filter_map(|process| Some((process.connection?, process.tid?)))
+    }
+}

@@ -1,0 +1,186 @@
+//! How a conversation is written down, for people who read a recorded script.
+
+use pvm_core::io::{Act, Effect};
+use pvm_wire::peer::{Command, OutputNews, PeerMessage, Said};
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Blob, Message, Tid};
+
+pub(crate) fn tid(code: i32) -> String {
+    if code > 0 { Tid::from_c_int(code).to_string() } else { code.to_string() }
+}
+
+fn tids(all: &[Tid]) -> String {
+    let all: Vec<_> = all.iter().map(|tid| tid.to_string()).collect();
+    format!("[{}]", all.join(" "))
+}
+
+/// The ints of a message as the machine makes them; the rest as text.
+pub(crate) fn message(message: &Message) -> String {
+    let size = usize::try_from(message.envelope.data_size).unwrap_or(0);
+    let data = &message.body.0[..size.min(message.body.0.len())];
+    let ints: Vec<i32> =
+        data.chunks_exact(4).map(|c| i32::from_ne_bytes([c[0], c[1], c[2], c[3]])).collect();
+    match ints[..] {
+        [of, count, ..] if count > 0 && size == 8 + count as usize => {
+            format!("[{} {count} {:?}]", tid(of), Blob(data[8..].to_vec()))
+        }
+        _ => {
+            let all: Vec<_> = ints.iter().map(|&int| tid(int)).collect();
+            format!("[{}]", all.join(" "))
+        }
+    }
+}
+
+/// What crosses a link; acknowledgements are not worth a line.
+pub(crate) fn peer(message: &PeerMessage) -> Option<String> {
+    match message {
+        PeerMessage::Ordered { sequence, said } => Some(format!("#{sequence} {}", self::said(said))),
+        PeerMessage::Forward { .. } | PeerMessage::Heard { .. } => None,
+    }
+}
+
+fn said(said: &Said) -> String {
+    match said {
+        Said::Propose { ticket, command } => format!("propose {ticket}: {}", self::command(command)),
+        Said::Commit { number, proposer, ticket, command } => {
+            format!("commit {number} (of {proposer}, {ticket}): {}", self::command(command))
+        }
+        Said::Snapshot { number, records } => {
+            format!("snapshot up to {number}, {} records", records.len())
+        }
+        Said::Ask { ask, asker, request } => format!("ask {ask} for {asker}: {}", self::request(request)),
+        Said::Answer { ask, reply } => format!("answer {ask}: {}", self::reply(reply)),
+        Said::Launch { ask, spawn, parent, .. } => {
+            let (count, file) = (spawn.count, spawn.file.to_text());
+            format!("launch {ask}: {count} {file}, parent {}", tid(*parent))
+        }
+        Said::Siblings { tids } => format!("siblings {}", self::tids(tids)),
+        Said::Watch { watch, tid } => format!("watch {watch}: {tid}"),
+        Said::Unwatch { watch, tid } => format!("unwatch {watch}: {tid}"),
+        Said::Gone { watch } => format!("gone {watch}"),
+        Said::Output { target, tid, news } => {
+            format!("output of {tid} for {}: {}", target.tid, output(news))
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+fn output(news: &OutputNews) -> String {
+    match news {
+        OutputNews::Begin { .. } => "begin".to_owned(),
+        OutputNews::Moved { .. } => "moved".to_owned(),
+        OutputNews::Bytes { bytes } => format!("{bytes:?}"),
+        OutputNews::End => "end".to_owned(),
+    }
+}
+
+fn command(command: &Command) -> String {
+    match command {
+        Command::AddHost { facts } => format!("add host {}", facts.name.to_text()),
+        Command::RemoveHost { host, dead } => {
+            format!("remove host {host}{}", if *dead { " (dead)" } else { "" })
+        }
+        Command::PutInfo { name, flags, owner, .. } => {
+            format!("put {} flags {flags} owner {owner}", name.to_text())
+        }
+        Command::TakeInfo { name, index, asker, .. } => {
+            format!("take {} {index} for {asker}", name.to_text())
+        }
+        Command::DelInfo { name, index, asker, .. } => {
+            format!("delete {} {index} for {asker}", name.to_text())
+        }
+        Command::JoinGroup { group, tid } => format!("{tid} joins {}", group.to_text()),
+        Command::LeaveGroup { group, tid } => format!("{tid} leaves {}", group.to_text()),
+        Command::TaskGone { tid } => format!("{tid} is gone"),
+        other => format!("{other:?}"),
+    }
+}
+
+fn request(request: &Request) -> String {
+    match request {
+        Request::Tasks { place } => format!("tasks of {place}"),
+        Request::TaskStatus { tid } => format!("status of {tid}"),
+        Request::Signal { tid, signal } => format!("signal {signal} to {tid}"),
+        Request::Barrier { group, count } => format!("barrier {} {count}", group.to_text()),
+        Request::GroupMembers { group } => format!("members of {}", group.to_text()),
+        Request::RecvInfo { name, index, .. } => format!("read {} {index}", name.to_text()),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn reply(reply: &Reply) -> String {
+    match reply {
+        Reply::Done => "done".to_owned(),
+        Reply::Failed { code } => format!("failed: {code} ({})", code.number()),
+        Reply::Refused { reason, .. } => format!("refused: {reason}"),
+        Reply::Number { value } => format!("number {value}"),
+        Reply::Spawned { outcomes, .. } => {
+            let all: Vec<_> = outcomes.iter().map(|&outcome| tid(outcome)).collect();
+            format!("spawned [{}]", all.join(" "))
+        }
+        Reply::Members { tids, frozen } => {
+            format!("members {}{}", self::tids(tids), if *frozen { " frozen" } else { "" })
+        }
+        Reply::Info { message, index } => {
+            format!("info {index} from {}: {}", message.envelope.src, self::message(message))
+        }
+        Reply::Tasks { tasks } => {
+            let all: Vec<_> = tasks.iter().map(|task| task.tid).collect();
+            format!("tasks {}", tids(&all))
+        }
+        Reply::Hosts { hosts } => {
+            let all: Vec<_> = hosts.iter().map(|host| host.name.to_text()).collect();
+            format!("hosts [{}]", all.join(" "))
+        }
+        Reply::HostResults { results } => {
+            let all: Vec<_> = results.iter().map(|result| tid(result.outcome)).collect();
+            format!("results [{}]", all.join(" "))
+        }
+        Reply::Ready { host } => format!("ready at host {host}"),
+        Reply::Output { tid, bytes, stream } => format!("output {stream} of {tid}: {bytes:?}"),
+        Reply::Exited { tid, status } => format!("{tid} exited with {status}"),
+        Reply::Finished => "finished".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// What the parent is told; records are not worth a line.
+pub(crate) fn effect(effect: &Effect) -> Option<String> {
+    Some(match effect {
+        Effect::Reply { connection, reply, .. } => {
+            format!("to connection {connection}: {}", self::reply(reply))
+        }
+        Effect::Enrol { welcome, connection, .. } => {
+            let siblings = tids(&welcome.siblings);
+            let parent = tid(welcome.parent);
+            format!("connection {connection} is {}, parent {parent}, siblings {siblings}", welcome.tid)
+        }
+        Effect::Launch { launch } => format!("launch {} {}", launch.tid, launch.file.to_text()),
+        Effect::Signal { tid, signal } => format!("signal {signal} to {tid}"),
+        Effect::Deliver { to, message } => {
+            format!("deliver to {to}: tag {} {}", message.envelope.tag, self::message(message))
+        }
+        Effect::Feed { tid, bytes } => format!("feed {tid} {bytes:?}"),
+        Effect::Log { text } => format!("log: {text}"),
+        Effect::Forget { tid } => format!("forget {tid}"),
+        Effect::Save { .. } => return None,
+        Effect::End => "end".to_owned(),
+    })
+}
+
+/// What the shell is told, but for what is said: that is written down as it crosses the link.
+pub(crate) fn act(act: &Act) -> Option<String> {
+    Some(match act {
+        Act::Say { .. } => return None,
+        Act::StartHost { line, .. } if line.0.is_empty() => "start a daemon here".to_owned(),
+        Act::StartHost { line, .. } => format!("start a daemon: {}", line.to_text()),
+        Act::Admit { host, .. } => format!("admit host {host}"),
+        Act::Hosts { hosts } => {
+            let all: Vec<_> = hosts
+                .iter()
+                .map(|(host, facts)| format!("{host} {}", facts.name.to_text()))
+                .collect();
+            format!("hosts are {}", all.join(", "))
+        }
+    })
+}

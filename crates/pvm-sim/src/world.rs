@@ -1,0 +1,543 @@
+//! Time, and everything that happens in it.
+
+use crate::check::Checks;
+use crate::link::{Links, Pair, pair};
+use crate::node::{Node, facts};
+use crate::{MS, show};
+use pvm_core::Time;
+use pvm_core::io::{Act, Effect, Event, Input, News, Output};
+use pvm_wire::peer::PeerMessage;
+use pvm_wire::request::{Reply, Request, Role};
+use pvm_wire::{Blob, Code, HostIndex, Message, Tid};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The first host.
+pub const FIRST: HostIndex = HostIndex(1);
+const CONNECT_NS: u64 = 2 * MS;
+const START_NS: u64 = 20 * MS;
+const LAUNCH_NS: u64 = MS;
+/// After which silence a host counts as dead.
+const VERDICT_NS: u64 = 5000 * MS;
+
+/// Something that is going to happen.
+#[derive(Clone, Debug)]
+pub enum Happening {
+    /// The parent of a host has something for its machine.
+    Event(HostIndex, Event),
+    /// The shell of a host has.
+    News(HostIndex, News),
+    /// A message arrives, if the link that it was sent over still stands.
+    Arrival {
+        /// Sender.
+        from: HostIndex,
+        /// Receiver.
+        to: HostIndex,
+        /// The link.
+        made: u64,
+        /// The message.
+        message: PeerMessage,
+    },
+    /// Two hosts are connected.
+    Connected(Pair),
+    /// A deleted host's link is given up.
+    Disconnected(Pair),
+    /// A cut link can be used again.
+    Heal(Pair),
+    /// The parent starts a daemon again.
+    Restart(HostIndex),
+    /// A launched program says hello.
+    Enrol(HostIndex, Tid),
+    /// Everybody who still has this host in the table takes it for dead.
+    Verdict(HostIndex),
+}
+
+/// Where a daemon crashes while it handles an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Crash {
+    /// Before the parent has the effects.
+    BeforeEffects,
+    /// Between the effects and the acts.
+    BeforeActs,
+}
+
+/// All hosts, links and processes.
+#[derive(Debug, Default)]
+pub struct World {
+    now: u64,
+    queue: BTreeMap<(u64, u64), Happening>,
+    happening_count: u64,
+    /// The hosts that live.
+    pub nodes: BTreeMap<HostIndex, Node>,
+    /// The links.
+    pub links: Links,
+    /// Whom each host's shell knows.
+    known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
+    /// Messages in inboxes, by task.
+    pub inboxes: BTreeMap<Tid, Vec<Message>>,
+    /// Answers, by host and connection.
+    pub replies: BTreeMap<(HostIndex, u64), Vec<Reply>>,
+    /// What was said and done, if it is wanted.
+    pub journal: Option<Vec<String>>,
+    /// The invariants.
+    pub checks: Checks,
+    /// Nanoseconds that a message takes; random runs change it.
+    pub latency: u64,
+    /// The next input of this host crashes its daemon.
+    pub crash_next: BTreeMap<HostIndex, Crash>,
+    request_count: u32,
+    start_count: u32,
+    name: String,
+}
+
+impl World {
+    /// A world with one host of this name.
+    pub fn new(name: &str) -> Self {
+        let mut world = Self { latency: MS, name: name.to_owned(), ..Self::default() };
+        world.admit(FIRST, name);
+        world
+    }
+
+    /// Nanoseconds since the beginning.
+    pub const fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// Notes something that will happen in `after` nanoseconds.
+    pub fn later(&mut self, after: u64, happening: Happening) {
+        self.happening_count += 1;
+        self.queue.insert((self.now + after, self.happening_count), happening);
+    }
+
+    fn write(&mut self, line: impl FnOnce() -> Option<String>) {
+        if let (Some(journal), true) = (&mut self.journal, true)
+            && let Some(line) = line()
+        {
+            journal.push(line);
+        }
+    }
+
+    /// A host begins to live.
+    fn admit(&mut self, host: HostIndex, name: &str) {
+        self.nodes.insert(host, Node::new(host, FIRST, facts(name)));
+        self.drain(host, None);
+        self.connect_all();
+    }
+
+    /// Runs what happens until `until`, or until nothing more happens.
+    pub fn run_until(&mut self, until: u64) {
+        while self.step(until) {}
+        self.now = self.now.max(until);
+    }
+
+    /// Runs until nothing happens for a while, at most a minute.
+    pub fn run_until_quiet(&mut self) {
+        let end = self.now + 60_000 * MS;
+        while self.next_time().is_some_and(|next| next <= self.now + 1000 * MS && next <= end) {
+            self.step(end);
+        }
+    }
+
+    fn next_timeout(&self) -> Option<(u64, HostIndex)> {
+        let timeouts = self.nodes.iter().filter_map(|(&host, node)| {
+            Some((node.machine.as_ref()?.poll_timeout()?.0.max(self.now), host))
+        });
+        timeouts.min()
+    }
+
+    fn next_time(&self) -> Option<u64> {
+        let happening = self.queue.keys().next().map(|key| key.0);
+        let timeout = self.next_timeout().map(|timeout| timeout.0);
+        [happening, timeout].into_iter().flatten().min()
+    }
+
+    /// The next thing up to `until`; false if there is none.
+    pub fn step(&mut self, until: u64) -> bool {
+        let Some(next) = self.next_time().filter(|&next| next <= until) else { return false };
+        self.now = next;
+        match self.next_timeout() {
+            Some((time, host)) if time <= next => {
+                let node = self.nodes.get_mut(&host).expect("it has a timeout");
+                if let Some(machine) = &mut node.machine {
+                    machine.handle_timeout(Time(time));
+                }
+                self.drain(host, None);
+            }
+            _ => {
+                if let Some((_, happening)) = self.queue.pop_first() {
+                    self.happen(happening);
+                }
+            }
+        }
+        self.checks.look(self.now, &self.nodes);
+        true
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Event(host, event) => self.event(host, event),
+            Happening::News(host, news) => self.input(host, Input::News(news)),
+            Happening::Arrival { from, to, made, message } => {
+                if self.links.made(from, to) == Some(made) {
+                    self.input(to, Input::News(News::Said { host: from, message }));
+                }
+            }
+            Happening::Connected(pair) => self.connected(pair),
+            Happening::Disconnected(pair) => drop(self.links.break_off(pair)),
+            Happening::Heal(pair) => {
+                self.links.heal(pair);
+                self.connect_all();
+            }
+            Happening::Restart(host) => self.restart(host),
+            Happening::Enrol(host, tid) => self.enrol(host, tid),
+            Happening::Verdict(host) => self.verdict(host),
+        }
+    }
+
+    fn event(&mut self, host: HostIndex, event: Event) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        node.undone.push_back(event.clone());
+        // Otherwise it waits for the daemon, behind those before it.
+        if node.machine.is_some() {
+            self.input(host, Input::Event(event));
+        }
+    }
+
+    fn input(&mut self, host: HostIndex, input: Input) {
+        let now = Time(self.now);
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        let Some(machine) = &mut node.machine else { return };
+        let is_event = matches!(input, Input::Event(_));
+        machine.handle(now, input);
+        match self.crash_next.remove(&host) {
+            Some(Crash::BeforeEffects) => self.crash(host),
+            crash => {
+                if is_event {
+                    node.undone.pop_front();
+                }
+                self.drain(host, crash);
+            }
+        }
+    }
+
+    /// Does what a machine has put out.
+    fn drain(&mut self, host: HostIndex, crash: Option<Crash>) {
+        let Some(machine) = self.nodes.get_mut(&host).and_then(|n| n.machine.as_mut()) else {
+            return;
+        };
+        let outputs: Vec<Output> = std::iter::from_fn(|| machine.poll_output()).collect();
+        let (mut effects, mut acts) = (Vec::new(), Vec::new());
+        for output in outputs {
+            match output {
+                Output::Effect(effect) => effects.push(effect),
+                Output::Act(act) => acts.push(act),
+            }
+        }
+        let ends = effects.last() == Some(&Effect::End);
+        for effect in effects.into_iter().filter(|effect| *effect != Effect::End) {
+            self.write(|| show::effect(&effect).map(|line| format!("{host}: {line}")));
+            self.effect(host, effect);
+        }
+        if crash.is_some() {
+            return self.crash(host);
+        }
+        for act in acts {
+            self.write(|| show::act(&act).map(|line| format!("{host}: {line}")));
+            self.act(host, act);
+        }
+        if ends {
+            self.write(|| Some(format!("{host}: end")));
+            // What was said before is still sent: the link goes a little later.
+            self.checks.host_ended(host, &self.nodes);
+            self.nodes.remove(&host);
+            for pair in self.links.of(host) {
+                self.later(50 * MS, Happening::Disconnected(pair));
+            }
+            self.later(VERDICT_NS, Happening::Verdict(host));
+        }
+    }
+
+    fn effect(&mut self, host: HostIndex, effect: Effect) {
+        self.checks.effect(self.now, host, &effect);
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        match effect {
+            Effect::Save { key, value: Some(value) } => drop(node.records.insert(key, value)),
+            Effect::Save { key, value: None } => drop(node.records.remove(&key)),
+            Effect::Reply { connection, reply, .. } => {
+                self.replies.entry((host, connection)).or_default().push(reply);
+            }
+            Effect::Enrol { connection, pid, welcome, .. } => {
+                let Some(process) = node.processes.get_mut(&pid) else { return };
+                process.tid = Some(welcome.tid);
+                process.connection = Some(connection);
+                if !process.tids.contains(&welcome.tid) {
+                    process.tids.push(welcome.tid);
+                }
+            }
+            Effect::Launch { launch } => self.launch(host, launch.tid, &launch.file),
+            Effect::Signal { tid, .. } => {
+                if let Some(pid) = node.process_of(tid) {
+                    self.end_process(host, pid, 9);
+                }
+            }
+            Effect::Deliver { to, message } => {
+                self.inboxes.entry(to).or_default().push(message);
+            }
+            Effect::Forget { .. } | Effect::Feed { .. } | Effect::Log { .. } | Effect::End => {}
+        }
+    }
+
+    /// A program is started: `missing` does not exist, `mute` never enrols, all others do.
+    fn launch(&mut self, host: HostIndex, tid: Tid, file: &Blob) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        if file.0 == b"missing" {
+            let event = Event::LaunchFailed { tid, code: Code::NoFile, tried: vec!["/bin".into()] };
+            return self.later(LAUNCH_NS, Happening::Event(host, event));
+        }
+        let pid = node.process(Some(tid));
+        self.later(LAUNCH_NS, Happening::Event(host, Event::Launched { tid, pid }));
+        if file.0 != b"mute" {
+            self.later(2 * LAUNCH_NS, Happening::Enrol(host, tid));
+        }
+    }
+
+    fn enrol(&mut self, host: HostIndex, tid: Tid) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        let Some(pid) = node.process_of(tid) else { return };
+        let connection = node.connect(pid);
+        self.hello(host, connection, pid, Role::Task, true);
+    }
+
+    fn hello(&mut self, host: HostIndex, connection: u64, pid: u32, role: Role, reset: bool) {
+        self.request_count += 1;
+        let id = self.request_count;
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        let launched = node.processes.get(&pid).and_then(|process| process.launched);
+        self.checks.asked(self.now, (host, connection), id, None);
+        let event = Event::Hello {
+            connection,
+            id,
+            role,
+            program: "program".into(),
+            reset,
+            pid,
+            launched,
+        };
+        self.later(0, Happening::Event(host, event));
+    }
+
+    /// A new process connects.
+    pub fn connect(&mut self, host: HostIndex, role: Role) -> Option<u64> {
+        let node = self.nodes.get_mut(&host)?;
+        let pid = node.process(None);
+        let connection = node.connect(pid);
+        self.hello(host, connection, pid, role, true);
+        Some(connection)
+    }
+
+    /// A process that has left says hello again.
+    pub fn hello_again(&mut self, host: HostIndex, connection: u64) {
+        let node = self.nodes.get(&host);
+        if let Some(&pid) = node.and_then(|node| node.connections.get(&connection)) {
+            self.hello(host, connection, pid, Role::Task, true);
+        }
+    }
+
+    /// Somebody asks.
+    pub fn request(&mut self, host: HostIndex, connection: u64, request: Request) {
+        self.request_count += 1;
+        let id = self.request_count;
+        self.checks.asked(self.now, (host, connection), id, Some(&request));
+        if request == Request::Leave
+            && let Some(node) = self.nodes.get_mut(&host)
+            && let Some(pid) = node.connections.get(&connection)
+            && let Some(process) = node.processes.get_mut(pid)
+        {
+            process.tid = None;
+        }
+        self.later(0, Happening::Event(host, Event::Asked { connection, id, request }));
+    }
+
+    /// A process ends: its connection, its outputs, itself.
+    pub fn end_process(&mut self, host: HostIndex, pid: u32, status: i32) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        let Some(process) = node.processes.remove(&pid) else { return };
+        let connections: Vec<u64> =
+            node.connections.iter().filter(|(_, of)| **of == pid).map(|(&c, _)| c).collect();
+        for connection in connections {
+            node.connections.remove(&connection);
+            self.checks.closed((host, connection));
+            self.later(0, Happening::Event(host, Event::Closed { connection }));
+        }
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        let _ = node;
+        if let Some(tid) = process.launched {
+            self.later(0, Happening::Event(host, Event::OutputEnded { tid }));
+        }
+        for tid in process.tids {
+            self.checks.ended(self.now, tid);
+            self.later(0, Happening::Event(host, Event::Exited { tid, status }));
+        }
+    }
+
+    /// A process closes its connection and lives on.
+    pub fn disconnect(&mut self, host: HostIndex, connection: u64) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        if let Some(pid) = node.connections.remove(&connection)
+            && let Some(process) = node.processes.get_mut(&pid)
+        {
+            process.connection = None;
+            process.tid = None;
+            self.checks.closed((host, connection));
+            self.later(0, Happening::Event(host, Event::Closed { connection }));
+        }
+    }
+
+    fn act(&mut self, host: HostIndex, act: Act) {
+        match act {
+            Act::Say { host: to, message } => self.send(host, to, message),
+            Act::StartHost { ticket, line } => {
+                let news = if line.0.is_empty() {
+                    self.start_count += 1;
+                    News::HostReady { ticket, facts: facts(&self.name) }
+                } else {
+                    let detail = "no such name".to_owned();
+                    News::HostFailed { ticket, code: Code::NoHost, detail }
+                };
+                self.later(START_NS, Happening::News(host, news));
+            }
+            Act::Admit { host: new, .. } => {
+                let name = self.name.clone();
+                self.admit(new, &name);
+            }
+            Act::Hosts { hosts } => {
+                let hosts: BTreeSet<_> = hosts.into_iter().map(|(host, _)| host).collect();
+                let before = self.known.insert(host, hosts.clone()).unwrap_or_default();
+                for &gone in before.difference(&hosts) {
+                    self.later(50 * MS, Happening::Disconnected(pair(host, gone)));
+                    // Nobody talks to it any more: its own shell notices in the end.
+                    self.later(VERDICT_NS, Happening::Verdict(gone));
+                }
+                for &new in hosts.difference(&before) {
+                    // If it was never really started that is noticed, too.
+                    self.later(VERDICT_NS, Happening::Verdict(new));
+                }
+                self.connect_all();
+            }
+        }
+    }
+
+    fn send(&mut self, from: HostIndex, to: HostIndex, message: PeerMessage) {
+        let Some(made) = self.links.made(from, to) else { return };
+        self.write(|| show::peer(&message).map(|line| format!("{from} -> {to}: {line}")));
+        let at = self.links.arrival(from, to, self.now + self.latency);
+        self.later(at - self.now, Happening::Arrival { from, to, made, message });
+    }
+
+    fn knows(&self, a: HostIndex, b: HostIndex) -> bool {
+        self.known.get(&a).is_some_and(|known| known.contains(&b))
+    }
+
+    /// Connects everybody who knows one another and is not connected.
+    fn connect_all(&mut self) {
+        let live: Vec<_> = self
+            .nodes
+            .iter()
+            .filter(|(_, node)| node.machine.is_some())
+            .map(|(&host, _)| host)
+            .collect();
+        for (at, &a) in live.iter().enumerate() {
+            for &b in &live[at + 1..] {
+                // One that joins knows nobody yet; those who know it connect.
+                let wanted = match (self.known.contains_key(&a), self.known.contains_key(&b)) {
+                    (true, true) => self.knows(a, b) && self.knows(b, a),
+                    _ => self.knows(a, b) || self.knows(b, a),
+                };
+                if wanted && self.links.connect((a, b)) {
+                    self.later(CONNECT_NS, Happening::Connected((a, b)));
+                }
+            }
+        }
+    }
+
+    fn connected(&mut self, pair: Pair) {
+        let lives = |host| self.nodes.get(&host).is_some_and(|node| node.machine.is_some());
+        if !lives(pair.0) || !lives(pair.1) {
+            self.links.break_off(pair);
+        } else if self.links.connected(pair) {
+            self.input(pair.0, Input::News(News::LinkUp { host: pair.1 }));
+            self.input(pair.1, Input::News(News::LinkUp { host: pair.0 }));
+        }
+    }
+
+    fn break_links(&mut self, pairs: Vec<Pair>) {
+        for pair in pairs {
+            if self.links.break_off(pair) {
+                self.input(pair.0, Input::News(News::LinkDown { host: pair.1 }));
+                self.input(pair.1, Input::News(News::LinkDown { host: pair.0 }));
+            }
+        }
+    }
+
+    /// Nothing passes between two hosts for a while.
+    pub fn cut(&mut self, a: HostIndex, b: HostIndex, heal_after: Option<u64>) {
+        let pair = pair(a, b);
+        self.links.cut(pair);
+        self.break_links(vec![pair]);
+        if let Some(after) = heal_after {
+            self.later(after, Happening::Heal(pair));
+        }
+    }
+
+    /// A daemon dies; its parent starts it again soon.
+    pub fn crash(&mut self, host: HostIndex) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        if node.machine.take().is_some() {
+            self.break_links(self.links.of(host));
+            self.later(80 * MS, Happening::Restart(host));
+        }
+    }
+
+    fn restart(&mut self, host: HostIndex) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        if node.machine.is_some() {
+            return;
+        }
+        node.restart();
+        self.drain(host, None);
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        for event in std::mem::take(&mut node.undone) {
+            self.event(host, event);
+        }
+        self.connect_all();
+    }
+
+    /// A whole host dies, with everything on it.
+    pub fn kill(&mut self, host: HostIndex) {
+        self.checks.host_ended(host, &self.nodes);
+        if self.nodes.remove(&host).is_some() {
+            self.break_links(self.links.of(host));
+            self.later(VERDICT_NS, Happening::Verdict(host));
+        }
+    }
+
+    /// Whoever still lists a host that is not there takes it for dead; a host that is there but
+    /// was taken out finds that nobody answers.
+    fn verdict(&mut self, host: HostIndex) {
+        let listed = |node: &Node| {
+            let machine = node.machine.as_ref();
+            machine.is_some_and(|machine| machine.members().iter().any(|(h, _)| *h == host))
+        };
+        if !self.nodes.contains_key(&host) {
+            let hosts: Vec<_> =
+                self.nodes.iter().filter(|(_, node)| listed(node)).map(|(&h, _)| h).collect();
+            for to in hosts {
+                self.input(to, Input::News(News::HostDead { host }));
+            }
+            if self.nodes.values().any(|node| node.machine.is_none() || listed(node)) {
+                self.later(VERDICT_NS, Happening::Verdict(host));
+            }
+        } else if self.nodes.get(&FIRST).is_some_and(|first| first.machine.is_some() && !listed(first)) {
+            self.input(host, Input::News(News::HostDead { host: FIRST }));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What the parent and the daemon of one host say to each other over their socket pair.
+//!
+//! Frames upwards carry the number of an event, frames downwards the number of the event whose
+//! effects they are; 0 where there is no event.
+
+use pvm_core::io::{Effect, Event};
+use pvm_wire::{Blob, HostIndex, Tid, choice, record};
+
+choice! {
+    /// From the parent to the daemon.
+    pub enum Up {
+        /// First of all.
+        1 => Begin {
+            /// What the daemon needs to know.
+            begin: Begin,
+        },
+        /// Something happened.
+        2 => Happened {
+            /// What.
+            event: Event,
+        },
+        /// The parent ends in order: tell the peers and go.
+        3 => Quit,
+    }
+
+    /// From the daemon to the parent.
+    pub enum Down {
+        /// What follows from an event, or from what the daemon's links said.
+        1 => Effects {
+            /// In the order in which they apply.
+            effects: Vec<Effect>,
+        },
+        /// Some of the effects of an event; none applies before the rest has come.
+        4 => Part {
+            /// The next ones.
+            effects: Vec<Effect>,
+        },
+        /// Whoever started the host may know that it is there.
+        2 => Ready {
+            /// What to tell; if empty, the path of the local socket.
+            line: String,
+        },
+        /// This host has a place in the machine.
+        3 => Host {
+            /// Its index.
+            host: HostIndex,
+        },
+    }
+}
+
+record! {
+    /// What a daemon is started with.
+    pub struct Begin {
+        /// The parent.
+        pub parent_pid: u32,
+        /// How many daemons this host has lost.
+        pub restarts: u32,
+        /// Name of the host as asked for on the command line, or empty.
+        pub name: String,
+        /// The host's folder.
+        pub folder: Blob,
+        /// The address of the machine to join; empty for a first host.
+        pub join_address: String,
+        /// The fingerprint of the key that answers there.
+        pub join_fingerprint: Blob,
+        /// The records that earlier daemons saved.
+        pub records: Vec<(Blob, Blob)>,
+        /// Processes of tasks, which end if the parent dies.
+        pub processes: Vec<(Tid, u32)>,
+        /// Nanoseconds from the zero of the monotonic clock to 1970, read once.
+        pub clock: u64,
+    }
+}

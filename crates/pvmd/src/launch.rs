@@ -1,0 +1,3 @@
+//! Starting programs and other daemons.
+
+pub(crate) mod child;

@@ -1,0 +1,54 @@
+//! `pvmd`: one per host of a machine.
+//!
+//! Started by a person, a console or another daemon it is the host's *parent*; the parent starts
+//! the same binary again as its *daemon*. Read [`parent`] for what owns tasks and segments,
+//! [`shell`] for what runs the machine and its links; [`between`] is what they say to each other.
+
+mod between;
+mod broker;
+mod clock;
+mod config;
+mod facts;
+mod inbox;
+mod launch;
+mod link;
+mod local;
+mod log;
+mod parent;
+mod processes;
+mod runtime_dir;
+mod shell;
+mod sys;
+mod tls;
+
+use config::{Mode, ParentOptions, Places};
+use parent::Parent;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let result = config::arguments(std::env::args_os().skip(1)).and_then(|mode| match mode {
+        Mode::Parent(options) => run_parent(&options),
+        Mode::Daemon => shell::start::run().map(|()| true),
+        Mode::Version => {
+            println!("{}", env!("CARGO_PKG_VERSION"));
+            Ok(true)
+        }
+        Mode::Help => {
+            println!("{}", config::USAGE);
+            Ok(true)
+        }
+    });
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("pvmd: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_parent(options: &ParentOptions) -> anyhow::Result<bool> {
+    let places = Places::from_environment()?;
+    Ok(Parent::new(options, &places)?.run()?)
+}

@@ -1,0 +1,159 @@
+//! The parent process of a host: it owns the tasks, their pipes, the segments and the local
+//! socket, and keeps a daemon alive. It knows no network and decides nothing: what happens goes
+//! to the daemon as an event, what follows comes back as effects.
+//!
+//! One thread, one poll set, nothing that blocks. The parts of this room are data (`journal`,
+//! `tasks`, `output` ...) and the four ways in (`requests`, `supervision`, `exits`, `effects`).
+
+pub(crate) mod connections;
+pub(crate) mod daemon;
+mod effects;
+mod ending;
+mod exits;
+pub(crate) mod feed;
+pub(crate) mod journal;
+pub(crate) mod output;
+pub(crate) mod poll;
+mod requests;
+pub(crate) mod segments;
+mod setup;
+pub(crate) mod stream;
+mod supervision;
+pub(crate) mod tasks;
+
+use crate::launch::child::Surroundings;
+use crate::log::Log;
+use crate::parent::connections::Connections;
+use crate::parent::daemon::{Daemon, Restarts};
+use crate::parent::feed::Feeds;
+use crate::parent::journal::Journal;
+use crate::parent::output::Outputs;
+use crate::parent::poll::{Poll, Token};
+use crate::parent::segments::Segments;
+use crate::parent::tasks::Tasks;
+use crate::runtime_dir::RuntimeDir;
+use pvm_core::io::Effect;
+use pvm_wire::Tid;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+/// The parent.
+#[derive(Debug)]
+pub(crate) struct Parent {
+    folder: RuntimeDir,
+    log: Log,
+    poll: Poll,
+    listener: UnixListener,
+    /// A byte for each child that ended.
+    children: UnixStream,
+    /// A byte for each signal that asks for the end; one is enough.
+    _terminations: UnixStream,
+    connections: Connections,
+    segments: Segments,
+    tasks: Tasks,
+    outputs: Outputs,
+    feeds: Feeds,
+    journal: Journal,
+    around: Surroundings,
+    daemon: Option<Daemon>,
+    /// The daemon's id, once it has one.
+    daemon_tid: Option<Tid>,
+    /// The poll set waits for room in the daemon's socket.
+    daemon_writing: bool,
+    /// Effects of an event that have come, but not all of them.
+    parts: Vec<Effect>,
+    restarts: Restarts,
+    restart_at: Option<Instant>,
+    /// Processes that are tasks but not our children.
+    watched: BTreeMap<u32, OwnedFd>,
+    /// Connections to be looked after at the end of a turn.
+    touched: BTreeSet<u64>,
+    scratch: Vec<u8>,
+    /// Name of the host from the command line, or empty.
+    name: String,
+    /// Address and fingerprint of the machine to join.
+    join: Option<(String, Vec<u8>)>,
+    /// From the monotonic clock to the time of day, read once: tasks see no clock that jumps.
+    clock: u64,
+    printed: bool,
+    ending: bool,
+    failed: bool,
+}
+
+impl Parent {
+    /// Serves until the end. False if it is one that was not asked for.
+    pub(crate) fn run(mut self) -> std::io::Result<bool> {
+        self.start_daemon()?;
+        while !self.ending {
+            self.settle();
+            let ready = self.poll.wait(self.timeout())?;
+            for token in ready {
+                self.dispatch(token);
+            }
+            self.restart_daemon();
+            self.drop_overdue();
+            self.segments.sweep(Instant::now());
+        }
+        self.end();
+        Ok(!self.failed)
+    }
+
+    fn dispatch(&mut self, token: Token) {
+        match token {
+            Token::Listener => self.accept(),
+            Token::Daemon => self.serve_daemon(),
+            Token::Broker => self.serve_broker(),
+            Token::Children => {
+                self.swallow_children();
+                self.reap();
+            }
+            Token::Terminate => self.ending = true,
+            Token::Input => self.ending |= self.input_ended(),
+            Token::Connection(number) => self.serve(number),
+            Token::Output(number) => self.read_output(number),
+            Token::Feed(tid) => self.feed_on(Tid(tid as u32)),
+            Token::Process(pid) => self.process_gone(pid as u32, None),
+        }
+    }
+
+    /// Sends what is queued, and reads no more than the daemon can follow.
+    fn settle(&mut self) {
+        self.settle_pause();
+        self.settle_connections();
+        self.settle_daemon();
+    }
+
+    /// How long nothing will happen by itself.
+    fn timeout(&self) -> Option<Duration> {
+        let next = [self.restart_at, self.connections.next_deadline(), self.segments.next_sweep()];
+        next.into_iter().flatten().min().map(|at| at.saturating_duration_since(Instant::now()))
+    }
+
+    fn swallow_children(&mut self) {
+        let _ = rustix::io::read(&self.children, &mut self.scratch);
+    }
+
+    /// True if whoever started this process is gone.
+    fn input_ended(&mut self) -> bool {
+        use rustix::io::Errno;
+        let read = rustix::io::read(rustix::stdio::stdin(), &mut self.scratch);
+        !matches!(read, Ok(1..) | Err(Errno::AGAIN | Errno::INTR))
+    }
+
+    /// Tells whoever started this process that the host is there, and lets go of its output.
+    fn print_once(&mut self, line: &str) {
+        if std::mem::replace(&mut self.printed, true) {
+            return;
+        }
+        let socket = self.folder.socket();
+        let line = if line.is_empty() { socket.display().to_string() } else { line.to_owned() };
+        println!("{line}");
+        self.log.line(&format!("ready {}", socket.display()));
+        let _ = rustix::stdio::dup2_stdout(&self.around.null);
+        if let Some(file) = self.log.file() {
+            let _ = rustix::stdio::dup2_stderr(file);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The end of a host: answers are sent, processes ended, files removed.
+
+use super::Parent;
+use crate::between::Up;
+use crate::processes;
+use crate::runtime_dir;
+use rustix::process::WaitOptions;
+use std::time::{Duration, Instant};
+
+const SIGTERM: i32 = 15;
+const SIGKILL: i32 = 9;
+
+/// How long answers may take to be read, in all.
+const ANSWER_TIME: Duration = Duration::from_millis(200);
+/// How long tasks have for their own clearing up.
+const TASK_TIME: Duration = Duration::from_secs(1);
+/// How long the daemon has to say goodbye to other hosts.
+const DAEMON_TIME: Duration = Duration::from_secs(1);
+/// Between two looks at what is left.
+const PAUSE: Duration = Duration::from_millis(5);
+
+impl Parent {
+    /// Ends all that belongs to this host.
+    pub(super) fn end(&mut self) {
+        self.log.line("the host ends");
+        self.ending = true;
+        let until = Instant::now() + ANSWER_TIME;
+        while self.has_answers() && Instant::now() < until {
+            std::thread::sleep(PAUSE);
+        }
+        if let Some(daemon) = &mut self.daemon {
+            daemon.stream.push(0, &Up::Quit);
+            let _ = daemon.stream.flush();
+        }
+        self.end_tasks();
+        self.wait(DAEMON_TIME, |parent| parent.daemon.is_some());
+        if let Some(daemon) = &self.daemon {
+            processes::signal(daemon.pid, SIGKILL);
+        }
+        runtime_dir::remove(self.folder.path());
+    }
+
+    /// Sends what is queued; true if something is left.
+    fn has_answers(&mut self) -> bool {
+        let mut left = false;
+        for number in self.connections.numbers() {
+            let Some(connection) = self.connections.get(number) else { continue };
+            left |= connection.stream.flush().is_ok() && connection.stream.pending();
+        }
+        left
+    }
+
+    fn end_tasks(&mut self) {
+        self.signal_tasks(SIGTERM);
+        self.signal_strays(SIGTERM);
+        self.wait(TASK_TIME, |parent| parent.has_tasks() || parent.has_strays());
+        self.signal_tasks(SIGKILL);
+        self.signal_strays(SIGKILL);
+        self.wait(TASK_TIME, Self::has_strays);
+    }
+
+    /// All descendants, but for the daemon, which says goodbye first, and for daemons that it
+    /// started: those are hosts of their own.
+    fn strays(&self) -> Vec<u32> {
+        let mut strays = Vec::new();
+        let daemon = self.daemon.as_ref().map(|daemon| daemon.pid);
+        for ancestor in [Some(std::process::id()), daemon].into_iter().flatten() {
+            let found = processes::descendants(ancestor, processes::is_like_us);
+            strays.extend(found.into_iter().filter(|pid| processes::is_alive(*pid)));
+        }
+        strays
+    }
+
+    fn has_strays(&mut self) -> bool {
+        !self.strays().is_empty()
+    }
+
+    fn signal_strays(&self, signal: i32) {
+        for pid in self.strays() {
+            processes::signal(pid, signal);
+        }
+    }
+
+    /// Waits while something is there, burying what dies.
+    fn wait(&mut self, time: Duration, mut there: impl FnMut(&mut Self) -> bool) {
+        let until = Instant::now() + time;
+        loop {
+            self.bury();
+            if !there(self) || Instant::now() >= until {
+                return;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    fn bury(&mut self) {
+        while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+            let pid = pid.as_raw_nonzero().get().cast_unsigned();
+            self.daemon.take_if(|daemon| daemon.pid == pid);
+            self.tasks.gone(pid, Some(status.as_raw()));
+        }
+        // Tasks that are no children of ours.
+        let watched: Vec<u32> = self.watched.keys().copied().collect();
+        for pid in watched {
+            if !processes::is_alive(pid) {
+                self.watched.remove(&pid);
+                self.tasks.gone(pid, None);
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Processes that end, and what they wrote.
+
+use super::Parent;
+use crate::parent::output::Flow;
+use crate::parent::poll::{Interest, Token};
+use pvm_core::io::Event;
+use pvm_wire::Blob;
+use rustix::process::{Pid, WaitOptions};
+
+impl Parent {
+    /// Children ended: tasks, the daemon, strays that this process inherited.
+    pub(super) fn reap(&mut self) {
+        while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+            let pid = number_of(pid);
+            if self.daemon.as_ref().is_some_and(|daemon| daemon.pid == pid) {
+                self.daemon_lost(&format!("{status:?}"));
+            } else {
+                self.process_gone(pid, Some(status.as_raw()));
+            }
+        }
+    }
+
+    /// A process that is not ours to wait for, or no more, is gone.
+    pub(super) fn process_gone(&mut self, pid: u32, status: Option<i32>) {
+        // The status of an inherited child can be had.
+        let status = status.or_else(|| {
+            let pid = Pid::from_raw(pid.cast_signed())?;
+            let waited = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+            waited.ok().flatten().map(|(_, status)| status.as_raw())
+        });
+        self.watched.remove(&pid);
+        for (tid, status) in self.tasks.gone(pid, status) {
+            let rest = self.outputs.read_rest(tid, &mut self.scratch);
+            for flow in rest {
+                self.tell_flow(flow);
+            }
+            self.feeds.remove(tid);
+            self.tell(Event::Exited { tid, status });
+        }
+    }
+
+    /// A task's pipe has something to read, or is at its end.
+    pub(super) fn read_output(&mut self, number: u64) {
+        let flow = self.outputs.read(number, &mut self.scratch);
+        self.tell_flow(flow);
+    }
+
+    fn tell_flow(&mut self, flow: Flow) {
+        match flow {
+            Flow::Wrote(tid, stream, bytes) => {
+                self.tell(Event::Wrote { tid, stream, bytes: Blob(bytes) });
+            }
+            Flow::Ended(tid) => self.tell(Event::OutputEnded { tid }),
+            Flow::Nothing | Flow::PipeEnded => {}
+        }
+    }
+
+    pub(super) fn read_output_from_now_on(&mut self, number: u64) {
+        if self.outputs.paused {
+            return;
+        }
+        let Some(fd) = self.outputs.descriptor(number) else { return };
+        if let Err(error) = self.poll.add(fd, Token::Output(number), Interest::Read) {
+            self.log.line(&format!("the output of a task cannot be read: {error}"));
+        }
+    }
+
+    /// While the daemon lags, tasks wait for room in their pipes and for answers.
+    pub(super) fn settle_pause(&mut self) {
+        let pause = self.journal.full();
+        if pause == self.outputs.paused {
+            return;
+        }
+        self.outputs.paused = pause;
+        let change = match pause {
+            true => (Some(Interest::Read), None),
+            false => (None, Some(Interest::Read)),
+        };
+        for (number, fd) in self.outputs.descriptors() {
+            self.poll.change(fd, Token::Output(number), change);
+        }
+        self.touched.extend(self.connections.numbers());
+    }
+
+    /// Sends a signal to all tasks, those that were not launched included.
+    pub(super) fn signal_tasks(&self, signal: i32) {
+        for (_, pid) in self.tasks.processes() {
+            crate::processes::signal(pid, signal);
+        }
+    }
+
+    /// True while a task of this host has a process.
+    pub(super) fn has_tasks(&self) -> bool {
+        !self.tasks.processes().is_empty()
+    }
+}
+
+fn number_of(pid: Pid) -> u32 {
+    pid.as_raw_nonzero().get().cast_unsigned()
+}

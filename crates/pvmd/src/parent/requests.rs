@@ -1,0 +1,193 @@
+//! What comes over the local socket.
+
+use super::Parent;
+use crate::parent::connections::Peer;
+use crate::parent::poll::{Interest, Token};
+use crate::parent::stream::StreamEnd;
+use crate::processes;
+use pvm_core::io::Event;
+use pvm_wire::request::{Reply, Request, Role};
+use pvm_wire::{Blob, Code, PROTOCOL_VERSION, Reader, Wire as _};
+use rustix::net::{SocketFlags, sockopt};
+use std::time::Instant;
+
+/// What is wrong with a peer. It is dropped.
+enum Fault {
+    /// Bytes that are no request.
+    Bytes(String),
+    /// Another version of the protocol.
+    Version(u16),
+}
+
+impl Parent {
+    /// Somebody connects.
+    pub(super) fn accept(&mut self) {
+        // One at a time: the poll set tells of the next one.
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let Ok(fd) = rustix::net::accept_with(&self.listener, flags) else { return };
+        let Ok(credentials) = sockopt::socket_peercred(&fd) else { return };
+        let peer = Peer {
+            uid: credentials.uid.as_raw(),
+            pid: credentials.pid.as_raw_nonzero().get().cast_unsigned(),
+        };
+        match self.connections.admit(fd, peer, Instant::now()) {
+            Ok(number) => {
+                let connection = self.connections.get(number).expect("just admitted");
+                let token = Token::Connection(number);
+                if self.poll.add(&connection.stream, token, Interest::Read).is_err() {
+                    self.connections.remove(number);
+                }
+            }
+            Err(stranger) => {
+                self.connections.bad_peers += 1;
+                self.log.line(&format!("refused process {}: {stranger}", peer.pid));
+            }
+        }
+    }
+
+    /// A connection has something to read or room to write.
+    pub(super) fn serve(&mut self, number: u64) {
+        let Some(connection) = self.connections.get(number) else { return };
+        self.touched.insert(number);
+        if connection.stream.pending() && connection.stream.flush().is_err() {
+            return self.close(number);
+        }
+        if !connection.reading {
+            return;
+        }
+        let end = connection.stream.read(&mut self.scratch).err();
+        if let Err(fault) = self.take_frames(number) {
+            return self.refuse(number, &fault);
+        }
+        if end.is_some() {
+            self.close(number);
+        }
+    }
+
+    fn take_frames(&mut self, number: u64) -> Result<(), Fault> {
+        loop {
+            let Some(connection) = self.connections.get(number) else { return Ok(()) };
+            let frame = connection.stream.frames().next_frame();
+            let frame = frame.map_err(|error| Fault::Bytes(error.to_string()))?;
+            let Some((id, payload)) = frame.filter(|_| !connection.ending) else { return Ok(()) };
+            let request = Request::from_bytes(payload);
+            let request = request.map_err(|error| fault_of(payload, &error.to_string()))?;
+            self.take_request(number, id, request)?;
+        }
+    }
+
+    fn take_request(&mut self, number: u64, id: u32, request: Request) -> Result<(), Fault> {
+        let Some(connection) = self.connections.get(number) else { return Ok(()) };
+        match request {
+            Request::Hello { version, .. } if version != PROTOCOL_VERSION => {
+                Err(Fault::Version(version))
+            }
+            Request::Hello { role, program, reset, .. } => {
+                connection.know();
+                self.greet((number, id), role, program, reset);
+                Ok(())
+            }
+            _ if !connection.is_known() => Err(Fault::Bytes("no hello".to_owned())),
+            Request::OpenLane { .. }
+            | Request::OpenSlab { .. }
+            | Request::MapSegment { .. }
+            | Request::ListLanes { .. }
+            | Request::DropSegment { .. } => {
+                let (reply, fd) = self.segments.answer(connection.tid, &request);
+                match fd {
+                    Some(fd) => connection.stream.push_with(id, &reply, fd),
+                    None => connection.stream.push(id, &reply),
+                }
+                Ok(())
+            }
+            request => {
+                self.tell(Event::Asked { connection: number, id, request });
+                Ok(())
+            }
+        }
+    }
+
+    fn greet(&mut self, (number, id): (u64, u32), role: Role, program: Blob, reset: bool) {
+        let Some(connection) = self.connections.get(number) else { return };
+        let pid = connection.pid;
+        let launched = match role {
+            Role::Task => self.tasks.launched_as(processes::line_of(pid)),
+            Role::Operator => None,
+        };
+        self.tell(Event::Hello { connection: number, id, role, program, reset, pid, launched });
+    }
+
+    /// Drops a bad peer, with one line in the log.
+    fn refuse(&mut self, number: u64, fault: &Fault) {
+        self.connections.bad_peers += 1;
+        let Some(connection) = self.connections.get(number) else { return };
+        let pid = connection.pid;
+        match fault {
+            Fault::Bytes(what) => {
+                self.log.line(&format!("dropped process {pid}: {what}"));
+                self.close(number);
+            }
+            Fault::Version(version) => {
+                let reason = format!(
+                    "this daemon speaks protocol {PROTOCOL_VERSION}, the library protocol {version}; \
+                     stop the machine and start it with the pvmd that came with the library"
+                );
+                self.log.line(&format!("refused process {pid}: {reason}"));
+                let reply = Reply::Refused { code: Code::BadVersion, reason };
+                connection.stream.push(0, &reply);
+                connection.ending = true;
+            }
+        }
+    }
+
+    /// Ends a connection and tells the machine, if that knows it.
+    pub(super) fn close(&mut self, number: u64) {
+        let Some(connection) = self.connections.remove(number) else { return };
+        if connection.is_known() && !connection.ending {
+            self.tell(Event::Closed { connection: number });
+        }
+    }
+
+    /// Drops those whose time to say hello is over.
+    pub(super) fn drop_overdue(&mut self) {
+        for number in self.connections.overdue(Instant::now()) {
+            self.refuse(number, &Fault::Bytes("said no hello in time".to_owned()));
+        }
+    }
+
+    /// Sends what is queued for connections, and waits for what is right for each.
+    pub(super) fn settle_connections(&mut self) {
+        let reads = !self.journal.full();
+        for number in std::mem::take(&mut self.touched) {
+            let Some(connection) = self.connections.get(number) else { continue };
+            let end = match connection.stream.flush() {
+                Ok(()) if connection.ending && !connection.stream.pending() => Some(StreamEnd::Closed),
+                Ok(()) => None,
+                Err(end) => Some(end),
+            };
+            if let Some(end) = end {
+                if end == StreamEnd::Unread {
+                    self.log.line(&format!("dropped process {}: {end}", connection.pid));
+                    self.connections.bad_peers += 1;
+                }
+                self.close(number);
+                continue;
+            }
+            let old = Interest::of(connection.reading, connection.writing);
+            connection.reading = reads && !connection.ending;
+            connection.writing = connection.stream.pending();
+            let new = Interest::of(connection.reading, connection.writing);
+            self.poll.change(&connection.stream, Token::Connection(number), (old, new));
+        }
+    }
+}
+
+/// A request that cannot be read may be a hello of another version: it begins with its number and
+/// the version in all of them.
+fn fault_of(payload: &[u8], error: &str) -> Fault {
+    let mut reader = Reader::new(payload);
+    match (u16::decode(&mut reader), u16::decode(&mut reader)) {
+        (Ok(1), Ok(version)) if version != PROTOCOL_VERSION => Fault::Version(version),
+        _ => Fault::Bytes(error.to_owned()),
+    }
+}

@@ -1,0 +1,119 @@
+//! The parent's side of shared memory: requests for segments, and the machine's own messages.
+
+use pvm_shm::{Body, Keeper, Outbox, Sent};
+use pvm_wire::request::{Reply, Request, Segment};
+use pvm_wire::{Blob, Code, Message, Tid};
+
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long after a task's end its unread slabs are looked at first; then more and more rarely.
+const SWEEP_DELAY: Duration = Duration::from_secs(1);
+const SWEEP_DELAY_MAX: Duration = Duration::from_secs(64);
+
+/// The book of segments, and the lanes of the host itself.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    keeper: Keeper,
+    outbox: Outbox,
+    sweep: Option<(Instant, Duration)>,
+}
+
+impl Segments {
+    /// An empty book. Segments may take most of the host's memory.
+    pub(crate) fn new() -> Result<Self, Code> {
+        let info = rustix::system::sysinfo();
+        let memory = (info.totalram as u64).saturating_mul(info.mem_unit.into());
+        let mut keeper = Keeper::new(memory / 10 * 9)?;
+        let outbox = Outbox::new(&mut keeper.broker(Tid::NONE))?;
+        Ok(Self { keeper, outbox, sweep: None })
+    }
+
+    /// The inbox of a task, made if there is none.
+    pub(crate) fn inbox(&mut self, tid: Tid, bell: &Path) -> Result<(Segment, OwnedFd), Code> {
+        let bell = Blob(bell.as_os_str().as_bytes().to_vec());
+        owned(self.keeper.create_inbox(tid, bell))
+    }
+
+    /// Answers a request of a task (or of somebody who is none).
+    pub(crate) fn answer(
+        &mut self,
+        asker: Option<Tid>,
+        request: &Request,
+    ) -> (Reply, Option<OwnedFd>) {
+        let found = asker.ok_or(Code::Denied).and_then(|asker| self.find(asker, request));
+        match found {
+            Ok((reply, fd)) => (reply, fd),
+            Err(code) => (Reply::Failed { code }, None),
+        }
+    }
+
+    fn find(&mut self, asker: Tid, request: &Request) -> Result<(Reply, Option<OwnedFd>), Code> {
+        let keeper = &mut self.keeper;
+        let found = match *request {
+            Request::OpenLane { to, cells } => keeper.open_lane(asker, to, cells),
+            Request::OpenSlab { bytes } => keeper.open_slab(asker, bytes),
+            Request::MapSegment { id } => keeper.map(asker, id),
+            Request::ListLanes { after } => {
+                let lanes = keeper.list_lanes(asker, after)?;
+                return Ok((Reply::Lanes { lanes }, None));
+            }
+            Request::DropSegment { id } => {
+                keeper.drop_segment(asker, id);
+                return Ok((Reply::Done, None));
+            }
+            _ => Err(Code::BadParam),
+        };
+        owned(found).map(|(segment, fd)| (Reply::Segment { segment }, Some(fd)))
+    }
+
+    /// Puts a message of the machine into a task's inbox. A task that is gone needs none.
+    ///
+    /// # Errors
+    /// The message makes no sense, or the host has no memory left.
+    pub(crate) fn deliver(&mut self, to: Tid, message: &Message) -> Result<(), Code> {
+        if !message.is_sound() {
+            return Err(Code::BadMsg);
+        }
+        let mut broker = self.keeper.broker(Tid::NONE);
+        let body = Body::Bytes(&[&message.body.0]);
+        match self.outbox.send(&mut broker, to, &message.envelope, body)? {
+            Sent::Delivered | Sent::Gone => Ok(()),
+        }
+    }
+
+    /// The task is gone; what it sent stays until it is read.
+    pub(crate) fn remove_task(&mut self, tid: Tid) {
+        self.keeper.remove_task(tid);
+        self.sweep_again(SWEEP_DELAY);
+    }
+
+    /// The daemon starts anew under its old id.
+    pub(crate) fn remove_sender(&mut self, tid: Tid) {
+        self.keeper.remove_sender(tid);
+        self.sweep_again(SWEEP_DELAY);
+    }
+
+    /// When there is something to look after.
+    pub(crate) fn next_sweep(&self) -> Option<Instant> {
+        self.sweep.map(|(at, _)| at)
+    }
+
+    /// Frees what nobody reads any more.
+    pub(crate) fn sweep(&mut self, now: Instant) {
+        if let Some((_, delay)) = self.sweep.take_if(|(at, _)| *at <= now) {
+            self.sweep_again((delay * 2).min(SWEEP_DELAY_MAX));
+        }
+    }
+
+    fn sweep_again(&mut self, delay: Duration) {
+        self.sweep = self.keeper.sweep().then(|| (Instant::now() + delay, delay));
+    }
+}
+
+fn owned(found: Result<(Segment, &OwnedFd), Code>) -> Result<(Segment, OwnedFd), Code> {
+    let (segment, fd) = found?;
+    Ok((segment, fd.try_clone().map_err(|_| Code::OutOfRes)?))
+}

@@ -1,0 +1,98 @@
+//! How a parent comes to be.
+
+use super::Parent;
+use crate::config::{ParentOptions, Places};
+use crate::launch::child::Surroundings;
+use crate::log::Log;
+use crate::parent::poll::{Interest, Poll, Token};
+use crate::parent::segments::Segments;
+use crate::runtime_dir::RuntimeDir;
+use anyhow::{Context as _, Result};
+use rustix::process::{Resource, Rlimit};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+impl Parent {
+    /// Takes the host's folder and everything that can only be had once.
+    pub(crate) fn new(options: &ParentOptions, places: &Places) -> Result<Self> {
+        let first = options.join.is_none();
+        let folder = RuntimeDir::take(&places.temporary, &places.vmid, first)?;
+        // A shell that started us in the background keeps its own job control.
+        let _ = rustix::process::setsid();
+        let log = Log::create(&folder.log()).context("the log")?;
+        let around = surroundings(&folder, places)?;
+        let listener = UnixListener::bind(folder.socket()).context("the local socket")?;
+        listener.set_nonblocking(true)?;
+        // What tasks leave behind becomes ours, to be ended with the host.
+        let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
+        let poll = Poll::new()?;
+        poll.add(&listener, Token::Listener, Interest::Read)?;
+        let children = signals(&[SIGCHLD])?;
+        poll.add(&children, Token::Children, Interest::Read)?;
+        let terminations = signals(&[SIGTERM, SIGINT])?;
+        poll.add(&terminations, Token::Terminate, Interest::Read)?;
+        // A terminal that closes is none of our business.
+        signal_hook::flag::register(SIGHUP, Arc::new(AtomicBool::new(false)))?;
+        // What cannot be waited for is at its end already.
+        let ended = options.bound
+            && poll.add(rustix::stdio::stdin(), Token::Input, Interest::Read).is_err();
+        Ok(Self {
+            folder,
+            log,
+            poll,
+            listener,
+            children,
+            _terminations: terminations,
+            connections: Default::default(),
+            segments: Segments::new().context("the first segment")?,
+            tasks: Default::default(),
+            outputs: Default::default(),
+            feeds: Default::default(),
+            journal: Default::default(),
+            around,
+            daemon: None,
+            daemon_tid: None,
+            daemon_writing: false,
+            parts: Vec::new(),
+            restarts: Default::default(),
+            restart_at: None,
+            watched: Default::default(),
+            touched: Default::default(),
+            scratch: vec![0; crate::parent::output::CHUNK_BYTES],
+            name: options.name.clone().unwrap_or_default(),
+            join: options.join.as_ref().map(|j| (j.address.to_string(), j.fingerprint.clone())),
+            clock: crate::clock::offset(),
+            printed: false,
+            ending: ended,
+            failed: false,
+        })
+    }
+}
+
+fn surroundings(folder: &RuntimeDir, places: &Places) -> Result<Surroundings> {
+    let files = rustix::process::getrlimit(Resource::Nofile);
+    let files_raised = Rlimit { current: files.maximum, maximum: files.maximum };
+    rustix::process::setrlimit(Resource::Nofile, files_raised.clone())?;
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    Ok(Surroundings {
+        socket: folder.socket(),
+        home: places.home.clone(),
+        root: places.root.clone(),
+        null: null.into(),
+        files,
+        files_raised,
+    })
+}
+
+/// A socket that gets a byte for each of these signals.
+fn signals(numbers: &[i32]) -> Result<UnixStream> {
+    let (reader, writer) = UnixStream::pair()?;
+    reader.set_nonblocking(true)?;
+    writer.set_nonblocking(true)?;
+    for number in numbers {
+        signal_hook::low_level::pipe::register(*number, writer.try_clone()?)?;
+    }
+    Ok(reader)
+}

@@ -1,0 +1,207 @@
+//! The daemon's life as the parent leads it.
+
+use super::Parent;
+use crate::between::{Begin, Down, Up};
+use crate::parent::daemon::Daemon;
+use crate::parent::poll::{Interest, Token};
+use pvm_core::io::Event;
+use pvm_wire::request::{Reply, Request, Segment};
+use pvm_wire::{Blob, Code, Tid, Wire as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::time::Instant;
+
+impl Parent {
+    /// Tells the machine what happened. It is told again to the next daemon if this one dies
+    /// before the effects have come.
+    pub(super) fn tell(&mut self, event: Event) {
+        let (number, event) = self.journal.add(event);
+        if let Some(daemon) = &mut self.daemon {
+            daemon.stream.push(number, &Up::Happened { event: event.clone() });
+        }
+    }
+
+    /// Starts a daemon and tells it all that earlier ones left.
+    pub(super) fn start_daemon(&mut self) -> std::io::Result<()> {
+        let mut daemon = Daemon::start()?;
+        self.restart_at = None;
+        let (address, fingerprint) = self.join.clone().unwrap_or_default();
+        let begin = Begin {
+            parent_pid: std::process::id(),
+            restarts: self.restarts.total,
+            name: self.name.clone(),
+            folder: Blob(self.folder.path().as_os_str().as_bytes().to_vec()),
+            join_address: address,
+            join_fingerprint: Blob(fingerprint),
+            records: self.journal.records(),
+            processes: self.tasks.processes(),
+            clock: self.clock,
+        };
+        daemon.stream.push(0, &Up::Begin { begin });
+        for (number, event) in self.journal.unanswered() {
+            daemon.stream.push(number, &Up::Happened { event: event.clone() });
+        }
+        self.poll.add(&daemon.stream, Token::Daemon, Interest::Read)?;
+        self.poll.add(&daemon.broker, Token::Broker, Interest::Read)?;
+        self.daemon_writing = false;
+        self.daemon = Some(daemon);
+        Ok(())
+    }
+
+    /// The daemon is gone: what it said to its end counts, then another takes its place.
+    pub(super) fn daemon_lost(&mut self, how: &str) {
+        self.read_daemon_to_its_end();
+        let Some(daemon) = self.daemon.take() else { return };
+        if self.ending {
+            return;
+        }
+        if let Some(tid) = self.daemon_tid.take() {
+            self.segments.remove_sender(tid);
+        }
+        let pid = daemon.pid;
+        drop(daemon);
+        self.parts.clear();
+        match self.restarts.lost(Instant::now()) {
+            Some(delay) => {
+                self.log.line(&format!("the daemon (process {pid}) is gone ({how}): next one"));
+                self.restart_at = Some(Instant::now() + delay);
+            }
+            None => {
+                self.log.line("the daemon dies again and again: the host gives up");
+                eprintln!("pvmd: the daemon dies again and again: the host gives up");
+                self.failed = true;
+                self.ending = true;
+            }
+        }
+    }
+
+    /// Starts the next daemon when its time has come.
+    pub(super) fn restart_daemon(&mut self) {
+        if self.restart_at.is_none_or(|at| at > Instant::now()) {
+            return;
+        }
+        if let Err(error) = self.start_daemon() {
+            self.log.line(&format!("no daemon can be started: {error}"));
+            match self.restarts.lost(Instant::now()) {
+                Some(delay) => self.restart_at = Some(Instant::now() + delay),
+                None => (self.failed, self.ending) = (true, true),
+            }
+        }
+    }
+
+    /// The daemon has said something, or has room for more.
+    pub(super) fn serve_daemon(&mut self) {
+        let Some(daemon) = &mut self.daemon else { return };
+        let ended = daemon.stream.read(&mut self.scratch).is_err();
+        let sane = self.take_frames_of_daemon();
+        if ended || !sane {
+            self.end_daemon();
+        }
+    }
+
+    /// A daemon that closed its socket or talks nonsense is of no use.
+    fn end_daemon(&mut self) {
+        let Some(daemon) = &self.daemon else { return };
+        crate::processes::signal(daemon.pid, 9);
+        self.poll.change(&daemon.stream, Token::Daemon, (self.daemon_interest(), None));
+        // Its end as a process brings the next one.
+    }
+
+    fn read_daemon_to_its_end(&mut self) {
+        while let Some(daemon) = &mut self.daemon {
+            let read = daemon.stream.read(&mut self.scratch);
+            self.take_frames_of_daemon();
+            if !matches!(read, Ok(n) if n > 0) {
+                return;
+            }
+        }
+    }
+
+    /// False if the daemon said something that makes no sense.
+    fn take_frames_of_daemon(&mut self) -> bool {
+        loop {
+            let Some(daemon) = &mut self.daemon else { return true };
+            let (number, down) = match daemon.stream.frames().next_frame() {
+                Ok(None) => return true,
+                Ok(Some((number, payload))) => (number, Down::from_bytes(payload)),
+                Err(_) => return false,
+            };
+            match down {
+                Ok(Down::Part { effects }) => self.parts.extend(effects),
+                Ok(Down::Effects { effects }) => {
+                    let mut all = std::mem::take(&mut self.parts);
+                    all.extend(effects);
+                    if number == 0 || self.journal.answered(number) {
+                        self.apply(all);
+                    }
+                }
+                Ok(Down::Host { host }) => {
+                    self.daemon_tid = Some(Tid::daemon(host));
+                    self.log.name(Tid::daemon(host));
+                }
+                Ok(Down::Ready { line }) => self.print_once(&line),
+                Err(error) => {
+                    self.log.line(&format!("the daemon talks nonsense: {error}"));
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// The daemon asks for a segment, as tasks do.
+    pub(super) fn serve_broker(&mut self) {
+        let Some(daemon) = &mut self.daemon else { return };
+        if daemon.broker.read(&mut self.scratch).is_err() {
+            return self.poll.change(&daemon.broker, Token::Broker, (Some(Interest::Read), None));
+        }
+        loop {
+            let Some(daemon) = &mut self.daemon else { return };
+            let Ok(Some((id, payload))) = daemon.broker.frames().next_frame() else { break };
+            let Ok(request) = Request::from_bytes(payload) else { break };
+            let (reply, fd) = match request {
+                Request::Hello { .. } => self.welcome_daemon(),
+                request => self.segments.answer(self.daemon_tid, &request),
+            };
+            let Some(daemon) = &mut self.daemon else { return };
+            match fd {
+                Some(fd) => daemon.broker.push_with(id, &reply, fd),
+                None => daemon.broker.push(id, &reply),
+            }
+        }
+        // The daemon waits for the answer, so there is room for it.
+        if let Some(daemon) = &mut self.daemon {
+            let _ = daemon.broker.flush();
+        }
+    }
+
+    /// Gives the daemon its inbox. It has told its id on its other socket before it asks.
+    fn welcome_daemon(&mut self) -> (Reply, Option<OwnedFd>) {
+        self.serve_daemon();
+        let bell = self.folder.bells().join("daemon");
+        let inbox = self.daemon_tid.ok_or(Code::Denied);
+        match inbox.and_then(|tid| self.segments.inbox(tid, &bell)) {
+            Ok((segment, fd)) => {
+                let doorbell = Blob(bell.as_os_str().as_bytes().to_vec());
+                (Reply::Segment { segment: Segment { doorbell, ..segment } }, Some(fd))
+            }
+            Err(code) => (Reply::Failed { code }, None),
+        }
+    }
+
+    /// Sends what is queued for the daemon.
+    pub(super) fn settle_daemon(&mut self) {
+        let old = self.daemon_interest();
+        let Some(daemon) = &mut self.daemon else { return };
+        if daemon.stream.flush().is_err() {
+            // Its end as a process is told, too.
+            return;
+        }
+        self.daemon_writing = daemon.stream.pending();
+        let new = Interest::of(true, self.daemon_writing);
+        self.poll.change(&daemon.stream, Token::Daemon, (old, new));
+    }
+
+    const fn daemon_interest(&self) -> Option<Interest> {
+        Interest::of(true, self.daemon_writing)
+    }
+}

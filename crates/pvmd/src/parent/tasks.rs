@@ -1,0 +1,139 @@
+//! Which process is which task.
+//!
+//! A launched task has the process that was started; once it enrols it also has the process that
+//! enrolled, which may be a descendant of the first (a wrapper script, a debugger). A task is gone
+//! when the process that enrolled is, or, if none did, the one that was started.
+
+use pvm_wire::Tid;
+use std::collections::BTreeMap;
+
+/// The tasks of this host, as far as processes go.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks {
+    tasks: BTreeMap<Tid, Task>,
+}
+
+#[derive(Debug, Default)]
+struct Task {
+    started: Option<u32>,
+    enrolled: Option<u32>,
+    /// Exit status of the started process, once it is gone.
+    status: Option<i32>,
+    /// The exit has been told.
+    exited: bool,
+    /// The machine knows it no more.
+    forgotten: bool,
+}
+
+impl Task {
+    /// The process whose end is the task's.
+    const fn process(&self) -> Option<u32> {
+        if self.enrolled.is_some() { self.enrolled } else { self.started }
+    }
+}
+
+impl Tasks {
+    /// A task's process was started.
+    pub(crate) fn start(&mut self, tid: Tid, pid: u32) {
+        self.tasks.insert(tid, Task { started: Some(pid), ..Task::default() });
+    }
+
+    /// A process became a task. True if it is not the one that was started for it.
+    pub(crate) fn enrol(&mut self, tid: Tid, pid: u32) -> bool {
+        let task = self.tasks.entry(tid).or_default();
+        task.enrolled = Some(pid);
+        task.started != Some(pid)
+    }
+
+    /// The task that was launched as one of these processes and has not enrolled.
+    pub(crate) fn launched_as(&self, line: impl Iterator<Item = u32>) -> Option<Tid> {
+        let mut line = line;
+        line.find_map(|pid| {
+            let waiting = |task: &Task| task.started == Some(pid) && task.enrolled.is_none();
+            self.tasks.iter().find(|(_, task)| waiting(task) && !task.forgotten).map(|(tid, _)| *tid)
+        })
+    }
+
+    /// A process is gone. Says which tasks are, with their exit status (0 if nobody can know).
+    pub(crate) fn gone(&mut self, pid: u32, status: Option<i32>) -> Vec<(Tid, i32)> {
+        let mut exits = Vec::new();
+        for (tid, task) in &mut self.tasks {
+            if task.started == Some(pid) && status.is_some() {
+                task.status = status;
+            }
+            if task.process() == Some(pid) && !task.exited {
+                task.exited = true;
+                exits.push((*tid, task.status.or(status).unwrap_or(0)));
+            }
+        }
+        self.tasks.retain(|_, task| !(task.exited && task.forgotten));
+        exits
+    }
+
+    /// The machine knows the task no more. The end of its process is still told, once.
+    pub(crate) fn forget(&mut self, tid: Tid) {
+        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        task.forgotten = true;
+        if task.exited {
+            self.tasks.remove(&tid);
+        }
+    }
+
+    /// The process of a task that lives.
+    pub(crate) fn process(&self, tid: Tid) -> Option<u32> {
+        self.tasks.get(&tid).filter(|task| !task.exited).and_then(Task::process)
+    }
+
+    /// The processes that are tasks now, or were started as such.
+    pub(crate) fn processes(&self) -> Vec<(Tid, u32)> {
+        let mut processes = Vec::new();
+        for (tid, task) in self.tasks.iter().filter(|(_, task)| !task.exited) {
+            // Who has left and was not started here is a stranger again.
+            let enrolled = task.enrolled.filter(|_| !task.forgotten);
+            processes.extend(task.started.into_iter().chain(enrolled).map(|pid| (*tid, pid)));
+        }
+        processes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Tid = Tid(0x40001);
+    const B: Tid = Tid(0x40002);
+
+    #[test]
+    fn a_launched_task_ends_with_its_process() {
+        let mut tasks = Tasks::default();
+        tasks.start(A, 10);
+        assert_eq!(tasks.launched_as([11, 10, 1].into_iter()), Some(A));
+        assert!(!tasks.enrol(A, 10));
+        assert_eq!(tasks.launched_as([10].into_iter()), None);
+        assert_eq!(tasks.gone(10, Some(256)), [(A, 256)]);
+        assert_eq!(tasks.process(A), None);
+        tasks.forget(A);
+        assert!(tasks.tasks.is_empty());
+    }
+
+    #[test]
+    fn a_task_behind_a_wrapper_ends_with_the_process_that_enrolled() {
+        let mut tasks = Tasks::default();
+        tasks.start(A, 10);
+        assert!(tasks.enrol(A, 12));
+        assert_eq!(tasks.gone(10, Some(0)), []);
+        assert_eq!(tasks.gone(12, None), [(A, 0)]);
+    }
+
+    #[test]
+    fn a_process_that_left_and_came_back_is_two_tasks() {
+        let mut tasks = Tasks::default();
+        tasks.start(A, 10);
+        tasks.enrol(A, 10);
+        tasks.forget(A);
+        assert!(tasks.enrol(B, 10));
+        assert_eq!(tasks.gone(10, Some(9)), [(A, 9), (B, 9)]);
+        tasks.forget(B);
+        assert!(tasks.tasks.is_empty());
+    }
+}

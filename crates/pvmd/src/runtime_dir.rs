@@ -1,0 +1,249 @@
+//! The folder that belongs to one host: its socket, its doorbells, its log.
+//!
+//! `TEMPORARY/neopvm-UID/VMID/HOST/`, where HOST is a number: 1 for the first host of a machine, the
+//! lowest free one for others. A living owner holds a lock on the folder itself, so a folder
+//! without a lock is what a dead one left, and is cleaned. Nothing is followed or used that is not
+//! ours alone.
+
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// Hosts of one machine on one computer.
+const HOSTS_MAX: u16 = 0xfff;
+/// A path longer than this fits no socket address; the longest name in the folder needs the rest.
+const PATH_BYTES_MAX: usize = 107 - "/bell/t3fffffff".len();
+
+/// Why there is no folder.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum DirError {
+    /// A daemon of this machine holds it.
+    #[error("pvmd already running: {}", .0.display())]
+    Running(PathBuf),
+    /// Somebody else's, open to others, or no folder at all.
+    #[error("{}: {what}; remove it or set PVM_TMP to a folder of your own", .path.display())]
+    Unsafe {
+        /// Where.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// Too long for a socket.
+    #[error("{}: too long a path for a socket; set PVM_TMP to a shorter one", .0.display())]
+    TooLong(PathBuf),
+    /// The system refused.
+    #[error("{}: {error}", .path.display())]
+    System {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: Errno,
+    },
+}
+
+/// The folder, locked as long as this lives.
+#[derive(Debug)]
+pub(crate) struct RuntimeDir {
+    path: PathBuf,
+    /// Keeps the lock.
+    _lock: OwnedFd,
+}
+
+impl RuntimeDir {
+    /// Takes folder 1 of machine `vmid` (a first host), or the lowest free one (one that joins).
+    pub(crate) fn take(temporary: &Path, vmid: &str, first: bool) -> Result<Self, DirError> {
+        let user = temporary.join(format!("neopvm-{}", rustix::process::getuid().as_raw()));
+        let machine = user.join(vmid);
+        let places = if first { 1..=1 } else { 2..=HOSTS_MAX };
+        for place in places {
+            let path = machine.join(place.to_string());
+            if path.as_os_str().len() > PATH_BYTES_MAX {
+                return Err(DirError::TooLong(path));
+            }
+            match Self::take_one(&[&user, &machine, &path]) {
+                Err(DirError::Running(_)) if !first => {}
+                other => return other,
+            }
+        }
+        Err(DirError::Running(machine))
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Path of the local socket.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.path.join("pvmd.sock")
+    }
+
+    /// Path of the log.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.path.join("pvml")
+    }
+
+    /// Path of the folder of the doorbells.
+    pub(crate) fn bells(&self) -> PathBuf {
+        self.path.join("bell")
+    }
+
+    fn take_one(chain: &[&Path; 3]) -> Result<Self, DirError> {
+        let path = chain[2].to_path_buf();
+        // An owner that ends removes the folders that it leaves empty: begin again then.
+        for _ in 0..100 {
+            for folder in chain {
+                make_private(folder)?;
+            }
+            let lock = match open_folder(&path) {
+                Err(Errno::NOENT) => continue,
+                other => other.map_err(|error| DirError::System { path: path.clone(), error })?,
+            };
+            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => return Err(DirError::Running(path)),
+                Err(error) => return Err(DirError::System { path, error }),
+            }
+            if same_file(&lock, &path) {
+                clean(&path);
+                make_private(&path.join("bell"))?;
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+        Err(DirError::Unsafe { path, what: "comes and goes" })
+    }
+}
+
+/// Removes the folder and those above it that are empty then.
+pub(crate) fn remove(path: &Path) {
+    clean(path);
+    for folder in path.ancestors().take(3) {
+        if std::fs::remove_dir(folder).is_err() {
+            break;
+        }
+    }
+}
+
+fn clean(path: &Path) {
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        // What cannot be removed does not hinder: it is made again or never looked at.
+        let _ = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => std::fs::remove_dir_all(entry.path()),
+            _ => std::fs::remove_file(entry.path()),
+        };
+    }
+}
+
+fn open_folder(path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+}
+
+fn same_file(open: &OwnedFd, path: &Path) -> bool {
+    match (rustix::fs::fstat(open), rustix::fs::lstat(path)) {
+        (Ok(a), Ok(b)) => (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino),
+        _ => false,
+    }
+}
+
+/// Makes a folder of mode 0700, or checks the one that is there.
+fn make_private(path: &Path) -> Result<(), DirError> {
+    let system = |error| DirError::System { path: path.to_path_buf(), error };
+    let refused = |what| Err(DirError::Unsafe { path: path.to_path_buf(), what });
+    match rustix::fs::mkdir(path, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(system(error)),
+    }
+    let cwd = rustix::fs::CWD;
+    let stat = match rustix::fs::statat(cwd, path, AtFlags::SYMLINK_NOFOLLOW) {
+        // Removed in between by an owner that ended; the caller's next step notices.
+        Err(Errno::NOENT) => return Ok(()),
+        other => other.map_err(system)?,
+    };
+    if !rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir() {
+        return refused("not a folder");
+    }
+    if stat.st_uid != rustix::process::getuid().as_raw() {
+        return refused("belongs to somebody else");
+    }
+    if stat.st_mode & 0o077 != 0 {
+        return refused("open to others");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("pvmd-{}-{name}", std::process::id()));
+            std::fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+        fn user(&self) -> PathBuf {
+            self.0.join(format!("neopvm-{}", rustix::process::getuid().as_raw()))
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_second_first_host_is_refused_and_a_joining_one_gets_the_next_place() {
+        let place = Place::new("second");
+        let first = RuntimeDir::take(&place.0, "vm", true).unwrap();
+        assert!(matches!(RuntimeDir::take(&place.0, "vm", true), Err(DirError::Running(_))));
+        let second = RuntimeDir::take(&place.0, "vm", false).unwrap();
+        let third = RuntimeDir::take(&place.0, "vm", false).unwrap();
+        assert!(first.path().ends_with("vm/1"));
+        assert!(second.path().ends_with("vm/2") && third.path().ends_with("vm/3"));
+        assert!(RuntimeDir::take(&place.0, "other", true).is_ok());
+    }
+
+    #[test]
+    fn what_a_dead_owner_left_is_cleaned() {
+        let place = Place::new("stale");
+        let first = RuntimeDir::take(&place.0, "vm", true).unwrap();
+        std::fs::write(first.socket(), "").unwrap();
+        std::fs::write(first.bells().join("t40001"), "").unwrap();
+        drop(first);
+        let first = RuntimeDir::take(&place.0, "vm", true).unwrap();
+        assert!(!first.socket().exists() && !first.bells().join("t40001").exists());
+        remove(first.path());
+        assert!(!place.user().exists());
+    }
+
+    #[test]
+    fn a_folder_of_others_is_not_used() {
+        let place = Place::new("unsafe");
+        let elsewhere = place.0.join("elsewhere");
+        std::fs::create_dir(&elsewhere).unwrap();
+        symlink(&elsewhere, place.user()).unwrap();
+        let refused = RuntimeDir::take(&place.0, "vm", true);
+        assert!(matches!(refused, Err(DirError::Unsafe { what: "not a folder", .. })));
+        std::fs::remove_file(place.user()).unwrap();
+
+        std::fs::create_dir(place.user()).unwrap();
+        std::fs::set_permissions(place.user(), PermissionsExt::from_mode(0o755)).unwrap();
+        let refused = RuntimeDir::take(&place.0, "vm", true);
+        assert!(matches!(refused, Err(DirError::Unsafe { what: "open to others", .. })));
+    }
+
+    #[test]
+    fn a_path_that_fits_no_socket_is_named() {
+        let place = Place::new("long");
+        let vmid = "v".repeat(100);
+        let refused = RuntimeDir::take(&place.0, &vmid, true);
+        assert!(matches!(refused, Err(DirError::TooLong(_))));
+    }
+}

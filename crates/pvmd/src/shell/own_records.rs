@@ -1,0 +1,90 @@
+//! The shell's own records among those that the parent keeps. Their keys begin with a zero byte,
+//! the machine's never do.
+
+use crate::link::Place;
+use pvm_core::io::Effect;
+use pvm_wire::peer::HostFacts;
+use pvm_wire::{Blob, HostIndex, Wire};
+
+const KEY: &[u8] = b"\0key";
+const ADDRESS: &[u8] = b"\0address";
+const PLACE: &[u8] = b"\0place";
+const HOSTS: &[u8] = b"\0hosts";
+
+/// What the shell knows again after a restart.
+#[derive(Debug, Default)]
+pub(crate) struct OwnRecords {
+    /// The private key.
+    pub(crate) key: Option<Blob>,
+    /// Where it listened.
+    pub(crate) address: Option<String>,
+    /// This host's place.
+    pub(crate) place: Option<Place>,
+    /// All hosts when this one joined.
+    pub(crate) hosts: Vec<(HostIndex, HostFacts)>,
+}
+
+impl OwnRecords {
+    /// Takes the shell's records out of `records`.
+    pub(crate) fn take(records: &mut Vec<(Blob, Blob)>) -> Self {
+        let own: Vec<_> = records.extract_if(.., |(key, _)| key.0.first() == Some(&0)).collect();
+        let mut found = Self::default();
+        for (key, value) in own {
+            match key.0.as_slice() {
+                KEY => found.key = Some(value),
+                ADDRESS => found.address = String::from_bytes(&value.0).ok(),
+                PLACE => {
+                    let place = <(HostIndex, HostIndex)>::from_bytes(&value.0).ok();
+                    found.place = place.map(|(host, first)| Place { host, first });
+                }
+                HOSTS => found.hosts = Vec::from_bytes(&value.0).unwrap_or_default(),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// What makes the parent keep all that is set here.
+    pub(crate) fn effects(&self) -> Vec<Effect> {
+        let place = self.place.map(|place| (place.host, place.first).to_bytes());
+        let hosts = (!self.hosts.is_empty()).then(|| self.hosts.to_bytes());
+        let all = [
+            (KEY, self.key.as_ref().map(|key| key.0.clone())),
+            (ADDRESS, self.address.as_ref().map(Wire::to_bytes)),
+            (PLACE, place),
+            (HOSTS, hosts),
+        ];
+        let save = |(key, value): (&[u8], Option<Vec<u8>>)| {
+            Some(Effect::Save { key: Blob(key.to_vec()), value: Some(Blob(value?)) })
+        };
+        all.into_iter().filter_map(save).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_records_are_told_from_the_machines() {
+        let own = OwnRecords {
+            key: Some("secret".into()),
+            address: Some("127.0.0.1:7".into()),
+            place: Some(Place { host: HostIndex(3), first: HostIndex(1) }),
+            hosts: Vec::new(),
+        };
+        let mut records: Vec<_> = own
+            .effects()
+            .into_iter()
+            .filter_map(|effect| match effect {
+                Effect::Save { key, value } => Some((key, value?)),
+                _ => None,
+            })
+            .collect();
+        records.push(("hmachine".into(), "x".into()));
+        let found = OwnRecords::take(&mut records);
+        assert_eq!(records, [("hmachine".into(), "x".into())]);
+        assert_eq!((found.key, found.address), (own.key, own.address));
+        assert_eq!(found.place.map(|place| place.host), Some(HostIndex(3)));
+    }
+}

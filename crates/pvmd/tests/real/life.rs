@@ -1,0 +1,112 @@
+//! Beginning, end, and what is left behind.
+
+use crate::client::{Client, Host, children, command, run_script, until};
+use pvm_wire::request::{Reply, Request};
+use std::process::Command;
+
+fn kill(signal: &str, pid: u32) {
+    assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn a_second_daemon_of_the_machine_says_so_and_ends() {
+    let host = Host::start();
+    let output = command(&host.folder).output().unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("pvmd already running"));
+    let other = command(&host.folder).env("PVM_VMID", "../x").output().unwrap();
+    assert!(!other.status.success());
+}
+
+#[test]
+fn the_end_of_standard_input_ends_a_bound_daemon_and_leaves_nothing() {
+    let mut host = Host::start();
+    let mut client = Client::operator(&host);
+    let id = client.send(&run_script("sleep 1000 & trap '' TERM; sleep 1000"));
+    assert!(matches!(client.answer(id), Reply::Spawned { .. }));
+    let parent = host.process.id();
+    until("the task runs", || children(parent).len() == 2);
+    let tasks: Vec<u32> = children(parent).into_iter().flat_map(children).collect();
+    drop(host.process.stdin.take());
+    assert_eq!(host.wait(), Some(0));
+    assert!(host.is_clean());
+    for pid in tasks {
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    }
+}
+
+#[test]
+fn halt_is_answered_and_ends_the_host() {
+    let mut host = Host::start();
+    let mut client = Client::operator(&host);
+    assert_eq!(client.ask(&Request::Halt), Reply::Done);
+    assert_eq!(host.wait(), Some(0));
+    assert!(host.is_clean());
+}
+
+#[test]
+fn a_signal_ends_the_host_in_order() {
+    let mut host = Host::start();
+    kill("-TERM", host.process.id());
+    assert_eq!(host.wait(), Some(0));
+    assert!(host.is_clean());
+}
+
+#[test]
+fn a_killed_daemon_is_replaced_and_nobody_notices() {
+    let host = Host::start();
+    let mut client = Client::operator(&host);
+    let script = "echo before; sleep 0.3; echo after; exit 7";
+    let id = client.send(&run_script(script));
+    assert!(matches!(client.answer(id), Reply::Spawned { .. }));
+    let mut output = Vec::new();
+    let mut killed = 0;
+    loop {
+        match client.answer(id) {
+            Reply::Output { bytes, .. } => output.extend(bytes.0),
+            Reply::Exited { status, .. } => assert_eq!(status, 7 << 8),
+            Reply::Finished => break,
+            other => panic!("{other:?}"),
+        }
+        if killed < 2 {
+            let daemon = host.daemon();
+            kill("-KILL", daemon);
+            killed += 1;
+        }
+        let Reply::Status { status } = client.ask(&Request::DaemonStatus) else { panic!() };
+        assert_eq!(status.restarts, killed);
+    }
+    assert_eq!(output, b"before\nafter\n");
+}
+
+#[test]
+fn when_the_parent_is_killed_its_daemon_clears_up() {
+    let mut host = Host::start();
+    let mut client = Client::operator(&host);
+    let id = client.send(&run_script("exec sleep 1000"));
+    assert!(matches!(client.answer(id), Reply::Spawned { .. }));
+    let family = children(host.process.id());
+    assert_eq!(family.len(), 2);
+    host.process.kill().unwrap();
+    host.wait();
+    until("nothing is left", || host.is_clean());
+    for pid in family {
+        until("it is gone", || {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            stat.is_empty() || stat.contains(") Z ")
+        });
+    }
+}
+
+#[test]
+fn what_a_killed_parent_left_does_not_hinder_the_next() {
+    let mut host = Host::start();
+    let daemon = host.daemon();
+    kill("-STOP", daemon);
+    host.process.kill().unwrap();
+    host.wait();
+    let folder = host.folder.clone();
+    let next = Host::start_in(&folder);
+    Client::operator(&next);
+    kill("-KILL", daemon);
+}

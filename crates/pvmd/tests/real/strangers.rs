@@ -1,0 +1,74 @@
+//! Who may not, and what is no request.
+
+use crate::client::{Client, Host};
+use pvm_wire::request::{Reply, Request, Role};
+use pvm_wire::{Blob, Code, PROTOCOL_VERSION, Tid};
+
+#[test]
+fn another_version_is_refused_with_both_named() {
+    let host = Host::start();
+    let mut client = Client::connect(&host);
+    let version = PROTOCOL_VERSION + 7;
+    client.send(&Request::Hello { version, role: Role::Task, program: Blob::default(), reset: true });
+    let Reply::Refused { code, reason } = client.answer(0) else { panic!("not refused") };
+    assert_eq!(code, Code::BadVersion);
+    assert!(reason.contains(&format!("protocol {PROTOCOL_VERSION}")), "{reason}");
+    assert!(reason.contains(&format!("protocol {version}")), "{reason}");
+    assert!(client.is_closed());
+}
+
+#[test]
+fn garbage_ends_its_connection_and_nothing_else() {
+    let host = Host::start();
+    let mut good = Client::operator(&host);
+    let mut seed = 1u32;
+    for round in 0..60 {
+        let mut bad = Client::connect(&host);
+        let bytes: Vec<u8> = (0..round * 13 + 9)
+            .map(|_| {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (seed >> 24) as u8
+            })
+            .collect();
+        bad.send_raw(&[(bytes.len() as u32).to_le_bytes(), [0; 4]].concat());
+        bad.send_raw(&bytes);
+        assert!(bad.is_closed());
+    }
+    let mut long = Client::connect(&host);
+    long.send_raw(&[0xff; 8]);
+    assert!(long.is_closed());
+    let mut early = Client::connect(&host);
+    early.send(&Request::Config);
+    assert!(early.is_closed());
+    let Reply::Status { status } = good.ask(&Request::DaemonStatus) else { panic!() };
+    assert_eq!((status.bad_peers, status.restarts), (62, 0));
+}
+
+#[test]
+fn who_is_no_task_gets_no_segments() {
+    let host = Host::start();
+    let mut client = Client::operator(&host);
+    for request in [
+        Request::OpenLane { to: Tid(0x40001), cells: 64 },
+        Request::OpenSlab { bytes: u64::MAX },
+        Request::MapSegment { id: 1 },
+    ] {
+        assert_eq!(client.ask(&request), Reply::Failed { code: Code::Denied });
+    }
+}
+
+#[test]
+fn absurd_requests_of_a_task_are_refused_and_harm_nobody() {
+    let host = Host::start();
+    let mut client = Client::connect(&host);
+    let Reply::Welcome { .. } = client.hello(Role::Task, PROTOCOL_VERSION) else { panic!() };
+    for (request, code) in [
+        (Request::OpenSlab { bytes: u64::MAX }, Code::NoMem),
+        (Request::OpenSlab { bytes: 1 << 50 }, Code::NoMem),
+        (Request::OpenLane { to: Tid(0x4ffff), cells: u32::MAX }, Code::NoTask),
+        (Request::MapSegment { id: 77_777 }, Code::NotFound),
+    ] {
+        assert_eq!(client.ask(&request), Reply::Failed { code }, "{request:?}");
+    }
+    assert!(matches!(client.ask(&Request::Config), Reply::Hosts { .. }));
+}

@@ -1,0 +1,110 @@
+//! Tasks: started, heard, fed, ended.
+
+use crate::client::{Client, Host, run_script, spawn_request};
+use pvm_wire::request::{Reply, Request, Role};
+use pvm_wire::{Blob, Code, PROTOCOL_VERSION};
+use std::time::{Duration, Instant};
+
+/// All that a run tells: what each stream got, and the statuses.
+fn outcome(client: &mut Client, id: u32) -> (Vec<u8>, Vec<u8>, Vec<i32>) {
+    let (mut out, mut err, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        match client.answer(id) {
+            Reply::Spawned { outcomes, .. } => assert!(outcomes.iter().all(|o| *o > 0)),
+            Reply::Output { bytes, stream: 1, .. } => out.extend(bytes.0),
+            Reply::Output { bytes, .. } => err.extend(bytes.0),
+            Reply::Exited { status, .. } => statuses.push(status),
+            Reply::Finished => return (out, err, statuses),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_task_sees_its_surroundings_and_its_streams_are_told_apart() {
+    let host = Host::start();
+    let mut client = Client::operator(&host);
+    let id = client.send(&run_script("echo $PVMSOCK $LD_LIBRARY_PATH; pwd >&2; exit 3"));
+    let (out, err, statuses) = outcome(&mut client, id);
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.starts_with(&format!("{} /opt/neopvm/lib", host.socket.display())), "{out}");
+    assert_eq!(String::from_utf8(err).unwrap().trim_end(), std::env::var("HOME").unwrap());
+    assert_eq!(statuses, [3 << 8]);
+}
+
+#[test]
+fn output_is_complete_however_much_and_however_it_ends() {
+    let host = Host::start();
+    let mut client = Client::operator(&host);
+    let script = "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; kill -9 $$";
+    let id = client.send(&run_script(script));
+    let (out, _, statuses) = outcome(&mut client, id);
+    assert_eq!(out.iter().filter(|byte| **byte == b'\n').count(), 20_000);
+    assert!(out.ends_with(b"line 19999\n"));
+    assert_eq!(statuses, [9]);
+}
+
+#[test]
+fn standard_input_reaches_the_task_and_ends() {
+    let host = Host::start();
+    let mut client = Client::operator(&host);
+    let id = client.send(&Request::Run { spawn: spawn_request("/bin/cat", &[]) });
+    let Reply::Spawned { outcomes, .. } = client.answer(id) else { panic!() };
+    let tid = pvm_wire::Tid::from_c_int(outcomes[0]);
+    let bytes = Blob(vec![b'x'; 300_000]);
+    client.send(&Request::Feed { tid, bytes: bytes.clone() });
+    client.send(&Request::Feed { tid, bytes: Blob::default() });
+    let (out, _, statuses) = outcome(&mut client, id);
+    assert_eq!((out.len(), statuses), (300_000, vec![0]));
+}
+
+#[test]
+fn a_missing_program_is_answered_with_the_paths_tried() {
+    let host = Host::start();
+    let mut client = Client::operator(&host);
+    let reply = client.ask(&Request::Run { spawn: spawn_request("no-such-program", &[]) });
+    let Reply::Spawned { outcomes, tried } = reply else { panic!("{reply:?}") };
+    assert_eq!(outcomes, [Code::NoFile.number()]);
+    assert!(tried.contains(&Blob::from("/opt/neopvm/bin/no-such-program")), "{tried:?}");
+}
+
+#[test]
+fn an_exit_is_told_within_20_milliseconds() {
+    let host = Host::start();
+    let mut client = Client::operator(&host);
+    let id = client.send(&run_script("exec sleep 1000"));
+    let Reply::Spawned { outcomes, .. } = client.answer(id) else { panic!() };
+    let tid = pvm_wire::Tid::from_c_int(outcomes[0]);
+    std::thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
+    client.send(&Request::Signal { tid, signal: 9 });
+    assert!(matches!(client.answer(id), Reply::Exited { status: 9, .. }));
+    let took = start.elapsed();
+    assert!(took < Duration::from_millis(20), "{took:?}");
+}
+
+#[test]
+fn a_process_becomes_a_task_with_an_inbox() {
+    let host = Host::start();
+    let mut client = Client::connect(&host);
+    let reply = client.hello(Role::Task, PROTOCOL_VERSION);
+    let Reply::Welcome { welcome } = reply else { panic!("{reply:?}") };
+    assert_eq!(welcome.tid.0, 0x40001);
+    assert!(welcome.doorbell.to_text().ends_with("bell/t40001"));
+    assert_eq!(client.descriptors.len(), 1);
+    let reply = client.ask(&Request::OpenSlab { bytes: 1 << 20 });
+    assert!(matches!(reply, Reply::Segment { .. }), "{reply:?}");
+    assert_eq!(client.descriptors.len(), 2);
+}
+
+#[test]
+fn a_thousand_tasks_start_talk_and_end() {
+    let host = Host::start();
+    let mut client = Client::operator(&host);
+    let mut spawn = spawn_request("/bin/echo", &["here"]);
+    spawn.count = 1000;
+    let id = client.send(&Request::Run { spawn });
+    let (out, _, statuses) = outcome(&mut client, id);
+    assert_eq!(out.len(), 5000);
+    assert_eq!(statuses, [0; 1000]);
+}

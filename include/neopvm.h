@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * neopvm.h - messages of a NeoPVM machine with handles, 64-bit counts and time limits.
+ *
+ * The calls of pvm3.h work on a current send buffer and a current receive buffer. The calls here
+ * name the buffer they mean; otherwise they do the same, on the same core, and both may be mixed
+ * in one program. Language bindings stand on this file, which is why there are
+ *   - only integers of fixed width and plain addresses, no callbacks and no variable arguments,
+ *   - a status as the result of every call: 0, or one of the negative results of pvm3.h,
+ *   - nothing printed and no global error variable,
+ *   - no limits to threads: any call from any thread. Two threads that use one buffer at the same
+ *     time take turns.
+ * The names begin with neopvm_, so that they never meet a name of an old program.
+ *
+ * Buffers. A neopvm_buffer is a message being packed or being read. It is a buffer number of
+ * pvm3.h, too: pvm_bufinfo, pvm_setsbuf, pvm_putinfo and so on take it. 0 is no buffer. Whoever gets a
+ * buffer frees it with neopvm_free. A sent buffer stays and can be sent again.
+ *
+ * Types are PVM_BYTE to PVM_ULONG of pvm3.h, encodings PvmDataDefault, PvmDataRaw and PvmDataInPlace.
+ *
+ * Time limits are nanoseconds: negative waits for ever, 0 does not wait. A limit that is over is no
+ * error: the status is 0 and the buffer is 0.
+ *
+ * Wildcards: -1 as source or tag means any.
+ * Contexts: NEOPVM_CURRENT_CONTEXT means the one that pvm_setcontext has set.
+ */
+#ifndef NEOPVM_H
+#define NEOPVM_H
+
+#include <stdint.h>
+
+/* Counts changes of this file that a caller could notice. */
+#define NEOPVM_INTERFACE 1
+
+#define NEOPVM_FOREVER (-1)
+#define NEOPVM_ANY (-1)
+#define NEOPVM_CURRENT_CONTEXT (-1)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int32_t neopvm_buffer;
+
+/* The head of a message. `bytes` is its length as pvm_bufinfo tells it, `left` what is unread. */
+struct neopvm_info {
+    int32_t source;
+    int32_t destination;
+    int32_t tag;
+    int32_t context;
+    int32_t encoding;
+    int32_t wait_id;
+    uint64_t bytes;
+    uint64_t left;
+};
+
+struct neopvm_host {
+    int32_t tid;
+    int32_t speed;
+    int32_t signature; /* data representation */
+    uint32_t cores;
+    char name[256]; /* ends with 0, cut if need be */
+    char arch[64];
+};
+
+struct neopvm_task {
+    int32_t tid;
+    int32_t parent;
+    int32_t host;
+    int32_t flags;
+    uint32_t pid;
+    uint32_t reserved;
+    char name[256];
+};
+
+/* ---- This task ---- */
+
+/* NEOPVM_INTERFACE of the library. */
+int32_t neopvm_interface(void);
+
+/* The text of a status; never null. */
+const char *neopvm_text(int32_t status);
+
+/* Enrols this process if need be. `parent` is an id, or PvmNoParent or PvmParentNotSet. */
+int32_t neopvm_enrol(int32_t *tid, int32_t *parent);
+
+/* Leaves the machine. */
+int32_t neopvm_leave(void);
+
+/* ---- Packing ---- */
+
+int32_t neopvm_new(int32_t encoding, neopvm_buffer *buffer);
+
+/* 0 is allowed and does nothing. */
+int32_t neopvm_free(neopvm_buffer buffer);
+
+/* Packs `count` items that lie `stride` items apart; 1 is one behind the other. */
+int32_t neopvm_pack(neopvm_buffer buffer, int32_t type, const void *items, uint64_t count,
+                    int64_t stride);
+
+/* Packs `length` bytes as a text, as pvm_pkstr does. They hold no 0. */
+int32_t neopvm_pack_text(neopvm_buffer buffer, const char *text, uint64_t length);
+
+/* ---- Sending ---- */
+
+int32_t neopvm_send(neopvm_buffer buffer, int32_t tid, int32_t tag, int32_t context);
+
+/* To each of `count` tasks once, but never to this task. */
+int32_t neopvm_multicast(neopvm_buffer buffer, const int32_t *tids, uint64_t count, int32_t tag,
+                         int32_t context);
+
+/* To all members of a group but this task, in the current context. `group` ends with 0. */
+int32_t neopvm_broadcast(neopvm_buffer buffer, const char *group, int32_t tag);
+
+/* ---- Receiving ---- */
+
+/* Takes the first message that fits, waiting for it if the limit allows. */
+int32_t neopvm_receive(int32_t source, int32_t tag, int32_t context, int64_t limit_ns,
+                       neopvm_buffer *buffer);
+
+/* Tells of the first message that fits without taking it; `found` becomes 1 or 0. */
+int32_t neopvm_probe(int32_t source, int32_t tag, int32_t context, struct neopvm_info *info,
+                     int32_t *found);
+
+int32_t neopvm_info(neopvm_buffer buffer, struct neopvm_info *info);
+
+/* ---- Unpacking ---- */
+
+/* PvmNoData if the message has fewer items left; then none is read. */
+int32_t neopvm_unpack(neopvm_buffer buffer, int32_t type, void *items, uint64_t count,
+                      int64_t stride);
+
+/*
+ * Unpacks a text into `room` bytes and tells its length; no 0 is added. If the room is too small the
+ * status is PvmOverflow, `length` tells how much is needed, and the text is not read.
+ */
+int32_t neopvm_unpack_text(neopvm_buffer buffer, char *text, uint64_t room, uint64_t *length);
+
+/* Reads again from the first item. */
+int32_t neopvm_rewind(neopvm_buffer buffer);
+
+/*
+ * The data where they lie, without a copy: all bytes of a message in PvmDataRaw, or of one in
+ * PvmDataDefault whose items are all of one type. Otherwise PvmNotImpl. They stay until the buffer
+ * is freed and must not be written. Data of a task that shares this host's memory can change while
+ * that task misbehaves: check what you read once you have read it.
+ */
+int32_t neopvm_view(neopvm_buffer buffer, const void **data, uint64_t *bytes);
+
+/* ---- Waiting for messages beside other things ---- */
+
+/*
+ * A descriptor for poll, select, epoll: readable when something has arrived that no receive or probe has
+ * looked at. After it became readable, call neopvm_receive with limit 0 until there is nothing. It
+ * belongs to the library; nobody else reads from it or closes it.
+ */
+int32_t neopvm_descriptor(int32_t *descriptor);
+
+/* ---- Named messages (pvm_putinfo and its kin) ---- */
+
+int32_t neopvm_put(const char *name, neopvm_buffer buffer, int32_t flags, int32_t *index);
+int32_t neopvm_get(const char *name, int32_t index, int32_t flags, neopvm_buffer *buffer);
+
+/* ---- The machine ---- */
+
+/*
+ * Starts programs. `args` ends with null and may be null; `place` may be null. `outcomes` has `count`
+ * elements: ids first, then the results of those that failed; `started` tells how many are ids.
+ */
+int32_t neopvm_spawn(const char *program, const char *const *args, int32_t flags,
+                     const char *place, int32_t count, int32_t *outcomes, int32_t *started);
+
+/* Fills up to `room` entries and tells how many there are. */
+int32_t neopvm_hosts(struct neopvm_host *hosts, uint64_t room, uint64_t *count);
+int32_t neopvm_tasks(int32_t where, struct neopvm_task *tasks, uint64_t room, uint64_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NEOPVM_H */
