@@ -11,6 +11,11 @@ pub use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
 #[repr(transparent)]
 pub struct Shared<T>(std::cell::UnsafeCell<T>);
 
+// SAFETY: nothing but raw pointers comes out; who may read and write when is the business of the
+// stamp beside it (see `lane`).
+#[cfg(not(loom))]
+unsafe impl<T: Send> Sync for Shared<T> {}
+
 #[cfg(not(loom))]
 impl<T> Shared<T> {
     /// For rings on the heap, in tests.

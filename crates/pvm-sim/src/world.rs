@@ -109,7 +109,7 @@ impl World {
     }
 
     fn write(&mut self, line: impl FnOnce() -> Option<String>) {
-        if let (Some(journal), true) = (&mut self.journal, true)
+        if let Some(journal) = &mut self.journal
             && let Some(line) = line()
         {
             journal.push(line);
@@ -363,13 +363,11 @@ impl World {
         let Some(process) = node.processes.remove(&pid) else { return };
         let connections: Vec<u64> =
             node.connections.iter().filter(|(_, of)| **of == pid).map(|(&c, _)| c).collect();
+        node.connections.retain(|_, of| *of != pid);
         for connection in connections {
-            node.connections.remove(&connection);
             self.checks.closed((host, connection));
             self.later(0, Happening::Event(host, Event::Closed { connection }));
         }
-        let Some(node) = self.nodes.get_mut(&host) else { return };
-        let _ = node;
         if let Some(tid) = process.launched {
             self.later(0, Happening::Event(host, Event::OutputEnded { tid }));
         }

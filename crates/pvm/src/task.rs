@@ -534,3 +534,15 @@ pub fn after_fork() {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_for_all_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Task>();
+        shared::<Buffer>();
+    }
+}
