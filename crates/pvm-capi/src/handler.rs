@@ -54,6 +54,9 @@ pub(crate) fn pattern(context: c_int, source: c_int, tag: c_int) -> Pattern {
     }
 }
 
+/// PVM has nine handlers of its own, so a program's first has this number.
+const FIRST_NUMBER: usize = 9;
+
 /// A handler that a message has come for.
 #[derive(Clone, Copy)]
 pub(crate) struct Due {
@@ -141,7 +144,7 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
             handlers.len() - 1
         });
         handlers[place] = Some((selection, function));
-        c_int::try_from(place).map_err(|_| Code::OutOfRes)
+        c_int::try_from(place + FIRST_NUMBER).map_err(|_| Code::OutOfRes)
     })
 }
 
@@ -149,10 +152,26 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_delmhf(number: c_int) -> c_int {
     call("pvm_delmhf", || {
-        let place = usize::try_from(number).map_err(|_| Code::BadParam)?;
+        let number = usize::try_from(number).map_err(|_| Code::BadParam)?;
+        let place = number.checked_sub(FIRST_NUMBER).ok_or(Code::NotFound)?;
         let mut handlers = HANDLERS.enter()?;
         let handler = handlers.get_mut(place).and_then(Option::take);
         handler.map(|_| 0).ok_or(Code::NotFound)
+    })
+}
+
+/// Prints the handlers.
+#[unsafe(no_mangle)]
+extern "C" fn pvmdisplaymhfinfo() -> c_int {
+    call("pvmdisplaymhfinfo", || {
+        let handlers = HANDLERS.enter()?;
+        for (place, handler) in handlers.iter().enumerate() {
+            let Some((Selection { source, tag, context }, _)) = handler else { continue };
+            let number = place + FIRST_NUMBER;
+            let line = format!("handler {number}: src {source:x} ctx {context} tag {tag}\n");
+            crate::helpers::say(line.as_bytes());
+        }
+        Ok(0)
     })
 }
 

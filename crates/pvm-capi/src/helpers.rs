@@ -359,6 +359,22 @@ unsafe extern "C" fn _neopvm_log(text: *const c_char) -> c_int {
     })
 }
 
+/// Keeps and tells a result as a call of the library does, and returns it.
+///
+/// # Safety
+/// `call` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn lpvmerr(call: *const c_char, number: c_int) -> c_int {
+    let name = plain(String::new(), || {
+        // SAFETY: the caller's promise.
+        String::from_utf8_lossy(unsafe { bytes(call) }).into_owned()
+    });
+    match pvm_wire::Code::from_number(number) {
+        Some(code) => crate::guard::failed(&name, code),
+        None => number,
+    }
+}
+
 /// Prints bytes in hexadecimal, sixteen to a line.
 ///
 /// # Safety

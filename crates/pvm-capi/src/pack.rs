@@ -65,7 +65,8 @@ pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Resu
             return Err(Code::NotImpl);
         }
         // SAFETY: the caller's promise.
-        return unsafe { buffer.pack_in_place(kind, items.first, items.count) };
+        let memory = unsafe { pvm::ProgramMemory::new(items.first, bytes) };
+        return buffer.pack_in_place(kind, memory);
     }
     if items.count == 0 {
         return Ok(());

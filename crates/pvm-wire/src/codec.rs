@@ -276,8 +276,9 @@ macro_rules! choice {
 }
 
 #[cfg(test)]
-#[allow(unreachable_pub, reason = "the macros are made for public items")]
 mod tests {
+    #![allow(unreachable_pub, reason = "the macros are made for public items")]
+
     use super::*;
 
     record! {

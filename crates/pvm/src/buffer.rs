@@ -4,8 +4,8 @@
 //! then straight into a slab of the task's. A received message is read where it lies. So pack
 //! and unpack are the only copies a message makes on one host.
 
-use crate::sys::{self, Foreign};
-use crate::task;
+use crate::source;
+use crate::sys::memory::{self, ProgramMemory};
 use pvm_shm::lane::INLINE_MAX;
 use pvm_shm::{Payload, Slab};
 use pvm_wire::{Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Message, RunList, Tid};
@@ -52,7 +52,7 @@ pub struct Buffer {
     size: usize,
     runs: RunList,
     cursor: Cursor,
-    in_place: Vec<Foreign>,
+    in_place: Vec<ProgramMemory>,
     /// A run list lies behind the data in the slab, and readers may be looking at it.
     sealed: bool,
 }
@@ -185,24 +185,12 @@ impl Buffer {
     /// Notes items of an in-place message; they are read at each send.
     ///
     /// # Errors
-    /// [`Code::BadParam`] for another encoding.
-    ///
-    /// # Safety
-    /// `count` items must be readable at `items` until the last send of this message, from any
-    /// thread that sends it.
-    #[allow(unsafe_code, reason = "the pointer is the program's; see `sys::Foreign`")]
-    pub unsafe fn pack_in_place(
-        &mut self,
-        kind: Kind,
-        items: *const u8,
-        count: usize,
-    ) -> Result<(), Code> {
-        if self.encoding != Encoding::InPlace {
+    /// [`Code::BadParam`] for another encoding, or for a part of an item.
+    pub fn pack_in_place(&mut self, kind: Kind, items: ProgramMemory) -> Result<(), Code> {
+        if self.encoding != Encoding::InPlace || !items.size().is_multiple_of(kind.size()) {
             return Err(Code::BadParam);
         }
-        let size = count.checked_mul(kind.size()).ok_or(Code::Overflow)?;
-        // SAFETY: promised by the caller.
-        self.in_place.push(unsafe { Foreign::new(items, size) });
+        self.in_place.push(items);
         Ok(())
     }
 
@@ -264,7 +252,7 @@ impl Buffer {
             Data { store: &self.store, size: self.size }.copy_to(0, &mut data);
             data
         } else {
-            self.in_place.iter().flat_map(Foreign::bytes).copied().collect()
+            self.in_place.iter().flat_map(ProgramMemory::bytes).copied().collect()
         };
         body.extend(self.run_list());
         body
@@ -444,9 +432,9 @@ impl Buffer {
         // The first call often packs everything: then exactly that; later ones double.
         let wanted = if self.size == 0 { end } else { end.max(self.size.saturating_mul(2)) };
         let old = Data { store: &self.store, size: self.size };
-        let next = match task::slab(wanted) {
-            Some(slab) => {
-                copy_into(&slab, &old);
+        let next = match source::slab(wanted) {
+            Some(mut slab) => {
+                memory::fill(&mut slab, old.size, |bytes| old.copy_to(0, bytes));
                 Store::Slab(slab)
             }
             None => {
@@ -516,7 +504,7 @@ impl Buffer {
 
     fn prepare_in_place(&mut self, size: usize) -> Result<Prepared<'_>, Code> {
         if size > INLINE_MAX
-            && let Some(slab) = task::slab(size)
+            && let Some(slab) = source::slab(size)
         {
             let mut at = 0;
             for piece in &self.in_place {
@@ -525,7 +513,7 @@ impl Buffer {
             }
             return Ok(Prepared::Copy(slab));
         }
-        let bytes = self.in_place.iter().flat_map(Foreign::bytes).copied().collect();
+        let bytes = self.in_place.iter().flat_map(ProgramMemory::bytes).copied().collect();
         Ok(Prepared::Bytes(&[], bytes))
     }
 }
@@ -538,14 +526,6 @@ pub(crate) enum Prepared<'a> {
     Slab(&'a mut Slab),
     /// A slab for this send alone.
     Copy(Slab),
-}
-
-#[allow(unsafe_code, reason = "private memory until the first send")]
-fn copy_into(slab: &Slab, data: &Data<'_>) {
-    if data.size > 0 {
-        // SAFETY: a slab that was just taken has no readers, and this is its only owner.
-        data.copy_to(0, unsafe { sys::bytes_mut(slab.address(0, data.size), data.size) });
-    }
 }
 
 #[cfg(test)]

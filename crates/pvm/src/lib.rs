@@ -9,17 +9,18 @@
 
 mod buffer;
 mod connection;
-mod gate;
 pub mod locate;
 mod operator;
-#[allow(unsafe_code, reason = "the one file that talks to the C library and to foreign memory")]
+mod source;
+#[allow(unsafe_code, reason = "the one room that talks to the C library and to foreign memory")]
 pub mod sys;
 mod task;
 mod wait;
 
 pub use buffer::Buffer;
-pub use gate::{Gate, GateGuard};
 pub use operator::{ConnectError, Operator};
 pub use pvm_core::{MessageKey, Pattern};
+pub use sys::gate::{Gate, GateGuard};
+pub use sys::memory::ProgramMemory;
 pub use task::{Members, Task, after_fork};
 pub use wait::{Deadline, WaitToken};

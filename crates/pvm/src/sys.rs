@@ -1,7 +1,8 @@
-//! The C library and the program's own memory: the only unsafe code of this crate, beside the
-//! lock in `gate`.
+//! The kernel, the C library and the program's own memory: the only unsafe code of this crate.
 
-use crate::Task;
+pub(crate) mod gate;
+pub(crate) mod memory;
+
 use rustix::thread::futex;
 use rustix::time::Timespec;
 use std::cell::Cell;
@@ -60,10 +61,31 @@ pub(crate) fn close(fd: RawFd) {
     unsafe { rustix::io::close(fd) }
 }
 
-/// The task in this place: tasks are never freed.
-pub(crate) fn task(place: &AtomicPtr<Task>) -> Option<&'static Task> {
-    // SAFETY: only `Task::enrol` stores pointers here, of leaked boxes.
-    unsafe { place.load(Ordering::Acquire).as_ref() }
+/// A place for a leaked value, or for none.
+#[derive(Debug)]
+pub(crate) struct Leaked<T: 'static>(AtomicPtr<T>);
+
+impl<T: Sync> Leaked<T> {
+    pub(crate) const fn none() -> Self {
+        Self(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    /// The value that is here.
+    pub(crate) fn get(&self) -> Option<&'static T> {
+        // SAFETY: only `set` stores pointers here, of references that live for ever.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+
+    pub(crate) fn set(&self, value: &'static T) {
+        self.0.store(std::ptr::from_ref(value).cast_mut(), Ordering::Release);
+    }
+
+    /// Takes it away, if it is this one.
+    pub(crate) fn clear(&self, value: &T) {
+        let value = std::ptr::from_ref(value).cast_mut();
+        let none = std::ptr::null_mut();
+        let _ = self.0.compare_exchange(value, none, Ordering::AcqRel, Ordering::Relaxed);
+    }
 }
 
 unsafe extern "C" {
@@ -74,59 +96,11 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// Sees to it that the child of a fork is no task.
-pub(crate) fn watch_forks() {
-    extern "C" fn child() {
-        crate::after_fork();
-    }
+/// Has `child` called in the child of every fork.
+pub(crate) fn watch_forks(child: extern "C" fn()) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         // SAFETY: a plain registration; the handler only closes descriptors and stores atomics.
         unsafe { pthread_atfork(None, None, Some(child)) };
     });
-}
-
-/// A pointer into the program's memory, noted by an in-place pack.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Foreign {
-    address: *const u8,
-    size: usize,
-}
-
-// SAFETY: the program promised (`Buffer::pack_in_place`) that the memory may be read at each
-// send; which thread sends is its own affair, as with any C buffer.
-unsafe impl Send for Foreign {}
-// SAFETY: as above.
-unsafe impl Sync for Foreign {}
-
-impl Foreign {
-    /// Notes `size` bytes.
-    ///
-    /// # Safety
-    /// They must be readable whenever [`Foreign::bytes`] is called.
-    pub(crate) const unsafe fn new(address: *const u8, size: usize) -> Self {
-        Self { address, size }
-    }
-
-    pub(crate) const fn size(self) -> usize {
-        self.size
-    }
-
-    /// The bytes as they are now.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        if self.size == 0 {
-            return &[];
-        }
-        // SAFETY: promised at `new`.
-        unsafe { std::slice::from_raw_parts(self.address, self.size) }
-    }
-}
-
-/// The bytes at an address inside a slab that this process alone owns and has sent to nobody.
-///
-/// # Safety
-/// Nobody else may write there while the result is in use.
-pub(crate) const unsafe fn bytes_mut<'a>(address: *mut u8, size: usize) -> &'a mut [u8] {
-    // SAFETY: promised by the caller.
-    unsafe { std::slice::from_raw_parts_mut(address, size) }
 }

@@ -2,9 +2,10 @@
 
 use crate::buffer::{Buffer, Prepared, Store};
 use crate::connection::Connection;
-use crate::gate::Gate;
+use crate::sys::gate::Gate;
+use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
-use crate::{locate, sys};
+use crate::{locate, source};
 use pvm_core::{Mailbox, MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
@@ -16,17 +17,16 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::os::fd::RawFd;
-use std::ptr;
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A daemon that does not answer within this has failed.
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// The task that buffers take their slabs from.
-static CURRENT: AtomicPtr<Task> = AtomicPtr::new(ptr::null_mut());
+static CURRENT: Leaked<Task> = Leaked::none();
 
 /// A message that waits: its bytes.
 type Waiting = Store;
@@ -77,7 +77,8 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if no daemon answers (none is started), [`Code::BadVersion`].
     pub fn enrol(program: &[u8], reset: bool) -> Result<&'static Self, Code> {
-        sys::watch_forks();
+        sys::watch_forks(forked);
+        source::set(slab);
         let generation = Arc::<AtomicU32>::default();
         let mut connection = locate::sockets()
             .iter()
@@ -119,7 +120,7 @@ impl Task {
             looked: AtomicU64::new(0),
             other_descriptors,
         }));
-        CURRENT.store(task, Ordering::Release);
+        CURRENT.set(task);
         Ok(task)
     }
 
@@ -151,8 +152,7 @@ impl Task {
     /// Leaves without a word: descriptors are closed, whoever waits finds the task dead.
     fn end(&self) {
         self.alive.store(false, Ordering::Release);
-        let me = ptr::from_ref(self).cast_mut();
-        let _ = CURRENT.compare_exchange(me, ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed);
+        CURRENT.clear(self);
         if let Ok(state) = self.state.enter() {
             // The other end sees an end of file, and so does a thread that waits here; the
             // descriptors themselves stay, as a number that is used again would deceive it.
@@ -509,24 +509,24 @@ fn bind(path: &Blob) -> Result<OwnedFd, Code> {
     Ok(bell)
 }
 
-fn current() -> Option<&'static Task> {
-    sys::task(&CURRENT)
-}
-
 /// A slab of the current task's, if there is one and it has memory.
-pub(crate) fn slab(size: usize) -> Option<Slab> {
-    let task = current()?;
+fn slab(size: usize) -> Option<Slab> {
+    let task = CURRENT.get()?;
     let mut state = task.state.enter().ok()?;
     let State { outbox, connection, .. } = &mut *state;
     outbox.slab(connection, size).ok()
 }
 
+extern "C" fn forked() {
+    after_fork();
+}
+
 /// In the child of a fork: it is no task. Its parent's descriptors are closed, its mappings are
 /// not there.
 pub fn after_fork() {
-    if let Some(task) = current() {
+    if let Some(task) = CURRENT.get() {
         task.alive.store(false, Ordering::Release);
-        CURRENT.store(ptr::null_mut(), Ordering::Release);
+        CURRENT.clear(task);
         let watch = task.watch.get().map(AsRawFd::as_raw_fd);
         let descriptors = task.other_descriptors.iter().copied();
         for fd in descriptors.chain([task.bell.as_raw_fd()]).chain(watch) {

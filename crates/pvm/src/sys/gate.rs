@@ -3,7 +3,7 @@
 //! A signal handler may call the library while the interrupted thread is inside of it. A plain
 //! lock would wait for ever for its own thread; this one says [`Code::Already`].
 
-use crate::sys;
+use super::{futex_wait, futex_wake, thread_number};
 use pvm_wire::Code;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
@@ -20,8 +20,6 @@ pub struct Gate<T> {
     owner: AtomicU32,
     value: UnsafeCell<T>,
 }
-
-#[allow(unsafe_code, reason = "a lock is made of this")]
 // SAFETY: only the thread whose number stands in `owner` reaches the value.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
@@ -44,7 +42,7 @@ impl<T> Gate<T> {
     /// # Errors
     /// [`Code::Already`] if this thread has the gate: a signal handler interrupted the library.
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
-        let me = sys::thread_number();
+        let me = thread_number();
         loop {
             match self.owner.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Ok(GateGuard { gate: self, _thread: std::marker::PhantomData }),
@@ -63,7 +61,7 @@ impl<T> Gate<T> {
                 .compare_exchange(owner, contended, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
         {
-            sys::futex_wait(&self.owner, contended, None);
+            futex_wait(&self.owner, contended, None);
         }
     }
 
@@ -75,7 +73,6 @@ impl<T> Gate<T> {
 
 impl<T> Deref for GateGuard<'_, T> {
     type Target = T;
-    #[allow(unsafe_code, reason = "a lock is made of this")]
     fn deref(&self) -> &T {
         // SAFETY: the guard is the proof that this thread owns the gate.
         unsafe { &*self.gate.value.get() }
@@ -83,7 +80,6 @@ impl<T> Deref for GateGuard<'_, T> {
 }
 
 impl<T> DerefMut for GateGuard<'_, T> {
-    #[allow(unsafe_code, reason = "a lock is made of this")]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and the guard is borrowed exclusively.
         unsafe { &mut *self.gate.value.get() }
@@ -93,7 +89,7 @@ impl<T> DerefMut for GateGuard<'_, T> {
 impl<T> Drop for GateGuard<'_, T> {
     fn drop(&mut self) {
         if self.gate.owner.swap(FREE, Ordering::Release) & CONTENDED != 0 {
-            sys::futex_wake(&self.gate.owner);
+            futex_wake(&self.gate.owner);
         }
     }
 }
