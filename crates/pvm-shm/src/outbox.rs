@@ -42,6 +42,14 @@ pub enum Body<'a> {
     Slab(&'a mut Slab),
 }
 
+/// What is to be published.
+#[derive(Clone, Copy)]
+struct Outgoing<'a> {
+    kind: lane::Kind,
+    envelope: &'a Envelope,
+    payload: &'a [u8],
+}
+
 /// What became of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
@@ -135,7 +143,9 @@ impl Outbox {
                         inline[at..at + part.len()].copy_from_slice(part);
                         at += part.len();
                     }
-                    return self.push(broker, to, lane::Kind::Inline, envelope, &inline[..size]);
+                    let kind = lane::Kind::Inline;
+                    let message = Outgoing { kind, envelope, payload: &inline[..size] };
+                    return self.push(broker, to, message);
                 }
                 let mut slab = self.slab(broker, size)?;
                 let mut at = 0;
@@ -170,7 +180,8 @@ impl Outbox {
             *slab = copy;
             return self.send_slab(broker, to, envelope, slab);
         };
-        let sent = self.push(broker, to, lane::Kind::Slab, envelope, &descriptor.to_array());
+        let payload = &descriptor.to_array();
+        let sent = self.push(broker, to, Outgoing { kind: lane::Kind::Slab, envelope, payload });
         if sent != Ok(Sent::Delivered) {
             slab.release(descriptor);
         }
@@ -181,9 +192,7 @@ impl Outbox {
         &mut self,
         broker: &mut dyn Broker,
         to: Tid,
-        kind: lane::Kind,
-        envelope: &Envelope,
-        payload: &[u8],
+        Outgoing { kind, envelope, payload }: Outgoing<'_>,
     ) -> Result<Sent, Code> {
         let lane = match self.lanes.entry(to) {
             std::collections::hash_map::Entry::Occupied(lane) => lane.into_mut(),

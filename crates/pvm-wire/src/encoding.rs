@@ -204,7 +204,7 @@ impl Run {
     /// The run that a message holds.
     pub fn from_word(word: u64) -> Result<Self, DecodeError> {
         let number = (word >> Self::COUNT_BITS) as u8;
-        let shape = Shape::from_number(number).ok_or(DecodeError::UnknownKind(number.into()))?;
+        let shape = Shape::from_number(number).ok_or(DecodeError::Range)?;
         Ok(Self { shape, count: (word & ((1 << Self::COUNT_BITS) - 1)) as usize })
     }
 }
