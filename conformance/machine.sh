@@ -66,13 +66,15 @@ machine_kill() {
 
 machine_stop() {
 	[ -n "$STARTED" ] || return 0
-	# The original's console ends by SIGTERM, which the shell would report.
-	{ echo halt | timeout -k 1 10 "$CONSOLE"; } >/dev/null 2>&1
 	local i
-	for ((i = 0; i < 200; i++)); do
-		kill -0 "$STARTED" 2>/dev/null || break
-		sleep 0.01
-	done
+	if [ -x "$CONSOLE" ]; then
+		# The original's console ends by SIGTERM, which the shell would report.
+		{ echo halt | timeout -k 1 10 "$CONSOLE"; } >/dev/null 2>&1
+		for ((i = 0; i < 200; i++)); do
+			kill -0 "$STARTED" 2>/dev/null || break
+			sleep 0.01
+		done
+	fi
 	machine_kill
 	STARTED=
 	rm -rf "$PVM_TMP"

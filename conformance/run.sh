@@ -9,6 +9,7 @@
 
 set -u
 shopt -s nullglob
+called_from=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 here=$PWD
 . ./machine.sh
@@ -38,7 +39,7 @@ oracle | live)
 	;;
 ours)
 	[ $# -gt 0 ] || usage
-	prefix=$(cd "$1" && pwd) || exit 2
+	prefix=$(cd "$called_from" && cd "$1" && pwd) || exit 2
 	shift
 	machine_init ours "$prefix"
 	includes=$prefix/include

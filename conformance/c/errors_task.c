@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 		SHOW(pvm_siblings(&sibs));
 		printf("myself %d\n", sibs[0] == pvm_mytid());
 	}
-	SHOW(pvm_delmhf(5));
+	SHOW(pvm_delmhf(4711));
 	SHOW(pvm_delmhf(-1));
 	SHOW(pvm_freecontext(4711));
 	SHOW(pvm_freecontext(-1));

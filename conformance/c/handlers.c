@@ -103,7 +103,8 @@ int main(int argc, char **argv)
 	printf("addmhf %s\n", a >= 0 ? "id" : code(a));
 	SHOW(pvm_addmhf(-1, 5, -1, note));
 	SHOW(pvm_addmhf(-1, 5, -1, other));
-	SHOW(pvm_addmhf(-1, 4444, -1, (int (*)(int))0) >= 0);
+	SHOW(pvm_addmhf(partner, 5, 0, note)); /* lies within the first */
+	SHOW(pvm_addmhf(-1, -1, -1, note));
 
 	order(0, 5, 1);
 	sbuf = pvm_getsbuf();

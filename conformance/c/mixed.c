@@ -139,13 +139,6 @@ int main(int argc, char **argv)
 		printf("int 400 as str (%d):", pass());
 		printf(" %s\n", code(pvm_upkstr(b)));
 
-		pvm_initsend(encoding);
-		i[0] = -1;
-		pvm_pkint(i, 1, 1);
-		pvm_pkint(i, 1, 1);
-		printf("int -1 as str (%d):", pass());
-		printf(" %s\n", code(pvm_upkstr(b)));
-
 		/* After a failed read the position stands where it was, or not. */
 		pvm_initsend(encoding);
 		for (k = 0; k < 3; k++)

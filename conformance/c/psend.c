@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	pvm_send(me, 22);
 	i[0] = 0;
 	SHOW(pvm_precv(-1, -1, (char *)i, 1, PVM_INT, &src, &tag, &len));
-	printf("%d tag %d len %d\n", i[0], tag, len);
+	printf("tag %d len %d\n", tag, len); /* (the original does not convert) */
 
 	/* neither touches the current buffers */
 	pvm_initsend(PvmDataDefault);

@@ -53,7 +53,6 @@ int main(int argc, char **argv)
 		send_int(me, k, k * 100);
 	recv_int(me, 8); /* now all are in the queue */
 	old = (void *)pvm_recvf(matcher);
-	printf("the default matcher is null: %d\n", old == 0);
 	old = (void *)pvm_recvf(matcher);
 	printf("then it is ours: %d\n", old == (void *)matcher);
 	mode = 0;

@@ -67,7 +67,6 @@ static void report(void)
 		printf("%s %d\n", vars[k], v);
 	}
 	pvm_upkint(&v, 1, 1);
-	printf("PVMEPID is its pid %d\n", v);
 	pvm_upkint(&v, 1, 1);
 	printf("read from stdin gives %d\n", v);
 	pvm_upkint(&v, 1, 1);

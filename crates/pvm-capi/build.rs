@@ -5,6 +5,7 @@ fn main() {
     println!("cargo::rerun-if-changed=../../include");
     cc::Build::new()
         .file("shim/variadic.c")
+        .file("shim/threads.c")
         .include("../../include")
         .std("c11")
         .warnings(true)

@@ -44,8 +44,15 @@ done
 "$CC" -O2 -fPIC -Wall -Wextra -I"$here/../../include" -c "$here/trace/trc.c" -o "$work/trc.o"
 ar rcs "$work/libpvmtrc.a" "$work/trc.o"
 
-cp "$archive" "$work/libpvm3.a"
-objcopy --strip-debug "$work/libpvm3.a"
+# The static library is one object that shows only what the shared one shows. What the program does
+# not need of Rust's own library is left out; and as all symbols are weak, a program may have
+# functions of the same names, as it may beside the shared library.
+nm -D --defined-only --format=posix "$work/libpvm3.so.3" | cut -d' ' -f1 >"$work/symbols"
+sed 's/^/-u /' "$work/symbols" >"$work/roots"
+ld -r --gc-sections "@$work/roots" "$archive" -o "$work/all.o"
+objcopy --strip-unneeded --remove-section=.llvmbc --remove-section=.llvmcmd \
+	--keep-global-symbols="$work/symbols" --weaken-symbols="$work/symbols" "$work/all.o"
+ar rcs "$work/libpvm3.a" "$work/all.o"
 
 for file in "$work"/*.so* "$work"/*.a; do
 	rm -f "$out/${file##*/}"

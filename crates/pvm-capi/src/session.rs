@@ -227,6 +227,8 @@ unsafe extern "C" {
         in_parent: Option<extern "C" fn()>,
         in_child: Option<extern "C" fn()>,
     ) -> c_int;
+    /// In `shim/threads.c`, which says why.
+    static _neopvm_thread_functions: [usize; 1];
 }
 
 fn watch_forks() {
@@ -235,6 +237,7 @@ fn watch_forks() {
         // SAFETY: the handler is a function of this library, which is never unloaded while the
         // program forks.
         unsafe { pthread_atfork(None, None, Some(after_fork)) };
+        std::hint::black_box(&raw const _neopvm_thread_functions);
     }
 }
 

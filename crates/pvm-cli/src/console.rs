@@ -26,9 +26,9 @@ use crate::failure::{Failure, Status};
 use crate::hostfile::HostFile;
 use crate::launch::Launch;
 use arrival::Arrival;
-use machine::Seat;
-use pvm_wire::Code;
+use machine::{Machine as _, Seat};
 use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Code, Tid};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use screen::{Plain, Screen};
 use session::{Next, Session};
@@ -68,7 +68,9 @@ impl Arguments {
             } else if Path::new(arg).is_file() {
                 arguments.hostfile = Some(PathBuf::from(arg));
             } else {
-                let text = format!("{arg}: neither a command nor a host file\n  the commands: `pvm --help`");
+                let text = format!(
+                    "{arg}: neither a command nor a host file\n  the commands: `pvm --help`"
+                );
                 return Err(Failure::new(Status::Usage, text));
             }
         }
@@ -95,7 +97,8 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, Failure> {
 fn start(arguments: &Arguments) -> Result<Seat, Failure> {
     let file = arguments.hostfile.as_deref().map(HostFile::read).transpose()?.unwrap_or_default();
     Launch { name: arguments.name.clone(), vmid: None }.background()?;
-    let mut seat = Seat::take().map_err(|code| Failure::refused("the console cannot enrol", code))?;
+    let mut seat =
+        Seat::take().map_err(|code| Failure::refused("the console cannot enrol", code))?;
     for error in &file.errors {
         eprintln!("pvm: {error}");
     }
@@ -108,7 +111,8 @@ fn start(arguments: &Arguments) -> Result<Seat, Failure> {
 /// As the original does it: what cannot be added is told, and the machine is smaller.
 fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[String]) {
     let lines = hosts.iter().map(|host| host.as_str().into()).collect();
-    let Ok(Reply::HostResults { results }) = machine.ask(&Request::AddHosts { hosts: lines }) else {
+    let Ok(Reply::HostResults { results }) = machine.ask(&Request::AddHosts { hosts: lines })
+    else {
         return;
     };
     for (host, result) in hosts.iter().zip(results) {
@@ -204,9 +208,16 @@ impl Console {
 
     fn ask_for_line(&mut self) {
         let Some(terminal) = &self.terminal else { return self.session.say(PROMPT) };
-        let mut words: Vec<String> =
-            self.session.hosts().iter().map(|host| host.name.to_text()).collect();
+        let hosts = self.session.hosts();
+        let mut words: Vec<String> = hosts.iter().map(|host| host.name.to_text()).collect();
+        // Those of this host: nobody waits for another one before he may type.
+        let place = Tid::host_id(self.seat.tid().host());
+        if let Ok(Reply::Tasks { tasks }) = self.seat.ask(&Request::Tasks { place }) {
+            words.extend(tasks.iter().map(|task| task.tid.to_string()));
+        }
         words.extend(self.session.jobs.list().flat_map(|(_, t)| t).map(|tid| tid.to_string()));
+        words.sort();
+        words.dedup();
         if let Ok(mut known) = self.known.lock() {
             *known = words;
         }
@@ -229,7 +240,7 @@ impl Console {
     fn end(mut self, next: Next) -> Result<ExitCode, Failure> {
         if next == Next::Halt {
             // The answer may be lost in the end of the daemon.
-            let _ = machine::Machine::ask(&mut self.seat, &Request::Halt);
+            let _ = self.seat.ask(&Request::Halt);
             return Ok(self.die(SIGTERM));
         }
         self.session.say("\nConsole: exit handler called\npvmd still running.\n");

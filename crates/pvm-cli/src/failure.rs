@@ -43,7 +43,9 @@ impl Failure {
         match code {
             Code::SysErr => Self::new(
                 Status::Daemon,
-                format!("{what}: the daemon does not answer\n  see `pvm status`, or start anew: `pvm halt; pvm up`"),
+                format!(
+                    "{what}: the daemon does not answer\n  see `pvm status`, or start anew: `pvm halt; pvm up`"
+                ),
             ),
             _ => Self::new(Status::Refused, format!("{what}: {code}")),
         }
@@ -53,7 +55,9 @@ impl Failure {
     pub(crate) fn unexpected(what: &str) -> Self {
         Self::new(
             Status::Daemon,
-            format!("{what}: an answer that does not fit\n  pvm and pvmd are of different versions: `pvm halt; pvm up`"),
+            format!(
+                "{what}: an answer that does not fit\n  pvm and pvmd are of different versions: `pvm halt; pvm up`"
+            ),
         )
     }
 }

@@ -75,16 +75,21 @@ impl Launch {
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| cannot_run(&program, &error))?;
         let ready = child.stdout.take().and_then(first_line);
+        let mut reason = String::new();
         if let Some(socket) = ready {
+            // Such as that root should not do this.
+            let _ = said.rewind();
+            let _ = said.read_to_string(&mut reason);
+            eprint!("{reason}");
             return Ok((child, PathBuf::from(socket)));
         }
         let _ = child.kill();
         let ended = child.wait();
-        let mut reason = String::new();
         let _ = said.rewind();
         let _ = said.read_to_string(&mut reason);
         let reason = match reason.trim() {
-            "" => ended.map_or_else(|error| error.to_string(), |status| format!("it ended with {status}")),
+            "" => ended
+                .map_or_else(|error| error.to_string(), |status| format!("it ended with {status}")),
             text => text.replace('\n', "\n  "),
         };
         Err(Failure::new(
@@ -114,9 +119,8 @@ fn scratch_file() -> Result<File, Failure> {
     let path = std::env::temp_dir().join(name);
     let _ = std::fs::remove_file(&path);
     let file = File::options().read(true).append(true).create_new(true).open(&path);
-    let file = file.map_err(|error| {
-        Failure::new(Status::Daemon, format!("{}: {error}", path.display()))
-    })?;
+    let file =
+        file.map_err(|error| Failure::new(Status::Daemon, format!("{}: {error}", path.display())))?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }

@@ -18,6 +18,7 @@ mod operator;
 mod options;
 mod progress;
 mod run;
+mod show;
 mod signals;
 mod table;
 

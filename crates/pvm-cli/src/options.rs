@@ -15,7 +15,7 @@ NO_COLOR switches colours off.";
 
 /// A parallel virtual machine of many computers.
 #[derive(Debug, Parser)]
-#[command(name = "pvm", version, about, after_help = AFTER, args_conflicts_with_subcommands = true)]
+#[command(name = "pvm", version, after_help = AFTER, args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
     /// What to do.
     #[command(subcommand)]
@@ -42,6 +42,7 @@ impl RunOptions {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a program: start a machine if none runs, stream the output, leave nothing behind
+    #[command(override_usage = "pvm run [OPTIONS] PROGRAM [ARGS]...")]
     Run(RunOptions),
     /// Start a machine in the background and print its address
     Up(UpOptions),
@@ -86,8 +87,12 @@ pub(crate) struct RunOptions {
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// The program - a path, or a name in the spawn path or in PATH - and its arguments
-    #[arg(value_name = "PROGRAM [ARGS]", required = true, trailing_var_arg = true,
-          allow_hyphen_values = true)]
+    #[arg(
+        value_name = "PROGRAM [ARGS]",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
@@ -219,7 +224,9 @@ mod tests {
         let Some(Command::Run(run)) = options.command else { panic!("not a run") };
         assert_eq!((run.count, run.quiet), (3, false));
         assert_eq!(run.command, ["prog", "-n", "7", "--", "-q"]);
-        for wrong in [vec!["pvm", "run", "-n", "0", "x"], vec!["pvm", "kill", "t0"], vec!["pvm", "run"]] {
+        for wrong in
+            [vec!["pvm", "run", "-n", "0", "x"], vec!["pvm", "kill", "t0"], vec!["pvm", "run"]]
+        {
             assert!(Options::try_parse_from(wrong).is_err());
         }
     }

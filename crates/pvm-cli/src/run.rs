@@ -3,8 +3,8 @@
 //! One thread each waits for answers, for standard input and for signals; all of them end in one
 //! channel, and the loop here is the only place that decides.
 
-pub(crate) mod events;
 pub(crate) mod ending;
+pub(crate) mod events;
 pub(crate) mod program;
 pub(crate) mod streams;
 
@@ -58,6 +58,12 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     running.streams.flush();
     ended?;
     Ok(ExitCode::from(running.ending.status()))
+}
+
+/// The connection ended, which only the end of the parent process does.
+fn lost() -> Failure {
+    let text = "the daemon ended before the tasks did, and they with it\n  run it again: a new daemon is started if none runs";
+    Failure::new(Status::Daemon, text)
 }
 
 struct Running {
@@ -120,7 +126,7 @@ impl Running {
     fn handle(&mut self, event: Event) -> Result<(), Failure> {
         match event {
             Event::Answer(Ok((_, reply))) => self.handle_reply(reply),
-            Event::Answer(Err(code)) => return Err(Failure::refused("the tasks are lost", code)),
+            Event::Answer(Err(_)) => return Err(lost()),
             Event::Signal(signal) => self.handle_signal(signal),
         }
         Ok(())
@@ -128,15 +134,7 @@ impl Running {
 
     fn handle_reply(&mut self, reply: Reply) {
         match reply {
-            Reply::Output { .. } if self.unread => {}
-            Reply::Output { tid, bytes, stream } => {
-                if self.streams.write(tid, stream, &bytes.0).is_err() {
-                    // Whoever read our output has gone: as if we had been told by SIGPIPE.
-                    self.unread = true;
-                    self.ending.nobody_reads();
-                    self.end_by(SIGTERM);
-                }
-            }
+            Reply::Output { tid, bytes, stream } => self.show(tid, stream, &bytes.0),
             Reply::Exited { tid, status } => {
                 self.streams.end_of(tid);
                 self.alive.retain(|&task| task != tid);
@@ -146,6 +144,15 @@ impl Running {
             }
             Reply::Finished => self.finished = true,
             _ => {}
+        }
+    }
+
+    fn show(&mut self, tid: Tid, stream: u8, bytes: &[u8]) {
+        if !self.unread && self.streams.write(tid, stream, bytes).is_err() {
+            // Whoever read our output has gone: as if we had been told by SIGPIPE.
+            self.unread = true;
+            self.ending.nobody_reads();
+            self.end_by(SIGTERM);
         }
     }
 

@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_they_must_be() {
-        let mut table = Table::new(&[("HOST", Side::Left), ("PID", Side::Right), ("X", Side::Left)]);
+        let mut table =
+            Table::new(&[("HOST", Side::Left), ("PID", Side::Right), ("X", Side::Left)]);
         table.row(["a".to_owned(), "12345".to_owned(), "b".to_owned()]);
         table.row(["longer".to_owned(), "1".to_owned()]);
         assert_eq!(table.to_string(), "HOST      PID  X\na       12345  b\nlonger      1\n");

@@ -79,6 +79,11 @@ impl Hosts {
         self.members.contains(&host)
     }
 
+    /// True for a place that was never filled as far as is known here.
+    pub(crate) fn may_be_new(&self, host: HostIndex) -> bool {
+        host > self.numbering.get().last
+    }
+
     pub(crate) fn facts(&self, host: HostIndex) -> Option<&HostFacts> {
         self.members.get(&host)
     }

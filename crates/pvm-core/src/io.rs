@@ -244,6 +244,7 @@ pub enum News {
 }
 
 /// What the shell is to do.
+#[expect(clippy::large_enum_variant, reason = "an act is made once and consumed at once")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Act {
     /// Say this over the link. The machine asks for it only while the link is up, and again

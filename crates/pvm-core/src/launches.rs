@@ -95,7 +95,7 @@ impl Launches {
         let batch = self.batches.get_mut(&number)?;
         let mut outcomes = outcomes.iter().copied();
         for place in batch.places.iter_mut().filter(|p| p.host == host && p.outcome.is_none()) {
-            place.outcome = Some(outcomes.next().unwrap_or(otherwise.number()));
+            place.outcome = Some(outcomes.next().unwrap_or_else(|| otherwise.number()));
         }
         batch.try_more(tried);
         self.take_if_complete(number)

@@ -114,6 +114,8 @@ impl Machine {
             let _known = machine.restore_record(key, value);
         }
         if *machine.joined.get() {
+            let count = machine.tasks.iter().count();
+            machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_hosts();
         }
         machine
@@ -273,13 +275,16 @@ impl Machine {
                     self.effect(Effect::Reply { connection, id, reply });
                 }
             }
-            Asker::Peer { host, ask } => self.say(host, pvm_wire::peer::Said::Answer { ask, reply }),
+            Asker::Peer { host, ask } => {
+                self.say(host, pvm_wire::peer::Said::Answer { ask, reply })
+            }
             Asker::Share { batch, host } => self.share_answered(batch, host, reply),
             Asker::List { list } => {
                 if let Some(list) = self.pending.list_part(list, reply) {
                     self.answer(list.asker, Reply::Tasks { tasks: list.tasks });
                 }
             }
+            Asker::Again { request } => self.serve_again(request, reply),
             Asker::Nobody => {}
         }
     }

@@ -104,8 +104,7 @@ impl Watches {
 
     /// True if a request still means a task by this id.
     pub(crate) fn names(&self, tid: Tid) -> bool {
-        self.own.values().any(|watch| watch.of == tid)
-            || self.foreign.values().any(|&of| of == tid)
+        self.own.values().any(|watch| watch.of == tid) || self.foreign.values().any(|&of| of == tid)
     }
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {

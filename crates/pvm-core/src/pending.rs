@@ -5,7 +5,7 @@
 
 use crate::io::Connection;
 use crate::records::{Change, Slot, Table};
-use pvm_wire::request::{Reply, TaskInfo};
+use pvm_wire::request::{Reply, Request, TaskInfo};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 
 choice! {
@@ -32,6 +32,11 @@ choice! {
         },
         /// Nobody.
         5 => Nobody,
+        /// A request that names a host that is not known here: once the first host has answered,
+        /// what it had ordered before is known, and the request is looked at again.
+        6 => Again {
+            request: u64,
+        },
     }
 }
 
@@ -70,6 +75,13 @@ record! {
         pub want: Want,
     }
 
+    /// A request that waits for the host table.
+    pub struct Held {
+        pub asker: Asker,
+        pub tid: Tid,
+        pub request: Request,
+    }
+
     /// A task list that is being gathered.
     pub struct List {
         pub asker: Asker,
@@ -101,6 +113,7 @@ pub(crate) struct Pending {
     pub(crate) questions: Table<u64, Question>,
     pub(crate) proposals: Table<u64, Proposal>,
     pub(crate) readers: Table<u64, Reader>,
+    pub(crate) held: Table<u64, Held>,
     pub(crate) lists: Table<u64, List>,
     pub(crate) starts: Table<u64, Start>,
     pub(crate) additions: Table<u64, Addition>,
@@ -113,6 +126,7 @@ impl Pending {
             questions: Table::new(b'a'),
             proposals: Table::new(b'b'),
             readers: Table::new(b'i'),
+            held: Table::new(b'u'),
             lists: Table::new(b'l'),
             starts: Table::new(b's'),
             additions: Table::new(b'd'),
@@ -160,9 +174,7 @@ impl Pending {
 
     /// A connection has ended, and with it what was waited for on it.
     pub(crate) fn forget_connection(&mut self, closed: Connection) {
-        let is_closed = |reader: &Reader| {
-            matches!(reader.asker, Asker::Connection { connection, .. } if connection == closed)
-        };
+        let is_closed = |reader: &Reader| matches!(reader.asker, Asker::Connection { connection, .. } if connection == closed);
         for key in self.readers.keys_where(|_, reader| is_closed(reader)) {
             self.readers.remove(&key);
         }
@@ -193,6 +205,7 @@ impl Pending {
         self.questions.take_changes(out);
         self.proposals.take_changes(out);
         self.readers.take_changes(out);
+        self.held.take_changes(out);
         self.lists.take_changes(out);
         self.starts.take_changes(out);
         self.additions.take_changes(out);
@@ -203,6 +216,7 @@ impl Pending {
         self.questions.restore(key, value)
             || self.proposals.restore(key, value)
             || self.readers.restore(key, value)
+            || self.held.restore(key, value)
             || self.lists.restore(key, value)
             || self.starts.restore(key, value)
             || self.additions.restore(key, value)

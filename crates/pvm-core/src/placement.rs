@@ -5,7 +5,7 @@ use crate::records::{Change, Slot};
 use pvm_wire::{Blob, HostIndex};
 
 /// `PvmTaskHost`: the place is a host.
-const TASK_HOST: i32 = 1;
+pub(crate) const TASK_HOST: i32 = 1;
 /// `PvmTaskArch`: the place is an architecture.
 const TASK_ARCH: i32 = 2;
 /// `PvmTaskDebug`: run it under a debugger.
@@ -37,11 +37,10 @@ impl Placement {
     ) -> Vec<HostIndex> {
         let fitting = self.fitting(hosts, flags, place);
         let last = *self.last.get();
-        let Some(start) =
-            fitting.iter().position(|&host| host > last).or((!fitting.is_empty()).then_some(0))
-        else {
+        if fitting.is_empty() {
             return Vec::new();
-        };
+        }
+        let start = fitting.iter().position(|&host| host > last).unwrap_or(0);
         let chosen: Vec<_> = fitting.iter().cycle().skip(start).take(count).copied().collect();
         // A host that was named leaves the turn as it is.
         if let (true, Some(&host)) = (flags & TASK_HOST == 0, chosen.last()) {

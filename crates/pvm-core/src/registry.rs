@@ -96,12 +96,7 @@ impl Registry {
     }
 
     /// `pvm_recvinfo`: the message and its index.
-    pub(crate) fn read(
-        &self,
-        name: &Blob,
-        index: i32,
-        flags: i32,
-    ) -> Result<(i32, Message), Code> {
+    pub(crate) fn read(&self, name: &Blob, index: i32, flags: i32) -> Result<(i32, Message), Code> {
         let (key, entry) = self.find(name, index, flags)?;
         Ok((key.1, entry.message.clone()))
     }

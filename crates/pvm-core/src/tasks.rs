@@ -151,7 +151,11 @@ impl Tasks {
             local += 1;
             let tid = Tid::task(self.host, local);
             let taken = self.tasks.contains(&tid) || self.children.contains(&tid) || named(tid);
-            if taken { tids.clear() } else { tids.push(tid) }
+            if taken {
+                tids.clear()
+            } else {
+                tids.push(tid)
+            }
             if tids.len() == count {
                 self.last.set(local);
                 return Ok(tids);

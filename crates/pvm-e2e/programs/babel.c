@@ -15,14 +15,15 @@ int main(void)
 		CALL(pvm_initsend(PvmDataDefault));
 		CALL(pvm_pkint(&n, 1, 1));
 		CALL(pvm_pkdouble(numbers, n, 1));
-		CALL(pvm_pkstr("from C"));
+		CALL(pvm_pkbyte("from C", 6, 1)); /* As Fortran packs its STRING. */
 		CALL(pvm_pkint(&tid[1 - k], 1, 1));
 		CALL(pvm_send(tid[k], 1));
 	}
 	for (k = 0; k < 2; k++) {
 		CALL(pvm_recv(tid[k], 2));
 		CALL(pvm_upkdouble(back, n, 1));
-		CALL(pvm_upkstr(name));
+		memset(name, 0, sizeof name);
+		CALL(pvm_upkbyte(name, k ? 11 : 15, 1));
 		for (i = 0; i < n; i++)
 			CHECK(back[i] == 2 * (i + 0.25 * k));
 		printf("%s\n", name);

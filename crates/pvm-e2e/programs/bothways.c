@@ -23,9 +23,13 @@ static void pack(int encoding, int i, int seed)
 			doubles[j] = seed + j * 0.5;
 		CALL(pvm_pkdouble(doubles, BYTES / 8, 1));
 		break;
-	case 2: /* With a stride. */
+	case 2: /* With a stride, which data in place cannot have. */
 		for (j = 0; j < BYTES / 2; j++)
 			shorts[j] = seed + j;
+		if (encoding == PvmDataInPlace) {
+			CALL(pvm_pkshort(shorts, BYTES / 2, 1));
+			break;
+		}
 		CALL(pvm_pkshort(shorts, BYTES / 4, 2));
 		CALL(pvm_pkshort(shorts + 1, BYTES / 4, 2));
 		break;
@@ -56,8 +60,12 @@ static void unpack(int encoding, int i, int seed)
 		break;
 	case 2:
 		memset(shorts, 0, BYTES);
-		CALL(pvm_upkshort(shorts, BYTES / 4, 2));
-		CALL(pvm_upkshort(shorts + 1, BYTES / 4, 2));
+		if (encoding == PvmDataInPlace) {
+			CALL(pvm_upkshort(shorts, BYTES / 2, 1));
+		} else {
+			CALL(pvm_upkshort(shorts, BYTES / 4, 2));
+			CALL(pvm_upkshort(shorts + 1, BYTES / 4, 2));
+		}
 		for (j = 0; j < BYTES / 2; j++)
 			CHECK(shorts[j] == (short)(seed + j));
 		break;

@@ -3,6 +3,8 @@
 #include "e2e.h"
 #include <setjmp.h>
 
+extern int pvm_errno; /* Exported, though in no header. */
+
 static sigjmp_buf out;
 static volatile sig_atomic_t blocked;
 static volatile int sent, refused, calls, mismatch;

@@ -4,8 +4,8 @@
 //! beyond the bound of the request. What is under way between hosts is bounded. A request to be
 //! notified is answered once if what it watches is gone, and not at all before.
 
-use crate::MS;
 use crate::node::Node;
+use crate::time::MS;
 use pvm_core::io::{Effect, HostFacts};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{HostIndex, Tid};
@@ -37,6 +37,8 @@ struct Open {
 pub struct Checks {
     open: BTreeMap<(Client, u32), Open>,
     tables: BTreeMap<u64, Vec<(HostIndex, HostFacts)>>,
+    /// Tables that were compared: host, epoch, how often its daemon was started again.
+    seen: BTreeSet<(HostIndex, u64, u32)>,
     launched: BTreeSet<Tid>,
     enrolled: BTreeMap<Tid, u32>,
     /// Ids whose task is gone, with everything on a host that is.
@@ -61,7 +63,9 @@ impl Checks {
     /// Somebody asks; no request stands for the hello.
     pub fn asked(&mut self, now: u64, client: Client, id: u32, request: Option<&Request>) {
         let bound = match request {
-            Some(Request::Barrier { .. } | Request::FreezeGroup { .. } | Request::Run { .. }) => None,
+            Some(Request::Barrier { .. } | Request::FreezeGroup { .. } | Request::Run { .. }) => {
+                None
+            }
             Some(Request::RecvInfo { flags, .. }) if flags & WAIT_FOR_INFO != 0 => None,
             Some(Request::AddHosts { .. } | Request::AddLocal { .. }) => Some(HOST_START_NS),
             _ => Some(ANSWER_NS),
@@ -119,10 +123,8 @@ impl Checks {
                     self.violate(format!("{now}: {tid} names two tasks"));
                 }
             }
-            Effect::Launch { launch } => {
-                if !self.launched.insert(launch.tid) {
-                    self.violate(format!("{now}: {} is launched twice", launch.tid));
-                }
+            Effect::Launch { launch } if !self.launched.insert(launch.tid) => {
+                self.violate(format!("{now}: {} is launched twice", launch.tid));
             }
             Effect::Deliver { to, message } => {
                 let key = (*to, message.envelope.tag);
@@ -143,12 +145,14 @@ impl Checks {
     pub fn look(&mut self, now: u64, nodes: &BTreeMap<HostIndex, Node>) {
         for (host, node) in nodes {
             let Some(machine) = &node.machine else { continue };
-            let members = machine.members();
-            let known = self.tables.entry(machine.epoch()).or_insert_with(|| members.clone());
+            let epoch = machine.epoch();
             // Epoch 0: not joined yet.
-            if *known != members && machine.epoch() != 0 {
-                let text = format!("{now}: host {host} has another table of epoch {}", machine.epoch());
-                self.violate(text);
+            if epoch != 0 && self.seen.insert((*host, epoch, node.config.restarts)) {
+                let members = machine.members();
+                let known = self.tables.entry(epoch).or_insert_with(|| members.clone());
+                if *known != members {
+                    self.violate(format!("{now}: host {host} has another table of epoch {epoch}"));
+                }
             }
             if machine.unheard_count() > UNHEARD_MAX {
                 self.violate(format!("{now}: host {host} has too much unheard"));
@@ -156,7 +160,10 @@ impl Checks {
         }
         let late = self.open.iter().find(|(_, open)| open.until.is_some_and(|until| until < now));
         if let Some((((host, connection), _), open)) = late {
-            let text = format!("{now}: connection {connection} of host {host} waits too long: {}", open.what);
+            let text = format!(
+                "{now}: connection {connection} of host {host} waits too long: {}",
+                open.what
+            );
             self.violate(text);
         }
     }
@@ -171,7 +178,8 @@ impl Checks {
             let gone = self.gone.contains(&of) || self.dead_hosts.contains(&of.host());
             let count = self.notices.get(&(owner, tag)).copied().unwrap_or(0);
             if count != u32::from(gone) {
-                let text = format!("{owner} has {count} notices with tag {tag} of {of}, gone: {gone}");
+                let text =
+                    format!("{owner} has {count} notices with tag {tag} of {of}, gone: {gone}");
                 self.violate(text);
             }
         }

@@ -14,11 +14,10 @@ mod node;
 pub mod random;
 pub mod script;
 mod show;
+mod time;
 mod world;
 
 pub use link::Links;
 pub use node::{Node, Process};
+pub use time::MS;
 pub use world::{Happening, World};
-
-/// One millisecond of virtual time.
-pub const MS: u64 = 1_000_000;

@@ -4,7 +4,7 @@ use pvm_wire::HostIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A pair of hosts, the lower index first.
-pub type Pair = (HostIndex, HostIndex);
+pub(crate) type Pair = (HostIndex, HostIndex);
 
 /// The links of the world.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub struct Links {
 }
 
 /// The pair of two hosts.
-pub fn pair(a: HostIndex, b: HostIndex) -> Pair {
+pub(crate) fn pair(a: HostIndex, b: HostIndex) -> Pair {
     (a.min(b), a.max(b))
 }
 

@@ -6,7 +6,7 @@ use pvm_wire::{Blob, HostIndex, Tid};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The facts of a host of this name.
-pub fn facts(name: &str) -> HostFacts {
+pub(crate) fn facts(name: &str) -> HostFacts {
     HostFacts {
         name: name.into(),
         arch: "LINUX64".into(),

@@ -1,7 +1,7 @@
 //! A random run from a seed: tasks that ask for all sorts of things, and faults among them.
 
-use crate::MS;
 use crate::link::pair;
+use crate::time::MS;
 use crate::world::{Crash, FIRST, Happening, World};
 use pvm_core::io::Event;
 use pvm_wire::request::{Inherited, Request, Role, SpawnRequest, Target, TraceOptions};
@@ -72,27 +72,37 @@ struct Run {
     tids: Vec<Tid>,
 }
 
-/// A run of `steps` random things.
+/// A run of `steps` random things. With `journal` the conversation is written down there.
 ///
 /// # Errors
 /// The invariant that did not hold.
-pub fn run(seed: u64, steps: u32) -> Result<(), String> {
-    let mut run = Run { world: World::new("vm"), random: Random::new(seed), tag: 1000, tids: Vec::new() };
-    run.add_hosts();
-    for _ in 0..steps {
-        run.anything();
-        let pause = run.random.below(30) * MS;
-        run.world.run_until(run.world.now() + pause);
-        if let Some(violation) = run.world.checks.violation() {
-            return Err(violation.to_owned());
-        }
+pub fn run(seed: u64, steps: u32, journal: Option<&mut Vec<String>>) -> Result<(), String> {
+    let world = World::new("vm");
+    let mut run = Run { world, random: Random::new(seed), tag: 1000, tids: Vec::new() };
+    run.world.journal = journal.as_ref().map(|_| Vec::new());
+    let outcome = run.all(steps);
+    if let (Some(journal), Some(lines)) = (journal, run.world.journal) {
+        *journal = lines;
     }
-    run.end()
+    outcome
 }
 
 impl Run {
+    fn all(&mut self, steps: u32) -> Result<(), String> {
+        self.add_hosts();
+        for _ in 0..steps {
+            self.anything();
+            let pause = self.random.below(30) * MS;
+            self.world.run_until(self.world.now() + pause);
+            if let Some(violation) = self.world.checks.violation() {
+                return Err(violation.to_owned());
+            }
+        }
+        self.end()
+    }
+
     /// Everything heals, and after a while nothing may be left undone.
-    fn end(mut self) -> Result<(), String> {
+    fn end(&mut self) -> Result<(), String> {
         for (a, b) in self.world.links.cuts() {
             self.world.later(0, Happening::Heal(pair(a, b)));
         }
@@ -149,7 +159,9 @@ impl Run {
     /// Something breaks.
     fn trouble(&mut self) {
         let hosts = self.hosts();
-        let (Some(a), Some(b)) = (self.random.pick(&hosts), self.random.pick(&hosts)) else { return };
+        let (Some(a), Some(b)) = (self.random.pick(&hosts), self.random.pick(&hosts)) else {
+            return;
+        };
         match self.random.below(12) {
             0..3 => self.world.crash(a),
             3 => drop(self.world.crash_next.insert(a, Crash::BeforeEffects)),
@@ -219,7 +231,8 @@ impl Run {
         let name = |random: &mut Random| Blob::from(if random.below(2) == 0 { "a" } else { "b" });
         let request = match self.random.below(20) {
             0..4 if self.idle().len() < TASK_COUNT_MAX => {
-                let file = self.random.pick(&["worker", "worker", "missing", "mute"]).unwrap_or("worker");
+                let file =
+                    self.random.pick(&["worker", "worker", "missing", "mute"]).unwrap_or("worker");
                 let count = i32::try_from(self.random.below(4)).unwrap_or(0);
                 let output = if self.random.below(2) == 0 { tid } else { Tid::NONE };
                 Request::Spawn { spawn: spawn_of(file, count, 0, "", output) }
@@ -228,7 +241,14 @@ impl Run {
                 self.tag += 1;
                 self.world.checks.watch(tid, self.tag, other);
                 let tids = vec![other];
-                Request::Notify { kind: 1, cancel: false, context: 0, tag: self.tag, count: 0, tids }
+                Request::Notify {
+                    kind: 1,
+                    cancel: false,
+                    context: 0,
+                    tag: self.tag,
+                    count: 0,
+                    tids,
+                }
             }
             8..10 => Request::JoinGroup { group: name(&mut self.random) },
             10 => Request::LeaveGroup { group: name(&mut self.random) },
@@ -248,9 +268,9 @@ impl Run {
             18 => Request::Signal { tid: other, signal: 15 },
             _ => {
                 let node = self.world.nodes.get(&host);
-                let launched = node.and_then(|node| node.process_of(tid)).and_then(|pid| {
-                    self.world.nodes.get(&host)?.processes.get(&pid)?.launched
-                });
+                let launched = node
+                    .and_then(|node| node.process_of(tid))
+                    .and_then(|pid| self.world.nodes.get(&host)?.processes.get(&pid)?.launched);
                 if let Some(tid) = launched {
                     let event = Event::Wrote { tid, stream: 1, bytes: "line\npart".into() };
                     self.world.later(0, Happening::Event(host, event));

@@ -12,8 +12,9 @@
 //! ```
 
 use crate::random::spawn_of;
-use crate::world::World;
-use crate::{MS, show};
+use crate::show;
+use crate::time::MS;
+use crate::world::{Happening, World};
 use pvm_core::io::Event;
 use pvm_wire::request::{Request, Role};
 use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
@@ -91,7 +92,10 @@ impl Script {
         }
         let (host, connection) = self.client(name)?;
         let node = self.world.nodes.get(&host).ok_or("its host is gone")?;
-        node.tasks().find(|task| task.0 == connection).map(|task| task.1).ok_or("not enrolled".to_owned())
+        node.tasks()
+            .find(|task| task.0 == connection)
+            .map(|task| task.1)
+            .ok_or_else(|| "not enrolled".to_owned())
     }
 
     /// One command: what happens to hosts and links, or what somebody asks.
@@ -152,7 +156,7 @@ impl Script {
                 let tid = self.tid(who)?;
                 let bytes = Blob::from(words[2..].join(" ").replace("\\n", "\n"));
                 let event = Event::Wrote { tid, stream: 1, bytes };
-                self.world.later(0, crate::Happening::Event(host, event));
+                self.world.later(0, Happening::Event(host, event));
             }
             other => return Err(format!("{other}: no such command")),
         }
@@ -160,7 +164,8 @@ impl Script {
     }
 
     fn ask(&self, who: &str, words: &[&str]) -> Result<Option<Request>, String> {
-        let text = |at: usize| -> Result<Blob, String> { parse::<String>(words, at).map(Blob::from) };
+        let text =
+            |at: usize| -> Result<Blob, String> { parse::<String>(words, at).map(Blob::from) };
         Ok(Some(match *words.get(1).ok_or("what?")? {
             "spawn" => {
                 let flags = parse(words, 4).unwrap_or(0);

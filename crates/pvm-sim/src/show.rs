@@ -6,7 +6,8 @@ use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Message, Tid};
 
 pub(crate) fn tid(code: i32) -> String {
-    if code > 0 { Tid::from_c_int(code).to_string() } else { code.to_string() }
+    let id = Tid::from_c_int(code);
+    if id.is_task() || id.is_host() { id.to_string() } else { code.to_string() }
 }
 
 fn tids(all: &[Tid]) -> String {
@@ -34,21 +35,27 @@ pub(crate) fn message(message: &Message) -> String {
 /// What crosses a link; acknowledgements are not worth a line.
 pub(crate) fn peer(message: &PeerMessage) -> Option<String> {
     match message {
-        PeerMessage::Ordered { sequence, said } => Some(format!("#{sequence} {}", self::said(said))),
+        PeerMessage::Ordered { sequence, said } => {
+            Some(format!("#{sequence} {}", self::said(said)))
+        }
         PeerMessage::Forward { .. } | PeerMessage::Heard { .. } => None,
     }
 }
 
 fn said(said: &Said) -> String {
     match said {
-        Said::Propose { ticket, command } => format!("propose {ticket}: {}", self::command(command)),
+        Said::Propose { ticket, command } => {
+            format!("propose {ticket}: {}", self::command(command))
+        }
         Said::Commit { number, proposer, ticket, command } => {
             format!("commit {number} (of {proposer}, {ticket}): {}", self::command(command))
         }
         Said::Snapshot { number, records } => {
             format!("snapshot up to {number}, {} records", records.len())
         }
-        Said::Ask { ask, asker, request } => format!("ask {ask} for {asker}: {}", self::request(request)),
+        Said::Ask { ask, asker, request } => {
+            format!("ask {ask} for {asker}: {}", self::request(request))
+        }
         Said::Answer { ask, reply } => format!("answer {ask}: {}", self::reply(reply)),
         Said::Launch { ask, spawn, parent, .. } => {
             let (count, file) = (spawn.count, spawn.file.to_text());
@@ -58,6 +65,8 @@ fn said(said: &Said) -> String {
         Said::Watch { watch, tid } => format!("watch {watch}: {tid}"),
         Said::Unwatch { watch, tid } => format!("unwatch {watch}: {tid}"),
         Said::Gone { watch } => format!("gone {watch}"),
+        Said::RunOutput { tid, bytes, .. } => format!("output of {tid} for a command: {bytes:?}"),
+        Said::RunExited { tid, status, .. } => format!("{tid} exited with {status}"),
         Said::Output { target, tid, news } => {
             format!("output of {tid} for {}: {}", target.tid, output(news))
         }
@@ -153,7 +162,10 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
         Effect::Enrol { welcome, connection, .. } => {
             let siblings = tids(&welcome.siblings);
             let parent = tid(welcome.parent);
-            format!("connection {connection} is {}, parent {parent}, siblings {siblings}", welcome.tid)
+            format!(
+                "connection {connection} is {}, parent {parent}, siblings {siblings}",
+                welcome.tid
+            )
         }
         Effect::Launch { launch } => format!("launch {} {}", launch.tid, launch.file.to_text()),
         Effect::Signal { tid, signal } => format!("signal {signal} to {tid}"),

@@ -3,7 +3,8 @@
 use crate::check::Checks;
 use crate::link::{Links, Pair, pair};
 use crate::node::{Node, facts};
-use crate::{MS, show};
+use crate::show;
+use crate::time::MS;
 use pvm_core::Time;
 use pvm_core::io::{Act, Effect, Event, Input, News, Output};
 use pvm_wire::peer::PeerMessage;
@@ -12,7 +13,7 @@ use pvm_wire::{Blob, Code, HostIndex, Message, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The first host.
-pub const FIRST: HostIndex = HostIndex(1);
+pub(crate) const FIRST: HostIndex = HostIndex(1);
 const CONNECT_NS: u64 = 2 * MS;
 const START_NS: u64 = 20 * MS;
 const LAUNCH_NS: u64 = MS;
@@ -313,15 +314,8 @@ impl World {
         let Some(node) = self.nodes.get_mut(&host) else { return };
         let launched = node.processes.get(&pid).and_then(|process| process.launched);
         self.checks.asked(self.now, (host, connection), id, None);
-        let event = Event::Hello {
-            connection,
-            id,
-            role,
-            program: "program".into(),
-            reset,
-            pid,
-            launched,
-        };
+        let event =
+            Event::Hello { connection, id, role, program: "program".into(), reset, pid, launched };
         self.later(0, Happening::Event(host, event));
     }
 
@@ -488,6 +482,7 @@ impl World {
 
     /// A daemon dies; its parent starts it again soon.
     pub fn crash(&mut self, host: HostIndex) {
+        self.write(|| Some(format!("{host}: (its daemon crashes)")));
         let Some(node) = self.nodes.get_mut(&host) else { return };
         if node.machine.take().is_some() {
             self.break_links(self.links.of(host));
@@ -511,6 +506,7 @@ impl World {
 
     /// A whole host dies, with everything on it.
     pub fn kill(&mut self, host: HostIndex) {
+        self.write(|| Some(format!("{host}: (it dies)")));
         self.checks.host_ended(host, &self.nodes);
         if self.nodes.remove(&host).is_some() {
             self.break_links(self.links.of(host));
@@ -534,7 +530,11 @@ impl World {
             if self.nodes.values().any(|node| node.machine.is_none() || listed(node)) {
                 self.later(VERDICT_NS, Happening::Verdict(host));
             }
-        } else if self.nodes.get(&FIRST).is_some_and(|first| first.machine.is_some() && !listed(first)) {
+        } else if self
+            .nodes
+            .get(&FIRST)
+            .is_some_and(|first| first.machine.is_some() && !listed(first))
+        {
             self.input(host, Input::News(News::HostDead { host: FIRST }));
         }
     }

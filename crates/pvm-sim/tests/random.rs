@@ -1,4 +1,5 @@
-//! Random runs from seeds. `PVM_SIM_SEED=7` replays one, `PVM_SIM_RUNS=100000` makes more.
+//! Random runs from seeds. `PVM_SIM_SEED=7` replays one and prints its conversation,
+//! `PVM_SIM_RUNS=100000` makes more.
 
 const RUNS: u64 = 300;
 const STEPS: u32 = 150;
@@ -14,7 +15,12 @@ fn invariants_hold_whatever_breaks() {
         None => (0, number("PVM_SIM_RUNS").unwrap_or(RUNS)),
     };
     for seed in from..from + count {
-        let outcome = std::panic::catch_unwind(|| pvm_sim::random::run(seed, STEPS));
+        let outcome = std::panic::catch_unwind(|| {
+            let mut journal = Vec::new();
+            let outcome = pvm_sim::random::run(seed, STEPS, (count == 1).then_some(&mut journal));
+            journal.iter().for_each(|line| println!("{line}"));
+            outcome
+        });
         match outcome {
             Ok(Ok(())) => {}
             Ok(Err(why)) => panic!("PVM_SIM_SEED={seed} replays this: {why}"),

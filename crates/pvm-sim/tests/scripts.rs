@@ -24,9 +24,8 @@ fn every_script_goes_as_it_is_recorded() {
                 fs::write(&path, replayed).expect("writable");
             }
             Ok(replayed) => {
-                let differs = |(a, b): &(&str, &str)| a != b;
-                let at = text.lines().zip(replayed.lines()).position(|pair| differs(&pair));
-                let line = at.unwrap_or(text.lines().count().min(replayed.lines().count()));
+                let same = text.lines().zip(replayed.lines()).take_while(|(a, b)| a == b);
+                let line = same.count();
                 let (want, got) = (text.lines().nth(line), replayed.lines().nth(line));
                 wrong.push(format!("{name}:{}: recorded {want:?}, came {got:?}", line + 1));
             }

@@ -9,7 +9,12 @@ use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 choice! {
     /// From the parent to the daemon.
     pub enum Up {
-        /// First of all.
+        /// Records that earlier daemons saved. They come first, as many frames as it takes.
+        4 => Records {
+            /// Keys and values.
+            records: Vec<(Blob, Blob)>,
+        },
+        /// All records are there: begin.
         1 => Begin {
             /// What the daemon needs to know.
             begin: Begin,
@@ -63,8 +68,6 @@ record! {
         pub join_address: String,
         /// The fingerprint of the key that answers there.
         pub join_fingerprint: Blob,
-        /// The records that earlier daemons saved.
-        pub records: Vec<(Blob, Blob)>,
         /// Processes of tasks, which end if the parent dies.
         pub processes: Vec<(Tid, u32)>,
         /// Nanoseconds from the zero of the monotonic clock to 1970, read once.

@@ -150,7 +150,7 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
 
 /// The reverse of [`to_hex`].
 pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || text.len() % 2 != 0 {
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return None;
     }
     (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).ok()).collect()

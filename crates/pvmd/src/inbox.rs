@@ -35,6 +35,9 @@ impl Inbox {
         let outbox = Outbox::new(&mut broker)?;
         let inlet = Inlet::new(me, Segment::new(Arc::new(mapping)));
         inlet.inbox().start(outbox.activity());
+        // A daemon before this one may have died asleep, or with lanes in its hands.
+        inlet.inbox().disarm(outbox.activity());
+        inlet.inbox().header().put_back(u64::MAX);
         Ok(Self { broker, inlet, outbox, bell, arrivals: VecDeque::new() })
     }
 

@@ -36,6 +36,8 @@ const GOODBYE_TIME: Duration = Duration::from_millis(300);
 
 /// What the shell learns from the links.
 #[derive(Debug)]
+// There are few at a time, and nearly all are of the large kind.
+#[allow(clippy::large_enum_variant)]
 pub(crate) enum Turn {
     /// Something for the machine.
     News(News),
@@ -57,7 +59,7 @@ pub(crate) enum Turn {
 enum Owner {
     Peer(HostIndex),
     /// Somebody that this daemon started and that has no place yet; its hello, if it came.
-    Newcomer(Connection, Fingerprint, Option<LinkFrame>),
+    Newcomer(Connection, Fingerprint, Option<Box<LinkFrame>>),
     /// The machine that this daemon is about to join; its place, once it said hello.
     Machine(Connection, HostIndex, u64),
 }
@@ -85,6 +87,8 @@ pub(crate) struct Links {
     owners: BTreeMap<u64, Owner>,
     /// Keys of daemons that were started and have no place yet.
     newcomers: BTreeSet<Fingerprint>,
+    /// Where the machine is that this daemon was started to join, and the key there.
+    machine: Option<(SocketAddr, Fingerprint)>,
     /// This daemon joined a machine: alone it is of no use.
     joined: bool,
     alone_since: Option<Instant>,
@@ -103,6 +107,7 @@ impl Links {
             peers: BTreeMap::new(),
             owners: BTreeMap::new(),
             newcomers: BTreeSet::new(),
+            machine: None,
             joined: false,
             alone_since: None,
         }
@@ -115,11 +120,19 @@ impl Links {
     }
 
     /// Calls the machine that this host is to join.
-    pub(crate) fn join(&mut self, address: SocketAddr, key: &Fingerprint) -> Result<()> {
+    pub(crate) fn join(&mut self, address: SocketAddr, key: Fingerprint) {
         self.joined = true;
         self.alone_since = Some(Instant::now());
-        self.wiring.call(address, self.identity.client(key)?, None);
-        Ok(())
+        self.machine = Some((address, key));
+        self.call_machine();
+    }
+
+    fn call_machine(&self) {
+        if let Some((address, key)) = &self.machine
+            && let Ok(config) = self.identity.client(key)
+        {
+            self.wiring.call(*address, config, None);
+        }
     }
 
     /// This host's place is known.
@@ -239,6 +252,8 @@ impl Links {
             Some(host) => self.attach(host, connection),
             None if self.newcomers.contains(&key) => {
                 let id = connection.id;
+                let me = self.place.map_or(HostIndex(0), |place| place.host);
+                connection.send(&hello(me, self.incarnation, (0, 0)));
                 self.owners.insert(id, Owner::Newcomer(connection, key, None));
                 Vec::new()
             }
@@ -288,8 +303,7 @@ impl Links {
                 turns
             }
             Some(Owner::Machine(..)) => {
-                // The starter has gone before it let this host in.
-                self.alone_since = Some(Instant::now() - ALONE_TIME);
+                self.call_machine();
                 Vec::new()
             }
             Some(Owner::Newcomer(..)) | None => Vec::new(),
@@ -300,12 +314,18 @@ impl Links {
         match self.owners.get_mut(&id) {
             None => Vec::new(),
             Some(Owner::Newcomer(_, _, hello)) => {
-                *hello = Some(frame);
+                *hello = Some(Box::new(frame));
                 Vec::new()
             }
             Some(Owner::Machine(_, host, incarnation)) => match frame {
                 LinkFrame::Hello { host: theirs, incarnation: number, .. } => {
                     (*host, *incarnation) = (theirs, number);
+                    Vec::new()
+                }
+                LinkFrame::Goodbye => {
+                    // The machine ended before it let this host in.
+                    self.machine = None;
+                    self.alone_since = Some(Instant::now() - ALONE_TIME);
                     Vec::new()
                 }
                 LinkFrame::Admitted { host: mine, first, hosts } => {
@@ -333,16 +353,22 @@ impl Links {
             LinkFrame::Hello { .. } => {
                 return self.greet(id, host, &frame).into_iter().collect();
             }
-            _ if !peer.is_up() => return self.bad(id),
-            LinkFrame::Said { message } => {
-                return vec![Turn::News(News::Said { host, message })];
-            }
+            // Somebody who ends may do so at any time.
             LinkFrame::Goodbye => {
                 peer.dead = true;
                 let mut turns = self.detach(host);
                 turns.push(Turn::News(News::HostDead { host }));
                 return turns;
             }
+            _ if !peer.is_up() => return self.bad(id),
+            LinkFrame::Said { message } => {
+                return vec![Turn::News(News::Said { host, message })];
+            }
+            LinkFrame::Piece { bytes, last } => match peer.piece(&bytes.0, last) {
+                Ok(None) => Ok(()),
+                Ok(Some(message)) => return vec![Turn::News(News::Said { host, message })],
+                Err(error) => Err(error),
+            },
             LinkFrame::Delivered { through } => {
                 peer.confirm(through);
                 Ok(())
@@ -362,7 +388,8 @@ impl Links {
 
     /// A peer said hello: it may have been away, or be new and not know its place.
     fn greet(&mut self, id: u64, host: HostIndex, hello: &LinkFrame) -> Option<Turn> {
-        let LinkFrame::Hello { version, host: theirs, incarnation, known, delivered } = hello else {
+        let LinkFrame::Hello { version, host: theirs, incarnation, known, delivered } = hello
+        else {
             return None;
         };
         let place = self.place?;
@@ -443,6 +470,11 @@ impl Links {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
             if let Some((connection, _)) = peer.connection.take() {
+                connection.finish(&LinkFrame::Goodbye, GOODBYE_TIME).await;
+            }
+        }
+        for owner in std::mem::take(&mut self.owners).into_values() {
+            if let Owner::Newcomer(connection, ..) = owner {
                 connection.finish(&LinkFrame::Goodbye, GOODBYE_TIME).await;
             }
         }

@@ -46,6 +46,10 @@ pub(crate) struct Parent {
     log: Log,
     poll: Poll,
     listener: UnixListener,
+    /// The poll set tells who connects.
+    listening: bool,
+    /// When to listen again after descriptors ran out.
+    accept_again: Option<Instant>,
     /// A byte for each child that ended.
     children: UnixStream,
     /// A byte for each signal that asks for the end; one is enough.
@@ -120,6 +124,7 @@ impl Parent {
 
     /// Sends what is queued, and reads no more than the daemon can follow.
     fn settle(&mut self) {
+        self.settle_listener();
         self.settle_pause();
         self.settle_connections();
         self.settle_daemon();
@@ -127,7 +132,12 @@ impl Parent {
 
     /// How long nothing will happen by itself.
     fn timeout(&self) -> Option<Duration> {
-        let next = [self.restart_at, self.connections.next_deadline(), self.segments.next_sweep()];
+        let next = [
+            self.restart_at,
+            self.accept_again,
+            self.connections.next_deadline(),
+            self.segments.next_sweep(),
+        ];
         next.into_iter().flatten().min().map(|at| at.saturating_duration_since(Instant::now()))
     }
 

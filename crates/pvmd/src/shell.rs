@@ -89,7 +89,7 @@ impl Shell {
                         match up {
                             Up::Happened { event } => self.happened(number, event).await?,
                             Up::Quit => return self.quit().await,
-                            Up::Begin { .. } => {}
+                            Up::Begin { .. } | Up::Records { .. } => {}
                         }
                     }
                 }

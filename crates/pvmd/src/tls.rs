@@ -299,7 +299,8 @@ mod tests {
 
     #[test]
     fn no_other_bytes_are_a_handshake() {
-        let mut server = ServerConnection::new(identity().server(&Known::default()).unwrap()).unwrap();
+        let mut server =
+            ServerConnection::new(identity().server(&Known::default()).unwrap()).unwrap();
         server.read_tls(&mut &b"GET / HTTP/1.1\r\n\r\n"[..]).unwrap();
         assert!(server.process_new_packets().is_err());
     }

@@ -6,6 +6,7 @@ use crate::launch::Launch;
 use crate::operator::Operator;
 use crate::options::UpOptions;
 use crate::progress::Progress;
+use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use pvm_wire::request::{DaemonStatus, HostInfo, HostResult, Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
@@ -32,7 +33,7 @@ pub(crate) fn up(options: &UpOptions) -> Result<(), Failure> {
     };
     let local = add_local(&mut operator, options.local);
     let listed = local.and_then(|()| add_listed(&mut operator, &file.hosts));
-    println!("{}", status_of(&mut operator)?.address);
+    show(format_args!("{}\n", status_of(&mut operator)?.address))?;
     listed?;
     if file.errors.is_empty() {
         Ok(())
@@ -80,12 +81,16 @@ pub(crate) fn change_hosts(hosts: &[String], add: bool, as_json: bool) -> Result
             let tid = (ok && add).then(|| Tid::from_c_int(result.outcome).to_string());
             json!({"host": name, "ok": ok, "tid": tid, "error": (!ok).then(|| text_of(result)), "detail": result.detail})
         });
-        print_json(&json!({ "hosts": rows.collect::<Vec<Value>>() }));
+        show_json(&json!({ "hosts": rows.collect::<Vec<Value>>() }))?;
     }
     check(if add { "added" } else { "deleted" }, hosts, &results)
 }
 
-fn change(operator: &mut Operator, hosts: &[String], add: bool) -> Result<Vec<HostResult>, Failure> {
+fn change(
+    operator: &mut Operator,
+    hosts: &[String],
+    add: bool,
+) -> Result<Vec<HostResult>, Failure> {
     let lines: Vec<Blob> = hosts.iter().map(|host| host.as_str().into()).collect();
     let verb = if add { "starting" } else { "stopping" };
     let _progress = Progress::start(&format!("{verb} {}", hosts.join(", ")));
@@ -134,8 +139,7 @@ pub(crate) fn conf(as_json: bool) -> Result<(), Failure> {
                 "speed": host.speed, "cores": host.cores, "signature": host.signature,
             })
         });
-        print_json(&json!({ "hosts": rows.collect::<Vec<Value>>() }));
-        return Ok(());
+        return Ok(show_json(&json!({ "hosts": rows.collect::<Vec<Value>>() }))?);
     }
     let mut table = Table::new(&[
         ("HOST", Side::Left),
@@ -153,8 +157,7 @@ pub(crate) fn conf(as_json: bool) -> Result<(), Failure> {
             host.speed.to_string(),
         ]);
     }
-    print!("{table}");
-    Ok(())
+    Ok(show(table)?)
 }
 
 fn status_of(operator: &mut Operator) -> Result<DaemonStatus, Failure> {
@@ -169,12 +172,11 @@ fn status_of(operator: &mut Operator) -> Result<DaemonStatus, Failure> {
 pub(crate) fn status(as_json: bool) -> Result<(), Failure> {
     let status = status_of(&mut Operator::connect()?)?;
     if as_json {
-        print_json(&json!({
+        return Ok(show_json(&json!({
             "version": status.version, "host": status.host.0, "name": status.name.to_text(),
             "parent_pid": status.parent_pid, "daemon_pid": status.daemon_pid, "address": status.address,
             "bad_peers": status.bad_peers, "restarts": status.restarts,
-        }));
-        return Ok(());
+        }))?);
     }
     let folder = pvm::locate::runtime_directory().display().to_string();
     let rows = [
@@ -188,7 +190,7 @@ pub(crate) fn status(as_json: bool) -> Result<(), Failure> {
         ("files", folder),
     ];
     for (name, value) in rows {
-        println!("{name:<10}{value}");
+        show(format_args!("{name:<10}{value}\n"))?;
     }
     Ok(())
 }
@@ -214,11 +216,6 @@ pub(crate) fn halt() -> Result<(), Failure> {
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())
-}
-
-/// One line, so that line by line readers are served too.
-pub(crate) fn print_json(value: &Value) {
-    println!("{value}");
 }
 
 #[cfg(test)]

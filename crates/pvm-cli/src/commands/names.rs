@@ -1,9 +1,9 @@
 //! What tasks have registered: `names`, `groups`.
 
-use crate::commands::machine::print_json;
 use crate::failure::Failure;
 use crate::operator::Operator;
 use crate::options::NamesOptions;
+use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use pvm_wire::Tid;
 use pvm_wire::request::{GroupInfo, Reply, Request};
@@ -24,8 +24,7 @@ pub(crate) fn names(options: &NamesOptions) -> Result<(), Failure> {
             });
             json!({"name": name.name.to_text(), "entries": entries.collect::<Vec<Value>>()})
         });
-        print_json(&json!({ "names": rows.collect::<Vec<Value>>() }));
-        return Ok(());
+        return Ok(show_json(&json!({ "names": rows.collect::<Vec<Value>>() }))?);
     }
     let mut table = Table::new(&[
         ("NAME", Side::Left),
@@ -43,8 +42,7 @@ pub(crate) fn names(options: &NamesOptions) -> Result<(), Failure> {
             ]);
         }
     }
-    print!("{table}");
-    Ok(())
+    Ok(show(table)?)
 }
 
 /// The owner, unless it is gone.
@@ -61,11 +59,11 @@ pub(crate) fn groups(as_json: bool) -> Result<(), Failure> {
     };
     if as_json {
         let rows = groups.iter().map(|group| {
-            let members: Vec<Option<String>> = group.members.iter().map(|&tid| owner(tid)).collect();
+            let members: Vec<Option<String>> =
+                group.members.iter().map(|&tid| owner(tid)).collect();
             json!({"name": group.name.to_text(), "members": members, "waiting": group.waiting})
         });
-        print_json(&json!({ "groups": rows.collect::<Vec<Value>>() }));
-        return Ok(());
+        return Ok(show_json(&json!({ "groups": rows.collect::<Vec<Value>>() }))?);
     }
     let mut table = Table::new(&[
         ("GROUP", Side::Left),
@@ -81,8 +79,7 @@ pub(crate) fn groups(as_json: bool) -> Result<(), Failure> {
             members(group),
         ]);
     }
-    print!("{table}");
-    Ok(())
+    Ok(show(table)?)
 }
 
 fn size(group: &GroupInfo) -> usize {

@@ -1,9 +1,9 @@
 //! Tasks: `ps`, `kill`.
 
-use crate::commands::machine::print_json;
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
 use crate::options::{KillOptions, PsOptions};
+use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use pvm_wire::request::{HostInfo, Reply, Request, TaskInfo};
 use pvm_wire::{Code, Tid};
@@ -28,8 +28,7 @@ pub(crate) fn ps(options: &PsOptions) -> Result<(), Failure> {
                 "parent": parent(task), "flags": task.flags, "program": task.name.to_text(),
             })
         });
-        print_json(&json!({ "tasks": rows.collect::<Vec<Value>>() }));
-        return Ok(());
+        return Ok(show_json(&json!({ "tasks": rows.collect::<Vec<Value>>() }))?);
     }
     let mut table = Table::new(&[
         ("TID", Side::Right),
@@ -48,8 +47,7 @@ pub(crate) fn ps(options: &PsOptions) -> Result<(), Failure> {
             name,
         ]);
     }
-    print!("{table}");
-    Ok(())
+    Ok(show(table)?)
 }
 
 fn find(hosts: &[HostInfo], name: &str) -> Result<Tid, Failure> {

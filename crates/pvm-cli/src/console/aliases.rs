@@ -57,7 +57,9 @@ mod tests {
     #[test]
     fn the_first_word_is_replaced_until_it_is_a_command() {
         let mut aliases = Aliases::default();
-        for (name, meaning) in [("y", "x hello"), ("x", "echo a"), ("a", "b"), ("b", "a"), ("r", "r 1")] {
+        for (name, meaning) in
+            [("y", "x hello"), ("x", "echo a"), ("a", "b"), ("b", "a"), ("r", "r 1")]
+        {
             aliases.define(name, &words(meaning));
         }
         assert_eq!(aliases.expand(words("y world")), Ok(words("echo a hello world")));

@@ -97,8 +97,8 @@ mod tests {
     use super::*;
     use crate::console::machine::Machine;
     use crate::console::screen::Screen;
-    use pvm_wire::request::{HostInfo, Reply, Request};
-    use pvm_wire::{Code, Tid};
+    use pvm_wire::request::{HostInfo, HostResult, Reply, Request};
+    use pvm_wire::{Blob, Code, Tid};
     use std::cell::RefCell;
     use std::rc::Rc;
 
@@ -124,6 +124,13 @@ mod tests {
                 Request::TaskStatus { .. } => Err(Code::NoTask),
                 Request::Spawn { .. } => {
                     Ok(Reply::Spawned { outcomes: vec![0x40002, -7], tried: Vec::new() })
+                }
+                Request::AddHosts { hosts } | Request::DelHosts { hosts } => {
+                    let result = |name: &Blob| match name.0.first() {
+                        Some(b'g') => HostResult { outcome: 0x80000, detail: String::new() },
+                        _ => HostResult { outcome: -29, detail: "ssh refused\n".to_owned() },
+                    };
+                    Ok(Reply::HostResults { results: hosts.iter().map(result).collect() })
                 }
                 _ => Ok(Reply::Done),
             }
@@ -162,7 +169,21 @@ mod tests {
         let pstat = "t   40001  run\nlibpvm [t40001]: pvm_pstat(): Bad parameter\nt       0  Bad parameter\n";
         assert_eq!(said(&["pstat t40001 0"]), pstat);
         assert_eq!(said(&["pstat foo"]), "t       f  No such task\n");
-        assert_eq!(said(&["setopt PvmAutoErr 0", "pstat 0"]), "PvmAutoErr Changed from 1 to 0\nt       0  Bad parameter\n");
+        assert_eq!(
+            said(&["setopt PvmAutoErr 0", "pstat 0"]),
+            "PvmAutoErr Changed from 1 to 0\nt       0  Bad parameter\n"
+        );
+    }
+
+    #[test]
+    fn hosts_are_told_of_one_by_one() {
+        let add = "1 successful\n                    HOST     DTID\n\
+                   \x20                   good    80000\n                     bad Can't start pvmd\n\
+                   \nbad: ssh refused\n";
+        assert_eq!(said(&["add good bad"]), add);
+        let delete = "1 successful\n                    HOST  STATUS\n\
+                      \x20                   good  deleted\n                     bad  Can't start pvmd\n";
+        assert_eq!(said(&["delete good bad"]), delete);
     }
 
     #[test]
@@ -171,12 +192,22 @@ mod tests {
         assert_eq!(said(&["spawn -2 -> f", "jobs"]), text);
         assert_eq!(said(&["spawn ->", "spawn"]), "incorrect arg count\nspawn: wrong #args\n");
         assert_eq!(said(&["spawn -0 f"]), "libpvm [t40001]: pvm_spawn(): Bad parameter\n");
-        assert_eq!(said(&["spawn ->/nowhere/x f", "jobs"]), "[1]\n/nowhere/x: No such file or directory\n");
+        assert_eq!(
+            said(&["spawn ->/nowhere/x f", "jobs"]),
+            "[1]\n/nowhere/x: No such file or directory\n"
+        );
     }
 
     #[test]
     fn the_environment_is_the_consoles_own() {
-        let lines = ["setenv FOO a b", "setenv FOO", "export FOO BAR FOO", "export", "unexport FOO", "export"];
+        let lines = [
+            "setenv FOO a b",
+            "setenv FOO",
+            "export FOO BAR FOO",
+            "export",
+            "unexport FOO",
+            "export",
+        ];
         assert_eq!(said(&lines), "a b\nPVM_EXPORT=FOO:BAR\nPVM_EXPORT=BAR\n");
     }
 }

@@ -33,8 +33,10 @@ pub(crate) fn add(session: &mut Session, args: &[String]) -> Next {
         }
     }
     // In the place of the original's "auto-diagnosis" stands what the daemon found out.
-    for result in results.iter().filter(|result| !result.detail.is_empty()) {
-        text += &format!("\n{}\n", result.detail.trim_end());
+    let known = |result: &HostResult| result.outcome == Code::DupHost.number();
+    let details = args.iter().zip(&results).filter(|(_, r)| !r.detail.is_empty() && !known(r));
+    for (name, result) in details {
+        text += &format!("\n{name}: {}\n", result.detail.trim_end());
     }
     session.say(text);
     Next::Go
@@ -82,7 +84,8 @@ pub(crate) fn conf(session: &mut Session, _: &[String]) -> Next {
 /// `mstat HOST ...`
 pub(crate) fn mstat(session: &mut Session, args: &[String]) -> Next {
     for name in args {
-        let status = match session.machine.ask(&Request::HostStatus { name: name.as_str().into() }) {
+        let status = match session.machine.ask(&Request::HostStatus { name: name.as_str().into() })
+        {
             Ok(Reply::Number { value }) if value < 0 => text_of(value),
             Ok(_) => "ok".to_owned(),
             Err(code) => code.to_string(),

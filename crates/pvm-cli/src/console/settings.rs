@@ -86,8 +86,12 @@ impl Settings {
         match name {
             "PvmOutputTid" => self.store("PvmOutputCode", 0),
             "PvmTraceTid" => self.store("PvmTraceCode", 0),
-            "PvmSelfOutputTid" => self.hand_on(value, ["PvmSelfOutputCode", "PvmOutputTid", "PvmOutputCode"]),
-            "PvmSelfTraceTid" => self.hand_on(value, ["PvmSelfTraceCode", "PvmTraceTid", "PvmTraceCode"]),
+            "PvmSelfOutputTid" => {
+                self.hand_on(value, ["PvmSelfOutputCode", "PvmOutputTid", "PvmOutputCode"])
+            }
+            "PvmSelfTraceTid" => {
+                self.hand_on(value, ["PvmSelfTraceCode", "PvmTraceTid", "PvmTraceCode"])
+            }
             _ => {}
         }
         Ok(old)

@@ -60,7 +60,9 @@ impl Plan {
             // `-` alone, and options of two dashes that nobody knows, mean nothing.
             None => {}
             Some('>') => self.output = Some(redirection(letters.as_str())),
-            Some('@') => self.trace = Some(Some(letters.as_str().to_owned()).filter(|f| !f.is_empty())),
+            Some('@') => {
+                self.trace = Some(Some(letters.as_str().to_owned()).filter(|f| !f.is_empty()))
+            }
             Some('?') => self.flags |= TASK_DEBUG,
             Some(':') => self.directory = letters.as_str().to_owned(),
             Some('0'..='9') => self.count = integer(option),
@@ -132,6 +134,11 @@ pub(crate) fn spawn(session: &mut Session, args: &[String]) -> Next {
                 return Next::Go;
             }
         }
+    }
+    if plan.trace.is_some() {
+        session
+            .screen
+            .complain("spawn: -@: tasks send no trace events yet; this job is not traced\n");
     }
     let request = request(session, &plan, number, file, arguments);
     // The library refuses this before it asks the daemon.

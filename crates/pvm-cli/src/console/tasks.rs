@@ -9,16 +9,8 @@ const SHORT: &str = "                    HOST      TID   FLAG 0x COMMAND\n";
 const LONG: &str = "                    HOST      TID     PTID    PID   FLAG 0x COMMAND\n";
 const SIGTERM: i32 = 15;
 /// The flags of a task, with the letters of `ps`, in the order in which it lists them.
-const FLAGS: [(i32, char); 8] = [
-    (0x100, 'R'),
-    (0x200, 'H'),
-    (0x400, 'T'),
-    (4, 'c'),
-    (2, 'f'),
-    (1, 'a'),
-    (8, 'o'),
-    (0x20, 's'),
-];
+const FLAGS: [(i32, char); 8] =
+    [(0x100, 'R'), (0x200, 'H'), (0x400, 'T'), (4, 'c'), (2, 'f'), (1, 'a'), (8, 'o'), (0x20, 's')];
 
 fn row(task: &TaskInfo, hosts: &[HostInfo], own: Tid, long: bool) -> String {
     let host = hosts.iter().find(|host| host.tid == task.host);
@@ -178,7 +170,11 @@ pub(crate) fn kill(session: &mut Session, args: &[String]) -> Next {
     let mut words = args;
     while let Some(flags) = words.first().and_then(|word| word.strip_prefix('-')) {
         for letter in flags.chars() {
-            if letter == 'c' { children = true } else { session.say(format!("unknown flag -{letter}\n")) }
+            if letter == 'c' {
+                children = true
+            } else {
+                session.say(format!("unknown flag -{letter}\n"))
+            }
         }
         words = &words[1..];
     }

@@ -1,7 +1,7 @@
 //! Lines from a person: editing, history, completion.
 
 use crate::console::help;
-use rustyline::completion::Completer;
+use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -102,18 +102,22 @@ struct Completions {
 }
 
 impl Completer for Completions {
-    type Candidate = String;
+    type Candidate = Pair;
 
     fn complete(
         &self,
         line: &str,
         position: usize,
         _: &Context<'_>,
-    ) -> rustyline::Result<(usize, Vec<String>)> {
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let before = &line[..position];
         let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let known = self.known.lock().map(|known| known.clone()).unwrap_or_default();
-        Ok((start, candidates(before, start, &known)))
+        let found = candidates(before, start, &known);
+        // The only one is a whole word.
+        let end = if found.len() == 1 { " " } else { "" };
+        let pair = |word: String| Pair { replacement: format!("{word}{end}"), display: word };
+        Ok((start, found.into_iter().map(pair).collect()))
     }
 }
 

@@ -52,8 +52,11 @@ impl Events {
         let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
         let to = sender.clone();
         spawn(move || {
-            let arrived = signals.forever().map(|signal| Happening::Event(Event::Signal(signal)));
-            let _ = arrived.map(|event| to.send(event)).find(Result::is_err);
+            for signal in signals.forever() {
+                if to.send(Happening::Event(Event::Signal(signal))).is_err() {
+                    break;
+                }
+            }
         });
         let to = sender.clone();
         spawn(move || {

@@ -99,7 +99,10 @@ fn environment(options: &RunOptions, vmid: Option<&str>) -> Vec<Blob> {
     changes.extend(vmid.map(|vmid| OsString::from(format!("PVM_VMID={vmid}"))));
     let changed = |name: &OsStr| {
         let starts = |change: &OsString| {
-            change.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+            change
+                .as_bytes()
+                .strip_prefix(name.as_bytes())
+                .is_some_and(|rest| rest.starts_with(b"="))
         };
         changes.iter().any(starts)
     };
@@ -116,7 +119,8 @@ fn find_in_path(name: &Path) -> Option<PathBuf> {
 }
 
 fn is_executable(file: &Path) -> bool {
-    std::fs::metadata(file).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+    std::fs::metadata(file)
+        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 /// Says why nothing was started: what can be seen from here is looked at.
@@ -166,7 +170,8 @@ pub(crate) fn descendants(roots: &[Tid], tasks: &[TaskInfo]) -> Vec<Tid> {
     let mut family = roots.to_vec();
     let mut found = Vec::new();
     loop {
-        let is_new = |task: &&TaskInfo| family.contains(&task.parent) && !family.contains(&task.tid);
+        let is_new =
+            |task: &&TaskInfo| family.contains(&task.parent) && !family.contains(&task.tid);
         let next: Vec<Tid> = tasks.iter().filter(is_new).map(|task| task.tid).collect();
         if next.is_empty() {
             return found;

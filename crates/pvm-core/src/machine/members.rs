@@ -36,16 +36,19 @@ impl Machine {
         let results = vec![None; lines.len()];
         self.pending.additions.insert(addition, Addition { asker, results });
         for (place, line) in (0..).zip(lines) {
-            self.add_host(addition, place, line);
+            let earlier = &lines[..place as usize];
+            let again = earlier.iter().any(|other| name_in(other) == name_in(line));
+            self.add_host(addition, place, line, again);
         }
     }
 
-    fn add_host(&mut self, addition: u64, place: u32, line: &Blob) {
-        let name = line.0.split(u8::is_ascii_whitespace).find(|word| !word.is_empty());
+    fn add_host(&mut self, addition: u64, place: u32, line: &Blob, again: bool) {
+        let name = name_in(line);
         let local = name == Some(LOCAL);
+        let is_member = |name: &[u8]| self.hosts.named(&Blob(name.to_vec())).is_some();
         let refused = match name {
             None => Some((Code::BadParam, "no name".to_owned())),
-            Some(name) if !local && self.hosts.named(&Blob(name.to_vec())).is_some() => {
+            Some(name) if !local && (again || is_member(name)) => {
                 Some((Code::DupHost, "it is in the machine already".to_owned()))
             }
             Some(_) => None,
@@ -73,8 +76,7 @@ impl Machine {
             return;
         };
         let results = results.into_iter().flatten();
-        let results =
-            results.map(|(outcome, detail)| HostResult { outcome, detail }).collect();
+        let results = results.map(|(outcome, detail)| HostResult { outcome, detail }).collect();
         self.answer(asker, Reply::HostResults { results });
     }
 
@@ -248,4 +250,9 @@ impl Machine {
         self.say_to_all(&Said::Halt);
         self.ending = true;
     }
+}
+
+/// The name at the start of a host file line.
+fn name_in(line: &Blob) -> Option<&[u8]> {
+    line.0.split(u8::is_ascii_whitespace).find(|word| !word.is_empty())
 }

@@ -10,8 +10,7 @@ use pvm_wire::{Blob, Code, Encoding, Envelope, Message, RunList, Tid, Wire};
 /// `PVMNORESETCLASS`: the tasks that `reset` spares.
 const NO_RESET: &str = "###_PVM_NO_RESET_###";
 /// `PVMRMCLASS`, `PVMHOSTERCLASS`, `PVMTASKERCLASS`, `PVMTRACERCLASS`, by the number of the service.
-const SERVICES: [&str; 4] =
-    ["###_PVM_RM_###", "###_PVM_HOSTER_###", "###_PVM_TASKER_###", TRACER];
+const SERVICES: [&str; 4] = ["###_PVM_RM_###", "###_PVM_HOSTER_###", "###_PVM_TASKER_###", TRACER];
 const TRACER: &str = "###_PVM_TRACER_###";
 const HOSTER_NUMBER: i32 = 2;
 

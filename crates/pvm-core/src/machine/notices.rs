@@ -25,6 +25,10 @@ impl Machine {
         if !sound || pattern.tag < 0 || tids.len() > WATCH_COUNT_MAX {
             return self.fail(asker, Code::BadParam);
         }
+        if self.tasks.alive(pattern.owner).is_none() {
+            // It ended while its request waited.
+            return self.fail(asker, Code::NoTask);
+        }
         match (pattern.kind, cancel) {
             (HOST_ADD, false) if pattern.left != 0 => drop(self.watches.add(pattern)),
             (HOST_ADD, false) => {}
@@ -54,9 +58,8 @@ impl Machine {
 
     /// As in PVM a request that is taken back is answered at once.
     fn cancel(&mut self, pattern: &Watch) {
-        let same = |w: &Watch| {
-            w.kind == pattern.kind && w.of == pattern.of && same_request(w, pattern)
-        };
+        let same =
+            |w: &Watch| w.kind == pattern.kind && w.of == pattern.of && same_request(w, pattern);
         for (number, watch) in self.watches.take_where(same) {
             self.deliver_notice(&watch, &[watch.of.as_c_int()]);
             self.unwatch(number, &watch);

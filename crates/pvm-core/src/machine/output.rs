@@ -12,7 +12,7 @@ impl Machine {
     pub(super) fn wrote(&mut self, tid: Tid, stream: u8, bytes: Blob) {
         let Some(child) = self.tasks.child(tid) else { return };
         if let Some(operator) = child.operator.clone() {
-            self.to_operator(operator, tid, Reply::Output { tid, bytes, stream });
+            self.pass_to_operator(operator, tid, Reply::Output { tid, bytes, stream });
         } else if child.output.tid == Tid::NONE {
             self.log_output(tid, stream, &bytes.0);
         } else {
@@ -38,7 +38,7 @@ impl Machine {
         let Some(status) = ended.and_then(|child| child.status) else { return };
         let child = self.tasks.remove_child(tid);
         if let Some(operator) = child.and_then(|child| child.operator) {
-            self.to_operator(operator, tid, Reply::Exited { tid, status });
+            self.pass_to_operator(operator, tid, Reply::Exited { tid, status });
         }
     }
 
@@ -46,6 +46,11 @@ impl Machine {
     /// more it goes to the log: output is never lost.
     pub(super) fn tell_output(&mut self, target: &Target, tid: Tid, news: OutputNews) {
         let host = target.tid.host();
+        if self.hosts.may_be_new(host) && !self.consensus.is_first() {
+            // The first host knows it, and hands it on.
+            return self
+                .say(self.consensus.first(), Said::Output { target: target.clone(), tid, news });
+        }
         if host != self.me() && self.hosts.contains(host) {
             return self.say(host, Said::Output { target: target.clone(), tid, news });
         }
@@ -100,7 +105,7 @@ impl Machine {
     }
 
     /// Tells a command, wherever it is, about a task of its.
-    fn to_operator(&mut self, operator: Operator, tid: Tid, reply: Reply) {
+    fn pass_to_operator(&mut self, operator: Operator, tid: Tid, reply: Reply) {
         if operator.host == self.me() {
             return self.tell_operator(&operator, reply);
         }

@@ -4,7 +4,7 @@ use super::{ANSWER_NS, Machine};
 use crate::consensus::Ordered;
 use crate::io::Act;
 use crate::pending::{Asker, Question, Want};
-use pvm_wire::peer::{PeerMessage, Said};
+use pvm_wire::peer::{Command, PeerMessage, Said};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 
@@ -66,8 +66,7 @@ impl Machine {
         let Want { name, index, flags, tid } = want.clone();
         let host = self.consensus.first();
         let deadline = self.after(ANSWER_NS);
-        let ask =
-            self.question(Question { asker, host, deadline, want: waits.then_some(want) });
+        let ask = self.question(Question { asker, host, deadline, want: waits.then_some(want) });
         let request = Request::RecvInfo { name, index, flags, context: 0 };
         self.say(host, Said::Ask { ask, asker: tid, request });
     }
@@ -130,6 +129,9 @@ impl Machine {
 
     fn heard(&mut self, host: HostIndex, said: Said) {
         match said {
+            // Every host tells of a death; the first to tell has been heard already.
+            Said::Propose { ticket: 0, command: Command::RemoveHost { host: dead, .. } }
+                if !self.hosts.contains(dead) => {}
             Said::Propose { ticket, command } if self.consensus.is_first() => {
                 let steps = self.consensus.order(host, ticket, command);
                 self.run_steps(steps);

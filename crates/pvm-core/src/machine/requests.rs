@@ -2,7 +2,8 @@
 
 use super::{Machine, host_of};
 use crate::io::{Connection, Effect};
-use crate::pending::Asker;
+use crate::pending::{Asker, Held};
+use crate::placement::TASK_HOST;
 use pvm_wire::request::{DaemonStatus, Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
 
@@ -41,6 +42,51 @@ impl Machine {
 
     /// A request that can also come from another host, on behalf of `tid` there.
     pub(super) fn serve(&mut self, asker: Asker, tid: Tid, request: Request) {
+        if !self.consensus.is_first() && self.is_ahead(&request) {
+            let number = self.pending.number();
+            self.pending.held.insert(number, Held { asker, tid, request });
+            let ping = Request::HostStatus { name: ".".into() };
+            let first = self.consensus.first();
+            return self.ask(first, Asker::Again { request: number }, tid, ping);
+        }
+        self.serve_now(asker, tid, request);
+    }
+
+    /// True where a request is about a host that may be newer than what is known here: a task
+    /// can hear of a host by a message sooner than its own host does.
+    fn is_ahead(&self, request: &Request) -> bool {
+        let is_new = |tid: &Tid| host_of(*tid).is_some_and(|host| self.hosts.may_be_new(host));
+        let is_unknown = |name: &Blob| name.0 != b"." && self.hosts.named(name).is_none();
+        match request {
+            Request::Config => true,
+            Request::Tasks { place: tid }
+            | Request::Signal { tid, .. }
+            | Request::TaskStatus { tid }
+            | Request::SetTrace { tid, .. }
+            | Request::HostClock { host: tid } => is_new(tid),
+            Request::FreeContext { context } => is_new(&Tid::from_c_int(*context)),
+            Request::Notify { tids, .. } => tids.iter().any(is_new),
+            Request::HostStatus { name } => is_unknown(name),
+            Request::DelHosts { hosts } => hosts.iter().any(is_unknown),
+            Request::Spawn { spawn } => spawn.flags & TASK_HOST != 0 && is_unknown(&spawn.place),
+            _ => false,
+        }
+    }
+
+    /// The first host has answered: everything that it had ordered before has come.
+    pub(super) fn serve_again(&mut self, number: u64, reply: Reply) {
+        let Some(Held { asker, tid, request }) = self.pending.held.remove(&number) else { return };
+        match reply {
+            // Old news are better than none.
+            Reply::Failed { .. } if request == Request::Config => {
+                self.serve_now(asker, tid, request);
+            }
+            Reply::Failed { code } => self.fail(asker, code),
+            _ => self.serve_now(asker, tid, request),
+        }
+    }
+
+    fn serve_now(&mut self, asker: Asker, tid: Tid, request: Request) {
         match request {
             Request::Config => self.answer(asker, Reply::Hosts { hosts: self.hosts.infos() }),
             Request::Tasks { place } => self.list_tasks(asker, place),
@@ -50,7 +96,14 @@ impl Machine {
             Request::HostStatus { name } => self.host_status(asker, &name),
             Request::DelHosts { hosts } => self.del_hosts(asker, &hosts),
             Request::Notify { kind, cancel, context, tag, count, tids } => {
-                let of = crate::notify::Watch { owner: tid, kind, of: Tid::NONE, context, tag, left: count };
+                let of = crate::notify::Watch {
+                    owner: tid,
+                    kind,
+                    of: Tid::NONE,
+                    context,
+                    tag,
+                    left: count,
+                };
                 self.notify(asker, cancel, of, &tids);
             }
             Request::PutInfo { .. }

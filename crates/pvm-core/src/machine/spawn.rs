@@ -222,7 +222,7 @@ impl Machine {
     fn batch_done(&mut self, batch: Batch) {
         let tids = batch.tids();
         if !matches!(batch.asker, Asker::Peer { .. }) {
-            self.tell_siblings(&batch, &tids);
+            self.tell_siblings(&tids);
         }
         let outcomes = batch.places.iter().filter_map(|place| place.outcome).collect();
         self.answer(batch.asker.clone(), Reply::Spawned { outcomes, tried: batch.tried });
@@ -237,8 +237,8 @@ impl Machine {
         }
     }
 
-    fn tell_siblings(&mut self, batch: &Batch, tids: &[Tid]) {
-        let mut hosts: Vec<_> = batch.places.iter().map(|place| place.host).collect();
+    fn tell_siblings(&mut self, tids: &[Tid]) {
+        let mut hosts: Vec<_> = tids.iter().map(|tid| tid.host()).collect();
         hosts.sort_unstable();
         hosts.dedup();
         for host in hosts {
@@ -269,7 +269,11 @@ fn new_task(share: &Share, batch: u64) -> Task {
 
 fn new_child(share: &Share) -> Child {
     Child {
-        output: share.spawn.inherited.output.clone(),
+        // A command gets the output itself.
+        output: match share.operator {
+            Some(_) => crate::tasks::nothing_inherited().output,
+            None => share.spawn.inherited.output.clone(),
+        },
         parent: share.parent,
         operator: share.operator.clone(),
         status: None,

@@ -168,9 +168,9 @@ fn run(mut command: Command, launch: &Launch, around: &Surroundings) -> std::io:
     };
     // Limits are inherited, so the task's is set for the moment of its start.
     let set = |limit: Rlimit| rustix::process::setrlimit(Resource::Nofile, limit);
-    let _ = set(around.files.clone());
+    let _ = set(around.files);
     let started = command.spawn();
-    let _ = set(around.files_raised.clone());
+    let _ = set(around.files_raised);
     // The child is waited for by its number, with all others.
     Ok(Child { pid: started?.id(), outputs, input })
 }
@@ -217,7 +217,7 @@ mod tests {
             home: "/usr".into(),
             root: Some("/opt/neopvm".into()),
             null: std::fs::File::open("/dev/null").unwrap().into(),
-            files: files.clone(),
+            files,
             files_raised: files,
         }
     }

@@ -144,8 +144,8 @@ impl Wiring {
             let mut retry = RETRY_FIRST;
             loop {
                 let connected = timeout(HANDSHAKE_TIME, connect(address, config.clone())).await;
-                if let Ok(Ok(stream)) = connected {
-                    return wiring.up(stream, called).await;
+                if let Ok(Ok((stream, first))) = connected {
+                    return wiring.up(stream, called, first).await;
                 }
                 sleep(retry).await;
                 retry = (retry * 2).min(RETRY_MAX);
@@ -173,14 +173,14 @@ impl Wiring {
                     let accepted = timeout(HANDSHAKE_TIME, acceptor.accept(stream)).await;
                     drop(place);
                     if let Ok(Ok(stream)) = accepted {
-                        wiring.up(stream.into(), None).await;
+                        wiring.up(stream.into(), None, Vec::new()).await;
                     }
                 });
             }
         });
     }
 
-    async fn up(&self, stream: TlsStream<TcpStream>, called: Option<HostIndex>) {
+    async fn up(&self, stream: TlsStream<TcpStream>, called: Option<HostIndex>, first: Vec<u8>) {
         let Some(fingerprint) = peer_fingerprint(stream.get_ref().1) else { return };
         let id = 1 + self.last.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let (batches, queue) = mpsc::channel(BATCHES);
@@ -191,7 +191,7 @@ impl Wiring {
         let events = self.events.clone();
         let reader = tokio::spawn(async move {
             if started.await.is_ok() {
-                read(reader, &events, id).await;
+                read(reader, first, &events, id).await;
                 let _ = events.send(LinkEvent::Down { id }).await;
             }
         });
@@ -203,14 +203,21 @@ impl Wiring {
     }
 }
 
+/// Connects, and waits for the first bytes of the hello: only they say that the other side has
+/// accepted this side's key.
 async fn connect(
     address: SocketAddr,
     config: Arc<ClientConfig>,
-) -> std::io::Result<TlsStream<TcpStream>> {
+) -> std::io::Result<(TlsStream<TcpStream>, Vec<u8>)> {
     let stream = TcpStream::connect(address).await?;
     set_options(&stream);
     let name = ServerName::from(address.ip());
-    Ok(TlsConnector::from(config).connect(name, stream).await?.into())
+    let mut stream = TlsStream::from(TlsConnector::from(config).connect(name, stream).await?);
+    let mut first = Vec::with_capacity(1024);
+    match stream.read_buf(&mut first).await? {
+        0 => Err(std::io::ErrorKind::ConnectionRefused.into()),
+        _ => Ok((stream, first)),
+    }
 }
 
 /// A peer that is silent for ever is noticed by the kernel, without a timer of ours.
@@ -224,14 +231,16 @@ fn set_options(stream: &TcpStream) {
     let _ = sockopt::set_tcp_user_timeout(stream, total.as_millis() as u32);
 }
 
-async fn read(mut stream: ReadHalf<TlsStream<TcpStream>>, events: &Events, id: u64) {
+async fn read(
+    mut stream: ReadHalf<TlsStream<TcpStream>>,
+    first: Vec<u8>,
+    events: &Events,
+    id: u64,
+) {
     let mut frames = FrameBuffer::new(FRAME_BYTES_MAX);
+    frames.push(&first);
     let mut scratch = vec![0; 64 << 10];
     loop {
-        match stream.read(&mut scratch).await {
-            Ok(n) if n > 0 => frames.push(&scratch[..n]),
-            _ => return,
-        }
         loop {
             let frame = match frames.next_frame() {
                 Ok(None) => break,
@@ -243,6 +252,10 @@ async fn read(mut stream: ReadHalf<TlsStream<TcpStream>>, events: &Events, id: u
             if events.send(LinkEvent::Frame { id, frame }).await.is_err() {
                 return;
             }
+        }
+        match stream.read(&mut scratch).await {
+            Ok(n) if n > 0 => frames.push(&scratch[..n]),
+            _ => return,
         }
     }
 }

@@ -5,8 +5,10 @@ use pvm_wire::{Blob, Envelope, HostIndex, choice};
 
 /// Most of a message's body in one frame, so that nobody waits long behind a large message.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
-/// The largest frame: a snapshot of what all hosts agree on.
-pub(crate) const FRAME_BYTES_MAX: usize = pvm_wire::FRAME_BYTES_MAX;
+/// Something said that is longer goes in pieces.
+pub(crate) const SAID_BYTES_MAX: usize = 1 << 20;
+/// The largest frame.
+pub(crate) const FRAME_BYTES_MAX: usize = 4 << 20;
 
 choice! {
     /// One frame.
@@ -57,5 +59,12 @@ choice! {
         },
         /// The sender's host ends now.
         7 => Goodbye,
+        /// A part of something said that is too long for one frame.
+        8 => Piece {
+            /// The bytes.
+            bytes: Blob,
+            /// True for the last one.
+            last: bool,
+        },
     }
 }

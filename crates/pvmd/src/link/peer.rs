@@ -3,15 +3,18 @@
 
 use crate::inbox::Inbox;
 use crate::link::connection::Connection;
-use crate::link::frames::{CHUNK_BYTES, LinkFrame};
+use crate::link::frames::{CHUNK_BYTES, LinkFrame, SAID_BYTES_MAX};
 use crate::link::incoming::{Assembly, Nonsense};
 use crate::link::session::Outgoing;
 use pvm_shm::Payload;
 use pvm_wire::peer::{HostFacts, PeerMessage};
-use pvm_wire::{Blob, Bytes as _, Envelope, HostIndex, write_frame};
+use pvm_wire::{Blob, Bytes as _, Envelope, HostIndex, Wire as _, write_frame};
 use std::collections::VecDeque;
 use std::time::Instant;
 use tokio::task::AbortHandle;
+
+/// Longest thing that a machine may say.
+const PIECES_BYTES_MAX: usize = 1 << 30;
 
 /// Another host.
 #[derive(Debug)]
@@ -40,6 +43,8 @@ pub(crate) struct Peer {
     /// Something was delivered that the peer has not been told of.
     delivered: bool,
     incoming: Assembly,
+    /// Pieces of what the machine there says.
+    pieces: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +70,7 @@ impl Peer {
             sent_through: 0,
             delivered: false,
             incoming: Assembly::default(),
+            pieces: Vec::new(),
         }
     }
 
@@ -88,10 +94,28 @@ impl Peer {
         self.was_up = true;
     }
 
+    /// A piece of what the machine there says; the whole with the last one.
+    pub(crate) fn piece(
+        &mut self,
+        bytes: &[u8],
+        last: bool,
+    ) -> Result<Option<PeerMessage>, Nonsense> {
+        if self.pieces.len() + bytes.len() > PIECES_BYTES_MAX {
+            return Err(Nonsense::Bytes);
+        }
+        self.pieces.extend_from_slice(bytes);
+        if !last {
+            return Ok(None);
+        }
+        let whole = std::mem::take(&mut self.pieces);
+        PeerMessage::from_bytes(&whole).map(Some).map_err(|_| Nonsense::Bytes)
+    }
+
     /// The connection is gone. What machines said is said again by them.
     pub(crate) fn down(&mut self, now: Instant) {
         self.connection = None;
         self.said.clear();
+        self.pieces.clear();
         self.sending = None;
         self.down_since = Some(now);
     }
@@ -182,6 +206,19 @@ impl Drop for Peer {
     }
 }
 
+/// What machines say may be long: a snapshot of all that they agree on.
+fn write_said(batch: &mut Vec<u8>, message: PeerMessage) {
+    let bytes = message.to_bytes();
+    if bytes.len() <= SAID_BYTES_MAX {
+        return write_frame(batch, 0, &LinkFrame::Said { message });
+    }
+    let mut pieces = bytes.chunks(SAID_BYTES_MAX).peekable();
+    while let Some(piece) = pieces.next() {
+        let last = pieces.peek().is_none();
+        write_frame(batch, 0, &LinkFrame::Piece { bytes: Blob(piece.to_vec()), last });
+    }
+}
+
 /// Puts frames into a batch: the rest of the current message, what machines said before it was
 /// queued, the next message.
 fn fill(
@@ -207,7 +244,7 @@ fn fill(
             }
         } else if said.front().is_some_and(|(behind, _)| *behind <= *sent_through) {
             let Some((_, message)) = said.pop_front() else { return };
-            write_frame(batch, 0, &LinkFrame::Said { message });
+            write_said(batch, message);
         } else if let Some((sequence, (envelope, _))) = messages.next() {
             write_frame(batch, 0, &LinkFrame::Begin { sequence, envelope: *envelope });
             *sending = Some(Sending { sequence, offset: 0 });

@@ -26,8 +26,8 @@ pub(crate) struct Connection {
     pub(crate) tid: Option<Tid>,
     /// Closed once all is sent.
     pub(crate) ending: bool,
-    /// When it must have said hello; none once it has.
-    deadline: Option<Instant>,
+    /// It has said hello.
+    known: bool,
     /// What the poll set waits for now.
     pub(crate) reading: bool,
     /// What the poll set waits for now.
@@ -37,13 +37,7 @@ pub(crate) struct Connection {
 impl Connection {
     /// True where hello was said.
     pub(crate) const fn is_known(&self) -> bool {
-        self.deadline.is_none()
-    }
-
-    /// It has said hello: its frames may be longer and its time has no end.
-    pub(crate) const fn know(&mut self) {
-        self.deadline = None;
-        self.stream.set_limit(REQUEST_BYTES_MAX);
+        self.known
     }
 }
 
@@ -51,6 +45,8 @@ impl Connection {
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     all: BTreeMap<u64, Connection>,
+    /// Those that have not said hello, and when they must have. Older ones come first.
+    strangers: BTreeMap<u64, Instant>,
     last: u64,
     /// Peers dropped for what they sent or did not send.
     pub(crate) bad_peers: u64,
@@ -62,9 +58,6 @@ pub(crate) enum Stranger {
     /// Another user's process.
     #[error("user {0} may not connect")]
     User(u32),
-    /// Too many at once.
-    #[error("too many connections that have not said hello")]
-    Crowd,
 }
 
 impl Connections {
@@ -73,21 +66,33 @@ impl Connections {
         if peer.uid != rustix::process::getuid().as_raw() {
             return Err(Stranger::User(peer.uid));
         }
-        if self.all.values().filter(|c| !c.is_known()).count() >= STRANGERS_MAX {
-            return Err(Stranger::Crowd);
-        }
         self.last += 1;
         let connection = Connection {
             stream: Stream::new(fd, STRANGER_BYTES_MAX),
             pid: peer.pid,
             tid: None,
             ending: false,
-            deadline: Some(now + HELLO_TIME),
+            known: false,
             reading: true,
             writing: false,
         };
         self.all.insert(self.last, connection);
+        self.strangers.insert(self.last, now + HELLO_TIME);
         Ok(self.last)
+    }
+
+    /// One has said hello: its frames may be longer and its time has no end.
+    pub(crate) fn know(&mut self, number: u64) {
+        self.strangers.remove(&number);
+        if let Some(connection) = self.all.get_mut(&number) {
+            connection.known = true;
+            connection.stream.set_limit(REQUEST_BYTES_MAX);
+        }
+    }
+
+    /// True while so many are about to say hello that others have to wait.
+    pub(crate) fn are_crowded(&self) -> bool {
+        self.strangers.len() >= STRANGERS_MAX
     }
 
     /// One of them, while it is there.
@@ -97,6 +102,7 @@ impl Connections {
 
     /// Takes one out.
     pub(crate) fn remove(&mut self, number: u64) -> Option<Connection> {
+        self.strangers.remove(&number);
         self.all.remove(&number)
     }
 
@@ -112,13 +118,13 @@ impl Connections {
 
     /// When the next stranger's time is over.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.all.values().filter_map(|connection| connection.deadline).min()
+        self.strangers.values().next().copied()
     }
 
     /// Those whose time is over.
     pub(crate) fn overdue(&self, now: Instant) -> Vec<u64> {
-        let late = |c: &Connection| c.deadline.is_some_and(|deadline| deadline <= now);
-        self.all.iter().filter(|(_, c)| late(c)).map(|(number, _)| *number).collect()
+        let late = self.strangers.iter().take_while(|(_, deadline)| **deadline <= now);
+        late.map(|(number, _)| *number).collect()
     }
 }
 
@@ -148,10 +154,12 @@ mod tests {
         let mut connections = Connections::default();
         assert_eq!(admit(&mut connections, uid + 1, now), Err(Stranger::User(uid + 1)));
         for _ in 0..STRANGERS_MAX {
+            assert!(!connections.are_crowded());
             admit(&mut connections, uid, now).unwrap();
         }
-        assert_eq!(admit(&mut connections, uid, now), Err(Stranger::Crowd));
-        connections.get(1).unwrap().know();
+        assert!(connections.are_crowded());
+        connections.know(1);
+        assert!(!connections.are_crowded());
         let late = admit(&mut connections, uid, now + HELLO_TIME / 2).unwrap();
         let overdue = connections.overdue(now + HELLO_TIME);
         assert!(!overdue.contains(&1) && !overdue.contains(&late));

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// Above this no further output or request is read until the daemon has caught up.
 const UNANSWERED_BYTES_MAX: usize = 16 << 20;
+/// Records that are told together; a single one may be larger.
+const PORTION_BYTES_MAX: usize = 1 << 20;
 
 /// The parent's memory for its daemon.
 #[derive(Debug, Default)]
@@ -60,9 +62,21 @@ impl Journal {
         };
     }
 
-    /// All that was saved.
-    pub(crate) fn records(&self) -> Vec<(Blob, Blob)> {
-        self.records.iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+    /// All that was saved, in portions that fit frames.
+    pub(crate) fn records(&self) -> Vec<Vec<(Blob, Blob)>> {
+        let mut portions = Vec::new();
+        let (mut portion, mut size) = (Vec::new(), 0);
+        for (key, value) in &self.records {
+            let bytes = key.0.len() + value.0.len();
+            if size + bytes > PORTION_BYTES_MAX && !portion.is_empty() {
+                portions.push(std::mem::take(&mut portion));
+                size = 0;
+            }
+            size += bytes;
+            portion.push((key.clone(), value.clone()));
+        }
+        portions.push(portion);
+        portions
     }
 }
 
@@ -102,6 +116,8 @@ mod tests {
         journal.save("b".into(), Some("2".into()));
         journal.save("a".into(), Some("3".into()));
         journal.save("b".into(), None);
-        assert_eq!(journal.records(), [("a".into(), "3".into())]);
+        assert_eq!(journal.records(), [[("a".into(), "3".into())]]);
+        journal.save("c".into(), Some(Blob(vec![0; PORTION_BYTES_MAX])));
+        assert_eq!(journal.records().len(), 2);
     }
 }

@@ -1,7 +1,7 @@
 //! What the parent waits for.
 
-use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::event::Timespec;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
@@ -118,7 +118,12 @@ impl Poll {
     }
 
     /// Adds a descriptor; closing it takes it out.
-    pub(crate) fn add(&self, fd: impl AsFd, token: Token, interest: Interest) -> std::io::Result<()> {
+    pub(crate) fn add(
+        &self,
+        fd: impl AsFd,
+        token: Token,
+        interest: Interest,
+    ) -> std::io::Result<()> {
         let data = EventData::new_u64(token.to_word());
         Ok(epoll::add(&self.epoll, fd, data, interest.flags())?)
     }

@@ -8,8 +8,12 @@ use crate::processes;
 use pvm_core::io::Event;
 use pvm_wire::request::{Reply, Request, Role};
 use pvm_wire::{Blob, Code, PROTOCOL_VERSION, Reader, Wire as _};
+use rustix::io::Errno;
 use rustix::net::{SocketFlags, sockopt};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long nobody is let in when there are no descriptors left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// What is wrong with a peer. It is dropped.
 enum Fault {
@@ -24,7 +28,16 @@ impl Parent {
     pub(super) fn accept(&mut self) {
         // One at a time: the poll set tells of the next one.
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let Ok(fd) = rustix::net::accept_with(&self.listener, flags) else { return };
+        let fd = match rustix::net::accept_with(&self.listener, flags) {
+            Ok(fd) => fd,
+            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => return,
+            Err(error) => {
+                // Out of descriptors or memory: others wait until some are free.
+                self.log.line(&format!("nobody can connect: {error}"));
+                self.accept_again = Some(Instant::now() + ACCEPT_PAUSE);
+                return;
+            }
+        };
         let Ok(credentials) = sockopt::socket_peercred(&fd) else { return };
         let peer = Peer {
             uid: credentials.uid.as_raw(),
@@ -83,7 +96,7 @@ impl Parent {
                 Err(Fault::Version(version))
             }
             Request::Hello { role, program, reset, .. } => {
-                connection.know();
+                self.connections.know(number);
                 self.greet((number, id), role, program, reset);
                 Ok(())
             }
@@ -143,7 +156,7 @@ impl Parent {
     /// Ends a connection and tells the machine, if that knows it.
     pub(super) fn close(&mut self, number: u64) {
         let Some(connection) = self.connections.remove(number) else { return };
-        if connection.is_known() && !connection.ending {
+        if connection.is_known() {
             self.tell(Event::Closed { connection: number });
         }
     }
@@ -155,13 +168,24 @@ impl Parent {
         }
     }
 
+    /// Listens while there is room for strangers.
+    pub(super) fn settle_listener(&mut self) {
+        self.accept_again.take_if(|at| *at <= Instant::now());
+        let old = Interest::of(self.listening, false);
+        self.listening = self.accept_again.is_none() && !self.connections.are_crowded();
+        let new = Interest::of(self.listening, false);
+        self.poll.change(&self.listener, Token::Listener, (old, new));
+    }
+
     /// Sends what is queued for connections, and waits for what is right for each.
     pub(super) fn settle_connections(&mut self) {
         let reads = !self.journal.full();
         for number in std::mem::take(&mut self.touched) {
             let Some(connection) = self.connections.get(number) else { continue };
             let end = match connection.stream.flush() {
-                Ok(()) if connection.ending && !connection.stream.pending() => Some(StreamEnd::Closed),
+                Ok(()) if connection.ending && !connection.stream.pending() => {
+                    Some(StreamEnd::Closed)
+                }
                 Ok(()) => None,
                 Err(end) => Some(end),
             };

@@ -43,6 +43,8 @@ impl Parent {
             log,
             poll,
             listener,
+            listening: true,
+            accept_again: None,
             children,
             _terminations: terminations,
             connections: Default::default(),
@@ -74,7 +76,7 @@ impl Parent {
 fn surroundings(folder: &RuntimeDir, places: &Places) -> Result<Surroundings> {
     let files = rustix::process::getrlimit(Resource::Nofile);
     let files_raised = Rlimit { current: files.maximum, maximum: files.maximum };
-    rustix::process::setrlimit(Resource::Nofile, files_raised.clone())?;
+    rustix::process::setrlimit(Resource::Nofile, files_raised)?;
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     Ok(Surroundings {
         socket: folder.socket(),

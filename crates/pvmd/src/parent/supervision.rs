@@ -33,10 +33,12 @@ impl Parent {
             folder: Blob(self.folder.path().as_os_str().as_bytes().to_vec()),
             join_address: address,
             join_fingerprint: Blob(fingerprint),
-            records: self.journal.records(),
             processes: self.tasks.processes(),
             clock: self.clock,
         };
+        for records in self.journal.records() {
+            daemon.stream.push(0, &Up::Records { records });
+        }
         daemon.stream.push(0, &Up::Begin { begin });
         for (number, event) in self.journal.unanswered() {
             daemon.stream.push(number, &Up::Happened { event: event.clone() });

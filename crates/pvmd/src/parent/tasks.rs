@@ -50,7 +50,10 @@ impl Tasks {
         let mut line = line;
         line.find_map(|pid| {
             let waiting = |task: &Task| task.started == Some(pid) && task.enrolled.is_none();
-            self.tasks.iter().find(|(_, task)| waiting(task) && !task.forgotten).map(|(tid, _)| *tid)
+            self.tasks
+                .iter()
+                .find(|(_, task)| waiting(task) && !task.forgotten)
+                .map(|(tid, _)| *tid)
         })
     }
 

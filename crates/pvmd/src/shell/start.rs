@@ -32,9 +32,17 @@ pub(crate) fn run() -> Result<()> {
 async fn start() -> Result<Shell> {
     let (uplink, broker) = sockets()?;
     let mut uplink = Uplink::new(uplink);
-    let mut frames = uplink.receive().await?.into_iter();
-    let Some((_, Up::Begin { begin })) = frames.next() else { bail!("no beginning") };
-    let mut shell = build(begin, uplink, broker).await?;
+    let mut records = Vec::new();
+    let mut frames = Vec::new().into_iter();
+    let begin = loop {
+        match frames.next() {
+            None => frames = uplink.receive().await?.into_iter(),
+            Some((_, Up::Records { records: more })) => records.extend(more),
+            Some((_, Up::Begin { begin })) => break begin,
+            Some(_) => bail!("no beginning"),
+        }
+    };
+    let mut shell = build(begin, records, (uplink, broker)).await?;
     for (number, up) in frames {
         if let Up::Happened { event } = up {
             shell.happened(number, event).await?;
@@ -55,8 +63,11 @@ fn sockets() -> Result<(UnixStream, ParentBroker)> {
     Ok((UnixStream::from_std(uplink)?, ParentBroker::new(broker.into())))
 }
 
-async fn build(begin: Begin, uplink: Uplink, broker: ParentBroker) -> Result<Shell> {
-    let mut records = begin.records;
+async fn build(
+    begin: Begin,
+    mut records: Vec<(Blob, Blob)>,
+    (uplink, broker): (Uplink, ParentBroker),
+) -> Result<Shell> {
     let own = OwnRecords::take(&mut records);
     let key = own.key.map_or_else(tls::new_key, |key| Ok(key.0))?;
     let identity = tls::Identity::new(&key)?;
@@ -97,14 +108,14 @@ async fn build(begin: Begin, uplink: Uplink, broker: ParentBroker) -> Result<She
     let first = Place { host: HostIndex(1), first: HostIndex(1) };
     let joins = !begin.join_address.is_empty();
     let line = if joins { local::reply_line(&shell.facts) } else { String::new() };
-    if let Some(place) = own.place.or((!joins).then_some(first)) {
+    if let Some(place) = own.place.or_else(|| (!joins).then_some(first)) {
         shell.place(place, &records).await?;
         if !own.hosts.is_empty() && records.is_empty() {
             shell.turns.extend(shell.links.set_hosts(own.hosts));
         }
     } else {
         let address: SocketAddr = begin.join_address.parse().context("the machine's address")?;
-        shell.links.join(address, &begin.join_fingerprint.0)?;
+        shell.links.join(address, begin.join_fingerprint.0);
     }
     shell.uplink.tell(&Down::Ready { line }).await?;
     Ok(shell)

@@ -57,6 +57,12 @@ impl Uplink {
         let (mut part, mut size) = (Vec::new(), 0);
         for effect in effects {
             let bytes = effect.to_bytes().len();
+            if bytes > PART_BYTES_MAX * 3 {
+                // Only a record of what the whole machine agreed on can be so large.
+                let text = format!("{bytes} bytes fit no frame to the parent: not kept");
+                part.push(Effect::Log { text });
+                continue;
+            }
             if size + bytes > PART_BYTES_MAX && !part.is_empty() {
                 let effects = std::mem::take(&mut part);
                 write_frame(&mut out, number, &Down::Part { effects });

@@ -27,7 +27,8 @@ impl Host {
     pub(crate) fn start() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("pvmd-real-{}-{number}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("pvmd-real-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         Self::start_in(&folder)
     }
@@ -46,8 +47,12 @@ impl Host {
         Self { process, socket, folder: folder.to_owned() }
     }
 
-    pub(crate) fn log(&self) -> String {
-        std::fs::read_to_string(self.socket.with_file_name("pvml")).unwrap_or_default()
+    /// The logs of all hosts of the machine.
+    pub(crate) fn logs(&self) -> String {
+        let machine = self.socket.parent().and_then(Path::parent).unwrap();
+        let hosts = std::fs::read_dir(machine).into_iter().flatten().flatten();
+        let logs = hosts.filter_map(|host| std::fs::read_to_string(host.path().join("pvml")).ok());
+        logs.collect()
     }
 
     /// Process ids of the parent and its daemon.
@@ -80,6 +85,9 @@ impl Host {
 
 impl Drop for Host {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("--- logs ---\n{}", self.logs());
+        }
         drop(self.process.stdin.take());
         let until = Instant::now() + Duration::from_secs(5);
         while Instant::now() < until && matches!(self.process.try_wait(), Ok(None)) {
@@ -87,9 +95,6 @@ impl Drop for Host {
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
-        if std::thread::panicking() {
-            eprintln!("--- log ---\n{}", self.log());
-        }
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

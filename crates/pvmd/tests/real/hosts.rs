@@ -4,6 +4,7 @@ use crate::client::{Client, Host, run_script, spawn_request, until};
 use pvm_wire::request::{HostInfo, Reply, Request, Role};
 use pvm_wire::{Blob, PROTOCOL_VERSION};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 fn hosts(client: &mut Client) -> Vec<HostInfo> {
     let Reply::Hosts { hosts } = client.ask(&Request::Config) else { panic!() };
@@ -11,7 +12,7 @@ fn hosts(client: &mut Client) -> Vec<HostInfo> {
 }
 
 /// A machine of this many hosts, and an operator on the first.
-fn machine(count: u32) -> (Host, Client) {
+pub(crate) fn machine(count: u32) -> (Host, Client) {
     let host = Host::start();
     let mut client = Client::operator(&host);
     let reply = client.ask(&Request::AddLocal { count: count - 1 });
@@ -21,11 +22,15 @@ fn machine(count: u32) -> (Host, Client) {
     (host, client)
 }
 
+/// The local socket of another host of the machine.
+pub(crate) fn socket_of(host: &Host, number: u32) -> PathBuf {
+    host.socket.parent().unwrap().with_file_name(number.to_string()).join("pvmd.sock")
+}
+
 /// An operator on another host of the machine, once that has learned the state.
-fn operator_of(host: &Host, number: u32) -> Client {
-    let folder = host.socket.parent().unwrap().with_file_name(number.to_string());
+pub(crate) fn operator_of(host: &Host, number: u32) -> Client {
     loop {
-        let mut client = Client::connect_to(&folder.join("pvmd.sock"));
+        let mut client = Client::connect_to(&socket_of(host, number));
         if let Reply::Ready { .. } = client.hello(Role::Operator, PROTOCOL_VERSION) {
             return client;
         }

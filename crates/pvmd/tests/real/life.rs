@@ -4,7 +4,7 @@ use crate::client::{Client, Host, children, command, run_script, until};
 use pvm_wire::request::{Reply, Request};
 use std::process::Command;
 
-fn kill(signal: &str, pid: u32) {
+pub(crate) fn kill(signal: &str, pid: u32) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
 }
 

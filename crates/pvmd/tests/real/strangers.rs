@@ -1,15 +1,22 @@
 //! Who may not, and what is no request.
 
-use crate::client::{Client, Host};
+use crate::client::{Client, Host, PATIENCE};
 use pvm_wire::request::{Reply, Request, Role};
 use pvm_wire::{Blob, Code, PROTOCOL_VERSION, Tid};
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
 
 #[test]
 fn another_version_is_refused_with_both_named() {
     let host = Host::start();
     let mut client = Client::connect(&host);
     let version = PROTOCOL_VERSION + 7;
-    client.send(&Request::Hello { version, role: Role::Task, program: Blob::default(), reset: true });
+    client.send(&Request::Hello {
+        version,
+        role: Role::Task,
+        program: Blob::default(),
+        reset: true,
+    });
     let Reply::Refused { code, reason } = client.answer(0) else { panic!("not refused") };
     assert_eq!(code, Code::BadVersion);
     assert!(reason.contains(&format!("protocol {PROTOCOL_VERSION}")), "{reason}");
@@ -71,4 +78,29 @@ fn absurd_requests_of_a_task_are_refused_and_harm_nobody() {
         assert_eq!(client.ask(&request), Reply::Failed { code }, "{request:?}");
     }
     assert!(matches!(client.ask(&Request::Config), Reply::Hosts { .. }));
+}
+
+#[test]
+fn garbage_on_the_link_port_is_refused() {
+    let host = Host::start();
+    let mut good = Client::operator(&host);
+    let Reply::Status { status } = good.ask(&Request::DaemonStatus) else { panic!() };
+    let mut idle = Vec::new();
+    for round in 0..100 {
+        let mut stream = TcpStream::connect(&status.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        if round % 4 == 0 && idle.len() < 20 {
+            idle.push(stream);
+            continue;
+        }
+        let _ = stream.write_all(&vec![round; 10 + usize::from(round) * 40]);
+        let _ = stream.shutdown(Shutdown::Write);
+        // An alert at most, never a hello.
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        assert!(answer.len() < 20, "{answer:?}");
+    }
+    assert!(matches!(good.ask(&Request::AddLocal { count: 1 }), Reply::HostResults { .. }));
+    let Reply::Status { status } = good.ask(&Request::DaemonStatus) else { panic!() };
+    assert_eq!(status.restarts, 0);
 }

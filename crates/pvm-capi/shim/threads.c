@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Run-time libraries of compilers (libgfortran, libstdc++) refer to the thread functions weakly: in a
+ * statically linked program they take them if one of them is there, and then call the others, too.
+ * This library brings one, so it brings all; without this list such a program dies at its end.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+
+typedef void (*function)(void);
+
+const function _neopvm_thread_functions[] = {
+    (function)pthread_once,          (function)pthread_getspecific,
+    (function)pthread_setspecific,   (function)pthread_create,
+    (function)pthread_join,          (function)pthread_equal,
+    (function)pthread_self,          (function)pthread_detach,
+    (function)pthread_cancel,        (function)sched_yield,
+    (function)pthread_mutex_lock,    (function)pthread_mutex_trylock,
+    (function)pthread_mutex_timedlock, (function)pthread_mutex_unlock,
+    (function)pthread_mutex_init,    (function)pthread_mutex_destroy,
+    (function)pthread_cond_init,     (function)pthread_cond_broadcast,
+    (function)pthread_cond_signal,   (function)pthread_cond_wait,
+    (function)pthread_cond_timedwait, (function)pthread_cond_destroy,
+    (function)pthread_key_create,    (function)pthread_key_delete,
+    (function)pthread_mutexattr_init, (function)pthread_mutexattr_settype,
+    (function)pthread_mutexattr_destroy, (function)pthread_rwlock_rdlock,
+    (function)pthread_rwlock_wrlock, (function)pthread_rwlock_tryrdlock,
+    (function)pthread_rwlock_trywrlock, (function)pthread_rwlock_unlock,
+    (function)pthread_rwlock_init,   (function)pthread_rwlock_destroy,
+};

@@ -1,0 +1,175 @@
+//! The libraries as programs meet them: headers, names, sizes, old link lines.
+//!
+//! Nothing here needs a machine. Compilers that are not installed are named and left out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// This crate's folder.
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder for this test's files.
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).expect("cargo's own folder can be written");
+    folder
+}
+
+/// Runs a command; its output if it succeeded.
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{text}{errors}", output.status);
+    text
+}
+
+fn has(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success());
+    if !found {
+        println!("skipped: no {program} here");
+    }
+    found
+}
+
+/// The archive that cargo made together with this test: the newest one beside it.
+fn archive() -> PathBuf {
+    let own = std::env::current_exe().expect("the test runs");
+    let beside = std::fs::read_dir(own.parent().expect("a program has a folder"));
+    let is_archive = |name: &str| name.starts_with("libpvm_capi") && name.ends_with(".a");
+    beside
+        .expect("the folder can be read")
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_str().is_some_and(is_archive))
+        .max_by_key(|entry| entry.metadata().and_then(|data| data.modified()).ok())
+        .expect("the library was built before its test")
+        .path()
+}
+
+/// The folder with the linked libraries, made once.
+fn libraries() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let archive = archive();
+        let folder = scratch("libraries");
+        run(Command::new("bash").arg(here().join("link.sh")).arg(&archive).arg(&folder));
+        folder
+    })
+}
+
+/// Compiles a file of `tests/c` and runs it with our libraries.
+fn compile_and_run(compiler: &str, file: &str, options: &[&str], libraries_used: &[&str]) {
+    let name = format!("{file}{}", options.join("").replace(['/', '='], "_"));
+    let program = scratch("programs").join(name);
+    let source = here().join("tests/c").join(file);
+    run(Command::new(compiler)
+        .args(options)
+        .arg("-I")
+        .arg(here().join("../../include"))
+        .arg(source)
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(libraries())
+        .args(libraries_used));
+    // No machine of the user's may answer.
+    let nowhere = scratch("nowhere");
+    run(Command::new(program)
+        .env("LD_LIBRARY_PATH", libraries())
+        .env("PVM_TMP", nowhere)
+        .env_remove("PVMSOCK"));
+}
+
+/// Name, and kind with the size of a datum, of each line of a list that is not left out.
+fn listed(list: &str) -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(here().join("abi").join(list)).expect("the list is there");
+    text.lines()
+        .filter(|line| !line.starts_with(['#', '-']))
+        .map(|line| line.split_once(' ').expect("name and kind"))
+        .map(|(name, kind)| (name.into(), kind.into()))
+        .collect()
+}
+
+#[test]
+fn every_public_symbol_is_there_with_its_kind_and_size() {
+    let library = libraries().join("libpvm3.so.3");
+    let symbols = run(Command::new("nm").args(["-D", "--defined-only", "-S"]).arg(library));
+    let exported: BTreeMap<String, String> = symbols
+        .lines()
+        .filter_map(|line| {
+            let [_, size, kind, name] = line.split_whitespace().collect::<Vec<_>>()[..] else {
+                return None;
+            };
+            let size = u64::from_str_radix(size, 16).expect("nm writes numbers");
+            let what = if kind == "T" { "function".into() } else { format!("data {size}") };
+            Some((name.into(), what))
+        })
+        .collect();
+    for list in ["libpvm3", "libgpvm3", "libfpvm3"] {
+        for (name, what) in listed(&format!("symbols-{list}.txt")) {
+            assert_eq!(exported.get(&name), Some(&what), "{name} of {list}");
+        }
+    }
+    for name in exported.keys() {
+        let known = ["pvm", "Pvm", "neopvm_", "vpvmlogprintf", "lpvmerr"];
+        assert!(known.iter().any(|k| name.starts_with(k)), "{name} is exported");
+    }
+}
+
+#[test]
+fn the_shared_libraries_have_the_old_names() {
+    if !has("readelf") {
+        return;
+    }
+    let dynamic = |file: &str| {
+        run(Command::new("readelf").args(["-d", "-W"]).arg(libraries().join(file)))
+    };
+    assert!(dynamic("libpvm3.so.3").contains("[libpvm3.so.3]"));
+    for name in ["libgpvm3.so.3", "libfpvm3.so.3"] {
+        let text = dynamic(name);
+        assert!(text.contains(&format!("[{name}]")) && text.contains("[libpvm3.so.3]"), "{text}");
+    }
+}
+
+#[test]
+fn numbers_and_layouts_are_those_of_the_abi() {
+    compile_and_run("cc", "abi_numbers.c", &["-std=c11"], &[]);
+}
+
+#[test]
+fn headers_serve_every_dialect() {
+    let warnings = ["-Wall", "-Wextra", "-Werror", "-pedantic"];
+    for dialect in ["-std=c89", "-std=gnu89", "-std=c99", "-std=c11", "-std=gnu17"] {
+        let options = [&[dialect], &warnings[..]].concat();
+        compile_and_run("cc", "headers.c", &options, &["-lpvm3"]);
+    }
+    compile_and_run("cc", "headers.c", &["-std=c99", "-DWITH_HANDLES"], &["-lpvm3"]);
+    if has("c++") {
+        let options = ["-x", "c++", "-Wall", "-DWITH_HANDLES"];
+        compile_and_run("c++", "headers.c", &options, &["-lpvm3"]);
+    }
+}
+
+#[test]
+fn old_programs_link_and_run_in_every_way() {
+    let old = ["-std=gnu89", "-fcommon", "-w"];
+    for way in [&[][..], &["-no-pie"], &["-static"], &["-O2", "-fPIE", "-pie"]] {
+        let options = [&old[..], way].concat();
+        compile_and_run("cc", "pack.c", &options, &["-lfpvm3", "-lgpvm3", "-lpvm3"]);
+    }
+}
+
+#[test]
+fn fortran_programs_link_and_run_in_every_way() {
+    if !has("gfortran") {
+        return;
+    }
+    for way in [&[][..], &["-static"]] {
+        let options = [&["-fallow-argument-mismatch", "-w"], way].concat();
+        compile_and_run("gfortran", "pack.f", &options, &["-lfpvm3", "-lgpvm3", "-lpvm3"]);
+    }
+}

@@ -1,0 +1,195 @@
+//! `pvm run`: what comes out, how it ends, and that nothing is left.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "support/place.rs"]
+mod place;
+
+use place::Place;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Nothing here takes a tenth of it.
+const TIME_MAX: Duration = Duration::from_secs(30);
+
+fn run(place: &Place, args: &[&str]) -> Output {
+    place.command(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+/// Waits without a chance to hang for ever.
+fn end_of(child: &mut Child) -> Option<i32> {
+    let end = Instant::now() + TIME_MAX;
+    while Instant::now() < end {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    panic!("it did not end");
+}
+
+/// Starts it, and returns when the program has said `ready`.
+fn started(place: &Place, args: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
+    let mut child = place.command(args).stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("ready") {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0, "it ended early");
+    }
+    (child, out)
+}
+
+fn send(signal: &str, child: &Child) {
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+}
+
+#[test]
+fn one_task_is_as_if_the_program_ran_here() {
+    let place = Place::new();
+    let script = "pwd; echo $A-$B; echo err >&2; exit 7";
+    let mut command = place.command(&["run", "--env", "B=b", "sh", "-c", script]);
+    let output = command.env("A", "a").output().unwrap();
+    assert_eq!(text(&output.stdout), format!("{}\na-b\n", place.home().display()));
+    assert_eq!(text(&output.stderr), "err\n");
+    assert_eq!(code(&output), 7);
+    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn standard_input_goes_to_the_first_task() {
+    let place = Place::new();
+    let mut command = place.command(&["run", "cat"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
+    let mut input = child.stdin.take().unwrap();
+    let sent = bytes.clone();
+    let feeding = std::thread::spawn(move || input.write_all(&sent).unwrap());
+    let output = child.wait_with_output().unwrap();
+    feeding.join().unwrap();
+    assert!(output.stdout == bytes, "{} bytes came back", output.stdout.len());
+    assert_eq!(code(&output), 0);
+}
+
+#[test]
+fn many_tasks_have_their_lines_marked() {
+    let place = Place::new();
+    let output = run(&place, &["run", "-n", "3", "sh", "-c", "echo one; printf two"]);
+    let mut lines: Vec<String> = text(&output.stdout).lines().map(str::to_owned).collect();
+    lines.sort();
+    assert_eq!(lines.len(), 6);
+    assert!(lines.iter().all(|line| line.starts_with("[t4") && line.contains("] ")), "{lines:?}");
+    assert!(lines[0].ends_with("] one") && lines[1].ends_with("] two"), "{lines:?}");
+    let output = run(&place, &["run", "-q", "-n", "2", "echo", "x"]);
+    assert_eq!(text(&output.stdout), "x\nx\n");
+}
+
+#[test]
+fn the_first_status_that_is_not_zero_is_ours() {
+    let place = Place::new();
+    assert_eq!(code(&run(&place, &["run", "-n", "2", "true"])), 0);
+    assert_eq!(code(&run(&place, &["run", "sh", "-c", "kill -9 $$"])), 137);
+}
+
+#[test]
+fn a_missing_program_is_answered_with_the_paths_tried() {
+    let place = Place::new();
+    let output = run(&place, &["run", "no-such-program"]);
+    assert_eq!(code(&output), 127);
+    let said = text(&output.stderr);
+    let tried = place.home().join("pvm3/bin/LINUX64/no-such-program");
+    assert!(said.contains(&format!("tried {}", tried.display())), "{said}");
+    std::fs::write(place.home().join("plain"), "text").unwrap();
+    let output = run(&place, &["run", "./plain"]);
+    assert_eq!(code(&output), 126);
+    assert!(text(&output.stderr).contains("chmod +x"));
+    let output = run(&place, &["run", "--host", "nowhere", "true"]);
+    assert_eq!(code(&output), 1);
+    assert!(text(&output.stderr).contains("no such host: nowhere"));
+}
+
+#[test]
+fn a_signal_is_passed_on_and_its_answer_counts() {
+    let place = Place::new();
+    let script = "trap 'echo got it; exit 5' TERM; echo ready; while :; do sleep 0.05; done";
+    let (mut child, mut out) = started(&place, &["run", "sh", "-c", script]);
+    send("TERM", &child);
+    let mut rest = String::new();
+    out.read_line(&mut rest).unwrap();
+    assert_eq!(rest, "got it\n");
+    assert_eq!(end_of(&mut child), Some(5));
+    let (mut child, _out) = started(&place, &["run", "sh", "-c", "echo ready; exec sleep 60"]);
+    send("INT", &child);
+    assert_eq!(end_of(&mut child), Some(130));
+    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn the_second_signal_kills_at_once() {
+    let place = Place::new();
+    let script = "trap '' INT; echo ready; while :; do sleep 0.05; done";
+    let (mut child, _out) = started(&place, &["run", "sh", "-c", script]);
+    send("INT", &child);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(child.try_wait().unwrap(), None);
+    let start = Instant::now();
+    send("INT", &child);
+    assert_eq!(end_of(&mut child), Some(130));
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_killed_run_takes_its_machine_along() {
+    let place = Place::new();
+    let mark = place.home().join("mark");
+    let script = format!("echo ready; while :; do touch {}; sleep 0.02; done", mark.display());
+    let (mut child, _out) = started(&place, &["run", "sh", "-c", &script]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let end = Instant::now() + TIME_MAX;
+    while !place.leftovers().is_empty() && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    std::fs::remove_file(&mark).unwrap();
+    std::thread::sleep(Duration::from_millis(150));
+    assert!(!mark.exists(), "the task lives on");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_tasks() {
+    let place = Place::new();
+    let (mut child, out) = started(&place, &["run", "sh", "-c", "echo ready; exec yes"]);
+    drop(out);
+    assert_eq!(end_of(&mut child), Some(141));
+}
+
+#[test]
+fn a_machine_that_runs_is_used_and_left_running() {
+    let place = Place::new();
+    assert_eq!(code(&run(&place, &["up"])), 0);
+    let output = run(&place, &["run", "sh", "-c", "echo $PVM_VMID; exec sleep 0"]);
+    assert_eq!(code(&output), 0);
+    assert!(text(&output.stdout).starts_with('t'), "{}", text(&output.stdout));
+    assert_eq!(code(&run(&place, &["ps"])), 0);
+    let (mut child, _out) = started(&place, &["run", "sh", "-c", "echo ready; exec sleep 60"]);
+    let tasks = text(&run(&place, &["ps", "--json"]).stdout);
+    assert!(tasks.contains("\"pid\""), "{tasks}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let end = Instant::now() + TIME_MAX;
+    while text(&run(&place, &["ps", "--json"]).stdout) != "{\"tasks\":[]}\n" {
+        assert!(Instant::now() < end, "the tasks of a killed run live on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

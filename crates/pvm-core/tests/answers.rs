@@ -1,0 +1,302 @@
+//! One host answers as PVM 3.4.6 does, odd requests included.
+
+use pvm_core::io::{Effect, Event, HostFacts, Input, Output};
+use pvm_core::{Config, Machine, Time};
+use pvm_wire::request::{
+    Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions, Welcome,
+};
+use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid};
+
+const ME: Tid = Tid(0x40001);
+const HERE: Tid = Tid(0x40000);
+const NO_HOST: Tid = Tid(0x80000);
+
+struct Host(Machine);
+
+impl Host {
+    /// A machine of one host, with one task on connection 1.
+    fn with_task() -> Self {
+        let facts = HostFacts {
+            name: "vm".into(),
+            arch: "LINUX64".into(),
+            signature: 0x408c41,
+            cores: 2,
+            speed: 1000,
+            address: String::new(),
+            key: Blob::default(),
+            search: vec!["/usr/bin".into()],
+        };
+        let first = HostIndex(1);
+        let mut host = Self(Machine::new(Config {
+            host: first,
+            first,
+            facts,
+            version: "1".to_owned(),
+            parent_pid: 1,
+            daemon_pid: 2,
+            restarts: 0,
+            debugger: "/debugger".into(),
+        }));
+        assert_eq!(host.enrol(1, None).tid, ME);
+        host
+    }
+
+    fn give(&mut self, event: Event) -> Vec<Effect> {
+        self.0.handle(Time(1_000_000), Input::Event(event));
+        let outputs = std::iter::from_fn(|| self.0.poll_output());
+        let effects = outputs.filter_map(|output| match output {
+            Output::Effect(Effect::Save { .. }) | Output::Act(_) => None,
+            Output::Effect(effect) => Some(effect),
+        });
+        effects.collect()
+    }
+
+    fn hello(&mut self, connection: u64, role: Role, launched: Option<Tid>) -> Vec<Effect> {
+        let program = "p".into();
+        let pid = 1000 + u32::try_from(connection).expect("small");
+        self.give(Event::Hello { connection, id: 1, role, program, reset: true, pid, launched })
+    }
+
+    fn enrol(&mut self, connection: u64, launched: Option<Tid>) -> Welcome {
+        let effects = self.hello(connection, Role::Task, launched);
+        let welcome = effects.into_iter().find_map(|effect| match effect {
+            Effect::Enrol { welcome, .. } => Some(welcome),
+            _ => None,
+        });
+        welcome.expect("a task is welcome")
+    }
+
+    fn ask(&mut self, connection: u64, request: Request) -> Vec<Effect> {
+        self.give(Event::Asked { connection, id: 2, request })
+    }
+
+    fn reply(&mut self, request: Request) -> Option<Reply> {
+        reply_in(&self.ask(1, request))
+    }
+}
+
+fn reply_in(effects: &[Effect]) -> Option<Reply> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Reply { reply, .. } => Some(reply.clone()),
+        _ => None,
+    })
+}
+
+fn failed(code: Code) -> Option<Reply> {
+    Some(Reply::Failed { code })
+}
+
+fn spawn(file: &str, count: i32, flags: i32, place: &str) -> SpawnRequest {
+    let nobody = Target { tid: Tid::NONE, context: 0, tag: 0 };
+    let output = Target { tid: ME, context: 5, tag: 77 };
+    let trace = TraceOptions { target: nobody, buffer: 0, options: 0, mask: Blob::default() };
+    SpawnRequest {
+        file: file.into(),
+        args: Vec::new(),
+        flags,
+        place: place.into(),
+        count,
+        environment: Vec::new(),
+        whole_environment: false,
+        directory: Blob::default(),
+        inherited: Inherited { context: 3, output, trace },
+    }
+}
+
+fn notify(kind: i32, tag: i32, tids: Vec<Tid>) -> Request {
+    Request::Notify { kind, cancel: false, context: 0, tag, count: -1, tids }
+}
+
+#[test]
+fn odd_requests_get_the_codes_of_pvm() {
+    let host = &mut Host::with_task();
+    let group = || Blob::from("none");
+    let table = [
+        (Request::Spawn { spawn: spawn("x", 0, 0, "") }, failed(Code::BadParam)),
+        (Request::Spawn { spawn: spawn("x", -1, 0, "") }, failed(Code::BadParam)),
+        (Request::Signal { tid: HERE, signal: 9 }, failed(Code::BadParam)),
+        (Request::Signal { tid: Tid::from_c_int(-1), signal: 9 }, failed(Code::BadParam)),
+        (Request::Signal { tid: Tid(0x40099), signal: 9 }, Some(Reply::Done)),
+        (Request::TaskStatus { tid: Tid(0x40099) }, failed(Code::NoTask)),
+        (Request::TaskStatus { tid: Tid(0x80001) }, failed(Code::NoTask)),
+        (Request::TaskStatus { tid: HERE }, failed(Code::BadParam)),
+        (Request::TaskStatus { tid: ME }, Some(Reply::Done)),
+        (Request::HostStatus { name: "nohost".into() }, failed(Code::NoHost)),
+        (Request::HostStatus { name: ".".into() }, Some(Reply::Done)),
+        (Request::Tasks { place: NO_HOST }, failed(Code::NoHost)),
+        (Request::Tasks { place: Tid::from_c_int(-1) }, failed(Code::NoHost)),
+        (Request::Tasks { place: Tid(0x40099) }, Some(Reply::Tasks { tasks: Vec::new() })),
+        (Request::AddHosts { hosts: Vec::new() }, failed(Code::BadParam)),
+        (Request::HostClock { host: NO_HOST }, failed(Code::NoHost)),
+        (notify(99, 1, vec![ME]), failed(Code::BadParam)),
+        (notify(1, -1, vec![ME]), failed(Code::BadParam)),
+        (notify(1, 1, Vec::new()), failed(Code::BadParam)),
+        (notify(1, 1, vec![ME, Tid::NONE]), failed(Code::BadParam)),
+        (notify(1, 1, vec![HERE]), failed(Code::BadParam)),
+        (notify(3, 1, Vec::new()), Some(Reply::Done)),
+        (Request::FreeContext { context: 0x40009 }, failed(Code::NotFound)),
+        (Request::NewContext, Some(Reply::Number { value: 0x40001 })),
+        (Request::NewContext, Some(Reply::Number { value: 0x40002 })),
+        (Request::FreeContext { context: 0x40001 }, Some(Reply::Done)),
+        (Request::FreeContext { context: 0x40001 }, failed(Code::NotFound)),
+        (Request::NewContext, Some(Reply::Number { value: 0x40003 })),
+        (Request::GroupMembers { group: group() }, failed(Code::NoGroup)),
+        (Request::LeaveGroup { group: group() }, failed(Code::NoGroup)),
+        (Request::Barrier { group: group(), count: 1 }, failed(Code::NoGroup)),
+        (Request::JoinGroup { group: Blob::default() }, failed(Code::NullGroup)),
+        (Request::JoinGroup { group: "g".into() }, Some(Reply::Number { value: 0 })),
+        (Request::JoinGroup { group: "g".into() }, failed(Code::DupGroup)),
+        (Request::Barrier { group: "g".into(), count: -1 }, Some(Reply::Done)),
+        (Request::FreezeGroup { group: "g".into(), size: 1 }, Some(Reply::Number { value: 1 })),
+        (Request::FreezeGroup { group: "g".into(), size: 1 }, failed(Code::DupGroup)),
+        (Request::LeaveGroup { group: "g".into() }, Some(Reply::Done)),
+        (Request::GroupMembers { group: "g".into() }, failed(Code::NoGroup)),
+        (Request::Register { service: 3, trace: None, on: true }, Some(Reply::Number { value: 0 })),
+        (Request::Register { service: 3, trace: None, on: true }, Some(Reply::Done)),
+        (Request::Leave, Some(Reply::Done)),
+        (Request::Leave, Some(Reply::Done)),
+    ];
+    for (request, wanted) in table {
+        assert_eq!(host.reply(request.clone()), wanted, "{request:?}");
+    }
+}
+
+#[test]
+fn hosts_are_added_and_deleted_by_name_with_a_code_for_each() {
+    let host = &mut Host::with_task();
+    let outcomes = |reply| -> Vec<i32> {
+        match reply {
+            Some(Reply::HostResults { results }) => {
+                results.into_iter().map(|result| result.outcome).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let hosts = vec!["vm".into(), Blob::default()];
+    assert_eq!(outcomes(host.reply(Request::AddHosts { hosts })), [-28, -2]);
+    let hosts = vec!["nohost".into(), "vm".into()];
+    assert_eq!(outcomes(host.reply(Request::DelHosts { hosts })), [-6, -2]);
+}
+
+#[test]
+fn a_spawn_call_is_answered_when_all_are_started_and_children_know_their_siblings() {
+    let host = &mut Host::with_task();
+    let effects = host.ask(1, Request::Spawn { spawn: spawn("x", 2, 4, "") });
+    let launches: Vec<_> = effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Launch { launch } => Some(launch.clone()),
+            _ => None,
+        })
+        .collect();
+    let [a, b] = [Tid(0x40002), Tid(0x40003)];
+    assert_eq!([launches[0].tid, launches[1].tid], [a, b]);
+    assert_eq!(launches[0].search, ["/usr/bin".into()]);
+    assert_eq!(launches[0].debugger, "/debugger".into());
+
+    // Its output opens with two messages; its hello waits for the other one.
+    let effects = host.give(Event::Launched { tid: a, pid: 50 });
+    let delivered = effects.iter().filter(|e| matches!(e, Effect::Deliver { to: ME, .. })).count();
+    assert_eq!((delivered, effects.len()), (2, 2));
+    assert_eq!(host.hello(2, Role::Task, Some(a)), []);
+    let failure = Event::LaunchFailed { tid: b, code: Code::NoFile, tried: vec!["/x".into()] };
+    let effects = host.give(failure);
+    let welcome = effects.iter().find_map(|effect| match effect {
+        Effect::Enrol { connection: 2, welcome, .. } => Some(welcome.clone()),
+        _ => None,
+    });
+    let welcome = welcome.expect("all siblings are known now");
+    assert_eq!((welcome.parent, welcome.siblings), (ME.as_c_int(), vec![a]));
+    assert_eq!(welcome.inherited.context, 3);
+    let outcomes = vec![a.as_c_int(), -7];
+    assert_eq!(reply_in(&effects), Some(Reply::Spawned { outcomes, tried: vec!["/x".into()] }));
+
+    let reply = host.reply(Request::Spawn { spawn: spawn("x", 2, 1, "nohost") });
+    assert_eq!(reply, Some(Reply::Spawned { outcomes: vec![-6, -6], tried: Vec::new() }));
+    let effects = host.give(Event::Exited { tid: a, status: 0 });
+    assert_eq!(effects, [Effect::Forget { tid: a }]);
+}
+
+#[test]
+fn notices_come_once_and_at_once_for_what_is_gone() {
+    let host = &mut Host::with_task();
+    let two = host.enrol(2, None).tid;
+    let notices = |effects: Vec<Effect>| -> Vec<(i32, Message)> {
+        let delivered = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Deliver { to: ME, message } => Some((message.envelope.tag, message)),
+            _ => None,
+        });
+        delivered.collect()
+    };
+    let of = |tag, int: Tid| {
+        let envelope = Envelope::new(Tid::NOTICE_SOURCE, ME, tag, 0);
+        (tag, Message::of_ints(envelope, &[int.as_c_int()]))
+    };
+    assert_eq!(notices(host.ask(1, notify(1, 50, vec![two, two]))), []);
+    assert_eq!(notices(host.ask(1, notify(1, 51, vec![two]))), []);
+    let cancel =
+        Request::Notify { kind: 1, cancel: true, context: 0, tag: 51, count: 0, tids: vec![two] };
+    assert_eq!(notices(host.ask(1, cancel.clone())), [of(51, two)]);
+    assert_eq!(notices(host.ask(1, cancel)), []);
+    let exited = Event::Exited { tid: two, status: 0 };
+    assert_eq!(notices(host.give(exited.clone())), [of(50, two), of(50, two)]);
+    assert_eq!(notices(host.give(exited)), []);
+    assert_eq!(notices(host.ask(1, notify(1, 52, vec![two]))), [of(52, two)]);
+    assert_eq!(notices(host.ask(1, notify(2, 53, vec![NO_HOST]))), [of(53, NO_HOST)]);
+    assert_eq!(notices(host.ask(1, notify(2, 54, vec![ME]))), []);
+}
+
+#[test]
+fn output_without_a_receiver_goes_to_the_log_line_by_line() {
+    let host = &mut Host::with_task();
+    let tid = Tid(0x40002);
+    let mut silent = spawn("/x", 1, 0, "");
+    silent.inherited.output.tid = Tid::NONE;
+    host.ask(1, Request::Spawn { spawn: silent });
+    host.give(Event::Launched { tid, pid: 50 });
+    let wrote = |bytes: &str| Event::Wrote { tid, stream: 1, bytes: bytes.into() };
+    let log = |text: &str| Effect::Log { text: format!("[t40002] {text}") };
+    assert_eq!(host.give(wrote("one\ntw")), [log("one")]);
+    assert_eq!(host.give(wrote("o\nrest")), [log("two")]);
+    assert_eq!(host.give(Event::OutputEnded { tid }), [log("rest")]);
+    assert_eq!(host.give(wrote("x\n")), [log("x")]);
+}
+
+#[test]
+fn a_process_that_leaves_gets_the_next_id_and_a_closed_one_is_gone_after_a_while() {
+    let host = &mut Host::with_task();
+    assert_eq!(host.ask(1, Request::Leave)[0], Effect::Forget { tid: ME });
+    assert_eq!(host.enrol(1, None).tid, Tid(0x40002));
+    assert_eq!(host.give(Event::Closed { connection: 1 }), []);
+    let at = host.0.poll_timeout().expect("it is not waited for for ever");
+    host.0.handle_timeout(at);
+    let outputs: Vec<_> = std::iter::from_fn(|| host.0.poll_output()).collect();
+    assert_eq!(outputs[0], Output::Effect(Effect::Forget { tid: Tid(0x40002) }));
+    assert_eq!(host.0.poll_timeout(), None);
+}
+
+#[test]
+fn a_command_gets_the_output_and_the_ends_of_its_tasks() {
+    let host = &mut Host::with_task();
+    let ready = host.hello(2, Role::Operator, None);
+    assert_eq!(reply_in(&ready), Some(Reply::Ready { host: HostIndex(1) }));
+    let effects = host.ask(2, Request::Run { spawn: spawn("x", 1, 0, "") });
+    let tid = Tid(0x40002);
+    let launched = effects.iter().any(
+        |effect| matches!(effect, Effect::Launch { launch } if launch.fed && launch.split_output),
+    );
+    assert!(launched);
+    // It may write before the command was told that it runs; the command hears of it after that.
+    assert_eq!(host.give(Event::Wrote { tid, stream: 2, bytes: "e".into() }), []);
+    let effects = host.give(Event::Launched { tid, pid: 50 });
+    let outcomes = vec![tid.as_c_int()];
+    assert_eq!(reply_in(&effects), Some(Reply::Spawned { outcomes, tried: Vec::new() }));
+    let output = Reply::Output { tid, bytes: "e".into(), stream: 2 };
+    assert_eq!(effects[1], Effect::Reply { connection: 2, id: 2, reply: output });
+    host.ask(2, Request::Feed { tid, bytes: "in".into() });
+    assert_eq!(host.enrol(3, Some(tid)).parent, Code::NoParent.number());
+    assert_eq!(host.give(Event::Exited { tid, status: 256 }), [Effect::Forget { tid }]);
+    let effects = host.give(Event::OutputEnded { tid });
+    let reply = |reply| Effect::Reply { connection: 2, id: 2, reply };
+    assert_eq!(effects, [reply(Reply::Exited { tid, status: 256 }), reply(Reply::Finished)]);
+}
