@@ -13,6 +13,17 @@ running; 4 a daemon could not be started or went away; `pvm run` gives that of t
 Environment: PVM_VMID chooses one of several machines, PVM_TMP the folder of the runtime files, \
 NO_COLOR switches colours off.";
 
+const AFTER_RUN: &str = "\
+The tasks have this command's directory and environment and take themselves for masters \
+(pvm_parent gives PvmNoParent). Standard input goes to the first of them.
+
+A signal such as that of Ctrl-C is passed on; what lives on is killed after 5 seconds, or at once \
+by a second signal. What the tasks have spawned ends with them.
+
+Exit status: the first of the tasks' that is not 0; 128 + N for a task ended by signal N; 126 and \
+127 if the program cannot be executed or is not found; 1 if the machine refused; 4 if the daemon \
+could not be started or went away.";
+
 /// A parallel virtual machine of many computers.
 #[derive(Debug, Parser)]
 #[command(name = "pvm", version, after_help = AFTER, args_conflicts_with_subcommands = true)]
@@ -42,7 +53,7 @@ impl RunOptions {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a program: start a machine if none runs, stream the output, leave nothing behind
-    #[command(override_usage = "pvm run [OPTIONS] PROGRAM [ARGS]...")]
+    #[command(override_usage = "pvm run [OPTIONS] PROGRAM [ARGS]...", after_help = AFTER_RUN)]
     Run(RunOptions),
     /// Start a machine in the background and print its address
     Up(UpOptions),

@@ -78,6 +78,10 @@ fn check(name: &str) {
     let mut input = console.stdin.take().unwrap();
     let mut before = 0;
     for line in &transcript.lines {
+        if let Some(seconds) = line.strip_prefix("%settle ") {
+            std::thread::sleep(Duration::from_secs_f64(seconds.parse().unwrap()));
+            continue;
+        }
         let echo = format!("{line}\n");
         let at = transcript.output[before..].find(&echo).map_or(before, |at| before + at);
         let end = Instant::now() + LINE_TIME_MAX;

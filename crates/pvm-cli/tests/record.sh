@@ -4,7 +4,8 @@
 # A file has a sentence, the lines of a script, and what the console of PVM 3.4.6 prints:
 #   # sentence
 #   --- rc         (optional) the .pvmrc
-#   --- script     `%sleep SECONDS` gives what comes by itself time to come
+#   --- script     `%sleep SECONDS` gives what comes by itself time to come; a test waits for that
+#                  instead. `%settle SECONDS` is time for what shows no output, in tests too
 #   --- output     standard output and error together, and how the console ended
 # Run it on a computer (or in a container) whose name is `vm`.
 set -u
@@ -20,7 +21,7 @@ for file in ${*:-*.txt}; do
 		sleep 0.3
 		while IFS= read -r line; do
 			case $line in
-			'%sleep '*) sleep "${line#%sleep }" ;;
+			'%sleep '* | '%settle '*) sleep "${line#%* }" ;;
 			*)
 				printf '%s\n' "$line"
 				sleep 0.08

@@ -271,7 +271,7 @@ impl Buffer {
     pub fn to_message(&self) -> Message {
         let mut envelope = self.envelope;
         let size = self.sent_size();
-        envelope.describe(self.encoding, size, &self.runs);
+        envelope.describe(self.sent_encoding(), size, &self.runs);
         Message { envelope, body: Blob(self.body()) }
     }
 
@@ -450,6 +450,11 @@ impl Buffer {
         Ok(())
     }
 
+    /// Once sent, in-place data are raw data.
+    fn sent_encoding(&self) -> Encoding {
+        if self.encoding == Encoding::InPlace { Encoding::Raw } else { self.encoding }
+    }
+
     fn sent_size(&self) -> usize {
         if self.in_place.is_empty() {
             self.size
@@ -462,8 +467,8 @@ impl Buffer {
     /// them when the send returns.
     pub(crate) fn prepare(&mut self) -> Result<(Envelope, Prepared<'_>), Code> {
         let size = self.sent_size();
-        self.envelope.describe(self.encoding, size, &self.runs);
-        let envelope = self.envelope;
+        let mut envelope = self.envelope;
+        envelope.describe(self.sent_encoding(), size, &self.runs);
         let body = if self.in_place.is_empty() {
             self.prepare_own(size)
         } else {

@@ -241,18 +241,20 @@ impl Task {
         context: i32,
     ) -> Result<(), Code> {
         self.live()?;
-        buffer.envelope_mut().src = self.tid();
+        // As in PVM the buffer remembers tag and receiver of its last sending, no more.
         buffer.envelope_mut().tag = tag;
-        buffer.envelope_mut().context = context;
+        buffer.envelope_mut().dst = to.last().copied().unwrap_or_default();
         let to_self = to.contains(&self.tid()).then(|| buffer.to_message());
         // Takes slabs through the gate, so it comes before entering it.
-        let (envelope, mut body) = buffer.prepare()?;
+        let (described, mut body) = buffer.prepare()?;
+        let envelope = Envelope { src: self.tid(), tag, context, ..described };
         let mut state = self.state.enter()?;
         for &to in to.iter().filter(|to| **to != self.tid()) {
             state.send(self.tid(), to, envelope, &mut body)?;
         }
         if let Some(message) = to_self {
-            state.mailbox.insert(message.envelope, Store::Heap(message.body.0));
+            let own = Envelope { dst: self.tid(), ..envelope };
+            state.mailbox.insert(own, Store::Heap(message.body.0));
             drop(state);
             self.announce();
         }

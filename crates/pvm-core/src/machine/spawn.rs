@@ -171,6 +171,7 @@ impl Machine {
     pub(super) fn launch_failed(&mut self, tid: Tid, code: Code, tried: Vec<Blob>) {
         let Some(task) = self.tasks.remove(tid) else { return };
         self.tasks.remove_child(tid);
+        self.tell_gone(tid, task.known_everywhere);
         self.effect(Effect::Forget { tid });
         if let Some(batch) = task.batch {
             self.settle(batch, tid, code.number(), tried);

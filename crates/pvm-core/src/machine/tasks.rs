@@ -162,7 +162,7 @@ impl Machine {
     }
 
     /// Tells everybody who wants to know, and ends what the task itself wanted.
-    fn tell_gone(&mut self, tid: Tid, known_everywhere: bool) {
+    pub(super) fn tell_gone(&mut self, tid: Tid, known_everywhere: bool) {
         for (_, watch) in self.watches.take_where(|w| w.kind == TASK_EXIT && w.of == tid) {
             self.deliver_notice(&watch, &[tid.as_c_int()]);
         }
