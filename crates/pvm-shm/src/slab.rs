@@ -225,7 +225,7 @@ impl Pool {
         open: impl FnOnce(usize) -> Result<(SegmentId, Arc<Mapping>), Code>,
     ) -> Result<Slab, Code> {
         let (class, capacity) = class_of(size).ok_or(Code::NoMem)?;
-        if let Some(slot) = self.slots().reuse(class) {
+        if let Some(slot) = self.slots().reuse(class, size) {
             return Ok(Slab { slot: Some(slot), pool: self.clone() });
         }
         // Above the classes that share a segment, no more memory than is asked for.
@@ -291,8 +291,8 @@ impl Slots {
         &mut self.classes[class]
     }
 
-    fn reuse(&mut self, class: usize) -> Option<Slot> {
-        let size = if class == 0 { 0 } else { (SMALLEST << (2 * (class - 1))) + 1 };
+    /// Slots that have a segment to themselves are as large as was asked for, not as their class.
+    fn reuse(&mut self, class: usize, size: usize) -> Option<Slot> {
         let mut slot = self.class(class).reuse(size)?;
         slot.noted = 0;
         Some(slot)
@@ -414,6 +414,14 @@ mod tests {
         assert_eq!(pool.in_flight(), 0);
         let again = pool.take(100_000, |_| panic!("a slot is free")).expect("memory");
         assert_eq!(again.slot().offset % 4096, offset % 4096);
+    }
+
+    #[test]
+    fn a_large_slot_is_not_given_to_a_larger_message_of_its_class() {
+        let pool = Pool::new();
+        drop(pool.take(2_000_000, open).expect("memory"));
+        assert!(pool.take(3_000_000, open).expect("memory").capacity() >= 3_000_000);
+        assert!(pool.take(1_500_000, |_| panic!("one is free")).is_ok());
     }
 
     #[test]
