@@ -30,6 +30,7 @@ for file in ${*:-*.txt}; do
 		done <"$work/script"
 	} | stdbuf -oL timeout 60 /usr/bin/pvm >"$work/output" 2>&1
 	status=${PIPESTATUS[1]}
+	rm -f "$work/.pvmrc"
 	echo halt | timeout 5 /usr/bin/pvm >/dev/null 2>&1
 	{
 		sed '/^--- output/q' "$file"

@@ -30,7 +30,7 @@ pub(crate) struct Connection {
     frames: FrameBuffer,
     descriptors: VecDeque<OwnedFd>,
     next: u32,
-    replies: BTreeMap<u32, VecDeque<Reply>>,
+    replies: BTreeMap<u32, Reply>,
     /// Bumped for every answer that is kept: threads wait on it.
     generation: Arc<AtomicU32>,
 }
@@ -73,20 +73,9 @@ impl Connection {
         Ok(id)
     }
 
-    /// The next answer to a request, if it is there.
+    /// The answer to a request, if it is there.
     pub(crate) fn take(&mut self, id: u32) -> Option<Reply> {
-        let replies = self.replies.get_mut(&id)?;
-        let reply = replies.pop_front();
-        if replies.is_empty() {
-            self.replies.remove(&id);
-        }
-        reply
-    }
-
-    /// The earliest answer to any request.
-    pub(crate) fn take_any(&mut self) -> Option<(u32, Reply)> {
-        let id = *self.replies.first_key_value()?.0;
-        self.take(id).map(|reply| (id, reply))
+        self.replies.remove(&id)
     }
 
     /// The descriptor beside an answer that comes with one.
@@ -122,7 +111,7 @@ impl Connection {
             self.frames.push(&bytes[..n]);
             while let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::SysErr)? {
                 let reply = Reply::from_bytes(payload).map_err(|_| Code::BadVersion)?;
-                self.replies.entry(id).or_default().push_back(reply);
+                self.replies.insert(id, reply);
                 self.generation.fetch_add(1, Ordering::Release);
             }
             if n < bytes.len() {

@@ -10,7 +10,6 @@
 mod buffer;
 mod connection;
 pub mod locate;
-mod operator;
 mod source;
 #[allow(unsafe_code, reason = "the one room that talks to the C library and to foreign memory")]
 pub mod sys;
@@ -18,7 +17,6 @@ mod task;
 mod wait;
 
 pub use buffer::Buffer;
-pub use operator::{ConnectError, Operator};
 pub use pvm_core::{MessageKey, Pattern};
 pub use sys::gate::{Gate, GateGuard};
 pub use sys::memory::ProgramMemory;
