@@ -41,7 +41,7 @@ for name in gpvm3 fpvm3; do
 	ar rcs "$work/lib$name.a" "$work/$name.o"
 done
 
-"$CC" -O2 -fPIC -Wall -Wextra -I"$here/../../include" -c "$here/trace/trc.c" -o "$work/trc.o"
+"$CC" -O2 -fPIC -std=gnu11 -Wall -Wextra -I"$here/../../include" -c "$here/trace/trc.c" -o "$work/trc.o"
 ar rcs "$work/libpvmtrc.a" "$work/trc.o"
 
 # The static library is one object that shows only what the shared one shows. What the program does

@@ -13,7 +13,7 @@ use pvm::{Buffer, Gate};
 use pvm_wire::{Code, Encoding, Envelope, Tid};
 
 use crate::guard::{call, inside};
-use crate::session;
+use crate::{globals, session};
 
 /// A buffer in the table.
 pub(crate) struct Slot {
@@ -116,7 +116,7 @@ thread_local! {
 
 /// In the child of a fork no other thread is left that could hold the table, and messages in shared
 /// memory are not there: their numbers are void, and nothing of them is touched.
-pub(crate) fn reset_after_fork() {
+fn reset_after_fork() {
     TABLE.reset_after_fork();
     let Ok(mut table) = TABLE.enter() else { return };
     for place in &mut table.slots {
@@ -149,6 +149,7 @@ pub(crate) fn insert_shown(envelope: &Envelope, size: usize) -> Result<c_int, Co
 }
 
 fn insert(buffer: Buffer, reading: bool, shown: Option<usize>) -> Result<c_int, Code> {
+    session::in_forked_child(reset_after_fork);
     let slot = Slot { buffer: Gate::new(buffer), reading: AtomicBool::new(reading), shown };
     TABLE.enter()?.insert(Arc::new(slot))
 }
@@ -306,7 +307,7 @@ pub(crate) extern "C" fn pvm_setrbuf(id: c_int) -> c_int {
 /// Where a message comes from: a buffer being packed is this task's.
 fn source(buffer: &Buffer) -> c_int {
     match buffer.envelope().src {
-        Tid::NONE => session::current().map_or(0, |task| task.tid().as_c_int()),
+        Tid::NONE => globals::own_tid().max(0),
         src => src.as_c_int(),
     }
 }
@@ -328,9 +329,8 @@ pub(crate) unsafe extern "C" fn pvm_bufinfo(
 ) -> c_int {
     call("pvm_bufinfo", || {
         let slot = get(id)?;
-        let facts = slot.with(|buffer| {
-            [length(slot.size(buffer)), buffer.envelope().tag, source(buffer)]
-        })?;
+        let facts =
+            slot.with(|buffer| [length(slot.size(buffer)), buffer.envelope().tag, source(buffer)])?;
         for (out, value) in [bytes, tag, tid].into_iter().zip(facts) {
             // SAFETY: the caller's promise.
             unsafe { crate::pointer::store(out, value) };
@@ -357,7 +357,7 @@ pub(crate) struct MessageInfo {
 fn encoding_mark(encoding: Encoding) -> c_int {
     match encoding {
         Encoding::Default | Encoding::Trace => 0x1000_0000,
-        Encoding::Raw => crate::helpers::DATA_SIGNATURE,
+        Encoding::Raw => globals::DATA_SIGNATURE,
         Encoding::InPlace => 0x2000_0000,
     }
 }

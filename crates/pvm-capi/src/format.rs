@@ -118,9 +118,11 @@ fn number(cursor: &mut &[u8]) -> Option<Number> {
     *cursor = rest;
     // Too large a number saturates; packing it then fails for lack of items.
     (!digits.is_empty()).then(|| {
-        Number::Given(digits.iter().fold(0i32, |n, d| {
-            n.saturating_mul(10).saturating_add(i32::from(d - b'0'))
-        }))
+        Number::Given(
+            digits
+                .iter()
+                .fold(0i32, |n, d| n.saturating_mul(10).saturating_add(i32::from(d - b'0'))),
+        )
     })
 }
 
@@ -231,12 +233,8 @@ mod tests {
 
     #[test]
     fn stars_take_arguments() {
-        let items = Items {
-            kind: 2,
-            by_value: false,
-            count: Number::Argument,
-            stride: Number::Argument,
-        };
+        let items =
+            Items { kind: 2, by_value: false, count: Number::Argument, stride: Number::Argument };
         assert_eq!(all("%*.*hd", false), [Next::Items(items)]);
     }
 

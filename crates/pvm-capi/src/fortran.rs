@@ -261,7 +261,7 @@ pub(crate) unsafe extern "C" fn pvmfaddmhf_(
     source: In,
     tag: In,
     context: In,
-    function: Option<handler::Function>,
+    function: Option<crate::guard::Function>,
     number: Out,
 ) {
     // SAFETY: the program's promise.
@@ -389,9 +389,8 @@ pub(crate) unsafe extern "C" fn pvmfprecv_(
     // SAFETY: the program's promise.
     let (tid, tag, count, kind) = unsafe { (value(tid), value(tag), value(count), value(kind)) };
     // SAFETY: the program's promise.
-    let result = unsafe {
-        message::pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length)
-    };
+    let result =
+        unsafe { message::pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length) };
     // SAFETY: the program's promise.
     unsafe { store(info, result) };
 }
@@ -462,8 +461,7 @@ pub(crate) unsafe extern "C" fn pvmfreduce_(
     // SAFETY: the program's promise.
     let group = unsafe { input(group, length) };
     // SAFETY: the program's promise.
-    let (count, kind, tag, root) =
-        unsafe { (value(count), value(kind), value(tag), value(root)) };
+    let (count, kind, tag, root) = unsafe { (value(count), value(kind), value(tag), value(root)) };
     // SAFETY: the program's promise.
     let result =
         unsafe { group::pvm_reduce(operation, data, count, kind, tag, group.as_ptr(), root) };
@@ -490,11 +488,9 @@ pub(crate) unsafe extern "C" fn pvmfgather_(
     // SAFETY: the program's promise.
     let group = unsafe { input(group, length) };
     // SAFETY: the program's promise.
-    let (count, kind, tag, root) =
-        unsafe { (value(count), value(kind), value(tag), value(root)) };
+    let (count, kind, tag, root) = unsafe { (value(count), value(kind), value(tag), value(root)) };
     // SAFETY: the program's promise.
-    let code =
-        unsafe { group::pvm_gather(result, data, count, kind, tag, group.as_ptr(), root) };
+    let code = unsafe { group::pvm_gather(result, data, count, kind, tag, group.as_ptr(), root) };
     // SAFETY: the program's promise.
     unsafe { store(info, code) };
 }
@@ -518,11 +514,9 @@ pub(crate) unsafe extern "C" fn pvmfscatter_(
     // SAFETY: the program's promise.
     let group = unsafe { input(group, length) };
     // SAFETY: the program's promise.
-    let (count, kind, tag, root) =
-        unsafe { (value(count), value(kind), value(tag), value(root)) };
+    let (count, kind, tag, root) = unsafe { (value(count), value(kind), value(tag), value(root)) };
     // SAFETY: the program's promise.
-    let code =
-        unsafe { group::pvm_scatter(result, data, count, kind, tag, group.as_ptr(), root) };
+    let code = unsafe { group::pvm_scatter(result, data, count, kind, tag, group.as_ptr(), root) };
     // SAFETY: the program's promise.
     unsafe { store(info, code) };
 }

@@ -12,6 +12,9 @@ use pvm_wire::Code;
 /// Texts of the results; PVM's numbers have gaps, which read "Error N".
 const ERROR_TEXTS: usize = 37;
 
+/// What a machine of this architecture writes before its data: PVM's "LINUX64".
+pub(crate) const DATA_SIGNATURE: c_int = 0x40_8c41;
+
 /// `struct Pvmtracer`: where output and traces go.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -184,6 +187,12 @@ pub(crate) fn error_text(code: c_int) -> &'static std::ffi::CStr {
         13 => TEXTS[4],
         _ => TEXTS[0],
     }
+}
+
+/// The id of this task, -1 if the process is none.
+pub(crate) fn own_tid() -> c_int {
+    // SAFETY: an int that only whole stores change.
+    unsafe { (&raw const pvmmytid).read_volatile() }
 }
 
 /// Writes a trace mask into `pvmtrc` (0) or `pvmctrc` (1).

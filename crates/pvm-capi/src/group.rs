@@ -11,9 +11,10 @@ use pvm_wire::{Blob, Code, Encoding, Kind, Tid};
 
 use crate::buffer::{self, Slot};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
-use crate::handler::{self, pattern};
+use crate::handler;
 use crate::pack::{self, Items};
-use crate::process::unexpected;
+use crate::selection::pattern;
+use crate::session::unexpected;
 use crate::{message, pointer, session};
 
 /// Where collective messages travel; PVM's `SYSCTX_SG`.
@@ -450,7 +451,7 @@ extern "C" fn pvm_gsdump() -> c_int {
         for group in groups {
             let tids: Vec<String> = group.members.iter().map(ToString::to_string).collect();
             let line = format!("{}: {}\n", group.name.to_text(), tids.join(" "));
-            crate::helpers::say(line.as_bytes());
+            crate::say::say(line.as_bytes());
         }
         Ok(0)
     })

@@ -16,7 +16,8 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use pvm::{Task, WaitToken};
 use pvm_wire::Code;
 
-use crate::{globals, helpers, session};
+use crate::say::{say, who};
+use crate::{globals, session};
 
 thread_local! {
     /// True while this thread is in the library.
@@ -44,16 +45,11 @@ impl Drop for Inside {
     }
 }
 
-/// In the child of a fork nobody is inside.
-pub(crate) fn reset_after_fork() {
-    INSIDE.set(false);
-}
-
 /// Runs `body` inside the library; a panic becomes `PvmSysErr`.
 pub(crate) fn inside<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Code> {
     let _inside = Inside::enter()?;
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
-        helpers::say(b"libpvm: internal error, please report it\n");
+        say(b"libpvm: internal error, please report it\n");
         Err(Code::SysErr)
     })
 }
@@ -68,7 +64,7 @@ pub(crate) fn failed(call: &str, code: Code) -> c_int {
     globals::note_error(code);
     let auto = session::option(session::AUTO_ERR);
     if auto != 0 {
-        helpers::say(format!("libpvm {}: {call}(): {code}\n", helpers::who()).as_bytes());
+        say(format!("libpvm {}: {call}(): {code}\n", who()).as_bytes());
         match auto {
             2 => std::process::exit(1),
             3 => std::process::abort(),
@@ -86,12 +82,33 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> Result<c_int, Code>) -> c_
     }
 }
 
+/// A function of the program that takes a message by its buffer number.
+pub(crate) type Function = unsafe extern "C" fn(c_int) -> c_int;
+
+/// A function of the program that is to be called outside of the library, before the next look.
+#[derive(Clone, Copy)]
+pub(crate) struct Errand {
+    /// Who knows how to call it.
+    pub(crate) run: fn(Function, c_int),
+    /// The function.
+    pub(crate) function: Function,
+    /// Its argument.
+    pub(crate) argument: c_int,
+}
+
+impl Errand {
+    /// Calls it.
+    pub(crate) fn run(self) {
+        (self.run)(self.function, self.argument);
+    }
+}
+
 /// What one look at the messages found.
 pub(crate) enum Look<T> {
     /// The call is done.
     Done(T),
     /// A message for a handler of the program: run it, then look again.
-    Handler(crate::handler::Due),
+    Handler(Errand),
     /// Nothing yet.
     Nothing,
 }
@@ -99,7 +116,7 @@ pub(crate) enum Look<T> {
 /// A look that found nothing: what to wait for.
 enum Step<T> {
     Done(T),
-    Handler(crate::handler::Due),
+    Handler(Errand),
     Wait(&'static Task, WaitToken),
 }
 

@@ -11,10 +11,11 @@ use pvm_wire::{Code, Encoding, Envelope, Kind, RunList};
 
 use crate::buffer::{self, Slot};
 use crate::guard::{Limit, Look, inside, wait_for};
-use crate::handler::{self, pattern};
+use crate::handler;
 use crate::pack::{self, Items};
 use crate::pointer::{store, text, text_or_none};
 use crate::process::{self, Spawn};
+use crate::selection::pattern;
 use crate::{globals, group, machine, message, registry, session};
 
 /// `NEOPVM_INTERFACE`
@@ -156,7 +157,7 @@ unsafe extern "C" fn neopvm_enrol(tid: *mut i32, parent: *mut i32) -> i32 {
 /// Leaves the machine.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_leave() -> i32 {
-    status(inside(|| session::current().map_or(Ok(()), session::leave)))
+    status(process::leave())
 }
 
 /// A new buffer.

@@ -6,80 +6,29 @@
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate, Pattern, Task};
-use pvm_wire::{Code, Tid};
+use pvm::{Buffer, Gate, Task};
+use pvm_wire::Code;
 
-use crate::guard::{call, inside};
-use crate::{buffer, output};
-
-/// A function that takes a message by its buffer number.
-pub(crate) type Function = unsafe extern "C" fn(c_int) -> c_int;
-
-/// -1 stands for any.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Selection {
-    source: c_int,
-    tag: c_int,
-    context: c_int,
-}
-
-impl Selection {
-    /// True if some message fits both.
-    fn overlaps(self, other: Self) -> bool {
-        let meet = |a: c_int, b: c_int| a == b || a < 0 || b < 0;
-        meet(self.source, other.source)
-            && (self.tag == other.tag || self.tag == -1 || other.tag == -1)
-            && (self.context == other.context || self.context == -1 || other.context == -1)
-    }
-
-    /// What to look for. Any context means the program's own and the one it began in: those
-    /// in which notices and other programs' messages come.
-    fn patterns(self) -> impl Iterator<Item = Pattern> {
-        let current = crate::session::context();
-        let contexts = match self.context {
-            -1 if current != 0 => [Some(current), Some(0)],
-            -1 => [Some(0), None],
-            context => [Some(context), None],
-        };
-        contexts.into_iter().flatten().map(move |context| pattern(context, self.source, self.tag))
-    }
-}
-
-/// The pattern that a program's numbers mean.
-pub(crate) fn pattern(context: c_int, source: c_int, tag: c_int) -> Pattern {
-    Pattern {
-        context,
-        source: (source != -1).then(|| Tid::from_c_int(source)),
-        tag: (tag != -1).then_some(tag),
-    }
-}
+use crate::guard::{Errand, Function, call, inside};
+use crate::selection::Selection;
+use crate::{buffer, output, session};
 
 /// PVM has nine handlers of its own, so a program's first has this number.
 const FIRST_NUMBER: usize = 9;
 
-/// A handler that a message has come for.
-#[derive(Clone, Copy)]
-pub(crate) struct Due {
-    function: Function,
-    message: c_int,
-}
-
-impl Due {
-    /// Runs the handler; it may call the library.
-    pub(crate) fn run(self) {
-        let saved = buffer::save();
-        buffer::exchange_receiving(self.message);
-        // SAFETY: the program registered this function for this purpose.
-        unsafe { (self.function)(self.message) };
-        buffer::restore(saved);
-    }
+/// Runs a handler on its message, outside of the library, which it may call.
+fn run(function: Function, message: c_int) {
+    let saved = buffer::save();
+    buffer::exchange_receiving(message);
+    // SAFETY: the program registered this function for this purpose.
+    unsafe { function(message) };
+    buffer::restore(saved);
 }
 
 static HANDLERS: Gate<Vec<Option<(Selection, Function)>>> = Gate::new(Vec::new());
 
-pub(crate) fn reset_after_fork() {
+fn reset_after_fork() {
     HANDLERS.reset_after_fork();
-    output::reset_after_fork();
 }
 
 /// After `pvm_exit` nothing is handled any more.
@@ -91,7 +40,7 @@ pub(crate) fn forget_all() {
 
 /// Takes a message that is not the program's to receive: output to be printed is dealt with here,
 /// one for a handler is returned.
-pub(crate) fn arrivals(task: &Task) -> Result<Option<Due>, Code> {
+pub(crate) fn arrivals(task: &Task) -> Result<Option<Errand>, Code> {
     output::collect(task)?;
     let count = HANDLERS.enter()?.len();
     for index in 0..count {
@@ -107,15 +56,13 @@ pub(crate) fn arrivals(task: &Task) -> Result<Option<Due>, Code> {
     Ok(None)
 }
 
-fn due(function: Function, message: Buffer) -> Result<Due, Code> {
-    Ok(Due { function, message: buffer::insert_received(message)? })
+fn due(function: Function, message: Buffer) -> Result<Errand, Code> {
+    Ok(Errand { run, function, argument: buffer::insert_received(message)? })
 }
 
 /// Runs the handlers of all messages that are there. Called outside of the library.
 pub(crate) fn run_all() {
-    while let Ok(Some(due)) =
-        inside(|| crate::session::current().map_or(Ok(None), arrivals))
-    {
+    while let Ok(Some(due)) = inside(|| session::current().map_or(Ok(None), arrivals)) {
         due.run();
     }
 }
@@ -133,7 +80,8 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
 ) -> c_int {
     call("pvm_addmhf", || {
         let function = function.ok_or(Code::BadParam)?;
-        crate::session::task()?;
+        session::task()?;
+        session::in_forked_child(reset_after_fork);
         let selection = Selection { source, tag, context };
         let mut handlers = HANDLERS.enter()?;
         if handlers.iter().flatten().any(|(other, _)| selection.overlaps(*other)) {
@@ -169,23 +117,8 @@ extern "C" fn pvmdisplaymhfinfo() -> c_int {
             let Some((Selection { source, tag, context }, _)) = handler else { continue };
             let number = place + FIRST_NUMBER;
             let line = format!("handler {number}: src {source:x} ctx {context} tag {tag}\n");
-            crate::helpers::say(line.as_bytes());
+            crate::say::say(line.as_bytes());
         }
         Ok(0)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn selections_overlap_as_in_pvm() {
-        let s = |source, tag, context| Selection { source, tag, context };
-        assert!(s(-1, 5, -1).overlaps(s(-1, 5, 0)));
-        assert!(s(-1, -1, -1).overlaps(s(0x40001, 6, 3)));
-        assert!(!s(-1, 5, -1).overlaps(s(-1, 6, -1)));
-        assert!(!s(1, 5, 0).overlaps(s(2, 5, 0)));
-        assert!(s(-5, 5, 0).overlaps(s(-1, 5, -1)));
-    }
 }

@@ -10,7 +10,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
+use crate::globals::DATA_SIGNATURE;
 use crate::guard::plain;
+use crate::say::{say, who};
 
 unsafe extern "C" {
     fn malloc(size: usize) -> *mut c_void;
@@ -18,10 +20,8 @@ unsafe extern "C" {
     fn free(old: *mut c_void);
     fn putenv(setting: *mut c_char) -> c_int;
     fn strerror(number: c_int) -> *const c_char;
+    fn dladdr(address: *const c_void, info: *mut ObjectInfo) -> c_int;
 }
-
-/// What a machine of this architecture writes before its data: PVM's "LINUX64".
-pub(crate) const DATA_SIGNATURE: c_int = 0x40_8c41;
 
 /// Text for a caller that never gives it back. Each distinct answer is kept once.
 pub(crate) fn forever(text: &OsStr) -> *mut c_char {
@@ -45,26 +45,49 @@ fn temporary() -> PathBuf {
     variable("PVM_TMP").unwrap_or_else(|| "/tmp".into())
 }
 
+/// What `dladdr` tells of an address.
+#[repr(C)]
+struct ObjectInfo {
+    file: *const c_char,
+    base: *mut c_void,
+    symbol: *const c_char,
+    address: *mut c_void,
+}
+
+/// The file that this library was loaded from; the program itself if it is linked statically.
+fn own_file() -> Option<PathBuf> {
+    let mut info = ObjectInfo {
+        file: ptr::null(),
+        base: ptr::null_mut(),
+        symbol: ptr::null(),
+        address: ptr::null_mut(),
+    };
+    let here = pvmgetroot as extern "C" fn() -> *mut c_char;
+    // SAFETY: the address is one of this library's, and `info` has the layout that is filled.
+    let found = unsafe { dladdr(here as *const c_void, &raw mut info) } != 0;
+    if !found || info.file.is_null() {
+        return None;
+    }
+    // SAFETY: dladdr answered with a text.
+    let file = unsafe { CStr::from_ptr(info.file) };
+    std::fs::canonicalize(OsStr::from_bytes(file.to_bytes())).ok()
+}
+
+/// Where the system is installed: `PVM_ROOT`, else above this library, else above the program,
+/// else above the daemon on the search path.
 fn root() -> PathBuf {
-    variable("PVM_ROOT").unwrap_or_else(|| {
-        // Beside the running program's folder, as in PREFIX/bin and PREFIX/lib.
-        let program = std::env::current_exe().unwrap_or_default();
-        program.ancestors().nth(2).map_or_else(|| "/usr".into(), PathBuf::from)
-    })
-}
-
-/// The tag `[tTID]`, or the pid form before enrolment, that begins every message to people.
-pub(crate) fn who() -> String {
-    // SAFETY: an int that only whole stores change.
-    let tid = unsafe { (&raw const crate::globals::pvmmytid).read_volatile() };
-    if tid == -1 { format!("[pid{}]", std::process::id()) } else { format!("[t{tid:x}]") }
-}
-
-/// Writes to standard error in one piece, so that lines of several tasks do not mix.
-pub(crate) fn say(text: &[u8]) {
-    use std::io::Write as _;
-    // Nobody is left to tell if standard error is gone.
-    let _ = std::io::stderr().write_all(text);
+    if let Some(root) = variable("PVM_ROOT") {
+        return root;
+    }
+    let files = [own_file(), std::env::current_exe().ok()];
+    let prefixes = files.iter().flatten().filter_map(|file| file.ancestors().nth(2));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let searched = folders.iter().filter_map(|folder| folder.parent());
+    prefixes
+        .chain(searched)
+        .find(|prefix| prefix.join("bin/pvmd").exists())
+        .map_or_else(|| "/usr".into(), PathBuf::from)
 }
 
 /// # Safety
@@ -94,9 +117,7 @@ extern "C" fn pvmgettmp() -> *mut c_char {
 /// The user's home.
 #[unsafe(no_mangle)]
 extern "C" fn pvmgethome() -> *mut c_char {
-    plain(ptr::null_mut(), || {
-        forever(variable("HOME").unwrap_or_else(|| "/".into()).as_os_str())
-    })
+    plain(ptr::null_mut(), || forever(variable("HOME").unwrap_or_else(|| "/".into()).as_os_str()))
 }
 
 /// Where the system is installed.
@@ -557,8 +578,7 @@ unsafe extern "C" fn pvmenvinsert(list: *mut *mut *mut c_char, setting: *const c
             }
         }
         // SAFETY: the list came from malloc in pvmcopyenv.
-        let longer =
-            unsafe { realloc(entries.cast(), (length + 2) * size_of::<*mut c_char>()) };
+        let longer = unsafe { realloc(entries.cast(), (length + 2) * size_of::<*mut c_char>()) };
         let longer = longer.cast::<*mut c_char>();
         if longer.is_null() {
             return -1;

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CString, OsStr, c_char, c_int};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::ptr;
 use std::time::{Duration, SystemTime};
@@ -12,7 +13,7 @@ use pvm_wire::request::{HostInfo, HostResult, Reply, Request, TaskInfo, TraceOpt
 use pvm_wire::{Blob, Code, Tid};
 
 use crate::guard::call;
-use crate::process::unexpected;
+use crate::session::unexpected;
 use crate::{pointer, session};
 
 /// `struct pvmhostinfo`
@@ -220,8 +221,7 @@ fn change_hosts(
         return Err(Code::BadParam);
     }
     let hosts = names.to_vec();
-    let request =
-        if adding { Request::AddHosts { hosts } } else { Request::DelHosts { hosts } };
+    let request = if adding { Request::AddHosts { hosts } } else { Request::DelHosts { hosts } };
     let Reply::HostResults { results } = session::task()?.request(&request)? else {
         return Err(unexpected());
     };
@@ -364,6 +364,10 @@ pub(crate) fn start_daemon(args: &[Blob]) -> Result<c_int, Code> {
         .args(args.iter().map(|arg| OsStr::from_bytes(&arg.0)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
+        // Whoever reads this program's messages shall not wait for the daemon's end, nor shall a
+        // key that interrupts this program end it. It has a log.
+        .stderr(Stdio::null())
+        .process_group(0)
         .spawn()
         .map_err(|_| Code::CantStart)?;
     let out = child.stdout.take().ok_or(Code::CantStart)?;
@@ -484,8 +488,7 @@ unsafe extern "C" fn pvm_reg_tracer(
         // SAFETY: the program's promise.
         let mask = unsafe { pointer::text_or_none(mask) }.unwrap_or_default();
         let tid = session::task()?.tid();
-        let target =
-            pvm_wire::request::Target { tid, context: trace_context, tag: trace_tag };
+        let target = pvm_wire::request::Target { tid, context: trace_context, tag: trace_tag };
         let trace = TraceOptions { target, buffer, options, mask: mask.to_vec().into() };
         register(TRACER, Some(trace)).map(|()| 0)
     })

@@ -8,9 +8,10 @@ use pvm_wire::{Code, Encoding, Envelope, Kind, Run, Tid};
 
 use crate::buffer::{self, Slot};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
-use crate::handler::{self, pattern};
+use crate::handler;
 use crate::pack::{self, Items};
 use crate::pointer;
+use crate::selection::pattern;
 use crate::session;
 
 /// The program's own matching (`pvm_recvf`).
@@ -313,7 +314,12 @@ fn receive_matching(
 /// The function can be called until it is replaced.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_recvf(function: Option<Match>) -> Option<Match> {
-    inside(|| Ok(std::mem::replace(&mut *MATCH.enter()?, function))).ok().flatten()
+    inside(|| {
+        session::in_forked_child(|| MATCH.reset_after_fork());
+        Ok(std::mem::replace(&mut *MATCH.enter()?, function))
+    })
+    .ok()
+    .flatten()
 }
 
 /// Where `pvm_precv` puts its answers.

@@ -18,8 +18,9 @@ use pvm::{Buffer, Gate, Task};
 use pvm_wire::{Code, Kind};
 
 use crate::guard::{Limit, Look, call, wait_for};
-use crate::handler::pattern;
-use crate::{helpers, session};
+use crate::say::{say, who};
+use crate::selection::pattern;
+use crate::session;
 
 /// The context and tag under which caught output comes; PVM's `SYSCTX_TC` and `TC_OUTPUTX`.
 const CONTEXT: c_int = 0x7_ffff;
@@ -49,7 +50,7 @@ struct Catch {
 static CATCH: Gate<Catch> =
     Gate::new(Catch { stream: None, open: BTreeSet::new(), partial: BTreeMap::new() });
 
-pub(crate) fn reset_after_fork() {
+fn reset_after_fork() {
     CATCH.reset_after_fork();
 }
 
@@ -173,7 +174,7 @@ pub(crate) fn wait_for_end(task: &Task) -> Result<(), Code> {
     let catch = CATCH.enter()?;
     if catch.stream.is_some() && !catch.open.is_empty() {
         let text = "child task(s) still running.  waiting...";
-        helpers::say(format!("libpvm {}: {text}\n", helpers::who()).as_bytes());
+        say(format!("libpvm {}: {text}\n", who()).as_bytes());
     }
     Ok(())
 }
@@ -197,6 +198,7 @@ pub(crate) fn drain() -> Result<(), Code> {
 pub(crate) unsafe extern "C" fn pvm_catchout(stream: *mut c_void) -> c_int {
     call("pvm_catchout", || {
         let task = session::task()?;
+        session::in_forked_child(reset_after_fork);
         collect(task)?;
         let mut catch = CATCH.enter()?;
         if stream.is_null() {

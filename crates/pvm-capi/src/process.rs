@@ -7,12 +7,8 @@ use pvm_wire::request::{Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Tid};
 
 use crate::guard::{call, failed, inside};
-use crate::{globals, handler, helpers, options, output, pointer, registry, session};
-
-/// An answer that does not fit its question.
-pub(crate) fn unexpected() -> Code {
-    Code::DSysErr
-}
+use crate::say::{say, who};
+use crate::{globals, handler, options, output, pointer, registry, session};
 
 /// This task's id; the process becomes a task if it is none.
 #[unsafe(no_mangle)]
@@ -47,11 +43,20 @@ pub(crate) extern "C" fn pvm_exit() -> c_int {
     let begun = inside(|| session::current().map_or(Ok(()), output::wait_for_end));
     // A daemon that is gone ends the waiting, and the exit tells so.
     let drained = begun.and_then(|()| output::drain());
-    let left = inside(|| session::current().map_or(Ok(()), session::leave));
+    let left = leave();
     match drained.and(left) {
         Ok(()) => 0,
         Err(code) => failed("pvm_exit", code),
     }
+}
+
+/// Leaves the machine if the process is in it; what was to be handled is forgotten.
+pub(crate) fn leave() -> Result<(), Code> {
+    inside(|| {
+        let left = session::current().map_or(Ok(()), session::leave);
+        handler::forget_all();
+        left
+    })
 }
 
 /// Tells the last result below zero.
@@ -63,14 +68,14 @@ pub(crate) unsafe extern "C" fn pvm_perror(text: *const c_char) -> c_int {
     call("pvm_perror", || {
         // SAFETY: the program's promise.
         let text = unsafe { pointer::text_or_none(text) };
-        let mut line = format!("libpvm {}: ", helpers::who()).into_bytes();
+        let mut line = format!("libpvm {}: ", who()).into_bytes();
         if let Some(text) = text {
             line.extend_from_slice(text);
             line.extend_from_slice(b": ");
         }
         line.extend_from_slice(globals::error_text(last_error()).to_bytes());
         line.push(b'\n');
-        helpers::say(&line);
+        say(&line);
         Ok(0)
     })
 }
@@ -165,7 +170,7 @@ pub(crate) fn spawn(wish: Spawn<'_>) -> Result<Vec<c_int>, Code> {
         inherited: session::inherited(),
     };
     let Reply::Spawned { mut outcomes, .. } = task.request(&Request::Spawn { spawn })? else {
-        return Err(unexpected());
+        return Err(session::unexpected());
     };
     outcomes.sort_by_key(|&outcome| outcome <= 0);
     output::expect(task, &outcomes)?;

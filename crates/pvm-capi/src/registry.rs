@@ -9,7 +9,7 @@ use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
 use crate::guard::call;
-use crate::process::unexpected;
+use crate::session::unexpected;
 use crate::{pointer, session};
 
 const MULTI_INSTANCE: c_int = 2;
@@ -77,11 +77,7 @@ pub(crate) fn list(pattern: &[u8]) -> Result<Vec<MailboxInfo>, Code> {
 /// # Safety
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvm_putinfo(
-    name: *const c_char,
-    id: c_int,
-    flags: c_int,
-) -> c_int {
+pub(crate) unsafe extern "C" fn pvm_putinfo(name: *const c_char, id: c_int, flags: c_int) -> c_int {
     call("pvm_putinfo", || {
         // SAFETY: the program's promise.
         let name = unsafe { pointer::text(name) }?;
@@ -179,8 +175,7 @@ unsafe extern "C" fn pvm_getmboxinfo(
     call("pvm_getmboxinfo", || {
         // SAFETY: the program's promise.
         let found = list(unsafe { pointer::text_or_none(pattern) }.unwrap_or_default())?;
-        let mut filled =
-            Classes { entries: Vec::new(), names: Vec::new(), columns: Vec::new() };
+        let mut filled = Classes { entries: Vec::new(), names: Vec::new(), columns: Vec::new() };
         for class in &found {
             filled.push(class);
         }

@@ -3,13 +3,15 @@
 use std::ffi::{OsString, c_int};
 use std::os::unix::ffi::OsStringExt;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 use pvm::{Gate, Task};
 use pvm_wire::request::{Inherited, Request, Target, TraceOptions};
 use pvm_wire::{Code, Tid};
 
-use crate::{buffer, globals, guard, handler, helpers};
+use crate::globals;
+use crate::masks::{CHILD_MASK, OWN_MASK, mask, store_mask};
 
 /// The enrolled task; null before `pvm_mytid`, after `pvm_exit` and in the child of a fork.
 static TASK: AtomicPtr<Task> = AtomicPtr::new(ptr::null_mut());
@@ -114,9 +116,7 @@ pub(crate) fn task() -> Result<&'static Task, Code> {
 pub(crate) fn leave(task: &Task) -> Result<(), Code> {
     TASK.store(ptr::null_mut(), Ordering::Release);
     mirror();
-    let left = task.leave();
-    handler::forget_all();
-    left
+    task.leave()
 }
 
 /// The name of the program as it was called.
@@ -148,8 +148,8 @@ fn adopt(inherited: &Inherited) {
     ] {
         VALUES[number].store(value, Ordering::Relaxed);
     }
-    for whose in [crate::options::OWN_MASK, crate::options::CHILD_MASK] {
-        crate::options::store_mask(whose, &inherited.trace.mask.0);
+    for whose in [OWN_MASK, CHILD_MASK] {
+        store_mask(whose, &inherited.trace.mask.0);
     }
 }
 
@@ -160,11 +160,7 @@ pub(crate) fn inherited() -> Inherited {
 }
 
 fn target(tid: usize, context: usize, tag: usize) -> Target {
-    Target {
-        tid: Tid(option(tid).cast_unsigned()),
-        context: option(context),
-        tag: option(tag),
-    }
+    Target { tid: Tid(option(tid).cast_unsigned()), context: option(context), tag: option(tag) }
 }
 
 fn settings_of_children() -> (Target, TraceOptions) {
@@ -172,7 +168,7 @@ fn settings_of_children() -> (Target, TraceOptions) {
         target: target(TRACE_TID, TRACE_CONTEXT, TRACE_TAG),
         buffer: option(TRACE_BUFFER),
         options: option(TRACE_OPTIONS),
-        mask: crate::options::mask(crate::options::CHILD_MASK).to_vec().into(),
+        mask: mask(CHILD_MASK).to_vec().into(),
     };
     (target(OUTPUT_TID, OUTPUT_CONTEXT, OUTPUT_TAG), trace)
 }
@@ -189,7 +185,7 @@ pub(crate) fn announce_trace(task: &Task) -> Result<(), Code> {
         target: target(OWN_TRACE_TID, OWN_TRACE_CONTEXT, OWN_TRACE_TAG),
         buffer: option(OWN_TRACE_BUFFER),
         options: option(OWN_TRACE_OPTIONS),
-        mask: crate::options::mask(crate::options::OWN_MASK).to_vec().into(),
+        mask: mask(OWN_MASK).to_vec().into(),
     };
     task.request(&Request::SetTrace { tid: task.tid(), trace }).map(drop)
 }
@@ -206,7 +202,7 @@ fn mirror() {
         (&raw mut globals::pvmmyptid, parent),
         (&raw mut globals::pvmmyupid, enrolled_pid),
         (&raw mut globals::pvmmyctx, context()),
-        (&raw mut globals::pvmmydsig, helpers::DATA_SIGNATURE),
+        (&raw mut globals::pvmmydsig, globals::DATA_SIGNATURE),
         (&raw mut globals::pvmautoerr, option(AUTO_ERR)),
         (&raw mut globals::pvmrouteopt, option(ROUTE)),
         (&raw mut globals::pvmfrgsiz, option(FRAGMENT)),
@@ -245,9 +241,25 @@ fn watch_forks() {
 extern "C" fn after_fork() {
     TASK.store(ptr::null_mut(), Ordering::Release);
     ENROLLING.reset_after_fork();
-    guard::reset_after_fork();
-    buffer::reset_after_fork();
-    handler::reset_after_fork();
     pvm::after_fork();
+    HOOKS.iter().filter_map(OnceLock::get).for_each(|hook| hook());
     mirror();
+}
+
+/// What the rooms above have to forget in the child of a fork.
+static HOOKS: [OnceLock<fn()>; 4] = [const { OnceLock::new() }; 4];
+
+/// The child of a fork is to call this. Asked for once by each room that keeps something behind a
+/// gate; asking again changes nothing.
+pub(crate) fn in_forked_child(hook: fn()) {
+    for place in &HOOKS {
+        if std::ptr::fn_addr_eq(*place.get_or_init(|| hook), hook) {
+            return;
+        }
+    }
+}
+
+/// An answer of the machine that does not fit its question.
+pub(crate) fn unexpected() -> Code {
+    Code::DSysErr
 }

@@ -125,9 +125,8 @@ fn the_shared_libraries_have_the_old_names() {
     if !has("readelf") {
         return;
     }
-    let dynamic = |file: &str| {
-        run(Command::new("readelf").args(["-d", "-W"]).arg(libraries().join(file)))
-    };
+    let dynamic =
+        |file: &str| run(Command::new("readelf").args(["-d", "-W"]).arg(libraries().join(file)));
     assert!(dynamic("libpvm3.so.3").contains("[libpvm3.so.3]"));
     for name in ["libgpvm3.so.3", "libfpvm3.so.3"] {
         let text = dynamic(name);

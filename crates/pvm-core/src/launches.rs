@@ -5,6 +5,7 @@ use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Operator;
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
+use std::collections::BTreeSet;
 
 record! {
     /// A spawn call, or the share of one that another host has asked for.
@@ -12,7 +13,8 @@ record! {
         pub asker: Asker,
         /// The command that runs them, if it is one of this host's.
         pub operator: Option<Operator>,
-        pub places: Vec<Place>,
+        /// How many outcomes are not known yet.
+        pub open: u32,
         /// Where a program that was not found was looked for.
         pub tried: Vec<Blob>,
         pub deadline: u64,
@@ -21,8 +23,6 @@ record! {
     /// One task of a spawn call.
     pub struct Place {
         pub host: HostIndex,
-        /// Its id, where this host has given it.
-        pub tid: Tid,
         /// An id or a code, once it is known.
         pub outcome: Option<i32>,
     }
@@ -37,6 +37,18 @@ record! {
     }
 }
 
+/// A spawn call and a place in it. A place is a record of its own: what becomes of one task
+/// does not put out those of all the others again.
+pub(crate) type PlaceKey = (u64, u32);
+
+/// A spawn call whose outcomes are all known.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) batch: Batch,
+    /// An id or a code for each place.
+    pub(crate) outcomes: Vec<i32>,
+}
+
 /// Key of a run: connection and request number.
 type RunKey = (u64, u32);
 
@@ -44,43 +56,51 @@ type RunKey = (u64, u32);
 #[derive(Debug)]
 pub(crate) struct Launches {
     batches: Table<u64, Batch>,
+    places: Table<PlaceKey, Place>,
     count: Slot<u64>,
     runs: Table<RunKey, Run>,
 }
 
 impl Launches {
     pub(crate) const fn new() -> Self {
-        Self { batches: Table::new(b'y'), count: Slot::new(b'Y', 0), runs: Table::new(b'z') }
+        Self {
+            batches: Table::new(b'y'),
+            places: Table::new(b'P'),
+            count: Slot::new(b'Y', 0),
+            runs: Table::new(b'z'),
+        }
     }
 
-    pub(crate) fn add(&mut self, batch: Batch) -> u64 {
+    /// A spawn call with a place for each of `hosts`; returns its number.
+    pub(crate) fn add(&mut self, batch: Batch, hosts: &[HostIndex]) -> u64 {
         let number = self.count.next();
         self.batches.insert(number, batch);
+        for (at, &host) in (0..).zip(hosts) {
+            self.places.insert((number, at), Place { host, outcome: None });
+        }
         number
     }
 
-    /// The ids that this host gave to its places of a batch, in order.
-    pub(crate) fn assign(&mut self, batch: u64, me: HostIndex, tids: &[Tid]) {
-        let Some(batch) = self.batches.get_mut(&batch) else { return };
-        let own = batch.places.iter_mut().filter(|place| place.host == me);
-        own.zip(tids).for_each(|(place, tid)| place.tid = *tid);
+    /// The places of a batch on one host that are not settled yet, in order.
+    pub(crate) fn open_places(&self, number: u64, host: HostIndex) -> Vec<PlaceKey> {
+        let places = self.places.range((number, 0)..=(number, u32::MAX));
+        let open = places.filter(|(_, place)| place.host == host && place.outcome.is_none());
+        open.map(|(key, _)| *key).collect()
     }
 
-    /// What became of one task; the batch, if it was the last.
+    /// What became of one task; the whole, if it was the last.
     pub(crate) fn settle(
         &mut self,
-        number: u64,
-        tid: Tid,
+        key: PlaceKey,
         outcome: i32,
         tried: Vec<Blob>,
-    ) -> Option<Batch> {
-        let batch = self.batches.get_mut(&number)?;
-        let mut open = batch.places.iter_mut().filter(|place| place.outcome.is_none());
-        if let Some(place) = open.find(|place| place.tid == tid && tid != Tid::NONE) {
-            place.outcome = Some(outcome);
-        }
+    ) -> Option<Finished> {
+        let batch = self.batches.get_mut(&key.0)?;
         batch.try_more(tried);
-        self.take_if_complete(number)
+        let place = self.places.get_mut(&key).filter(|place| place.outcome.is_none())?;
+        place.outcome = Some(outcome);
+        batch.open -= 1;
+        self.take_if_complete(key.0)
     }
 
     /// What became of the tasks of one host: an outcome for each, or one for all.
@@ -91,28 +111,37 @@ impl Launches {
         outcomes: &[i32],
         otherwise: Code,
         tried: Vec<Blob>,
-    ) -> Option<Batch> {
-        let batch = self.batches.get_mut(&number)?;
+    ) -> Option<Finished> {
+        self.batches.get_mut(&number)?.try_more(tried);
         let mut outcomes = outcomes.iter().copied();
-        for place in batch.places.iter_mut().filter(|p| p.host == host && p.outcome.is_none()) {
-            place.outcome = Some(outcomes.next().unwrap_or_else(|| otherwise.number()));
+        for key in self.open_places(number, host) {
+            let outcome = outcomes.next().unwrap_or_else(|| otherwise.number());
+            if let Some(finished) = self.settle(key, outcome, Vec::new()) {
+                return Some(finished);
+            }
         }
-        batch.try_more(tried);
         self.take_if_complete(number)
     }
 
-    fn take_if_complete(&mut self, number: u64) -> Option<Batch> {
-        let complete =
-            self.batches.get(&number)?.places.iter().all(|place| place.outcome.is_some());
-        complete.then(|| self.batches.remove(&number))?
+    fn take_if_complete(&mut self, number: u64) -> Option<Finished> {
+        if self.batches.get(&number)?.open > 0 {
+            return None;
+        }
+        let batch = self.batches.remove(&number)?;
+        let keys: Vec<_> =
+            self.places.range((number, 0)..=(number, u32::MAX)).map(|(key, _)| *key).collect();
+        let places = keys.iter().filter_map(|key| self.places.remove(key));
+        let outcomes = places.filter_map(|place| place.outcome).collect();
+        Some(Finished { batch, outcomes })
     }
 
     /// Batches whose time has come, with the hosts that are still to be heard.
-    pub(crate) fn overdue(&self, now: u64) -> Vec<(u64, Vec<HostIndex>)> {
+    pub(crate) fn overdue(&self, now: u64) -> Vec<(u64, BTreeSet<HostIndex>)> {
         let late = self.batches.iter().filter(|(_, batch)| batch.deadline <= now);
-        late.map(|(&number, batch)| {
-            let open = batch.places.iter().filter(|place| place.outcome.is_none());
-            (number, open.map(|place| place.host).collect())
+        late.map(|(&number, _)| {
+            let places = self.places.range((number, 0)..=(number, u32::MAX));
+            let open = places.filter(|(_, place)| place.outcome.is_none());
+            (number, open.map(|(_, place)| place.host).collect())
         })
         .collect()
     }
@@ -174,6 +203,11 @@ impl Launches {
         runs.flat_map(|(_, run)| run.left.iter().copied()).collect()
     }
 
+    /// The tasks of a run will never be.
+    pub(crate) fn forget_run(&mut self, operator: &Operator) {
+        self.runs.remove(&(operator.connection, operator.id));
+    }
+
     /// The command is gone.
     pub(crate) fn forget_runs(&mut self, connection: u64) {
         for key in self.runs.keys_where(|key, _| key.0 == connection) {
@@ -189,24 +223,28 @@ impl Launches {
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.batches.take_changes(out);
+        self.places.take_changes(out);
         self.count.take_changes(out);
         self.runs.take_changes(out);
     }
 
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.batches.restore(key, value)
+            || self.places.restore(key, value)
             || self.count.restore(key, value)
             || self.runs.restore(key, value)
     }
 }
 
-impl Batch {
+impl Finished {
     /// The ids of the tasks that were started.
     pub(crate) fn tids(&self) -> Vec<Tid> {
-        let outcomes = self.places.iter().filter_map(|place| place.outcome);
-        outcomes.filter(|&outcome| outcome > 0).map(Tid::from_c_int).collect()
+        let started = self.outcomes.iter().filter(|&&outcome| outcome > 0);
+        started.map(|&outcome| Tid::from_c_int(outcome)).collect()
     }
+}
 
+impl Batch {
     fn try_more(&mut self, tried: Vec<Blob>) {
         for path in tried {
             if !self.tried.contains(&path) {

@@ -166,6 +166,7 @@ impl Machine {
         }
         self.now = now;
         self.close_tasks();
+        self.greet_more();
         self.end_starts();
         self.end_batches();
         for asker in self.pending.take_overdue(now.0) {
@@ -177,7 +178,7 @@ impl Machine {
     /// When to call [`Machine::handle_timeout`]; to be asked after every input.
     pub fn poll_timeout(&self) -> Option<Time> {
         let pending = self.pending.next_deadline();
-        let next = [pending, self.launches.next_deadline(), self.tasks.next_close()];
+        let next = [pending, self.launches.next_deadline(), self.tasks.next_time()];
         next.into_iter().flatten().min().map(Time)
     }
 

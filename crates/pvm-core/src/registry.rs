@@ -9,7 +9,7 @@
 
 use crate::records::{Change, Slot, Table};
 use pvm_wire::request::{MailboxEntry, MailboxInfo};
-use pvm_wire::{Blob, Code, HostIndex, Message, Tid, record};
+use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, HostIndex, Message, Tid, record};
 
 const PERSISTENT: i32 = 1;
 /// `PvmMboxMultiInstance`.
@@ -25,6 +25,8 @@ const DIRECT_INDEX_SHIFT: u32 = 10;
 const DIRECT_INDEX_MASK: i32 = (1 << 21) - 1;
 /// Entries in all; one more is refused with `PvmOutOfRes`.
 const ENTRY_COUNT_MAX: usize = 1 << 16;
+/// Bytes in all: a host that joins gets everything in one frame.
+const BYTES_MAX: usize = FRAME_BYTES_MAX / 4;
 
 record! {
     /// One named message.
@@ -72,6 +74,7 @@ impl Registry {
         match self.entries.get(&key) {
             Some(entry) if !entry.may_go(owner) => return Err(Code::Denied),
             None if self.entries.len() >= ENTRY_COUNT_MAX => return Err(Code::OutOfRes),
+            _ if self.size() + message.body.0.len() > BYTES_MAX => return Err(Code::OutOfRes),
             _ => {}
         }
         message.envelope.src = owner;
@@ -83,6 +86,10 @@ impl Registry {
             self.names.insert(name.clone(), number);
         }
         Ok(index)
+    }
+
+    fn size(&self) -> usize {
+        self.entries.values().map(|entry| entry.message.body.0.len()).sum()
     }
 
     fn find(&self, name: &Blob, index: i32, flags: i32) -> Result<(Key, &Entry), Code> {
@@ -293,6 +300,15 @@ mod tests {
         assert_eq!((put(registry, "x2", 0, ME), put(registry, "x5", 0, ME)), (-8, 0));
         registry.clear();
         assert_eq!(registry.list(&"*".into()).len(), 1);
+    }
+
+    #[test]
+    fn what_would_not_fit_a_snapshot_is_refused() {
+        let registry = &mut Registry::new();
+        let mut message = Message::of_ints(Envelope::new(ME, ME, 0, 0), &[]);
+        message.body = Blob(vec![0; BYTES_MAX / 2 + 1]);
+        assert_eq!(registry.put(&"a".into(), 0, ME, message.clone()), Ok(0));
+        assert_eq!(registry.put(&"b".into(), 0, ME, message), Err(Code::OutOfRes));
     }
 
     #[test]

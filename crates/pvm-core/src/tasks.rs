@@ -5,13 +5,14 @@
 //! enrol again under the next number.
 
 use crate::io::Connection;
+use crate::launches::PlaceKey;
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Operator;
 use pvm_wire::request::{Inherited, Role, Target, TraceOptions};
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
 
-/// More tasks than this in one call is refused: it would use up the numbers.
-pub(crate) const SPAWN_COUNT_MAX: usize = 1 << 16;
+/// More tasks than this in one call is refused.
+pub(crate) const SPAWN_COUNT_MAX: usize = 1 << 14;
 
 record! {
     /// One task of this host.
@@ -30,12 +31,13 @@ record! {
         /// True once groups or named messages may know it: all hosts must hear of its end.
         pub known_everywhere: bool,
         pub inherited: Inherited,
-        /// None until all results of its spawn call are known.
-        pub siblings: Option<Vec<Tid>>,
+        /// The first of its siblings, which all are listed under; none until all results of its
+        /// spawn call are known.
+        pub family: Option<Tid>,
         /// The host that the spawn call was made on: it will tell the siblings.
         pub origin: HostIndex,
-        /// The spawn call here that waits for its start.
-        pub batch: Option<u64>,
+        /// The place in a spawn call here that waits for its start.
+        pub batch: Option<PlaceKey>,
         /// Its hello, if it came before the siblings were known.
         pub hello: Option<Greeting>,
     }
@@ -45,6 +47,13 @@ record! {
         pub connection: Connection,
         pub id: u32,
         pub pid: u32,
+    }
+
+    /// The tasks of one spawn call.
+    pub struct Family {
+        pub tids: Vec<Tid>,
+        /// How many of them are still in the table of this host.
+        pub here: u32,
     }
 
     /// Somebody connected.
@@ -92,7 +101,7 @@ impl Task {
             reset: client.reset,
             known_everywhere: false,
             inherited: nothing_inherited(),
-            siblings: Some(Vec::new()),
+            family: Some(Tid::NONE),
             origin: me,
             batch: None,
             hello: None,
@@ -112,8 +121,11 @@ pub(crate) struct Tasks {
     tasks: Table<Tid, Task>,
     clients: Table<Connection, Client>,
     children: Table<Tid, Child>,
+    families: Table<Tid, Family>,
     /// The local number that was given last.
     last: Slot<u32>,
+    /// When to welcome more of those that have waited; 0 for never.
+    greeting: Slot<u64>,
     /// When a task whose connection ended counts as gone, although its process lives on.
     closing: Table<Tid, u64>,
 }
@@ -125,7 +137,9 @@ impl Tasks {
             tasks: Table::new(b't'),
             clients: Table::new(b'k'),
             children: Table::new(b'o'),
+            families: Table::new(b'F'),
             last: Slot::new(b'T', 0),
+            greeting: Slot::new(b'G', 0),
             closing: Table::new(b'x'),
         }
     }
@@ -183,7 +197,45 @@ impl Tasks {
 
     pub(crate) fn remove(&mut self, tid: Tid) -> Option<Task> {
         self.closing.remove(&tid);
-        self.tasks.remove(&tid)
+        let task = self.tasks.remove(&tid)?;
+        if let Some(first) = task.family
+            && let Some(family) = self.families.get_mut(&first)
+        {
+            family.here -= 1;
+            if family.here == 0 {
+                self.families.remove(&first);
+            }
+        }
+        Some(task)
+    }
+
+    /// These are siblings: notes it with those of them that live here and did not know yet.
+    pub(crate) fn set_family(&mut self, tids: &[Tid]) {
+        let Some(&first) = tids.first() else { return };
+        let mut here = 0;
+        for tid in tids {
+            if self.tasks.get(tid).is_some_and(|task| task.family.is_none())
+                && let Some(task) = self.tasks.get_mut(tid)
+            {
+                task.family = Some(first);
+                here += 1;
+            }
+        }
+        if here > 0 {
+            self.families.insert(first, Family { tids: tids.to_vec(), here });
+        }
+    }
+
+    /// The siblings of a task, itself included.
+    pub(crate) fn siblings(&self, tid: Tid) -> Vec<Tid> {
+        let family = self.tasks.get(&tid).and_then(|task| self.families.get(&task.family?));
+        family.map_or_else(|| vec![tid], |family| family.tids.clone())
+    }
+
+    /// A task whose hello has waited long enough: its siblings are known.
+    pub(crate) fn next_greeted(&self) -> Option<Tid> {
+        let ready = |task: &Task| task.hello.is_some() && task.family.is_some();
+        self.tasks.iter().find(|(_, task)| ready(task)).map(|(tid, _)| *tid)
     }
 
     /// The tasks that PVM knows, by id.
@@ -248,15 +300,32 @@ impl Tasks {
         self.closing.keys_where(|_, &at| at <= now)
     }
 
-    pub(crate) fn next_close(&self) -> Option<u64> {
-        self.closing.values().min().copied()
+    /// The next moment at which something is due here.
+    pub(crate) fn next_time(&self) -> Option<u64> {
+        self.closing.values().min().copied().into_iter().chain(self.greet_time()).min()
+    }
+
+    /// There are more to welcome, at this time.
+    pub(crate) fn greet_at(&mut self, time: u64) {
+        // 0 means never, and the world did not begin at 0.
+        self.greeting.set(time.max(1));
+    }
+
+    pub(crate) fn stop_greeting(&mut self) {
+        self.greeting.set(0);
+    }
+
+    pub(crate) fn greet_time(&self) -> Option<u64> {
+        Some(*self.greeting.get()).filter(|&time| time != 0)
     }
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.tasks.take_changes(out);
         self.clients.take_changes(out);
         self.children.take_changes(out);
+        self.families.take_changes(out);
         self.last.take_changes(out);
+        self.greeting.take_changes(out);
         self.closing.take_changes(out);
     }
 
@@ -264,7 +333,9 @@ impl Tasks {
         self.tasks.restore(key, value)
             || self.clients.restore(key, value)
             || self.children.restore(key, value)
+            || self.families.restore(key, value)
             || self.last.restore(key, value)
+            || self.greeting.restore(key, value)
             || self.closing.restore(key, value)
     }
 }

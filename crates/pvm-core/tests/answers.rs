@@ -5,7 +5,7 @@ use pvm_core::{Config, Machine, Time};
 use pvm_wire::request::{
     Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions, Welcome,
 };
-use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid};
+use pvm_wire::{Blob, Code, Envelope, FRAME_BYTES_MAX, HostIndex, Message, Tid, Wire};
 
 const ME: Tid = Tid(0x40001);
 const HERE: Tid = Tid(0x40000);
@@ -299,4 +299,46 @@ fn a_command_gets_the_output_and_the_ends_of_its_tasks() {
     let effects = host.give(Event::OutputEnded { tid });
     let reply = |reply| Effect::Reply { connection: 2, id: 2, reply };
     assert_eq!(effects, [reply(Reply::Exited { tid, status: 256 }), reply(Reply::Finished)]);
+}
+
+#[test]
+fn thousands_of_tasks_are_started_in_one_call_and_no_frame_grows_beyond_its_bound() {
+    let host = &mut Host::with_task();
+    let count = 4000;
+    let mut quiet = spawn("/x", count, 0, "");
+    quiet.inherited.output.tid = Tid::NONE;
+    host.ask(1, Request::Spawn { spawn: quiet });
+    let tids: Vec<_> = (2..).take(4000).map(|local| Tid::task(HostIndex(1), local)).collect();
+    // All but the last have said hello before it is started.
+    for (connection, &tid) in (10..).zip(&tids) {
+        host.hello(connection, Role::Task, Some(tid));
+    }
+    let mut welcomed = 0;
+    let mut largest = 0;
+    let mut count_in = |effects: Vec<Effect>| {
+        welcomed += effects.iter().filter(|e| matches!(e, Effect::Enrol { .. })).count();
+        let size: usize = effects.iter().map(|effect| effect.to_bytes().len()).sum();
+        largest = largest.max(size);
+    };
+    for &tid in &tids {
+        count_in(host.give(Event::Launched { tid, pid: 1 }));
+    }
+    while let Some(at) = host.0.poll_timeout() {
+        host.0.handle_timeout(at);
+        let outputs = std::iter::from_fn(|| host.0.poll_output());
+        count_in(
+            outputs
+                .filter_map(|output| match output {
+                    Output::Effect(effect) => Some(effect),
+                    Output::Act(_) => None,
+                })
+                .collect(),
+        );
+    }
+    assert_eq!(welcomed, 4000);
+    assert!(largest < FRAME_BYTES_MAX / 2, "{largest}");
+
+    let mut large = spawn("/x", 4000, 0, "");
+    large.args = vec![Blob(vec![b'x'; 100_000])];
+    assert_eq!(host.reply(Request::Spawn { spawn: large }), failed(Code::OutOfRes));
 }

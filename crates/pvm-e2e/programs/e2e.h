@@ -18,6 +18,12 @@
 		if (!(what))                                                            \
 			fail(__FILE__, __LINE__, #what, 0);                                 \
 	} while (0)
+/* Lines appear when they are written, also where nobody looks at a terminal. */
+__attribute__((constructor)) static void show_lines(void)
+{
+	setvbuf(stdout, 0, _IOLBF, 0);
+}
+
 /* The value of a call that must not fail. */
 #define CALL(call) must((call), __FILE__, __LINE__, #call)
 

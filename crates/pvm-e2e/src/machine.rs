@@ -94,21 +94,13 @@ impl Machine {
 
     /// Runs a command to its good end.
     pub fn succeed(&self, command: Command) -> Output {
-        let words = format!("{command:?}");
-        let output = self.finish(command, LIMIT);
-        self.assert_good(&words, &output);
-        output
+        self.expect_success(Running::start(command))
     }
 
     /// Waits for the good end of a running program.
-    pub fn expect_success(&self, running: Running) -> Output {
+    pub fn expect_success(&self, mut running: Running) -> Output {
         let words = process::command_line(running.pid());
-        let output = running.finish(LIMIT);
-        self.assert_good(&words, &output);
-        output
-    }
-
-    fn assert_good(&self, words: &str, output: &Output) {
+        let output = running.wait(LIMIT);
         let ended = output.status.map_or_else(
             || format!("no end; alive: {:#?}", self.place.processes()),
             |status| status.to_string(),
@@ -120,6 +112,7 @@ impl Machine {
             output.err,
             self.log()
         );
+        output
     }
 
     /// Runs a command to any end.

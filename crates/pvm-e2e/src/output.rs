@@ -90,8 +90,13 @@ impl Running {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Waits for its end at most this long, with its standard input closed.
+    /// Waits for its end at most this long, then kills it.
     pub fn finish(mut self, limit: Duration) -> Output {
+        self.wait(limit)
+    }
+
+    /// Waits for its end at most this long, with its standard input closed.
+    pub fn wait(&mut self, limit: Duration) -> Output {
         self.input = None;
         let end = Instant::now() + limit;
         let mut status = None;

@@ -85,8 +85,9 @@ pub(crate) struct Links {
     peers: BTreeMap<HostIndex, Peer>,
     /// Connections by number.
     owners: BTreeMap<u64, Owner>,
-    /// Keys of daemons that were started and have no place yet.
-    newcomers: BTreeSet<Fingerprint>,
+    /// Daemons that were started and have no place yet, by their keys; and what the machine is
+    /// told once they have called.
+    newcomers: BTreeMap<Fingerprint, Option<News>>,
     /// Where the machine is that this daemon was started to join, and the key there.
     machine: Option<(SocketAddr, Fingerprint)>,
     /// This daemon joined a machine: alone it is of no use.
@@ -106,7 +107,7 @@ impl Links {
             hosts: Vec::new(),
             peers: BTreeMap::new(),
             owners: BTreeMap::new(),
-            newcomers: BTreeSet::new(),
+            newcomers: BTreeMap::new(),
             machine: None,
             joined: false,
             alone_since: None,
@@ -141,9 +142,10 @@ impl Links {
         self.joined |= place.host != place.first;
     }
 
-    /// A daemon was started: its key may connect.
-    pub(crate) fn expect(&mut self, facts: &HostFacts) {
-        self.newcomers.insert(facts.key.0.clone());
+    /// A daemon was started: its key may connect. It is ready when it has.
+    pub(crate) fn expect(&mut self, ticket: u64, facts: HostFacts) {
+        let key = facts.key.0.clone();
+        self.newcomers.insert(key, Some(News::HostReady { ticket, facts }));
         self.update_known();
     }
 
@@ -173,7 +175,7 @@ impl Links {
 
     fn update_known(&self) {
         let hosts = self.hosts.iter().map(|(_, facts)| facts.key.0.clone());
-        self.known.set(hosts.chain(self.newcomers.iter().cloned()).collect());
+        self.known.set(hosts.chain(self.newcomers.keys().cloned()).collect());
     }
 
     /// Calls the hosts that wait for it.
@@ -250,12 +252,13 @@ impl Links {
         let host = self.peers.iter().find(|(_, peer)| peer.facts.key.0 == key).map(|(h, _)| *h);
         match host {
             Some(host) => self.attach(host, connection),
-            None if self.newcomers.contains(&key) => {
+            None if self.newcomers.contains_key(&key) => {
+                let ready = self.newcomers.get_mut(&key).and_then(Option::take);
                 let id = connection.id;
                 let me = self.place.map_or(HostIndex(0), |place| place.host);
                 connection.send(&hello(me, self.incarnation, (0, 0)));
                 self.owners.insert(id, Owner::Newcomer(connection, key, None));
-                Vec::new()
+                ready.into_iter().map(Turn::News).collect()
             }
             None if called.is_none() && self.joined && self.place.is_none() => {
                 connection.send(&hello(HostIndex(0), self.incarnation, (0, 0)));

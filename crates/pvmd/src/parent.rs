@@ -127,6 +127,7 @@ impl Parent {
         self.settle_listener();
         self.settle_pause();
         self.settle_connections();
+        self.settle_outputs();
         self.settle_daemon();
     }
 

@@ -221,17 +221,14 @@ impl Shell {
     }
 
     fn started(&mut self, (ticket, started): Started) {
-        let news = match started {
-            Ok(facts) => {
-                self.links.expect(&facts);
-                News::HostReady { ticket, facts }
-            }
+        match started {
+            Ok(facts) => self.links.expect(ticket, facts),
             Err(error) => {
                 let detail = format!("{error:#}");
-                News::HostFailed { ticket, code: Code::CantStart, detail }
+                let news = News::HostFailed { ticket, code: Code::CantStart, detail };
+                self.turns.push_back(Turn::News(news));
             }
-        };
-        self.turns.push_back(Turn::News(news));
+        }
     }
 
     async fn take_turns(&mut self) -> Result<()> {

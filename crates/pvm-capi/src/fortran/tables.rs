@@ -6,8 +6,8 @@
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 
-use pvm_wire::request::{HostInfo, TaskInfo};
 use pvm_wire::Code;
+use pvm_wire::request::{HostInfo, TaskInfo};
 
 use super::text::{Length, input, output};
 use super::{In, Out, value};

@@ -6,6 +6,7 @@
 #include "pvmproto.h"
 #include "pvmsdpro.h"
 #include "pvmtev.h"
+#include "pvmtrc.h"
 #ifdef WITH_HANDLES
 #include "neopvm.h"
 #endif

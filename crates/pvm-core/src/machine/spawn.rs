@@ -2,14 +2,17 @@
 
 use super::{ANSWER_NS, LAUNCH_NS, Machine, tasks::KILL};
 use crate::io::{Connection, Effect, Launch};
-use crate::launches::{Batch, Place};
+use crate::launches::{Batch, Finished, PlaceKey};
 use crate::pending::{Asker, Question};
 use crate::placement::{NO_SPAWN_PARENT, TASK_DEBUG};
 use crate::tasks::{Child, SPAWN_COUNT_MAX, Task};
 use pvm_wire::peer::{Operator, Said};
 use pvm_wire::request::{Reply, SpawnRequest};
-use pvm_wire::{Blob, Code, HostIndex, Tid};
+use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, HostIndex, Tid, Wire};
 use std::collections::BTreeMap;
+
+/// What one spawn call may launch in all, environment included: it must fit a frame of effects.
+const LAUNCH_BYTES_MAX: usize = FRAME_BYTES_MAX / 4;
 
 /// One host's part of a spawn call.
 struct Share {
@@ -53,29 +56,30 @@ impl Machine {
         let count = match usize::try_from(spawn.count) {
             Ok(count @ 1..=SPAWN_COUNT_MAX) => count,
             refused => {
-                if let Some(operator) = &start.operator {
-                    self.launches.forget_runs(operator.connection);
-                }
+                self.forget_run(&start);
                 let too_many = refused.is_ok_and(|count| count > 0);
                 let code = if too_many { Code::OutOfRes } else { Code::BadParam };
                 return self.fail(start.asker, code);
             }
         };
+        let size = spawn.to_bytes().len();
+        if count.saturating_mul(size) > LAUNCH_BYTES_MAX {
+            self.forget_run(&start);
+            return self.fail(start.asker, Code::OutOfRes);
+        }
         let hosts = self.placement.choose(&self.hosts, spawn.flags, &spawn.place, count);
-        let nowhere = hosts.is_empty().then_some(Code::NoHost.number());
-        let place = |host| Place { host, tid: Tid::NONE, outcome: nowhere };
-        let places = if hosts.is_empty() { vec![self.me(); count] } else { hosts.clone() };
         let batch = Batch {
             asker: start.asker,
             operator: start.operator.clone(),
-            places: places.into_iter().map(place).collect(),
+            open: u32::try_from(hosts.len()).expect("the count is bounded"),
             tried: Vec::new(),
             deadline: self.after(LAUNCH_NS),
         };
-        if nowhere.is_some() {
-            return self.batch_done(batch);
+        if hosts.is_empty() {
+            let outcomes = vec![Code::NoHost.number(); count];
+            return self.batch_done(Finished { batch, outcomes });
         }
-        let batch = self.launches.add(batch);
+        let batch = self.launches.add(batch, &hosts);
         let mut shares: BTreeMap<HostIndex, i32> = BTreeMap::new();
         hosts.iter().for_each(|&host| *shares.entry(host).or_default() += 1);
         for (host, count) in shares {
@@ -93,19 +97,25 @@ impl Machine {
         }
     }
 
+    /// A command's tasks will never be.
+    fn forget_run(&mut self, start: &Start) {
+        if let Some(operator) = &start.operator {
+            self.launches.forget_run(operator);
+        }
+    }
+
     /// Another host's spawn call has chosen this host for some of its tasks.
     pub(super) fn launch_share(&mut self, origin: HostIndex, ask: u64, said: Said) {
         let Said::Launch { spawn, parent, operator, fed, .. } = said else { return };
         let count = usize::try_from(spawn.count).unwrap_or(0).min(SPAWN_COUNT_MAX);
-        let place = Place { host: self.me(), tid: Tid::NONE, outcome: None };
         let batch = Batch {
             asker: Asker::Peer { host: origin, ask },
             operator: None,
-            places: vec![place; count],
+            open: u32::try_from(count).expect("the count is bounded"),
             tried: Vec::new(),
             deadline: self.after(LAUNCH_NS),
         };
-        let batch = self.launches.add(batch);
+        let batch = self.launches.add(batch, &vec![self.me(); count]);
         self.launch(batch, &Share { spawn, parent, operator, fed, origin });
     }
 
@@ -116,11 +126,11 @@ impl Machine {
             Ok(tids) => tids,
             Err(code) => return self.settle_host(batch, self.me(), &[], code),
         };
-        self.launches.assign(batch, self.me(), &tids);
-        for (place, tid) in tids.into_iter().enumerate() {
-            self.tasks.insert(tid, new_task(share, batch));
+        let places = self.launches.open_places(batch, self.me());
+        for (at, (tid, place)) in tids.into_iter().zip(places).enumerate() {
+            self.tasks.insert(tid, new_task(share, place));
             self.tasks.add_child(tid, new_child(share));
-            let fed = share.fed && place == 0;
+            let fed = share.fed && at == 0;
             let split_output = share.operator.is_some();
             let launch = Launch { split_output, fed, ..self.launch_of(tid, &share.spawn) };
             self.effect(Effect::Launch { launch });
@@ -162,8 +172,8 @@ impl Machine {
         }
         match batch {
             // The spawn call was told that it had failed.
-            Some(batch) if !self.launches.contains(batch) => self.send_signal(tid, KILL),
-            Some(batch) => self.settle(batch, tid, tid.as_c_int(), Vec::new()),
+            Some(place) if !self.launches.contains(place.0) => self.send_signal(tid, KILL),
+            Some(place) => self.settle(place, tid.as_c_int(), Vec::new()),
             None => {}
         }
     }
@@ -173,21 +183,21 @@ impl Machine {
         self.tasks.remove_child(tid);
         self.tell_gone(tid, task.known_everywhere);
         self.effect(Effect::Forget { tid });
-        if let Some(batch) = task.batch {
-            self.settle(batch, tid, code.number(), tried);
+        if let Some(place) = task.batch {
+            self.settle(place, code.number(), tried);
         }
     }
 
-    fn settle(&mut self, batch: u64, tid: Tid, outcome: i32, tried: Vec<Blob>) {
-        if let Some(batch) = self.launches.settle(batch, tid, outcome, tried) {
-            self.batch_done(batch);
+    fn settle(&mut self, place: PlaceKey, outcome: i32, tried: Vec<Blob>) {
+        if let Some(finished) = self.launches.settle(place, outcome, tried) {
+            self.batch_done(finished);
         }
     }
 
     fn settle_host(&mut self, batch: u64, host: HostIndex, outcomes: &[i32], otherwise: Code) {
         let done = self.launches.settle_host(batch, host, outcomes, otherwise, Vec::new());
-        if let Some(batch) = done {
-            self.batch_done(batch);
+        if let Some(finished) = done {
+            self.batch_done(finished);
         }
     }
 
@@ -200,7 +210,7 @@ impl Machine {
         };
         let done = self.launches.settle_host(batch, host, &outcomes, otherwise, tried);
         match done {
-            Some(batch) => self.batch_done(batch),
+            Some(finished) => self.batch_done(finished),
             // The spawn call was told that they had failed.
             None if !self.launches.contains(batch) => {
                 let late = outcomes.into_iter().filter(|&outcome| outcome > 0);
@@ -220,12 +230,12 @@ impl Machine {
     }
 
     /// All outcomes of a spawn call are known.
-    fn batch_done(&mut self, batch: Batch) {
-        let tids = batch.tids();
+    fn batch_done(&mut self, finished: Finished) {
+        let tids = finished.tids();
+        let Finished { batch, outcomes } = finished;
         if !matches!(batch.asker, Asker::Peer { .. }) {
             self.tell_siblings(&tids);
         }
-        let outcomes = batch.places.iter().filter_map(|place| place.outcome).collect();
         self.answer(batch.asker.clone(), Reply::Spawned { outcomes, tried: batch.tried });
         let Some(operator) = batch.operator else { return };
         if self.tasks.client(operator.connection).is_none() {
@@ -249,7 +259,7 @@ impl Machine {
     }
 }
 
-fn new_task(share: &Share, batch: u64) -> Task {
+fn new_task(share: &Share, place: PlaceKey) -> Task {
     Task {
         pid: 0,
         connection: None,
@@ -261,9 +271,9 @@ fn new_task(share: &Share, batch: u64) -> Task {
         reset: true,
         known_everywhere: false,
         inherited: share.spawn.inherited.clone(),
-        siblings: None,
+        family: None,
         origin: share.origin,
-        batch: Some(batch),
+        batch: Some(place),
         hello: None,
     }
 }

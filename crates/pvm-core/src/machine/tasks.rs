@@ -14,6 +14,8 @@ const TERMINATE: i32 = 15;
 /// `SIGKILL`.
 pub(super) const KILL: i32 = 9;
 const SIGNAL_MAX: i32 = 64;
+/// How much of siblings one frame of effects may hold: a quarter of what a frame may.
+const WELCOME_BYTES_MAX: usize = pvm_wire::FRAME_BYTES_MAX / 4;
 
 impl Machine {
     pub(super) fn hello(
@@ -68,7 +70,7 @@ impl Machine {
         let task = self.tasks.get_mut(tid).expect("found or inserted above");
         task.connection = Some(connection);
         task.reset = reset;
-        if task.siblings.is_none() {
+        if task.family.is_none() {
             // The welcome tells the siblings, and not all of them have an id yet.
             task.hello = Some(Greeting { connection, id, pid });
         } else {
@@ -86,15 +88,12 @@ impl Machine {
     fn welcome(&mut self, tid: Tid, greeting: &Greeting) {
         let tracer = self.tracer();
         let cores = self.config.facts.cores;
+        let siblings = self.tasks.siblings(tid);
         let Some(task) = self.tasks.get_mut(tid) else { return };
         task.enrolled = true;
         task.pid = greeting.pid;
         if let Some(tracer) = tracer.filter(|_| task.inherited.trace.target.tid == Tid::NONE) {
             task.inherited.trace = tracer;
-        }
-        let mut siblings = task.siblings.clone().unwrap_or_default();
-        if siblings.is_empty() {
-            siblings.push(tid);
         }
         let welcome = Welcome {
             tid,
@@ -111,19 +110,44 @@ impl Machine {
 
     /// All ids of a spawn call are known: those of its tasks that wait for that can go on.
     pub(super) fn set_siblings(&mut self, tids: &[Tid]) {
+        self.tasks.set_family(tids);
         let me = self.me();
-        for &tid in tids.iter().filter(|tid| tid.host() == me) {
-            let Some(task) = self.tasks.get_mut(tid) else { continue };
-            task.siblings = Some(tids.to_vec());
-            if let Some(greeting) = task.hello.take() {
-                self.welcome(tid, &greeting);
+        // Each is told of all the others, which adds up: the rest goes with later inputs.
+        let at_once = (WELCOME_BYTES_MAX / (size_of::<Tid>() * tids.len().max(1))).max(1);
+        for &tid in tids.iter().filter(|tid| tid.host() == me).take(at_once) {
+            self.greet(tid);
+        }
+        if tids.len() > at_once && self.tasks.next_greeted().is_some() {
+            self.tasks.greet_at(self.now.0);
+        }
+    }
+
+    /// Welcomes more of those that have waited.
+    pub(super) fn greet_more(&mut self) {
+        if self.tasks.greet_time().is_none_or(|at| at > self.now.0) {
+            return;
+        }
+        self.tasks.stop_greeting();
+        let mut bytes = 0;
+        while let Some(tid) = self.tasks.next_greeted() {
+            bytes += size_of::<Tid>() * self.tasks.siblings(tid).len();
+            self.greet(tid);
+            if bytes > WELCOME_BYTES_MAX {
+                return self.tasks.greet_at(self.now.0);
             }
+        }
+    }
+
+    fn greet(&mut self, tid: Tid) {
+        let greeting = self.tasks.get_mut(tid).and_then(|task| task.hello.take());
+        if let Some(greeting) = greeting {
+            self.welcome(tid, &greeting);
         }
     }
 
     /// A host is gone that would have told siblings.
     pub(super) fn release_siblings(&mut self, origin: HostIndex) {
-        for tid in self.tasks.tids_where(|t| t.siblings.is_none() && t.origin == origin) {
+        for tid in self.tasks.tids_where(|t| t.family.is_none() && t.origin == origin) {
             self.set_siblings(&[tid]);
         }
     }

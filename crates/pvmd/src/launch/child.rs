@@ -25,10 +25,24 @@ pub(crate) struct Surroundings {
     pub(crate) root: Option<PathBuf>,
     /// `/dev/null`, open.
     pub(crate) null: OwnedFd,
+    /// Keeps low numbers of descriptors free for the moment of a start: the C library starts
+    /// nothing with a descriptor above the task's own limit.
+    pub(crate) low: Vec<OwnedFd>,
     /// The limit of open files that this process was started with.
     pub(crate) files: Rlimit,
     /// The limit that this process has now.
     pub(crate) files_raised: Rlimit,
+}
+
+impl Surroundings {
+    /// Takes the lowest descriptors that are free, one for each standard stream.
+    pub(crate) fn reserve(&mut self) {
+        while self.low.len() < 3
+            && let Ok(fd) = self.null.try_clone()
+        {
+            self.low.push(fd);
+        }
+    }
 }
 
 /// A started task.
@@ -52,7 +66,7 @@ pub(crate) struct LaunchError {
 }
 
 /// Starts a program.
-pub(crate) fn start(launch: &Launch, around: &Surroundings) -> Result<Child, LaunchError> {
+pub(crate) fn start(launch: &Launch, around: &mut Surroundings) -> Result<Child, LaunchError> {
     let program = find(launch)?;
     let mut command = if launch.debugger.0.is_empty() {
         Command::new(&program)
@@ -144,33 +158,37 @@ fn first_of(first: OsString, rest: Option<OsString>) -> OsString {
     path
 }
 
-fn run(mut command: Command, launch: &Launch, around: &Surroundings) -> std::io::Result<Child> {
+fn run(mut command: Command, launch: &Launch, around: &mut Surroundings) -> std::io::Result<Child> {
     let (output, writer) = pipe()?;
     rustix::io::ioctl_fionbio(&output, true)?;
     let mut outputs = vec![(1, output)];
-    if launch.split_output {
+    let errors_writer = if launch.split_output {
         let (errors, errors_writer) = pipe()?;
         rustix::io::ioctl_fionbio(&errors, true)?;
         outputs.push((2, errors));
-        command.stderr(Stdio::from(errors_writer));
+        Some(errors_writer)
     } else {
-        command.stderr(Stdio::from(writer.try_clone()?));
-    }
-    command.stdout(Stdio::from(writer));
-    let input = if launch.fed {
-        let (reader, input) = pipe()?;
-        rustix::io::ioctl_fionbio(&input, true)?;
-        command.stdin(Stdio::from(reader));
-        Some(input)
-    } else {
-        command.stdin(Stdio::from(around.null.try_clone()?));
         None
     };
+    let (reader, input) = if launch.fed {
+        let (reader, input) = pipe()?;
+        rustix::io::ioctl_fionbio(&input, true)?;
+        (Some(reader), Some(input))
+    } else {
+        (None, None)
+    };
+    // Copies take the lowest numbers, which are free now.
+    around.low.clear();
+    command.stdin(Stdio::from(reader.as_ref().unwrap_or(&around.null).try_clone()?));
+    command.stdout(Stdio::from(writer.try_clone()?));
+    command.stderr(Stdio::from(errors_writer.as_ref().unwrap_or(&writer).try_clone()?));
     // Limits are inherited, so the task's is set for the moment of its start.
     let set = |limit: Rlimit| rustix::process::setrlimit(Resource::Nofile, limit);
     let _ = set(around.files);
     let started = command.spawn();
     let _ = set(around.files_raised);
+    drop(command);
+    around.reserve();
     // The child is waited for by its number, with all others.
     Ok(Child { pid: started?.id(), outputs, input })
 }
@@ -183,9 +201,9 @@ fn code_of(error: &std::io::Error) -> Code {
     use rustix::io::Errno;
     match Errno::from_io_error(error) {
         Some(Errno::ACCESS | Errno::PERM) => Code::Denied,
-        Some(Errno::AGAIN | Errno::MFILE | Errno::NFILE | Errno::TOOBIG) => Code::OutOfRes,
         Some(Errno::NOMEM) => Code::NoMem,
-        _ => Code::NoFile,
+        Some(Errno::NOENT | Errno::NOTDIR | Errno::NOEXEC | Errno::LOOP) => Code::NoFile,
+        _ => Code::OutOfRes,
     }
 }
 
@@ -219,11 +237,12 @@ mod tests {
             null: std::fs::File::open("/dev/null").unwrap().into(),
             files,
             files_raised: files,
+            low: Vec::new(),
         }
     }
 
     fn output(launch: &Launch) -> String {
-        let child = start(launch, &surroundings()).unwrap();
+        let child = start(launch, &mut surroundings()).unwrap();
         let (_, fd) = child.outputs.into_iter().next().unwrap();
         rustix::io::ioctl_fionbio(&fd, false).unwrap();
         let mut text = String::new();
@@ -251,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_answered_with_the_paths_tried() {
-        let error = start(&launch("no-such-program", &[]), &surroundings()).unwrap_err();
+        let error = start(&launch("no-such-program", &[]), &mut surroundings()).unwrap_err();
         assert_eq!(error.code, Code::NoFile);
         let expected = ["/nowhere/no-such-program", "/bin/no-such-program"];
         assert_eq!(error.tried, expected.map(Blob::from));
@@ -259,11 +278,11 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_program_and_a_missing_folder_are_refused() {
-        let error = start(&launch("/etc/passwd", &[]), &surroundings()).unwrap_err();
+        let error = start(&launch("/etc/passwd", &[]), &mut surroundings()).unwrap_err();
         assert_eq!(error.tried, ["/etc/passwd".into()]);
         let mut launch = launch("/bin/sh", &[]);
         launch.directory = "/no/such/folder".into();
-        let error = start(&launch, &surroundings()).unwrap_err();
+        let error = start(&launch, &mut surroundings()).unwrap_err();
         assert_eq!(error.tried, ["/no/such/folder".into()]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::parent::stream::Stream;
 use pvm_wire::{FRAME_BYTES_MAX, Tid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 const STRANGER_BYTES_MAX: usize = 64 << 10;
 /// Longest frame of others. What follows from a request must fit frames too.
 const REQUEST_BYTES_MAX: usize = FRAME_BYTES_MAX / 2;
+/// Output of tasks that a command has not taken; more stays with the tasks.
+const UNSEEN_BYTES_MAX: usize = 1 << 20;
 /// How long one may take to say hello.
 const HELLO_TIME: Duration = Duration::from_secs(10);
 /// How many may be about to say hello; each costs a descriptor and a little memory.
@@ -26,6 +28,8 @@ pub(crate) struct Connection {
     pub(crate) tid: Option<Tid>,
     /// Closed once all is sent.
     pub(crate) ending: bool,
+    /// Tasks whose output waits until this connection has taken what there is.
+    pub(crate) holding: BTreeSet<Tid>,
     /// It has said hello.
     known: bool,
     /// What the poll set waits for now.
@@ -38,6 +42,11 @@ impl Connection {
     /// True where hello was said.
     pub(crate) const fn is_known(&self) -> bool {
         self.known
+    }
+
+    /// True where more output of tasks is to wait.
+    pub(crate) const fn is_clogged(&self) -> bool {
+        self.stream.pending_bytes() > UNSEEN_BYTES_MAX
     }
 }
 
@@ -72,6 +81,7 @@ impl Connections {
             pid: peer.pid,
             tid: None,
             ending: false,
+            holding: BTreeSet::new(),
             known: false,
             reading: true,
             writing: false,

@@ -28,9 +28,9 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts one. It finds its two sockets as standard input and output, which needs no code
+    /// Starts one, whose last words go to `errors`. It finds its two sockets as standard input and output, which needs no code
     /// between fork and exec.
-    pub(crate) fn start() -> std::io::Result<Self> {
+    pub(crate) fn start(errors: Stdio) -> std::io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let (broker, broker_theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -40,6 +40,7 @@ impl Daemon {
             .arg("--daemon")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::from(OwnedFd::from(broker_theirs)))
+            .stderr(errors)
             .spawn()?;
         Ok(Self {
             pid: child.id(),

@@ -48,9 +48,14 @@ impl Parent {
             status.bad_peers += self.connections.bad_peers;
             status.restarts = self.restarts.total;
         }
-        if let Some(connection) = self.connections.get(number) {
-            connection.stream.push(id, &reply);
-            self.touched.insert(number);
+        let Some(connection) = self.connections.get(number) else { return };
+        connection.stream.push(id, &reply);
+        self.touched.insert(number);
+        if let Reply::Output { tid, .. } = reply
+            && connection.is_clogged()
+        {
+            connection.holding.insert(tid);
+            self.outputs.hold(tid);
         }
     }
 
@@ -102,7 +107,7 @@ impl Parent {
             (Code::OutOfRes, Vec::new())
         });
         let started = ready.and_then(|_| {
-            child::start(launch, &self.around).map_err(|error| (error.code, error.tried))
+            child::start(launch, &mut self.around).map_err(|error| (error.code, error.tried))
         });
         let child = match started {
             Ok(child) => child,
@@ -116,8 +121,7 @@ impl Parent {
             self.feeds.add(tid, fd);
         }
         for (stream, fd) in child.outputs {
-            let number = self.outputs.add(tid, stream, fd);
-            self.read_output_from_now_on(number);
+            self.outputs.add(tid, stream, fd);
         }
         self.tell(Event::Launched { tid, pid: child.pid });
     }

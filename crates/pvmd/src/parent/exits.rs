@@ -13,7 +13,10 @@ impl Parent {
         while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
             let pid = number_of(pid);
             if self.daemon.as_ref().is_some_and(|daemon| daemon.pid == pid) {
-                self.daemon_lost(&format!("{status:?}"));
+                self.daemon_lost(&match status.terminating_signal() {
+                    Some(signal) => format!("killed by signal {signal}"),
+                    None => format!("exit status {}", status.exit_status().unwrap_or(0)),
+                });
             } else {
                 self.process_gone(pid, Some(status.as_raw()));
             }
@@ -55,31 +58,20 @@ impl Parent {
         }
     }
 
-    pub(super) fn read_output_from_now_on(&mut self, number: u64) {
-        if self.outputs.paused {
-            return;
-        }
-        let Some(fd) = self.outputs.descriptor(number) else { return };
-        if let Err(error) = self.poll.add(fd, Token::Output(number), Interest::Read) {
-            self.log.line(&format!("the output of a task cannot be read: {error}"));
+    /// While the daemon lags, tasks wait for room in their pipes and for answers.
+    pub(super) fn settle_pause(&mut self) {
+        if self.outputs.pause(self.journal.full()) {
+            self.touched.extend(self.connections.numbers());
         }
     }
 
-    /// While the daemon lags, tasks wait for room in their pipes and for answers.
-    pub(super) fn settle_pause(&mut self) {
-        let pause = self.journal.full();
-        if pause == self.outputs.paused {
-            return;
-        }
-        self.outputs.paused = pause;
-        let change = match pause {
-            true => (Some(Interest::Read), None),
-            false => (None, Some(Interest::Read)),
-        };
-        for (number, fd) in self.outputs.descriptors() {
+    /// While whoever looks at a task's output lags, that task waits, too.
+    pub(super) fn settle_outputs(&mut self) {
+        for (number, read) in self.outputs.take_changes() {
+            let Some(fd) = self.outputs.descriptor(number) else { continue };
+            let change = (Interest::of(!read, false), Interest::of(read, false));
             self.poll.change(fd, Token::Output(number), change);
         }
-        self.touched.extend(self.connections.numbers());
     }
 
     /// Sends a signal to all tasks, those that were not launched included.

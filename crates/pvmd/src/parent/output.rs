@@ -2,7 +2,7 @@
 
 use pvm_wire::Tid;
 use rustix::io::Errno;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 
 /// Most that one event carries.
@@ -16,6 +16,8 @@ struct Pipe {
     fd: OwnedFd,
     tid: Tid,
     stream: u8,
+    /// The poll set waits for it.
+    reading: bool,
 }
 
 /// What came out of a pipe.
@@ -36,26 +38,59 @@ pub(crate) enum Flow {
 pub(crate) struct Outputs {
     pipes: BTreeMap<u64, Pipe>,
     last: u64,
-    /// True while reading is put off.
-    pub(crate) paused: bool,
+    /// Nothing is read: the daemon lags.
+    paused: bool,
+    /// Of these tasks nothing is read: whoever looks at their output lags.
+    held: BTreeSet<Tid>,
+    /// Some pipe may have to be waited for, or not any more.
+    changed: bool,
 }
 
 impl Outputs {
     /// Adds a pipe.
     pub(crate) fn add(&mut self, tid: Tid, stream: u8, fd: OwnedFd) -> u64 {
         self.last += 1;
-        self.pipes.insert(self.last, Pipe { fd, tid, stream });
+        self.pipes.insert(self.last, Pipe { fd, tid, stream, reading: false });
+        self.changed = true;
         self.last
+    }
+
+    /// Reads nothing for a while, or goes on.
+    pub(crate) fn pause(&mut self, pause: bool) -> bool {
+        let news = self.paused != pause;
+        self.paused = pause;
+        self.changed |= news;
+        news
+    }
+
+    /// Reads nothing of one task.
+    pub(crate) fn hold(&mut self, tid: Tid) {
+        self.changed |= self.held.insert(tid);
+    }
+
+    /// Goes on with one task.
+    pub(crate) fn release(&mut self, tid: Tid) {
+        self.changed |= self.held.remove(&tid);
+    }
+
+    /// Pipes that are to be waited for from now on (true), or no more.
+    pub(crate) fn take_changes(&mut self) -> Vec<(u64, bool)> {
+        if !std::mem::take(&mut self.changed) {
+            return Vec::new();
+        }
+        let mut changes = Vec::new();
+        for (number, pipe) in &mut self.pipes {
+            let read = !self.paused && !self.held.contains(&pipe.tid);
+            if std::mem::replace(&mut pipe.reading, read) != read {
+                changes.push((*number, read));
+            }
+        }
+        changes
     }
 
     /// The descriptor of one pipe.
     pub(crate) fn descriptor(&self, number: u64) -> Option<&OwnedFd> {
         self.pipes.get(&number).map(|pipe| &pipe.fd)
-    }
-
-    /// The descriptors.
-    pub(crate) fn descriptors(&self) -> impl Iterator<Item = (u64, &OwnedFd)> {
-        self.pipes.iter().map(|(number, pipe)| (*number, &pipe.fd))
     }
 
     /// The pipes of a task.
@@ -105,6 +140,21 @@ mod tests {
 
     fn pipe() -> (OwnedFd, OwnedFd) {
         rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).unwrap()
+    }
+
+    #[test]
+    fn what_is_held_or_paused_is_not_waited_for() {
+        let (out, _writer) = pipe();
+        let mut outputs = Outputs::default();
+        let number = outputs.add(A, 1, out);
+        assert_eq!(outputs.take_changes(), [(number, true)]);
+        outputs.hold(A);
+        outputs.pause(true);
+        assert_eq!(outputs.take_changes(), [(number, false)]);
+        outputs.pause(false);
+        assert_eq!(outputs.take_changes(), []);
+        outputs.release(A);
+        assert_eq!(outputs.take_changes(), [(number, true)]);
     }
 
     #[test]

@@ -156,6 +156,9 @@ impl Parent {
     /// Ends a connection and tells the machine, if that knows it.
     pub(super) fn close(&mut self, number: u64) {
         let Some(connection) = self.connections.remove(number) else { return };
+        for tid in &connection.holding {
+            self.outputs.release(*tid);
+        }
         if connection.is_known() {
             self.tell(Event::Closed { connection: number });
         }
@@ -196,6 +199,11 @@ impl Parent {
                 }
                 self.close(number);
                 continue;
+            }
+            if !connection.is_clogged() {
+                for tid in std::mem::take(&mut connection.holding) {
+                    self.outputs.release(tid);
+                }
             }
             let old = Interest::of(connection.reading, connection.writing);
             connection.reading = reads && !connection.ending;

@@ -78,14 +78,17 @@ fn surroundings(folder: &RuntimeDir, places: &Places) -> Result<Surroundings> {
     let files_raised = Rlimit { current: files.maximum, maximum: files.maximum };
     rustix::process::setrlimit(Resource::Nofile, files_raised)?;
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
-    Ok(Surroundings {
+    let mut around = Surroundings {
         socket: folder.socket(),
         home: places.home.clone(),
         root: places.root.clone(),
         null: null.into(),
         files,
         files_raised,
-    })
+        low: Vec::new(),
+    };
+    around.reserve();
+    Ok(around)
 }
 
 /// A socket that gets a byte for each of these signals.

@@ -82,6 +82,11 @@ impl Stream {
         self.sent < self.output.len()
     }
 
+    /// How much is left to send.
+    pub(crate) const fn pending_bytes(&self) -> usize {
+        self.output.len() - self.sent
+    }
+
     /// Sends what the socket takes.
     pub(crate) fn flush(&mut self) -> Result<(), StreamEnd> {
         while self.pending() {

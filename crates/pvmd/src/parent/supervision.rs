@@ -9,6 +9,7 @@ use pvm_wire::request::{Reply, Request, Segment};
 use pvm_wire::{Blob, Code, Tid, Wire as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
+use std::process::Stdio;
 use std::time::Instant;
 
 impl Parent {
@@ -23,7 +24,8 @@ impl Parent {
 
     /// Starts a daemon and tells it all that earlier ones left.
     pub(super) fn start_daemon(&mut self) -> std::io::Result<()> {
-        let mut daemon = Daemon::start()?;
+        let errors = self.log.file().and_then(|file| file.try_clone().ok());
+        let mut daemon = Daemon::start(errors.map_or_else(Stdio::null, Stdio::from))?;
         self.restart_at = None;
         let (address, fingerprint) = self.join.clone().unwrap_or_default();
         let begin = Begin {

@@ -34,12 +34,21 @@ impl Host {
     }
 
     pub(crate) fn start_in(folder: &Path) -> Self {
-        let mut process = command(folder)
-            .arg("--bound")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::start_as(command(folder).arg("--bound"), folder)
+    }
+
+    /// With at most so many open files for tasks.
+    pub(crate) fn start_with_limit(files: u32) -> Self {
+        let folder = std::env::temp_dir().join(format!("pvmd-real-{}-limit", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut shell = Command::new("/bin/sh");
+        let script = format!("ulimit -Sn {files}; exec {} --bound", env!("CARGO_BIN_EXE_pvmd"));
+        shell.args(["-c", &script]).env("PVM_TMP", &folder).env_remove("PVM_VMID");
+        Self::start_as(&mut shell, &folder)
+    }
+
+    fn start_as(command: &mut Command, folder: &Path) -> Self {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let socket = PathBuf::from(line.trim_end());
@@ -55,15 +64,9 @@ impl Host {
         logs.collect()
     }
 
-    /// Process ids of the parent and its daemon.
+    /// Process id of the daemon.
     pub(crate) fn daemon(&self) -> u32 {
-        children(self.process.id())
-            .into_iter()
-            .find(|pid| {
-                let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-                line.windows(8).any(|w| w == b"--daemon")
-            })
-            .expect("the parent has a daemon")
+        daemon_of(self.process.id()).expect("the parent has a daemon")
     }
 
     /// True once nothing of the host is left on disk.
@@ -110,6 +113,14 @@ pub(crate) fn command(folder: &Path) -> Command {
 pub(crate) fn children(pid: u32) -> Vec<u32> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     text.unwrap().split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+}
+
+/// The daemon of a parent, if it has one now.
+pub(crate) fn daemon_of(parent: u32) -> Option<u32> {
+    children(parent).into_iter().find(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.windows(8).any(|word| word == b"--daemon")
+    })
 }
 
 /// Waits for something to become true.

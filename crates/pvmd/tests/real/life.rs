@@ -1,7 +1,9 @@
 //! Beginning, end, and what is left behind.
 
-use crate::client::{Client, Host, children, command, run_script, until};
+use crate::client::{Client, Host, children, command, daemon_of, run_script, spawn_request, until};
+use pvm_wire::Tid;
 use pvm_wire::request::{Reply, Request};
+use std::collections::BTreeMap;
 use std::process::Command;
 
 pub(crate) fn kill(signal: &str, pid: u32) {
@@ -109,4 +111,44 @@ fn what_a_killed_parent_left_does_not_hinder_the_next() {
     let next = Host::start_in(&folder);
     Client::operator(&next);
     kill("-KILL", daemon);
+}
+
+#[test]
+fn every_event_has_its_effects_once_however_often_the_daemon_dies() {
+    const TASKS: usize = 200;
+    let host = Host::start();
+    let mut client = Client::operator(&host);
+    let script = "for i in 1 2 3 4 5; do echo $i; sleep 0.1; done; exit 5";
+    let mut spawn = spawn_request("/bin/sh", &["-c", script]);
+    spawn.count = TASKS as i32;
+    let id = client.send(&Request::Run { spawn });
+    let parent = host.process.id();
+    let killer = std::thread::spawn(move || {
+        for _ in 0..8 {
+            std::thread::sleep(std::time::Duration::from_millis(80));
+            // The list of children has holes while some of them end.
+            if let Some(daemon) = (0..100).find_map(|_| daemon_of(parent)) {
+                let _ = Command::new("kill").args(["-KILL", &daemon.to_string()]).status();
+            }
+        }
+    });
+    let mut output: BTreeMap<Tid, Vec<u8>> = BTreeMap::new();
+    let mut exits = 0;
+    loop {
+        match client.answer(id) {
+            Reply::Spawned { outcomes, .. } => assert_eq!(outcomes.len(), TASKS),
+            Reply::Output { tid, bytes, .. } => output.entry(tid).or_default().extend(bytes.0),
+            Reply::Exited { status, .. } => {
+                assert_eq!(status, 5 << 8);
+                exits += 1;
+            }
+            Reply::Finished => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    killer.join().unwrap();
+    assert_eq!((exits, output.len()), (TASKS, TASKS));
+    assert!(output.values().all(|text| text == b"1\n2\n3\n4\n5\n"));
+    let Reply::Status { status } = client.ask(&Request::DaemonStatus) else { panic!() };
+    assert!(status.restarts >= 3, "only {} restarts", status.restarts);
 }

@@ -10,7 +10,9 @@ fn outcome(client: &mut Client, id: u32) -> (Vec<u8>, Vec<u8>, Vec<i32>) {
     let (mut out, mut err, mut statuses) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         match client.answer(id) {
-            Reply::Spawned { outcomes, .. } => assert!(outcomes.iter().all(|o| *o > 0)),
+            Reply::Spawned { outcomes, tried } => {
+                assert!(outcomes.iter().all(|o| *o > 0), "{outcomes:?} {tried:?}");
+            }
             Reply::Output { bytes, stream: 1, .. } => out.extend(bytes.0),
             Reply::Output { bytes, .. } => err.extend(bytes.0),
             Reply::Exited { status, .. } => statuses.push(status),
@@ -107,4 +109,35 @@ fn a_thousand_tasks_start_talk_and_end() {
     let (out, _, statuses) = outcome(&mut client, id);
     assert_eq!(out.len(), 5000);
     assert_eq!(statuses, [0; 1000]);
+}
+
+#[test]
+fn a_command_that_does_not_read_holds_up_its_tasks_and_nobody_else() {
+    let host = Host::start();
+    let mut slow = Client::operator(&host);
+    let script = "head -c 40000000 /dev/zero; echo end";
+    let id = slow.send(&run_script(script));
+    std::thread::sleep(Duration::from_millis(500));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", host.process.id())).unwrap();
+    let resident = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+    let kib: u64 = resident.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(kib < 30_000, "{resident}");
+    let mut quick = Client::operator(&host);
+    let other = quick.send(&run_script("echo here"));
+    assert_eq!(outcome(&mut quick, other).0, b"here\n");
+    let (out, _, statuses) = outcome(&mut slow, id);
+    assert_eq!((out.len(), statuses), (40_000_004, vec![0]));
+}
+
+#[test]
+fn tasks_keep_the_limit_of_open_files_and_the_host_has_more() {
+    const TASKS: i32 = 150;
+    let host = Host::start_with_limit(100);
+    let mut client = Client::operator(&host);
+    let mut spawn = spawn_request("/bin/sh", &["-c", "ulimit -n; sleep 0.5"]);
+    spawn.count = TASKS;
+    let id = client.send(&Request::Run { spawn });
+    let (out, _, statuses) = outcome(&mut client, id);
+    assert_eq!(statuses, [0; TASKS as usize]);
+    assert_eq!(String::from_utf8(out).unwrap(), "100\n".repeat(TASKS as usize));
 }

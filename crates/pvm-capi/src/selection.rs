@@ -1,0 +1,62 @@
+//! Which messages a program means with its numbers.
+
+use std::ffi::c_int;
+
+use pvm::Pattern;
+use pvm_wire::Tid;
+
+use crate::session;
+
+/// -1 stands for any.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Selection {
+    pub(crate) source: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) context: c_int,
+}
+
+impl Selection {
+    /// True if some message fits both.
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        let meet = |a: c_int, b: c_int| a == b || a < 0 || b < 0;
+        meet(self.source, other.source)
+            && (self.tag == other.tag || self.tag == -1 || other.tag == -1)
+            && (self.context == other.context || self.context == -1 || other.context == -1)
+    }
+
+    /// What to look for. Any context means the program's own and the one it began in: those
+    /// in which notices and other programs' messages come.
+    pub(crate) fn patterns(self) -> impl Iterator<Item = Pattern> {
+        let current = session::context();
+        let contexts = match self.context {
+            -1 if current != 0 => [Some(current), Some(0)],
+            -1 => [Some(0), None],
+            context => [Some(context), None],
+        };
+        contexts.into_iter().flatten().map(move |context| pattern(context, self.source, self.tag))
+    }
+}
+
+/// The pattern that a program's numbers mean.
+pub(crate) fn pattern(context: c_int, source: c_int, tag: c_int) -> Pattern {
+    Pattern {
+        context,
+        source: (source != -1).then(|| Tid::from_c_int(source)),
+        tag: (tag != -1).then_some(tag),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selections_overlap_as_in_pvm() {
+        let s = |source, tag, context| Selection { source, tag, context };
+        assert!(s(-1, 5, -1).overlaps(s(-1, 5, 0)));
+        assert!(s(-1, -1, -1).overlaps(s(0x40001, 6, 3)));
+        assert!(!s(-1, 5, -1).overlaps(s(-1, 6, -1)));
+        assert!(!s(1, 5, 0).overlaps(s(2, 5, 0)));
+        assert!(s(-5, 5, 0).overlaps(s(-1, 5, -1)));
+    }
+}
