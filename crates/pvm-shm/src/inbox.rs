@@ -96,6 +96,11 @@ impl Header {
     /// Owner: about to sleep, unless something waits.
     pub fn arm(&self) -> Armed {
         let old = self.pending.fetch_or(ARMED, Ordering::AcqRel);
+        if old & CLOSED != 0 {
+            // The keeper has counted this owner out for good.
+            self.pending.fetch_and(!ARMED, Ordering::AcqRel);
+            return Armed::Not;
+        }
         match (old & LANES == 0, old & ARMED != 0) {
             (true, false) => Armed::Now,
             (true, true) => Armed::Before,
@@ -111,9 +116,10 @@ impl Header {
         self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0
     }
 
-    /// Keeper: the owner is gone.
-    pub fn close(&self) {
+    /// Keeper: the owner is gone. True if it was asleep; it is woken by nobody's count.
+    pub fn close(&self) -> bool {
         self.pending.fetch_or(CLOSED, Ordering::AcqRel);
+        self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0
     }
 
     fn is_armed(&self) -> bool {
@@ -184,8 +190,8 @@ impl Inbox {
 
     /// Keeper: the owner is gone, and counts no more.
     pub(crate) fn close(&self, activity: &Activity) {
-        self.header().close();
-        if self.header().counted.swap(0, Ordering::AcqRel) == 1 && !self.header().is_armed() {
+        let asleep = self.header().close();
+        if self.header().counted.swap(0, Ordering::AcqRel) == 1 && !asleep {
             activity.slept();
         }
     }
@@ -207,7 +213,24 @@ mod tests {
         assert_eq!(header.mark(1), Marked::Awake);
         assert!(!header.disarm(), "a sender did it");
         assert_eq!(header.take(), 0b11);
-        header.close();
+        assert!(!header.close(), "awake");
         assert_eq!(header.mark(1), Marked::Closed);
+    }
+
+    #[test]
+    fn a_task_that_leaves_asleep_is_not_counted_awake_for_ever() {
+        let segment = |size| {
+            let fd = crate::segment::create(size).expect("memory");
+            Arc::new(Mapping::new(&fd, size, true).expect("mapped"))
+        };
+        let activity = Activity::new(segment(Activity::SIZE));
+        let inbox = Inbox::new(segment(Inbox::SIZE));
+        inbox.start(&activity);
+        assert!(inbox.arm(&activity));
+        inbox.close(&activity);
+        inbox.disarm(&activity);
+        assert!(!inbox.arm(&activity));
+        inbox.disarm(&activity);
+        assert_eq!(activity.count(), 0);
     }
 }

@@ -104,8 +104,11 @@ impl Inlet {
         if bits & 1 != 0 {
             self.refresh(broker);
             self.drain(broker, 0, &mut said);
-            // What a task sent before the host told of its death has its bit set by now.
-            bits |= self.inbox.header().take();
+            // What a task sent before the host told of its death has its bit set by now. The
+            // host's own bit may be set again: that is for the next time.
+            let more = self.inbox.header().take();
+            self.inbox.header().put_back(more & 1);
+            bits |= more;
         }
         self.refresh(broker);
         for bit in (0..LANE_BITS).filter(|bit| bits & 1 << bit != 0) {

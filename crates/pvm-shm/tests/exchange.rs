@@ -117,6 +117,18 @@ fn a_notice_comes_behind_the_last_message_of_the_dead() {
 }
 
 #[test]
+fn a_thousand_notices_at_once_all_arrive() {
+    let mut keeper = keeper();
+    let mut inlet = inlet(&mut keeper, B);
+    let mut host = outbox(&mut keeper, Tid::NONE);
+    for tag in 0..1000 {
+        send(&mut keeper, &mut host, Tid::NONE, tag, b"notice");
+    }
+    let tags: Vec<_> = receive_all(&mut keeper, &mut inlet).iter().map(|(tag, _)| *tag).collect();
+    assert_eq!(tags, (0..1000).collect::<Vec<_>>());
+}
+
+#[test]
 fn a_message_to_a_task_that_is_gone_vanishes_and_leaves_no_slab_held() {
     let mut keeper = keeper();
     let mut out = outbox(&mut keeper, A);
