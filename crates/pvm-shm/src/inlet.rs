@@ -137,7 +137,8 @@ impl Inlet {
             if self.lanes.len() <= place {
                 self.lanes.resize_with(place + 1, || None);
             }
-            if self.lanes[place].as_ref().is_some_and(|lane| lane.sender == segment.owner) {
+            // An opening may be listed twice; a sender that starts anew has another segment.
+            if self.lanes[place].as_ref().is_some_and(|lane| lane.segment == segment.id) {
                 continue;
             }
             self.lanes[place] = open(broker, &segment);

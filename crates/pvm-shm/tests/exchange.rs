@@ -169,6 +169,18 @@ fn a_receiver_with_many_passing_senders_does_not_collect_their_lanes() {
 }
 
 #[test]
+fn a_sender_that_starts_anew_again_and_again_is_heard() {
+    let mut keeper = keeper();
+    let mut inlet = inlet(&mut keeper, B);
+    for i in 0..40 {
+        let mut out = outbox(&mut keeper, A);
+        send(&mut keeper, &mut out, A, i, b"hello");
+        keeper.remove_sender(A);
+        assert_eq!(receive_all(&mut keeper, &mut inlet), [(i, b"hello".to_vec())]);
+    }
+}
+
+#[test]
 fn one_slab_serves_many_receivers_and_is_copied_for_more() {
     let mut keeper = keeper();
     let mut out = outbox(&mut keeper, A);
