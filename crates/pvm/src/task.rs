@@ -11,7 +11,7 @@ use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Inlet, Outbox, Payload, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
-use pvm_wire::{Blob, Code, Envelope, PROTOCOL_VERSION, Tid};
+use pvm_wire::{Blob, Code, Envelope, HostIndex, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
@@ -38,8 +38,12 @@ struct State {
     inlet: Inlet,
     arrivals: VecDeque<(Envelope, Payload)>,
     mailbox: Mailbox<Waiting>,
+    home: HostIndex,
     /// Messages sent to each task.
     sequences: HashMap<Tid, u64>,
+    /// The last message from each task of another host. Daemons that were replaced may hand a
+    /// message on twice.
+    heard: HashMap<Tid, u64>,
 }
 
 /// The members of a group.
@@ -110,7 +114,9 @@ impl Task {
                 inlet: Inlet::new(welcome.tid, inbox),
                 arrivals: VecDeque::new(),
                 mailbox: Mailbox::new(),
+                home: welcome.tid.host(),
                 sequences: HashMap::new(),
+                heard: HashMap::new(),
             }),
             welcome,
             generation,
@@ -472,9 +478,7 @@ impl State {
         if let Some(found) = self.mailbox.take(pattern) {
             return Some(found);
         }
-        if self.arrivals.is_empty() {
-            self.inlet.poll(&mut self.connection, &mut self.arrivals);
-        }
+        self.poll();
         let mut found = None;
         while let Some((envelope, payload)) = self.arrivals.pop_front() {
             if found.is_none() && pattern.matches(&envelope) {
@@ -487,9 +491,24 @@ impl State {
         found
     }
 
+    /// Takes what the lanes hold.
+    fn poll(&mut self) {
+        self.inlet.poll(&mut self.connection, &mut self.arrivals);
+        let (home, heard) = (self.home, &mut self.heard);
+        self.arrivals.retain(|(envelope, _)| {
+            if envelope.src.host() == home || !envelope.src.is_task() {
+                return true;
+            }
+            let last = heard.entry(envelope.src).or_default();
+            let fresh = envelope.sequence > *last;
+            *last = envelope.sequence.max(*last);
+            fresh
+        });
+    }
+
     /// Puts all that has arrived into the mailbox.
     fn pull(&mut self) -> bool {
-        self.inlet.poll(&mut self.connection, &mut self.arrivals);
+        self.poll();
         let any = !self.arrivals.is_empty();
         for (envelope, payload) in self.arrivals.drain(..) {
             self.mailbox.insert(envelope, Store::Received(payload));
