@@ -180,6 +180,14 @@ pub(crate) fn free(id: c_int) {
     }
 }
 
+/// Takes a buffer out of the table; none if the number is free.
+pub(crate) fn withdraw(id: c_int) -> Result<Option<Buffer>, Code> {
+    let Some(slot) = TABLE.enter()?.remove(id) else { return Ok(None) };
+    let mut buffer = slot.buffer.enter()?;
+    buffer.rewind();
+    Ok(Some(std::mem::replace(&mut *buffer, Buffer::new(Encoding::Raw))))
+}
+
 /// Makes `id` the send buffer; the old one, if there was one, is returned.
 pub(crate) fn exchange_sending(id: c_int) -> c_int {
     CURRENT.with(|current| {

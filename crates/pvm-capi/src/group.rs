@@ -3,9 +3,10 @@
 //! The machine owns the groups. Reduce, gather and scatter are messages between the members and
 //! the root, in a context of their own, so that no wildcard receive of a program takes them.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};
 
-use pvm::Buffer;
+use pvm::{Buffer, Gate};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Encoding, Kind, Tid};
 
@@ -36,8 +37,19 @@ fn blob(name: &[u8]) -> Blob {
     name.to_vec().into()
 }
 
+/// Members of the groups that this task has frozen. As in PVM they are asked no more, whoever leaves.
+static FROZEN: Gate<BTreeMap<Vec<u8>, Vec<Tid>>> = Gate::new(BTreeMap::new());
+
 /// Ids by instance; `NONE` where nobody is.
 fn members(name: &[u8]) -> Result<Vec<Tid>, Code> {
+    session::task()?;
+    if let Some(tids) = FROZEN.enter()?.get(name) {
+        return Ok(tids.clone());
+    }
+    current_members(name)
+}
+
+fn current_members(name: &[u8]) -> Result<Vec<Tid>, Code> {
     match session::task()?.request(&Request::GroupMembers { group: blob(name) })? {
         Reply::Members { tids, .. } => Ok(tids),
         _ => Err(unexpected()),
@@ -60,8 +72,12 @@ fn number(request: &Request) -> Result<c_int, Code> {
 pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
     call("pvm_joingroup", || {
         // SAFETY: the program's promise.
-        let group = blob(unsafe { group_name(name) }?);
-        number(&Request::JoinGroup { group })
+        let name = unsafe { group_name(name) }?;
+        session::task()?;
+        if FROZEN.enter()?.contains_key(name) {
+            return Err(Code::NotInGroup);
+        }
+        number(&Request::JoinGroup { group: blob(name) })
     })
 }
 
@@ -73,8 +89,9 @@ pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
 pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
     call("pvm_lvgroup", || {
         // SAFETY: the program's promise.
-        let group = blob(unsafe { group_name(name) }?);
-        number(&Request::LeaveGroup { group }).map(|_| 0)
+        let name = unsafe { group_name(name) }?;
+        FROZEN.enter()?.remove(name);
+        number(&Request::LeaveGroup { group: blob(name) }).map(|_| 0)
     })
 }
 
@@ -141,7 +158,7 @@ pub(crate) unsafe extern "C" fn pvm_barrier(name: *const c_char, count: c_int) -
     })
 }
 
-/// Fixes the members of a group once it has `size` of them.
+/// Fixes the members of a group once it has `size` of them, and returns how many they are.
 ///
 /// # Safety
 /// `name` is null or ends with 0.
@@ -149,8 +166,12 @@ pub(crate) unsafe extern "C" fn pvm_barrier(name: *const c_char, count: c_int) -
 pub(crate) unsafe extern "C" fn pvm_freezegroup(name: *const c_char, size: c_int) -> c_int {
     call("pvm_freezegroup", || {
         // SAFETY: the program's promise.
-        let group = blob(unsafe { group_name(name) }?);
-        number(&Request::FreezeGroup { group, size }).map(|_| 0)
+        let name = unsafe { group_name(name) }?;
+        number(&Request::FreezeGroup { group: blob(name), size })?;
+        let tids = current_members(name)?;
+        let count = c_int::try_from(tids.len()).map_err(|_| Code::Overflow)?;
+        FROZEN.enter()?.insert(name.to_vec(), tids);
+        Ok(count)
     })
 }
 
@@ -221,6 +242,9 @@ impl Collective {
         // PVM takes strings for bytes here.
         let kind = if arguments.kind == 0 { 1 } else { arguments.kind };
         let kind = Kind::from_number(kind).ok_or(Code::BadParam)?;
+        if matches!(kind, Kind::Ushort | Kind::Uint | Kind::Ulong) {
+            return Err(Code::BadParam);
+        }
         let tids = members(name)?;
         let own = session::task()?.tid();
         instance(&tids, own)?;

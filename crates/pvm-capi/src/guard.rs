@@ -59,11 +59,32 @@ pub(crate) fn plain<T>(fallback: T, body: impl FnOnce() -> T) -> T {
     inside(|| Ok(body())).unwrap_or(fallback)
 }
 
+/// Calls of PVM's group library, which tells nothing by itself.
+const SILENT: [&str; 11] = [
+    "pvm_joingroup",
+    "pvm_lvgroup",
+    "pvm_gettid",
+    "pvm_getinst",
+    "pvm_gsize",
+    "pvm_barrier",
+    "pvm_bcast",
+    "pvm_freezegroup",
+    "pvm_reduce",
+    "pvm_gather",
+    "pvm_scatter",
+];
+
+/// True for results that are answers rather than errors, and that PVM does not print.
+fn is_answer(call: &str, code: Code) -> bool {
+    matches!((call, code), ("pvm_recvinfo", Code::NotFound) | ("pvm_pstat", Code::NoTask))
+        || SILENT.contains(&call)
+}
+
 /// Keeps and tells a result below zero, and gives its number back.
 pub(crate) fn failed(call: &str, code: Code) -> c_int {
     globals::note_error(code);
     let auto = session::option(session::AUTO_ERR);
-    if auto != 0 {
+    if auto != 0 && !is_answer(call, code) {
         say(format!("libpvm {}: {call}(): {code}\n", who()).as_bytes());
         match auto {
             2 => std::process::exit(1),

@@ -12,6 +12,7 @@ use pvm_wire::{Code, Encoding, Envelope, Kind, RunList};
 use crate::buffer::{self, Slot};
 use crate::guard::{Limit, Look, inside, wait_for};
 use crate::handler;
+use crate::held;
 use crate::pack::{self, Items};
 use crate::pointer::{store, text, text_or_none};
 use crate::process::{self, Spawn};
@@ -295,7 +296,7 @@ unsafe extern "C" fn neopvm_receive(
         if let Some(due) = handler::arrivals(task)? {
             return Ok(Look::Handler(due));
         }
-        match task.receive(&pattern(context(in_context)?, source, tag))? {
+        match held::receive(task, &pattern(context(in_context)?, source, tag))? {
             Some(message) => buffer::insert_received(message).map(Look::Done),
             None => Ok(Look::Nothing),
         }
@@ -321,8 +322,9 @@ unsafe extern "C" fn neopvm_probe(
     handler::run_all();
     let probe = || {
         let wanted = pattern(context(in_context)?, source, tag);
-        let Some(envelope) = session::task()?.probe(&wanted)? else { return Ok(0) };
-        let bytes = message::reported_size(&envelope);
+        let Some((envelope, bytes)) = held::probe(session::task()?, &wanted)? else {
+            return Ok(0);
+        };
         // SAFETY: the caller's promise.
         unsafe { store(info, Info::new(&envelope, envelope.encoding, bytes, bytes)) };
         Ok(1)

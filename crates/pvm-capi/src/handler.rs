@@ -2,11 +2,12 @@
 //!
 //! Before a receiving call looks for its own message, it takes what the handlers are waiting for.
 //! A handler runs outside of the library, with no current send buffer and the message as the
-//! current receive buffer; afterwards both are as they were.
+//! current receive buffer; afterwards both are as they were. Only messages that arrive after it was
+//! registered are a handler's.
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate, Task};
+use pvm::{Buffer, Gate, MessageKey, Task};
 use pvm_wire::Code;
 
 use crate::guard::{Errand, Function, call, inside};
@@ -16,16 +17,31 @@ use crate::{buffer, output, session};
 /// PVM has nine handlers of its own, so a program's first has this number.
 const FIRST_NUMBER: usize = 9;
 
-/// Runs a handler on its message, outside of the library, which it may call.
+/// Runs a handler on its message, outside of the library, which it may call. Meanwhile the context
+/// is the message's, so that an answer finds its way.
 fn run(function: Function, message: c_int) {
+    let context = inside(|| buffer::get(message)?.with(|buffer| buffer.envelope().context));
     let saved = buffer::save();
+    let own = context.map(session::set_context);
     buffer::exchange_receiving(message);
     // SAFETY: the program registered this function for this purpose.
     unsafe { function(message) };
+    if let Ok(own) = own {
+        session::set_context(own);
+    }
     buffer::restore(saved);
 }
 
-static HANDLERS: Gate<Vec<Option<(Selection, Function)>>> = Gate::new(Vec::new());
+/// A registered handler.
+#[derive(Clone, Copy)]
+struct Handler {
+    selection: Selection,
+    function: Function,
+    /// The last message that had come before; such messages are received as ever.
+    since: Option<MessageKey>,
+}
+
+static HANDLERS: Gate<Vec<Option<Handler>>> = Gate::new(Vec::new());
 
 fn reset_after_fork() {
     HANDLERS.reset_after_fork();
@@ -42,15 +58,17 @@ pub(crate) fn forget_all() {
 /// one for a handler is returned.
 pub(crate) fn arrivals(task: &Task) -> Result<Option<Errand>, Code> {
     output::collect(task)?;
-    let count = HANDLERS.enter()?.len();
-    for index in 0..count {
-        // The lock is not held over the receive, which may run for long with a full queue.
-        let handler = HANDLERS.enter()?.get(index).copied().flatten();
-        let Some((selection, function)) = handler else { continue };
-        for pattern in selection.patterns() {
-            if let Some(message) = task.receive(&pattern)? {
-                return due(function, message).map(Some);
-            }
+    let handlers = HANDLERS.enter()?;
+    if handlers.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    for (key, envelope) in task.pending()? {
+        let fits =
+            |h: &&Handler| h.since.is_none_or(|since| key > since) && h.selection.fits(&envelope);
+        if let Some(handler) = handlers.iter().flatten().find(fits)
+            && let Some(message) = task.take(key)?
+        {
+            return due(handler.function, message).map(Some);
         }
     }
     Ok(None)
@@ -80,18 +98,18 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
 ) -> c_int {
     call("pvm_addmhf", || {
         let function = function.ok_or(Code::BadParam)?;
-        session::task()?;
+        let since = session::task()?.pending()?.last().map(|(key, _)| *key);
         session::in_forked_child(reset_after_fork);
         let selection = Selection { source, tag, context };
         let mut handlers = HANDLERS.enter()?;
-        if handlers.iter().flatten().any(|(other, _)| selection.overlaps(*other)) {
+        if handlers.iter().flatten().any(|other| selection.overlaps(other.selection)) {
             return Err(Code::Exists);
         }
         let place = handlers.iter().position(Option::is_none).unwrap_or_else(|| {
             handlers.push(None);
             handlers.len() - 1
         });
-        handlers[place] = Some((selection, function));
+        handlers[place] = Some(Handler { selection, function, since });
         c_int::try_from(place + FIRST_NUMBER).map_err(|_| Code::OutOfRes)
     })
 }
@@ -114,7 +132,10 @@ extern "C" fn pvmdisplaymhfinfo() -> c_int {
     call("pvmdisplaymhfinfo", || {
         let handlers = HANDLERS.enter()?;
         for (place, handler) in handlers.iter().enumerate() {
-            let Some((Selection { source, tag, context }, _)) = handler else { continue };
+            let Some(Handler { selection: Selection { source, tag, context }, .. }) = handler
+            else {
+                continue;
+            };
             let number = place + FIRST_NUMBER;
             let line = format!("handler {number}: src {source:x} ctx {context} tag {tag}\n");
             crate::say::say(line.as_bytes());

@@ -21,6 +21,7 @@ mod group;
 mod guard;
 mod handle;
 mod handler;
+mod held;
 mod helpers;
 mod machine;
 mod masks;

@@ -191,7 +191,11 @@ pub(crate) unsafe extern "C" fn pvm_tasks(
 pub(crate) unsafe extern "C" fn pvm_mstat(host: *const c_char) -> c_int {
     call("pvm_mstat", || {
         // SAFETY: the program's promise.
-        let name = unsafe { pointer::text(host) }?.to_vec().into();
+        let name = unsafe { pointer::text(host) }?;
+        if name.is_empty() {
+            return Err(Code::BadParam);
+        }
+        let name = name.to_vec().into();
         session::task()?.request(&Request::HostStatus { name })?;
         Ok(0)
     })

@@ -4,11 +4,12 @@ use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
 
 use pvm::{Buffer, Gate, Task};
-use pvm_wire::{Code, Encoding, Envelope, Kind, Run, Tid};
+use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use crate::buffer::{self, Slot};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
 use crate::handler;
+use crate::held;
 use crate::pack::{self, Items};
 use crate::pointer;
 use crate::selection::pattern;
@@ -32,7 +33,8 @@ pub(crate) fn send(slot: &Slot, tid: c_int, tag: c_int, context: c_int) -> Resul
     check_address(tid, tag)?;
     let task = session::task()?;
     slot.with(|buffer| {
-        buffer.envelope_mut().dst = tid;
+        let envelope = buffer.envelope_mut();
+        (envelope.dst, envelope.tag, envelope.context) = (tid, tag, context);
         task.send(buffer, tid, tag, context)
     })?
 }
@@ -127,23 +129,25 @@ fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
     if let Some(due) = handler::arrivals(task)? {
         return Ok(Look::Handler(due));
     }
-    let found = task.receive(&pattern(session::context(), tid, tag))?;
+    let found = held::receive(task, &pattern(session::context(), tid, tag))?;
     Ok(found.map_or(Look::Nothing, Look::Done))
 }
 
 /// Receives into the current receive buffer; 0 if the limit is over.
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
-    let received = begin_receive(limit, tid, tag).and_then(|custom| match custom {
-        Some(function) => receive_matching(function, tid, tag, limit),
-        None => wait_for(limit, |task| match take(task, tid, tag)? {
-            Look::Done(message) => buffer::receive_into(message).map(Look::Done),
-            Look::Handler(due) => Ok(Look::Handler(due)),
-            Look::Nothing => Ok(Look::Nothing),
-        }),
-    });
+    let received =
+        begin_receive(limit, tid, tag).map_err(Stop::from).and_then(|custom| match custom {
+            Some(function) => receive_matching(function, tid, tag, limit),
+            None => wait_for(limit, |task| match take(task, tid, tag)? {
+                Look::Done(message) => buffer::receive_into(message).map(Look::Done),
+                Look::Handler(due) => Ok(Look::Handler(due)),
+                Look::Nothing => Ok(Look::Nothing),
+            })
+            .map_err(Stop::from),
+        });
     match received {
         Ok(id) => id.unwrap_or(0),
-        Err(code) => failed(name, code),
+        Err(stop) => stop.report(name),
     }
 }
 
@@ -210,19 +214,6 @@ fn limit_after(seconds: i64, micros: i64) -> Limit {
     Instant::now().checked_add(length).map_or(Limit::Never, Limit::At)
 }
 
-/// Bytes of a message that is still in the queue.
-pub(crate) fn reported_size(envelope: &Envelope) -> usize {
-    let plain = usize::try_from(envelope.data_size).unwrap_or(usize::MAX);
-    match Run::from_word(envelope.first_run) {
-        Ok(run) if envelope.encoding.has_runs() && envelope.run_count == 1 => run.xdr_size(),
-        _ => plain,
-    }
-}
-
-fn show(envelope: &Envelope) -> Result<c_int, Code> {
-    buffer::probed(envelope, reported_size(envelope))
-}
-
 /// Tells of a message without receiving it; 0 if there is none.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
@@ -230,54 +221,61 @@ pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
     let custom = inside(|| Ok(*MATCH.enter()?)).ok().flatten();
     if let Some(function) = custom {
         return match choose(function, tid, tag) {
-            Ok(Some(choice)) => call("pvm_probe", || show(&choice.envelope)),
-            Ok(None) => 0,
-            Err(code) => failed("pvm_probe", code),
+            Ok(id) => id.unwrap_or(0),
+            Err(stop) => stop.report("pvm_probe"),
         };
     }
     call("pvm_probe", || {
         let task = session::task()?;
-        match task.probe(&pattern(session::context(), tid, tag))? {
-            Some(envelope) => show(&envelope),
+        match held::probe(task, &pattern(session::context(), tid, tag))? {
+            Some((envelope, size)) => buffer::probed(&envelope, size),
             None => Ok(0),
         }
     })
 }
 
-/// A message that the program's own matching has chosen.
-struct Choice {
-    key: pvm::MessageKey,
-    envelope: Envelope,
+/// Why a receive with the program's own matching gave up.
+enum Stop {
+    /// The library says so.
+    Failed(Code),
+    /// The program's function says so, with a result of its own.
+    Refused(c_int),
 }
 
-/// Contexts of messages that are not the program's to choose: caught output, collective calls.
-const SYSTEM_CONTEXTS: std::ops::RangeInclusive<c_int> = 0x7_fff6..=0x7_ffff;
+impl From<Code> for Stop {
+    fn from(code: Code) -> Self {
+        Self::Failed(code)
+    }
+}
 
-/// Shows the queued messages of all contexts, as PVM does, to the program's function: below zero ends the search with that code,
-/// 0 passes the message over, 1 takes it, and of the larger answers the largest takes its message.
-fn choose(function: Match, tid: c_int, tag: c_int) -> Result<Option<Choice>, Code> {
-    let mut queued = inside(|| session::task()?.pending())?;
-    queued.retain(|(_, envelope)| !SYSTEM_CONTEXTS.contains(&envelope.context));
-    let mut best: Option<(c_int, Choice)> = None;
-    for (key, envelope) in queued {
-        let shown = inside(|| buffer::insert_shown(&envelope, reported_size(&envelope)))?;
+impl Stop {
+    fn report(self, name: &str) -> c_int {
+        match self {
+            Self::Failed(code) => failed(name, code),
+            Self::Refused(number) => Code::from_number(number).map_or(number, |c| failed(name, c)),
+        }
+    }
+}
+
+/// Shows the queued messages of all contexts, as PVM does, to the program's function: below zero
+/// ends the search with that result, 0 passes the message over, 1 takes it, and of the larger
+/// answers the largest takes its message.
+fn choose(function: Match, tid: c_int, tag: c_int) -> Result<Option<c_int>, Stop> {
+    let shown = inside(|| held::show_all(session::task()?))?;
+    let mut best: Option<(c_int, c_int)> = None;
+    for id in shown {
         // SAFETY: the program registered this function for this purpose.
-        let rank = unsafe { function(shown, tid, tag) };
-        inside(|| {
-            buffer::free_everywhere(shown);
-            Ok(())
-        })?;
+        let rank = unsafe { function(id, tid, tag) };
+        inside(|| held::put_back(id))?;
         match rank {
-            1 => return Ok(Some(Choice { key, envelope })),
+            1 => return Ok(Some(id)),
             0 => {}
-            code if code < 0 => return Err(Code::from_number(code).unwrap_or(Code::SysErr)),
-            rank if best.as_ref().is_none_or(|(other, _)| rank > *other) => {
-                best = Some((rank, Choice { key, envelope }));
-            }
+            number if number < 0 => return Err(Stop::Refused(number)),
+            rank if best.is_none_or(|(other, _)| rank > other) => best = Some((rank, id)),
             _ => {}
         }
     }
-    Ok(best.map(|(_, choice)| choice))
+    Ok(best.map(|(_, id)| id))
 }
 
 /// A receive with the program's own matching.
@@ -286,22 +284,17 @@ fn receive_matching(
     tid: c_int,
     tag: c_int,
     limit: Limit,
-) -> Result<Option<c_int>, Code> {
+) -> Result<Option<c_int>, Stop> {
     loop {
         handler::run_all();
+        let over = limit.passed();
         let token = inside(|| Ok(session::task()?.token()))?;
-        if let Some(choice) = choose(function, tid, tag)? {
-            let taken = inside(|| match session::task()?.take(choice.key)? {
-                Some(message) => buffer::receive_into(message).map(Some),
-                // Another thread was faster.
-                None => Ok(None),
-            })?;
-            if taken.is_some() {
-                return Ok(taken);
-            }
-            continue;
+        if let Some(id) = choose(function, tid, tag)? {
+            inside(|| held::remove(id))?;
+            buffer::exchange_receiving(id);
+            return Ok(Some(id));
         }
-        if limit.passed() {
+        if over {
             return Ok(None);
         }
         inside(session::task)?.wait(token, limit)?;

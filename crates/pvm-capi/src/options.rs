@@ -151,8 +151,7 @@ fn exported() -> Vec<OsString> {
 pub(crate) fn environment() -> Vec<Blob> {
     let names = exported();
     let mut all = Vec::new();
-    let own = (!names.is_empty()).then(|| OsString::from(EXPORT));
-    for name in own.into_iter().chain(names) {
+    for name in std::iter::once(OsString::from(EXPORT)).chain(names) {
         if let Some(value) = std::env::var_os(&name) {
             let mut setting = name.into_vec();
             setting.push(b'=');

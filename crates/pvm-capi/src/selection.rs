@@ -3,9 +3,7 @@
 use std::ffi::c_int;
 
 use pvm::Pattern;
-use pvm_wire::Tid;
-
-use crate::session;
+use pvm_wire::{Envelope, Tid};
 
 /// -1 stands for any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,16 +22,11 @@ impl Selection {
             && (self.context == other.context || self.context == -1 || other.context == -1)
     }
 
-    /// What to look for. Any context means the program's own and the one it began in: those
-    /// in which notices and other programs' messages come.
-    pub(crate) fn patterns(self) -> impl Iterator<Item = Pattern> {
-        let current = session::context();
-        let contexts = match self.context {
-            -1 if current != 0 => [Some(current), Some(0)],
-            -1 => [Some(0), None],
-            context => [Some(context), None],
-        };
-        contexts.into_iter().flatten().map(move |context| pattern(context, self.source, self.tag))
+    /// True for a message that is meant.
+    pub(crate) fn fits(self, envelope: &Envelope) -> bool {
+        (self.source == -1 || self.source == envelope.src.as_c_int())
+            && (self.tag == -1 || self.tag == envelope.tag)
+            && (self.context == -1 || self.context == envelope.context)
     }
 }
 

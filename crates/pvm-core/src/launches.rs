@@ -11,8 +11,10 @@ record! {
     /// A spawn call, or the share of one that another host has asked for.
     pub struct Batch {
         pub asker: Asker,
-        /// The command that runs them, if it is one of this host's.
+        /// The command whose run they belong to: only where the spawn call was made.
         pub operator: Option<Operator>,
+        /// True if it was the command itself that asked for them, false if it was a task of its.
+        pub direct: bool,
         /// How many outcomes are not known yet.
         pub open: u32,
         /// Where a program that was not found was looked for.
@@ -27,13 +29,19 @@ record! {
         pub outcome: Option<i32>,
     }
 
-    /// The tasks of one `Run` of a command of this host.
+    /// The tasks of one `Run` of a command of this host, and what they have spawned.
+    #[derive(Default)]
     pub struct Run {
         /// False until the command was told which tasks there are.
         pub spawned: bool,
         /// What it is told after that.
         pub early: Vec<Reply>,
         pub left: Vec<Tid>,
+        /// Spawn calls of its tasks that go on, each as the host that it was made on.
+        pub spawning: Vec<HostIndex>,
+        /// Ends, with their statuses, that were heard before what such a call has started: each
+        /// host tells in order, but one host can be faster than another.
+        pub ended: Vec<(Tid, i32)>,
     }
 }
 
@@ -156,8 +164,7 @@ impl Launches {
 
     /// A command starts tasks.
     pub(crate) fn start_run(&mut self, operator: &Operator) {
-        let run = Run { spawned: false, early: Vec::new(), left: Vec::new() };
-        self.runs.insert((operator.connection, operator.id), run);
+        self.runs.insert((operator.connection, operator.id), Run::default());
     }
 
     /// Its tasks are known now. Returns what it is to be told next, in order.
@@ -165,15 +172,67 @@ impl Launches {
         let key = (operator.connection, operator.id);
         let Some(run) = self.runs.get_mut(&key) else { return Vec::new() };
         run.spawned = true;
-        run.left = tids;
+        run.left.extend(tids);
         let early = std::mem::take(&mut run.early);
         let mut replies: Vec<_> =
             early.into_iter().flat_map(|reply| self.tell(operator, reply)).collect();
-        if self.runs.get(&key).is_some_and(|run| run.left.is_empty()) {
-            self.runs.remove(&key);
-            replies.push(Reply::Finished);
-        }
+        replies.extend(self.finish_run(key));
         replies
+    }
+
+    /// A task of the run spawns.
+    pub(crate) fn spawning(&mut self, operator: &Operator, host: HostIndex) {
+        if let Some(run) = self.runs.get_mut(&(operator.connection, operator.id)) {
+            run.spawning.push(host);
+        }
+    }
+
+    /// What came of such a spawn call. Returns what the command is to be told, in order; nothing
+    /// at all if the run is over.
+    pub(crate) fn joined(
+        &mut self,
+        operator: &Operator,
+        host: HostIndex,
+        tids: &[Tid],
+    ) -> Option<Vec<Reply>> {
+        let key = (operator.connection, operator.id);
+        let run = self.runs.get_mut(&key)?;
+        let known: BTreeSet<Tid> = run.left.iter().copied().collect();
+        let new: Vec<Tid> = tids.iter().copied().filter(|tid| !known.contains(tid)).collect();
+        let ended: Vec<_> = run.ended.extract_if(.., |(tid, _)| new.contains(tid)).collect();
+        run.left.extend(&new);
+        if let Some(at) = run.spawning.iter().position(|&spawner| spawner == host) {
+            run.spawning.swap_remove(at);
+        }
+        if run.spawning.is_empty() {
+            run.ended.clear();
+        }
+        let joined = (!new.is_empty()).then_some(Reply::Joined { tids: new });
+        let exits = ended.into_iter().map(|(tid, status)| Reply::Exited { tid, status });
+        let news: Vec<_> = joined.into_iter().chain(exits).collect();
+        let mut replies: Vec<_> =
+            news.into_iter().flat_map(|reply| self.tell(operator, reply)).collect();
+        replies.extend(self.finish_run(key));
+        Some(replies)
+    }
+
+    /// A host is gone, and with it the tasks that were spawning there. Returns the runs that are
+    /// over thereby.
+    pub(crate) fn spawners_gone(&mut self, host: HostIndex) -> Vec<RunKey> {
+        let keys = self.runs.keys_where(|_, run| run.spawning.contains(&host));
+        for key in &keys {
+            if let Some(run) = self.runs.get_mut(key) {
+                run.spawning.retain(|&spawner| spawner != host);
+            }
+        }
+        keys.into_iter().filter(|&key| self.finish_run(key).is_some()).collect()
+    }
+
+    /// The last thing to tell a command, once it is due.
+    fn finish_run(&mut self, key: RunKey) -> Option<Reply> {
+        self.runs.get(&key).filter(|run| run.is_over())?;
+        self.runs.remove(&key);
+        Some(Reply::Finished)
     }
 
     /// Something for the command about its tasks. Returns what it is to be told now.
@@ -184,20 +243,19 @@ impl Launches {
             run.early.push(reply);
             return Vec::new();
         }
-        if let Reply::Exited { tid, .. } = reply {
+        if let Reply::Exited { tid, status } = reply {
             let Some(at) = run.left.iter().position(|&left| left == tid) else {
+                if !run.spawning.is_empty() {
+                    run.ended.push((tid, status));
+                }
                 return Vec::new();
             };
             run.left.swap_remove(at);
-            if run.left.is_empty() {
-                self.runs.remove(&key);
-                return vec![reply, Reply::Finished];
-            }
         }
-        vec![reply]
+        [reply].into_iter().chain(self.finish_run(key)).collect()
     }
 
-    /// The tasks of a command that still run.
+    /// The tasks of a command that still run, those that its tasks have spawned included.
     pub(crate) fn running(&self, connection: u64) -> Vec<Tid> {
         let runs = self.runs.range((connection, 0)..=(connection, u32::MAX));
         runs.flat_map(|(_, run)| run.left.iter().copied()).collect()
@@ -241,6 +299,12 @@ impl Finished {
     pub(crate) fn tids(&self) -> Vec<Tid> {
         let started = self.outcomes.iter().filter(|&&outcome| outcome > 0);
         started.map(|&outcome| Tid::from_c_int(outcome)).collect()
+    }
+}
+
+impl Run {
+    const fn is_over(&self) -> bool {
+        self.spawned && self.left.is_empty() && self.spawning.is_empty()
     }
 }
 

@@ -68,9 +68,10 @@ record! {
 
     /// A program that this host runs, until its process and its output have both ended.
     pub struct Child {
-        /// Where its output goes, if anywhere but the log.
+        /// Where its output goes, if anywhere but to the command or the log.
         pub output: Target,
         pub parent: i32,
+        /// The command whose run it belongs to.
         pub operator: Option<Operator>,
         pub status: Option<i32>,
         pub output_ended: bool,
@@ -111,6 +112,13 @@ impl Task {
     /// PVM's flags: 4 connected, 2 child of the daemon.
     pub(crate) fn flags(&self) -> i32 {
         i32::from(self.enrolled) * 4 + i32::from(self.launched) * 2
+    }
+}
+
+impl Child {
+    /// True for what a command has started itself, false for what its tasks have spawned.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.operator.is_some() && self.parent == Code::NoParent.number()
     }
 }
 
@@ -270,6 +278,24 @@ impl Tasks {
 
     pub(crate) fn child_mut(&mut self, tid: Tid) -> Option<&mut Child> {
         self.children.get_mut(&tid)
+    }
+
+    /// The command whose run a task belongs to. A process that has left and enrolled again under
+    /// another number stays in it.
+    pub(crate) fn operator_of(&self, tid: Tid) -> Option<Operator> {
+        let same_process = || {
+            let pid = self.tasks.get(&tid)?.pid;
+            let left = self.tasks.iter().filter(|(_, task)| task.left && task.pid == pid);
+            left.filter_map(|(earlier, _)| self.children.get(earlier)).next_back()
+        };
+        self.children.get(&tid).or_else(same_process)?.operator.clone()
+    }
+
+    /// The tasks of commands' runs that were spawned by a task of this host.
+    pub(crate) fn spawned_from(&self, host: HostIndex) -> Vec<(Tid, Operator)> {
+        let spawned = |tid: &Tid| self.tasks.get(tid).is_some_and(|task| task.origin == host);
+        let theirs = self.children.iter().filter(|(tid, _)| spawned(tid));
+        theirs.filter_map(|(&tid, child)| Some((tid, child.operator.clone()?))).collect()
     }
 
     pub(crate) fn add_child(&mut self, tid: Tid, child: Child) {

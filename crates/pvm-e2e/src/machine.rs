@@ -130,15 +130,19 @@ impl Machine {
     /// The daemons' logs, their last lines.
     pub fn log(&self) -> String {
         let files = self.place.files();
-        let logs = files.iter().filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("pvml")));
+        let logs = files.iter().filter(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("pvml"))
+        });
         let texts = logs.filter_map(|path| std::fs::read(path).ok());
         let lines: Vec<String> = texts
-            .flat_map(|text| String::from_utf8_lossy(&text).lines().map(str::to_owned).collect::<Vec<_>>())
+            .flat_map(|text| {
+                String::from_utf8_lossy(&text).lines().map(str::to_owned).collect::<Vec<_>>()
+            })
             .collect();
         lines[lines.len().saturating_sub(40)..].join("\n")
     }
 
-    /// Halts the machine and proves that it leaves nothing: no process, no file.
+    /// Halts the machine and proves that it leaves nothing.
     pub fn halt(mut self) {
         let halted = self.pvm(&["halt"]);
         assert_eq!(halted.code(), 0, "pvm halt: {}{}", halted.out, halted.err);
@@ -146,14 +150,6 @@ impl Machine {
             let ended = daemon.finish(END);
             assert!(ended.status.is_some(), "the daemon lives on after the halt");
         }
-        self.assert_nothing_left();
-    }
-
-    /// No process and no file of this machine is left.
-    pub fn assert_nothing_left(&self) {
-        let gone = eventually(END, || self.place.processes().is_empty());
-        assert!(gone, "left running: {:#?}", self.place.processes());
-        let clean = eventually(Duration::from_secs(2), || self.place.files().is_empty());
-        assert!(clean, "left behind: {:#?}", self.place.files());
+        self.place.assert_nothing_left();
     }
 }

@@ -3,16 +3,20 @@
 //! HOME, TMPDIR and PVM_TMP lie in it, so nothing of the user's is touched. Every process started
 //! from it carries its path in the environment, which is how leftovers are found.
 
-use crate::{process, program};
+use crate::{eventually, process, program};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// Where the spawn path looks first.
 const ARCH: &str = "LINUX64";
+
+/// What ends has ended within this.
+const END: Duration = Duration::from_secs(5);
 
 /// Removed when dropped, with everything that was started from it.
 #[derive(Debug)]
@@ -107,6 +111,14 @@ impl Place {
         found
     }
 
+    /// A moment from now no process that was started from here lives, and no file is left.
+    pub fn assert_nothing_left(&self) {
+        let gone = eventually(END, || self.processes().is_empty());
+        assert!(gone, "left running: {:#?}", self.processes());
+        let clean = eventually(END, || self.files().is_empty());
+        assert!(clean, "left behind: {:#?}", self.files());
+    }
+
     /// Kills what was started from here, again until nothing new appears.
     pub fn kill_all(&self) {
         for _ in 0..100 {
@@ -117,7 +129,7 @@ impl Place {
             for (pid, _) in processes {
                 process::kill(pid);
             }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 }

@@ -96,6 +96,7 @@ pub fn segments(process: u32) -> (usize, u64) {
         fs::read_link(path).is_ok_and(|target| target.to_string_lossy().starts_with("/memfd:"))
     };
     let held = entries.map(|entry| entry.path()).filter(is_segment);
-    let sizes: Vec<u64> = held.filter_map(|path| Some(fs::metadata(path).ok()?.blocks() / 2)).collect();
+    let sizes: Vec<u64> =
+        held.filter_map(|path| Some(fs::metadata(path).ok()?.blocks() / 2)).collect();
     (sizes.len(), sizes.iter().sum())
 }

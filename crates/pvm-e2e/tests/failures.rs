@@ -201,6 +201,7 @@ fn garbage_on_the_local_socket_stops_nobody() {
     drop(halves);
     let output = machine.expect_success(running);
     eprintln!("beside garbage: {}", output.out.replace('\n', ", "));
+    assert!(output.number("longest wait ") < 3.0, "somebody had to wait: {}", output.out);
     let closed = eventually(Duration::from_secs(10), || {
         process::descriptors(machine.parent()) <= before + 8
     });

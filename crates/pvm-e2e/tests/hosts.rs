@@ -1,8 +1,13 @@
 //! Several hosts on this computer, and a computer with a difficult name.
 #![forbid(unsafe_code)]
 
-use pvm_e2e::{Machine, Place, Running, has, process};
+use pvm_e2e::{Machine, Place, Running, eventually, has, process};
 use std::time::Duration;
+
+fn daemons(machine: &Machine) -> Vec<u32> {
+    let processes = machine.place().processes().into_iter();
+    processes.filter(|(_, line)| line.contains("--daemon")).map(|(pid, _)| pid).collect()
+}
 
 #[test]
 fn four_hosts_talk_multicast_notify_and_halt_without_a_trace() {
@@ -15,18 +20,30 @@ fn four_hosts_talk_multicast_notify_and_halt_without_a_trace() {
 }
 
 #[test]
-fn daemons_killed_on_four_hosts_come_back_and_lose_nothing() {
+fn daemons_killed_on_four_hosts_come_back() {
+    let machine = Machine::local(4);
+    machine.run("hosts.c", &["4"]);
+    for _ in 0..3 {
+        let daemons = daemons(&machine);
+        assert_eq!(daemons.len(), 4);
+        daemons.iter().for_each(|daemon| process::kill(*daemon));
+        let back = || {
+            let now = self::daemons(&machine);
+            now.len() == 4 && now.iter().all(|daemon| !daemons.contains(daemon))
+        };
+        assert!(eventually(Duration::from_secs(5), back), "{}", machine.log());
+    }
+    machine.run("hosts.c", &["4"]);
+    machine.halt();
+}
+
+#[test]
+fn daemons_killed_while_four_hosts_talk_lose_and_repeat_nothing() {
     let machine = Machine::local(4);
     let running = machine.begin("hosts.c", &["4"]);
     for round in 0..4 {
         std::thread::sleep(Duration::from_millis(400));
-        let daemons: Vec<u32> = machine
-            .place()
-            .processes()
-            .into_iter()
-            .filter(|(_, line)| line.contains("--daemon"))
-            .map(|(pid, _)| pid)
-            .collect();
+        let daemons = daemons(&machine);
         if let Some(daemon) = daemons.get(round % daemons.len().max(1)) {
             process::kill(*daemon);
         }
@@ -45,7 +62,8 @@ fn a_host_whose_name_maps_to_127_0_1_1_works() {
     let place = Place::new();
     let program = place.compile("hosts.c");
     let hosts = place.home().join("hosts-file");
-    std::fs::write(&hosts, "127.0.0.1 localhost\n127.0.1.1 e2e-loop.example e2e-loop\n").expect("a file");
+    std::fs::write(&hosts, "127.0.0.1 localhost\n127.0.1.1 e2e-loop.example e2e-loop\n")
+        .expect("a file");
     let script = format!(
         "hostname e2e-loop && mount --bind {} /etc/hosts || exit 77\n\
          pvm up --local 2 && {} 2 && pvm halt",
@@ -54,7 +72,11 @@ fn a_host_whose_name_maps_to_127_0_1_1_works() {
     );
     let mut command = place.command("unshare");
     let root = std::process::Command::new("id").arg("-u").output().expect("id").stdout == b"0\n";
-    command.args(if root { ["--uts", "--mount"].as_slice() } else { &["-U", "-r", "--uts", "--mount"] });
+    command.args(if root {
+        ["--uts", "--mount"].as_slice()
+    } else {
+        &["-U", "-r", "--uts", "--mount"]
+    });
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{}:{path}", pvm_e2e::prefix().join("bin").display()));
     command.args(["sh", "-c", &script]);
@@ -64,6 +86,5 @@ fn a_host_whose_name_maps_to_127_0_1_1_works() {
         return;
     }
     assert_eq!(output.code(), 0, "{}{}", output.out, output.err);
-    assert!(place.processes().is_empty(), "left running: {:#?}", place.processes());
-    assert!(place.files().is_empty(), "left behind: {:#?}", place.files());
+    place.assert_nothing_left();
 }

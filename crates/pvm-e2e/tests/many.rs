@@ -24,7 +24,8 @@ fn a_thousand_tasks_start_talk_and_end() {
 /// As many peers as memory allows, at most [`PEERS`].
 fn peers() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").expect("/proc/meminfo");
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:")).expect("a kernel of today");
+    let line =
+        text.lines().find(|line| line.starts_with("MemAvailable:")).expect("a kernel of today");
     let kib: u64 = line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number");
     let count = PEERS.min(kib / 2 / PEER_KIB_MAX);
     if count < PEERS {
@@ -54,7 +55,8 @@ fn select_on_the_one_descriptor_serves_a_task_with_1200_peers() {
         .filter(|pid| process::command_line(*pid).ends_with(" peer"))
         .collect();
     assert_eq!(peers.len() as u64, count, "alive at once");
-    let each: u64 = peers.iter().take(20).map(|pid| process::proportional_kib(*pid)).sum::<u64>() / 20;
+    let each: u64 =
+        peers.iter().take(20).map(|pid| process::proportional_kib(*pid)).sum::<u64>() / 20;
     eprintln!(
         "{count} peers of {each} KiB each; the parent has {} KiB and {} descriptors; {}",
         process::resident_kib(machine.parent()),

@@ -18,15 +18,8 @@ fn start(place: &Place, options: &[&str], arguments: &[&str]) -> Running {
 fn run(place: &Place, options: &[&str], arguments: &[&str]) -> Output {
     let output = start(place, options, arguments).finish(LIMIT);
     assert!(output.status.is_some(), "pvm run {arguments:?} does not end: {output:?}");
-    assert_nothing_left(place);
+    place.assert_nothing_left();
     output
-}
-
-fn assert_nothing_left(place: &Place) {
-    let gone = eventually(Duration::from_secs(10), || place.processes().is_empty());
-    assert!(gone, "left running: {:#?}", place.processes());
-    let clean = eventually(Duration::from_secs(2), || place.files().is_empty());
-    assert!(clean, "left behind: {:#?}", place.files());
 }
 
 #[test]
@@ -57,7 +50,7 @@ fn standard_input_goes_to_the_first_task() {
     running.close_input();
     let output = running.finish(LIMIT);
     assert_eq!((output.code(), output.out.as_str()), (0, "got one\ngot two\n"), "{output:?}");
-    assert_nothing_left(&place);
+    place.assert_nothing_left();
 }
 
 #[test]
@@ -85,7 +78,7 @@ fn interrupted(signal: Signal, status: i32) {
     process::send(running.pid(), signal);
     let output = running.finish(LIMIT);
     assert_eq!(output.code(), status, "{output:?}");
-    assert_nothing_left(&place);
+    place.assert_nothing_left();
 }
 
 #[test]
@@ -105,7 +98,7 @@ fn nothing_is_left_when_pvm_run_itself_is_killed() {
     assert!(eventually(LIMIT, || running.so_far().contains("waiting")));
     process::kill(running.pid());
     assert!(eventually(LIMIT, || !running.is_running()));
-    assert_nothing_left(&place);
+    place.assert_nothing_left();
 }
 
 #[test]
@@ -118,7 +111,7 @@ fn a_missing_program_is_answered_with_the_paths_tried() {
     let looked = place.bin().display().to_string();
     assert!(output.err.contains("no-such-program"), "{output:?}");
     assert!(output.err.contains(&looked), "{looked} is not named: {output:?}");
-    assert_nothing_left(&place);
+    place.assert_nothing_left();
 }
 
 #[test]

@@ -221,9 +221,12 @@ pub struct Popped {
 }
 
 impl Receiver {
-    /// The only receiver of this ring.
-    pub const fn new(ring: Ring) -> Self {
-        Self { ring, position: 0, reported: 0 }
+    /// The only receiver of this ring. It goes on where the one before it stopped: a daemon that
+    /// is replaced has its inbox read by the next one.
+    pub fn new(ring: Ring) -> Self {
+        // PAIRS WITH: `report`. The top bit is cut off so that no lie overflows a position.
+        let position = ring.header().consumed.load(Ordering::Acquire) & (u64::MAX >> 1);
+        Self { ring, position, reported: position }
     }
 
     /// The next complete cell.
@@ -324,6 +327,20 @@ mod tests {
             (Kind::Moved as u16, &77u32.to_le_bytes()[..])
         );
         assert!(receiver.pop().is_none() && ring.is_drained());
+    }
+
+    #[test]
+    fn a_second_receiver_goes_on_where_the_first_one_stopped() {
+        let ring = Ring::on_heap(8);
+        let mut sender = Sender::new(ring.clone());
+        for i in 0..5 {
+            sender.push(Kind::Inline, &envelope(i), &[]).expect("room");
+        }
+        let mut first = Receiver::new(ring.clone());
+        while first.pop().is_some() {}
+        sender.push(Kind::Inline, &envelope(5), &[]).expect("room");
+        let popped = Receiver::new(ring).pop().expect("one more");
+        assert_eq!(sequence(&popped), 5);
     }
 
     #[test]

@@ -145,6 +145,19 @@ choice! {
         },
         /// The machine ends.
         15 => Halt,
+        /// A task of a command's run on this host spawns: the run is not over before
+        /// [`Said::RunSpawned`] has told what came of it.
+        16 => RunSpawning {
+            /// The command.
+            operator: Operator,
+        },
+        /// What such a spawn call has started belongs to the run, wherever it is.
+        17 => RunSpawned {
+            /// The command.
+            operator: Operator,
+            /// The new tasks.
+            tids: Vec<Tid>,
+        },
     }
 
     /// A change of what all hosts agree on, applied by all in the same order.

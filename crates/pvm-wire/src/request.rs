@@ -225,7 +225,8 @@ choice! {
             /// What and where.
             spawn: SpawnRequest,
         },
-        /// `pvm run`: spawn, then [`Reply::Output`], [`Reply::Exited`] until all are gone.
+        /// `pvm run`: spawn, then [`Reply::Output`], [`Reply::Exited`] until all are gone; so are
+        /// [`Reply::Joined`] ones, what those tasks have spawned.
         14 => Run {
             /// What and where.
             spawn: SpawnRequest,
@@ -462,7 +463,7 @@ choice! {
             /// As `waitpid` tells it.
             status: i32,
         },
-        /// All tasks of [`Request::Run`] are gone.
+        /// All tasks of [`Request::Run`] are gone, and all that they have spawned.
         12 => Finished,
         /// A number: an index, an instance, a context, a size.
         13 => Number {
@@ -512,6 +513,12 @@ choice! {
         21 => Ready {
             /// The host's index.
             host: HostIndex,
+        },
+        /// Tasks of [`Request::Run`] have spawned these: they belong to the run, and are told of
+        /// by [`Reply::Output`] (unless their output goes elsewhere) and [`Reply::Exited`].
+        22 => Joined {
+            /// Their ids.
+            tids: Vec<Tid>,
         },
     }
 }

@@ -26,8 +26,8 @@ use tokio::net::TcpListener;
 
 /// Without a link for so long, a host is dead. A killed daemon is back in a fraction of it.
 const DEAD_TIME: Duration = Duration::from_secs(5);
-/// The same for a host to which there never was a link: it may still be starting.
-const START_TIME: Duration = Duration::from_secs(20);
+/// The same for a host to which this daemon never had a link: it may still be starting.
+const START_TIME: Duration = Duration::from_secs(10);
 /// A host that has lost all others ends after this time.
 const ALONE_TIME: Duration = Duration::from_secs(30);
 

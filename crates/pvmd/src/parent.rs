@@ -66,6 +66,8 @@ pub(crate) struct Parent {
     daemon_tid: Option<Tid>,
     /// The poll set waits for room in the daemon's socket.
     daemon_writing: bool,
+    /// The daemon has closed its socket; its end as a process is still to come.
+    daemon_gone: bool,
     /// Effects of an event that have come, but not all of them.
     parts: Vec<Effect>,
     restarts: Restarts,

@@ -219,9 +219,10 @@ impl Machine {
         }
         for ((connection, id), tid) in self.launches.running_on(host) {
             let operator = pvm_wire::peer::Operator { host: self.me(), connection, id };
-            self.tell_operator(&operator, Reply::Exited { tid, status: KILLED });
+            self.pass_to_operator(operator, Reply::Exited { tid, status: KILLED });
         }
         self.orphan_children(host);
+        self.spawners_gone(host);
         self.release_siblings(host);
     }
 

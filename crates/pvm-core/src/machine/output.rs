@@ -11,13 +11,20 @@ use pvm_wire::{Blob, Code, HostIndex, Tid};
 impl Machine {
     pub(super) fn wrote(&mut self, tid: Tid, stream: u8, bytes: Blob) {
         let Some(child) = self.tasks.child(tid) else { return };
-        if let Some(operator) = child.operator.clone() {
-            self.pass_to_operator(operator, tid, Reply::Output { tid, bytes, stream });
-        } else if child.output.tid == Tid::NONE {
-            self.log_output(tid, stream, &bytes.0);
-        } else {
-            let target = child.output.clone();
-            self.tell_output(&target, tid, OutputNews::Bytes { bytes });
+        if child.output.tid == Tid::NONE {
+            return self.tell_nobody(tid, stream, bytes);
+        }
+        let target = child.output.clone();
+        self.tell_output(&target, tid, OutputNews::Bytes { bytes });
+    }
+
+    /// Output without a receiver: for the command whose run the task belongs to, or for the log.
+    fn tell_nobody(&mut self, tid: Tid, stream: u8, bytes: Blob) {
+        match self.tasks.child(tid).and_then(|child| child.operator.clone()) {
+            Some(operator) => {
+                self.pass_to_operator(operator, Reply::Output { tid, bytes, stream });
+            }
+            None => self.log_output(tid, stream, &bytes.0),
         }
     }
 
@@ -38,12 +45,12 @@ impl Machine {
         let Some(status) = ended.and_then(|child| child.status) else { return };
         let child = self.tasks.remove_child(tid);
         if let Some(operator) = child.and_then(|child| child.operator) {
-            self.pass_to_operator(operator, tid, Reply::Exited { tid, status });
+            self.pass_to_operator(operator, Reply::Exited { tid, status });
         }
     }
 
     /// Tells a receiver, wherever it is, about the output of a task. Where there is none any
-    /// more it goes to the log: output is never lost.
+    /// more it goes to a command or to the log: output is never lost.
     pub(super) fn tell_output(&mut self, target: &Target, tid: Tid, news: OutputNews) {
         let host = target.tid.host();
         if self.hosts.may_be_new(host) && !self.consensus.is_first() {
@@ -59,7 +66,7 @@ impl Machine {
                 self.effect(Effect::Deliver { to: target.tid, message });
             }
         } else if let OutputNews::Bytes { bytes } = news {
-            self.log_output(tid, 1, &bytes.0);
+            self.tell_nobody(tid, 1, bytes);
         }
     }
 
@@ -88,7 +95,7 @@ impl Machine {
 
     /// `PvmSelfOutputTid` and its like: the old receiver is told the end, the new one the start.
     pub(super) fn set_output(&mut self, asker: Asker, tid: Tid, output: Target) {
-        if let Some(child) = self.tasks.child_mut(tid).filter(|child| child.operator.is_none()) {
+        if let Some(child) = self.tasks.child_mut(tid).filter(|child| !child.is_direct()) {
             let (parent, ended) = (child.parent, child.output_ended);
             let old = std::mem::replace(&mut child.output, output.clone());
             if old != output && !ended {
@@ -105,35 +112,86 @@ impl Machine {
     }
 
     /// Tells a command, wherever it is, about a task of its.
-    fn pass_to_operator(&mut self, operator: Operator, tid: Tid, reply: Reply) {
+    pub(super) fn pass_to_operator(&mut self, operator: Operator, reply: Reply) {
         if operator.host == self.me() {
-            return self.tell_operator(&operator, reply);
+            let replies = self.launches.tell(&operator, reply);
+            return self.answer_operator(&operator, replies);
         }
+        let host = self.way_to(operator.host);
         let said = match reply {
-            Reply::Output { bytes, stream, .. } => {
-                Said::RunOutput { operator: operator.clone(), tid, stream, bytes }
+            Reply::Output { tid, bytes, stream } => {
+                Said::RunOutput { operator, tid, stream, bytes }
             }
-            Reply::Exited { status, .. } => {
-                Said::RunExited { operator: operator.clone(), tid, status }
-            }
+            Reply::Exited { tid, status } => Said::RunExited { operator, tid, status },
             _ => return,
         };
-        self.say(operator.host, said);
+        self.say(host, said);
     }
 
-    /// Tells a command of this host.
-    pub(super) fn tell_operator(&mut self, operator: &Operator, reply: Reply) {
+    /// The host to say something to that is meant for `host`: a host that is not known here yet
+    /// is known to the first one, which hands it on.
+    fn way_to(&self, host: HostIndex) -> HostIndex {
+        let is_new = self.hosts.may_be_new(host) && !self.consensus.is_first();
+        if is_new { self.consensus.first() } else { host }
+    }
+
+    fn answer_operator(&mut self, operator: &Operator, replies: Vec<Reply>) {
         let asker = Asker::Connection { connection: operator.connection, id: operator.id };
-        for reply in self.launches.tell(operator, reply) {
+        for reply in replies {
             self.answer(asker.clone(), reply);
+        }
+    }
+
+    /// Tells the host of a command what its tasks spawn.
+    pub(super) fn tell_run(&mut self, said: Said) {
+        let (Said::RunSpawning { operator } | Said::RunSpawned { operator, .. }) = &said else {
+            return;
+        };
+        let host = self.way_to(operator.host);
+        match said {
+            said if host == self.me() => self.run_told(host, said),
+            said if self.hosts.contains(host) => self.say(host, said),
+            Said::RunSpawned { tids, .. } => self.kill_all(&tids),
+            _ => {}
+        }
+    }
+
+    /// A host tells what tasks of a command's run spawn there.
+    pub(super) fn run_told(&mut self, from: HostIndex, said: Said) {
+        match said {
+            Said::RunSpawning { operator } if operator.host == self.me() => {
+                self.launches.spawning(&operator, from);
+            }
+            Said::RunSpawned { operator, tids } if operator.host == self.me() => {
+                match self.launches.joined(&operator, from, &tids) {
+                    Some(replies) => self.answer_operator(&operator, replies),
+                    None => self.kill_all(&tids),
+                }
+            }
+            // For a host that was not known there yet.
+            said => self.tell_run(said),
+        }
+    }
+
+    fn kill_all(&mut self, tids: &[Tid]) {
+        tids.iter().for_each(|&tid| self.send_signal(tid, KILL));
+    }
+
+    /// A host is gone on which tasks of commands may have been spawning: the runs wait for no
+    /// word from there, and hear from here what was started here.
+    pub(super) fn spawners_gone(&mut self, host: HostIndex) {
+        for (connection, id) in self.launches.spawners_gone(host) {
+            self.answer(Asker::Connection { connection, id }, Reply::Finished);
+        }
+        for (tid, operator) in self.tasks.spawned_from(host) {
+            self.tell_run(Said::RunSpawning { operator: operator.clone() });
+            self.tell_run(Said::RunSpawned { operator, tids: vec![tid] });
         }
     }
 
     /// A connection has ended: if it was a command's, its tasks end with it.
     pub(super) fn operator_gone(&mut self, connection: Connection) {
-        for tid in self.launches.running(connection) {
-            self.send_signal(tid, KILL);
-        }
+        self.kill_all(&self.launches.running(connection));
         self.launches.forget_runs(connection);
     }
 

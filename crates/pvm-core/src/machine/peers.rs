@@ -155,11 +155,12 @@ impl Machine {
             Said::Gone { watch } => self.watched_gone(watch),
             Said::Output { target, tid, news } => self.tell_output(&target, tid, news),
             Said::RunOutput { operator, tid, stream, bytes } => {
-                self.tell_operator(&operator, Reply::Output { tid, bytes, stream });
+                self.pass_to_operator(operator, Reply::Output { tid, bytes, stream });
             }
             Said::RunExited { operator, tid, status } => {
-                self.tell_operator(&operator, Reply::Exited { tid, status });
+                self.pass_to_operator(operator, Reply::Exited { tid, status });
             }
+            Said::RunSpawning { .. } | Said::RunSpawned { .. } => self.run_told(host, said),
             Said::Reset { asker } => self.kill_tasks(asker),
             Said::Halt => {
                 self.log("the machine was halted".to_owned());

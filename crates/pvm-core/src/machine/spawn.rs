@@ -29,7 +29,10 @@ struct Share {
 struct Start {
     asker: Asker,
     parent: i32,
+    /// The command whose run the tasks will belong to.
     operator: Option<Operator>,
+    /// True if it is the command itself that asks for them.
+    direct: bool,
 }
 
 impl Machine {
@@ -41,7 +44,8 @@ impl Machine {
         } else {
             tid.as_c_int()
         };
-        self.start(Start { asker, parent, operator: None }, spawn);
+        let operator = self.tasks.operator_of(tid);
+        self.start(Start { asker, parent, operator, direct: false }, spawn);
     }
 
     pub(super) fn run(&mut self, connection: Connection, id: u32, spawn: SpawnRequest) {
@@ -49,7 +53,7 @@ impl Machine {
         self.launches.start_run(&operator);
         let asker = Asker::Connection { connection, id };
         let parent = Code::NoParent.number();
-        self.start(Start { asker, parent, operator: Some(operator) }, spawn);
+        self.start(Start { asker, parent, operator: Some(operator), direct: true }, spawn);
     }
 
     fn start(&mut self, start: Start, spawn: SpawnRequest) {
@@ -71,10 +75,14 @@ impl Machine {
         let batch = Batch {
             asker: start.asker,
             operator: start.operator.clone(),
+            direct: start.direct,
             open: u32::try_from(hosts.len()).expect("the count is bounded"),
             tried: Vec::new(),
             deadline: self.after(LAUNCH_NS),
         };
+        if let Some(operator) = start.operator.clone().filter(|_| !start.direct) {
+            self.tell_run(Said::RunSpawning { operator });
+        }
         if hosts.is_empty() {
             let outcomes = vec![Code::NoHost.number(); count];
             return self.batch_done(Finished { batch, outcomes });
@@ -83,7 +91,7 @@ impl Machine {
         let mut shares: BTreeMap<HostIndex, i32> = BTreeMap::new();
         hosts.iter().for_each(|&host| *shares.entry(host).or_default() += 1);
         for (host, count) in shares {
-            let fed = start.operator.is_some() && hosts.first() == Some(&host);
+            let fed = start.direct && hosts.first() == Some(&host);
             let spawn = SpawnRequest { count, ..spawn.clone() };
             let (parent, operator) = (start.parent, start.operator.clone());
             if host == self.me() {
@@ -99,7 +107,7 @@ impl Machine {
 
     /// A command's tasks will never be.
     fn forget_run(&mut self, start: &Start) {
-        if let Some(operator) = &start.operator {
+        if let Some(operator) = start.operator.as_ref().filter(|_| start.direct) {
             self.launches.forget_run(operator);
         }
     }
@@ -111,6 +119,7 @@ impl Machine {
         let batch = Batch {
             asker: Asker::Peer { host: origin, ask },
             operator: None,
+            direct: false,
             open: u32::try_from(count).expect("the count is bounded"),
             tried: Vec::new(),
             deadline: self.after(LAUNCH_NS),
@@ -128,10 +137,12 @@ impl Machine {
         };
         let places = self.launches.open_places(batch, self.me());
         for (at, (tid, place)) in tids.into_iter().zip(places).enumerate() {
-            self.tasks.insert(tid, new_task(share, place));
-            self.tasks.add_child(tid, new_child(share));
+            let child = new_child(share);
             let fed = share.fed && at == 0;
-            let split_output = share.operator.is_some();
+            // A catcher gets both in one, in the order in which they were written.
+            let split_output = child.operator.is_some() && child.output.tid == Tid::NONE;
+            self.tasks.insert(tid, new_task(share, place));
+            self.tasks.add_child(tid, child);
             let launch = Launch { split_output, fed, ..self.launch_of(tid, &share.spawn) };
             self.effect(Effect::Launch { launch });
         }
@@ -238,6 +249,9 @@ impl Machine {
         }
         self.answer(batch.asker.clone(), Reply::Spawned { outcomes, tried: batch.tried });
         let Some(operator) = batch.operator else { return };
+        if !batch.direct {
+            return self.tell_run(Said::RunSpawned { operator, tids });
+        }
         if self.tasks.client(operator.connection).is_none() {
             // The command went away while its tasks were being started.
             tids.iter().for_each(|&tid| self.send_signal(tid, KILL));
@@ -279,16 +293,17 @@ fn new_task(share: &Share, place: PlaceKey) -> Task {
 }
 
 fn new_child(share: &Share) -> Child {
-    Child {
-        // A command gets the output itself.
-        output: match share.operator {
-            Some(_) => crate::tasks::nothing_inherited().output,
-            None => share.spawn.inherited.output.clone(),
-        },
+    let child = Child {
+        output: share.spawn.inherited.output.clone(),
         parent: share.parent,
         operator: share.operator.clone(),
         status: None,
         output_ended: false,
         line: vec![Blob::default(); 2],
+    };
+    if child.is_direct() {
+        // The command gets the output itself.
+        return Child { output: crate::tasks::nothing_inherited().output, ..child };
     }
+    child
 }

@@ -146,6 +146,11 @@ impl Poll {
         debug_assert!(result.is_ok(), "{token:?}: {result:?}");
     }
 
+    /// Takes a descriptor out of the set, if it is in it.
+    pub(crate) fn remove(&self, fd: impl AsFd) {
+        let _ = epoll::delete(&self.epoll, fd);
+    }
+
     /// What is ready within the time; nothing after it or after a signal.
     pub(crate) fn wait(&mut self, timeout: Option<Duration>) -> std::io::Result<Vec<Token>> {
         let timeout = timeout.map(|t| Timespec {

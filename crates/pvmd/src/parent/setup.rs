@@ -57,6 +57,7 @@ impl Parent {
             daemon: None,
             daemon_tid: None,
             daemon_writing: false,
+            daemon_gone: false,
             parts: Vec::new(),
             restarts: Default::default(),
             restart_at: None,

@@ -47,7 +47,7 @@ impl Parent {
         }
         self.poll.add(&daemon.stream, Token::Daemon, Interest::Read)?;
         self.poll.add(&daemon.broker, Token::Broker, Interest::Read)?;
-        self.daemon_writing = false;
+        (self.daemon_writing, self.daemon_gone) = (false, false);
         self.daemon = Some(daemon);
         Ok(())
     }
@@ -107,7 +107,8 @@ impl Parent {
     fn end_daemon(&mut self) {
         let Some(daemon) = &self.daemon else { return };
         crate::processes::signal(daemon.pid, 9);
-        self.poll.change(&daemon.stream, Token::Daemon, (self.daemon_interest(), None));
+        self.poll.remove(&daemon.stream);
+        self.daemon_gone = true;
         // Its end as a process brings the next one.
     }
 
@@ -156,7 +157,7 @@ impl Parent {
     pub(super) fn serve_broker(&mut self) {
         let Some(daemon) = &mut self.daemon else { return };
         if daemon.broker.read(&mut self.scratch).is_err() {
-            return self.poll.change(&daemon.broker, Token::Broker, (Some(Interest::Read), None));
+            return self.poll.remove(&daemon.broker);
         }
         loop {
             let Some(daemon) = &mut self.daemon else { return };
@@ -196,7 +197,7 @@ impl Parent {
     pub(super) fn settle_daemon(&mut self) {
         let old = self.daemon_interest();
         let Some(daemon) = &mut self.daemon else { return };
-        if daemon.stream.flush().is_err() {
+        if self.daemon_gone || daemon.stream.flush().is_err() {
             // Its end as a process is told, too.
             return;
         }

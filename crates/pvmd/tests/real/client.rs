@@ -98,7 +98,13 @@ impl Drop for Host {
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
+        // Other hosts of the machine may still be clearing up in there.
+        for _ in 0..200 {
+            if std::fs::remove_dir_all(&self.folder).is_ok() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }
 

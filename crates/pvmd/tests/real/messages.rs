@@ -72,7 +72,6 @@ fn a_message_to_a_task_that_never_was_is_dropped() {
 }
 
 #[test]
-#[ignore = "the receiving end of a lane begins at its start, not where a dead daemon was"]
 fn messages_cross_the_link_after_either_daemon_was_killed() {
     let (host, mut operator) = machine(2);
     let mut here = Task::enrol(&host.socket);

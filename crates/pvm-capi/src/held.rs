@@ -1,0 +1,106 @@
+//! Messages that a program's own matching (`pvm_recvf`) has been shown.
+//!
+//! A matching function may unpack what it is shown, so the messages leave the task's queue for the
+//! buffer table. They stay in order here, and every later receive looks here first: they
+//! arrived before anything that is still in the queue.
+
+use std::ffi::c_int;
+
+use pvm::{Buffer, Gate, Pattern, Task};
+use pvm_wire::{Code, Envelope, Run};
+
+use crate::{buffer, session};
+
+/// A message that waits here.
+#[derive(Clone, Copy)]
+struct Held {
+    envelope: Envelope,
+    id: c_int,
+}
+
+static HELD: Gate<Vec<Held>> = Gate::new(Vec::new());
+
+/// Contexts of messages that are not the program's to choose: caught output, collective calls.
+const SYSTEM_CONTEXTS: std::ops::RangeInclusive<c_int> = 0x7_fff6..=0x7_ffff;
+
+fn reset_after_fork() {
+    HELD.reset_after_fork();
+    if let Ok(mut held) = HELD.enter() {
+        held.clear();
+    }
+}
+
+/// Takes all messages out of the queue and tells the numbers of those that wait here, in order.
+pub(crate) fn show_all(task: &Task) -> Result<Vec<c_int>, Code> {
+    session::in_forked_child(reset_after_fork);
+    let mut held = HELD.enter()?;
+    for (key, envelope) in task.pending()? {
+        if SYSTEM_CONTEXTS.contains(&envelope.context) {
+            continue;
+        }
+        if let Some(message) = task.take(key)? {
+            let id = buffer::insert_received(message)?;
+            held.push(Held { envelope, id });
+        }
+    }
+    Ok(held.iter().map(|message| message.id).collect())
+}
+
+/// Reads a shown message again from its start.
+pub(crate) fn put_back(id: c_int) -> Result<(), Code> {
+    match buffer::get(id) {
+        Ok(slot) => slot.with(Buffer::rewind),
+        // The matching function freed it.
+        Err(_) => remove(id),
+    }
+}
+
+/// The message is the program's from now on.
+pub(crate) fn remove(id: c_int) -> Result<(), Code> {
+    HELD.enter()?.retain(|message| message.id != id);
+    Ok(())
+}
+
+fn first(held: &[Held], pattern: &Pattern) -> Option<usize> {
+    held.iter().position(|message| {
+        let envelope = &message.envelope;
+        pattern.context == envelope.context
+            && pattern.source.is_none_or(|source| source == envelope.src)
+            && pattern.tag.is_none_or(|tag| tag == envelope.tag)
+    })
+}
+
+/// The first message that matches, from here or from the queue.
+pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
+    let found = {
+        let mut held = HELD.enter()?;
+        first(&held, pattern).map(|index| held.remove(index).id)
+    };
+    match found.and_then(|id| buffer::withdraw(id).transpose()) {
+        Some(message) => message.map(Some),
+        None => task.receive(pattern),
+    }
+}
+
+/// Envelope and length of the first message that matches; it stays.
+pub(crate) fn probe(task: &Task, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
+    let found = {
+        let held = HELD.enter()?;
+        first(&held, pattern).map(|index| held[index])
+    };
+    if let Some(Held { envelope, id }) = found
+        && let Ok(slot) = buffer::get(id)
+    {
+        return slot.with(|buffer| Some((envelope, buffer.reported_size())));
+    }
+    Ok(task.probe(pattern)?.map(|envelope| (envelope, reported_size(&envelope))))
+}
+
+/// Bytes of a message that is still in the queue.
+fn reported_size(envelope: &Envelope) -> usize {
+    let plain = usize::try_from(envelope.data_size).unwrap_or(usize::MAX);
+    match Run::from_word(envelope.first_run) {
+        Ok(run) if envelope.encoding.has_runs() && envelope.run_count == 1 => run.xdr_size(),
+        _ => plain,
+    }
+}
