@@ -5,14 +5,14 @@
 //! current receive buffer; afterwards both are as they were. Only messages that arrive after it was
 //! registered are a handler's.
 
-use std::ffi::c_int;
+use std::ffi::{CString, c_char, c_int, c_void};
 
 use pvm::{Buffer, Gate, MessageKey, Task};
 use pvm_wire::Code;
 
 use crate::guard::{Errand, Function, call, inside};
 use crate::selection::Selection;
-use crate::{buffer, output, session};
+use crate::{buffer, output, pointer, session};
 
 /// PVM has nine handlers of its own, so a program's first has this number.
 const FIRST_NUMBER: usize = 9;
@@ -126,20 +126,37 @@ pub(crate) extern "C" fn pvm_delmhf(number: c_int) -> c_int {
     })
 }
 
-/// Prints the handlers.
+unsafe extern "C" {
+    static stdout: *mut c_void;
+    fn fputs(text: *const c_char, stream: *mut c_void) -> c_int;
+}
+
+/// Prints the handlers to standard output, for programs that look for a fault.
+///
+/// # Safety
+/// The texts are null or end with 0.
 #[unsafe(no_mangle)]
-extern "C" fn pvmdisplaymhfinfo() -> c_int {
+unsafe extern "C" fn pvmdisplaymhfinfo(
+    who: *const c_char,
+    what: *const c_char,
+    tid: c_int,
+) -> c_int {
     call("pvmdisplaymhfinfo", || {
-        let handlers = HANDLERS.enter()?;
-        for (place, handler) in handlers.iter().enumerate() {
-            let Some(Handler { selection: Selection { source, tag, context }, .. }) = handler
-            else {
-                continue;
-            };
+        // SAFETY: the program's promise.
+        let who = unsafe { pointer::text_or_none(who) }.unwrap_or_default();
+        // SAFETY: the program's promise.
+        let what = unsafe { pointer::text_or_none(what) }.unwrap_or_default();
+        let who = format!("{} t{tid:x}", String::from_utf8_lossy(who));
+        let mut text = format!("\n{who}: {}\n", String::from_utf8_lossy(what));
+        for (place, handler) in HANDLERS.enter()?.iter().enumerate() {
+            let Some(Handler { selection, .. }) = handler else { continue };
+            let Selection { source, tag, context } = selection;
             let number = place + FIRST_NUMBER;
-            let line = format!("handler {number}: src {source:x} ctx {context} tag {tag}\n");
-            crate::say::say(line.as_bytes());
+            text += &format!("{who}: handler {number} src t{source:x} ctx {context} tag {tag}\n");
         }
+        let text = CString::new(text).unwrap_or_default();
+        // SAFETY: the stream is the C library's own, open unless the program closed it.
+        unsafe { fputs(text.as_ptr(), stdout) };
         Ok(0)
     })
 }

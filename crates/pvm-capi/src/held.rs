@@ -7,7 +7,7 @@
 use std::ffi::c_int;
 
 use pvm::{Buffer, Gate, Pattern, Task};
-use pvm_wire::{Code, Envelope, Run};
+use pvm_wire::{Code, Envelope};
 
 use crate::{buffer, session};
 
@@ -93,14 +93,5 @@ pub(crate) fn probe(task: &Task, pattern: &Pattern) -> Result<Option<(Envelope, 
     {
         return slot.with(|buffer| Some((envelope, buffer.reported_size())));
     }
-    Ok(task.probe(pattern)?.map(|envelope| (envelope, reported_size(&envelope))))
-}
-
-/// Bytes of a message that is still in the queue.
-fn reported_size(envelope: &Envelope) -> usize {
-    let plain = usize::try_from(envelope.data_size).unwrap_or(usize::MAX);
-    match Run::from_word(envelope.first_run) {
-        Ok(run) if envelope.encoding.has_runs() && envelope.run_count == 1 => run.xdr_size(),
-        _ => plain,
-    }
+    task.probe(pattern)
 }

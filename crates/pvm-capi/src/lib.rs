@@ -25,6 +25,7 @@ mod held;
 mod helpers;
 mod machine;
 mod masks;
+mod memory;
 mod message;
 mod options;
 mod output;

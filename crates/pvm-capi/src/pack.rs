@@ -270,7 +270,7 @@ pub(crate) unsafe extern "C" fn pvm_upkstr(out: *mut c_char) -> c_int {
 #[unsafe(no_mangle)]
 extern "C" fn pvmupkstralloc() -> *mut c_char {
     inside(|| buffer::receiving()?.with(Buffer::unpack_str)?)
-        .map_or(ptr::null_mut(), |text| crate::helpers::c_copy(&text))
+        .map_or(ptr::null_mut(), |text| crate::memory::c_copy(&text))
 }
 
 /// The buffer `id`, which must not be the send buffer, put into the send buffer.

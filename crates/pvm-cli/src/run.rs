@@ -18,18 +18,18 @@ use events::{Event, Events};
 use program::Start;
 use pvm_wire::Tid;
 use pvm_wire::request::{Reply, Request};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use streams::Streams;
+use streams::{Marking, Streams};
 
 /// Between the signal that asks tasks to end and the one that ends them.
 const GRACE: Duration = Duration::from_secs(5);
 /// Between the signal that cannot be refused and the end of waiting for it.
 const KILL_GRACE: Duration = Duration::from_secs(1);
-/// What the program's tasks have spawned may go on for this long after the program's end.
+/// What the program's tasks have spawned may go on for this long after the program's end, or
+/// after the end of the last of them that has ended.
 const CHILDREN_GRACE: Duration = Duration::from_secs(1);
-const CHILDREN_LOOK: Duration = Duration::from_millis(20);
 const SIGTERM: i32 = 15;
 const SIGKILL: i32 = 9;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let events = Events::listen(asker, answers)?;
     let mut running = Running::new(events, &start, options);
     running.report_failed(&start);
-    let ended = running.until_finished().and_then(|()| running.end_children());
+    let ended = running.until_finished();
     running.streams.flush();
     ended?;
     Ok(ExitCode::from(running.ending.status()))
@@ -66,20 +66,32 @@ fn lost() -> Failure {
     Failure::new(Status::Daemon, text)
 }
 
+/// How far the end has come. Where there is a moment, the next step is due then.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// Tasks run, and nobody wants them to end.
+    Running,
+    /// The program is over; what its tasks have spawned may go on until then.
+    Parting(Instant),
+    /// The tasks that live were told to end; they may take until then.
+    Ending(Instant),
+    /// They were killed; their ends are waited for until then.
+    Killed(Instant),
+}
+
 struct Running {
     events: Events,
     streams: Streams,
     ending: Ending,
-    /// All tasks that were started.
-    tasks: Vec<Tid>,
-    /// Those of them that have not ended.
-    alive: Vec<Tid>,
+    /// The first of our own tasks: it gets our input.
+    first: Option<Tid>,
+    /// Our own tasks that have not ended: their statuses count.
+    own: BTreeSet<Tid>,
+    /// What tasks of ours have spawned, and those in turn, as far as it has not ended.
+    children: BTreeSet<Tid>,
+    stage: Stage,
     /// Signals that the tasks are to get.
     pending: VecDeque<i32>,
-    /// When what is alive is killed, once a signal came.
-    deadline: Option<Instant>,
-    /// The signal that cannot be refused was sent.
-    killed: bool,
     /// Nobody reads our output any more.
     unread: bool,
     finished: bool,
@@ -88,31 +100,47 @@ struct Running {
 impl Running {
     fn new(events: Events, start: &Start, options: &RunOptions) -> Self {
         let tasks = start.tasks();
-        let prefixed = options.count > 1 && !options.quiet;
-        let streams = Streams::new(&tasks, prefixed);
-        let alive = tasks.clone();
-        let ending = Ending::default();
-        let pending = VecDeque::new();
-        let (deadline, killed, unread, finished) = (None, false, false, false);
-        Self { events, streams, ending, tasks, alive, pending, deadline, killed, unread, finished }
+        let marking = match (options.quiet, options.count) {
+            (true, _) => Marking::Nothing,
+            (false, 1) => Marking::Others,
+            (false, _) => Marking::All,
+        };
+        Self {
+            events,
+            streams: Streams::new(&tasks, marking),
+            ending: Ending::default(),
+            first: tasks.first().copied(),
+            own: tasks.into_iter().collect(),
+            children: BTreeSet::new(),
+            stage: Stage::Running,
+            pending: VecDeque::new(),
+            unread: false,
+            finished: false,
+        }
     }
 
     fn report_failed(&mut self, start: &Start) {
-        for code in start.failures() {
-            eprintln!("pvm: one of {} tasks was not started: {code}", start.outcomes.len());
+        for (code, count) in start.failures() {
+            let all = start.outcomes.len();
+            eprintln!("pvm: {count} of {all} tasks were not started: {code}");
             self.ending.failed();
         }
     }
 
     fn until_finished(&mut self) -> Result<(), Failure> {
-        if let Some(&first) = self.tasks.first() {
+        if let Some(first) = self.first {
             self.events.feed(first);
         }
         while !self.finished {
-            match self.events.next(self.deadline) {
+            let deadline = match self.stage {
+                Stage::Running => None,
+                Stage::Parting(at) | Stage::Ending(at) | Stage::Killed(at) => Some(at),
+            };
+            match self.events.next(deadline) {
                 Some(event) => self.handle(event)?,
                 // The tasks are dead, and what is no task holds their output: not waited for.
-                None if self.killed => break,
+                None if matches!(self.stage, Stage::Killed(_)) => break,
+                None if matches!(self.stage, Stage::Parting(_)) => self.end_children(),
                 None => self.kill(),
             }
             while let Some(signal) = self.pending.pop_front() {
@@ -122,12 +150,16 @@ impl Running {
         Ok(())
     }
 
-    /// Notes what an event means; never asks the machine itself, so that asking may handle events.
+    /// Notes what an event means; what is to be asked for thereby is only noted, too.
     fn handle(&mut self, event: Event) -> Result<(), Failure> {
         match event {
             Event::Answer(Ok((_, reply))) => self.handle_reply(reply),
             Event::Answer(Err(_)) => return Err(lost()),
             Event::Signal(signal) => self.handle_signal(signal),
+        }
+        let over = self.own.is_empty() && !self.children.is_empty();
+        if over && matches!(self.stage, Stage::Running) {
+            self.stage = Stage::Parting(Instant::now() + CHILDREN_GRACE);
         }
         Ok(())
     }
@@ -135,10 +167,22 @@ impl Running {
     fn handle_reply(&mut self, reply: Reply) {
         match reply {
             Reply::Output { tid, bytes, stream } => self.show(tid, stream, &bytes.0),
+            Reply::Joined { tids } => self.children.extend(tids),
             Reply::Exited { tid, status } => {
                 self.streams.end_of(tid);
-                self.alive.retain(|&task| task != tid);
-                if let Some(signal) = self.ending.exited(status) {
+                let signal = if self.own.remove(&tid) {
+                    self.ending.exited(status)
+                } else {
+                    self.children.remove(&tid);
+                    if let Stage::Parting(at) = &mut self.stage {
+                        // They are ending.
+                        *at = Instant::now() + CHILDREN_GRACE;
+                    }
+                    // As `pvm_kill` ends what a program needs no more.
+                    ending::signal_of(status).filter(|&signal| signal != SIGTERM)
+                };
+                let expected = matches!(self.stage, Stage::Ending(_) | Stage::Killed(_));
+                if let Some(signal) = signal.filter(|_| !expected) {
                     eprintln!("pvm: {tid} was ended by {}", signals::name(signal));
                 }
             }
@@ -158,64 +202,34 @@ impl Running {
 
     /// The first signal is passed on, and what then lives on is killed; the second kills at once.
     fn handle_signal(&mut self, signal: i32) {
-        if self.deadline.is_some() {
+        if matches!(self.stage, Stage::Ending(_) | Stage::Killed(_)) {
             return self.kill();
         }
         self.ending.interrupted(signal);
         self.end_by(signal);
     }
 
+    /// The program is over; what it left running has had its moment.
+    fn end_children(&mut self) {
+        let names: Vec<String> = self.children.iter().map(Tid::to_string).collect();
+        eprintln!("pvm: ended what the program left running: {}", names.join(" "));
+        self.end_by(SIGTERM);
+    }
+
     fn end_by(&mut self, signal: i32) {
         self.pending.push_back(signal);
-        self.deadline = Some(Instant::now() + GRACE);
+        self.stage = Stage::Ending(Instant::now() + GRACE);
     }
 
     fn kill(&mut self) {
         self.pending.push_back(SIGKILL);
-        self.killed = true;
         self.ending.killed();
-        self.deadline = Some(Instant::now() + KILL_GRACE);
+        self.stage = Stage::Killed(Instant::now() + KILL_GRACE);
     }
 
     fn signal_all(&mut self, signal: i32) -> Result<(), Failure> {
-        let mut tids = self.alive.clone();
-        tids.extend(self.children()?);
-        for tid in tids {
+        for &tid in self.own.iter().chain(&self.children) {
             self.events.send(&Request::Signal { tid, signal })?;
-        }
-        Ok(())
-    }
-
-    /// What our tasks have spawned, and those in turn, as far as it is alive.
-    fn children(&mut self) -> Result<Vec<Tid>, Failure> {
-        let asked = self.events.send(&Request::Tasks { place: Tid::NONE })?;
-        let limit = Some(Instant::now() + GRACE);
-        while let Some(event) = self.events.next(limit) {
-            match event {
-                Event::Answer(Ok((id, reply))) if id == asked => {
-                    let Reply::Tasks { tasks } = reply else { break };
-                    return Ok(program::descendants(&self.tasks, &tasks));
-                }
-                other => self.handle(other)?,
-            }
-        }
-        Ok(Vec::new())
-    }
-
-    /// The program is over; what it left running gets a moment, then a signal.
-    fn end_children(&mut self) -> Result<(), Failure> {
-        let limit = Instant::now() + CHILDREN_GRACE;
-        let mut children = self.children()?;
-        while !children.is_empty() && Instant::now() < limit {
-            std::thread::sleep(CHILDREN_LOOK);
-            children = self.children()?;
-        }
-        for &tid in &children {
-            self.events.send(&Request::Signal { tid, signal: SIGTERM })?;
-        }
-        if !children.is_empty() {
-            let names: Vec<String> = children.iter().map(Tid::to_string).collect();
-            eprintln!("pvm: ended what the program left running: {}", names.join(" "));
         }
         Ok(())
     }

@@ -30,7 +30,6 @@ record! {
     }
 
     /// The tasks of one `Run` of a command of this host, and what they have spawned.
-    #[derive(Default)]
     pub struct Run {
         /// False until the command was told which tasks there are.
         pub spawned: bool,
@@ -164,7 +163,9 @@ impl Launches {
 
     /// A command starts tasks.
     pub(crate) fn start_run(&mut self, operator: &Operator) {
-        self.runs.insert((operator.connection, operator.id), Run::default());
+        let (early, left, spawning, ended) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let run = Run { spawned: false, early, left, spawning, ended };
+        self.runs.insert((operator.connection, operator.id), run);
     }
 
     /// Its tasks are known now. Returns what it is to be told next, in order.

@@ -31,6 +31,9 @@ record! {
         /// True once groups or named messages may know it: all hosts must hear of its end.
         pub known_everywhere: bool,
         pub inherited: Inherited,
+        /// True if somebody else has set its tracing since it enrolled: it does not know, so what
+        /// it spawns is given that here.
+        pub retraced: bool,
         /// The first of its siblings, which all are listed under; none until all results of its
         /// spawn call are known.
         pub family: Option<Tid>,
@@ -102,6 +105,7 @@ impl Task {
             reset: client.reset,
             known_everywhere: false,
             inherited: nothing_inherited(),
+            retraced: false,
             family: Some(Tid::NONE),
             origin: me,
             batch: None,

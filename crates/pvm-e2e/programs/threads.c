@@ -5,6 +5,13 @@
 #define MESSAGES 5000
 
 static int peers[2];
+static volatile int progress[2];
+
+/* If it hangs, where? */
+static void tell(int signal)
+{
+	fprintf(stderr, "after a minute: %d and %d of %d\n", progress[0], progress[1], MESSAGES);
+}
 
 /* Child: checks MESSAGES numbered messages of each thread and answers every hundredth. */
 static void check_and_answer(void)
@@ -18,7 +25,7 @@ static void check_and_answer(void)
 		CALL(pvm_upkint(value, 2, 1));
 		CHECK(value[0] == thread);
 		CHECK(value[1] == next[thread]);
-		next[thread]++;
+		progress[thread] = ++next[thread];
 		CALL(pvm_upkint((int *)content, value[1] % 2000, 1));
 		CHECK(is_filled(content, value[1] % 2000, value[1] + thread));
 		if (value[1] % 100 == 99)
@@ -33,8 +40,8 @@ static void *pack_and_send(void *argument)
 	unsigned content[2000];
 	for (i = 0; i < MESSAGES; i++)
 		for (peer = 0; peer < 2; peer++) {
+			progress[thread] = value[1] = i;
 			value[0] = thread;
-			value[1] = i;
 			fill(content, i % 2000, i + thread);
 			CALL(pvm_initsend(encodings[(i + thread) % 2]));
 			CALL(pvm_pkint(value, 2, 1));
@@ -69,6 +76,7 @@ static void *receive_own(void *argument)
 		CALL(pvm_recv(peers[0], 30 + thread));
 		CALL(pvm_upkint(&got, 1, 1));
 		CHECK(got == i);
+		progress[thread] = i;
 	}
 	return 0;
 }
@@ -77,8 +85,10 @@ static void *receive_own(void *argument)
 static void echo(void)
 {
 	int parent = CALL(pvm_parent()), i;
-	for (i = 0; i < MESSAGES; i++)
+	for (i = 0; i < MESSAGES; i++) {
 		send_int(parent, 41, receive_int(parent, 40));
+		progress[0] = i;
+	}
 	send_int(parent, 42, MESSAGES);
 }
 
@@ -99,6 +109,7 @@ static void *block_or_talk(void *argument)
 		CALL(pvm_recv(peers[0], 41));
 		CALL(pvm_upkint(&value, 1, 1));
 		CHECK(value == i);
+		progress[thread] = i;
 	}
 	return 0;
 }
@@ -118,6 +129,8 @@ int main(int argc, char **argv)
 	double start;
 	for (way = 0; strcmp(ways[way].name, argv[1]) != 0;)
 		way++;
+	signal(SIGALRM, tell);
+	alarm(60);
 	if (argc > 2) {
 		ways[way].child();
 		pvm_exit();

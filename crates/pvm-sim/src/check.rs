@@ -2,7 +2,8 @@
 //!
 //! Host tables of equal epochs are equal. An id never names two tasks. Nobody who asked waits
 //! beyond the bound of the request. What is under way between hosts is bounded. A request to be
-//! notified is answered once if what it watches is gone, and not at all before.
+//! notified is answered once if what it watches is gone, and not at all before. A command that ran
+//! tasks is told the end when all that they spawned have ended, and outlived by none of them.
 
 use crate::node::Node;
 use crate::time::MS;
@@ -13,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Who asks: host and connection.
 type Client = (HostIndex, u64);
+/// What a command runs: who asked for it, and the number of the request.
+type Run = (Client, u32);
 
 /// Every request but those below is answered within this: the machine's own bound, and time for
 /// daemons to be started again.
@@ -47,6 +50,10 @@ pub struct Checks {
     /// Requests to be notified of one task each: who, with which tag, of what.
     watches: BTreeMap<(Tid, i32), Tid>,
     notices: BTreeMap<(Tid, i32), u32>,
+    /// The enrolled tasks of commands' runs, and what those have spawned.
+    runs: BTreeMap<Tid, Run>,
+    /// Runs whose command was told the end, or is gone.
+    over: BTreeSet<Run>,
     violation: Option<String>,
 }
 
@@ -79,6 +86,7 @@ impl Checks {
     /// Nobody is there any more to be answered.
     pub fn closed(&mut self, client: Client) {
         self.open.retain(|(of, _), _| *of != client);
+        self.over.extend(self.runs.values().filter(|(of, _)| *of == client));
     }
 
     /// True while a connection waits for an answer (other than a stream's).
@@ -95,6 +103,7 @@ impl Checks {
     pub fn host_ended(&mut self, host: HostIndex, nodes: &BTreeMap<HostIndex, Node>) {
         self.open.retain(|((of, _), _), _| *of != host);
         self.dead_hosts.insert(host);
+        self.over.extend(self.runs.values().filter(|((of, _), _)| *of == host));
         if let Some(node) = nodes.get(&host) {
             self.gone.extend(node.processes.values().flat_map(|process| process.tids.clone()));
         }
@@ -115,10 +124,16 @@ impl Checks {
                 if last {
                     self.open.remove(&key);
                 }
+                if stream {
+                    self.run_told(now, key, reply);
+                }
             }
             Effect::Enrol { connection, id, pid, welcome } => {
                 self.open.remove(&((host, *connection), *id));
                 let tid = welcome.tid;
+                if let Some(&run) = self.runs.get(&Tid::from_c_int(welcome.parent)) {
+                    self.runs.insert(tid, run);
+                }
                 if self.enrolled.insert(tid, *pid).is_some() {
                     self.violate(format!("{now}: {tid} names two tasks"));
                 }
@@ -139,6 +154,32 @@ impl Checks {
             }
             _ => {}
         }
+    }
+
+    /// A command hears of what it runs.
+    fn run_told(&mut self, now: u64, run: Run, reply: &Reply) {
+        match reply {
+            Reply::Spawned { outcomes, .. } => {
+                let tids = outcomes.iter().filter(|&&outcome| outcome > 0);
+                self.runs.extend(tids.map(|&tid| (Tid::from_c_int(tid), run)));
+            }
+            Reply::Joined { tids } => self.runs.extend(tids.iter().map(|&tid| (tid, run))),
+            Reply::Finished => {
+                self.over.insert(run);
+                // What a host did before its death may become known after it.
+                if let (true, Some(tid)) = (self.dead_hosts.is_empty(), self.survivor(run)) {
+                    self.violate(format!("{now}: a run is said to be over, but {tid} lives"));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A task of this run that lives.
+    fn survivor(&self, run: Run) -> Option<Tid> {
+        let lives =
+            |tid: &Tid| !self.gone.contains(tid) && !self.dead_hosts.contains(&tid.host());
+        self.runs.iter().find(|(tid, of)| **of == run && lives(tid)).map(|(&tid, _)| tid)
     }
 
     /// Looks at everything.
@@ -170,6 +211,9 @@ impl Checks {
 
     /// At the end, when everything has been quiet for long enough: all notices have come.
     pub fn settle(&mut self) {
+        if let Some(tid) = self.over.iter().find_map(|&run| self.survivor(run)) {
+            self.violate(format!("{tid} has outlived the command that it was run for"));
+        }
         let watches = std::mem::take(&mut self.watches);
         for ((owner, tag), of) in watches {
             if self.gone.contains(&owner) || self.dead_hosts.contains(&owner.host()) {

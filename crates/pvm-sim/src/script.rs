@@ -167,10 +167,11 @@ impl Script {
         let text =
             |at: usize| -> Result<Blob, String> { parse::<String>(words, at).map(Blob::from) };
         Ok(Some(match *words.get(1).ok_or("what?")? {
-            "spawn" => {
+            // The second catches no output.
+            "spawn" | "spawn-mute" => {
                 let flags = parse(words, 4).unwrap_or(0);
                 let place = words.get(5).copied().unwrap_or("");
-                let output = self.tid(who)?;
+                let output = if words[1] == "spawn" { self.tid(who)? } else { Tid::NONE };
                 let spawn = spawn_of(words[2], parse(words, 3)?, flags, place, output);
                 Request::Spawn { spawn }
             }

@@ -67,6 +67,8 @@ fn said(said: &Said) -> String {
         Said::Gone { watch } => format!("gone {watch}"),
         Said::RunOutput { tid, bytes, .. } => format!("output of {tid} for a command: {bytes:?}"),
         Said::RunExited { tid, status, .. } => format!("{tid} exited with {status}"),
+        Said::RunSpawning { .. } => "a task of a command spawns".to_owned(),
+        Said::RunSpawned { tids, .. } => format!("it has spawned {}", self::tids(tids)),
         Said::Output { target, tid, news } => {
             format!("output of {tid} for {}: {}", target.tid, output(news))
         }
@@ -147,6 +149,7 @@ pub(crate) fn reply(reply: &Reply) -> String {
         }
         Reply::Ready { host } => format!("ready at host {host}"),
         Reply::Output { tid, bytes, stream } => format!("output {stream} of {tid}: {bytes:?}"),
+        Reply::Joined { tids } => format!("joined by {}", self::tids(tids)),
         Reply::Exited { tid, status } => format!("{tid} exited with {status}"),
         Reply::Finished => "finished".to_owned(),
         other => format!("{other:?}"),

@@ -388,7 +388,9 @@ choice! {
         },
         /// `pvm_halt`.
         40 => Halt,
-        /// `PvmTraceTid` ... of the asker itself changed, or of another task (console `trace`).
+        /// `PvmTraceTid` ... of the asker itself changed, or of another task. A task that has
+        /// enrolled goes on as it was told then; what it spawns from now on has the new options,
+        /// until it sets its own.
         41 => SetTrace {
             /// Whose.
             tid: Tid,

@@ -74,14 +74,7 @@ impl Buffer {
 
     /// A message as it arrived; none if its run list does not fit its data.
     pub(crate) fn received(envelope: Envelope, store: Store) -> Option<Self> {
-        let size = usize::try_from(envelope.data_size).ok()?;
-        let list_size = usize::try_from(envelope.run_list_size()).ok()?;
-        let mut list = vec![0; list_size];
-        let all = Data { store: &store, size: size.checked_add(list_size)? };
-        if list_size > 0 {
-            all.copy_to(size, &mut list);
-        }
-        let runs = envelope.runs(&list).ok()?;
+        let (size, runs) = described(&envelope, &store)?;
         Some(Self {
             envelope,
             encoding: envelope.encoding,
@@ -521,6 +514,23 @@ impl Buffer {
         let bytes = self.in_place.iter().flat_map(ProgramMemory::bytes).copied().collect();
         Ok(Prepared::Bytes(&[], bytes))
     }
+}
+
+/// Size and runs of a message as it arrived; none if its run list does not fit its data.
+fn described(envelope: &Envelope, store: &Store) -> Option<(usize, RunList)> {
+    let size = usize::try_from(envelope.data_size).ok()?;
+    let list_size = usize::try_from(envelope.run_list_size()).ok()?;
+    let mut list = vec![0; list_size];
+    if list_size > 0 {
+        Data { store, size: size.checked_add(list_size)? }.copy_to(size, &mut list);
+    }
+    Some((size, envelope.runs(&list).ok()?))
+}
+
+/// Bytes of a waiting message as `pvm_bufinfo` counts them.
+pub(crate) fn reported_size(envelope: &Envelope, store: &Store) -> Option<usize> {
+    let (size, runs) = described(envelope, store)?;
+    Some(if envelope.encoding.has_runs() { runs.xdr_size() } else { size })
 }
 
 /// A message's body on its way.

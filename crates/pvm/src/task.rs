@@ -1,6 +1,6 @@
 //! A process's membership in the machine.
 
-use crate::buffer::{Buffer, Prepared, Store};
+use crate::buffer::{self, Buffer, Prepared, Store};
 use crate::connection::Connection;
 use crate::sys::gate::Gate;
 use crate::sys::{self, Leaked};
@@ -261,6 +261,7 @@ impl Task {
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
             state.mailbox.insert(own, Store::Heap(message.body.0));
+            self.rewatch(&mut state, false);
             drop(state);
             self.announce();
         }
@@ -289,14 +290,19 @@ impl Task {
         Ok(found)
     }
 
-    /// The envelope of the earliest message that matches; it stays.
+    /// The envelope of the earliest message that matches, and its size as `pvm_bufinfo` tells
+    /// it; the message stays.
     ///
     /// # Errors
     /// As for [`Task::receive`].
-    pub fn probe(&self, pattern: &Pattern) -> Result<Option<Envelope>, Code> {
+    pub fn probe(&self, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
         let mut state = self.live()?.state.enter()?;
         let kept = state.pull();
-        let found = state.mailbox.find(pattern).map(|(_, envelope)| *envelope);
+        let key = state.mailbox.find(pattern).map(|(key, _)| key);
+        let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
+            // A run list that lies has no size that anybody could read.
+            (*envelope, buffer::reported_size(envelope, store).unwrap_or(0))
+        });
         self.rewatch(&mut state, found.is_none());
         drop(state);
         if kept {

@@ -16,12 +16,12 @@ impl Ending {
     /// A task ended, as `waitpid` tells it. Gives the signal that ended it, if that is news: what
     /// a signal of ours did is none.
     pub(crate) fn exited(&mut self, status: i32) -> Option<i32> {
-        let signal = status & 0x7f;
-        let code = if signal == 0 { (status >> 8) & 0xff } else { i32::from(SIGNAL_BASE) + signal };
+        let signal = signal_of(status);
+        let code = signal.map_or((status >> 8) & 0xff, |signal| i32::from(SIGNAL_BASE) + signal);
         if self.status == 0 {
             self.status = u8::try_from(code).unwrap_or(u8::MAX);
         }
-        (signal != 0 && self.signal.is_none()).then_some(signal)
+        signal.filter(|_| self.signal.is_none())
     }
 
     /// A task was not started.
@@ -53,6 +53,11 @@ impl Ending {
             _ => self.status,
         }
     }
+}
+
+/// The signal that ended a process, as `waitpid` tells it.
+pub(crate) fn signal_of(status: i32) -> Option<i32> {
+    Some(status & 0x7f).filter(|&signal| signal != 0)
 }
 
 #[cfg(test)]

@@ -4,13 +4,18 @@ use crate::failure::Failure;
 use crate::operator::{Answers, Asker};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::getpgrp;
+use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use std::io::{ErrorKind, Read as _};
+use std::io::{ErrorKind, IsTerminal as _, Read as _};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::spawn;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 const INPUT_BYTES: usize = 1 << 16;
+/// How often a job in the background looks whether it was fetched to the front.
+const BACKGROUND_LOOK: Duration = Duration::from_millis(200);
 
 /// Something that happened.
 #[derive(Debug)]
@@ -126,11 +131,29 @@ impl Events {
     }
 }
 
+/// Waits until something was typed that is for us. Whoever is a job in the background of its
+/// terminal and reads from it is stopped; our tasks may well do without.
+fn wait_for_terminal() {
+    let input = std::io::stdin();
+    loop {
+        let mut waited = [PollFd::new(&input, PollFlags::IN)];
+        let _ = poll(&mut waited, None);
+        let background = tcgetpgrp(&input).is_ok_and(|group| group != getpgrp());
+        if !background {
+            return;
+        }
+        std::thread::sleep(BACKGROUND_LOOK);
+    }
+}
+
 /// Reads piece by piece; the empty piece is the end.
 fn read_input(to: &Sender<Happening>, go_on: &Receiver<()>) {
     let mut input = std::io::stdin().lock();
     let mut bytes = vec![0; INPUT_BYTES];
     loop {
+        if input.is_terminal() {
+            wait_for_terminal();
+        }
         let count = match input.read(&mut bytes) {
             Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             read => read.unwrap_or(0),

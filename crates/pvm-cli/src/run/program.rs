@@ -3,8 +3,9 @@
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
 use crate::options::RunOptions;
-use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TaskInfo, TraceOptions};
+use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, Tid};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -30,10 +31,14 @@ impl Start {
         good.map(|&outcome| Tid::from_c_int(outcome)).collect()
     }
 
-    /// Why others were not.
-    pub(crate) fn failures(&self) -> impl Iterator<Item = Code> {
-        let bad = self.outcomes.iter().filter(|&&outcome| outcome <= 0);
-        bad.map(|&outcome| Code::from_number(outcome).unwrap_or(Code::DSysErr))
+    /// Why others were not, and how many for each reason.
+    pub(crate) fn failures(&self) -> Vec<(Code, usize)> {
+        let mut counts = BTreeMap::new();
+        for &outcome in self.outcomes.iter().filter(|&&outcome| outcome <= 0) {
+            *counts.entry(outcome).or_default() += 1;
+        }
+        let code = |number| Code::from_number(number).unwrap_or(Code::DSysErr);
+        counts.into_iter().map(|(number, count)| (code(number), count)).collect()
     }
 }
 
@@ -63,7 +68,7 @@ pub(crate) fn start(
 
 impl Start {
     fn all_failed(&self) -> Option<Code> {
-        if self.tasks().is_empty() { self.failures().next() } else { None }
+        if self.tasks().is_empty() { self.failures().first().map(|&(code, _)| code) } else { None }
     }
 }
 
@@ -163,37 +168,4 @@ fn no_host(operator: &mut Operator, options: &RunOptions) -> Failure {
         text += &format!("\n  the machine has {}; `pvm add {wanted}` adds it", names.join(", "));
     }
     Failure::new(Status::Refused, text)
-}
-
-/// Those of `tasks` that descend from `roots`, which need not be alive.
-pub(crate) fn descendants(roots: &[Tid], tasks: &[TaskInfo]) -> Vec<Tid> {
-    let mut family = roots.to_vec();
-    let mut found = Vec::new();
-    loop {
-        let is_new =
-            |task: &&TaskInfo| family.contains(&task.parent) && !family.contains(&task.tid);
-        let next: Vec<Tid> = tasks.iter().filter(is_new).map(|task| task.tid).collect();
-        if next.is_empty() {
-            return found;
-        }
-        family.extend(&next);
-        found.extend(next);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn task(tid: u32, parent: u32) -> TaskInfo {
-        let (tid, parent, host) = (Tid(tid), Tid(parent), Tid(0x40000));
-        TaskInfo { tid, parent, host, flags: 6, name: Blob::default(), pid: 1 }
-    }
-
-    #[test]
-    fn children_of_children_are_found_even_if_the_first_has_ended() {
-        let tasks = [task(5, 4), task(6, 5), task(7, 9), task(4, 3)];
-        assert_eq!(descendants(&[Tid(3)], &tasks), [Tid(4), Tid(5), Tid(6)]);
-        assert_eq!(descendants(&[Tid(7)], &tasks), []);
-    }
 }

@@ -10,47 +10,69 @@ const COLOURS: [u8; 6] = [36, 33, 32, 35, 34, 31];
 /// A line that goes on for longer is broken.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
+/// Whose lines are marked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Marking {
+    /// Everybody's.
+    All,
+    /// Those of the tasks that our own task has spawned: its own output is passed on as it is.
+    Others,
+    /// Nobody's: all output is passed on as it is.
+    Nothing,
+}
+
 /// Where output goes and how it is marked.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    /// None where output is passed on as it is.
-    marks: Option<BTreeMap<Tid, [String; 2]>>,
+    marking: Marking,
+    /// Our own tasks if they are not marked.
+    own: Vec<Tid>,
+    /// Whether the marks on standard output and on error output are coloured.
+    coloured: [bool; 2],
+    /// The marks of the tasks that have any.
+    marks: BTreeMap<Tid, [String; 2]>,
     /// The lines that have begun.
     begun: BTreeMap<(Tid, u8), Vec<u8>>,
+    /// Streams on which a line without a mark has begun, which must not run into a marked one.
+    open: [bool; 2],
 }
 
 impl Streams {
-    /// For these tasks.
-    pub(crate) fn new(tasks: &[Tid], prefixed: bool) -> Self {
+    /// For these tasks, and others that may join them.
+    pub(crate) fn new(tasks: &[Tid], marking: Marking) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let coloured = [wanted && stdout().is_terminal(), wanted && stderr().is_terminal()];
-        let colours = COLOURS.iter().cycle();
-        let marks = tasks.iter().zip(colours).map(|(&tid, &colour)| {
-            let mark = |on| if on { format!("\x1b[{colour}m[{tid}]\x1b[0m ") } else { plain(tid) };
-            (tid, coloured.map(mark))
-        });
-        Self { marks: prefixed.then(|| marks.collect()), begun: BTreeMap::new() }
+        let own = if marking == Marking::Others { tasks.to_vec() } else { Vec::new() };
+        let (marks, begun, open) = (BTreeMap::new(), BTreeMap::new(), [false; 2]);
+        let mut streams = Self { marking, own, coloured, marks, begun, open };
+        if marking == Marking::All {
+            // In the order in which they were started, whoever writes first.
+            tasks.iter().for_each(|&tid| drop(streams.mark(tid, 1)));
+        }
+        streams
     }
 
     /// Writes what a task wrote.
     pub(crate) fn write(&mut self, tid: Tid, stream: u8, bytes: &[u8]) -> Result<()> {
-        let Some(marks) = &self.marks else { return emit(stream, bytes) };
-        let mark = mark(marks, tid, stream);
+        if self.marking == Marking::Nothing || self.own.contains(&tid) {
+            self.open[place(stream)] = bytes.last().is_some_and(|&byte| byte != b'\n');
+            return emit(stream, bytes);
+        }
+        let mark = self.mark(tid, stream);
         let begun = self.begun.entry((tid, stream)).or_default();
         begun.extend_from_slice(bytes);
-        let out = take_lines(begun, &mark);
-        emit(stream, &out)
+        let lines = take_lines(begun, &mark);
+        self.emit_lines(stream, lines)
     }
 
     /// A task ended: a line that it had begun is all there is of it.
     pub(crate) fn end_of(&mut self, tid: Tid) {
         for stream in [1, STDERR] {
             let Some(line) = self.begun.remove(&(tid, stream)) else { continue };
-            let Some(marks) = &self.marks else { continue };
             if !line.is_empty() {
-                let line = [mark(marks, tid, stream).as_bytes(), &line, b"\n"].concat();
+                let line = [self.mark(tid, stream).as_bytes(), &line, b"\n"].concat();
                 // Whoever read it is gone, and everything else with it.
-                let _ = emit(stream, &line);
+                let _ = self.emit_lines(stream, line);
             }
         }
     }
@@ -62,16 +84,29 @@ impl Streams {
             self.end_of(tid);
         }
     }
+
+    fn mark(&mut self, tid: Tid, stream: u8) -> String {
+        let colour = COLOURS[self.marks.len() % COLOURS.len()];
+        let mark = |on| {
+            if on { format!("\x1b[{colour}m[{tid}]\x1b[0m ") } else { format!("[{tid}] ") }
+        };
+        let both = self.marks.entry(tid).or_insert_with(|| self.coloured.map(mark));
+        both[place(stream)].clone()
+    }
+
+    fn emit_lines(&mut self, stream: u8, lines: Vec<u8>) -> Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        if std::mem::take(&mut self.open[place(stream)]) {
+            emit(stream, b"\n")?;
+        }
+        emit(stream, &lines)
+    }
 }
 
-fn plain(tid: Tid) -> String {
-    format!("[{tid}] ")
-}
-
-fn mark(marks: &BTreeMap<Tid, [String; 2]>, tid: Tid, stream: u8) -> String {
-    let place = usize::from(stream == STDERR);
-    // A task of these tasks, which we did not start ourselves.
-    marks.get(&tid).map_or_else(|| plain(tid), |both| both[place].clone())
+fn place(stream: u8) -> usize {
+    usize::from(stream == STDERR)
 }
 
 /// Takes the whole lines out of `begun`, each with its mark.

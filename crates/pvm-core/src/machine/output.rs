@@ -147,7 +147,7 @@ impl Machine {
         let (Said::RunSpawning { operator } | Said::RunSpawned { operator, .. }) = &said else {
             return;
         };
-        let host = self.way_to(operator.host);
+        let host = operator.host;
         match said {
             said if host == self.me() => self.run_told(host, said),
             said if self.hosts.contains(host) => self.say(host, said),
@@ -168,8 +168,7 @@ impl Machine {
                     None => self.kill_all(&tids),
                 }
             }
-            // For a host that was not known there yet.
-            said => self.tell_run(said),
+            _ => {}
         }
     }
 

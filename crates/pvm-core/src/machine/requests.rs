@@ -42,7 +42,8 @@ impl Machine {
 
     /// A request that can also come from another host, on behalf of `tid` there.
     pub(super) fn serve(&mut self, asker: Asker, tid: Tid, request: Request) {
-        if !self.consensus.is_first() && self.is_ahead(&request) {
+        let is_ahead = self.is_ahead(&request) || self.is_run_ahead(tid, &request);
+        if !self.consensus.is_first() && is_ahead {
             let number = self.pending.number();
             self.pending.held.insert(number, Held { asker, tid, request });
             let ping = Request::HostStatus { name: ".".into() };
@@ -71,6 +72,12 @@ impl Machine {
             Request::Spawn { spawn } => spawn.flags & TASK_HOST != 0 && is_unknown(&spawn.place),
             _ => false,
         }
+    }
+
+    /// True where the tasks to be spawned belong to a command whose host is not known here yet.
+    fn is_run_ahead(&self, tid: Tid, request: &Request) -> bool {
+        matches!(request, Request::Spawn { .. })
+            && self.tasks.operator_of(tid).is_some_and(|of| self.hosts.may_be_new(of.host))
     }
 
     /// The first host has answered: everything that it had ordered before has come.
@@ -128,6 +135,7 @@ impl Machine {
             Request::SetTrace { tid: of, trace } => {
                 if let Some(task) = self.tasks.get_mut(of) {
                     task.inherited.trace = trace;
+                    task.retraced = task.enrolled && of != tid;
                     self.answer(asker, Reply::Done);
                 } else {
                     self.pass_on(asker, tid, of, Request::SetTrace { tid: of, trace });

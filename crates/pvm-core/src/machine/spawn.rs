@@ -36,7 +36,10 @@ struct Start {
 }
 
 impl Machine {
-    pub(super) fn spawn(&mut self, asker: Asker, tid: Tid, spawn: SpawnRequest) {
+    pub(super) fn spawn(&mut self, asker: Asker, tid: Tid, mut spawn: SpawnRequest) {
+        if let Some(task) = self.tasks.get(tid).filter(|task| task.retraced) {
+            spawn.inherited.trace = task.inherited.trace.clone();
+        }
         let parent = if spawn.flags & NO_SPAWN_PARENT != 0 {
             Code::ParentNotSet.number()
         } else if tid == Tid::NONE {
@@ -285,6 +288,7 @@ fn new_task(share: &Share, place: PlaceKey) -> Task {
         reset: true,
         known_everywhere: false,
         inherited: share.spawn.inherited.clone(),
+        retraced: false,
         family: None,
         origin: share.origin,
         batch: Some(place),
