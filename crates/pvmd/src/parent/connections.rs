@@ -14,6 +14,8 @@ const REQUEST_BYTES_MAX: usize = FRAME_BYTES_MAX / 2;
 const UNSEEN_BYTES_MAX: usize = 1 << 20;
 /// How long one may take to say hello.
 const HELLO_TIME: Duration = Duration::from_secs(10);
+/// How long where others have to wait for it: whoever means it says hello at once.
+const HELLO_TIME_CROWDED: Duration = Duration::from_secs(1);
 /// How many may be about to say hello; each costs a descriptor and a little memory.
 const STRANGERS_MAX: usize = 256;
 
@@ -54,7 +56,7 @@ impl Connection {
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
     all: BTreeMap<u64, Connection>,
-    /// Those that have not said hello, and when they must have. Older ones come first.
+    /// Those that have not said hello, and since when. Older ones come first.
     strangers: BTreeMap<u64, Instant>,
     last: u64,
     /// Peers dropped for what they sent or did not send.
@@ -87,7 +89,7 @@ impl Connections {
             writing: false,
         };
         self.all.insert(self.last, connection);
-        self.strangers.insert(self.last, now + HELLO_TIME);
+        self.strangers.insert(self.last, now);
         Ok(self.last)
     }
 
@@ -103,6 +105,10 @@ impl Connections {
     /// True while so many are about to say hello that others have to wait.
     pub(crate) fn are_crowded(&self) -> bool {
         self.strangers.len() >= STRANGERS_MAX
+    }
+
+    fn hello_time(&self) -> Duration {
+        if self.are_crowded() { HELLO_TIME_CROWDED } else { HELLO_TIME }
     }
 
     /// One of them, while it is there.
@@ -128,12 +134,13 @@ impl Connections {
 
     /// When the next stranger's time is over.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.strangers.values().next().copied()
+        self.strangers.values().next().map(|since| *since + self.hello_time())
     }
 
     /// Those whose time is over.
     pub(crate) fn overdue(&self, now: Instant) -> Vec<u64> {
-        let late = self.strangers.iter().take_while(|(_, deadline)| **deadline <= now);
+        let time = self.hello_time();
+        let late = self.strangers.iter().take_while(|(_, since)| **since + time <= now);
         late.map(|(number, _)| *number).collect()
     }
 }
@@ -168,6 +175,7 @@ mod tests {
             admit(&mut connections, uid, now).unwrap();
         }
         assert!(connections.are_crowded());
+        assert_eq!(connections.next_deadline(), Some(now + HELLO_TIME_CROWDED));
         connections.know(1);
         assert!(!connections.are_crowded());
         let late = admit(&mut connections, uid, now + HELLO_TIME / 2).unwrap();
