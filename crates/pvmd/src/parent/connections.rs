@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(connections.next_deadline(), Some(now + HELLO_TIME_CROWDED));
         connections.know(1);
         assert!(!connections.are_crowded());
-        let late = admit(&mut connections, uid, now + HELLO_TIME / 2).unwrap();
+        let late = admit(&mut connections, uid, now + HELLO_TIME - HELLO_TIME_CROWDED / 2).unwrap();
         let overdue = connections.overdue(now + HELLO_TIME);
         assert!(!overdue.contains(&1) && !overdue.contains(&late));
         assert_eq!(overdue.len(), STRANGERS_MAX - 1);
