@@ -49,6 +49,10 @@ fn main() -> ExitCode {
 }
 
 fn run_parent(options: &ParentOptions) -> anyhow::Result<bool> {
+    let silenced = std::env::var_os("PVM_ALLOW_ROOT").is_some();
+    if rustix::process::getuid().is_root() && !silenced && options.join.is_none() {
+        eprintln!("pvmd: running as root, and so will its tasks (PVM_ALLOW_ROOT=1 silences this)");
+    }
     let places = Places::from_environment()?;
     Ok(Parent::new(options, &places)?.run()?)
 }
