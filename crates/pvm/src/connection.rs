@@ -14,8 +14,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The parent answers these by itself and at once; a machine under heavy load may take a while.
@@ -31,13 +29,13 @@ pub(crate) struct Connection {
     descriptors: VecDeque<OwnedFd>,
     next: u32,
     replies: BTreeMap<u32, Reply>,
-    /// Bumped for every answer that is kept: threads wait on it.
-    generation: Arc<AtomicU32>,
+    /// Answers came that somebody else may wait for.
+    news: bool,
 }
 
 impl Connection {
     /// Connects.
-    pub(crate) fn open(path: &Path, generation: Arc<AtomicU32>) -> Result<Self, Errno> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Errno> {
         let flags = SocketFlags::CLOEXEC;
         let kind = SocketType::STREAM;
         let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)?;
@@ -48,7 +46,7 @@ impl Connection {
             descriptors: VecDeque::new(),
             next: 1,
             replies: BTreeMap::new(),
-            generation,
+            news: false,
         })
     }
 
@@ -76,6 +74,11 @@ impl Connection {
     /// The answer to a request, if it is there.
     pub(crate) fn take(&mut self, id: u32) -> Option<Reply> {
         self.replies.remove(&id)
+    }
+
+    /// True if answers came since this was asked last.
+    pub(crate) const fn take_news(&mut self) -> bool {
+        std::mem::replace(&mut self.news, false)
     }
 
     /// The descriptor beside an answer that comes with one.
@@ -112,7 +115,7 @@ impl Connection {
             while let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::SysErr)? {
                 let reply = Reply::from_bytes(payload).map_err(|_| Code::BadVersion)?;
                 self.replies.insert(id, reply);
-                self.generation.fetch_add(1, Ordering::Release);
+                self.news = true;
             }
             if n < bytes.len() {
                 return Ok(());

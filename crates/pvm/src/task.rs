@@ -2,7 +2,7 @@
 
 use crate::buffer::{self, Buffer, Prepared, Store};
 use crate::connection::Connection;
-use crate::sys::gate::Gate;
+use crate::sys::gate::{Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, source};
@@ -16,6 +16,7 @@ use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::{Deref, DerefMut};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -39,6 +40,8 @@ struct State {
     arrivals: VecDeque<(Envelope, Payload)>,
     mailbox: Mailbox<Waiting>,
     home: HostIndex,
+    /// Something was put aside that another thread may wait for.
+    news: bool,
     /// Messages sent to each task.
     sequences: HashMap<Tid, u64>,
     /// The last message from each task of another host. Daemons that were replaced may hand a
@@ -63,7 +66,7 @@ pub struct Task {
     state: Gate<State>,
     waiter: Waiter,
     /// Bumped when something was put aside that another thread may wait for.
-    generation: Arc<AtomicU32>,
+    generation: AtomicU32,
     alive: AtomicBool,
     /// The doorbell; owned here.
     bell: OwnedFd,
@@ -83,10 +86,9 @@ impl Task {
     pub fn enrol(program: &[u8], reset: bool) -> Result<&'static Self, Code> {
         sys::watch_forks(forked);
         source::set(slab);
-        let generation = Arc::<AtomicU32>::default();
         let mut connection = locate::sockets()
             .iter()
-            .find_map(|path| Connection::open(path, generation.clone()).ok())
+            .find_map(|path| Connection::open(path).ok())
             .ok_or(Code::SysErr)?;
         let program = Blob(program.to_vec());
         let version = PROTOCOL_VERSION;
@@ -115,11 +117,12 @@ impl Task {
                 arrivals: VecDeque::new(),
                 mailbox: Mailbox::new(),
                 home: welcome.tid.host(),
+                news: false,
                 sequences: HashMap::new(),
                 heard: HashMap::new(),
             }),
             welcome,
-            generation,
+            generation: AtomicU32::new(0),
             alive: AtomicBool::new(true),
             bell,
             watch: OnceLock::new(),
@@ -179,11 +182,11 @@ impl Task {
             _ => false,
         };
         let deadline = if patient { Deadline::Never } else { Deadline::after(ANSWER) };
-        let id = self.live()?.state.enter()?.connection.send(request)?;
+        let id = self.live()?.enter()?.connection.send(request)?;
         loop {
             let token = self.token();
             let reply = {
-                let mut state = self.state.enter()?;
+                let mut state = self.enter()?;
                 state.connection.receive().inspect_err(|_| self.lost())?;
                 state.connection.take(id)
             };
@@ -254,16 +257,15 @@ impl Task {
         // Takes slabs through the gate, so it comes before entering it.
         let (described, mut body) = buffer.prepare()?;
         let envelope = Envelope { src: self.tid(), tag, context, ..described };
-        let mut state = self.state.enter()?;
+        let mut state = self.enter()?;
         for &to in to.iter().filter(|to| **to != self.tid()) {
             state.send(self.tid(), to, envelope, &mut body)?;
         }
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
             state.mailbox.insert(own, Store::Heap(message.body.0));
+            state.news = true;
             self.rewatch(&mut state, false);
-            drop(state);
-            self.announce();
         }
         Ok(())
     }
@@ -273,20 +275,15 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
     pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
-        let mut state = self.live()?.state.enter()?;
-        let mut kept = false;
+        let mut state = self.live()?.enter()?;
         let found = loop {
-            let Some((envelope, store)) = state.find(pattern, &mut kept) else { break None };
+            let Some((envelope, store)) = state.find(pattern) else { break None };
             // A run list that lies makes a message that nobody can read: as if never sent.
             if let Some(buffer) = Buffer::received(envelope, store) {
                 break Some(buffer);
             }
         };
         self.rewatch(&mut state, found.is_none());
-        drop(state);
-        if kept {
-            self.announce();
-        }
         Ok(found)
     }
 
@@ -296,18 +293,14 @@ impl Task {
     /// # Errors
     /// As for [`Task::receive`].
     pub fn probe(&self, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
-        let mut state = self.live()?.state.enter()?;
-        let kept = state.pull();
+        let mut state = self.live()?.enter()?;
+        state.pull();
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
             // A run list that lies has no size that anybody could read.
             (*envelope, buffer::reported_size(envelope, store).unwrap_or(0))
         });
         self.rewatch(&mut state, found.is_none());
-        drop(state);
-        if kept {
-            self.announce();
-        }
         Ok(found)
     }
 
@@ -317,14 +310,10 @@ impl Task {
     /// # Errors
     /// As for [`Task::receive`].
     pub fn pending(&self) -> Result<Vec<(MessageKey, Envelope)>, Code> {
-        let mut state = self.live()?.state.enter()?;
-        let kept = state.pull();
+        let mut state = self.live()?.enter()?;
+        state.pull();
         let all = state.mailbox.all();
         self.rewatch(&mut state, true);
-        drop(state);
-        if kept {
-            self.announce();
-        }
         Ok(all)
     }
 
@@ -333,7 +322,7 @@ impl Task {
     /// # Errors
     /// As for [`Task::receive`].
     pub fn take(&self, key: MessageKey) -> Result<Option<Buffer>, Code> {
-        let mut state = self.live()?.state.enter()?;
+        let mut state = self.live()?.enter()?;
         let taken = state.mailbox.remove(key);
         Ok(taken.and_then(|(envelope, store)| Buffer::received(envelope, store)))
     }
@@ -354,7 +343,7 @@ impl Task {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),
             Woken::Socket => {
-                let mut state = self.live()?.state.enter()?;
+                let mut state = self.live()?.enter()?;
                 state.connection.receive().inspect_err(|_| self.lost())?;
                 Ok(true)
             }
@@ -387,7 +376,7 @@ impl Task {
     /// # Errors
     /// [`Code::OutOfRes`] if the process has no descriptor left.
     pub fn descriptor(&self) -> Result<RawFd, Code> {
-        let mut state = self.live()?.state.enter()?;
+        let mut state = self.live()?.enter()?;
         if self.watch.get().is_none() {
             let watch = self.new_watch().map_err(|_| Code::OutOfRes)?;
             let _ = self.watch.set(watch);
@@ -426,10 +415,18 @@ impl Task {
         }
     }
 
-    /// Tells this task's other threads that the mailbox has something new.
-    fn announce(&self) {
-        self.generation.fetch_add(1, Ordering::Release);
-        self.waiter.wake_others(&self.generation);
+    /// Makes the descriptor readable, and wakes the thread that sleeps on it.
+    fn ring(&self, state: &State) {
+        if let Ok(address) = SocketAddrUnix::new(self.welcome.doorbell.0.as_slice()) {
+            // A full doorbell is readable already.
+            let bell = state.outbox.bell();
+            let _ = rustix::net::sendto(bell, b"!", SendFlags::DONTWAIT, &address);
+        }
+    }
+
+    /// Enters the gate; what is put aside inside is announced to other threads on leaving.
+    fn enter(&self) -> Result<Inside<'_>, Code> {
+        Ok(Inside { state: self.state.enter()?, task: self })
     }
 
     /// The members of a group.
@@ -449,6 +446,37 @@ impl Task {
     /// [`Code::Mismatch`], [`Code::NotInGroup`] and others of the machine.
     pub fn barrier(&self, group: &[u8], count: i32) -> Result<(), Code> {
         self.request(&Request::Barrier { group: Blob(group.to_vec()), count }).map(|_| ())
+    }
+}
+
+/// The state, while this thread has the gate.
+struct Inside<'a> {
+    state: GateGuard<'a, State>,
+    task: &'a Task,
+}
+
+impl Deref for Inside<'_> {
+    type Target = State;
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl DerefMut for Inside<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.state
+    }
+}
+
+impl Drop for Inside<'_> {
+    fn drop(&mut self) {
+        let answers = self.state.connection.take_news();
+        if std::mem::take(&mut self.state.news) | answers
+            && self.task.waiter.announce(&self.task.generation)
+        {
+            // It sleeps on the doorbell, and the message or answer that it waits for came to us.
+            self.task.ring(&self.state);
+        }
     }
 }
 
@@ -479,8 +507,8 @@ impl State {
         self.outbox.send(&mut self.connection, next, &envelope, body).map(|_| ())
     }
 
-    /// The earliest match, from the mailbox or the lanes; notes if others were put aside.
-    fn find(&mut self, pattern: &Pattern, kept: &mut bool) -> Option<(Envelope, Waiting)> {
+    /// The earliest match, from the mailbox or the lanes.
+    fn find(&mut self, pattern: &Pattern) -> Option<(Envelope, Waiting)> {
         if let Some(found) = self.mailbox.take(pattern) {
             return Some(found);
         }
@@ -490,7 +518,7 @@ impl State {
             if found.is_none() && pattern.matches(&envelope) {
                 found = Some((envelope, Store::Received(payload)));
             } else {
-                *kept = true;
+                self.news = true;
                 self.mailbox.insert(envelope, Store::Received(payload));
             }
         }
@@ -513,13 +541,12 @@ impl State {
     }
 
     /// Puts all that has arrived into the mailbox.
-    fn pull(&mut self) -> bool {
+    fn pull(&mut self) {
         self.poll();
-        let any = !self.arrivals.is_empty();
+        self.news |= !self.arrivals.is_empty();
         for (envelope, payload) in self.arrivals.drain(..) {
             self.mailbox.insert(envelope, Store::Received(payload));
         }
-        any
     }
 }
 
@@ -539,7 +566,7 @@ fn bind(path: &Blob) -> Result<OwnedFd, Code> {
 /// A slab of the current task's, if there is one and it has memory.
 fn slab(size: usize) -> Option<Slab> {
     let task = CURRENT.get()?;
-    let mut state = task.state.enter().ok()?;
+    let mut state = task.enter().ok()?;
     let State { outbox, connection, .. } = &mut *state;
     outbox.slab(connection, size).ok()
 }

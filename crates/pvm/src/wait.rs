@@ -129,7 +129,7 @@ impl Waiter {
             return Ok(Woken::Late);
         }
         let me = sys::thread_number();
-        let sleeper = self.sleeper.compare_exchange(0, me, Ordering::AcqRel, Ordering::Acquire);
+        let sleeper = self.sleeper.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
         // Our own number: we left an earlier wait by longjmp.
         if sleeper.is_err_and(|other| other != me) {
             return Ok(self.wait_for_sleeper(generation, token, deadline));
@@ -143,11 +143,16 @@ impl Waiter {
         woken
     }
 
-    /// Wakes the threads that do not sleep on the doorbell; the one that does sees it next.
-    pub(crate) fn wake_others(&self, generation: &AtomicU32) {
-        if self.others.load(Ordering::Acquire) > 0 {
+    /// Something was put aside: wakes the threads that wait for the sleeper. True if another
+    /// thread sleeps on the doorbell, which must be rung for it. PAIRS WITH: `wait`, which names
+    /// the sleeper before it looks at the generation for the last time.
+    pub(crate) fn announce(&self, generation: &AtomicU32) -> bool {
+        generation.fetch_add(1, Ordering::SeqCst);
+        if self.others.load(Ordering::SeqCst) > 0 {
             sys::futex_wake(generation);
         }
+        let sleeper = self.sleeper.load(Ordering::SeqCst);
+        sleeper != 0 && sleeper != sys::thread_number()
     }
 
     /// True when something arrived.
@@ -184,7 +189,7 @@ impl Waiter {
             Deadline::At(end) => end.min(relay),
             Deadline::Never | Deadline::Now => relay,
         };
-        self.others.fetch_add(1, Ordering::AcqRel);
+        self.others.fetch_add(1, Ordering::SeqCst);
         sys::futex_wait(generation, token.0, Some(until));
         self.others.fetch_sub(1, Ordering::AcqRel);
         if deadline.passed() { Woken::Late } else { Woken::Look }
@@ -199,7 +204,7 @@ impl Waiter {
         if !self.inbox.arm(&self.activity) {
             return Ok(Woken::Look);
         }
-        if generation.load(Ordering::Acquire) != token.0 {
+        if generation.load(Ordering::SeqCst) != token.0 {
             self.inbox.disarm(&self.activity);
             return Ok(Woken::Look);
         }
