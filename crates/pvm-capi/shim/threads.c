@@ -29,3 +29,15 @@ const function _neopvm_thread_functions[] = {
     (function)pthread_rwlock_trywrlock, (function)pthread_rwlock_unlock,
     (function)pthread_rwlock_init,   (function)pthread_rwlock_destroy,
 };
+
+/*
+ * The C library of 2020 and later tells whether the process has one thread only; then locks cost
+ * nothing. Where it does not tell, there may always be more.
+ */
+extern char __libc_single_threaded __attribute__((weak));
+static const char never;
+
+const char *_neopvm_alone(void)
+{
+    return &__libc_single_threaded ? &__libc_single_threaded : &never;
+}

@@ -4,227 +4,227 @@
 //! number being given out first. A thread has a current send and a current receive buffer; both
 //! belong to the thread, the table to the process, so a buffer can be handed to another thread.
 
-use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use pvm::{Buffer, Gate};
 use pvm_wire::{Code, Encoding, Envelope, Tid};
 
 use crate::guard::{call, inside};
+use crate::slot::{Content, Slot};
+use crate::thread::{self, Thread};
 use crate::{globals, session};
 
-/// A buffer in the table.
-pub(crate) struct Slot {
-    /// The buffer.
-    pub(crate) buffer: Gate<Buffer>,
-    /// True once it is read from: packing into it then begins anew, as in PVM.
-    reading: AtomicBool,
-    /// For a message that stays in the queue and is only shown: its length.
-    shown: Option<usize>,
-}
-
-impl Slot {
-    /// Bytes as `pvm_bufinfo` tells them.
-    pub(crate) fn size(&self, buffer: &Buffer) -> usize {
-        self.shown.unwrap_or_else(|| buffer.reported_size())
-    }
-
-    /// Runs `body` on the buffer, which begins anew if it has been read from.
-    pub(crate) fn write<T>(&self, body: impl FnOnce(&mut Buffer) -> T) -> Result<T, Code> {
-        let mut buffer = self.buffer.enter()?;
-        if self.reading.swap(false, Ordering::Relaxed) {
-            *buffer = Buffer::new(buffer.encoding());
-        }
-        Ok(body(&mut buffer))
-    }
-
-    /// Runs `body` on the buffer.
-    pub(crate) fn with<T>(&self, body: impl FnOnce(&mut Buffer) -> T) -> Result<T, Code> {
-        Ok(body(&mut *self.buffer.enter()?))
-    }
-
-    /// Runs `body` on the buffer as a reader, without moving where it is read.
-    pub(crate) fn read<T>(&self, body: impl FnOnce(&Buffer) -> T) -> Result<T, Code> {
-        // What a reader has seen must stay where it is: packing begins a new message.
-        self.reading.store(true, Ordering::Relaxed);
-        Ok(body(&*self.buffer.enter()?))
-    }
-
-    /// From now on it is read; a packed one from its first item, a received one from where its
-    /// reader is.
-    fn start_reading(&self) -> Result<(), Code> {
-        if !self.reading.swap(true, Ordering::Relaxed) {
-            self.buffer.enter()?.rewind();
-        }
-        Ok(())
-    }
-}
-
-/// Numbers and what they stand for; number n is at n - 1.
+/// Numbers and what they stand for; number n is at n - 1. Places stay, so a table that once had many
+/// buffers keeps their places for the next ones.
 struct Table {
-    slots: Vec<Option<Arc<Slot>>>,
+    slots: Vec<&'static Slot>,
     free: Vec<c_int>,
 }
 
 static TABLE: Gate<Table> = Gate::new(Table { slots: Vec::new(), free: Vec::new() });
 
 impl Table {
-    fn insert(&mut self, slot: Arc<Slot>) -> Result<c_int, Code> {
+    fn insert(&mut self, content: Content) -> Result<(c_int, &'static Slot), Code> {
         if let Some(id) = self.free.pop() {
-            *self.at(id).ok_or(Code::SysErr)? = Some(slot);
-            return Ok(id);
+            let slot = self.at(id).ok_or(Code::SysErr)?;
+            slot.set(Some(content))?;
+            return Ok((id, slot));
         }
         let id = c_int::try_from(self.slots.len() + 1).map_err(|_| Code::OutOfRes)?;
-        self.slots.push(Some(slot));
-        Ok(id)
+        let slot: &'static Slot = Box::leak(Box::new(Slot::new(content)));
+        self.slots.push(slot);
+        Ok((id, slot))
     }
 
-    fn at(&mut self, id: c_int) -> Option<&mut Option<Arc<Slot>>> {
+    fn at(&self, id: c_int) -> Option<&'static Slot> {
         let index = usize::try_from(id).ok()?.checked_sub(1)?;
-        self.slots.get_mut(index)
+        self.slots.get(index).copied()
     }
 
-    fn remove(&mut self, id: c_int) -> Option<Arc<Slot>> {
-        let slot = self.at(id)?.take()?;
-        self.free.push(id);
-        Some(slot)
-    }
-}
-
-/// A thread's current buffers, 0 for none.
-struct Current {
-    send: Cell<c_int>,
-    receive: Cell<c_int>,
-    /// What the last `pvm_probe` gave out.
-    probed: Cell<c_int>,
-}
-
-impl Drop for Current {
-    fn drop(&mut self) {
-        for id in [&self.send, &self.receive, &self.probed] {
-            free(id.take());
+    fn remove(&mut self, id: c_int) -> Result<Option<Content>, Code> {
+        let Some(slot) = self.at(id) else { return Ok(None) };
+        let content = slot.set(None)?;
+        if content.is_some() {
+            self.free.push(id);
         }
+        Ok(content)
+    }
+}
+
+/// Frees the buffers of a thread that ends.
+struct Keeper;
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        thread::here(|thread| {
+            for current in [&thread.sending, &thread.receiving, &thread.probed] {
+                free(current.clear());
+            }
+        });
     }
 }
 
 thread_local! {
-    static CURRENT: Current =
-        const { Current { send: Cell::new(0), receive: Cell::new(0), probed: Cell::new(0) } };
+    static KEEPER: Keeper = const { Keeper };
+}
+
+/// From now on the end of this thread is noticed.
+fn watch(thread: &Thread) {
+    if !thread.watched.replace(true) {
+        // A thread that is ending already has nothing left that could be told.
+        let _ = KEEPER.try_with(|_| ());
+    }
 }
 
 /// In the child of a fork no other thread is left that could hold the table, and messages in shared
-/// memory are not there: their numbers are void, and nothing of them is touched.
+/// memory are not there: their numbers are void.
 fn reset_after_fork() {
     TABLE.reset_after_fork();
-    let Ok(mut table) = TABLE.enter() else { return };
-    for place in &mut table.slots {
-        let Some(slot) = place.take() else { continue };
-        slot.buffer.reset_after_fork();
-        if slot.buffer.enter().is_ok_and(|buffer| buffer.is_private()) {
-            *place = Some(slot);
-        } else {
-            // The number is not given out again: somebody may still think that it is his.
-            std::mem::forget(slot);
+    if let Ok(table) = TABLE.enter() {
+        for slot in &table.slots {
+            // A void number is not given out again: somebody may still think that it is his.
+            slot.reset_after_fork();
         }
     }
 }
 
+unsafe extern "C" {
+    /// In `shim/threads.c`: where a byte is that is not 0 while the process has one thread only.
+    safe fn _neopvm_alone() -> *const u8;
+}
+
 /// A number for a buffer that is packed.
 pub(crate) fn insert_packed(buffer: Buffer) -> Result<c_int, Code> {
-    insert(buffer, false, None)
+    Ok(insert(Content { buffer, reading: false, shown: None })?.0)
 }
 
 /// A number for a buffer that is read.
 pub(crate) fn insert_received(buffer: Buffer) -> Result<c_int, Code> {
-    insert(buffer, true, None)
+    Ok(insert(received(buffer))?.0)
 }
 
-/// A number for a message that stays in the queue: its envelope and its length, no items.
-pub(crate) fn insert_shown(envelope: &Envelope, size: usize) -> Result<c_int, Code> {
-    let mut buffer = Buffer::new(Encoding::Raw);
-    *buffer.envelope_mut() = *envelope;
-    insert(buffer, true, Some(size))
+const fn received(buffer: Buffer) -> Content {
+    Content { buffer, reading: true, shown: None }
 }
 
-fn insert(buffer: Buffer, reading: bool, shown: Option<usize>) -> Result<c_int, Code> {
+fn insert(content: Content) -> Result<(c_int, &'static Slot), Code> {
     session::in_forked_child(reset_after_fork);
-    let slot = Slot { buffer: Gate::new(buffer), reading: AtomicBool::new(reading), shown };
-    TABLE.enter()?.insert(Arc::new(slot))
+    // SAFETY: it is a byte of the C library's, or one of the shim's, for ever.
+    unsafe { pvm::trust_alone(_neopvm_alone()) };
+    TABLE.enter()?.insert(content)
 }
 
-/// The buffer of a number that a program gave.
-pub(crate) fn get(id: c_int) -> Result<Arc<Slot>, Code> {
+/// The place of a number that a program gave. It may be empty, which its use tells.
+pub(crate) fn get(id: c_int) -> Result<&'static Slot, Code> {
     if id <= 0 {
         return Err(Code::BadParam);
     }
-    TABLE.enter()?.at(id).and_then(|slot| slot.clone()).ok_or(Code::NoSuchBuf)
+    TABLE.enter()?.at(id).ok_or(Code::NoSuchBuf)
+}
+
+/// The same if there is a buffer.
+fn occupied(id: c_int) -> Result<&'static Slot, Code> {
+    let slot = get(id)?;
+    slot.content(|_| ()).map(|()| slot)
 }
 
 /// The current send buffer.
-pub(crate) fn sending() -> Result<Arc<Slot>, Code> {
-    get(CURRENT.with(|current| current.send.get())).map_err(|_| Code::NoBuf)
+#[inline]
+pub(crate) fn sending() -> Result<&'static Slot, Code> {
+    thread::here(|thread| thread.sending.slot()).ok_or(Code::NoBuf)
 }
 
 /// The current receive buffer.
-pub(crate) fn receiving() -> Result<Arc<Slot>, Code> {
-    get(CURRENT.with(|current| current.receive.get())).map_err(|_| Code::NoBuf)
+#[inline]
+pub(crate) fn receiving() -> Result<&'static Slot, Code> {
+    thread::here(|thread| thread.receiving.slot()).ok_or(Code::NoBuf)
 }
 
 /// Frees a number that may be none.
 pub(crate) fn free(id: c_int) {
     if id > 0 {
-        // The buffer itself is freed when its last user in another thread is done.
-        let _slot = TABLE.enter().ok().and_then(|mut table| table.remove(id));
+        // Dropped when the table is free again.
+        let _content = TABLE.enter().ok().map(|mut table| table.remove(id));
     }
 }
 
 /// Takes a buffer out of the table; none if the number is free.
 pub(crate) fn withdraw(id: c_int) -> Result<Option<Buffer>, Code> {
-    let Some(slot) = TABLE.enter()?.remove(id) else { return Ok(None) };
-    let mut buffer = slot.buffer.enter()?;
-    buffer.rewind();
-    Ok(Some(std::mem::replace(&mut *buffer, Buffer::new(Encoding::Raw))))
+    let content = TABLE.enter()?.remove(id)?;
+    Ok(content.map(|mut content| {
+        content.buffer.rewind();
+        content.buffer
+    }))
+}
+
+/// The place of a number that becomes current.
+fn place(id: c_int) -> Option<&'static Slot> {
+    get(id).ok()
 }
 
 /// Makes `id` the send buffer; the old one, if there was one, is returned.
 pub(crate) fn exchange_sending(id: c_int) -> c_int {
-    CURRENT.with(|current| {
-        if id != 0 && current.receive.get() == id {
-            current.receive.set(0);
+    set_sending(id, place(id))
+}
+
+fn set_sending(id: c_int, slot: Option<&'static Slot>) -> c_int {
+    thread::here(|thread| {
+        watch(thread);
+        if id != 0 && thread.receiving.id() == id {
+            thread.receiving.clear();
         }
-        current.send.replace(id)
+        thread.sending.set(id, slot)
     })
 }
 
 /// Makes `id` the receive buffer; the old one, if there was one, is returned.
 pub(crate) fn exchange_receiving(id: c_int) -> c_int {
-    CURRENT.with(|current| {
-        if id != 0 && current.send.get() == id {
-            current.send.set(0);
+    set_receiving(id, place(id))
+}
+
+fn set_receiving(id: c_int, slot: Option<&'static Slot>) -> c_int {
+    thread::here(|thread| {
+        watch(thread);
+        if id != 0 && thread.sending.id() == id {
+            thread.sending.clear();
         }
-        current.receive.replace(id)
+        thread.receiving.set(id, slot)
     })
 }
 
 /// Begins a receive: the old receive buffer is given up.
 pub(crate) fn give_up_receiving() {
-    free(exchange_receiving(0));
+    free(thread::here(|thread| thread.receiving.clear()));
 }
 
-/// A received buffer becomes the receive buffer.
+/// A received buffer becomes the receive buffer. The old one is given up, and as its number would be
+/// the next to be given out, its place is taken at once.
 pub(crate) fn receive_into(buffer: Buffer) -> Result<c_int, Code> {
-    let id = insert_received(buffer)?;
-    exchange_receiving(id);
+    let mut content = received(buffer);
+    let (old, slot) = thread::here(|thread| (thread.receiving.id(), thread.receiving.slot()));
+    if let Some(slot) = slot {
+        match slot.replace(content)? {
+            Ok(_) => return Ok(old),
+            // Another thread has freed it.
+            Err(unused) => content = unused,
+        }
+    }
+    let (id, slot) = insert(content)?;
+    set_receiving(id, Some(slot));
     Ok(id)
 }
 
-/// A number for a message that stays in the queue; the one given out before is void.
+/// A number for a message that stays in the queue: its envelope and its length, no items. The number
+/// given out before is void.
 pub(crate) fn probed(envelope: &Envelope, size: usize) -> Result<c_int, Code> {
-    free(CURRENT.with(|current| current.probed.take()));
-    let id = insert_shown(envelope, size)?;
-    CURRENT.with(|current| current.probed.set(id));
+    free(thread::here(|thread| thread.probed.clear()));
+    let mut buffer = Buffer::new(Encoding::Raw);
+    *buffer.envelope_mut() = *envelope;
+    let (id, slot) = insert(Content { buffer, reading: true, shown: Some(size) })?;
+    thread::here(|thread| {
+        watch(thread);
+        thread.probed.set(id, Some(slot));
+    });
     Ok(id)
 }
 
@@ -233,11 +233,24 @@ pub(crate) fn encoding(number: c_int) -> Result<Encoding, Code> {
     Encoding::from_number(number).ok_or(Code::BadParam)
 }
 
-/// `pvm_initsend` without the frame of a call.
+/// `pvm_initsend` without the frame of a call. The number of the old send buffer would be the next to
+/// be given out, so its place and its memory are used again.
 pub(crate) fn begin_sending(encoding: Encoding) -> Result<c_int, Code> {
-    free(exchange_sending(0));
-    let id = insert_packed(Buffer::new(encoding))?;
-    exchange_sending(id);
+    let (old, slot) = thread::here(|thread| (thread.sending.id(), thread.sending.slot()));
+    let begun = slot.map(|slot| {
+        slot.content(|content| {
+            content.buffer.begin(encoding);
+            (content.reading, content.shown) = (false, None);
+        })
+    });
+    match begun {
+        Some(Ok(())) => return Ok(old),
+        None | Some(Err(Code::NoSuchBuf)) => {}
+        Some(Err(code)) => return Err(code),
+    }
+    let content = Content { buffer: Buffer::new(encoding), reading: false, shown: None };
+    let (id, slot) = insert(content)?;
+    set_sending(id, Some(slot));
     Ok(id)
 }
 
@@ -260,7 +273,7 @@ pub(crate) extern "C" fn pvm_freebuf(id: c_int) -> c_int {
         if id == 0 {
             return Ok(0);
         }
-        get(id)?;
+        occupied(id)?;
         free_everywhere(id);
         Ok(0)
     })
@@ -268,10 +281,10 @@ pub(crate) extern "C" fn pvm_freebuf(id: c_int) -> c_int {
 
 /// Frees a buffer and forgets it as this thread's current one.
 pub(crate) fn free_everywhere(id: c_int) {
-    CURRENT.with(|current| {
-        for cell in [&current.send, &current.receive, &current.probed] {
-            if cell.get() == id {
-                cell.set(0);
+    thread::here(|thread| {
+        for current in [&thread.sending, &thread.receiving, &thread.probed] {
+            if current.id() == id {
+                current.clear();
             }
         }
     });
@@ -281,23 +294,21 @@ pub(crate) fn free_everywhere(id: c_int) {
 /// The send buffer, 0 for none.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_getsbuf() -> c_int {
-    CURRENT.try_with(|current| current.send.get()).unwrap_or(0)
+    thread::here(|thread| thread.sending.id())
 }
 
 /// The receive buffer, 0 for none.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_getrbuf() -> c_int {
-    CURRENT.try_with(|current| current.receive.get()).unwrap_or(0)
+    thread::here(|thread| thread.receiving.id())
 }
 
 /// Changes the send buffer and returns the old one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_setsbuf(id: c_int) -> c_int {
     call("pvm_setsbuf", || {
-        if id != 0 {
-            get(id)?;
-        }
-        Ok(exchange_sending(id))
+        let slot = if id == 0 { None } else { Some(occupied(id)?) };
+        Ok(set_sending(id, slot))
     })
 }
 
@@ -305,10 +316,16 @@ pub(crate) extern "C" fn pvm_setsbuf(id: c_int) -> c_int {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_setrbuf(id: c_int) -> c_int {
     call("pvm_setrbuf", || {
-        if id != 0 {
-            get(id)?.start_reading()?;
+        let slot = if id == 0 { None } else { Some(get(id)?) };
+        if let Some(slot) = slot {
+            slot.content(|content| {
+                // A packed one is read from its first item, a received one from where its reader is.
+                if !std::mem::replace(&mut content.reading, true) {
+                    content.buffer.rewind();
+                }
+            })?;
         }
-        Ok(exchange_receiving(id))
+        Ok(set_receiving(id, slot))
     })
 }
 
@@ -336,9 +353,10 @@ pub(crate) unsafe extern "C" fn pvm_bufinfo(
     tid: *mut c_int,
 ) -> c_int {
     call("pvm_bufinfo", || {
-        let slot = get(id)?;
-        let facts =
-            slot.with(|buffer| [length(slot.size(buffer)), buffer.envelope().tag, source(buffer)])?;
+        let facts = get(id)?.content(|content| {
+            let buffer = &content.buffer;
+            [length(content.size()), buffer.envelope().tag, source(buffer)]
+        })?;
         for (out, value) in [bytes, tag, tid].into_iter().zip(facts) {
             // SAFETY: the caller's promise.
             unsafe { crate::pointer::store(out, value) };
@@ -377,14 +395,15 @@ fn encoding_mark(encoding: Encoding) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_getminfo(id: c_int, info: *mut MessageInfo) -> c_int {
     call("pvm_getminfo", || {
-        let slot = get(id)?;
+        let slot = occupied(id)?;
         if info.is_null() {
             return Err(Code::BadParam);
         }
-        let facts = slot.with(|buffer| {
+        let facts = slot.content(|content| {
+            let buffer = &content.buffer;
             let envelope = buffer.envelope();
             MessageInfo {
-                length: length(slot.size(buffer)),
+                length: length(content.size()),
                 context: envelope.context,
                 tag: envelope.tag,
                 wait_id: envelope.wait_id,
@@ -407,7 +426,7 @@ unsafe extern "C" fn pvm_getminfo(id: c_int, info: *mut MessageInfo) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_setminfo(id: c_int, info: *const MessageInfo) -> c_int {
     call("pvm_setminfo", || {
-        let slot = get(id)?;
+        let slot = occupied(id)?;
         // SAFETY: the caller's promise.
         let info = unsafe { crate::pointer::load(info) }.ok_or(Code::BadParam)?;
         slot.with(|buffer| {

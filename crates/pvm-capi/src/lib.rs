@@ -37,4 +37,6 @@ mod registry;
 mod say;
 mod selection;
 mod session;
+mod slot;
+mod thread;
 mod trace_tables;

@@ -38,6 +38,12 @@ impl Failure {
         Self { status, text: text.into() }
     }
 
+    /// With one more line.
+    pub(crate) fn and(mut self, line: &str) -> Self {
+        self.text += &format!("\n{line}");
+        self
+    }
+
     /// The machine answered with a code.
     pub(crate) fn refused(what: &str, code: Code) -> Self {
         match code {

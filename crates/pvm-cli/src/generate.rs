@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use crate::options::{GenerateOptions, Generated, Options};
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
+use clap_mangen::Man;
+use std::path::Path;
 
 /// Writes the files.
 pub(crate) fn generate(options: &GenerateOptions) -> Result<(), Failure> {
@@ -11,7 +13,7 @@ pub(crate) fn generate(options: &GenerateOptions) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)?;
     let mut command = Options::command();
     match options.what {
-        Generated::Man => clap_mangen::generate_to(command, folder)?,
+        Generated::Man => man_pages(command, folder)?,
         Generated::Completions => {
             for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
                 clap_complete::generate_to(shell, &mut command, "pvm", folder)?;
@@ -19,4 +21,29 @@ pub(crate) fn generate(options: &GenerateOptions) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// `pvm.1`, and `pvm-run.1` and its like for the commands.
+fn man_pages(command: Command, folder: &Path) -> std::io::Result<()> {
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    let shown: Vec<Command> =
+        command.get_subcommands().filter(|one| !one.is_hide_set()).cloned().collect();
+    for one in shown {
+        let name = one.get_name().to_owned();
+        man_page(one.bin_name(format!("pvm {name}")), &["pvm"], folder)?;
+    }
+    man_page(command, &["pvm-run", "pvm-up"], folder)
+}
+
+fn man_page(command: Command, others: &[&str], folder: &Path) -> std::io::Result<()> {
+    let source = format!("NeoPVM {}", env!("CARGO_PKG_VERSION"));
+    let page = Man::new(command).source(source).manual("NeoPVM");
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    // What clap calls extra is what there is to know beside the options.
+    let mut text = String::from_utf8_lossy(&text).replace(".SH EXTRA", ".SH NOTES");
+    let others: Vec<String> = others.iter().map(|other| format!("\\fB{other}\\fR(1)")).collect();
+    text += &format!(".SH \"SEE ALSO\"\n{}\n", others.join(", "));
+    std::fs::write(folder.join(page.get_filename()), text)
 }

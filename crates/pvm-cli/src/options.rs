@@ -4,6 +4,9 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 const AFTER: &str = "\
+Examples: `pvm run -n 4 ./program` runs four tasks; `pvm up --local 3` starts a machine of three \
+hosts on this computer, on which `pvm run` then works, and `pvm halt` ends it.
+
 Without a command, or with a host file: the console of PVM 3, on a terminal or with a script on \
 standard input. `pvm [-nNAME] [HOSTFILE]` starts a daemon if none runs.
 
@@ -17,8 +20,12 @@ const AFTER_RUN: &str = "\
 The tasks have this command's directory and environment and take themselves for masters \
 (pvm_parent gives PvmNoParent). Standard input goes to the first of them.
 
+What the tasks spawn belongs to the run: its output comes here, too, unless it is caught \
+(pvm_catchout), and has the task in front. When the tasks have ended, what they left running has a \
+second to end, too, and is told to end then.
+
 A signal such as that of Ctrl-C is passed on; what lives on is killed after 5 seconds, or at once \
-by a second signal. What the tasks have spawned ends with them.
+by a second signal. Nothing outlives pvm run.
 
 Exit status: the first of the tasks' that is not 0; 128 + N for a task ended by signal N; 126 and \
 127 if the program cannot be executed or is not found; 1 if the machine refused; 4 if the daemon \
@@ -27,6 +34,7 @@ could not be started or went away.";
 /// A parallel virtual machine of many computers.
 #[derive(Debug, Parser)]
 #[command(name = "pvm", version, after_help = AFTER, args_conflicts_with_subcommands = true)]
+#[command(override_usage = "pvm COMMAND [ARGS]...\n       pvm [-nNAME] [HOSTFILE]")]
 pub(crate) struct Options {
     /// What to do.
     #[command(subcommand)]
@@ -86,7 +94,7 @@ pub(crate) enum Command {
 pub(crate) struct RunOptions {
     /// How many tasks
     #[arg(short = 'n', long = "tasks", value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u16).range(1..))]
+          value_parser = clap::value_parser!(u16).range(1..=16384))]
     pub(crate) count: u16,
     /// The host to run on; by default the machine chooses
     #[arg(long, value_name = "HOST")]
@@ -94,16 +102,11 @@ pub(crate) struct RunOptions {
     /// Set a variable for the tasks, beside the environment of this command
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub(crate) env: Vec<String>,
-    /// Output as it is, without a prefix per task
+    /// Output as it is, without a prefix per task (there is none for a single task's own output)
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// The program - a path, or a name in the spawn path or in PATH - and its arguments
-    #[arg(
-        value_name = "PROGRAM [ARGS]",
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(value_name = "PROGRAM [ARGS]", required = true, trailing_var_arg = true)]
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
@@ -125,7 +128,8 @@ pub(crate) struct UpOptions {
 /// Of `pvm add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddOptions {
-    /// A host, with options as in a host file: 'NAME so=... ep=...'
+    /// 'local' for one more host on this computer (so far the only ones that can be added), or a
+    /// host with options as in a host file: 'NAME so=... ep=...'
     #[arg(value_name = "HOST", required = true)]
     pub(crate) hosts: Vec<String>,
     /// Print JSON
@@ -235,9 +239,12 @@ mod tests {
         let Some(Command::Run(run)) = options.command else { panic!("not a run") };
         assert_eq!((run.count, run.quiet), (3, false));
         assert_eq!(run.command, ["prog", "-n", "7", "--", "-q"]);
-        for wrong in
-            [vec!["pvm", "run", "-n", "0", "x"], vec!["pvm", "kill", "t0"], vec!["pvm", "run"]]
-        {
+        for wrong in [
+            vec!["pvm", "run", "-n", "0", "x"],
+            vec!["pvm", "kill", "t0"],
+            vec!["pvm", "run"],
+            vec!["pvm", "run", "--bogus", "x"],
+        ] {
             assert!(Options::try_parse_from(wrong).is_err());
         }
     }

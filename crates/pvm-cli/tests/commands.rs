@@ -48,9 +48,15 @@ fn a_machine_goes_up_is_shown_and_halts() {
     assert_eq!((code, said.as_str()), (1, "pvm: no such task: t40077\n  `pvm ps` lists them\n"));
     assert_eq!(pvm(&place, &["ps", "nowhere"]).0, 1);
     assert_eq!(pvm(&place, &["del", "nowhere"]).0, 1);
+    let (code, _, said) = pvm(&place, &["del", "here"]);
+    assert!(code == 1 && said.contains("`pvm halt`"), "{said}");
+    let (code, _, said) = pvm(&place, &["add", "nowhere.invalid"]);
+    assert!(code == 1 && said.contains("`pvm add local`"), "{said}");
+    assert_eq!(pvm(&place, &["add", "local"]).0, 0);
+    assert_eq!(pvm(&place, &["conf"]).1.lines().count(), 3);
     assert_eq!(pvm(&place, &["halt"]), (0, String::new(), String::new()));
     assert_eq!(pvm(&place, &["halt"]).0, 3);
-    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    place.is_cleared();
 }
 
 #[test]
@@ -70,7 +76,7 @@ fn several_hosts_on_this_computer_are_one_machine() {
     assert_eq!(pvm(&place, &["del", second]).0, 0);
     assert_eq!(pvm(&place, &["conf"]).1.lines().count(), 3);
     assert_eq!(pvm(&place, &["halt"]).0, 0);
-    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    place.is_cleared();
 }
 
 #[test]
@@ -94,4 +100,6 @@ fn man_pages_and_completions_are_written() {
         assert!(place.home().join("made").join(name).exists(), "{name}");
     }
     assert!(!place.home().join("made/pvm-generate.1").exists());
+    let page = std::fs::read_to_string(place.home().join("made/pvm-add.1")).unwrap();
+    assert!(page.contains("pvm add") && page.contains("SEE ALSO"), "{page}");
 }

@@ -6,6 +6,7 @@ mod place;
 
 use place::Place;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -113,6 +114,20 @@ fn a_missing_program_is_answered_with_the_paths_tried() {
     let output = run(&place, &["run", "./plain"]);
     assert_eq!(code(&output), 126);
     assert!(text(&output.stderr).contains("chmod +x"));
+    for (file, reason) in [("text", "no script"), ("#!/no/such -x\n", "/no/such -x, which")] {
+        let script = place.home().join("script");
+        std::fs::write(&script, file).unwrap();
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let output = run(&place, &["run", "./script"]);
+        assert_eq!(code(&output), 126);
+        assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+    }
+    std::fs::create_dir(place.home().join("folder")).unwrap();
+    let output = run(&place, &["run", "./folder"]);
+    assert_eq!(code(&output), 126);
+    assert!(text(&output.stderr).contains("a folder, not a program"));
+    assert_eq!(code(&run(&place, &["run", ""])), 2);
+    assert_eq!(code(&run(&place, &["run", "--bogus", "true"])), 2);
     let output = run(&place, &["run", "--host", "nowhere", "true"]);
     assert_eq!(code(&output), 1);
     assert!(text(&output.stderr).contains("no such host: nowhere"));
@@ -192,4 +207,49 @@ fn a_machine_that_runs_is_used_and_left_running() {
         assert!(Instant::now() < end, "the tasks of a killed run live on");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn a_thousand_tasks_are_run() {
+    let place = Place::new();
+    assert_eq!(code(&run(&place, &["run", "-n", "1000", "true"])), 0);
+    let output = run(&place, &["run", "-n", "16384", "--env", &format!("X={:9000}", ""), "true"]);
+    assert_eq!(code(&output), 1);
+    assert!(text(&output.stderr).contains("start fewer"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_run_inside_a_task_uses_its_machine() {
+    let place = Place::new();
+    let pvm = env!("CARGO_BIN_EXE_pvm");
+    let script = format!("echo $PVM_VMID; exec {pvm} run -q -n 2 sh -c 'echo $PVM_VMID; exit 4'");
+    let output = run(&place, &["run", "sh", "-c", &script]);
+    let out = text(&output.stdout);
+    let mut vmids: Vec<&str> = out.lines().collect();
+    assert_eq!(vmids.len(), 3, "{out}");
+    vmids.dedup();
+    assert_eq!(vmids.len(), 1, "{out}");
+    assert_eq!(code(&output), 4);
+    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn in_the_background_of_a_terminal_it_is_not_stopped_for_its_input() {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let place = Place::new();
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let path = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let tasks_end = std::fs::File::options().read(true).write(true).open(path).unwrap();
+    // Somebody types, but not for us.
+    std::fs::File::from(terminal.try_clone().unwrap()).write_all(b"typed\n").unwrap();
+    let script = r#""$PVM" run sh -c 'sleep 0.3; echo done' & wait $!; echo "ended with $?""#;
+    let mut shell = Command::new("timeout");
+    shell.args(["20", "setsid", "--ctty", "--wait", "sh", "-mc", script]);
+    let ours = place.command(&[]);
+    shell.current_dir(place.home()).env_clear();
+    shell.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = shell.env("PVM", ours.get_program()).stdin(tasks_end).output().unwrap();
+    assert_eq!(text(&output.stdout), "done\nended with 0\n", "{}", text(&output.stderr));
 }

@@ -301,6 +301,102 @@ fn a_command_gets_the_output_and_the_ends_of_its_tasks() {
     assert_eq!(effects, [reply(Reply::Exited { tid, status: 256 }), reply(Reply::Finished)]);
 }
 
+/// A command on connection 2 whose task is on connection 3.
+fn command_with_task(host: &mut Host) -> Tid {
+    host.hello(2, Role::Operator, None);
+    host.ask(2, Request::Run { spawn: spawn("x", 1, 0, "") });
+    let tid = Tid(0x40002);
+    host.give(Event::Launched { tid, pid: 50 });
+    assert_eq!(host.enrol(3, Some(tid)).tid, tid);
+    tid
+}
+
+fn told(effects: &[Effect]) -> Vec<Reply> {
+    let to_command = |effect: &Effect| match effect {
+        Effect::Reply { connection: 2, id: 2, reply } => Some(reply.clone()),
+        _ => None,
+    };
+    effects.iter().filter_map(to_command).collect()
+}
+
+#[test]
+fn what_a_commands_task_spawns_belongs_to_the_command() {
+    let host = &mut Host::with_task();
+    let master = command_with_task(host);
+    let mut quiet = spawn("y", 1, 0, "");
+    quiet.inherited.output.tid = Tid::NONE;
+    host.ask(3, Request::Spawn { spawn: quiet.clone() });
+    let child = Tid(0x40003);
+    let joined = |tid| vec![Reply::Joined { tids: vec![tid] }];
+    assert_eq!(told(&host.give(Event::Launched { tid: child, pid: 51 })), joined(child));
+    // The process leaves and enrols again: under another number, but it is the same program.
+    let connection = 4;
+    let program = "p".into();
+    host.ask(3, Request::Leave);
+    host.give(Event::Hello {
+        connection,
+        id: 1,
+        role: Role::Task,
+        program,
+        reset: true,
+        pid: 1003,
+        launched: None,
+    });
+    let mut caught = quiet;
+    caught.inherited.output.tid = ME;
+    host.ask(connection, Request::Spawn { spawn: caught });
+    let other = Tid(0x40005);
+    assert_eq!(told(&host.give(Event::Launched { tid: other, pid: 52 })), joined(other));
+
+    let wrote = |tid| Event::Wrote { tid, stream: 2, bytes: "e\n".into() };
+    let output = |tid| vec![Reply::Output { tid, bytes: "e\n".into(), stream: 2 }];
+    assert_eq!(told(&host.give(wrote(child))), output(child));
+    let caught = host.give(wrote(other));
+    assert!(matches!(caught[..], [Effect::Deliver { to: ME, .. }]), "{caught:?}");
+    let nobody = Target { tid: Tid::NONE, context: 0, tag: 0 };
+    assert_eq!(host.ask(3, Request::SetOutput { output: nobody }).len(), 1);
+
+    let mut end = |tid| {
+        host.give(Event::OutputEnded { tid });
+        told(&host.give(Event::Exited { tid, status: 256 }))
+    };
+    let exited = |tid| Reply::Exited { tid, status: 256 };
+    assert_eq!(end(master), [exited(master)]);
+    assert_eq!(end(child), [exited(child)]);
+    assert_eq!(end(other), [exited(other), Reply::Finished]);
+}
+
+#[test]
+fn a_command_that_goes_away_takes_along_what_is_being_spawned() {
+    let host = &mut Host::with_task();
+    let master = command_with_task(host);
+    host.ask(3, Request::Spawn { spawn: spawn("y", 1, 0, "") });
+    let killed = |tid| Effect::Signal { tid, signal: 9 };
+    assert_eq!(host.give(Event::Closed { connection: 2 }), [killed(master)]);
+    let effects = host.give(Event::Launched { tid: Tid(0x40003), pid: 51 });
+    assert!(effects.contains(&killed(Tid(0x40003))), "{effects:?}");
+}
+
+#[test]
+fn tracing_that_somebody_else_sets_is_handed_on_to_what_is_spawned_then() {
+    let host = &mut Host::with_task();
+    let options = |buffer| {
+        let target = Target { tid: Tid(0x40009), context: 0, tag: 1 };
+        TraceOptions { target, buffer, options: 0, mask: "m".into() }
+    };
+    host.hello(2, Role::Operator, None);
+    let first = |host: &mut Host, setter, buffer, tid, connection| {
+        let set = Request::SetTrace { tid: ME, trace: options(buffer) };
+        assert_eq!(reply_in(&host.ask(setter, set)), Some(Reply::Done));
+        host.ask(1, Request::Spawn { spawn: spawn("y", 1, 0, "") });
+        host.give(Event::Launched { tid, pid: 51 });
+        host.enrol(connection, Some(tid)).inherited.trace
+    };
+    assert_eq!(first(host, 2, 7, Tid(0x40002), 3), options(7));
+    // Its own word counts from then on: it says in each spawn call what is inherited.
+    assert_eq!(first(host, 1, 8, Tid(0x40003), 4), spawn("y", 1, 0, "").inherited.trace);
+}
+
 #[test]
 fn thousands_of_tasks_are_started_in_one_call_and_no_frame_grows_beyond_its_bound() {
     let host = &mut Host::with_task();

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
 use pvm_core::{Config, Machine, Time};
-use pvm_wire::peer::{Command, OutputNews, PeerMessage, Said};
+use pvm_wire::peer::{Command, Operator, OutputNews, PeerMessage, Said};
 use pvm_wire::request::{Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
@@ -198,6 +198,8 @@ fn step(me: u16) -> impl Strategy<Value = Step> {
             Event::Wrote { tid, stream: 1, bytes: "line\npart".into() }
         }),
     ];
+    let operator =
+        (1..4u16).prop_map(|host| Operator { host: HostIndex(host), connection: 5, id: 2 });
     let said = prop_oneof![
         (0..40u64).prop_map(|ask| Said::Answer { ask, reply: Reply::Done }),
         (0..40u64)
@@ -212,9 +214,22 @@ fn step(me: u16) -> impl Strategy<Value = Step> {
         (1..9u64).prop_map(|watch| Said::Gone { watch }),
         (1..9u64).prop_map(|ask| {
             let spawn = spawn("y", 2, Tid::NONE);
-            Said::Launch { ask, spawn, parent: -23, operator: None, fed: false }
+            let operator = (ask % 2 == 0).then_some(Operator {
+                host: HostIndex(if ask % 4 == 0 { 2 } else { 3 }),
+                connection: 5,
+                id: 2,
+            });
+            Said::Launch { ask, spawn, parent: -23, operator, fed: false }
         }),
         tid.clone().prop_map(|tid| Said::Siblings { tids: vec![tid] }),
+        operator.clone().prop_map(|operator| Said::RunSpawning { operator }),
+        (operator.clone(), tid.clone())
+            .prop_map(|(operator, tid)| Said::RunSpawned { operator, tids: vec![tid] }),
+        (operator, tid.clone()).prop_map(|(operator, tid)| Said::RunExited {
+            operator,
+            tid,
+            status: 0
+        }),
         (tid.clone(), tid).prop_map(|(to, tid)| {
             let target = Target { tid: to, context: 0, tag: 2 };
             Said::Output { target, tid, news: OutputNews::End }

@@ -8,32 +8,18 @@
 
 mod machine;
 mod output;
+mod patience;
 mod place;
 pub mod process;
 mod program;
 
 pub use machine::Machine;
 pub use output::{Output, Running};
+pub use patience::eventually;
 pub use place::Place;
 pub use program::{has, prefix};
-
-use std::time::{Duration, Instant};
 
 /// True where the long versions of tests are asked for (`NEOPVM_LONG=1`).
 pub fn long() -> bool {
     std::env::var_os("NEOPVM_LONG").is_some_and(|value| !value.is_empty() && value != "0")
-}
-
-/// Looks again and again until `condition` holds; false if it does not within `limit`.
-pub fn eventually(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
-    let end = Instant::now() + limit;
-    loop {
-        if condition() {
-            return true;
-        }
-        if Instant::now() > end {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }

@@ -1,6 +1,9 @@
 //! A virtual machine for one test.
 
-use crate::{Output, Place, Running, eventually, process};
+use crate::output::{Output, Running};
+use crate::patience::eventually;
+use crate::place::Place;
+use crate::process;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;

@@ -3,7 +3,8 @@
 //! HOME, TMPDIR and PVM_TMP lie in it, so nothing of the user's is touched. Every process started
 //! from it carries its path in the environment, which is how leftovers are found.
 
-use crate::{eventually, process, program};
+use crate::patience::eventually;
+use crate::{process, program};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};

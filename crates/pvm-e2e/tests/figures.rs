@@ -70,13 +70,13 @@ fn a_hundred_thousand_ping_pongs_need_hardly_a_system_call() {
     let trace = machine.place().home().join("trace");
     // Two tasks that always run need two processors for themselves; who has to wait for one goes
     // to sleep, and strace makes every waking so slow that the partner falls asleep meanwhile.
-    eventually(Duration::from_secs(20), || load_of_others() < 0.15);
+    eventually(Duration::from_secs(15), || load_of_others() < 0.15);
     let plain = machine.run("pingpong.c", &["100000"]);
     let (mut fewest, mut why) = (usize::MAX, String::new());
     for _ in 0..3 {
         let mut command = machine.place().command("strace");
         command.args(["-f", "-s", "4096", "-o"]).arg(&trace).arg(&program).arg("100000");
-        let output = Running::start(command).finish(Duration::from_secs(40));
+        let output = Running::start(command).finish(Duration::from_secs(12));
         if output.err.contains("ptrace") {
             eprintln!("skipped: strace may not trace here: {}", output.err);
             return;
@@ -93,7 +93,7 @@ fn a_hundred_thousand_ping_pongs_need_hardly_a_system_call() {
         if fewest < 2000 {
             break;
         }
-        eventually(Duration::from_secs(5), || load_of_others() < 0.15);
+        eventually(Duration::from_secs(3), || load_of_others() < 0.15);
     }
     eprintln!(
         "200000 messages of 8 bytes: {}, {fewest} system calls in all, begin and end included",

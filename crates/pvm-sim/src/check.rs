@@ -47,6 +47,8 @@ pub struct Checks {
     /// Ids whose task is gone, with everything on a host that is.
     gone: BTreeSet<Tid>,
     dead_hosts: BTreeSet<HostIndex>,
+    /// Somebody has asked for hosts to be deleted.
+    hosts_go: bool,
     /// Requests to be notified of one task each: who, with which tag, of what.
     watches: BTreeMap<(Tid, i32), Tid>,
     notices: BTreeMap<(Tid, i32), u32>,
@@ -77,6 +79,7 @@ impl Checks {
             Some(Request::AddHosts { .. } | Request::AddLocal { .. }) => Some(HOST_START_NS),
             _ => Some(ANSWER_NS),
         };
+        self.hosts_go |= matches!(request, Some(Request::DelHosts { .. }));
         let stream = matches!(request, Some(Request::Run { .. }));
         let until = bound.map(|bound| now + bound);
         let what = request.map_or_else(|| "hello".to_owned(), |request| format!("{request:?}"));
@@ -166,8 +169,10 @@ impl Checks {
             Reply::Joined { tids } => self.runs.extend(tids.iter().map(|&tid| (tid, run))),
             Reply::Finished => {
                 self.over.insert(run);
-                // What a host did before its death may become known after it.
-                if let (true, Some(tid)) = (self.dead_hosts.is_empty(), self.survivor(run)) {
+                // What a host did before its end may become known after it; what was on a host
+                // that is deleted counts as gone a moment before it is.
+                let stays = !self.hosts_go && self.dead_hosts.is_empty();
+                if let Some(tid) = self.survivor(run).filter(|_| stays) {
                     self.violate(format!("{now}: a run is said to be over, but {tid} lives"));
                 }
             }
@@ -177,8 +182,7 @@ impl Checks {
 
     /// A task of this run that lives.
     fn survivor(&self, run: Run) -> Option<Tid> {
-        let lives =
-            |tid: &Tid| !self.gone.contains(tid) && !self.dead_hosts.contains(&tid.host());
+        let lives = |tid: &Tid| !self.gone.contains(tid) && !self.dead_hosts.contains(&tid.host());
         self.runs.iter().find(|(tid, of)| **of == run && lives(tid)).map(|(&tid, _)| tid)
     }
 

@@ -83,7 +83,15 @@ pub(crate) fn change_hosts(hosts: &[String], add: bool, as_json: bool) -> Result
         });
         show_json(&json!({ "hosts": rows.collect::<Vec<Value>>() }))?;
     }
-    check(if add { "added" } else { "deleted" }, hosts, &results)
+    check(if add { "added" } else { "deleted" }, hosts, &results).map_err(|failure| {
+        let unable = |result: &HostResult| result.outcome == Code::CantStart.number();
+        let first = |result: &HostResult| result.outcome == Code::BadParam.number();
+        match (add, results.iter().any(unable), results.iter().any(first)) {
+            (true, true, _) => failure.and("  one more host on this computer: `pvm add local`"),
+            (false, _, true) => failure.and("  to stop the whole machine: `pvm halt`"),
+            _ => failure,
+        }
+    })
 }
 
 fn change(
@@ -205,6 +213,7 @@ pub(crate) fn halt() -> Result<(), Failure> {
         Err(code) => return Err(Failure::refused("halt", code)),
     }
     drop(operator);
+    let folder = pvm::locate::runtime_directory();
     let end = Instant::now() + HALT_TIME_MAX;
     while Operator::connect_if_running()?.is_some() {
         if Instant::now() > end {
@@ -213,6 +222,10 @@ pub(crate) fn halt() -> Result<(), Failure> {
                 "the daemon was told to stop and is still there\n  see its log: `pvm status` names the folder",
             ));
         }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Other hosts on this computer end by themselves, when they hear of it.
+    while folder.exists() && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok(())

@@ -49,9 +49,13 @@ pub(crate) fn start(
     vmid: Option<&str>,
 ) -> Result<Start, Failure> {
     let named = Path::new(options.program());
+    if named.as_os_str().is_empty() {
+        return Err(Failure::new(Status::Usage, "an empty name is no program's"));
+    }
+    let folder = std::env::current_dir().map_err(|error| lost_folder(&error))?;
     let is_plain = !options.program().as_bytes().contains(&b'/');
     let file = if is_plain { named.to_path_buf() } else { std::path::absolute(named)? };
-    let mut request = request(options, &file, vmid)?;
+    let mut request = request(options, &file, &folder, vmid);
     let (start, tried) = attempt(operator, &request)?;
     let Some(code) = start.all_failed() else { return Ok(start) };
     let in_path = if is_plain && code == Code::NoFile { find_in_path(named) } else { None };
@@ -80,12 +84,12 @@ fn attempt(operator: &mut Operator, spawn: &SpawnRequest) -> Result<(Start, Vec<
     }
 }
 
-fn request(options: &RunOptions, file: &Path, vmid: Option<&str>) -> Result<SpawnRequest, Failure> {
+fn request(options: &RunOptions, file: &Path, folder: &Path, vmid: Option<&str>) -> SpawnRequest {
     let bytes = |text: &OsString| Blob(text.clone().into_vec());
     let nowhere = || Target { tid: Tid::NONE, context: 0, tag: 0 };
     let trace = TraceOptions { target: nowhere(), buffer: 0, options: 0, mask: Blob::default() };
     let place = options.host.clone().unwrap_or_default();
-    Ok(SpawnRequest {
+    SpawnRequest {
         file: Blob(file.as_os_str().as_bytes().to_vec()),
         args: options.arguments().iter().map(bytes).collect(),
         flags: if place.is_empty() { 0 } else { ON_HOST },
@@ -93,9 +97,9 @@ fn request(options: &RunOptions, file: &Path, vmid: Option<&str>) -> Result<Spaw
         count: i32::from(options.count),
         environment: environment(options, vmid),
         whole_environment: true,
-        directory: bytes(&std::env::current_dir()?.into_os_string()),
+        directory: Blob(folder.as_os_str().as_bytes().to_vec()),
         inherited: Inherited { context: 0, output: nowhere(), trace },
-    })
+    }
 }
 
 /// Ours, with what the options and a machine of our own change.
@@ -134,8 +138,40 @@ fn explain(operator: &mut Operator, options: &RunOptions, code: Code, tried: &[B
     match code {
         Code::NoFile => not_found(&name, tried),
         Code::NoHost => no_host(operator, options),
+        Code::OutOfRes => too_many(&name, options),
         _ => Failure::refused(&name, code),
     }
+}
+
+/// The folder that we are in is the tasks', too.
+fn lost_folder(error: &std::io::Error) -> Failure {
+    let text = format!("the current folder cannot be used: {error}\n  go to another one: `cd`");
+    Failure::new(Status::Refused, text)
+}
+
+fn too_many(name: &str, options: &RunOptions) -> Failure {
+    let size: usize = environment(options, None).iter().map(|variable| variable.0.len()).sum();
+    let text = format!(
+        "{name}: {} tasks are more than can be started at once\n  each is given an environment of {} KB: start fewer, or more with less (`env -i PATH=$PATH pvm run ...`)",
+        options.count,
+        size.div_ceil(1000),
+    );
+    Failure::new(Status::Refused, text)
+}
+
+/// Why a file that may be executed is not.
+fn not_started(name: &str) -> Failure {
+    let start = std::fs::read(name).unwrap_or_default();
+    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let reason = match line.strip_prefix(b"#!") {
+        Some(program) => {
+            let program = String::from_utf8_lossy(program.trim_ascii());
+            format!("its first line names {program}, which cannot be executed")
+        }
+        None => "it is no program for this kind of computer, and no script: those begin with #!"
+            .to_owned(),
+    };
+    Failure::new(Status::NotExecutable, format!("{name}: not executable\n  {reason}"))
 }
 
 fn not_found(name: &str, tried: &[Blob]) -> Failure {
@@ -146,6 +182,9 @@ fn not_found(name: &str, tried: &[Blob]) -> Failure {
     }
     if name.contains('/') && here.is_dir() {
         return Failure::new(Status::NotExecutable, format!("{name}: a folder, not a program"));
+    }
+    if name.contains('/') && is_executable(here) {
+        return not_started(name);
     }
     let mut text = format!("{name}: no such program");
     for path in tried {
@@ -165,7 +204,7 @@ fn no_host(operator: &mut Operator, options: &RunOptions) -> Failure {
     let mut text = format!("no such host: {wanted}");
     if let Ok(Reply::Hosts { hosts }) = operator.ask(&Request::Config) {
         let names: Vec<String> = hosts.iter().map(|host| host.name.to_text()).collect();
-        text += &format!("\n  the machine has {}; `pvm add {wanted}` adds it", names.join(", "));
+        text += &format!("\n  the machine has {}", names.join(", "));
     }
     Failure::new(Status::Refused, text)
 }

@@ -146,16 +146,18 @@ impl Machine {
         let mut gone = Vec::new();
         let mut results = Vec::new();
         for name in names {
-            let outcome = match self.hosts.named(name) {
-                None => Code::NoHost.number(),
-                Some(host) if host == self.consensus.first() => Code::BadParam.number(),
-                Some(host) if gone.contains(&host) => Code::NoHost.number(),
+            let (outcome, detail) = match self.hosts.named(name) {
+                None => (Code::NoHost.number(), ""),
+                Some(host) if host == self.consensus.first() => {
+                    (Code::BadParam.number(), "the first host ends only with the whole machine")
+                }
+                Some(host) if gone.contains(&host) => (Code::NoHost.number(), "named twice"),
                 Some(host) => {
                     gone.push(host);
-                    0
+                    (0, "")
                 }
             };
-            results.push(HostResult { outcome, detail: String::new() });
+            results.push(HostResult { outcome, detail: detail.to_owned() });
         }
         let reply = Reply::HostResults { results };
         // The last one answers. This host itself, if it is among them, is the last.
