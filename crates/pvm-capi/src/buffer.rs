@@ -123,7 +123,7 @@ pub(crate) fn get(id: c_int) -> Result<&'static Slot, Code> {
 }
 
 /// The same if there is a buffer.
-fn occupied(id: c_int) -> Result<&'static Slot, Code> {
+pub(crate) fn occupied(id: c_int) -> Result<&'static Slot, Code> {
     let slot = get(id)?;
     slot.content(|_| ()).map(|()| slot)
 }
@@ -138,6 +138,11 @@ pub(crate) fn sending() -> Result<&'static Slot, Code> {
 #[inline]
 pub(crate) fn receiving() -> Result<&'static Slot, Code> {
     thread::here(|thread| thread.receiving.slot()).ok_or(Code::NoBuf)
+}
+
+/// A current buffer that another thread has freed is none.
+pub(crate) fn not_current(code: Code) -> Code {
+    if code == Code::NoSuchBuf { Code::NoBuf } else { code }
 }
 
 /// Frees a number that may be none.

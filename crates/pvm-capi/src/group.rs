@@ -10,12 +10,13 @@ use pvm::{Buffer, Gate};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Encoding, Kind, Tid};
 
-use crate::buffer::{self, Slot};
-use crate::guard::{Limit, Look, call, failed, inside, wait_for};
+use crate::buffer;
+use crate::guard::{self, Limit, Look, call, failed, inside, wait_for};
 use crate::handler;
 use crate::pack::{self, Items};
 use crate::selection::pattern;
 use crate::session::unexpected;
+use crate::slot::Slot;
 use crate::{message, pointer, session};
 
 /// Where collective messages travel; PVM's `SYSCTX_SG`.
@@ -151,11 +152,12 @@ pub(crate) unsafe extern "C" fn pvm_gsize(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_barrier(name: *const c_char, count: c_int) -> c_int {
-    call("pvm_barrier", || {
+    let answer = guard::ask(|_| {
         // SAFETY: the program's promise.
-        session::task()?.barrier(unsafe { group_name(name) }?, count)?;
-        Ok(0)
-    })
+        let group = blob(unsafe { group_name(name) }?);
+        Ok(Request::Barrier { group, count })
+    });
+    finish("pvm_barrier", answer.map(drop))
 }
 
 /// Fixes the members of a group once it has `size` of them, and returns how many they are.
@@ -177,7 +179,7 @@ pub(crate) unsafe extern "C" fn pvm_freezegroup(name: *const c_char, size: c_int
 
 /// Sends a buffer to all members but this task.
 pub(crate) fn broadcast(
-    slot: impl FnOnce() -> Result<std::sync::Arc<Slot>, Code>,
+    slot: impl FnOnce() -> Result<&'static Slot, Code>,
     name: &[u8],
     tag: c_int,
 ) -> Result<(), Code> {
@@ -190,7 +192,7 @@ pub(crate) fn broadcast(
     if tids.is_empty() {
         return Err(Code::NoInst);
     }
-    message::multicast(&*slot()?, &tids, tag, session::context())
+    message::multicast(slot()?, &tids, tag, session::context())
 }
 
 /// Sends the send buffer to all members but this task.

@@ -1,57 +1,91 @@
 //! The one door between C and Rust.
 //!
 //! Every exported function goes through here. No panic passes it; a signal handler that interrupted
-//! the library and calls it again gets `PvmAlready` instead of a deadlock; a result below zero is
-//! kept in `pvm_errno` and, if `PvmAutoErr` asks for it, told on standard error.
+//! the library and calls it again gets `PvmAlready` instead of a deadlock, except that its sends are
+//! kept and done by the interrupted call when it leaves; a result below zero is kept in `pvm_errno`
+//! and, if `PvmAutoErr` asks for it, told on standard error.
 //!
 //! A call that waits is a loop in [`wait_for`]: each look at the messages passes the door, the wait
 //! itself does not. At that moment no frame holds a lock or owns memory, so that handlers may call
 //! the library and may leave with `longjmp`.
 
-use std::cell::Cell;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use pvm::{Task, WaitToken};
 use pvm_wire::Code;
+use pvm_wire::request::{Reply, Request};
 
-use crate::say::{say, who};
+use crate::say::{say, tell};
+use crate::thread::{self, Parcel, Thread};
 use crate::{globals, session};
 
-thread_local! {
-    /// True while this thread is in the library.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
-}
-
 /// This thread is in the library for as long as this lives.
-struct Inside;
+struct Inside<'a>(&'a Thread);
 
-impl Inside {
-    fn enter() -> Result<Self, Code> {
-        if INSIDE.replace(true) {
+impl<'a> Inside<'a> {
+    #[inline]
+    fn enter(thread: &'a Thread) -> Result<Self, Code> {
+        if thread.inside.replace(true) {
             return Err(Code::Already);
         }
         // A handler of this thread must see the mark before anything is touched.
         compiler_fence(Ordering::SeqCst);
-        Ok(Self)
+        Ok(Self(thread))
     }
 }
 
-impl Drop for Inside {
+impl Drop for Inside<'_> {
+    #[inline]
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
-        INSIDE.set(false);
+        self.0.inside.set(false);
+        compiler_fence(Ordering::SeqCst);
+        // What a handler wanted to send until the mark was gone.
+        if !self.0.parcels.is_empty() {
+            send_parcels(self.0);
+        }
     }
+}
+
+#[cold]
+fn send_parcels(thread: &Thread) {
+    let sent = inside(|| Ok(thread.parcels.send_all()));
+    if let Ok(Some(code)) = sent {
+        failed("pvm_send", code);
+    }
+}
+
+/// True while this thread is in the library: a handler has interrupted it.
+pub(crate) fn is_inside() -> bool {
+    thread::here(|thread| thread.inside.get())
+}
+
+/// Sends that a handler asked for: done when the interrupted call leaves. Allocates nothing.
+pub(crate) fn put_off(count: usize, parcel: impl Fn(usize) -> Parcel) -> Result<(), Code> {
+    thread::here(|thread| thread.parcels.add(count, parcel))
 }
 
 /// Runs `body` inside the library; a panic becomes `PvmSysErr`.
+#[inline]
 pub(crate) fn inside<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Code> {
-    let _inside = Inside::enter()?;
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
-        say(b"libpvm: internal error, please report it\n");
-        Err(Code::SysErr)
+    inside_of(|_| body())
+}
+
+/// The same for a body that wants to know its thread.
+#[inline]
+pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Result<T, Code> {
+    thread::here(|thread| {
+        let _inside = Inside::enter(thread)?;
+        catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
     })
+}
+
+#[cold]
+fn panicked() -> Code {
+    say(b"libpvm: internal error, please report it\n");
+    Code::SysErr
 }
 
 /// For helpers without result codes: `fallback` where the body cannot run.
@@ -80,12 +114,14 @@ fn is_answer(call: &str, code: Code) -> bool {
         || SILENT.contains(&call)
 }
 
-/// Keeps and tells a result below zero, and gives its number back.
+/// Keeps and tells a result below zero, and gives its number back. Allocates nothing: a handler may
+/// have interrupted anything.
+#[cold]
 pub(crate) fn failed(call: &str, code: Code) -> c_int {
     globals::note_error(code);
     let auto = session::option(session::AUTO_ERR);
     if auto != 0 && !is_answer(call, code) {
-        say(format!("libpvm {}: {call}(): {code}\n", who()).as_bytes());
+        tell(format_args!("{call}(): {code}"));
         match auto {
             2 => std::process::exit(1),
             3 => std::process::abort(),
@@ -96,11 +132,15 @@ pub(crate) fn failed(call: &str, code: Code) -> c_int {
 }
 
 /// A call that does not wait: its result, or the code of what went wrong.
+#[inline]
 pub(crate) fn call(name: &str, body: impl FnOnce() -> Result<c_int, Code>) -> c_int {
-    match inside(body) {
-        Ok(value) => value,
-        Err(code) => failed(name, code),
-    }
+    inside(body).unwrap_or_else(|code| failed(name, code))
+}
+
+/// The same for a body that wants to know its thread.
+#[inline]
+pub(crate) fn call_here(name: &str, body: impl FnOnce(&Thread) -> Result<c_int, Code>) -> c_int {
+    inside_of(body).unwrap_or_else(|code| failed(name, code))
 }
 
 /// A function of the program that takes a message by its buffer number.
@@ -145,16 +185,18 @@ enum Step<T> {
 pub(crate) type Limit = pvm::Deadline;
 
 /// Looks until something is found or the limit is over (`None`). `look` runs inside the library;
-/// it owns nothing, so that the frame may be left by `longjmp` during the wait.
+/// it owns nothing, so that the frame may be left by `longjmp` during the wait. A process that
+/// leaves the machine meanwhile is told `PvmSysErr`; it does not become another task by waiting.
 pub(crate) fn wait_for<T>(
     limit: Limit,
     mut look: impl FnMut(&'static Task) -> Result<Look<T>, Code>,
 ) -> Result<Option<T>, Code> {
+    let mut waiting: Option<&'static Task> = None;
     loop {
         // Asked before the look: a message that comes after it is seen by the last look.
         let over = limit.passed();
         let step = inside(|| {
-            let task = session::task()?;
+            let task = same_task(waiting)?;
             let token = task.token();
             Ok(match look(task)? {
                 Look::Done(value) => Step::Done(value),
@@ -168,8 +210,32 @@ pub(crate) fn wait_for<T>(
             Step::Wait(..) if over => return Ok(None),
             // Whatever ended the wait, the next look tells; only a lost daemon ends the call.
             Step::Wait(task, token) => {
+                waiting = Some(task);
                 task.wait(token, limit)?;
             }
         }
+    }
+}
+
+/// The task that has been waiting, or, if none has, the one that the process is or becomes.
+pub(crate) fn same_task(waiting: Option<&'static Task>) -> Result<&'static Task, Code> {
+    let Some(waiting) = waiting else { return session::task() };
+    session::current().filter(|&task| std::ptr::eq(task, waiting)).ok_or(Code::SysErr)
+}
+
+/// Asks the machine something that it may answer late: the wait is as that for a message.
+pub(crate) fn ask(
+    request: impl FnOnce(&'static Task) -> Result<Request, Code>,
+) -> Result<Reply, Code> {
+    let (task, id) = inside(|| {
+        let task = session::task()?;
+        Ok((task, task.ask(&request(task)?)?))
+    })?;
+    loop {
+        let token = task.token();
+        if let Some(reply) = inside(|| task.answer(id))? {
+            return Ok(reply);
+        }
+        task.wait(token, Limit::Never)?;
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pvm::Buffer;
 use pvm_wire::{Code, Encoding, Envelope, Kind, RunList};
 
-use crate::buffer::{self, Slot};
+use crate::buffer;
 use crate::guard::{Limit, Look, inside, wait_for};
 use crate::handler;
 use crate::held;
@@ -177,7 +177,7 @@ unsafe extern "C" fn neopvm_new(encoding: i32, buffer: *mut i32) -> i32 {
 extern "C" fn neopvm_free(handle: i32) -> i32 {
     status(inside(|| {
         if handle != 0 {
-            buffer::get(handle)?;
+            buffer::occupied(handle)?;
             buffer::free_everywhere(handle);
         }
         Ok(())
@@ -227,7 +227,7 @@ unsafe extern "C" fn neopvm_pack_text(handle: i32, text: *const c_char, length: 
 extern "C" fn neopvm_send(handle: i32, tid: i32, tag: i32, in_context: i32) -> i32 {
     status(inside(|| {
         let slot = buffer::get(handle)?;
-        message::send(&slot, tid, tag, context(in_context)?)
+        message::send(slot, tid, tag, context(in_context)?)
     }))
 }
 
@@ -247,7 +247,7 @@ unsafe extern "C" fn neopvm_multicast(
         let slot = buffer::get(handle)?;
         // SAFETY: the caller's promise.
         let tids = unsafe { crate::pointer::array(tids, size(count)?) }?;
-        message::multicast(&slot, tids, tag, context(in_context)?)
+        message::multicast(slot, tids, tag, context(in_context)?)
     }))
 }
 
@@ -334,8 +334,8 @@ unsafe extern "C" fn neopvm_probe(
 }
 
 fn info_of(slot: &Slot) -> Result<Info, Code> {
-    slot.with(|buffer| {
-        let bytes = slot.size(buffer);
+    slot.content(|content| {
+        let (bytes, buffer) = (content.size(), &content.buffer);
         let left = bytes.saturating_sub(buffer.read_size());
         Info::new(buffer.envelope(), buffer.encoding(), bytes, left)
     })
@@ -348,7 +348,7 @@ fn info_of(slot: &Slot) -> Result<Info, Code> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_info(handle: i32, info: *mut Info) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { answer(info, || info_of(&*buffer::get(handle)?)) }
+    unsafe { answer(info, || info_of(buffer::get(handle)?)) }
 }
 
 /// Unpacks items.
@@ -420,7 +420,10 @@ fn may_be_viewed(encoding: Encoding, runs: &RunList) -> bool {
 unsafe extern "C" fn neopvm_view(handle: i32, data: *mut *const c_void, bytes: *mut u64) -> i32 {
     status(inside(|| {
         let slot = buffer::get(handle)?;
-        let (address, size) = slot.read(|buffer| {
+        let (address, size) = slot.content(|content| {
+            // What a reader has seen must stay where it is: packing begins a new message.
+            content.reading = true;
+            let buffer = &content.buffer;
             let native = buffer.envelope().layout == pvm_wire::Layout::NATIVE;
             let good = native && may_be_viewed(buffer.encoding(), buffer.runs());
             if good { Ok(buffer.view()) } else { Err(Code::NotImpl) }

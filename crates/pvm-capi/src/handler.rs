@@ -6,6 +6,7 @@
 //! registered are a handler's.
 
 use std::ffi::{CString, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pvm::{Buffer, Gate, MessageKey, Task};
 use pvm_wire::Code;
@@ -42,6 +43,8 @@ struct Handler {
 }
 
 static HANDLERS: Gate<Vec<Option<Handler>>> = Gate::new(Vec::new());
+/// False as long as there never was one: receives then need not look.
+static HANDLING: AtomicBool = AtomicBool::new(false);
 
 fn reset_after_fork() {
     HANDLERS.reset_after_fork();
@@ -58,6 +61,9 @@ pub(crate) fn forget_all() {
 /// one for a handler is returned.
 pub(crate) fn arrivals(task: &Task) -> Result<Option<Errand>, Code> {
     output::collect(task)?;
+    if !HANDLING.load(Ordering::Acquire) {
+        return Ok(None);
+    }
     let handlers = HANDLERS.enter()?;
     if handlers.iter().all(Option::is_none) {
         return Ok(None);
@@ -101,6 +107,7 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
         let since = session::task()?.pending()?.last().map(|(key, _)| *key);
         session::in_forked_child(reset_after_fork);
         let selection = Selection { source, tag, context };
+        HANDLING.store(true, Ordering::Release);
         let mut handlers = HANDLERS.enter()?;
         if handlers.iter().flatten().any(|other| selection.overlaps(other.selection)) {
             return Err(Code::Exists);

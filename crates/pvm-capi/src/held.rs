@@ -5,6 +5,7 @@
 //! arrived before anything that is still in the queue.
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pvm::{Buffer, Gate, Pattern, Task};
 use pvm_wire::{Code, Envelope};
@@ -19,6 +20,8 @@ struct Held {
 }
 
 static HELD: Gate<Vec<Held>> = Gate::new(Vec::new());
+/// False as long as nothing was ever shown: receives then need not look here.
+static SHOWING: AtomicBool = AtomicBool::new(false);
 
 /// Contexts of messages that are not the program's to choose: caught output, collective calls.
 const SYSTEM_CONTEXTS: std::ops::RangeInclusive<c_int> = 0x7_fff6..=0x7_ffff;
@@ -33,6 +36,7 @@ fn reset_after_fork() {
 /// Takes all messages out of the queue and tells the numbers of those that wait here, in order.
 pub(crate) fn show_all(task: &Task) -> Result<Vec<c_int>, Code> {
     session::in_forked_child(reset_after_fork);
+    SHOWING.store(true, Ordering::Release);
     let mut held = HELD.enter()?;
     for (key, envelope) in task.pending()? {
         if SYSTEM_CONTEXTS.contains(&envelope.context) {
@@ -48,10 +52,10 @@ pub(crate) fn show_all(task: &Task) -> Result<Vec<c_int>, Code> {
 
 /// Reads a shown message again from its start.
 pub(crate) fn put_back(id: c_int) -> Result<(), Code> {
-    match buffer::get(id) {
-        Ok(slot) => slot.with(Buffer::rewind),
+    match buffer::get(id)?.with(Buffer::rewind) {
         // The matching function freed it.
-        Err(_) => remove(id),
+        Err(Code::NoSuchBuf) => remove(id),
+        done => done,
     }
 }
 
@@ -72,6 +76,9 @@ fn first(held: &[Held], pattern: &Pattern) -> Option<usize> {
 
 /// The first message that matches, from here or from the queue.
 pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
+    if !SHOWING.load(Ordering::Acquire) {
+        return task.receive(pattern);
+    }
     let found = {
         let mut held = HELD.enter()?;
         first(&held, pattern).map(|index| held.remove(index).id)
@@ -84,14 +91,17 @@ pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, 
 
 /// Envelope and length of the first message that matches; it stays.
 pub(crate) fn probe(task: &Task, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
+    if !SHOWING.load(Ordering::Acquire) {
+        return task.probe(pattern);
+    }
     let found = {
         let held = HELD.enter()?;
         first(&held, pattern).map(|index| held[index])
     };
     if let Some(Held { envelope, id }) = found
-        && let Ok(slot) = buffer::get(id)
+        && let Ok(size) = buffer::get(id)?.with(|buffer| buffer.reported_size())
     {
-        return slot.with(|buffer| Some((envelope, buffer.reported_size())));
+        return Ok(Some((envelope, size)));
     }
     task.probe(pattern)
 }

@@ -9,10 +9,11 @@ use std::process::{Command, Stdio};
 use std::ptr;
 use std::time::{Duration, SystemTime};
 
+use pvm::Task;
 use pvm_wire::request::{HostInfo, HostResult, Reply, Request, TaskInfo, TraceOptions};
 use pvm_wire::{Blob, Code, Tid};
 
-use crate::guard::call;
+use crate::guard::{Limit, call, failed, inside};
 use crate::session::unexpected;
 use crate::{pointer, session};
 
@@ -346,13 +347,36 @@ unsafe extern "C" fn pvm_hostsync(
     })
 }
 
+/// The end of the machine ends its tasks with a signal; one that ignores it is not kept for longer.
+const END: Duration = Duration::from_secs(5);
+
+/// Waits until the daemon is gone. The caller is to see its signal and not the return of the call.
+fn wait_for_end(task: &'static Task, id: u32) {
+    let limit = Limit::after(END);
+    while !limit.passed() && task.is_alive() {
+        let token = task.token();
+        // The answer is taken so that it is not kept.
+        if inside(|| task.answer(id)).is_err() || task.wait(token, limit).is_err() {
+            return;
+        }
+    }
+}
+
 /// Ends the machine and with it all its tasks.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_halt() -> c_int {
-    call("pvm_halt", || {
-        session::task()?.request(&Request::Halt)?;
-        Ok(0)
-    })
+    let asked = inside(|| {
+        let task = session::task()?;
+        Ok((task, task.ask(&Request::Halt)?))
+    });
+    match asked {
+        Ok((task, id)) => {
+            // A daemon that is gone before it has answered has done what it was asked for.
+            wait_for_end(task, id);
+            0
+        }
+        Err(code) => failed("pvm_halt", code),
+    }
 }
 
 /// How long a daemon may take to tell that it is ready.

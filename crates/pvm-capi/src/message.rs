@@ -1,24 +1,33 @@
 //! Sending and receiving.
 
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pvm::{Buffer, Gate, Task};
 use pvm_wire::{Code, Encoding, Kind, Tid};
 
-use crate::buffer::{self, Slot};
-use crate::guard::{Limit, Look, call, failed, inside, wait_for};
+use crate::buffer;
+use crate::guard::{self, Limit, Look, call, failed, inside, wait_for};
 use crate::handler;
 use crate::held;
 use crate::pack::{self, Items};
 use crate::pointer;
 use crate::selection::pattern;
 use crate::session;
+use crate::slot::Slot;
+use crate::thread::Parcel;
 
 /// The program's own matching (`pvm_recvf`).
 pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
 
 static MATCH: Gate<Option<Match>> = Gate::new(None);
+/// False as long as no program has ever set one: receives then need not look.
+static MATCHING: AtomicBool = AtomicBool::new(false);
+
+fn custom_match() -> Result<Option<Match>, Code> {
+    if MATCHING.load(Ordering::Acquire) { Ok(*MATCH.enter()?) } else { Ok(None) }
+}
 
 /// True if a message may be sent to `tid` under `tag`.
 pub(crate) fn check_address(tid: Tid, tag: c_int) -> Result<(), Code> {
@@ -60,12 +69,44 @@ pub(crate) fn multicast(
     slot.with(|buffer| task.multicast(buffer, &to, tag, context))?
 }
 
+/// A send from a handler that interrupted the library: kept until the interrupted call leaves. What is
+/// sent is what the buffer holds then.
+pub(crate) fn put_off(
+    buffer: c_int,
+    tids: &[c_int],
+    tag: c_int,
+    context: c_int,
+) -> Result<(), Code> {
+    for &tid in tids {
+        check_address(Tid::from_c_int(tid), tag)?;
+    }
+    if buffer <= 0 {
+        return Err(if buffer == 0 { Code::NoBuf } else { Code::BadParam });
+    }
+    let own = session::current().map(Task::tid);
+    let send = |parcel: Parcel| {
+        let slot = buffer::get(parcel.buffer)?;
+        send(slot, parcel.tid, parcel.tag, parcel.context)
+    };
+    guard::put_off(tids.len(), |i| {
+        // A task that is named twice, or this one among others, gets no second message.
+        let tid = Tid::from_c_int(tids[i]);
+        let again = tids[..i].contains(&tids[i]) || tids.len() > 1 && own == Some(tid);
+        Parcel { send, buffer: if again { 0 } else { buffer }, tid: tids[i], tag, context }
+    })
+}
+
 /// Sends the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
+    if guard::is_inside() {
+        let kept = put_off(buffer::pvm_getsbuf(), &[tid], tag, session::context());
+        return kept.map_or_else(|code| failed("pvm_send", code), |()| 0);
+    }
     call("pvm_send", || {
         check_address(Tid::from_c_int(tid), tag)?;
-        send(&*buffer::sending()?, tid, tag, session::context())?;
+        let slot = buffer::sending()?;
+        send(slot, tid, tag, session::context()).map_err(buffer::not_current)?;
         Ok(0)
     })
 }
@@ -76,15 +117,24 @@ pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
 /// `tids` has `count` elements.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag: c_int) -> c_int {
-    call("pvm_mcast", || {
+    let arguments = || {
         let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
         if tag < 0 && session::option(session::RESERVED) == 0 {
             return Err(Code::BadParam);
         }
         // SAFETY: the program's promise.
-        let tids = unsafe { pointer::array(tids, count) }?;
+        unsafe { pointer::array(tids, count) }
+    };
+    if guard::is_inside() {
+        let context = session::context();
+        let kept =
+            arguments().and_then(|tids| put_off(buffer::pvm_getsbuf(), tids, tag, context));
+        return kept.map_or_else(|code| failed("pvm_mcast", code), |()| 0);
+    }
+    call("pvm_mcast", || {
+        let tids = arguments()?;
         let slot = buffer::sending()?;
-        multicast(&slot, tids, tag, session::context())?;
+        multicast(slot, tids, tag, session::context()).map_err(buffer::not_current)?;
         Ok(0)
     })
 }
@@ -138,24 +188,35 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     let received =
         begin_receive(limit, tid, tag).map_err(Stop::from).and_then(|custom| match custom {
             Some(function) => receive_matching(function, tid, tag, limit),
-            None => wait_for(limit, |task| match take(task, tid, tag)? {
-                Look::Done(message) => buffer::receive_into(message).map(Look::Done),
-                Look::Handler(due) => Ok(Look::Handler(due)),
-                Look::Nothing => Ok(Look::Nothing),
+            None => wait_for(limit, |task| {
+                let step = match take(task, tid, tag)? {
+                    // The new message takes the place of the old.
+                    Look::Done(message) => return buffer::receive_into(message).map(Look::Done),
+                    Look::Handler(due) => Look::Handler(due),
+                    Look::Nothing => Look::Nothing,
+                };
+                buffer::give_up_receiving();
+                Ok(step)
             })
             .map_err(Stop::from),
         });
     match received {
         Ok(id) => id.unwrap_or(0),
-        Err(stop) => stop.report(name),
+        Err(stop) => {
+            // The library is busy if this fails, and then the buffer is another call's.
+            let _ = inside(|| Ok(buffer::give_up_receiving()));
+            stop.report(name)
+        }
     }
 }
 
-/// Gives up the old receive buffer, and refuses what could never come.
+/// Refuses what could never come. A program's own matching finds no receive buffer.
 fn begin_receive(limit: Limit, tid: c_int, tag: c_int) -> Result<Option<Match>, Code> {
     inside(|| {
-        buffer::give_up_receiving();
-        let custom = *MATCH.enter()?;
+        let custom = custom_match()?;
+        if custom.is_some() {
+            buffer::give_up_receiving();
+        }
         let reserved = session::option(session::RESERVED) != 0;
         // PVM waits for ever here; a limit makes the call harmless.
         let never = tid != -1 && !Tid::from_c_int(tid).is_task() && !is_system(tid)
@@ -218,7 +279,7 @@ fn limit_after(seconds: i64, micros: i64) -> Limit {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
     handler::run_all();
-    let custom = inside(|| Ok(*MATCH.enter()?)).ok().flatten();
+    let custom = inside(custom_match).ok().flatten();
     if let Some(function) = custom {
         return match choose(function, tid, tag) {
             Ok(id) => id.unwrap_or(0),
@@ -285,10 +346,12 @@ fn receive_matching(
     tag: c_int,
     limit: Limit,
 ) -> Result<Option<c_int>, Stop> {
+    let mut waiting = None;
     loop {
         handler::run_all();
         let over = limit.passed();
-        let token = inside(|| Ok(session::task()?.token()))?;
+        let task = inside(|| guard::same_task(waiting))?;
+        let token = task.token();
         if let Some(id) = choose(function, tid, tag)? {
             inside(|| held::remove(id))?;
             buffer::exchange_receiving(id);
@@ -297,7 +360,8 @@ fn receive_matching(
         if over {
             return Ok(None);
         }
-        inside(session::task)?.wait(token, limit)?;
+        waiting = Some(task);
+        task.wait(token, limit)?;
     }
 }
 
@@ -309,6 +373,7 @@ fn receive_matching(
 pub(crate) unsafe extern "C" fn pvm_recvf(function: Option<Match>) -> Option<Match> {
     inside(|| {
         session::in_forked_child(|| MATCH.reset_after_fork());
+        MATCHING.store(true, Ordering::Release);
         Ok(std::mem::replace(&mut *MATCH.enter()?, function))
     })
     .ok()

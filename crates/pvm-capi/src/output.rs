@@ -13,6 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pvm::{Buffer, Gate, Task};
 use pvm_wire::{Code, Kind};
@@ -153,7 +154,13 @@ pub(crate) fn collect(task: &Task) -> Result<(), Code> {
     Ok(())
 }
 
+/// False as long as nothing was ever caught: receives then need not look.
+static CAUGHT: AtomicBool = AtomicBool::new(false);
+
 fn is_catching() -> Result<bool, Code> {
+    if !CAUGHT.load(Ordering::Acquire) {
+        return Ok(false);
+    }
     let catch = CATCH.enter()?;
     Ok(catch.stream.is_some() || !catch.open.is_empty())
 }
@@ -163,6 +170,7 @@ pub(crate) fn expect(task: &Task, tids: &[c_int]) -> Result<(), Code> {
     let here = session::option(session::OUTPUT_TID) == task.tid().as_c_int()
         && session::option(session::OUTPUT_TAG) == TAG;
     if here {
+        CAUGHT.store(true, Ordering::Release);
         CATCH.enter()?.open.extend(tids.iter().filter(|&&tid| tid > 0));
     }
     Ok(())
@@ -199,6 +207,7 @@ pub(crate) unsafe extern "C" fn pvm_catchout(stream: *mut c_void) -> c_int {
     call("pvm_catchout", || {
         let task = session::task()?;
         session::in_forked_child(reset_after_fork);
+        CAUGHT.store(true, Ordering::Release);
         collect(task)?;
         let mut catch = CATCH.enter()?;
         if stream.is_null() {

@@ -7,7 +7,7 @@ use pvm::Buffer;
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
-use crate::guard::{call, failed, inside};
+use crate::guard::{call, call_here, failed, inside};
 use crate::pointer;
 
 /// Items of a C array: where the first is, how many, and how many apart.
@@ -165,10 +165,12 @@ unsafe fn pack_call(
     count: c_int,
     stride: c_int,
 ) -> c_int {
-    call(name, || {
+    call_here(name, |thread| {
         let items = Items::new(first, count, stride)?;
+        let slot = thread.sending.slot().ok_or(Code::NoBuf)?;
         // SAFETY: the program's promise to the exported function.
-        buffer::sending()?.write(|buffer| unsafe { pack(buffer, kind, items) })??;
+        let packed = slot.write(|buffer| unsafe { pack(buffer, kind, items) });
+        packed.map_err(buffer::not_current)??;
         Ok(0)
     })
 }
@@ -181,10 +183,12 @@ unsafe fn unpack_call(
     count: c_int,
     stride: c_int,
 ) -> c_int {
-    call(name, || {
+    call_here(name, |thread| {
         let items = Items::new(first, count, stride)?;
+        let slot = thread.receiving.slot().ok_or(Code::NoBuf)?;
         // SAFETY: the program's promise to the exported function.
-        buffer::receiving()?.with(|buffer| unsafe { unpack(buffer, kind, items) })??;
+        let unpacked = slot.with(|buffer| unsafe { unpack(buffer, kind, items) });
+        unpacked.map_err(buffer::not_current)??;
         Ok(0)
     })
 }
@@ -282,7 +286,8 @@ fn pack_other(
     if id == buffer::pvm_getsbuf() {
         return Err(Code::BadParam);
     }
-    buffer::sending()?.write(|buffer| other.with(|other| how(buffer, other)))???;
+    let packed = buffer::sending()?.write_beside(other, how);
+    packed.map_err(|code| if other.is_empty() { code } else { buffer::not_current(code) })??;
     Ok(0)
 }
 

@@ -99,7 +99,6 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     call("pvm_recvinfo", || {
         // SAFETY: the program's promise.
         let (message, _) = receive(unsafe { pointer::text(name) }?, index, flags)?;
-        buffer::give_up_receiving();
         buffer::receive_into(message)
     })
 }

@@ -61,6 +61,25 @@ impl Slot {
         })
     }
 
+    /// The same with another buffer at hand. Two threads may pack each other's, so the places are
+    /// taken in one order.
+    pub(crate) fn write_beside<T>(
+        &self,
+        other: &Self,
+        body: impl FnOnce(&mut Buffer, &Buffer) -> T,
+    ) -> Result<T, Code> {
+        if std::ptr::from_ref(self) < std::ptr::from_ref(other) {
+            self.write(|own| other.with(|other| body(own, other)))?
+        } else {
+            other.with(|other| self.write(|own| body(own, other)))?
+        }
+    }
+
+    /// True if nothing is here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.content(|_| ()) == Err(Code::NoSuchBuf)
+    }
+
     /// Puts something else here if something is here; the old one is returned, or the new one if
     /// there was none.
     pub(crate) fn replace(&self, content: Content) -> Result<Result<Content, Content>, Code> {

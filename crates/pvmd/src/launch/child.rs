@@ -76,7 +76,7 @@ pub(crate) fn start(launch: &Launch, around: &mut Surroundings) -> Result<Child,
         command
     };
     command.args(launch.args.iter().map(|arg| OsStr::from_bytes(&arg.0)));
-    command.current_dir(directory(launch, around)?);
+    command.current_dir(directory(launch, around));
     set_environment(&mut command, launch, around);
     run(command, launch, around).map_err(|error| LaunchError {
         code: code_of(&error),
@@ -104,17 +104,10 @@ fn find(launch: &Launch) -> Result<PathBuf, LaunchError> {
     Err(LaunchError { code: Code::NoFile, tried })
 }
 
-fn directory(launch: &Launch, around: &Surroundings) -> Result<PathBuf, LaunchError> {
-    let wished = Path::new(OsStr::from_bytes(&launch.directory.0));
-    let wished = around.home.join(wished);
-    match (wished.is_dir(), launch.directory.0.is_empty()) {
-        (true, _) => Ok(wished),
-        (false, true) => Ok("/".into()),
-        (false, false) => {
-            let tried = vec![Blob(wished.into_os_string().as_bytes().to_vec())];
-            Err(LaunchError { code: Code::NoFile, tried })
-        }
-    }
+/// Where it starts. As in PVM a folder that this host does not have is the user's home.
+fn directory(launch: &Launch, around: &Surroundings) -> PathBuf {
+    let wished = around.home.join(OsStr::from_bytes(&launch.directory.0));
+    [wished, around.home.clone()].into_iter().find(|path| path.is_dir()).unwrap_or("/".into())
 }
 
 /// Names that PVM gives every task, with the value where the machine says nothing. The process id
@@ -277,12 +270,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_program_and_a_missing_folder_are_refused() {
+    fn a_file_that_is_no_program_is_refused() {
         let error = start(&launch("/etc/passwd", &[]), &mut surroundings()).unwrap_err();
         assert_eq!(error.tried, ["/etc/passwd".into()]);
+    }
+
+    #[test]
+    fn a_missing_folder_is_the_users_home() {
         let mut launch = launch("/bin/sh", &[]);
         launch.directory = "/no/such/folder".into();
-        let error = start(&launch, &mut surroundings()).unwrap_err();
-        assert_eq!(error.tried, ["/no/such/folder".into()]);
+        let around = surroundings();
+        assert_ne!(directory(&launch, &around), Path::new("/no/such/folder"));
+        launch.directory = "/usr".into();
+        assert_eq!(directory(&launch, &around), Path::new("/usr"));
     }
 }
