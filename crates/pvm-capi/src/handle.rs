@@ -17,6 +17,7 @@ use crate::pack::{self, Items};
 use crate::pointer::{store, text, text_or_none};
 use crate::process::{self, Spawn};
 use crate::selection::pattern;
+use crate::slot::Slot;
 use crate::{globals, group, machine, message, registry, session};
 
 /// `NEOPVM_INTERFACE`

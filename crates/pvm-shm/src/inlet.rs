@@ -80,6 +80,8 @@ pub type Arrival = (Envelope, Payload);
 impl Inlet {
     /// Reads this inbox, as `me`.
     pub fn new(me: Tid, inbox: Inbox) -> Self {
+        // A reader before this one may have died between taking the bits and reading the lanes.
+        inbox.header().put_back(u64::MAX);
         Self { me, inbox, lanes: Vec::new(), opened: 0, slabs: HashMap::new(), dropped: 0 }
     }
 

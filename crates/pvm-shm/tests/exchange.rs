@@ -181,6 +181,18 @@ fn a_sender_that_starts_anew_again_and_again_is_heard() {
 }
 
 #[test]
+fn what_a_killed_reader_had_seen_but_not_read_is_read_by_the_next() {
+    let mut keeper = keeper();
+    let first = inlet(&mut keeper, B);
+    let mut out = outbox(&mut keeper, A);
+    send(&mut keeper, &mut out, A, 7, b"hello");
+    first.inbox().header().take();
+    drop(first);
+    let mut second = inlet(&mut keeper, B);
+    assert_eq!(receive_all(&mut keeper, &mut second), [(7, b"hello".to_vec())]);
+}
+
+#[test]
 fn one_slab_serves_many_receivers_and_is_copied_for_more() {
     let mut keeper = keeper();
     let mut out = outbox(&mut keeper, A);

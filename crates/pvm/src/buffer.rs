@@ -72,6 +72,22 @@ impl Buffer {
         }
     }
 
+    /// Empties it for another message. Memory of its own is used again.
+    pub fn begin(&mut self, encoding: Encoding) {
+        let Store::Small(bytes) = std::mem::replace(&mut self.store, Store::Heap(Vec::new())) else {
+            *self = Self::new(encoding);
+            return;
+        };
+        self.envelope = Envelope::new(Tid::NONE, Tid::NONE, 0, 0);
+        self.encoding = encoding;
+        self.store = Store::Small(bytes);
+        self.size = 0;
+        self.runs = RunList::new();
+        self.cursor = Cursor::new();
+        self.in_place.clear();
+        self.sealed = false;
+    }
+
     /// A message as it arrived; none if its run list does not fit its data.
     pub(crate) fn received(envelope: Envelope, store: Store) -> Option<Self> {
         let (size, runs) = described(&envelope, &store)?;
@@ -128,6 +144,7 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Code::NoMem`]; [`Code::NotImpl`] for an in-place message.
+    #[inline]
     pub fn pack(&mut self, kind: Kind, items: &[u8]) -> Result<(), Code> {
         debug_assert!(items.len().is_multiple_of(kind.size()));
         if self.encoding == Encoding::InPlace {
@@ -191,6 +208,7 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Code::NoData`] if there are fewer; then nothing is read.
+    #[inline]
     pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
         let data = Data { store: &self.store, size: self.size };
         let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
@@ -384,18 +402,21 @@ impl Buffer {
         Ok(inner)
     }
 
+    #[inline]
     fn note(&mut self, kind: Kind, count: usize) {
         if self.encoding.has_runs() {
             self.runs.push(kind, count);
         }
     }
 
+    #[inline]
     fn append(&mut self, bytes: &[u8]) -> Result<(), Code> {
         self.reserve(bytes.len())?;
         self.write(bytes);
         Ok(())
     }
 
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
         let end = self.size + bytes.len();
         match &mut self.store {
@@ -408,6 +429,7 @@ impl Buffer {
     }
 
     /// Makes room for `more` bytes behind the data, in memory that may be written.
+    #[inline]
     fn reserve(&mut self, more: usize) -> Result<(), Code> {
         let end = self.size.checked_add(more).ok_or(Code::NoMem)?;
         let fits = match &self.store {

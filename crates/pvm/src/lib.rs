@@ -18,7 +18,7 @@ mod wait;
 
 pub use buffer::Buffer;
 pub use pvm_core::{MessageKey, Pattern};
-pub use sys::gate::{Gate, GateGuard};
+pub use sys::gate::{Gate, GateGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
 pub use task::{Members, Task, after_fork};
 pub use wait::{Deadline, WaitToken};

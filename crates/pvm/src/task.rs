@@ -182,22 +182,39 @@ impl Task {
             _ => false,
         };
         let deadline = if patient { Deadline::Never } else { Deadline::after(ANSWER) };
-        let id = self.live()?.enter()?.connection.send(request)?;
+        let id = self.ask(request)?;
         loop {
             let token = self.token();
-            let reply = {
-                let mut state = self.enter()?;
-                state.connection.receive().inspect_err(|_| self.lost())?;
-                state.connection.take(id)
-            };
-            match reply {
-                Some(Reply::Failed { code }) => return Err(code),
-                Some(reply) => return Ok(reply),
-                None => {}
+            if let Some(reply) = self.answer(id)? {
+                return Ok(reply);
             }
             if !self.wait(token, deadline)? {
                 return Err(Code::SysErr);
             }
+        }
+    }
+
+    /// Asks without waiting; the number names the question to [`Task::answer`].
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
+    pub fn ask(&self, request: &Request) -> Result<u32, Code> {
+        self.live()?.enter()?.connection.send(request)
+    }
+
+    /// The answer if it has come: take a [`Task::token`], look here, then [`Task::wait`]. It is
+    /// given once.
+    ///
+    /// # Errors
+    /// What the machine answers; as for [`Task::ask`].
+    pub fn answer(&self, id: u32) -> Result<Option<Reply>, Code> {
+        let mut state = self.enter()?;
+        // What came before the end of the connection still counts.
+        let received = state.connection.receive();
+        match state.connection.take(id) {
+            Some(Reply::Failed { code }) => Err(code),
+            Some(reply) => Ok(Some(reply)),
+            None => received.inspect_err(|_| self.lost()).map(|()| None),
         }
     }
 

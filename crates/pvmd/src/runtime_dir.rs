@@ -126,6 +126,15 @@ pub(crate) fn remove(path: &Path) {
     }
 }
 
+/// Removes what a dead owner left, unless somebody has taken the folder over.
+pub(crate) fn remove_orphan(path: &Path) {
+    let Ok(lock) = open_folder(path) else { return };
+    let free = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+    if free && same_file(&lock, path) {
+        remove(path);
+    }
+}
+
 fn clean(path: &Path) {
     for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
         // What cannot be removed does not hinder: it is made again or never looked at.
@@ -196,6 +205,18 @@ mod tests {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
+    }
+
+    #[test]
+    fn an_orphan_does_not_clean_the_folder_of_a_new_owner() {
+        let place = Place::new("orphan");
+        let owner = RuntimeDir::take(&place.0, "vm", true).unwrap();
+        let path = owner.path().to_path_buf();
+        remove_orphan(&path);
+        assert!(path.join("bell").is_dir());
+        drop(owner);
+        remove_orphan(&path);
+        assert!(!path.exists());
     }
 
     #[test]

@@ -265,7 +265,7 @@ impl Shell {
             processes::signal(*pid, SIGKILL);
         }
         self.links.goodbye().await;
-        runtime_dir::remove(Path::new(&self.begin.folder));
+        runtime_dir::remove_orphan(Path::new(&self.begin.folder));
         Ok(())
     }
 }

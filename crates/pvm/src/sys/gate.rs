@@ -7,12 +7,35 @@ use super::{futex_wait, futex_wake, thread_number};
 use pvm_wire::Code;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 /// Open.
 const FREE: u32 = 0;
 /// Added to the owner's number when others wait.
 const CONTENDED: u32 = 1 << 31;
+
+/// Stands for the only thread of the process, whichever it is.
+const ONLY: u32 = 1 << 30;
+
+/// Says no for ever.
+static NEVER: AtomicU8 = AtomicU8::new(0);
+/// Where it stands whether this process has one thread only.
+static ALONE: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const NEVER).cast_mut());
+
+/// From now on gates cost nothing while the byte at `flag` is not 0.
+///
+/// # Safety
+/// It is valid for ever, and not 0 only while the process has no second thread: the C library's
+/// `__libc_single_threaded`.
+pub unsafe fn trust_alone(flag: *const u8) {
+    ALONE.store(flag.cast_mut().cast(), Ordering::Relaxed);
+}
+
+#[inline]
+fn is_alone() -> bool {
+    // SAFETY: `NEVER`, or what the caller of `trust_alone` promised.
+    unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
+}
 
 /// A value behind such a lock.
 #[derive(Debug)]
@@ -41,12 +64,23 @@ impl<T> Gate<T> {
     ///
     /// # Errors
     /// [`Code::Already`] if this thread has the gate: a signal handler interrupted the library.
+    #[inline]
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
+        // Nobody can come between the two steps but a signal handler, which leaves before.
+        if is_alone() && self.owner.load(Ordering::Relaxed) == FREE {
+            self.owner.store(ONLY, Ordering::Relaxed);
+            return Ok(GateGuard { gate: self, _thread: std::marker::PhantomData });
+        }
+        self.enter_among_threads()
+    }
+
+    fn enter_among_threads(&self) -> Result<GateGuard<'_, T>, Code> {
         let me = thread_number();
         loop {
             match self.owner.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return Ok(GateGuard { gate: self, _thread: std::marker::PhantomData }),
                 Err(owner) if owner & !CONTENDED == me => return Err(Code::Already),
+                Err(ONLY) if is_alone() => return Err(Code::Already),
                 Err(owner) => self.wait(owner),
             }
         }
@@ -87,8 +121,11 @@ impl<T> DerefMut for GateGuard<'_, T> {
 }
 
 impl<T> Drop for GateGuard<'_, T> {
+    #[inline]
     fn drop(&mut self) {
-        if self.gate.owner.swap(FREE, Ordering::Release) & CONTENDED != 0 {
+        if is_alone() {
+            self.gate.owner.store(FREE, Ordering::Release);
+        } else if self.gate.owner.swap(FREE, Ordering::Release) & CONTENDED != 0 {
             futex_wake(&self.gate.owner);
         }
     }

@@ -107,7 +107,10 @@ fn find(launch: &Launch) -> Result<PathBuf, LaunchError> {
 /// Where it starts. As in PVM a folder that this host does not have is the user's home.
 fn directory(launch: &Launch, around: &Surroundings) -> PathBuf {
     let wished = around.home.join(OsStr::from_bytes(&launch.directory.0));
-    [wished, around.home.clone()].into_iter().find(|path| path.is_dir()).unwrap_or("/".into())
+    [wished, around.home.clone()]
+        .into_iter()
+        .find(|path| path.is_dir())
+        .unwrap_or_else(|| "/".into())
 }
 
 /// Names that PVM gives every task, with the value where the machine says nothing. The process id
