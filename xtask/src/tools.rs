@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// The interleavings of pvm-shm: the tests that have loom in their path. Its own target folder, because `--cfg loom` would rebuild everything in the common one.
 pub(crate) fn loom(root: &Path) -> Command {
-    let mut command = cargo(root, &["test", "--release", "--package=pvm-shm", "--lib", "loom"]);
+    let mut command = cargo(root, &["test", "--release", "--package=pvm-shm", "--test=loom"]);
     let target = target_folder(root).join("loom");
     command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target);
     command
