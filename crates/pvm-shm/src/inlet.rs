@@ -7,7 +7,7 @@ use crate::segment::Mapping;
 use crate::slab::{Descriptor, SlabView};
 use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Bytes, Envelope, Tid};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// A pass over the lanes takes at most this many messages from each: a quick sender must not
@@ -69,7 +69,7 @@ pub struct Inlet {
     lanes: Vec<Option<LaneIn>>,
     /// Openings of lanes that are known.
     opened: u32,
-    slabs: HashMap<SegmentId, Arc<Mapping>>,
+    slabs: BTreeMap<SegmentId, Arc<Mapping>>,
     /// Messages dropped because they made no sense.
     dropped: u64,
 }
@@ -82,7 +82,7 @@ impl Inlet {
     pub fn new(me: Tid, inbox: Inbox) -> Self {
         // A reader before this one may have died between taking the bits and reading the lanes.
         inbox.header().put_back(u64::MAX);
-        Self { me, inbox, lanes: Vec::new(), opened: 0, slabs: HashMap::new(), dropped: 0 }
+        Self { me, inbox, lanes: Vec::new(), opened: 0, slabs: BTreeMap::new(), dropped: 0 }
     }
 
     /// The inbox.

@@ -9,7 +9,8 @@ use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::{Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// Who gives out segments: the keeper, asked directly or over a socket.
@@ -71,7 +72,7 @@ struct LaneOut {
 /// The sending half.
 #[derive(Debug)]
 pub struct Outbox {
-    lanes: HashMap<Tid, LaneOut>,
+    lanes: BTreeMap<Tid, LaneOut>,
     pool: Pool,
     bell: OwnedFd,
     activity: Activity,
@@ -89,7 +90,7 @@ impl Outbox {
         let bell = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)
             .map_err(|_| Code::OutOfRes)?;
         let activity = Activity::new(mapping);
-        Ok(Self { lanes: HashMap::new(), pool: Pool::new(), bell, activity })
+        Ok(Self { lanes: BTreeMap::new(), pool: Pool::new(), bell, activity })
     }
 
     /// The host's count of awake tasks.
@@ -136,6 +137,12 @@ impl Outbox {
         match body {
             Body::Bytes(parts) => {
                 let size: usize = parts.iter().map(|part| part.len()).sum();
+                let kind = lane::Kind::Inline;
+                if size <= INLINE_MAX
+                    && let [payload] | [payload, []] | [[], payload] = parts
+                {
+                    return self.push(broker, to, Outgoing { kind, envelope, payload });
+                }
                 if size <= INLINE_MAX {
                     let mut inline = [0; INLINE_MAX];
                     let mut at = 0;
@@ -143,7 +150,6 @@ impl Outbox {
                         inline[at..at + part.len()].copy_from_slice(part);
                         at += part.len();
                     }
-                    let kind = lane::Kind::Inline;
                     let message = Outgoing { kind, envelope, payload: &inline[..size] };
                     return self.push(broker, to, message);
                 }
@@ -195,13 +201,11 @@ impl Outbox {
         Outgoing { kind, envelope, payload }: Outgoing<'_>,
     ) -> Result<Sent, Code> {
         let lane = match self.lanes.entry(to) {
-            std::collections::hash_map::Entry::Occupied(lane) => lane.into_mut(),
-            std::collections::hash_map::Entry::Vacant(place) => {
-                match open(broker, to, CELLS_FIRST) {
-                    Err(Code::NoTask) => return Ok(Sent::Gone),
-                    lane => place.insert(lane?),
-                }
-            }
+            Entry::Occupied(lane) => lane.into_mut(),
+            Entry::Vacant(place) => match open(broker, to, CELLS_FIRST) {
+                Err(Code::NoTask) => return Ok(Sent::Gone),
+                lane => place.insert(lane?),
+            },
         };
         if lane.sender.push(kind, envelope, payload).is_err() {
             // Full: a closed inbox would let a lane grow for nobody.

@@ -74,7 +74,8 @@ impl Buffer {
 
     /// Empties it for another message. Memory of its own is used again.
     pub fn begin(&mut self, encoding: Encoding) {
-        let Store::Small(bytes) = std::mem::replace(&mut self.store, Store::Heap(Vec::new())) else {
+        let Store::Small(bytes) = std::mem::replace(&mut self.store, Store::Heap(Vec::new()))
+        else {
             *self = Self::new(encoding);
             return;
         };

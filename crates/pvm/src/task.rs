@@ -15,7 +15,7 @@ use pvm_wire::{Blob, Code, Envelope, HostIndex, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -43,10 +43,10 @@ struct State {
     /// Something was put aside that another thread may wait for.
     news: bool,
     /// Messages sent to each task.
-    sequences: HashMap<Tid, u64>,
+    sequences: BTreeMap<Tid, u64>,
     /// The last message from each task of another host. Daemons that were replaced may hand a
     /// message on twice.
-    heard: HashMap<Tid, u64>,
+    heard: BTreeMap<Tid, u64>,
 }
 
 /// The members of a group.
@@ -118,8 +118,8 @@ impl Task {
                 mailbox: Mailbox::new(),
                 home: welcome.tid.host(),
                 news: false,
-                sequences: HashMap::new(),
-                heard: HashMap::new(),
+                sequences: BTreeMap::new(),
+                heard: BTreeMap::new(),
             }),
             welcome,
             generation: AtomicU32::new(0),
@@ -254,7 +254,7 @@ impl Task {
         if to.iter().any(|tid| !tid.is_task()) {
             return Err(Code::BadParam);
         }
-        let mut seen = HashSet::from([self.tid()]);
+        let mut seen = BTreeSet::from([self.tid()]);
         let others: Vec<Tid> = to.iter().copied().filter(|tid| seen.insert(*tid)).collect();
         self.send_all(buffer, &others, tag, context)
     }
