@@ -113,7 +113,9 @@ impl Inlet {
             bits |= more;
         }
         self.refresh(broker);
-        for bit in (0..LANE_BITS).filter(|bit| bits & 1 << bit != 0) {
+        while bits != 0 {
+            let bit = bits.trailing_zeros();
+            bits &= bits - 1;
             let first = if bit == 0 { LANE_BITS } else { bit };
             for place in (first as usize..self.lanes.len()).step_by(LANE_BITS as usize) {
                 self.drain(broker, place, out);
