@@ -16,13 +16,28 @@
  * pvm3.h, too: pvm_bufinfo, pvm_setsbuf, pvm_putinfo and so on take it. 0 is no buffer. Whoever gets a
  * buffer frees it with neopvm_free. A sent buffer stays and can be sent again.
  *
- * Types are PVM_BYTE to PVM_ULONG of pvm3.h, encodings PvmDataDefault, PvmDataRaw and PvmDataInPlace.
+ * Types, encodings, results and flags are the numbers of pvm3.h; those that the calls here need stand
+ * below under names of their own, so that this file needs no other.
+ *
+ * Texts that go in end with 0 unless a length goes with them; their bytes are taken as they are.
+ * Pointers for answers may be null where the answer is not wanted, except where an answer is all that
+ * a call is for.
  *
  * Time limits are nanoseconds: negative waits for ever, 0 does not wait. A limit that is over is no
  * error: the status is 0 and the buffer is 0.
  *
  * Wildcards: -1 as source or tag means any.
  * Contexts: NEOPVM_CURRENT_CONTEXT means the one that pvm_setcontext has set.
+ *
+ * Signals. A signal that the program handles does not end a wait: a runtime that wants to look at its
+ * own flags waits with limits, or on neopvm_descriptor. A handler that has interrupted the library gets
+ * PvmAlready from every call but neopvm_send and neopvm_multicast: up to 32 sends are kept and done
+ * when the interrupted call leaves. Handlers may leave a waiting neopvm_receive, neopvm_get or neopvm_barrier by longjmp.
+ *
+ * neopvm_leave by one thread ends the waits of all others with PvmSysErr.
+ *
+ * The calls of pvm3.h that are not repeated here (pvm_getopt, pvm_tidtohost, pvm_addhosts ...) can be
+ * used beside these. They keep pvm_errno, and print unless pvm_setopt(PvmAutoErr, 0) was called.
  */
 #ifndef NEOPVM_H
 #define NEOPVM_H
@@ -31,6 +46,33 @@
 
 /* Counts changes of this file that a caller could notice. */
 #define NEOPVM_INTERFACE 1
+
+#define NEOPVM_OK 0
+#define NEOPVM_BAD_PARAMETER (-2)
+#define NEOPVM_TOO_LARGE (-4)     /* the room is too small */
+#define NEOPVM_END (-5)           /* of the message */
+#define NEOPVM_NO_MACHINE (-14)   /* no daemon, or no longer */
+#define NEOPVM_NO_BUFFER (-16)
+#define NEOPVM_NO_PARENT (-23)
+#define NEOPVM_NOT_POSSIBLE (-24)
+#define NEOPVM_ALREADY (-30)      /* a handler has interrupted the library */
+#define NEOPVM_NOT_FOUND (-32)
+
+#define NEOPVM_DEFAULT 0          /* converted for receivers of another kind */
+#define NEOPVM_RAW 1              /* bytes as they are in memory */
+#define NEOPVM_IN_PLACE 2         /* read from the program's memory by each send */
+
+#define NEOPVM_BYTE 1             /*  1 byte each */
+#define NEOPVM_SHORT 2            /*  2 */
+#define NEOPVM_INT 3              /*  4 */
+#define NEOPVM_FLOAT 4            /*  4 */
+#define NEOPVM_COMPLEX 5          /*  8: two floats */
+#define NEOPVM_DOUBLE 6           /*  8 */
+#define NEOPVM_DOUBLE_COMPLEX 7   /* 16: two doubles */
+#define NEOPVM_LONG 8             /*  8 where the library's C has longs of 8 */
+#define NEOPVM_UNSIGNED_SHORT 9
+#define NEOPVM_UNSIGNED_INT 10
+#define NEOPVM_UNSIGNED_LONG 11
 
 #define NEOPVM_FOREVER (-1)
 #define NEOPVM_ANY (-1)
@@ -158,8 +200,37 @@ int32_t neopvm_descriptor(int32_t *descriptor);
 
 /* ---- Named messages (pvm_putinfo and its kin) ---- */
 
+#define NEOPVM_NAME_PERSISTENT 1      /* stays when its owner has gone */
+#define NEOPVM_NAME_MANY 2            /* several under one name, each with an index */
+#define NEOPVM_NAME_OVERWRITABLE 4    /* by other tasks */
+#define NEOPVM_NAME_FIRST 8           /* get: the first at or behind the index */
+#define NEOPVM_NAME_TAKE 16           /* get: and remove it */
+#define NEOPVM_NAME_WAIT 32           /* get: wait until it is there */
+
+/* The message of `buffer` under a name; `index` tells its place. */
 int32_t neopvm_put(const char *name, neopvm_buffer buffer, int32_t flags, int32_t *index);
+
+/* PvmNotFound if there is none and none is waited for. */
 int32_t neopvm_get(const char *name, int32_t index, int32_t flags, neopvm_buffer *buffer);
+
+int32_t neopvm_delete(const char *name, int32_t index);
+
+/* ---- Groups ---- */
+
+/* `instance` is this task's number in the group. */
+int32_t neopvm_join(const char *group, int32_t *instance);
+int32_t neopvm_leave_group(const char *group);
+
+/* Fills up to `room` ids, by instance number, 0 where nobody is, and tells how many there are. */
+int32_t neopvm_members(const char *group, int32_t *tids, uint64_t room, uint64_t *count);
+
+/* Waits until `count` members have called it; -1 means all. */
+int32_t neopvm_barrier(const char *group, int32_t count);
+
+/* ---- Contexts: messages of one are not seen in another ---- */
+
+int32_t neopvm_new_context(int32_t *context);
+int32_t neopvm_free_context(int32_t context);
 
 /* ---- The machine ---- */
 
@@ -170,7 +241,23 @@ int32_t neopvm_get(const char *name, int32_t index, int32_t flags, neopvm_buffer
 int32_t neopvm_spawn(const char *program, const char *const *args, int32_t flags,
                      const char *place, int32_t count, int32_t *outcomes, int32_t *started);
 
-/* Fills up to `room` entries and tells how many there are. */
+/* A task that does not exist is no error. Signal 15 is what pvm_kill sends. */
+int32_t neopvm_signal(int32_t tid, int32_t number);
+
+#define NEOPVM_TASK_EXIT 1
+#define NEOPVM_HOST_DELETE 2
+#define NEOPVM_HOST_ADD 3
+#define NEOPVM_CANCEL 256             /* added to one of them */
+
+/*
+ * Asks for messages under `tag` when one of the `count` tasks or hosts ends: one int, its id. For
+ * NEOPVM_HOST_ADD `tids` is null and `count` tells how many messages are wanted, -1 being all: each
+ * has the number of new hosts and their ids.
+ */
+int32_t neopvm_notify(int32_t kind, int32_t tag, int32_t context, const int32_t *tids,
+                      int32_t count);
+
+/* Fills up to `room` entries and tells how many there are. `where`: 0 is all, or a host, or a task. */
 int32_t neopvm_hosts(struct neopvm_host *hosts, uint64_t room, uint64_t *count);
 int32_t neopvm_tasks(int32_t where, struct neopvm_task *tasks, uint64_t room, uint64_t *count);
 

@@ -142,7 +142,7 @@ pub(crate) unsafe extern "C" fn pvmfperror_(text: *const c_char, info: Out, leng
 pub(crate) unsafe extern "C" fn pvmfaddhost_(host: *const c_char, info: Out, length: Length) {
     // SAFETY: the program's promise.
     let host = unsafe { input(host, length) };
-    let result = call("pvm_addhosts", || machine::change_host(host.into_bytes(), true));
+    let result = machine::change_host(host.into_bytes(), true);
     // SAFETY: the program's promise.
     unsafe { store(info, result) };
 }
@@ -155,7 +155,7 @@ pub(crate) unsafe extern "C" fn pvmfaddhost_(host: *const c_char, info: Out, len
 pub(crate) unsafe extern "C" fn pvmfdelhost_(host: *const c_char, info: Out, length: Length) {
     // SAFETY: the program's promise.
     let host = unsafe { input(host, length) };
-    let result = call("pvm_delhosts", || machine::change_host(host.into_bytes(), false));
+    let result = machine::change_host(host.into_bytes(), false);
     // SAFETY: the program's promise.
     unsafe { store(info, result) };
 }

@@ -28,7 +28,7 @@ pub(crate) type Operation =
 
 /// # Safety
 /// `name` is null or ends with 0.
-unsafe fn group_name<'a>(name: *const c_char) -> Result<&'a [u8], Code> {
+pub(crate) unsafe fn group_name<'a>(name: *const c_char) -> Result<&'a [u8], Code> {
     // SAFETY: the caller's promise.
     let name = unsafe { pointer::text_or_none(name) }.unwrap_or_default();
     if name.is_empty() { Err(Code::NullGroup) } else { Ok(name) }
@@ -42,7 +42,7 @@ fn blob(name: &[u8]) -> Blob {
 static FROZEN: Gate<BTreeMap<Vec<u8>, Vec<Tid>>> = Gate::new(BTreeMap::new());
 
 /// Ids by instance; `NONE` where nobody is.
-fn members(name: &[u8]) -> Result<Vec<Tid>, Code> {
+pub(crate) fn members(name: &[u8]) -> Result<Vec<Tid>, Code> {
     session::task()?;
     if let Some(tids) = FROZEN.enter()?.get(name) {
         return Ok(tids.clone());
@@ -66,20 +66,36 @@ fn number(request: &Request) -> Result<c_int, Code> {
 }
 
 /// Joins a group and returns the instance number.
+pub(crate) fn join(name: &[u8]) -> Result<c_int, Code> {
+    session::task()?;
+    if FROZEN.enter()?.contains_key(name) {
+        return Err(Code::NotInGroup);
+    }
+    number(&Request::JoinGroup { group: blob(name) })
+}
+
+/// Leaves a group.
+pub(crate) fn leave(name: &[u8]) -> Result<(), Code> {
+    FROZEN.enter()?.remove(name);
+    number(&Request::LeaveGroup { group: blob(name) }).map(drop)
+}
+
+/// Waits until `count` members have called. Called outside of the library.
+pub(crate) fn barrier<'a>(
+    name: impl FnOnce() -> Result<&'a [u8], Code>,
+    count: c_int,
+) -> Result<(), Code> {
+    guard::ask(|_| Ok(Request::Barrier { group: blob(name()?), count })).map(drop)
+}
+
+/// Joins a group and returns the instance number.
 ///
 /// # Safety
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
-    call("pvm_joingroup", || {
-        // SAFETY: the program's promise.
-        let name = unsafe { group_name(name) }?;
-        session::task()?;
-        if FROZEN.enter()?.contains_key(name) {
-            return Err(Code::NotInGroup);
-        }
-        number(&Request::JoinGroup { group: blob(name) })
-    })
+    // SAFETY: the program's promise.
+    call("pvm_joingroup", || join(unsafe { group_name(name) }?))
 }
 
 /// Leaves a group.
@@ -88,12 +104,8 @@ pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
-    call("pvm_lvgroup", || {
-        // SAFETY: the program's promise.
-        let name = unsafe { group_name(name) }?;
-        FROZEN.enter()?.remove(name);
-        number(&Request::LeaveGroup { group: blob(name) }).map(|_| 0)
-    })
+    // SAFETY: the program's promise.
+    call("pvm_lvgroup", || leave(unsafe { group_name(name) }?).map(|()| 0))
 }
 
 /// The task with an instance number.
@@ -152,12 +164,8 @@ pub(crate) unsafe extern "C" fn pvm_gsize(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_barrier(name: *const c_char, count: c_int) -> c_int {
-    let answer = guard::ask(|_| {
-        // SAFETY: the program's promise.
-        let group = blob(unsafe { group_name(name) }?);
-        Ok(Request::Barrier { group, count })
-    });
-    finish("pvm_barrier", answer.map(drop))
+    // SAFETY: the program's promise.
+    finish("pvm_barrier", barrier(|| unsafe { group_name(name) }, count))
 }
 
 /// Fixes the members of a group once it has `size` of them, and returns how many they are.

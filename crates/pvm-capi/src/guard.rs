@@ -76,10 +76,10 @@ pub(crate) fn inside<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Cod
 /// The same for a body that wants to know its thread.
 #[inline]
 pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Result<T, Code> {
-    thread::here(|thread| {
-        let _inside = Inside::enter(thread)?;
-        catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
-    })
+    // SAFETY: it stays as long as this thread does, and has no destructor.
+    let thread = unsafe { &*thread::address() };
+    let _inside = Inside::enter(thread)?;
+    catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
 }
 
 #[cold]

@@ -3,6 +3,8 @@
 //! A handle is a number of the buffer table, so both interfaces can be mixed. No call prints, keeps
 //! an error or has a current buffer; each answers a status.
 
+mod machine;
+
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
@@ -10,15 +12,15 @@ use pvm::Buffer;
 use pvm_wire::{Code, Encoding, Envelope, Kind, RunList};
 
 use crate::buffer;
-use crate::guard::{Limit, Look, inside, wait_for};
+use crate::guard::{self, Limit, Look, inside, wait_for};
 use crate::handler;
 use crate::held;
 use crate::pack::{self, Items};
-use crate::pointer::{store, text, text_or_none};
-use crate::process::{self, Spawn};
+use crate::pointer::{store, text};
+use crate::process;
 use crate::selection::pattern;
 use crate::slot::Slot;
-use crate::{globals, group, machine, message, registry, session};
+use crate::{globals, group, message, session};
 
 /// `NEOPVM_INTERFACE`
 const INTERFACE: i32 = 1;
@@ -52,39 +54,6 @@ impl Info {
     }
 }
 
-/// `struct neopvm_host`
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Host {
-    tid: i32,
-    speed: i32,
-    signature: i32,
-    cores: u32,
-    name: [u8; 256],
-    arch: [u8; 64],
-}
-
-/// `struct neopvm_task`
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskLine {
-    tid: i32,
-    parent: i32,
-    host: i32,
-    flags: i32,
-    pid: u32,
-    reserved: u32,
-    name: [u8; 256],
-}
-
-/// A text in a field of fixed size: cut if need be, always ended by 0.
-fn field<const N: usize>(text: &[u8]) -> [u8; N] {
-    let mut field = [0; N];
-    let length = text.len().min(N - 1);
-    field[..length].copy_from_slice(&text[..length]);
-    field
-}
-
 /// The status of a call without an answer.
 fn status(result: Result<(), Code>) -> i32 {
     result.map_or_else(Code::number, |()| 0)
@@ -109,7 +78,11 @@ unsafe fn answer<T>(out: *mut T, body: impl FnOnce() -> Result<T, Code>) -> i32 
 fn context(context: i32) -> Result<i32, Code> {
     // The context of a spawned task is known once it is enrolled.
     session::task()?;
-    Ok(if context == -1 { session::context() } else { context })
+    Ok(known_context(context))
+}
+
+fn known_context(context: i32) -> i32 {
+    if context == -1 { session::context() } else { context }
 }
 
 fn size(number: u64) -> Result<usize, Code> {
@@ -226,6 +199,9 @@ unsafe extern "C" fn neopvm_pack_text(handle: i32, text: *const c_char, length: 
 /// Sends a buffer.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_send(handle: i32, tid: i32, tag: i32, in_context: i32) -> i32 {
+    if guard::is_inside() {
+        return status(message::put_off(handle, &[tid], tag, known_context(in_context)));
+    }
     status(inside(|| {
         let slot = buffer::get(handle)?;
         message::send(slot, tid, tag, context(in_context)?)
@@ -244,10 +220,15 @@ unsafe extern "C" fn neopvm_multicast(
     tag: i32,
     in_context: i32,
 ) -> i32 {
+    // SAFETY: the caller's promise.
+    let list = || unsafe { crate::pointer::array(tids, size(count)?) };
+    if guard::is_inside() {
+        let context = known_context(in_context);
+        return status(list().and_then(|tids| message::put_off(handle, tids, tag, context)));
+    }
     status(inside(|| {
         let slot = buffer::get(handle)?;
-        // SAFETY: the caller's promise.
-        let tids = unsafe { crate::pointer::array(tids, size(count)?) }?;
+        let tids = list()?;
         message::multicast(slot, tids, tag, context(in_context)?)
     }))
 }
@@ -447,150 +428,6 @@ unsafe extern "C" fn neopvm_descriptor(descriptor: *mut c_int) -> i32 {
     unsafe { answer(descriptor, || session::task()?.descriptor()) }
 }
 
-/// Puts a message under a name.
-///
-/// # Safety
-/// `name` is null or ends with 0; `index` is null or points to a number.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn neopvm_put(
-    name: *const c_char,
-    handle: i32,
-    flags: i32,
-    index: *mut i32,
-) -> i32 {
-    status(inside(|| {
-        // SAFETY: the caller's promise.
-        let name = unsafe { text(name) }?;
-        let placed = with(handle, |buffer| registry::put(name, buffer, flags))?;
-        // SAFETY: the caller's promise.
-        unsafe { store(index, placed) };
-        Ok(())
-    }))
-}
-
-/// Gets the message under a name.
-///
-/// # Safety
-/// `name` is null or ends with 0; `buffer` points to a handle.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn neopvm_get(
-    name: *const c_char,
-    index: i32,
-    flags: i32,
-    buffer: *mut i32,
-) -> i32 {
-    let get = || {
-        // SAFETY: the caller's promise.
-        let (message, _) = registry::receive(unsafe { text(name) }?, index, flags)?;
-        buffer::insert_received(message)
-    };
-    // SAFETY: the caller's promise.
-    unsafe { answer(buffer, get) }
-}
-
-/// Starts programs.
-///
-/// # Safety
-/// The texts are null or end with 0, `args` is null or ends with null, `outcomes` has `count`
-/// elements, `started` is null or points to a number.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn neopvm_spawn(
-    program: *const c_char,
-    args: *const *const c_char,
-    flags: i32,
-    place: *const c_char,
-    count: i32,
-    outcomes: *mut i32,
-    started: *mut i32,
-) -> i32 {
-    status(inside(|| {
-        // SAFETY: the caller's promise.
-        let file = unsafe { text(program) }?;
-        // SAFETY: the caller's promise.
-        let place = unsafe { text_or_none(place) }.unwrap_or_default();
-        // SAFETY: the caller's promise.
-        let args = unsafe { process::arguments(args) };
-        let results = process::spawn(Spawn { file, args, flags, place, count })?;
-        for (i, &result) in results.iter().enumerate().filter(|_| !outcomes.is_null()) {
-            // SAFETY: the caller's promise.
-            unsafe { outcomes.add(i).write(result) };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { store(started, process::started(&results)?) };
-        Ok(())
-    }))
-}
-
-/// Fills the caller's array with as many lines as it has room for.
-///
-/// # Safety
-/// `out` is null or has `room` elements; `count` is null or points to a number.
-unsafe fn fill<T>(lines: &[T], out: *mut T, room: u64, count: *mut u64) -> Result<(), Code>
-where
-    T: Copy,
-{
-    let room = if out.is_null() { 0 } else { size(room)? };
-    for (i, &line) in lines.iter().enumerate().take(room) {
-        // SAFETY: the caller's promise.
-        unsafe { out.add(i).write(line) };
-    }
-    // SAFETY: the caller's promise.
-    unsafe { store(count, lines.len() as u64) };
-    Ok(())
-}
-
-/// The hosts.
-///
-/// # Safety
-/// `hosts` is null or has `room` elements; `count` is null or points to a number.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn neopvm_hosts(hosts: *mut Host, room: u64, count: *mut u64) -> i32 {
-    status(inside(|| {
-        let lines: Vec<Host> = machine::hosts()?
-            .iter()
-            .map(|host| Host {
-                tid: host.tid.as_c_int(),
-                speed: host.speed,
-                signature: host.signature,
-                cores: host.cores,
-                name: field(&host.name.0),
-                arch: field(&host.arch.0),
-            })
-            .collect();
-        // SAFETY: the caller's promise.
-        unsafe { fill(&lines, hosts, room, count) }
-    }))
-}
-
-/// The tasks.
-///
-/// # Safety
-/// `tasks` is null or has `room` elements; `count` is null or points to a number.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn neopvm_tasks(
-    place: i32,
-    tasks: *mut TaskLine,
-    room: u64,
-    count: *mut u64,
-) -> i32 {
-    status(inside(|| {
-        let lines: Vec<TaskLine> = machine::tasks(place)?
-            .iter()
-            .map(|task| TaskLine {
-                tid: task.tid.as_c_int(),
-                parent: task.parent.as_c_int(),
-                host: task.host.as_c_int(),
-                flags: task.flags,
-                pid: task.pid,
-                reserved: 0,
-                name: field(&task.name.0),
-            })
-            .collect();
-        // SAFETY: the caller's promise.
-        unsafe { fill(&lines, tasks, room, count) }
-    }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -598,13 +435,5 @@ mod tests {
     #[test]
     fn the_structures_have_no_holes_that_a_binding_could_miss() {
         assert_eq!(size_of::<Info>(), 40);
-        assert_eq!(size_of::<Host>(), 16 + 256 + 64);
-        assert_eq!(size_of::<TaskLine>(), 24 + 256);
-    }
-
-    #[test]
-    fn a_text_in_a_field_always_ends() {
-        assert_eq!(field::<4>(b"ab"), *b"ab\0\0");
-        assert_eq!(field::<4>(b"abcdef"), *b"abc\0");
     }
 }

@@ -13,7 +13,7 @@ use pvm::Task;
 use pvm_wire::request::{HostInfo, HostResult, Reply, Request, TaskInfo, TraceOptions};
 use pvm_wire::{Blob, Code, Tid};
 
-use crate::guard::{Limit, call, failed, inside};
+use crate::guard::{self, Limit, call, failed, inside};
 use crate::session::unexpected;
 use crate::{pointer, session};
 
@@ -216,20 +216,21 @@ pub(crate) unsafe extern "C" fn pvm_archcode(name: *const c_char) -> c_int {
     })
 }
 
-/// Asks for hosts to be added or deleted and tells how many were.
+/// Asks for hosts to be added or deleted and tells how many were. Adding may take long, so this is
+/// called outside of the library.
 fn change_hosts(
-    names: &[Blob],
+    names: impl FnOnce() -> Result<Vec<Blob>, Code>,
     adding: bool,
     mut tell: impl FnMut(usize, c_int),
 ) -> Result<c_int, Code> {
-    if names.is_empty() {
-        return Err(Code::BadParam);
-    }
-    let hosts = names.to_vec();
-    let request = if adding { Request::AddHosts { hosts } } else { Request::DelHosts { hosts } };
-    let Reply::HostResults { results } = session::task()?.request(&request)? else {
-        return Err(unexpected());
-    };
+    let reply = guard::ask(|_| {
+        let hosts = names()?;
+        if hosts.is_empty() {
+            return Err(Code::BadParam);
+        }
+        Ok(if adding { Request::AddHosts { hosts } } else { Request::DelHosts { hosts } })
+    })?;
+    let Reply::HostResults { results } = reply else { return Err(unexpected()) };
     let mut done = 0;
     for (i, HostResult { outcome, .. }) in results.iter().enumerate() {
         tell(i, *outcome);
@@ -238,11 +239,15 @@ fn change_hosts(
     count(done)
 }
 
-/// Adds or deletes hosts for Fortran: one name, one result.
-pub(crate) fn change_host(name: Vec<u8>, adding: bool) -> Result<c_int, Code> {
+const fn name_of_change(adding: bool) -> &'static str {
+    if adding { "pvm_addhosts" } else { "pvm_delhosts" }
+}
+
+/// Adds or deletes a host for Fortran: one name, one result.
+pub(crate) fn change_host(name: Vec<u8>, adding: bool) -> c_int {
     let mut outcome = 0;
-    change_hosts(&[name.into()], adding, |_, result| outcome = result)?;
-    Ok(outcome)
+    let changed = change_hosts(|| Ok(vec![name.into()]), adding, |_, result| outcome = result);
+    changed.map_or_else(|code| failed(name_of_change(adding), code), |_| outcome)
 }
 
 /// # Safety
@@ -252,21 +257,29 @@ unsafe fn change_hosts_call(
     number: c_int,
     results: *mut c_int,
     adding: bool,
-) -> Result<c_int, Code> {
-    let number = usize::try_from(number).map_err(|_| Code::BadParam)?;
+) -> c_int {
     // SAFETY: the caller's promise.
-    let names = unsafe { pointer::array(names, number) }?;
-    let mut list = Vec::new();
-    for &name in names {
-        // SAFETY: the caller's promise.
-        list.push(unsafe { pointer::text(name) }?.to_vec().into());
-    }
-    change_hosts(&list, adding, |i, outcome| {
-        if !results.is_null() && i < number {
+    let list = || unsafe { texts(names, number) };
+    let changed = change_hosts(list, adding, |i, outcome| {
+        if !results.is_null() && c_int::try_from(i).is_ok_and(|i| i < number) {
             // SAFETY: the caller's promise.
             unsafe { results.add(i).write(outcome) };
         }
-    })
+    });
+    changed.unwrap_or_else(|code| failed(name_of_change(adding), code))
+}
+
+/// # Safety
+/// `list` has `number` texts.
+unsafe fn texts(list: *const *const c_char, number: c_int) -> Result<Vec<Blob>, Code> {
+    let number = usize::try_from(number).map_err(|_| Code::BadParam)?;
+    let mut all = Vec::new();
+    // SAFETY: the caller's promise.
+    for &text in unsafe { pointer::array(list, number) }? {
+        // SAFETY: the caller's promise.
+        all.push(unsafe { pointer::text(text) }?.to_vec().into());
+    }
+    Ok(all)
 }
 
 /// Adds hosts.
@@ -280,7 +293,7 @@ pub(crate) unsafe extern "C" fn pvm_addhosts(
     results: *mut c_int,
 ) -> c_int {
     // SAFETY: the program's promise.
-    call("pvm_addhosts", || unsafe { change_hosts_call(names, number, results, true) })
+    unsafe { change_hosts_call(names, number, results, true) }
 }
 
 /// Deletes hosts.
@@ -294,7 +307,7 @@ pub(crate) unsafe extern "C" fn pvm_delhosts(
     results: *mut c_int,
 ) -> c_int {
     // SAFETY: the program's promise.
-    call("pvm_delhosts", || unsafe { change_hosts_call(names, number, results, false) })
+    unsafe { change_hosts_call(names, number, results, false) }
 }
 
 /// Microseconds since 1970.
@@ -426,16 +439,8 @@ unsafe extern "C" fn pvm_start_pvmd(
     args: *const *const c_char,
     _block: c_int,
 ) -> c_int {
-    call("pvm_start_pvmd", || {
-        let number = usize::try_from(number).map_err(|_| Code::BadParam)?;
-        let mut list = Vec::new();
-        // SAFETY: the program's promise.
-        for &arg in unsafe { pointer::array(args, number) }? {
-            // SAFETY: the program's promise.
-            list.push(unsafe { pointer::text(arg) }?.to_vec().into());
-        }
-        start_daemon(&list)
-    })
+    // SAFETY: the program's promise.
+    call("pvm_start_pvmd", || start_daemon(&unsafe { texts(args, number) }?))
 }
 
 /// PVM's way to ask daemons for debugging output. There is nothing to ask for.

@@ -127,8 +127,7 @@ pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag:
     };
     if guard::is_inside() {
         let context = session::context();
-        let kept =
-            arguments().and_then(|tids| put_off(buffer::pvm_getsbuf(), tids, tag, context));
+        let kept = arguments().and_then(|tids| put_off(buffer::pvm_getsbuf(), tids, tag, context));
         return kept.map_or_else(|code| failed("pvm_mcast", code), |()| 0);
     }
     call("pvm_mcast", || {
@@ -204,7 +203,10 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
         Ok(id) => id.unwrap_or(0),
         Err(stop) => {
             // The library is busy if this fails, and then the buffer is another call's.
-            let _ = inside(|| Ok(buffer::give_up_receiving()));
+            let _ = inside(|| {
+                buffer::give_up_receiving();
+                Ok(())
+            });
             stop.report(name)
         }
     }

@@ -227,7 +227,8 @@ pub(crate) unsafe fn arguments(list: *const *const c_char) -> Vec<Blob> {
     args
 }
 
-fn signal(tid: c_int, signal: c_int) -> Result<c_int, Code> {
+/// Sends a signal to a task.
+pub(crate) fn signal(tid: c_int, signal: c_int) -> Result<c_int, Code> {
     let tid = Tid::from_c_int(tid);
     if !tid.is_task() {
         return Err(Code::BadParam);
@@ -270,6 +271,43 @@ const HOST_ADD: c_int = 3;
 const ROUTE_DELETE: c_int = 5;
 const CANCEL: c_int = 256;
 
+/// What `pvm_notify` asks for.
+pub(crate) struct Notice<'a> {
+    pub(crate) kind: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) context: c_int,
+    pub(crate) count: c_int,
+    /// Whom it is about, for kinds that are about somebody.
+    pub(crate) tids: &'a [c_int],
+}
+
+/// True for a kind of notice that is about tasks or hosts that are named.
+fn has_subjects(kind: c_int) -> bool {
+    matches!(kind & !CANCEL, TASK_EXIT | HOST_DELETE | ROUTE_DELETE)
+}
+
+/// Asks for notices.
+pub(crate) fn notify(notice: Notice<'_>) -> Result<(), Code> {
+    let cancel = notice.kind & CANCEL != 0;
+    let kind = notice.kind & !CANCEL;
+    if !(TASK_EXIT..=ROUTE_DELETE).contains(&kind) || notice.tag < 0 {
+        return Err(Code::BadParam);
+    }
+    let watched = if has_subjects(kind) { notice.tids } else { &[] };
+    let good = |&tid: &c_int| match kind {
+        HOST_DELETE => tid != 0 && Tid::from_c_int(tid).host().0 != 0,
+        _ => Tid::from_c_int(tid).is_task(),
+    };
+    if has_subjects(kind) && watched.is_empty() || !watched.iter().all(good) {
+        return Err(Code::BadParam);
+    }
+    let tids = watched.iter().map(|&tid| Tid::from_c_int(tid)).collect();
+    let count = if kind >= HOST_ADD { notice.count } else { 0 };
+    let Notice { context, tag, .. } = notice;
+    session::task()?.request(&Request::Notify { kind, cancel, context, tag, count, tids })?;
+    Ok(())
+}
+
 /// Asks for notices.
 ///
 /// # Safety
@@ -282,32 +320,11 @@ pub(crate) unsafe extern "C" fn pvm_notify(
     tids: *const c_int,
 ) -> c_int {
     call("pvm_notify", || {
-        let cancel = kind & CANCEL != 0;
-        let kind = kind & !CANCEL;
-        if !(TASK_EXIT..=ROUTE_DELETE).contains(&kind) || tag < 0 {
-            return Err(Code::BadParam);
-        }
-        let watched = if matches!(kind, TASK_EXIT | HOST_DELETE | ROUTE_DELETE) {
-            let number = usize::try_from(count).unwrap_or(0);
-            if number == 0 {
-                return Err(Code::BadParam);
-            }
-            // SAFETY: the program's promise.
-            unsafe { pointer::array(tids, number) }?
-        } else {
-            &[]
-        };
-        let good = |&&tid: &&c_int| match kind {
-            HOST_DELETE => tid != 0 && Tid::from_c_int(tid).host().0 != 0,
-            _ => Tid::from_c_int(tid).is_task(),
-        };
-        if watched.iter().filter(good).count() != watched.len() {
-            return Err(Code::BadParam);
-        }
-        let tids = watched.iter().map(|&tid| Tid::from_c_int(tid)).collect();
-        let count = if kind >= HOST_ADD { count } else { 0 };
-        let context = session::context();
-        session::task()?.request(&Request::Notify { kind, cancel, context, tag, count, tids })?;
+        let number = usize::try_from(count).unwrap_or(0);
+        let number = if has_subjects(kind) { number } else { 0 };
+        // SAFETY: the program's promise.
+        let tids = unsafe { pointer::array(tids, number) }?;
+        notify(Notice { kind, tag, context: session::context(), count, tids })?;
         Ok(0)
     })
 }

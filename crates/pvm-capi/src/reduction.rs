@@ -9,6 +9,7 @@ use std::ops::{Add, Mul};
 use pvm_wire::{Code, Kind};
 
 use crate::guard::plain;
+use crate::pointer::{load, store};
 
 /// A complex number as C and Fortran lay it out.
 #[repr(C)]
@@ -145,14 +146,18 @@ macro_rules! operations {
             info: *mut c_int,
         ) {
             // SAFETY: the caller's promise.
-            let kind = unsafe { kind.read() };
+            let kind = unsafe { load(kind) }.unwrap_or(0);
             // SAFETY: the caller's promise.
-            let count = usize::try_from(unsafe { count.read() }).unwrap_or(0);
-            // SAFETY: the caller's promise.
-            let applied = unsafe { apply(Operation::$operation, kind, x, y, count) };
+            let count = usize::try_from(unsafe { load(count) }.unwrap_or(0)).unwrap_or(0);
+            let applied = if count > 0 && (x.is_null() || y.is_null()) {
+                Err(Code::BadParam)
+            } else {
+                // SAFETY: the caller's promise.
+                unsafe { apply(Operation::$operation, kind, x, y, count) }
+            };
             let result = applied.map_or_else(Code::number, |()| 0);
             // SAFETY: the caller's promise.
-            plain((), || unsafe { crate::pointer::store(info, result) });
+            plain((), || unsafe { store(info, result) });
         }
 
         /// The same for Fortran.

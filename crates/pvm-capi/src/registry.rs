@@ -8,7 +8,7 @@ use pvm_wire::request::{MailboxInfo, Reply, Request};
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
-use crate::guard::call;
+use crate::guard::{self, call, inside};
 use crate::session::unexpected;
 use crate::{pointer, session};
 
@@ -39,18 +39,23 @@ pub(crate) fn put(name: &[u8], buffer: &mut Buffer, flags: c_int) -> Result<c_in
     number(&task.request(&Request::PutInfo { name, flags, message })?)
 }
 
-/// The message under a name.
-pub(crate) fn receive(name: &[u8], index: c_int, flags: c_int) -> Result<(Buffer, c_int), Code> {
-    let name = name_of(name)?;
-    if index < 0 {
-        return Err(Code::BadParam);
-    }
-    let context = session::context();
-    let task = session::task()?;
-    match task.request(&Request::RecvInfo { name, index, flags, context })? {
+/// The message under a name, waiting for it if a flag says so. Called outside of the library.
+pub(crate) fn receive<'a>(
+    name: impl FnOnce() -> Result<&'a [u8], Code>,
+    index: c_int,
+    flags: c_int,
+) -> Result<(Buffer, c_int), Code> {
+    let reply = guard::ask(|_| {
+        let name = name_of(name()?)?;
+        if index < 0 {
+            return Err(Code::BadParam);
+        }
+        Ok(Request::RecvInfo { name, index, flags, context: session::context() })
+    })?;
+    inside(|| match reply {
         Reply::Info { message, index } => Ok((Buffer::from_message(message)?, index)),
         _ => Err(unexpected()),
-    }
+    })
 }
 
 /// Removes an entry.
@@ -96,11 +101,9 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     index: c_int,
     flags: c_int,
 ) -> c_int {
-    call("pvm_recvinfo", || {
-        // SAFETY: the program's promise.
-        let (message, _) = receive(unsafe { pointer::text(name) }?, index, flags)?;
-        buffer::receive_into(message)
-    })
+    // SAFETY: the program's promise.
+    let received = receive(|| unsafe { pointer::text(name) }, index, flags);
+    call("pvm_recvinfo", || buffer::receive_into(received?.0))
 }
 
 /// Removes an entry.
@@ -224,14 +227,12 @@ unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) 
 /// `name` is null or ends with 0; `data` is null or points to an int.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_lookup(name: *const c_char, index: c_int, data: *mut c_int) -> c_int {
+    let flags = if index == -1 { FIRST_AVAILABLE } else { 0 };
+    let place = if index == -1 { 0 } else { index };
+    // SAFETY: the program's promise.
+    let received = receive(|| unsafe { pointer::text(name) }, place, flags);
     call("pvm_lookup", || {
-        // SAFETY: the program's promise.
-        let name = unsafe { pointer::text(name) }?;
-        if index < -1 {
-            return Err(Code::BadParam);
-        }
-        let flags = if index == -1 { FIRST_AVAILABLE } else { 0 };
-        let (mut message, found) = receive(name, index.max(0), flags)?;
+        let (mut message, found) = received?;
         let mut value = [0; 4];
         message.unpack(Kind::Int, &mut value)?;
         // SAFETY: the program's promise.
@@ -251,15 +252,23 @@ unsafe extern "C" fn pvm_delete(name: *const c_char, index: c_int) -> c_int {
 }
 
 /// A context that nobody else in the machine has.
+pub(crate) fn new_context() -> Result<c_int, Code> {
+    number(&session::task()?.request(&Request::NewContext)?)
+}
+
+/// Gives a context back.
+pub(crate) fn free_context(context: c_int) -> Result<c_int, Code> {
+    number(&session::task()?.request(&Request::FreeContext { context })?)
+}
+
+/// A context that nobody else in the machine has.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_newcontext() -> c_int {
-    call("pvm_newcontext", || number(&session::task()?.request(&Request::NewContext)?))
+    call("pvm_newcontext", new_context)
 }
 
 /// Gives a context back.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_freecontext(context: c_int) -> c_int {
-    call("pvm_freecontext", || {
-        number(&session::task()?.request(&Request::FreeContext { context })?)
-    })
+    call("pvm_freecontext", || free_context(context))
 }

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pvm_wire::Code;
@@ -160,6 +161,12 @@ pub(crate) fn here<T>(body: impl FnOnce(&Thread) -> T) -> T {
     THREAD.with(body)
 }
 
+/// Where this thread's data are, as long as it lives.
+#[inline]
+pub(crate) fn address() -> *const Thread {
+    THREAD.with(ptr::from_ref)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,7 +177,7 @@ mod tests {
 
     fn parcel(tag: c_int) -> Parcel {
         let send = |parcel: Parcel| {
-            SENT.set(SENT.get() * 10 + parcel.tag);
+            SENT.set(SENT.get().wrapping_mul(10).wrapping_add(parcel.tag));
             // A handler that runs while this is being sent.
             if parcel.tag == 1 {
                 here(|thread| thread.parcels.add(1, |_| self::parcel(3)))?;

@@ -61,8 +61,8 @@ fn libraries() -> &'static Path {
     })
 }
 
-/// Compiles a file of `tests/c` and runs it with our libraries.
-fn compile_and_run(compiler: &str, file: &str, options: &[&str], libraries_used: &[&str]) {
+/// Compiles a file of `tests/c` for our libraries.
+fn compile(compiler: &str, file: &str, options: &[&str], libraries_used: &[&str]) -> PathBuf {
     let name = format!("{file}{}", options.join("").replace(['/', '='], "_"));
     let program = scratch("programs").join(name);
     let source = here().join("tests/c").join(file);
@@ -76,12 +76,38 @@ fn compile_and_run(compiler: &str, file: &str, options: &[&str], libraries_used:
         .arg("-L")
         .arg(libraries())
         .args(libraries_used));
-    // No machine of the user's may answer.
-    let nowhere = scratch("nowhere");
+    program
+}
+
+/// Runs a program with our libraries where no machine of the user's may answer.
+fn run_alone(program: &Path, args: &[&str]) {
     run(Command::new(program)
+        .args(args)
         .env("LD_LIBRARY_PATH", libraries())
-        .env("PVM_TMP", nowhere)
+        .env("PVM_TMP", scratch("nowhere"))
         .env_remove("PVMSOCK"));
+}
+
+/// Compiles a file of `tests/c` and runs it with our libraries.
+fn compile_and_run(compiler: &str, file: &str, options: &[&str], libraries_used: &[&str]) {
+    run_alone(&compile(compiler, file, options, libraries_used), &[]);
+}
+
+/// Runs a program with our libraries on a machine of its own, made by the daemon of the installation in
+/// `NEOPVM_PREFIX`; without one it is left out.
+fn run_on_a_machine(program: &Path) {
+    let Some(prefix) = std::env::var_os("NEOPVM_PREFIX") else {
+        println!("skipped: {} (NEOPVM_PREFIX names no installation)", program.display());
+        return;
+    };
+    let script = ". \"$1\" && machine_init ours \"$2\" && trap machine_end EXIT && machine_start \
+        && LD_LIBRARY_PATH=$3 machine_run 120 \"$4\"";
+    run(Command::new("bash")
+        .args(["-c", script, "bash"])
+        .arg(here().join("../../conformance/machine.sh"))
+        .arg(prefix)
+        .arg(libraries())
+        .arg(program));
 }
 
 /// Name, and kind with the size of a datum, of each line of a list that is not left out.
@@ -171,4 +197,25 @@ fn fortran_programs_link_and_run_in_every_way() {
         let options = [&["-fallow-argument-mismatch", "-w"], way].concat();
         compile_and_run("gfortran", "pack.f", &options, &["-lfpvm3", "-lgpvm3", "-lpvm3"]);
     }
+}
+
+const STRICT: [&str; 6] = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-pthread"];
+
+#[test]
+fn the_calls_with_handles_do_what_their_header_says() {
+    let program = compile("cc", "handles.c", &STRICT, &["-lpvm3"]);
+    run_alone(&program, &["alone"]);
+    run_on_a_machine(&program);
+}
+
+#[test]
+fn calls_that_no_good_program_makes_have_results() {
+    let program = compile("cc", "attack.c", &STRICT, &["-lpvm3"]);
+    run_alone(&program, &["alone"]);
+    run_on_a_machine(&program);
+}
+
+#[test]
+fn what_a_handler_sends_while_the_library_is_busy_is_sent_once() {
+    run_on_a_machine(&compile("cc", "handler_send.c", &STRICT, &["-lpvm3"]));
 }

@@ -225,6 +225,7 @@ impl RunList {
     }
 
     /// Notes that one call packed `count` items of `kind`.
+    #[inline]
     pub fn push(&mut self, kind: Kind, count: usize) {
         if count == 0 {
             return;
@@ -234,6 +235,7 @@ impl RunList {
     }
 
     /// Notes a run as it stands in another message.
+    #[inline]
     pub fn push_run(&mut self, run: Run) {
         self.xdr_size += run.xdr_size();
         self.size += run.size();
