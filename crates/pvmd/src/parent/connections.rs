@@ -14,10 +14,11 @@ const REQUEST_BYTES_MAX: usize = FRAME_BYTES_MAX / 2;
 const UNSEEN_BYTES_MAX: usize = 1 << 20;
 /// How long one may take to say hello.
 const HELLO_TIME: Duration = Duration::from_secs(10);
-/// How long where others have to wait for it: whoever means it says hello at once.
-const HELLO_TIME_CROWDED: Duration = Duration::from_secs(1);
-/// How many may be about to say hello; each costs a descriptor and a little memory.
-const STRANGERS_MAX: usize = 256;
+/// How many may be about to say hello; each costs a descriptor and a little memory. A thousand
+/// tasks that start at once on two cores are that many for a while.
+const STRANGERS_MAX: usize = 4096;
+/// How many of them one process may be; the oldest goes when another one comes.
+const STRANGERS_OF_A_PROCESS_MAX: usize = 16;
 
 /// One connection.
 #[derive(Debug)]
@@ -58,6 +59,10 @@ pub(crate) struct Connections {
     all: BTreeMap<u64, Connection>,
     /// Those that have not said hello, and since when. Older ones come first.
     strangers: BTreeMap<u64, Instant>,
+    /// The same by process.
+    by_process: BTreeMap<u32, BTreeSet<u64>>,
+    /// Those that had to make room.
+    ousted: Vec<u64>,
     last: u64,
     /// Peers dropped for what they sent or did not send.
     pub(crate) bad_peers: u64,
@@ -90,12 +95,17 @@ impl Connections {
         };
         self.all.insert(self.last, connection);
         self.strangers.insert(self.last, now);
+        let same = self.by_process.entry(peer.pid).or_default();
+        same.insert(self.last);
+        if same.len() > STRANGERS_OF_A_PROCESS_MAX {
+            self.ousted.extend(same.pop_first());
+        }
         Ok(self.last)
     }
 
     /// One has said hello: its frames may be longer and its time has no end.
     pub(crate) fn know(&mut self, number: u64) {
-        self.strangers.remove(&number);
+        self.no_stranger(number);
         if let Some(connection) = self.all.get_mut(&number) {
             connection.known = true;
             connection.stream.set_limit(REQUEST_BYTES_MAX);
@@ -107,8 +117,15 @@ impl Connections {
         self.strangers.len() >= STRANGERS_MAX
     }
 
-    fn hello_time(&self) -> Duration {
-        if self.are_crowded() { HELLO_TIME_CROWDED } else { HELLO_TIME }
+    fn no_stranger(&mut self, number: u64) {
+        self.strangers.remove(&number);
+        let Some(connection) = self.all.get(&number) else { return };
+        if let Some(same) = self.by_process.get_mut(&connection.pid) {
+            same.remove(&number);
+            if same.is_empty() {
+                self.by_process.remove(&connection.pid);
+            }
+        }
     }
 
     /// One of them, while it is there.
@@ -118,7 +135,7 @@ impl Connections {
 
     /// Takes one out.
     pub(crate) fn remove(&mut self, number: u64) -> Option<Connection> {
-        self.strangers.remove(&number);
+        self.no_stranger(number);
         self.all.remove(&number)
     }
 
@@ -134,14 +151,20 @@ impl Connections {
 
     /// When the next stranger's time is over.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        self.strangers.values().next().map(|since| *since + self.hello_time())
+        if !self.ousted.is_empty() {
+            return self.strangers.values().next().copied();
+        }
+        self.strangers.values().next().map(|since| *since + HELLO_TIME)
     }
 
-    /// Those whose time is over.
-    pub(crate) fn overdue(&self, now: Instant) -> Vec<u64> {
-        let time = self.hello_time();
-        let late = self.strangers.iter().take_while(|(_, since)| **since + time <= now);
-        late.map(|(number, _)| *number).collect()
+    /// Those whose time is over, and those that had to make room.
+    pub(crate) fn overdue(&mut self, now: Instant) -> Vec<u64> {
+        let late = self.strangers.iter().take_while(|(_, since)| **since + HELLO_TIME <= now);
+        let mut overdue: Vec<u64> = late.map(|(number, _)| *number).collect();
+        overdue.extend(self.ousted.drain(..).filter(|number| self.strangers.contains_key(number)));
+        overdue.sort_unstable();
+        overdue.dedup();
+        overdue
     }
 }
 
@@ -159,28 +182,44 @@ mod tests {
     use super::*;
     use std::os::unix::net::UnixStream;
 
-    fn admit(connections: &mut Connections, uid: u32, now: Instant) -> Result<u64, Stranger> {
+    fn admit(
+        connections: &mut Connections,
+        (uid, pid): (u32, u32),
+        now: Instant,
+    ) -> Result<u64, Stranger> {
         let (a, _) = UnixStream::pair().unwrap();
-        connections.admit(a.into(), Peer { uid, pid: 1 }, now)
+        connections.admit(a.into(), Peer { uid, pid }, now)
     }
 
     #[test]
-    fn strangers_have_little_time_and_are_not_many() {
+    fn strangers_have_little_time() {
         let uid = rustix::process::getuid().as_raw();
         let now = Instant::now();
         let mut connections = Connections::default();
-        assert_eq!(admit(&mut connections, uid + 1, now), Err(Stranger::User(uid + 1)));
-        for _ in 0..STRANGERS_MAX {
-            assert!(!connections.are_crowded());
-            admit(&mut connections, uid, now).unwrap();
+        let other = admit(&mut connections, (uid + 1, 1), now);
+        assert_eq!(other, Err(Stranger::User(uid + 1)));
+        for pid in 0..100 {
+            admit(&mut connections, (uid, pid), now).unwrap();
         }
-        assert!(connections.are_crowded());
-        assert_eq!(connections.next_deadline(), Some(now + HELLO_TIME_CROWDED));
         connections.know(1);
-        assert!(!connections.are_crowded());
-        let late = admit(&mut connections, uid, now + HELLO_TIME - HELLO_TIME_CROWDED / 2).unwrap();
+        let late = admit(&mut connections, (uid, 200), now + HELLO_TIME / 2).unwrap();
+        assert!(connections.overdue(now + HELLO_TIME / 2).is_empty(), "a slow start is none");
         let overdue = connections.overdue(now + HELLO_TIME);
         assert!(!overdue.contains(&1) && !overdue.contains(&late));
-        assert_eq!(overdue.len(), STRANGERS_MAX - 1);
+        assert_eq!(overdue.len(), 99);
+    }
+
+    #[test]
+    fn a_process_that_connects_and_says_nothing_keeps_nobody_out() {
+        let uid = rustix::process::getuid().as_raw();
+        let now = Instant::now();
+        let mut connections = Connections::default();
+        for _ in 0..STRANGERS_OF_A_PROCESS_MAX + 3 {
+            admit(&mut connections, (uid, 7), now).unwrap();
+        }
+        assert!(!connections.are_crowded());
+        assert!(connections.next_deadline() <= Some(now));
+        assert_eq!(connections.overdue(now), [1, 2, 3]);
+        assert!(connections.overdue(now).is_empty());
     }
 }
