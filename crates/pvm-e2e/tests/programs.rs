@@ -47,6 +47,13 @@ fn a_signal_handler_may_call_the_library_or_is_refused() {
 }
 
 #[test]
+fn a_task_that_waits_at_a_barrier_with_a_message_unread_sleeps() {
+    let machine = Machine::start();
+    assert_eq!(machine.run("patience.c", &[]).out, "slept\n");
+    machine.halt();
+}
+
+#[test]
 fn c_cpp_and_fortran_tasks_work_in_one_machine() {
     let fortran = has("gfortran", "gfortran");
     if !(has("g++", "g++") && fortran) {

@@ -209,6 +209,9 @@ impl Task {
     /// What the machine answers; as for [`Task::ask`].
     pub fn answer(&self, id: u32) -> Result<Option<Reply>, Code> {
         let mut state = self.enter()?;
+        // Messages that nobody asks for now would keep the inbox from ever being quiet, and the
+        // wait for the answer from ever sleeping.
+        state.pull();
         // What came before the end of the connection still counts.
         let received = state.connection.receive();
         match state.connection.take(id) {
