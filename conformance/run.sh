@@ -201,7 +201,11 @@ for name in "${names[@]}"; do
 		;;
 	live) check "$name" "" "$WORK/$name" 2 ;;
 	ours)
-		check "$name" "" "$WORK/$name" 1
+		# The console's lines are fed by the clock, and a busy computer can move an answer behind the next
+		# line: such a script has a second try. Programs have none.
+		tries=1
+		[ ! -e "console/$name.in" ] || tries=2
+		check "$name" "" "$WORK/$name" $tries
 		# The binary linked with Debian's libraries, run with ours.
 		if [ ! -e "console/$name.in" ] && [ -e "$DEBIAN_LIB/libpvm3.so" ] && compile "$name" "$WORK/$name.debian" /usr/include "$DEBIAN_LIB" 2>/dev/null; then
 			(
