@@ -9,11 +9,17 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Hosts of one machine on one computer.
 const HOSTS_MAX: u16 = 0xfff;
 /// A path longer than this fits no socket address; the longest name in the folder needs the rest.
 const PATH_BYTES_MAX: usize = 107 - "/bell/t3fffffff".len();
+
+/// How often, and how long apart, an orphan looks whether its dead parent's lock is free: a new
+/// owner keeps it for ever, a dead one for a moment.
+const ORPHAN_TRIES: u32 = 50;
+const ORPHAN_PAUSE: Duration = Duration::from_millis(20);
 
 /// Why there is no folder.
 #[derive(Debug, thiserror::Error)]
@@ -129,9 +135,15 @@ pub(crate) fn remove(path: &Path) {
 /// Removes what a dead owner left, unless somebody has taken the folder over.
 pub(crate) fn remove_orphan(path: &Path) {
     let Ok(lock) = open_folder(path) else { return };
-    let free = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-    if free && same_file(&lock, path) {
-        remove(path);
+    // The kernel lets go of what a killed process held one by one, the lock not always first.
+    for _ in 0..ORPHAN_TRIES {
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            if same_file(&lock, path) {
+                remove(path);
+            }
+            return;
+        }
+        std::thread::sleep(ORPHAN_PAUSE);
     }
 }
 
