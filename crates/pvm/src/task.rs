@@ -158,7 +158,7 @@ impl Task {
         &self.welcome
     }
 
-    /// Leaves without a word: descriptors are closed, whoever waits finds the task dead.
+    /// Leaves without a word: whoever waits finds the task dead. The descriptors stay open.
     fn end(&self) {
         self.alive.store(false, Ordering::Release);
         CURRENT.clear(self);
