@@ -11,10 +11,10 @@ XTASK  := cargo run --quiet --package xtask --
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-messages oracle soak clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
 deps: ## install what the other targets need (Debian packages as root; otherwise name them)
 	@bash xtask/deps.sh all
@@ -45,6 +45,11 @@ bench: ## speed, side by side with the original if it is installed
 	@bash xtask/deps.sh demo
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@bash benchmarks/run.sh $(STAGE) $(TARGET)/bench
+
+bench-messages: ## messages, side by side with Open MPI, MPICH and the original where they are installed
+	@bash xtask/deps.sh demo
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@$(XTASK) bench-messages $(STAGE) $(TARGET)/bench
 
 oracle: ## record the original's answers for the conformance programs anew
 	@bash xtask/deps.sh check

@@ -6,6 +6,7 @@
 //! run of every test.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod check;
 mod install;
 mod outside;
@@ -28,6 +29,7 @@ usage: cargo xtask CHORE
   miri [CRATE]          pvm-shm (or CRATE) under Miri
   fuzz TARGET SECONDS   one fuzz target
   sim SEED              replay one simulation
+  bench-messages PREFIX OUT  the same loops on NeoPVM and its peers, in turns
   soak MINUTES          simulations from new seeds, end-to-end tests and fuzzing, round after round
 ";
 
@@ -39,6 +41,9 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root),
         ["check"] => check::run(&root),
         ["install", prefix] => install::run(&root, Path::new(prefix)),
+        ["bench-messages", prefix, out] => {
+            bench::messages(&root, Path::new(prefix), Path::new(out))
+        }
         ["loom"] => outside::status(&mut tools::loom(&root)),
         ["miri"] => outside::status(&mut tools::miri(&root, "pvm-shm")),
         ["miri", package] => outside::status(&mut tools::miri(&root, package)),
