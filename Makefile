@@ -51,9 +51,15 @@ bench-messages: ## messages, side by side with Open MPI, MPICH and the original 
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@$(XTASK) bench-messages $(STAGE) $(TARGET)/bench
 
+bench-links: ## speed between two hosts of this computer (root): TCP, the original, ours
+	@bash xtask/deps.sh check
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@bash benchmarks/links/run.sh $(STAGE) $(TARGET)/bench/links
+
 oracle: ## record the original's answers for the conformance programs anew
 	@bash xtask/deps.sh check
 	bash conformance/run.sh oracle
+	bash conformance/spread.sh oracle
 
 soak: ## the long tests: simulations from random seeds and long fuzzing (MINUTES=60)
 	@bash xtask/deps.sh check

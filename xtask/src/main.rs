@@ -8,6 +8,8 @@
 
 mod bench;
 mod check;
+mod foreign;
+mod hosts;
 mod install;
 mod outside;
 mod second_user;
@@ -25,6 +27,7 @@ usage: cargo xtask CHORE
   check                 every test, with a table of results at the end (FAST=1: the fast parts only;
                         CI=true: a part that cannot run counts as failed)
   install PREFIX        lay out what `cargo build --release` made under PREFIX
+  mixed                 builds for other kinds of computers, and one machine of them all
   loom                  the interleavings of pvm-shm
   miri [CRATE]          pvm-shm (or CRATE) under Miri
   fuzz TARGET SECONDS   one fuzz target
@@ -43,6 +46,10 @@ fn main() -> ExitCode {
         ["install", prefix] => install::run(&root, Path::new(prefix)),
         ["bench-messages", prefix, out] => {
             bench::messages(&root, Path::new(prefix), Path::new(out))
+        }
+        ["mixed"] => {
+            let stage = install::target_folder(&root).join("stage");
+            foreign::run(&root, &stage.to_string_lossy(), &outside::quietly)
         }
         ["loom"] => outside::status(&mut tools::loom(&root)),
         ["miri"] => outside::status(&mut tools::miri(&root, "pvm-shm")),

@@ -7,7 +7,7 @@
 use std::ffi::c_int;
 
 use pvm::{Buffer, Gate};
-use pvm_wire::{Code, Encoding, Envelope, Tid};
+use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
 use crate::guard::{call, inside};
 use crate::slot::{Content, Slot};
@@ -385,10 +385,10 @@ pub(crate) struct MessageInfo {
 }
 
 /// What PVM calls an encoding in a message's head.
-fn encoding_mark(encoding: Encoding) -> c_int {
+fn encoding_mark(encoding: Encoding, layout: Layout) -> c_int {
     match encoding {
         Encoding::Default | Encoding::Trace => 0x1000_0000,
-        Encoding::Raw => globals::DATA_SIGNATURE,
+        Encoding::Raw => layout.signature(),
         Encoding::InPlace => 0x2000_0000,
     }
 }
@@ -412,7 +412,7 @@ unsafe extern "C" fn pvm_getminfo(id: c_int, info: *mut MessageInfo) -> c_int {
                 context: envelope.context,
                 tag: envelope.tag,
                 wait_id: envelope.wait_id,
-                encoding: encoding_mark(buffer.encoding()),
+                encoding: encoding_mark(buffer.encoding(), envelope.layout),
                 checksum: 0,
                 source: source(buffer),
                 destination: envelope.dst.as_c_int(),

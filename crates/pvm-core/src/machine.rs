@@ -6,15 +6,20 @@
 //! [`Machine::restore`] makes an equal one.
 
 mod groups;
+mod joining;
+mod leaving;
 mod members;
 mod names;
 mod notices;
 mod order;
 mod output;
 mod peers;
+mod plug;
 mod requests;
+mod settling;
 mod spawn;
 mod tasks;
+mod weighing;
 
 use crate::Time;
 use crate::barrier::Gatherings;
@@ -27,6 +32,7 @@ use crate::launches::Launches;
 use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
+use crate::plugs::Plugs;
 use crate::records::Slot;
 use crate::registry::Registry;
 use crate::session::Sessions;
@@ -86,7 +92,9 @@ pub struct Machine {
     placement: Placement,
     launches: Launches,
     pending: Pending,
+    plugs: Plugs,
     bad_peers: u64,
+    departure: leaving::Departure,
     /// `End` follows the outputs that are being collected.
     ending: bool,
     ended: bool,
@@ -117,6 +125,7 @@ impl Machine {
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_hosts();
+            machine.leave_if_empty();
         }
         machine
     }
@@ -139,7 +148,9 @@ impl Machine {
             placement: Placement::new(me),
             launches: Launches::new(),
             pending: Pending::new(),
+            plugs: Plugs::new(),
             bad_peers: 0,
+            departure: leaving::Departure::new(),
             ending: false,
             ended: false,
             outputs: VecDeque::new(),
@@ -168,7 +179,9 @@ impl Machine {
         self.close_tasks();
         self.greet_more();
         self.end_starts();
+        self.end_calls();
         self.end_batches();
+        self.end_changes();
         for asker in self.pending.take_overdue(now.0) {
             self.fail(asker, Code::HostFail);
         }
@@ -178,7 +191,8 @@ impl Machine {
     /// When to call [`Machine::handle_timeout`]; to be asked after every input.
     pub fn poll_timeout(&self) -> Option<Time> {
         let pending = self.pending.next_deadline();
-        let next = [pending, self.launches.next_deadline(), self.tasks.next_time()];
+        let plugs = self.plugs.next_deadline();
+        let next = [pending, plugs, self.launches.next_deadline(), self.tasks.next_time()];
         next.into_iter().flatten().min().map(Time)
     }
 
@@ -195,6 +209,11 @@ impl Machine {
     /// The members as this host knows them.
     pub fn members(&self) -> Vec<(HostIndex, HostFacts)> {
         self.hosts.iter().map(|(host, facts)| (host, facts.clone())).collect()
+    }
+
+    /// The members that get no new tasks, as this host knows them.
+    pub fn draining(&self) -> Vec<HostIndex> {
+        self.hosts.indices().into_iter().filter(|&host| self.hosts.is_draining(host)).collect()
     }
 
     /// How many things this host has said that others have not heard yet.
@@ -218,6 +237,7 @@ impl Machine {
             Event::Exited { tid, status } => self.exited(tid, status),
             Event::Wrote { tid, stream, bytes } => self.wrote(tid, stream, bytes),
             Event::OutputEnded { tid } => self.output_ended(tid),
+            Event::Found { tid, path } => self.found(tid, &path),
         }
     }
 
@@ -242,8 +262,13 @@ impl Machine {
             News::LinkDown { host } => self.sessions.link_down(host),
             News::Said { host, message } => self.hear(host, message),
             News::HostReady { ticket, facts } => self.host_ready(ticket, facts),
-            News::HostFailed { ticket, code, detail } => self.host_failed(ticket, code, detail),
+            News::HostFailed { ticket, code, failure } => self.host_failed(ticket, code, failure),
             News::HostDead { host } => self.host_dead(host),
+            News::Flushed => self.flushed(),
+            News::Addresses { addresses } => self.addresses_changed(addresses),
+            News::Invited { ticket, login, options, command, vmid } => {
+                self.invited(ticket, [options, login, command, vmid]);
+            }
             News::BadPeer => self.bad_peers += 1,
         }
     }
@@ -285,7 +310,14 @@ impl Machine {
                     self.answer(list.asker, Reply::Tasks { tasks: list.tasks });
                 }
             }
+            Asker::Order { manager, tag, wait, count } => {
+                self.order_done((manager, tag, wait, count), &reply);
+            }
             Asker::Again { request } => self.serve_again(request, reply),
+            Asker::Change { change, place } => self.change_ordered(change, place, &reply),
+            Asker::Settled { change, host } => self.change_settled(change, host, &reply),
+            Asker::Kept { addition, place, host } => self.host_kept(addition, place, host, &reply),
+            Asker::Load { weighing, host } => self.load_told(weighing, host, reply),
             Asker::Nobody => {}
         }
     }
@@ -296,7 +328,7 @@ impl Machine {
 
     /// Answers with what a room returned.
     fn answer_done(&mut self, asker: Asker, result: Result<(), Code>) {
-        self.answer(asker, result.map_or_else(|code| Reply::Failed { code }, |()| Reply::Done));
+        self.answer(asker, done(result));
     }
 
     /// Answers with a number that a room returned.
@@ -306,6 +338,7 @@ impl Machine {
 
     /// Puts out the records that changed, and the end if it has come.
     fn finish(&mut self) {
+        self.leave_if_empty();
         let mut changes = Vec::new();
         self.joined.take_changes(&mut changes);
         self.consensus.take_changes(&mut changes);
@@ -320,6 +353,8 @@ impl Machine {
         self.placement.take_changes(&mut changes);
         self.launches.take_changes(&mut changes);
         self.pending.take_changes(&mut changes);
+        self.departure.take_changes(&mut changes);
+        self.plugs.take_changes(&mut changes);
         for (key, value) in changes {
             self.effect(Effect::Save { key, value });
         }
@@ -343,7 +378,14 @@ impl Machine {
             || self.placement.restore(key, value)
             || self.launches.restore(key, value)
             || self.pending.restore(key, value)
+            || self.departure.restore(key, value)
+            || self.plugs.restore(key, value)
     }
+}
+
+/// A room's answer that tells nothing but that it is done.
+fn done(result: Result<(), Code>) -> Reply {
+    result.map_or_else(|code| Reply::Failed { code }, |()| Reply::Done)
 }
 
 /// A room's answer that is a number.

@@ -5,7 +5,8 @@
 
 use crate::io::Connection;
 use crate::records::{Change, Slot, Table};
-use pvm_wire::request::{Reply, Request, TaskInfo};
+use pvm_wire::peer::Operator;
+use pvm_wire::request::{HostLoad, HostResult, Reply, Request, SpawnRequest, TaskInfo};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 
 choice! {
@@ -30,8 +31,38 @@ choice! {
         4 => List {
             list: u64,
         },
+        /// A manager that has ordered tasks or hosts: the tag of what it is told, the number that it
+        /// gave, and how many it wanted.
+        80 => Order {
+            manager: Tid,
+            tag: i32,
+            wait: u32,
+            count: u32,
+        },
         /// Nobody.
         5 => Nobody,
+        /// A change of the host table that is to be answered once it is known everywhere.
+        7 => Change {
+            change: u64,
+            /// Its place among the results.
+            place: u32,
+        },
+        /// A host that has been asked whether it knows of a change.
+        8 => Settled {
+            change: u64,
+            host: HostIndex,
+        },
+        /// A host that was being drained and is added again.
+        10 => Kept {
+            addition: u64,
+            place: u32,
+            host: HostIndex,
+        },
+        /// A host that has been asked how busy it is.
+        9 => Load {
+            weighing: u64,
+            host: HostIndex,
+        },
         /// A request that names a host that is not known here: once the first host has answered,
         /// what it had ordered before is known, and the request is looked at again.
         6 => Again {
@@ -97,13 +128,61 @@ record! {
         pub deadline: u64,
         /// True once its facts have been told: the order of the table is waited for.
         pub ready: bool,
+        /// The line that it was started with; empty for one more on this computer.
+        pub line: Blob,
+        /// Its key, once that is known.
+        pub key: Blob,
+    }
+
+    /// A change of the host table: it is answered once all members know of it.
+    pub struct HostChange {
+        pub asker: Asker,
+        pub results: Vec<HostResult>,
+        /// Proposals of which the outcome is not known.
+        pub open: u32,
+        /// Members that have not said that they know of it.
+        pub waiting: Vec<HostIndex>,
+        /// Hosts that it has let in: what became of them is waited for.
+        pub new: Vec<HostIndex>,
+        /// True once only those are waited for.
+        pub joining: bool,
+        /// 0 while proposals are open.
+        pub deadline: u64,
+    }
+
+    /// A member that wants to know when the host table has had so many changes here.
+    pub struct Awaiting {
+        pub asker: Asker,
+        pub epoch: u64,
+    }
+
+    /// A spawn call that waits until the hosts have told how busy they are.
+    pub struct Weighing {
+        pub start: SpawnStart,
+        pub spawn: SpawnRequest,
+        pub loads: Vec<HostLoad>,
+        /// How many have not answered.
+        pub open: u32,
+    }
+
+    /// Who starts tasks, and on whose behalf.
+    pub struct SpawnStart {
+        pub asker: Asker,
+        /// As `pvm_parent` shall tell: an id or a code.
+        pub parent: i32,
+        /// The command whose run the tasks will belong to.
+        pub operator: Option<Operator>,
+        /// True if it is the command itself that asks for them.
+        pub direct: bool,
     }
 
     /// A request to add hosts.
     pub struct Addition {
         pub asker: Asker,
-        /// An id or a code for each line, with what to tell people; none while it is not known.
-        pub results: Vec<Option<(i32, String)>>,
+        /// What became of each line; none while it is not known.
+        pub results: Vec<Option<HostResult>>,
+        /// The hosts that it has let in.
+        pub new: Vec<HostIndex>,
     }
 }
 
@@ -117,6 +196,9 @@ pub(crate) struct Pending {
     pub(crate) lists: Table<u64, List>,
     pub(crate) starts: Table<u64, Start>,
     pub(crate) additions: Table<u64, Addition>,
+    pub(crate) changes: Table<u64, HostChange>,
+    pub(crate) awaiting: Table<u64, Awaiting>,
+    pub(crate) weighings: Table<u64, Weighing>,
     count: Slot<u64>,
 }
 
@@ -130,6 +212,9 @@ impl Pending {
             lists: Table::new(b'l'),
             starts: Table::new(b's'),
             additions: Table::new(b'd'),
+            changes: Table::new(b'L'),
+            awaiting: Table::new(b'M'),
+            weighings: Table::new(b'I'),
             count: Slot::new(b'A', 0),
         }
     }
@@ -144,7 +229,8 @@ impl Pending {
         let questions = self.questions.values().map(|q| q.deadline).filter(|&d| d != 0);
         let proposals = self.proposals.values().map(|p| p.deadline);
         let starts = self.starts.values().map(|s| s.deadline);
-        questions.chain(proposals).chain(starts).min()
+        let changes = self.changes.values().map(|c| c.deadline).filter(|&d| d != 0);
+        questions.chain(proposals).chain(starts).chain(changes).min()
     }
 
     /// The questions and proposals whose time has come: those who asked are to be told.
@@ -163,6 +249,14 @@ impl Pending {
     pub(crate) fn take_asked(&mut self, host: HostIndex) -> Vec<Asker> {
         let keys = self.questions.keys_where(|_, q| q.host == host);
         keys.iter().filter_map(|key| self.questions.remove(key)).map(|q| q.asker).collect()
+    }
+
+    /// A member is gone that may have waited for changes of the host table.
+    pub(crate) fn forget_awaiting(&mut self, gone: HostIndex) {
+        let is_gone = |awaiting: &Awaiting| matches!(awaiting.asker, Asker::Peer { host, .. } if host == gone);
+        for key in self.awaiting.keys_where(|_, awaiting| is_gone(awaiting)) {
+            self.awaiting.remove(&key);
+        }
     }
 
     /// A task is gone, and with it what it waited for.
@@ -209,6 +303,9 @@ impl Pending {
         self.lists.take_changes(out);
         self.starts.take_changes(out);
         self.additions.take_changes(out);
+        self.changes.take_changes(out);
+        self.awaiting.take_changes(out);
+        self.weighings.take_changes(out);
         self.count.take_changes(out);
     }
 
@@ -220,6 +317,9 @@ impl Pending {
             || self.lists.restore(key, value)
             || self.starts.restore(key, value)
             || self.additions.restore(key, value)
+            || self.changes.restore(key, value)
+            || self.awaiting.restore(key, value)
+            || self.weighings.restore(key, value)
             || self.count.restore(key, value)
     }
 }

@@ -4,7 +4,10 @@ use proptest::prelude::*;
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
 use pvm_core::{Config, Machine, Time};
 use pvm_wire::peer::{Command, Operator, OutputNews, PeerMessage, Said};
-use pvm_wire::request::{Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions};
+use pvm_wire::request::{
+    Failure, HostLoad, Inherited, LEAST_LOADED, Reply, Request, Role, SpawnRequest, Target,
+    TraceOptions,
+};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
 
@@ -17,9 +20,8 @@ fn facts(name: &str) -> HostFacts {
         signature: 1,
         cores: 2,
         speed: 1000,
-        address: String::new(),
-        key: Blob::default(),
         search: vec!["/bin".into()],
+        ..HostFacts::default()
     }
 }
 
@@ -99,7 +101,8 @@ impl Host {
         }
         let again = self.drain();
         let only_old = |output: &Output| {
-            let said = matches!(output, Output::Act(Act::Say { .. } | Act::Hosts { .. }));
+            let said =
+                matches!(output, Output::Act(Act::Say { .. } | Act::Hosts { .. } | Act::Flush));
             said || matches!(output, Output::Effect(Effect::Log { .. }))
         };
         assert!(again.iter().all(only_old), "{again:?}");
@@ -163,6 +166,15 @@ fn request() -> impl Strategy<Value = Request> {
         1 => Just(Request::NewContext),
         1 => tid.prop_map(|tid| Request::SetOutput { output: Target { tid, context: 0, tag: 1 } }),
         1 => Just(Request::AddLocal { count: 1 }),
+        1 => Just(Request::AddHosts { hosts: vec!["h5 sp=7".into(), "vm.2".into(), "h5".into()] }),
+        1 => (1..5u16).prop_map(|host| {
+            Request::DrainHosts { hosts: vec![format!("vm.{host}").into()] }
+        }),
+        1 => Just(Request::DelHosts { hosts: vec!["h5".into(), "vm.3".into()] }),
+        1 => Just(Request::KnowHosts { lines: vec!["&h5 wd=/usr".into(), "* sp=9".into()] }),
+        2 => Just(Request::Spawn {
+            spawn: SpawnRequest { flags: LEAST_LOADED, ..spawn("x", 3, Tid::NONE) }
+        }),
         1 => any::<bool>().prop_map(|reset| Request::SetReset { reset }),
         1 => Just(Request::Register { service: 3, trace: None, on: true }),
     ]
@@ -238,6 +250,26 @@ fn step(me: u16) -> impl Strategy<Value = Step> {
             let command = Command::JoinGroup { group: "a".into(), tid: Tid::task(HostIndex(3), 1) };
             Said::Propose { ticket, command }
         }),
+        (1..9u64).prop_map(|ticket| {
+            let command = Command::AddHost { facts: facts("h5"), again: false };
+            Said::Propose { ticket, command }
+        }),
+        (1..9u64, any::<bool>()).prop_map(|(ticket, on)| {
+            let command = Command::DrainHost { host: HostIndex(3), on };
+            Said::Propose { ticket, command }
+        }),
+        (4..9u64, any::<bool>()).prop_map(|(number, on)| {
+            let command = Command::DrainHost { host: HostIndex(2), on };
+            Said::Commit { number, proposer: HostIndex(1), ticket: 0, command }
+        }),
+        (1..40u64, 1..6u64).prop_map(|(ask, epoch)| {
+            let request = Request::Settled { epoch };
+            Said::Ask { ask, asker: Tid::NONE, request }
+        }),
+        (1..40u64).prop_map(|ask| {
+            let load = HostLoad { host: HostIndex(3), tasks: 1, cores: 2, speed: 500 };
+            Said::Answer { ask, reply: Reply::Load { load } }
+        }),
         (2..9u64).prop_map(|number| {
             let command = Command::RemoveHost { host: HostIndex(3), dead: true };
             Said::Commit { number, proposer: HostIndex(3), ticket: 0, command }
@@ -245,8 +277,11 @@ fn step(me: u16) -> impl Strategy<Value = Step> {
     ];
     let news = prop_oneof![
         (1..9u64).prop_map(|ticket| News::HostReady { ticket, facts: facts("vm") }),
+        (1..9u64).prop_map(|ticket| News::HostReady { ticket, facts: facts("h5") }),
+        Just(News::Flushed),
+        Just(News::Addresses { addresses: vec!["10.0.0.1:7".to_owned()] }),
         (1..9u64).prop_map(|ticket| {
-            News::HostFailed { ticket, code: Code::CantStart, detail: String::new() }
+            News::HostFailed { ticket, code: Code::CantStart, failure: Failure::default() }
         }),
     ];
     prop_oneof![

@@ -7,6 +7,7 @@
 //! add 1 2            an operator on host 1 adds two daemons
 //! task a 1           a process on host 1 enrols and is called a
 //! a spawn worker 2   and so on: see `Script::command`
+//! kill 2 | kill 3    both at once, without waiting for what follows
 //! --- conversation
 //! ...
 //! ```
@@ -51,7 +52,10 @@ pub fn replay(text: &str) -> Result<String, String> {
     let mut script = Script { world, named: BTreeMap::new() };
     let mut conversation = String::new();
     for line in lines {
-        script.command(line)?;
+        // Things apart by a bar begin at the same time.
+        for command in line.split('|') {
+            script.command(command)?;
+        }
         script.world.run_until_quiet();
         conversation.push_str(&format!("> {line}\n"));
         for line in script.world.journal.replace(Vec::new()).unwrap_or_default() {
@@ -202,13 +206,22 @@ impl Script {
                 context: 0,
             },
             "tasks" => Request::Tasks { place: Tid::NONE },
-            "delhost" => Request::DelHosts { hosts: vec![text(2)?] },
+            "addhost" => Request::AddHosts { hosts: lines(&words[2..]) },
+            "known" => Request::KnowHosts { lines: lines(&words[2..]) },
+            "delhost" => Request::DelHosts { hosts: lines(&words[2..]) },
+            "drain" => Request::DrainHosts { hosts: lines(&words[2..]) },
+            "conf" => Request::Config,
             "kill" => Request::Signal { tid: self.tid(words[2])?, signal: 15 },
             "leave" => Request::Leave,
             "halt" => Request::Halt,
             _ => return Ok(None),
         }))
     }
+}
+
+/// Host file lines: in a script `,` stands for the space between a name and its options.
+fn lines(words: &[&str]) -> Vec<Blob> {
+    words.iter().map(|word| Blob::from(word.replace(',', " "))).collect()
 }
 
 /// A message, for those who look into inboxes.

@@ -2,7 +2,7 @@
 
 use pvm_core::io::{Act, Effect};
 use pvm_wire::peer::{Command, OutputNews, PeerMessage, Said};
-use pvm_wire::request::{Reply, Request};
+use pvm_wire::request::{HostInfo, Reply, Request};
 use pvm_wire::{Blob, Message, Tid};
 
 pub(crate) fn tid(code: i32) -> String {
@@ -87,7 +87,14 @@ fn output(news: &OutputNews) -> String {
 
 fn command(command: &Command) -> String {
     match command {
-        Command::AddHost { facts } => format!("add host {}", facts.name.to_text()),
+        Command::AddHost { facts, again } => {
+            let again = if *again { " (one more)" } else { "" };
+            format!("add host {}{again}", facts.name.to_text())
+        }
+        Command::DrainHost { host, on } => {
+            format!("{} host {host}", if *on { "drain" } else { "no longer drain" })
+        }
+        Command::Retire { host } => format!("host {host} has nothing left to do"),
         Command::RemoveHost { host, dead } => {
             format!("remove host {host}{}", if *dead { " (dead)" } else { "" })
         }
@@ -109,6 +116,8 @@ fn command(command: &Command) -> String {
 
 fn request(request: &Request) -> String {
     match request {
+        Request::Settled { epoch } => format!("is change {epoch} known?"),
+        Request::Load => "how busy?".to_owned(),
         Request::Tasks { place } => format!("tasks of {place}"),
         Request::TaskStatus { tid } => format!("status of {tid}"),
         Request::Signal { tid, signal } => format!("signal {signal} to {tid}"),
@@ -140,13 +149,17 @@ pub(crate) fn reply(reply: &Reply) -> String {
             format!("tasks {}", tids(&all))
         }
         Reply::Hosts { hosts } => {
-            let all: Vec<_> = hosts.iter().map(|host| host.name.to_text()).collect();
+            let name = |host: &HostInfo| {
+                host.name.to_text() + if host.draining { " (draining)" } else { "" }
+            };
+            let all: Vec<_> = hosts.iter().map(name).collect();
             format!("hosts [{}]", all.join(" "))
         }
         Reply::HostResults { results } => {
             let all: Vec<_> = results.iter().map(|result| tid(result.outcome)).collect();
             format!("results [{}]", all.join(" "))
         }
+        Reply::Load { load } => format!("{} tasks, {} cores", load.tasks, load.cores),
         Reply::Ready { host } => format!("ready at host {host}"),
         Reply::Output { tid, bytes, stream } => format!("output {stream} of {tid}: {bytes:?}"),
         Reply::Joined { tids } => format!("joined by {}", self::tids(tids)),
@@ -190,6 +203,10 @@ pub(crate) fn act(act: &Act) -> Option<String> {
         Act::StartHost { line, .. } if line.0.is_empty() => "start a daemon here".to_owned(),
         Act::StartHost { line, .. } => format!("start a daemon: {}", line.to_text()),
         Act::Admit { host, .. } => format!("admit host {host}"),
+        Act::Dismiss { key } => format!("dismiss the daemon with {}", key.to_text()),
+        Act::Invite { line, .. } => format!("invite: {}", line.to_text()),
+        Act::HosterSaid { answer, .. } => format!("the hoster says {}", answer.to_text()),
+        Act::Flush => "flush".to_owned(),
         Act::Hosts { hosts } => {
             let all: Vec<_> = hosts
                 .iter()

@@ -6,9 +6,10 @@ use crate::node::{Node, facts};
 use crate::show;
 use crate::time::MS;
 use pvm_core::Time;
-use pvm_core::io::{Act, Effect, Event, Input, News, Output};
+use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
+use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::peer::PeerMessage;
-use pvm_wire::request::{Reply, Request, Role};
+use pvm_wire::request::{Failure, Reply, Request, Role};
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +18,7 @@ pub(crate) const FIRST: HostIndex = HostIndex(1);
 const CONNECT_NS: u64 = 2 * MS;
 const START_NS: u64 = 20 * MS;
 const LAUNCH_NS: u64 = MS;
+const FLUSH_NS: u64 = 3 * MS;
 /// After which silence a host counts as dead.
 const VERDICT_NS: u64 = 5000 * MS;
 
@@ -85,6 +87,8 @@ pub struct World {
     pub latency: u64,
     /// The next input of this host crashes its daemon.
     pub crash_next: BTreeMap<HostIndex, Crash>,
+    /// Daemons that were started and have no place yet, by who started them and the ticket.
+    newcomers: BTreeMap<(HostIndex, u64), HostFacts>,
     request_count: u32,
     start_count: u32,
     name: String,
@@ -94,7 +98,7 @@ impl World {
     /// A world with one host of this name.
     pub fn new(name: &str) -> Self {
         let mut world = Self { latency: MS, name: name.to_owned(), ..Self::default() };
-        world.admit(FIRST, name);
+        world.admit(FIRST, HostFacts { computer: name.into(), ..facts(name) });
         world
     }
 
@@ -117,9 +121,25 @@ impl World {
         }
     }
 
+    /// The facts of a daemon that a host file line starts, if there is such a computer: this one,
+    /// or those whose names begin with `h`. `gN` is another name of `hN`.
+    fn start(&mut self, line: &Blob) -> Option<HostFacts> {
+        self.start_count += 1;
+        let line = parse_line(&line.0).unwrap_or_else(|_| HostLine::named(self.name.as_str()));
+        let name = line.host_name().to_text();
+        let computer = match name.split_at_checked(1)? {
+            ("g", number) => format!("h{number}"),
+            ("h", _) => name.clone(),
+            _ if name == self.name => name.clone(),
+            _ => return None,
+        };
+        let key = format!("key {}", self.start_count).into();
+        Some(HostFacts { key, computer: computer.into(), ..facts(&name) })
+    }
+
     /// A host begins to live.
-    fn admit(&mut self, host: HostIndex, name: &str) {
-        self.nodes.insert(host, Node::new(host, FIRST, facts(name)));
+    fn admit(&mut self, host: HostIndex, facts: HostFacts) {
+        self.nodes.insert(host, Node::new(host, FIRST, facts));
         self.drain(host, None);
         self.connect_all();
     }
@@ -274,6 +294,9 @@ impl World {
                     process.tids.push(welcome.tid);
                 }
             }
+            Effect::Launch { launch } if launch.cookie != 0 => {
+                self.find(host, launch.tid, launch.file);
+            }
             Effect::Launch { launch } => self.launch(host, launch.tid, &launch.file),
             Effect::Signal { tid, .. } => {
                 if let Some(pid) = node.process_of(tid) {
@@ -285,6 +308,15 @@ impl World {
             }
             Effect::Forget { .. } | Effect::Feed { .. } | Effect::Log { .. } | Effect::End => {}
         }
+    }
+
+    /// A program is looked for that a tasker will start.
+    fn find(&mut self, host: HostIndex, tid: Tid, path: Blob) {
+        let event = match path.0.as_slice() {
+            b"missing" => Event::LaunchFailed { tid, code: Code::NoFile, tried: Vec::new() },
+            _ => Event::Found { tid, path },
+        };
+        self.later(LAUNCH_NS, Happening::Event(host, event));
     }
 
     /// A program is started: `missing` does not exist, `mute` never enrols, all others do.
@@ -388,19 +420,35 @@ impl World {
         match act {
             Act::Say { host: to, message } => self.send(host, to, message),
             Act::StartHost { ticket, line } => {
-                let news = if line.0.is_empty() {
-                    self.start_count += 1;
-                    News::HostReady { ticket, facts: facts(&self.name) }
-                } else {
-                    let detail = "no such name".to_owned();
-                    News::HostFailed { ticket, code: Code::NoHost, detail }
+                let news = match self.start(&line) {
+                    Some(facts) => {
+                        self.newcomers.insert((host, ticket), facts.clone());
+                        News::HostReady { ticket, facts }
+                    }
+                    None => {
+                        let failure = Failure::of("no such name");
+                        News::HostFailed { ticket, code: Code::NoHost, failure }
+                    }
                 };
                 self.later(START_NS, Happening::News(host, news));
             }
-            Act::Admit { host: new, .. } => {
-                let name = self.name.clone();
-                self.admit(new, &name);
+            Act::Admit { ticket, host: new } => {
+                if let Some(facts) = self.newcomers.remove(&(host, ticket)) {
+                    self.admit(new, facts);
+                }
             }
+            Act::Invite { ticket, line } => {
+                let (login, command) = (line, Blob::from("start"));
+                let (options, vmid) = (Blob::default(), Blob::default());
+                let news = News::Invited { ticket, login, options, command, vmid };
+                self.later(0, Happening::News(host, news));
+            }
+            // A hoster of the simulation answers with the line of the host that it has started.
+            Act::HosterSaid { ticket, answer } => {
+                self.act(host, Act::StartHost { ticket, line: answer });
+            }
+            Act::Dismiss { key } => self.newcomers.retain(|_, facts| facts.key != key),
+            Act::Flush => self.later(FLUSH_NS, Happening::News(host, News::Flushed)),
             Act::Hosts { hosts } => {
                 let hosts: BTreeSet<_> = hosts.into_iter().map(|(host, _)| host).collect();
                 let before = self.known.insert(host, hosts.clone()).unwrap_or_default();

@@ -158,6 +158,13 @@ choice! {
             /// The new tasks.
             tids: Vec<Tid>,
         },
+        /// A message of [`crate::plug`] for a task of that host, or for its daemon.
+        60 => Post {
+            /// Whom.
+            to: Tid,
+            /// The message.
+            message: Message,
+        },
     }
 
     /// A change of what all hosts agree on, applied by all in the same order.
@@ -166,6 +173,9 @@ choice! {
         1 => AddHost {
             /// What it told of itself.
             facts: HostFacts,
+            /// True where one more daemon on a computer of the machine is wanted. Otherwise a
+            /// host of a name or on a computer that is in already is refused.
+            again: bool,
         },
         /// A host leaves.
         2 => RemoveHost {
@@ -240,6 +250,30 @@ choice! {
             /// The task.
             tid: Tid,
         },
+        /// A host gets no new tasks from now on, or gets them again.
+        12 => DrainHost {
+            /// Which.
+            host: HostIndex,
+            /// True if it is to be drained.
+            on: bool,
+        },
+        /// A host that is still being drained has no tasks left: it leaves.
+        13 => Retire {
+            /// Which.
+            host: HostIndex,
+        },
+        /// Where a host is reached has changed.
+        14 => SetAddresses {
+            /// Which.
+            host: HostIndex,
+            /// `ADDRESS:PORT`, in the order to be tried.
+            addresses: Vec<String>,
+        },
+        /// What a host file says of hosts that are not added now.
+        15 => KnowHosts {
+            /// Its lines.
+            lines: Vec<Blob>,
+        },
     }
 
     /// What there is to tell about a task's output.
@@ -276,6 +310,7 @@ record! {
     }
 
     /// What a daemon tells of itself when it joins.
+    #[derive(Default)]
     pub struct HostFacts {
         /// The name that it goes by (made unique by the machine: NAME, NAME.2 ...).
         pub name: Blob,
@@ -285,14 +320,23 @@ record! {
         pub signature: i32,
         /// Cores.
         pub cores: u32,
-        /// Speed from the host file, 1000 by default.
+        /// Speed from the host file (`sp=`), 1000 by default.
         pub speed: i32,
-        /// Where other daemons reach it, `ADDRESS:PORT`.
-        pub address: String,
+        /// Where other daemons reach it, `ADDRESS:PORT`, in the order in which they try.
+        pub addresses: Vec<String>,
         /// Fingerprint of its key (SHA-256 of the certificate's public key).
         pub key: Blob,
-        /// Where it looks for programs.
+        /// Where it looks for programs (`ep=`).
         pub search: Vec<Blob>,
+        /// Where its tasks start (`wd=`), empty for the user's home.
+        pub directory: Blob,
+        /// What runs tasks under a debugger there (`bx=`), empty for the one of the installation.
+        pub debugger: Blob,
+        /// NeoPVM's version.
+        pub version: String,
+        /// Tells computers apart, whatever names they are reached by: equal for all daemons on
+        /// one. Empty where it is not known.
+        pub computer: Blob,
     }
 }
 

@@ -5,10 +5,18 @@
 //! parent process answers what concerns segments by itself; the rest goes to the machine.
 //! Segments arrive as descriptors beside the answer.
 
-use crate::{Blob, Code, HostIndex, Message, Tid, choice, record};
+use crate::{Blob, Code, HostIndex, Layout, Message, Tid, choice, record};
 
 /// The number of a shared segment on one host.
 pub type SegmentId = u32;
+
+/// A flag of `pvm_spawn` that is ours (`NEOPVM_LEAST_LOADED` in `neopvm.h`): among the hosts that
+/// fit, those with the fewest tasks for their cores and speed.
+pub const LEAST_LOADED: i32 = 1 << 16;
+
+/// The stages of joining, in their order. [`Failure::stage`] names the first that failed.
+pub const STAGES: [&str; 9] =
+    ["name", "route", "port", "key", "shell", "pvmd", "version", "callback", "join"];
 
 /// The segment that every host has from the start: what its tasks share about waiting.
 pub const ACTIVITY_SEGMENT: SegmentId = 1;
@@ -69,6 +77,7 @@ record! {
     }
 
     /// A host as `pvm_config` shows it, and what commands show beside.
+    #[derive(Default)]
     pub struct HostInfo {
         /// The host's id.
         pub tid: Tid,
@@ -82,6 +91,12 @@ record! {
         pub signature: i32,
         /// Cores, as found.
         pub cores: u32,
+        /// True while it is drained: no new task is placed there, and it leaves with its last.
+        pub draining: bool,
+        /// Where other daemons reach it, `ADDRESS:PORT`, in the order in which they try.
+        pub addresses: Vec<String>,
+        /// NeoPVM's version there.
+        pub version: String,
     }
 
     /// A task as `pvm_tasks` shows it.
@@ -118,12 +133,24 @@ record! {
         pub flags: i32,
     }
 
-    /// What became of one host name in an add or delete.
+    /// For people: what failed, where, and what to do.
+    #[derive(Default)]
+    pub struct Failure {
+        /// The first stage of joining that failed: one of [`STAGES`], or empty for none of them.
+        pub stage: String,
+        /// What went wrong and where, in one sentence.
+        pub detail: String,
+        /// The next command, empty where there is none.
+        pub remedy: String,
+    }
+
+    /// What became of one host name in an add, a delete or a drain.
+    #[derive(Default)]
     pub struct HostResult {
         /// The host's id, or a code.
         pub outcome: i32,
-        /// For people: what failed, where, and what to do; empty on success.
-        pub detail: String,
+        /// What failed; none on success.
+        pub failure: Option<Failure>,
     }
 
     /// What a task is told when it enrols.
@@ -182,6 +209,10 @@ choice! {
             program: Blob,
             /// False for a console or a tool that `reset` shall spare.
             reset: bool,
+            /// `PVMEPID` of its environment, by which a tasker's child is known; 0 for none.
+            cookie: u32,
+            /// Its memory's: a task shares memory with others, so its order of bytes must be the host's.
+            layout: Layout,
         },
         /// A lane into the inbox of a task on this host: a ring of `cells` that the asker alone
         /// fills. Asked again for the same task, the new lane continues the old one.
@@ -399,6 +430,33 @@ choice! {
         },
         /// What a command wants to know of the daemon itself: version, pids, address, counters.
         42 => DaemonStatus,
+        /// `pvm del --drain`: no new task is placed on these hosts, and each leaves the machine
+        /// when its last task has gone. Adding the host again takes it back.
+        43 => DrainHosts {
+            /// Their names.
+            hosts: Vec<Blob>,
+        },
+        /// What a host file says of hosts that are not added now: `&` lines and, under the name
+        /// `*`, the options of hosts that no line names. They count when such a host is added.
+        44 => KnowHosts {
+            /// The lines, as [`crate::hostfile::HostLine::to_line`] writes them.
+            lines: Vec<Blob>,
+        },
+        /// How busy this host is.
+        45 => Load,
+        /// Between hosts: to be answered once the host table has had this many changes here.
+        46 => Settled {
+            /// How many.
+            epoch: u64,
+        },
+        /// A message for a daemon, or with a tag of [`crate::plug`]: the daemons carry it. As
+        /// with every message nobody is told whether anybody wanted it.
+        80 => Post {
+            /// A daemon ([`Tid::NOTICE_SOURCE`]: the one of this host) or a task.
+            to: Tid,
+            /// The message.
+            message: Message,
+        },
     }
 
     /// An answer.
@@ -472,7 +530,7 @@ choice! {
             /// The number.
             value: i32,
         },
-        /// Hosts added or deleted.
+        /// Hosts added, deleted or drained.
         14 => HostResults {
             /// One for each name.
             results: Vec<HostResult>,
@@ -522,6 +580,11 @@ choice! {
             /// Their ids.
             tids: Vec<Tid>,
         },
+        /// To [`Request::Load`].
+        43 => Load {
+            /// How busy it is.
+            load: HostLoad,
+        },
     }
 }
 
@@ -534,6 +597,18 @@ record! {
         pub members: Vec<Tid>,
         /// Tasks that wait at its barrier.
         pub waiting: u32,
+    }
+
+    /// How busy a host is.
+    pub struct HostLoad {
+        /// The host.
+        pub host: HostIndex,
+        /// Tasks that run or are being started there; consoles and the like are left out.
+        pub tasks: u32,
+        /// Its cores.
+        pub cores: u32,
+        /// Its relative speed, 1000 by default.
+        pub speed: i32,
     }
 
     /// What the daemon tells about itself.
@@ -557,10 +632,41 @@ record! {
     }
 }
 
+impl Failure {
+    /// A failure outside of the stages of joining, without a remedy.
+    pub fn of(detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), ..Self::default() }
+    }
+}
+
+impl HostResult {
+    /// For people: why it failed; empty on success.
+    pub fn why(&self) -> String {
+        self.failure.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.detail)?;
+        if !self.remedy.is_empty() {
+            write!(f, "\ntry: {}", self.remedy)?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Wire;
+
+    #[test]
+    fn the_header_for_bindings_has_our_spawn_flag() {
+        let header = include_str!("../../../include/neopvm.h");
+        let defined = format!("#define NEOPVM_LEAST_LOADED {LEAST_LOADED} ");
+        assert!(header.contains(&defined), "{defined}");
+    }
 
     #[test]
     fn requests_and_replies_survive_the_way_there_and_back() {

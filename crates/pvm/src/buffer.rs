@@ -8,7 +8,10 @@ use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
 use pvm_shm::lane::INLINE_MAX;
 use pvm_shm::{Payload, Slab};
-use pvm_wire::{Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Message, RunList, Tid};
+use pvm_wire::{
+    Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid,
+    foreign,
+};
 
 /// Where the bytes lie.
 #[derive(Debug)]
@@ -89,9 +92,17 @@ impl Buffer {
         self.sealed = false;
     }
 
-    /// A message as it arrived; none if its run list does not fit its data.
-    pub(crate) fn received(envelope: Envelope, store: Store) -> Option<Self> {
-        let (size, runs) = described(&envelope, &store)?;
+    /// A message as it arrived, made readable on this machine; none if its run list does not fit
+    /// its data.
+    pub(crate) fn received(mut envelope: Envelope, mut store: Store) -> Option<Self> {
+        let (mut size, mut runs) = described(&envelope, &store)?;
+        if envelope.layout != Layout::NATIVE {
+            let mut data = vec![0; size];
+            Data { store: &store, size }.copy_to(0, &mut data);
+            let data = foreign::make_native(&mut envelope, &mut runs, data).ok()?;
+            size = data.len();
+            store = Store::Heap(data);
+        }
         Some(Self {
             envelope,
             encoding: envelope.encoding,
@@ -193,6 +204,13 @@ impl Buffer {
         self.pack(Kind::Byte, text_with_nul)
     }
 
+    /// Says of a raw message that everything in it is items of `kind`, as `pvm_psend` does: then
+    /// a machine of another layout can read it.
+    pub fn say_kind(&mut self, kind: Kind) {
+        self.runs = RunList::new();
+        self.runs.push(kind, self.size / kind.size());
+    }
+
     /// Notes items of an in-place message; they are read at each send.
     ///
     /// # Errors
@@ -208,9 +226,13 @@ impl Buffer {
     /// Reads items; the length of `out` says how many.
     ///
     /// # Errors
-    /// [`Code::NoData`] if there are fewer; then nothing is read.
+    /// [`Code::NoData`] if there are fewer; then nothing is read. [`Code::BadMsg`] for raw data of a machine
+    /// that lays such items out otherwise.
     #[inline]
     pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
+        if !foreign::can_read(&self.envelope, self.encoding, kind) {
+            return Err(Code::BadMsg);
+        }
         let data = Data { store: &self.store, size: self.size };
         let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
         self.cursor.read(body, kind, out)
@@ -400,6 +422,11 @@ impl Buffer {
         inner.envelope =
             Envelope::new(Tid::from_c_int(field(6)), Tid::from_c_int(field(7)), field(2), field(1));
         inner.envelope.wait_id = field(3);
+        if !encoding.has_runs() {
+            // Bytes are as they were on the machine that packed them.
+            let layout = u8::try_from(field(8)).ok().and_then(Layout::from_number);
+            inner.envelope.layout = layout.unwrap_or(Layout::NATIVE);
+        }
         Ok(inner)
     }
 
@@ -553,7 +580,8 @@ fn described(envelope: &Envelope, store: &Store) -> Option<(usize, RunList)> {
 /// Bytes of a waiting message as `pvm_bufinfo` counts them.
 pub(crate) fn reported_size(envelope: &Envelope, store: &Store) -> Option<usize> {
     let (size, runs) = described(envelope, store)?;
-    Some(if envelope.encoding.has_runs() { runs.xdr_size() } else { size })
+    let native = || foreign::native_size(envelope, &runs, size);
+    Some(if envelope.encoding.has_runs() { runs.xdr_size() } else { native() })
 }
 
 /// A message's body on its way.

@@ -5,13 +5,13 @@ use crate::connection::Connection;
 use crate::sys::gate::{Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
-use crate::{locate, source};
+use crate::{locate, plug, source};
 use pvm_core::{Mailbox, MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Inlet, Outbox, Payload, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
-use pvm_wire::{Blob, Code, Envelope, HostIndex, PROTOCOL_VERSION, Tid};
+use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
@@ -91,8 +91,8 @@ impl Task {
             .find_map(|path| Connection::open(path).ok())
             .ok_or(Code::SysErr)?;
         let program = Blob(program.to_vec());
-        let version = PROTOCOL_VERSION;
-        let hello = Request::Hello { version, role: Role::Task, program, reset };
+        let (version, cookie, layout) = (PROTOCOL_VERSION, plug::cookie(), Layout::NATIVE);
+        let hello = Request::Hello { version, role: Role::Task, program, reset, cookie, layout };
         let welcome = match connection.ask(&hello)? {
             Reply::Welcome { welcome } => welcome,
             Reply::Refused { code, .. } => return Err(code),
@@ -237,6 +237,9 @@ impl Task {
     /// # Errors
     /// [`Code::BadParam`] for what is no task, [`Code::NoMem`], [`Code::SysErr`].
     pub fn send(&self, buffer: &mut Buffer, to: Tid, tag: i32, context: i32) -> Result<(), Code> {
+        if plug::is_carried(to, tag) {
+            return self.request(&plug::post(buffer, (self.tid(), to), tag, context)?).map(drop);
+        }
         if !to.is_task() {
             return Err(Code::BadParam);
         }

@@ -5,7 +5,7 @@
 use anyhow::{Context as _, Result, bail};
 use pvm_shm::Broker;
 use pvm_wire::request::{Reply, Request, Role, Segment, SegmentId};
-use pvm_wire::{Blob, Code, FrameBuffer, PROTOCOL_VERSION, Wire as _, write_frame};
+use pvm_wire::{Blob, Code, FrameBuffer, Layout, PROTOCOL_VERSION, Wire as _, write_frame};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use std::collections::VecDeque;
 use std::io::{IoSliceMut, Write as _};
@@ -36,6 +36,8 @@ impl ParentBroker {
             role: Role::Task,
             program: Blob::from("pvmd"),
             reset: false,
+            cookie: 0,
+            layout: Layout::NATIVE,
         };
         self.segment(&request).map_err(|code| anyhow::anyhow!("no inbox for the daemon: {code}"))
     }
@@ -50,7 +52,8 @@ impl ParentBroker {
         }
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Reply> {
+    /// Asks and waits for the answer.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Reply> {
         self.last = self.last.wrapping_add(1);
         let mut out = Vec::new();
         write_frame(&mut out, self.last, request);

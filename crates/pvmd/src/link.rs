@@ -4,13 +4,19 @@
 //! and is a *newcomer* there until the machine has given it a place.
 
 pub(crate) mod connection;
+pub(crate) mod dial;
+mod door;
 pub(crate) mod frames;
 mod incoming;
 mod peer;
 mod session;
+mod socket;
 
+use crate::addresses;
 use crate::inbox::Inbox;
 use crate::link::connection::{Connection, LinkEvent, Wiring};
+use crate::link::dial::Way;
+use crate::link::door::Relays;
 use crate::link::frames::LinkFrame;
 use crate::link::peer::Peer;
 use crate::tls::{Fingerprint, Identity, Known};
@@ -29,7 +35,10 @@ const DEAD_TIME: Duration = Duration::from_secs(5);
 /// The same for a host to which this daemon never had a link: it may still be starting.
 const START_TIME: Duration = Duration::from_secs(10);
 /// A host that has lost all others ends after this time.
-const ALONE_TIME: Duration = Duration::from_secs(30);
+pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
+
+/// A host whose key the others refuse is no member any more, and ends after this time.
+const REFUSED_TIME: Duration = Duration::from_secs(5);
 
 /// How long a host that ends tries to tell each of the others.
 const GOODBYE_TIME: Duration = Duration::from_millis(300);
@@ -89,10 +98,20 @@ pub(crate) struct Links {
     /// told once they have called.
     newcomers: BTreeMap<Fingerprint, Option<News>>,
     /// Where the machine is that this daemon was started to join, and the key there.
-    machine: Option<(SocketAddr, Fingerprint)>,
+    machine: Option<(Vec<Way>, Fingerprint)>,
+    /// Hands on to every other host, where this one may not be able to call them.
+    relay: Option<SocketAddr>,
+    /// Whom this daemon hands on to.
+    relays: Relays,
+    /// The near ends of tunnels, by the keys of the hosts at the far ends.
+    tunnels: BTreeMap<Fingerprint, SocketAddr>,
+    /// Since when others refuse this host's key, and nobody accepts it.
+    refused_since: Option<Instant>,
     /// This daemon joined a machine: alone it is of no use.
     joined: bool,
     alone_since: Option<Instant>,
+    /// How long it may be.
+    patience: Duration,
 }
 
 impl Links {
@@ -109,36 +128,78 @@ impl Links {
             owners: BTreeMap::new(),
             newcomers: BTreeMap::new(),
             machine: None,
+            relay: None,
+            relays: Relays::default(),
+            tunnels: BTreeMap::new(),
+            refused_since: None,
             joined: false,
             alone_since: None,
+            patience: ALONE_TIME,
         }
     }
 
     /// Lets known hosts connect.
     pub(crate) fn listen(&self, listener: TcpListener) -> Result<()> {
-        self.wiring.listen(listener, self.identity.server(&self.known)?);
+        let own = self.identity.fingerprint().clone();
+        let server = self.identity.server(&self.known)?;
+        self.wiring.listen(listener, server, (own, self.relays.clone()));
         Ok(())
     }
 
     /// Calls the machine that this host is to join.
-    pub(crate) fn join(&mut self, address: SocketAddr, key: Fingerprint) {
+    pub(crate) fn join(&mut self, addresses: &[String], key: Fingerprint, patience: Duration) {
         self.joined = true;
+        self.patience = patience;
         self.alone_since = Some(Instant::now());
-        self.machine = Some((address, key));
+        self.machine = Some((self.ways(addresses), key));
         self.call_machine();
     }
 
+    /// Other hosts may be out of reach but for what is handed on there.
+    pub(crate) const fn set_relay(&mut self, relay: SocketAddr) {
+        self.relay = Some(relay);
+    }
+
+    fn ways(&self, candidates: &[String]) -> Vec<Way> {
+        ways(candidates, self.relay)
+    }
+
+    /// The near end of the tunnel to the host with this key; none: there is no tunnel any more.
+    pub(crate) fn set_tunnel(&mut self, key: &Fingerprint, near: Option<SocketAddr>) {
+        match near {
+            Some(near) => drop(self.tunnels.insert(key.clone(), near)),
+            None => drop(self.tunnels.remove(key)),
+        }
+        self.update_relays();
+    }
+
+    /// Hosts behind tunnels reach all others through this one, and the others them.
+    fn update_relays(&self) {
+        if self.tunnels.is_empty() {
+            return self.relays.set(BTreeMap::new());
+        }
+        let own = addresses::of_interfaces();
+        let direct = self.hosts.iter().map(|(_, facts)| {
+            let ways = addresses::in_order(&facts.addresses, &own);
+            let ways = ways.into_iter().filter(|way| !way.relay).map(|way| way.at);
+            (facts.key.0.clone(), ways.collect())
+        });
+        let tunnels = self.tunnels.iter().map(|(key, near)| (key.clone(), vec![*near]));
+        self.relays.set(direct.chain(tunnels).collect());
+    }
+
     fn call_machine(&self) {
-        if let Some((address, key)) = &self.machine
+        if let Some((ways, key)) = &self.machine
             && let Ok(config) = self.identity.client(key)
         {
-            self.wiring.call(*address, config, None);
+            self.wiring.call(ways.clone(), key.clone(), config, None);
         }
     }
 
     /// This host's place is known.
     pub(crate) fn set_place(&mut self, place: Place) {
         self.place = Some(place);
+        self.patience = ALONE_TIME;
         self.joined |= place.host != place.first;
     }
 
@@ -159,18 +220,27 @@ impl Links {
         let now = Instant::now();
         let mut turns = Vec::new();
         for (host, facts) in self.hosts.clone() {
-            let known = self.peers.get(&host).is_some_and(|peer| peer.facts.key == facts.key);
-            if host != place.host && !known {
+            if let Some(peer) = self.peers.get_mut(&host).filter(|p| p.facts.key == facts.key) {
+                peer.learn(facts);
+            } else if host != place.host {
                 self.peers.insert(host, Peer::new(facts.clone(), now));
                 turns.extend(self.admit(host, &facts.key.0));
             }
         }
         self.update_known();
+        self.update_relays();
         self.call_missing();
         if self.joined && self.peers.is_empty() {
             self.alone_since = Some(now);
         }
         turns
+    }
+
+    /// A daemon that was started is waited for no longer.
+    pub(crate) fn give_up(&mut self, key: &Fingerprint) {
+        self.newcomers.remove(key);
+        self.owners.retain(|_, owner| !matches!(owner, Owner::Newcomer(_, k, _) if k == key));
+        self.update_known();
     }
 
     fn update_known(&self) {
@@ -181,13 +251,14 @@ impl Links {
     /// Calls the hosts that wait for it.
     fn call_missing(&mut self) {
         let Some(place) = self.place else { return };
+        let relay = self.relay;
         for (host, peer) in self.peers.range_mut(..place.host) {
             if peer.connection.is_some() || peer.calling.is_some() {
                 continue;
             }
-            let Ok(address) = peer.facts.address.parse() else { continue };
-            if let Ok(config) = self.identity.client(&peer.facts.key.0) {
-                peer.calling = Some(self.wiring.call(address, config, Some(*host)));
+            let (ways, key) = (ways(&peer.facts.addresses, relay), peer.facts.key.0.clone());
+            if let Ok(config) = self.identity.client(&key) {
+                peer.calling = Some(self.wiring.call(ways, key, config, Some(*host)));
             }
         }
     }
@@ -224,6 +295,11 @@ impl Links {
         }
     }
 
+    /// True when everything that tasks here have sent to tasks of other hosts is safe there.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.peers.values().all(Peer::is_flushed)
+    }
+
     /// Something happened on a connection.
     pub(crate) fn handle(&mut self, event: LinkEvent, inbox: Option<&mut Inbox>) -> Vec<Turn> {
         match event {
@@ -236,6 +312,13 @@ impl Links {
                     && let Some(peer) = self.peers.get_mut(host)
                 {
                     peer.pump();
+                }
+                Vec::new()
+            }
+            LinkEvent::Refused => {
+                let member = self.place.is_some() && !self.peers.values().any(Peer::is_up);
+                if member && self.refused_since.is_none() {
+                    self.refused_since = Some(Instant::now());
                 }
                 Vec::new()
             }
@@ -328,7 +411,7 @@ impl Links {
                 LinkFrame::Goodbye => {
                     // The machine ended before it let this host in.
                     self.machine = None;
-                    self.alone_since = Some(Instant::now() - ALONE_TIME);
+                    self.alone_since = Some(Instant::now() - self.patience);
                     Vec::new()
                 }
                 LinkFrame::Admitted { host: mine, first, hosts } => {
@@ -412,7 +495,7 @@ impl Links {
         *greeted = true;
         peer.resume(*incarnation, (*known == self.incarnation).then_some(*delivered));
         peer.pump();
-        self.alone_since = None;
+        (self.alone_since, self.refused_since) = (None, None);
         Some(Turn::News(News::LinkUp { host }))
     }
 
@@ -439,8 +522,9 @@ impl Links {
 
     /// When a host that has no link counts as dead.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let alone = self.alone_since.map(|since| since + ALONE_TIME);
-        self.peers.values().filter_map(deadline).chain(alone).min()
+        let alone = self.alone_since.map(|since| since + self.patience);
+        let refused = self.refused_since.map(|since| since + REFUSED_TIME);
+        self.peers.values().filter_map(deadline).chain(alone).chain(refused).min()
     }
 
     /// Hosts without a link for too long.
@@ -461,7 +545,8 @@ impl Links {
 
     /// True where this host joined a machine and has lost it.
     pub(crate) fn is_lost(&self, now: Instant) -> bool {
-        self.alone_since.is_some_and(|since| since + ALONE_TIME <= now)
+        let refused = self.refused_since.is_some_and(|since| since + REFUSED_TIME <= now);
+        refused || self.alone_since.is_some_and(|since| since + self.patience <= now)
     }
 
     /// Tells everybody that this host ends, behind what the machine has said.
@@ -482,6 +567,12 @@ impl Links {
             }
         }
     }
+}
+
+/// The ways to a host, the relay last.
+fn ways(candidates: &[String], relay: Option<SocketAddr>) -> Vec<Way> {
+    let direct = addresses::in_order(candidates, &addresses::of_interfaces());
+    direct.into_iter().chain(relay.map(|at| Way { at, relay: true })).collect()
 }
 
 fn hello(host: HostIndex, incarnation: u64, (known, delivered): (u64, u64)) -> LinkFrame {

@@ -1,6 +1,6 @@
 //! What all hosts do in the same order.
 
-use super::{ANSWER_NS, Machine, number};
+use super::{ANSWER_NS, Machine, done, number};
 use crate::consensus::{Ordered, Step};
 use crate::pending::{Asker, Proposal, Want};
 use pvm_wire::Code;
@@ -55,6 +55,7 @@ impl Machine {
             _ => None,
         };
         let outcome = self.outcome(command, ours.then_some(ticket));
+        self.tell_awaiting();
         if let Some(proposal) = ours.then(|| self.pending.proposals.remove(&ticket)).flatten() {
             match (proposal.want, &outcome) {
                 (Some(want), Reply::Failed { code: Code::NotFound }) => {
@@ -71,8 +72,17 @@ impl Machine {
     /// Does what a command says. `ticket` is that of a proposal of this host.
     fn outcome(&mut self, command: Command, ticket: Option<u64>) -> Reply {
         match command {
-            Command::AddHost { facts } => self.host_added(facts, ticket),
+            Command::AddHost { facts, again } => self.host_added(facts, again, ticket),
             Command::RemoveHost { host, dead } => self.host_removed(host, dead),
+            Command::DrainHost { host, on } => self.host_drained(host, on),
+            Command::Retire { host } => self.host_retired(host),
+            Command::SetAddresses { host, addresses } => {
+                if self.hosts.set_addresses(host, addresses) {
+                    self.tell_hosts();
+                }
+                Reply::Done
+            }
+            Command::KnowHosts { lines } => done(self.hosts.know(&lines)),
             Command::PutInfo { name, flags, owner, message } => {
                 number(self.registry.put(&name, flags, owner, message))
             }
@@ -97,7 +107,7 @@ impl Machine {
             Command::LeaveGroup { group, tid } => {
                 let left = self.groups.leave(&group, tid);
                 self.member_gone(&group, tid, false);
-                left.map_or_else(|code| Reply::Failed { code }, |()| Reply::Done)
+                done(left)
             }
             Command::FreezeGroup { group } => number(self.groups.freeze(&group)),
             Command::TaskGone { tid } => {

@@ -161,6 +161,7 @@ impl Machine {
                 self.pass_to_operator(operator, Reply::Exited { tid, status });
             }
             Said::RunSpawning { .. } | Said::RunSpawned { .. } => self.run_told(host, said),
+            Said::Post { to, message } => self.carry(to, message),
             Said::Reset { asker } => self.kill_tasks(asker),
             Said::Halt => {
                 self.log("the machine was halted".to_owned());

@@ -74,6 +74,16 @@ impl Peer {
         }
     }
 
+    /// The host told something else of itself: a call that tries old addresses ends.
+    pub(crate) fn learn(&mut self, facts: HostFacts) {
+        if self.facts.addresses != facts.addresses
+            && let Some(calling) = self.calling.take()
+        {
+            calling.abort();
+        }
+        self.facts = facts;
+    }
+
     /// True while frames can go there.
     pub(crate) fn is_up(&self) -> bool {
         matches!(self.connection, Some((_, true)))
@@ -125,6 +135,11 @@ impl Peer {
         self.queued += 1;
         self.messages.push((envelope, payload));
         self.pump();
+    }
+
+    /// True when every message that was queued has been confirmed.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.messages.is_empty()
     }
 
     /// Queues what the machine says; without a link it is not kept.

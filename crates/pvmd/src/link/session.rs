@@ -74,7 +74,6 @@ impl<M> Outgoing<M> {
     }
 
     /// True where nothing waits to be sent or confirmed.
-    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.window.is_empty()
     }

@@ -1,7 +1,7 @@
 //! The daemon's life as the parent leads it.
 
 use super::Parent;
-use crate::between::{Begin, Down, Up};
+use crate::between::{Begin, Down, Invited, Up};
 use crate::parent::daemon::Daemon;
 use crate::parent::poll::{Interest, Token};
 use pvm_core::io::Event;
@@ -27,14 +27,19 @@ impl Parent {
         let errors = self.log.file().and_then(|file| file.try_clone().ok());
         let mut daemon = Daemon::start(errors.map_or_else(Stdio::null, Stdio::from))?;
         self.restart_at = None;
-        let (address, fingerprint) = self.join.clone().unwrap_or_default();
         let begin = Begin {
             parent_pid: std::process::id(),
             restarts: self.restarts.total,
             name: self.name.clone(),
             folder: Blob(self.folder.path().as_os_str().as_bytes().to_vec()),
-            join_address: address,
-            join_fingerprint: Blob(fingerprint),
+            options: self.options.clone(),
+            join: self.join.as_ref().map(|join| Invited {
+                addresses: join.addresses.clone(),
+                fingerprint: Blob(join.fingerprint.clone()),
+                local: join.local,
+                via: join.via.map(|via| via.to_string()).unwrap_or_default(),
+                patience: join.patience,
+            }),
             processes: self.tasks.processes(),
             clock: self.clock,
         };

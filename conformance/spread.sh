@@ -1,0 +1,53 @@
+#!/bin/bash
+# The conformance programs and Debian's own programs on a machine of three hosts: see README.md.
+#
+#   spread.sh live [NAME...]          on Debian's PVM, compared with the recorded answers
+#   spread.sh ours PREFIX [NAME...]   on the installation in PREFIX
+#   spread.sh oracle [NAME...]        records the answers where three hosts answer differently than one
+#   spread.sh debian WHERE [NAME...]  debian.sh WHERE ("original" or a PREFIX)
+#
+# The hosts are those of xtask/hosts.sh; where they cannot be made, this is skipped by name. After ours no process and no
+# file of it may be left on any of them.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tool=$here/../xtask/hosts.sh
+
+[ $# -gt 0 ] || { sed -n '4,7s/^#   //p' "$0" >&2; exit 2; }
+
+if [ -z "${SPREAD_INSIDE:-}" ]; then
+	words=()
+	for word; do
+		[[ $word == */* && -d $word ]] && word=$(cd "$word" && pwd) # prefixes from where we were called
+		words+=("$word")
+	done
+	SPREAD_INSIDE=1 bash "$tool" run 3 -- bash "$here/spread.sh" "${words[@]}"
+	status=$?
+	[ $status = 77 ] && [ "${CI:-}" != true ] && exit 0
+	exit $status
+fi
+
+# left: what is on the hosts besides sshd
+left() {
+	local host found
+	for host in h1 h2 h3; do
+		found=$(bash "$tool" on "$host" sh -c 'ps -eo pid=,args= | grep -v -e " sshd:" -e " ps -eo" -e " sh -c" -e " grep -v"; find /tmp -name "neopvm*" -o -name "*.log"')
+		[ -z "$found" ] || printf 'left on %s:\n%s\n' "$host" "$found"
+	done
+}
+
+program=run.sh
+[ "$1" != debian ] || { program=debian.sh; shift; }
+bash "$tool" on h1 env MACHINE_HOSTS="h2 h3" LIMIT="${LIMIT:-30}" bash "$here/$program" "$@"
+status=$?
+case $* in
+live* | oracle* | original*) ;;
+*)
+	sleep 1 # what halts at this moment may end
+	found=$(left)
+	if [ -n "$found" ]; then
+		echo "$found"
+		status=1
+	fi
+	;;
+esac
+exit $status

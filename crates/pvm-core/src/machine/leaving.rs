@@ -1,0 +1,207 @@
+//! Hosts go: deleted, drained and then empty, or dead.
+
+use super::Machine;
+use crate::io::Act;
+use crate::notify::{HOST_DELETE, TASK_EXIT};
+use crate::pending::Asker;
+use crate::records::{Change, Slot};
+use pvm_wire::peer::Command;
+use pvm_wire::request::{Failure, HostResult, Reply};
+use pvm_wire::{Blob, Code, HostIndex};
+
+/// What `waitpid` tells of a process that was killed: all that can be said of a lost task.
+const KILLED: i32 = 9;
+/// Why the first host stays.
+const FIRST_STAYS: &str = "the first host ends only with the whole machine";
+
+/// How far a drained host is with its leaving.
+#[derive(Debug)]
+pub(super) struct Departure {
+    /// It has asked to be let go.
+    asked: Slot<bool>,
+    /// What its tasks have sent is on its way. Not kept: a new shell is asked again.
+    flushing: bool,
+}
+
+impl Departure {
+    pub(super) const fn new() -> Self {
+        Self { asked: Slot::new(b'R', false), flushing: false }
+    }
+
+    /// It stays after all.
+    fn stop(&mut self) {
+        self.flushing = false;
+        if *self.asked.get() {
+            self.asked.set(false);
+        }
+    }
+
+    pub(super) fn take_changes(&mut self, out: &mut Vec<Change>) {
+        self.asked.take_changes(out);
+    }
+
+    pub(super) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.asked.restore(key, value)
+    }
+}
+
+impl Machine {
+    /// The members that names mean, in their order, with the results of those that mean none.
+    fn members_named(&self, names: &[Blob]) -> (Vec<HostResult>, Vec<(u32, HostIndex)>) {
+        let mut members: Vec<(u32, HostIndex)> = Vec::new();
+        let mut results = Vec::new();
+        for (place, name) in (0..).zip(names) {
+            let host = if name.0 == b"." { Some(self.me()) } else { self.hosts.named(name) };
+            let (code, why) = match host {
+                None => (Code::NoHost, "no member has this name"),
+                Some(host) if host == self.consensus.first() => (Code::BadParam, FIRST_STAYS),
+                Some(host) if members.iter().any(|(_, member)| *member == host) => {
+                    (Code::DupHost, "it is named twice")
+                }
+                Some(host) => {
+                    members.push((place, host));
+                    results.push(HostResult::default());
+                    continue;
+                }
+            };
+            results.push(HostResult { outcome: code.number(), failure: Some(Failure::of(why)) });
+        }
+        (results, members)
+    }
+
+    pub(super) fn del_hosts(&mut self, asker: Asker, names: &[Blob]) {
+        if names.is_empty() {
+            return self.fail(asker, Code::BadParam);
+        }
+        let (results, mut gone) = self.members_named(names);
+        // This host itself, if it is among them, is the last.
+        let me = self.me();
+        gone.sort_by_key(|&(place, host)| (host == me, place));
+        let remove = |(place, host)| (place, Command::RemoveHost { host, dead: false });
+        self.change(asker, results, gone.into_iter().map(remove).collect(), Vec::new());
+    }
+
+    pub(super) fn drain_hosts(&mut self, asker: Asker, names: &[Blob]) {
+        if names.is_empty() {
+            return self.fail(asker, Code::BadParam);
+        }
+        let (results, members) = self.members_named(names);
+        let drain = |(place, host)| (place, Command::DrainHost { host, on: true });
+        self.change(asker, results, members.into_iter().map(drain).collect(), Vec::new());
+    }
+
+    /// A host is drained from here in the order on, or not any more.
+    pub(super) fn host_drained(&mut self, host: HostIndex, on: bool) -> Reply {
+        if !self.hosts.contains(host) {
+            return Reply::Failed { code: Code::NoHost };
+        }
+        let changed = self.hosts.set_draining(host, on);
+        if host == self.me() {
+            self.departure.stop();
+            if changed {
+                let text = if on { "is being drained" } else { "is no longer drained" };
+                self.log(format!("this host {text}"));
+            }
+        }
+        Reply::Done
+    }
+
+    /// A drained host leaves when nothing that began here goes on.
+    pub(super) fn leave_if_empty(&mut self) {
+        let under_way = self.departure.flushing || self.is_departing() || self.ending;
+        if !under_way && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks() {
+            self.departure.flushing = true;
+            self.act(Act::Flush);
+        }
+    }
+
+    fn is_empty_of_tasks(&self) -> bool {
+        self.tasks.is_empty()
+            && self.launches.is_empty()
+            && self.pending.additions.is_empty()
+            && self.pending.changes.is_empty()
+            && self.pending.weighings.is_empty()
+    }
+
+    /// What tasks of this host have sent is safe.
+    pub(super) fn flushed(&mut self) {
+        let flushing = std::mem::take(&mut self.departure.flushing);
+        if flushing && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks() {
+            self.departure.asked.set(true);
+            self.propose(Asker::Nobody, Command::Retire { host: self.me() });
+        }
+    }
+
+    /// True while a drained host waits to be let go: nothing new begins here.
+    pub(super) const fn is_departing(&self) -> bool {
+        *self.departure.asked.get()
+    }
+
+    /// A drained host had nothing left to do. If it was taken back meanwhile, it stays.
+    pub(super) fn host_retired(&mut self, host: HostIndex) -> Reply {
+        if self.hosts.is_draining(host) { self.take_out(host, "has left") } else { Reply::Done }
+    }
+
+    /// The shell says that a host is dead.
+    pub(super) fn host_dead(&mut self, host: HostIndex) {
+        if host == self.me() || (*self.joined.get() && !self.hosts.contains(host)) {
+            return;
+        }
+        self.sessions.link_down(host);
+        if host == self.consensus.first() {
+            self.log("the first host is dead: the machine ends here".to_owned());
+            self.ending = true;
+        } else {
+            self.propose(Asker::Nobody, Command::RemoveHost { host, dead: true });
+        }
+    }
+
+    /// A host was taken out, on every host at this place of the order.
+    pub(super) fn host_removed(&mut self, host: HostIndex, dead: bool) -> Reply {
+        self.take_out(host, if dead { "is dead" } else { "was deleted" })
+    }
+
+    fn take_out(&mut self, host: HostIndex, how: &str) -> Reply {
+        let name = self.hosts.facts(host).map(|facts| facts.name.to_text());
+        let Some(name) = name.filter(|_| self.hosts.remove(host)) else { return Reply::Done };
+        if host == self.me() {
+            self.log("this host was taken out of the machine".to_owned());
+            self.ending = true;
+            return Reply::Done;
+        }
+        if self.consensus.is_first() {
+            self.log(format!("host {name} {how}"));
+        }
+        self.sessions.forget(host);
+        self.tell_hosts();
+        self.host_gone(host);
+        Reply::Done
+    }
+
+    /// Everything that was on a host is gone.
+    fn host_gone(&mut self, host: HostIndex) {
+        self.host_end_for_manager(host);
+        for asker in self.pending.take_asked(host) {
+            self.fail(asker, Code::HostFail);
+        }
+        for kind in [TASK_EXIT, HOST_DELETE] {
+            let due = self.watches.take_where(|w| w.kind == kind && w.of.host() == host);
+            for (_, watch) in due {
+                self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+            }
+        }
+        self.watches.forget_host(host);
+        self.registry.host_gone(host);
+        for tid in self.groups.members_on(host) {
+            self.leave_all_groups(tid);
+        }
+        for ((connection, id), tid) in self.launches.running_on(host) {
+            let operator = pvm_wire::peer::Operator { host: self.me(), connection, id };
+            self.pass_to_operator(operator, Reply::Exited { tid, status: KILLED });
+        }
+        self.orphan_children(host);
+        self.spawners_gone(host);
+        self.release_siblings(host);
+        self.pending.forget_awaiting(host);
+    }
+}
