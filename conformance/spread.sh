@@ -5,6 +5,7 @@
 #   spread.sh ours PREFIX [NAME...]   on the installation in PREFIX
 #   spread.sh oracle [NAME...]        records the answers where three hosts answer differently than one
 #   spread.sh debian WHERE [NAME...]  debian.sh WHERE ("original" or a PREFIX)
+#   spread.sh all PREFIX              live, ours PREFIX and debian PREFIX at the same time, each on hosts of its own
 #
 # The hosts are those of xtask/hosts.sh; where they cannot be made, this is skipped by name. After ours no process and no
 # file of it may be left on any of them.
@@ -12,7 +13,24 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 tool=$here/../xtask/hosts.sh
 
-[ $# -gt 0 ] || { sed -n '4,7s/^#   //p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '4,8s/^#   //p' "$0" >&2; exit 2; }
+
+if [ "$1" = all ]; then
+	logs=$(mktemp -d) || exit 2
+	trap 'rm -rf "$logs"' EXIT
+	status=0
+	bash "$0" live >"$logs/original" 2>&1 &
+	original=$!
+	bash "$0" ours "$2" >"$logs/ours" 2>&1 &
+	ours=$!
+	bash "$0" debian "$2" >"$logs/debian" 2>&1 &
+	debian=$!
+	for part in original ours debian; do
+		wait "${!part}" || status=1
+		sed "s/^/$part: /" "$logs/$part"
+	done
+	exit $status
+fi
 
 if [ -z "${SPREAD_INSIDE:-}" ]; then
 	words=()
@@ -30,7 +48,8 @@ fi
 left() {
 	local host found
 	for host in h1 h2 h3; do
-		found=$(bash "$tool" on "$host" sh -c 'ps -eo pid=,args= | grep -v -e " sshd:" -e " ps -eo" -e " sh -c" -e " grep -v"; find /tmp -name "neopvm*" -o -name "*.log"')
+		found=$(bash "$tool" on "$host" ps -eo pid=,args= | grep -v -e " sshd:" -e " ps -eo"
+			bash "$tool" on "$host" find /tmp -name "neopvm*" -o -name "pvm*")
 		[ -z "$found" ] || printf 'left on %s:\n%s\n' "$host" "$found"
 	done
 }
@@ -43,6 +62,7 @@ case $* in
 live* | oracle* | original*) ;;
 *)
 	sleep 1 # what halts at this moment may end
+	bash "$tool" env "HOME=$HOSTS_DIR/home" # the run's own is gone
 	found=$(left)
 	if [ -n "$found" ]; then
 		echo "$found"

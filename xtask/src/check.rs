@@ -150,9 +150,7 @@ fn real_hosts(run: &Run<'_>) -> Result<(), String> {
         return run.note("skipped: hosts with networks of their own need root");
     }
     run.tests(&hosts::TESTS)?;
-    run.step(&["bash", "conformance/spread.sh", "live"])?;
-    run.step(&["bash", "conformance/spread.sh", "ours", run.stage])?;
-    run.step(&["bash", "conformance/spread.sh", "debian", run.stage])
+    run.step(&["bash", "conformance/spread.sh", "all", run.stage])
 }
 
 fn fuzz(run: &Run<'_>) -> Result<(), String> {

@@ -10,6 +10,7 @@
 mod barrier;
 mod consensus;
 mod contexts;
+mod departure;
 mod group;
 mod hosts;
 pub mod io;

@@ -25,6 +25,7 @@ use crate::Time;
 use crate::barrier::Gatherings;
 use crate::consensus::Consensus;
 use crate::contexts::Contexts;
+use crate::departure::Departure;
 use crate::group::Groups;
 use crate::hosts::Hosts;
 use crate::io::{Act, Effect, Event, HostFacts, Input, News, Output};
@@ -94,7 +95,7 @@ pub struct Machine {
     pending: Pending,
     plugs: Plugs,
     bad_peers: u64,
-    departure: leaving::Departure,
+    departure: Departure,
     /// `End` follows the outputs that are being collected.
     ending: bool,
     ended: bool,
@@ -150,7 +151,7 @@ impl Machine {
             pending: Pending::new(),
             plugs: Plugs::new(),
             bad_peers: 0,
-            departure: leaving::Departure::new(),
+            departure: Departure::new(),
             ending: false,
             ended: false,
             outputs: VecDeque::new(),

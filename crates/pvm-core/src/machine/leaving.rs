@@ -4,7 +4,6 @@ use super::Machine;
 use crate::io::Act;
 use crate::notify::{HOST_DELETE, TASK_EXIT};
 use crate::pending::Asker;
-use crate::records::{Change, Slot};
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Failure, HostResult, Reply};
 use pvm_wire::{Blob, Code, HostIndex};
@@ -13,37 +12,6 @@ use pvm_wire::{Blob, Code, HostIndex};
 const KILLED: i32 = 9;
 /// Why the first host stays.
 const FIRST_STAYS: &str = "the first host ends only with the whole machine";
-
-/// How far a drained host is with its leaving.
-#[derive(Debug)]
-pub(super) struct Departure {
-    /// It has asked to be let go.
-    asked: Slot<bool>,
-    /// What its tasks have sent is on its way. Not kept: a new shell is asked again.
-    flushing: bool,
-}
-
-impl Departure {
-    pub(super) const fn new() -> Self {
-        Self { asked: Slot::new(b'R', false), flushing: false }
-    }
-
-    /// It stays after all.
-    fn stop(&mut self) {
-        self.flushing = false;
-        if *self.asked.get() {
-            self.asked.set(false);
-        }
-    }
-
-    pub(super) fn take_changes(&mut self, out: &mut Vec<Change>) {
-        self.asked.take_changes(out);
-    }
-
-    pub(super) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.asked.restore(key, value)
-    }
-}
 
 impl Machine {
     /// The members that names mean, in their order, with the results of those that mean none.
@@ -108,9 +76,9 @@ impl Machine {
 
     /// A drained host leaves when nothing that began here goes on.
     pub(super) fn leave_if_empty(&mut self) {
-        let under_way = self.departure.flushing || self.is_departing() || self.ending;
+        let under_way = self.departure.is_under_way() || self.ending;
         if !under_way && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks() {
-            self.departure.flushing = true;
+            self.departure.flush();
             self.act(Act::Flush);
         }
     }
@@ -125,16 +93,16 @@ impl Machine {
 
     /// What tasks of this host have sent is safe.
     pub(super) fn flushed(&mut self) {
-        let flushing = std::mem::take(&mut self.departure.flushing);
-        if flushing && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks() {
-            self.departure.asked.set(true);
+        if self.departure.flushed() && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks()
+        {
+            self.departure.ask();
             self.propose(Asker::Nobody, Command::Retire { host: self.me() });
         }
     }
 
     /// True while a drained host waits to be let go: nothing new begins here.
     pub(super) const fn is_departing(&self) -> bool {
-        *self.departure.asked.get()
+        self.departure.has_asked()
     }
 
     /// A drained host had nothing left to do. If it was taken back meanwhile, it stays.

@@ -9,20 +9,24 @@ use crate::launch::reply::Answer;
 use crate::launch::sentences;
 use crate::launch::ssh::{Heard, Target};
 use crate::launch::stages;
+use pvm_wire::Code;
 use pvm_wire::hostfile::HostLine;
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::Failure;
-use pvm_wire::{Blob, Code};
 use std::process::Stdio;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 /// How long the way to the reply line may take.
-const REPLY_TIME: Duration = Duration::from_secs(7);
+const REPLY_TIME: Duration = Duration::from_secs(9);
 /// The same where ssh may ask a person.
 const ASKING_TIME: Duration = Duration::from_secs(80);
 /// The stages at which a copy of our own programs helps.
 const PUSH_MENDS: [&str; 2] = ["pvmd", "version"];
+
+/// How many are started at the same time; ssh and its server need a processor.
+static TURNS: Semaphore = Semaphore::const_new(64);
 
 /// Why there is no new host.
 pub(crate) type NotStarted = (Code, Failure);
@@ -53,12 +57,14 @@ async fn attempt(
     words: &Invitation,
     places: &Places,
 ) -> Result<HostFacts, NotStarted> {
+    // Nobody closes it, so there is always a turn.
+    let _turn = TURNS.acquire().await;
     let until = Instant::now() + if target.may_ask { ASKING_TIME } else { REPLY_TIME };
     let script = places.script(&words.arguments());
-    let heard = target.run(&script, Stdio::null(), until).await;
+    let heard = target.verbose().run(&script, Stdio::null(), until).await;
     if heard.shell.is_none() && heard.answer.is_none() {
         // Something on the way: the stages tell which.
-        if let Some(failed) = stages::up_to_shell(target).await.failure() {
+        if let Some(failed) = stages::up_to_shell(target, &heard).await.failure() {
             return Err(failed);
         }
     }

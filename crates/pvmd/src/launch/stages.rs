@@ -27,8 +27,6 @@ const ROUTE_TIME: Duration = Duration::from_secs(3);
 const BANNER_TIME: Duration = Duration::from_secs(2);
 /// How long the part behind the login may take.
 const SSH_TIME: Duration = Duration::from_secs(7);
-/// How long a login may take until its shell says something.
-const SHELL_TIME: Duration = Duration::from_secs(4);
 
 /// One stage that was tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,13 +104,11 @@ pub(crate) async fn try_all(line: &HostLine, addresses: &[String], vmid: &str) -
     report
 }
 
-/// Tries the stages of the way, up to a shell there.
-pub(crate) async fn up_to_shell(target: &Target) -> Report {
+/// Why no shell has said anything: the stages of the way, then what ssh told.
+pub(crate) async fn up_to_shell(target: &Target, heard: &Heard) -> Report {
     let mut report = Report::default();
     if network(target, &mut report).await.is_ok() {
-        let until = Instant::now() + SHELL_TIME;
-        let heard = target.verbose().run("true", Stdio::null(), until).await;
-        let _ = shell(target, &heard, &mut report);
+        let _ = shell(target, heard, &mut report);
     }
     report
 }
