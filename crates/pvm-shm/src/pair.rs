@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 /// Cells of such a lane: 64 KiB for a pair of tasks with a route.
 pub(crate) const CELLS: u32 = 256;
 /// Bytes in slabs that may wait to be confirmed.
-const BYTES_MAX: usize = 64 << 20;
+const BYTES_MAX: usize = 4 << 20;
 
 #[derive(Debug)]
 struct Unconfirmed {
@@ -67,8 +67,9 @@ impl PairLane {
         self.ring().release();
     }
 
-    /// The other task has everything up to this number.
-    pub fn confirm(&mut self, through: u64) {
+    /// The other task has everything up to this number. True if that is news.
+    pub fn confirm(&mut self, through: u64) -> bool {
+        let before = self.unconfirmed.len();
         while !self.is_released()
             && let Some(done) = self.unconfirmed.pop_front_if(|first| first.number <= through)
         {
@@ -77,6 +78,7 @@ impl PairLane {
             drop(done);
             self.sender.confirm();
         }
+        self.unconfirmed.len() < before
     }
 }
 

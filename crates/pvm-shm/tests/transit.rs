@@ -5,7 +5,7 @@
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
 use pvm_shm::transit::{LaneNumber, Parcel};
-use pvm_shm::{Body, Keeper, Outbox, Sent, Transit};
+use pvm_shm::{Body, Keeper, Outbox, Pushed, Sent, Transit};
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Bytes as _, Encoding, Envelope, HostIndex, Tid};
 use std::sync::Arc;
@@ -33,7 +33,8 @@ fn transit(keeper: &mut Keeper) -> Transit {
     Transit::new(Inbox::new(Arc::new(mapping)))
 }
 
-fn send(keeper: &mut Keeper, out: &mut Outbox, from: Tid, host: HostIndex, n: u64, size: usize) {
+fn send(keeper: &mut Keeper, out: &mut Outbox, (from, host): (Tid, HostIndex), n: u64) {
+    let size = size_of_message(n);
     let mut envelope = Envelope::new(from, Tid::task(host, 9), n as i32, 0);
     envelope.encoding = Encoding::Raw;
     envelope.data_size = size as u64;
@@ -67,7 +68,7 @@ fn each_sender_has_a_lane_for_each_host() {
     let mut transit = transit(&mut keeper);
     for (from, host) in [(A, THERE), (A, ELSEWHERE), (B, THERE)] {
         let mut out = Outbox::new(&mut keeper.broker(from)).expect("memory");
-        send(&mut keeper, &mut out, from, host, 1, 8);
+        send(&mut keeper, &mut out, (from, host), 1);
     }
     let mut hosts: Vec<_> = lanes(&mut keeper, &mut transit).iter().map(|(_, h)| *h).collect();
     hosts.sort_unstable();
@@ -87,7 +88,7 @@ fn a_daemon_that_takes_over_gets_everything_that_was_not_confirmed_data_included
         let mut transit = transit(&mut keeper);
         for _ in 0..round * 7 % 50 {
             sent += 1;
-            send(&mut keeper, &mut out, A, THERE, sent, size_of_message(sent));
+            send(&mut keeper, &mut out, (A, THERE), sent);
         }
         let mut ahead = Vec::new();
         if let Some((lane, _)) = lanes(&mut keeper, &mut transit).first().copied() {
@@ -129,7 +130,7 @@ fn what_goes_to_a_host_that_is_gone_holds_nothing() {
     let mut transit = transit(&mut keeper);
     let mut out = Outbox::new(&mut keeper.broker(A)).expect("memory");
     for n in 1..200 {
-        send(&mut keeper, &mut out, A, THERE, n, size_of_message(n));
+        send(&mut keeper, &mut out, (A, THERE), n);
     }
     let (lane, _) = lanes(&mut keeper, &mut transit)[0];
     let first = transit.next(&mut keeper.broker(daemon()), lane).expect("sent");
@@ -179,4 +180,68 @@ fn a_message_to_many_lies_in_the_lane_once_with_the_list_of_its_receivers() {
         transit.confirm(&mut keeper.broker(daemon()), lane);
     }
     assert_eq!(out.slabs_in_flight(), 0);
+}
+
+#[test]
+fn the_lane_of_a_direct_route_is_the_senders_until_it_is_released() {
+    let to = Tid::task(THERE, 9);
+    let envelope = |n: u64| {
+        let mut envelope = Envelope::new(A, to, n as i32, 0);
+        envelope.encoding = Encoding::Raw;
+        envelope.data_size = size_of_message(n) as u64;
+        envelope.sequence = n;
+        envelope
+    };
+    // Who releases it: the sender, the daemon, or the keeper at the sender's death.
+    for way in 0..3 {
+        let mut keeper = keeper();
+        let mut transit = transit(&mut keeper);
+        let mut out = Outbox::new(&mut keeper.broker(A)).expect("memory");
+        let mut pair = out.open_pair(&mut keeper.broker(A), to).expect("memory");
+        let mut push = |keeper: &mut Keeper, out: &mut Outbox, n: u64, pair: &mut _| {
+            let body = vec![n as u8; size_of_message(n)];
+            let mut slab = out.slab(&mut keeper.broker(A), body.len()).expect("memory");
+            slab.write(0, &body);
+            let parts = [&body[..]];
+            let kept = if body.len() > 192 { Body::Slab(&mut slab) } else { Body::Bytes(&parts) };
+            out.push_pair(&mut keeper.broker(A), pair, &envelope(n), kept).expect("memory")
+        };
+        for n in 1..=40 {
+            assert_eq!(push(&mut keeper, &mut out, n, &mut pair), Pushed::Kept);
+            assert_eq!(pair.confirm(n.saturating_sub(10)), n > 10);
+        }
+        assert!(lanes(&mut keeper, &mut transit).is_empty(), "the daemon leaves it alone");
+        match way {
+            0 => out.release_pair(&pair),
+            1 => {
+                assert_eq!(transit.release(&mut keeper.broker(daemon()), A, Some(to)).len(), 1);
+                assert_eq!(push(&mut keeper, &mut out, 41, &mut pair), Pushed::Released);
+                assert!(!pair.confirm(40), "it is no longer the sender's");
+            }
+            _ => keeper.remove_task(A),
+        }
+        if way < 2 {
+            // A new route has a new lane.
+            let mut next = out.open_pair(&mut keeper.broker(A), to).expect("memory");
+            assert_eq!(push(&mut keeper, &mut out, 41, &mut next), Pushed::Kept);
+        }
+        drop((pair, out));
+        let lanes: Vec<_> = transit
+            .lanes_of(&mut keeper.broker(daemon()), A, THERE)
+            .into_iter()
+            .filter(|lane| transit.next(&mut keeper.broker(daemon()), *lane).is_some())
+            .collect();
+        assert!(lanes.len() == usize::from(way < 2), "{way}: {lanes:?}");
+        // The next daemon finds it as well.
+        let mut transit = self::transit(&mut keeper);
+        let released = self::lanes(&mut keeper, &mut transit);
+        let lane = released.first().expect("released for good").0;
+        for n in 31..=40 {
+            let parcel = transit.next(&mut keeper.broker(daemon()), lane).expect("unconfirmed");
+            check(&parcel, n, size_of_message(n));
+            drop(parcel);
+            transit.confirm(&mut keeper.broker(daemon()), lane);
+        }
+        assert!(transit.next(&mut keeper.broker(daemon()), lane).is_none());
+    }
 }

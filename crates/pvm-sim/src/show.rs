@@ -127,6 +127,7 @@ fn request(request: &Request) -> String {
 pub(crate) fn reply(reply: &Reply) -> String {
     match reply {
         Reply::Done => "done".to_owned(),
+        Reply::NoRoute { peer } => format!("no route to {peer}"),
         Reply::Failed { code } => format!("failed: {code} ({})", code.number()),
         Reply::Refused { reason, .. } => format!("refused: {reason}"),
         Reply::Number { value } => format!("number {value}"),
@@ -191,7 +192,10 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
 /// What the shell is told, but for what is said: that is written down as it crosses the link.
 pub(crate) fn act(act: &Act) -> Option<String> {
     Some(match act {
-        Act::Say { .. } | Act::Drain { .. } | Act::ReleaseRoute { .. } => return None,
+        Act::Say { .. } | Act::Drain { .. } => return None,
+        Act::ReleaseRoute { from, to } => {
+            format!("what {from} sent directly to {to} goes by the link")
+        }
         Act::Route { local, peer } => format!("route of {local} to {peer}"),
         Act::StartHost { line, .. } if line.0.is_empty() => "start a daemon here".to_owned(),
         Act::StartHost { line, .. } => format!("start a daemon: {}", line.to_text()),

@@ -20,12 +20,14 @@ struct Pair<M> {
 #[derive(Debug)]
 pub(crate) struct Order<M> {
     pairs: BTreeMap<Tid, Pair<M>>,
+    /// How many wait for one before them.
+    early: usize,
 }
 
 impl<M> Order<M> {
     /// Nothing has come.
     pub(crate) const fn new() -> Self {
-        Self { pairs: BTreeMap::new() }
+        Self { pairs: BTreeMap::new(), early: 0 }
     }
 
     /// A message has come: it goes to `out` when all before it have, and with it those that it
@@ -34,15 +36,21 @@ impl<M> Order<M> {
         let pair =
             self.pairs.entry(from).or_insert_with(|| Pair { last: 0, early: BTreeMap::new() });
         if number > pair.last + 1 {
-            pair.early.entry(number).or_insert(message);
+            self.early += usize::from(pair.early.insert(number, message).is_none());
         } else if number == pair.last + 1 {
             pair.last = number;
             out.push_back(message);
             while let Some(message) = pair.early.remove(&(pair.last + 1)) {
                 pair.last += 1;
+                self.early -= 1;
                 out.push_back(message);
             }
         }
+    }
+
+    /// True where something waits for one before it, which may come another way.
+    pub(crate) const fn is_waiting(&self) -> bool {
+        self.early > 0
     }
 
     /// The last number of a sender up to which nothing is missing.
@@ -89,10 +97,11 @@ mod tests {
         let mut out = VecDeque::new();
         order.take(A, 2, "two", &mut out);
         order.take(A, 4, "four", &mut out);
-        assert!(out.is_empty() && order.last(A) == 0);
+        assert!(out.is_empty() && order.last(A) == 0 && order.is_waiting());
         order.take(A, 1, "one", &mut out);
         assert_eq!(out, ["one", "two"]);
         order.take(A, 3, "three", &mut out);
         assert_eq!(out, ["one", "two", "three", "four"]);
+        assert!(!order.is_waiting());
     }
 }

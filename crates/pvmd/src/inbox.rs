@@ -7,7 +7,9 @@ use pvm_shm::inbox::Inbox as Segment;
 use pvm_shm::segment::Mapping;
 use pvm_shm::transit::{LaneNumber, Parcel};
 use pvm_shm::{Body, Outbox, Sent, Slab, Transit};
+use pvm_wire::route::Route;
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::net::UnixDatagram;
@@ -58,6 +60,16 @@ impl Inbox {
     /// The host that a lane leads to is gone.
     pub(crate) fn discard(&mut self, lane: LaneNumber) {
         self.transit.discard(&mut self.broker, lane);
+    }
+
+    /// The direct routes of a task are no more, or that to one task: the lanes to be read.
+    pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>) -> Vec<(LaneNumber, HostIndex)> {
+        self.transit.release(&mut self.broker, sender, to)
+    }
+
+    /// Hands a task its end of a direct route.
+    pub(crate) fn give_route(&mut self, to: Tid, route: Route, socket: OwnedFd) -> Result<()> {
+        self.broker.give_route(to, route, socket)
     }
 
     /// The lanes of a task to a host.

@@ -3,11 +3,14 @@
 //! Of two hosts the one with the higher place calls. A new host calls the one that started it,
 //! and is a *newcomer* there until the machine has given it a place.
 
+mod alive;
 pub(crate) mod connection;
+mod direct;
 pub(crate) mod frames;
 mod incoming;
 mod outgoing;
 mod peer;
+mod routes;
 mod traffic;
 
 use crate::inbox::Inbox;
@@ -15,6 +18,7 @@ use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::frames::LinkFrame;
 use crate::link::incoming::Nonsense;
 use crate::link::peer::Peer;
+use crate::link::routes::{End, Routes};
 use crate::link::traffic::Traffic;
 use crate::tls::{Fingerprint, Identity, Known};
 use anyhow::Result;
@@ -97,6 +101,8 @@ pub(crate) struct Links {
     alone_since: Option<Instant>,
     /// What tasks have sent to other hosts.
     traffic: Traffic,
+    /// Direct routes that are being made.
+    routes: Routes,
 }
 
 impl Links {
@@ -115,6 +121,7 @@ impl Links {
             joined: false,
             alone_since: None,
             traffic: Traffic::default(),
+            routes: Routes::default(),
         }
     }
 
@@ -252,7 +259,62 @@ impl Links {
             // The next round sends more.
             LinkEvent::Room => Vec::new(),
             LinkEvent::Down { id } => self.down(id),
+            LinkEvent::Direct(made) => self.direct_made(made, inbox),
         }
+    }
+
+    /// The machines have agreed on a direct route.
+    pub(crate) fn route(&mut self, (local, peer): (Tid, Tid), inbox: &mut Inbox) -> Vec<Turn> {
+        let now = Instant::now();
+        let (end, new) = self.routes.agree((local, peer), now);
+        if let Some(end) = end {
+            return give(inbox, (local, peer), end);
+        }
+        let Some(place) = self.place.filter(|place| new && place.host > peer.host()) else {
+            return Vec::new();
+        };
+        debug_assert_ne!(place.host, peer.host());
+        let facts = self.peers.get(&peer.host()).map(|peer| &peer.facts);
+        let called = facts.and_then(|facts| {
+            let address = facts.address.parse().ok()?;
+            Some((address, self.identity.direct_client(&facts.key.0).ok()?))
+        });
+        match called {
+            Some((address, config)) => {
+                self.wiring.call_direct(address, config, (local, peer));
+                Vec::new()
+            }
+            None => self.no_route((local, peer)),
+        }
+    }
+
+    fn no_route(&mut self, (local, peer): (Tid, Tid)) -> Vec<Turn> {
+        if self.routes.give_up((local, peer)) {
+            vec![Turn::News(News::NoRoute { local, peer })]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn direct_made(&mut self, made: direct::Made, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+        let pair = (made.local, made.peer);
+        let owner = self.peers.get(&pair.1.host()).map(|peer| &peer.facts.key.0);
+        // Who called speaks for the tasks of its own host only.
+        if made.key.is_some() && made.key.as_ref() != owner {
+            return vec![Turn::News(News::BadPeer)];
+        }
+        if made.route.is_none() {
+            return self.no_route(pair);
+        }
+        match (self.routes.made(made, Instant::now()), inbox) {
+            (Some(end), Some(inbox)) => give(inbox, pair, end),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A task is gone, or its route to one task broke: what was not confirmed goes by the link.
+    pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>, inbox: &mut Inbox) {
+        self.traffic.add(inbox.release(sender, to));
     }
 
     fn up(
@@ -438,12 +500,20 @@ impl Links {
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let alone = self.alone_since.map(|since| since + ALONE_TIME);
         let rests = self.peers.values().filter_map(|peer| peer.streams.next_deadline());
-        self.peers.values().filter_map(deadline).chain(alone).chain(rests).min()
+        self.peers
+            .values()
+            .filter_map(deadline)
+            .chain(alone)
+            .chain(rests)
+            .chain(self.routes.next_deadline())
+            .min()
     }
 
     /// Hosts without a link for too long.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Vec<Turn> {
-        let mut turns = Vec::new();
+        let overdue = self.routes.overdue(now).into_iter();
+        let no_route = |(local, peer)| Turn::News(News::NoRoute { local, peer });
+        let mut turns: Vec<Turn> = overdue.map(no_route).collect();
         for (host, peer) in &mut self.peers {
             peer.streams.handle_timeout(now);
             if deadline(peer).is_some_and(|deadline| deadline <= now) {
@@ -485,6 +555,14 @@ impl Links {
 
 const fn hello(host: HostIndex) -> LinkFrame {
     LinkFrame::Hello { version: PROTOCOL_VERSION, host }
+}
+
+/// Hands a task its end of a route.
+fn give(inbox: &mut Inbox, (local, peer): (Tid, Tid), (socket, route): End) -> Vec<Turn> {
+    if inbox.give_route(local, route, socket).is_ok() {
+        return Vec::new();
+    }
+    vec![Turn::News(News::NoRoute { local, peer })]
 }
 
 /// A peer says something about messages between tasks.

@@ -172,7 +172,12 @@ impl Shell {
     async fn happened(&mut self, number: u32, event: Event) -> Result<()> {
         match &event {
             Event::Launched { tid, pid } => drop(self.tasks.entry(*tid).or_default().insert(*pid)),
-            Event::Exited { tid, .. } => drop(self.tasks.remove(tid)),
+            Event::Exited { tid, .. } => {
+                self.tasks.remove(tid);
+                if let Some(placed) = &mut self.placed {
+                    self.links.release(*tid, None, &mut placed.inbox);
+                }
+            }
             _ => {}
         }
         if let Some(placed) = &mut self.placed {
@@ -211,7 +216,22 @@ impl Shell {
     fn act(&mut self, act: Act) {
         match act {
             Act::Say { host, message } => self.links.say(host, message),
-            Act::Drain { tid, host } => self.links.drain(tid, host),
+            Act::Drain { tid, host } => {
+                if let Some(placed) = &mut self.placed {
+                    self.links.release(tid, None, &mut placed.inbox);
+                }
+                self.links.drain(tid, host);
+            }
+            Act::Route { local, peer } => {
+                if let Some(placed) = &mut self.placed {
+                    self.turns.extend(self.links.route((local, peer), &mut placed.inbox));
+                }
+            }
+            Act::ReleaseRoute { from, to } => {
+                if let Some(placed) = &mut self.placed {
+                    self.links.release(from, Some(to), &mut placed.inbox);
+                }
+            }
             Act::StartHost { ticket, line } => self.start_host(ticket, &line),
             // Whoever was started is let in when it is in the table of hosts.
             Act::Admit { .. } => {}

@@ -1,9 +1,10 @@
 //! One encrypted connection: made from either side, then a task that reads and one that writes.
 
+use crate::link::alive::set_options;
+use crate::link::direct::{self, Made};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
-use crate::tls::{Fingerprint, peer_fingerprint};
-use pvm_wire::{FrameBuffer, HostIndex, Wire as _, write_frame};
-use rustix::net::sockopt;
+use crate::tls::{self, Fingerprint, peer_fingerprint};
+use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ServerConfig};
 use std::net::SocketAddr;
@@ -27,10 +28,6 @@ const RETRY_MAX: Duration = Duration::from_secs(1);
 const BATCHES: usize = 4;
 /// Frames that wait for the shell; while they do, nothing is read.
 const EVENTS: usize = 64;
-/// The kernel asks a silent peer after this time, so often, at this distance.
-const ALIVE_IDLE: Duration = Duration::from_secs(2);
-const ALIVE_DISTANCE: Duration = Duration::from_secs(1);
-const ALIVE_COUNT: u32 = 3;
 
 /// What connections tell the shell.
 #[derive(Debug)]
@@ -58,6 +55,8 @@ pub(crate) enum LinkEvent {
         /// Which.
         id: u64,
     },
+    /// A connection for two tasks is made, or cannot be.
+    Direct(Made),
 }
 
 /// Where connections tell it.
@@ -151,6 +150,24 @@ impl Wiring {
         calling.abort_handle()
     }
 
+    /// Makes a connection for two tasks, once.
+    pub(crate) fn call_direct(
+        self: &Arc<Self>,
+        address: SocketAddr,
+        config: Arc<ClientConfig>,
+        pair: (Tid, Tid),
+    ) {
+        let wiring = self.clone();
+        tokio::spawn(async move {
+            let calling = direct::call(address, config, pair);
+            let made = match timeout(HANDSHAKE_TIME, calling).await {
+                Ok(Ok(made)) => made,
+                _ => Made { local: pair.0, peer: pair.1, key: None, route: None },
+            };
+            let _ = wiring.events.send(LinkEvent::Direct(made)).await;
+        });
+    }
+
     /// Answers everybody who proves a known key.
     pub(crate) fn listen(self: &Arc<Self>, listener: TcpListener, config: Arc<ServerConfig>) {
         let wiring = self.clone();
@@ -169,8 +186,15 @@ impl Wiring {
                     set_options(&stream);
                     let accepted = timeout(HANDSHAKE_TIME, acceptor.accept(stream)).await;
                     drop(place);
-                    if let Ok(Ok(stream)) = accepted {
-                        wiring.up(stream.into(), None, Vec::new()).await;
+                    match accepted {
+                        Ok(Ok(stream)) if tls::is_direct(stream.get_ref().1) => {
+                            let answered = timeout(HANDSHAKE_TIME, direct::answer(stream)).await;
+                            if let Ok(Ok(made)) = answered {
+                                let _ = wiring.events.send(LinkEvent::Direct(made)).await;
+                            }
+                        }
+                        Ok(Ok(stream)) => wiring.up(stream.into(), None, Vec::new()).await,
+                        _ => {}
                     }
                 });
             }
@@ -215,17 +239,6 @@ async fn connect(
         0 => Err(std::io::ErrorKind::ConnectionRefused.into()),
         _ => Ok((stream, first)),
     }
-}
-
-/// A peer that is silent for ever is noticed by the kernel, without a timer of ours.
-fn set_options(stream: &TcpStream) {
-    let total = ALIVE_IDLE + ALIVE_DISTANCE * ALIVE_COUNT;
-    let _ = stream.set_nodelay(true);
-    let _ = sockopt::set_socket_keepalive(stream, true);
-    let _ = sockopt::set_tcp_keepidle(stream, ALIVE_IDLE);
-    let _ = sockopt::set_tcp_keepintvl(stream, ALIVE_DISTANCE);
-    let _ = sockopt::set_tcp_keepcnt(stream, ALIVE_COUNT);
-    let _ = sockopt::set_tcp_user_timeout(stream, total.as_millis() as u32);
 }
 
 async fn read(

@@ -14,6 +14,8 @@ pub(crate) struct Traffic {
     highest: HostIndex,
     /// Lanes to hosts that are still to come.
     early: BTreeMap<LaneNumber, HostIndex>,
+    /// Lanes that have something, whatever their inbox says.
+    released: Vec<(LaneNumber, HostIndex)>,
     /// Lanes to hosts that are gone.
     given_up: Vec<LaneNumber>,
     /// Tasks that are gone, and hosts to which what they have sent is awaited; the lanes, once
@@ -37,9 +39,15 @@ impl Traffic {
         self.draining.entry((tid, host)).or_insert(None);
     }
 
+    /// These lanes are to be read from now on.
+    pub(crate) fn add(&mut self, lanes: Vec<(LaneNumber, HostIndex)>) {
+        self.released.extend(lanes);
+    }
+
     /// Gives each lane that has something new to its peer.
     pub(crate) fn sort(&mut self, inbox: &mut Inbox, peers: &mut BTreeMap<HostIndex, Peer>) {
         let mut lanes = inbox.poll();
+        lanes.append(&mut self.released);
         lanes.extend(self.early.extract_if(.., |_, host| *host <= self.highest));
         for (lane, host) in lanes {
             match peers.get_mut(&host) {
