@@ -125,11 +125,11 @@ impl Opener {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
     use pvm_wire::route::Secret;
 
-    pub(crate) fn secret(cipher: Cipher, seed: u8) -> RecordKey {
+    fn secret(cipher: Cipher, seed: u8) -> RecordKey {
         let size = if cipher == Cipher::Aes128 { 16 } else { 32 };
         let key = Secret((0..size).map(|n| n * 7 + seed).collect());
         RecordKey { cipher, key, iv: Secret(vec![seed; 12]), sequence: 2 }
