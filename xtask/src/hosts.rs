@@ -12,7 +12,8 @@ const NETWORKS: &str = "networks";
 
 /// `cargo test` arguments for the tests on several hosts. Each test has hosts of its own; two at a time keep their
 /// waits from adding up.
-pub(crate) const TESTS: [&str; 4] = ["--package=pvm-e2e", "--test=networks", "--", "--test-threads=2"];
+pub(crate) const TESTS: [&str; 4] =
+    ["--package=pvm-e2e", "--test=networks", "--", "--test-threads=2"];
 
 /// Whether hosts can be made at all.
 pub(crate) fn possible(root: &Path) -> Result<bool, String> {

@@ -103,9 +103,7 @@ impl Host {
         let only_old = |output: &Output| {
             let said = matches!(
                 output,
-                Output::Act(
-                    Act::Say { .. } | Act::Hosts { .. } | Act::Flush | Act::Drain { .. }
-                )
+                Output::Act(Act::Say { .. } | Act::Hosts { .. } | Act::Flush | Act::Drain { .. })
             );
             said || matches!(output, Output::Effect(Effect::Log { .. }))
         };

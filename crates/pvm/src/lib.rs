@@ -10,8 +10,8 @@
 mod buffer;
 mod connection;
 pub mod locate;
-mod plug;
 mod order;
+mod plug;
 mod route;
 mod source;
 mod state;

@@ -38,6 +38,12 @@ pub(crate) fn new_key() -> Result<Vec<u8>> {
     Ok(key.map_err(|_| anyhow!("no random numbers for a key"))?.as_ref().to_vec())
 }
 
+/// A number that nobody can guess.
+pub(crate) fn new_number() -> Result<u64> {
+    let bytes = ring::rand::generate::<[u8; 8]>(&SystemRandom::new());
+    Ok(u64::from_le_bytes(bytes.map_err(|_| anyhow!("no random numbers"))?.expose()))
+}
+
 fn fingerprint_of(public_key: &[u8]) -> Fingerprint {
     digest::digest(&digest::SHA256, public_key).as_ref().to_vec()
 }
