@@ -16,6 +16,7 @@ mod output;
 mod peers;
 mod plug;
 mod requests;
+mod routes;
 mod settling;
 mod spawn;
 mod tasks;
@@ -34,7 +35,7 @@ use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
 use crate::plugs::Plugs;
-use crate::records::Slot;
+use crate::records::{Slot, Table};
 use crate::registry::Registry;
 use crate::session::Sessions;
 use crate::tasks::Tasks;
@@ -94,6 +95,8 @@ pub struct Machine {
     launches: Launches,
     pending: Pending,
     plugs: Plugs,
+    /// Tasks that want no direct routes.
+    refusals: Table<Tid, u8>,
     bad_peers: u64,
     departure: Departure,
     /// `End` follows the outputs that are being collected.
@@ -127,6 +130,7 @@ impl Machine {
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_hosts();
             machine.leave_if_empty();
+            machine.drain_again();
         }
         machine
     }
@@ -150,6 +154,7 @@ impl Machine {
             launches: Launches::new(),
             pending: Pending::new(),
             plugs: Plugs::new(),
+            refusals: Table::new(b'2'),
             bad_peers: 0,
             departure: Departure::new(),
             ending: false,
@@ -270,6 +275,8 @@ impl Machine {
             News::Invited { ticket, login, options, command, vmid } => {
                 self.invited(ticket, [options, login, command, vmid]);
             }
+            News::NoRoute { local, peer } => self.no_route(local, peer),
+            News::Drained { tid, host } => self.drained(tid, host),
             News::BadPeer => self.bad_peers += 1,
         }
     }
@@ -356,6 +363,7 @@ impl Machine {
         self.pending.take_changes(&mut changes);
         self.departure.take_changes(&mut changes);
         self.plugs.take_changes(&mut changes);
+        self.refusals.take_changes(&mut changes);
         for (key, value) in changes {
             self.effect(Effect::Save { key, value });
         }
@@ -381,6 +389,7 @@ impl Machine {
             || self.pending.restore(key, value)
             || self.departure.restore(key, value)
             || self.plugs.restore(key, value)
+            || self.refusals.restore(key, value)
     }
 }
 

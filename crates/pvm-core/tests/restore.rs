@@ -101,8 +101,10 @@ impl Host {
         }
         let again = self.drain();
         let only_old = |output: &Output| {
-            let said =
-                matches!(output, Output::Act(Act::Say { .. } | Act::Hosts { .. } | Act::Flush));
+            let said = matches!(
+                output,
+                Output::Act(Act::Say { .. } | Act::Hosts { .. } | Act::Flush | Act::Drain { .. })
+            );
             said || matches!(output, Output::Effect(Effect::Log { .. }))
         };
         assert!(again.iter().all(only_old), "{again:?}");

@@ -2,19 +2,16 @@
 
 use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{self, INLINE_MAX, Popped, Ring};
+use crate::mappings::Mappings;
 use crate::outbox::{Broker, map};
-use crate::segment::Mapping;
 use crate::slab::{Descriptor, SlabView};
 use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Bytes, Envelope, Tid};
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::collections::VecDeque;
 
 /// A pass over the lanes takes at most this many messages from each: a quick sender must not
 /// keep its receiver busy for ever.
 const BATCH: usize = 256;
-/// Mappings of other tasks' slabs that are kept though nothing in them is being read.
-const MAPPINGS_KEPT: usize = 64;
 
 /// The data (and run list) of a received message.
 #[derive(Debug)]
@@ -69,7 +66,7 @@ pub struct Inlet {
     lanes: Vec<Option<LaneIn>>,
     /// Openings of lanes that are known.
     opened: u32,
-    slabs: BTreeMap<SegmentId, Arc<Mapping>>,
+    slabs: Mappings,
     /// Messages dropped because they made no sense.
     dropped: u64,
 }
@@ -82,7 +79,7 @@ impl Inlet {
     pub fn new(me: Tid, inbox: Inbox) -> Self {
         // A reader before this one may have died between taking the bits and reading the lanes.
         inbox.header().put_back(u64::MAX);
-        Self { me, inbox, lanes: Vec::new(), opened: 0, slabs: BTreeMap::new(), dropped: 0 }
+        Self { me, inbox, lanes: Vec::new(), opened: 0, slabs: Mappings::default(), dropped: 0 }
     }
 
     /// The inbox.
@@ -195,7 +192,7 @@ impl Inlet {
         let envelope = Envelope::from_array(&popped.envelope).ok()?;
         // Only the host itself speaks for others.
         let from_host = sender == Tid::NONE || sender.is_daemon();
-        if !from_host && envelope.src != sender {
+        if (!from_host && envelope.src != sender) || envelope.is_spread() {
             return None;
         }
         let size = envelope.body_size();
@@ -204,23 +201,11 @@ impl Inlet {
                 .then_some((envelope, Payload::Inline { bytes: popped.payload, size: popped.size }))
         } else if popped.kind == lane::Kind::Slab as u16 {
             let descriptor = Descriptor::from_slice(&popped.payload[..popped.size])?;
-            let mapping = self.slab(broker, descriptor.segment)?;
+            let mapping = self.slabs.get(broker, descriptor.segment)?;
             Some((envelope, Payload::Slab(SlabView::new(mapping, self.me, descriptor, size)?)))
         } else {
             None
         }
-    }
-
-    fn slab(&mut self, broker: &mut dyn Broker, id: SegmentId) -> Option<Arc<Mapping>> {
-        if let Some(mapping) = self.slabs.get(&id) {
-            return Some(mapping.clone());
-        }
-        if self.slabs.len() >= MAPPINGS_KEPT {
-            self.slabs.retain(|_, mapping| Arc::strong_count(mapping) > 1);
-        }
-        let (_, mapping) = broker.map(id).and_then(map).ok()?;
-        self.slabs.insert(id, mapping.clone());
-        Some(mapping)
     }
 }
 

@@ -45,6 +45,8 @@ pub enum Kind {
 pub struct Header {
     /// Written by the receiver: how far it has read. Exact whenever it found the ring empty.
     consumed: AtomicU64,
+    /// For the lane of a direct route: not 0 once the daemon is to read it.
+    released: AtomicU32,
 }
 
 /// A place for one message.
@@ -89,7 +91,7 @@ impl Ring {
     /// A ring on the heap.
     pub fn on_heap(cells: usize) -> Self {
         let cell = || Cell { stamp: AtomicU32::new(0), content: Shared::new(Content::EMPTY) };
-        let header = Header { consumed: AtomicU64::new(0) };
+        let header = Header { consumed: AtomicU64::new(0), released: AtomicU32::new(0) };
         Self::Heap(Arc::new((header, (0..cells).map(|_| cell()).collect())))
     }
 
@@ -110,6 +112,17 @@ impl Ring {
             }
             Self::Heap(heap) => &heap.1,
         }
+    }
+
+    /// From now on the daemon reads the lane of a direct route, from the mark on. For any of
+    /// those who have it mapped. PAIRS WITH: `is_released` behind a publication.
+    pub fn release(&self) {
+        self.header().released.store(1, Ordering::SeqCst);
+    }
+
+    /// True once [`Ring::release`] was called.
+    pub fn is_released(&self) -> bool {
+        self.header().released.load(Ordering::SeqCst) != 0
     }
 
     /// Keeper: true if everything that was published has been read. Only to be asked when the
@@ -172,6 +185,19 @@ impl Sender {
         Ok(())
     }
 
+    /// The ring.
+    pub const fn ring(&self) -> &Ring {
+        &self.ring
+    }
+
+    /// The oldest message is done with: only where the sender itself moves the mark.
+    pub fn confirm(&mut self) {
+        if self.consumed < self.position {
+            self.consumed += 1;
+            self.ring.header().consumed.store(self.consumed, Ordering::Release);
+        }
+    }
+
     /// Ends this ring: the lane goes on in `segment`.
     pub fn push_moved(&mut self, segment: u32) {
         debug_assert!(self.has_room(0), "the cell was kept back");
@@ -229,14 +255,23 @@ impl Receiver {
         Self { ring, position, reported: position }
     }
 
-    /// The next complete cell.
+    /// The next complete cell. The sender learns now and then how far this end is.
     pub fn pop(&mut self) -> Option<Popped> {
+        let popped = self.pop_ahead();
+        if popped.is_none() || self.position - self.reported > self.ring.cells().len() as u64 / 4 {
+            self.report();
+        }
+        popped
+    }
+
+    /// The next complete cell, which stays the sender's until it is confirmed: a receiver that
+    /// takes over from this one gets it again.
+    pub fn pop_ahead(&mut self) -> Option<Popped> {
         let cells = self.ring.cells();
         let cell = cells.get((self.position % cells.len().max(1) as u64) as usize)?;
         let next = self.position + 1;
         // PAIRS WITH: `Sender::publish`.
         if cell.stamp.load(Ordering::Acquire) != next as u32 {
-            self.report();
             return None;
         }
         let popped = cell.content.with(|content| {
@@ -255,10 +290,16 @@ impl Receiver {
             popped
         });
         self.position = next;
-        if self.position - self.reported > cells.len() as u64 / 4 {
-            self.report();
-        }
         Some(popped)
+    }
+
+    /// The oldest of the cells that [`Receiver::pop_ahead`] gave is done with.
+    pub fn confirm(&mut self) {
+        if self.reported < self.position {
+            self.reported += 1;
+            // PAIRS WITH: `Sender::has_room`, `Ring::is_drained`.
+            self.ring.header().consumed.store(self.reported, Ordering::Release);
+        }
     }
 
     /// Tells the sender how far this end has read.
@@ -341,6 +382,26 @@ mod tests {
         sender.push(Kind::Inline, &envelope(5), &[]).expect("room");
         let popped = Receiver::new(ring).pop().expect("one more");
         assert_eq!(sequence(&popped), 5);
+    }
+
+    #[test]
+    fn what_was_read_ahead_and_not_confirmed_is_read_again_by_the_next_receiver() {
+        let ring = Ring::on_heap(4);
+        let (mut sender, mut first) = (Sender::new(ring.clone()), Receiver::new(ring.clone()));
+        for i in 0..3 {
+            sender.push(Kind::Inline, &envelope(i), &[]).expect("room");
+        }
+        while first.pop_ahead().is_some() {}
+        assert_eq!(sender.push(Kind::Inline, &envelope(3), &[]), Err(Full));
+        first.confirm();
+        sender.push(Kind::Inline, &envelope(3), &[]).expect("one is done with");
+        let mut second = Receiver::new(ring.clone());
+        for i in 1..4 {
+            assert_eq!(sequence(&second.pop_ahead().expect("not confirmed")), i);
+            second.confirm();
+        }
+        second.confirm();
+        assert!(second.pop_ahead().is_none() && ring.is_drained());
     }
 
     #[test]

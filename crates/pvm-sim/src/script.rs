@@ -213,6 +213,9 @@ impl Script {
             "conf" => Request::Config,
             "kill" => Request::Signal { tid: self.tid(words[2])?, signal: 15 },
             "leave" => Request::Leave,
+            "route" => Request::OpenRoute { to: self.tid(words[2])? },
+            "routes" => Request::SetRoute { allowed: text(2)?.0 == b"on" },
+            "broken" => Request::RouteBroken { peer: self.tid(words[2])? },
             "halt" => Request::Halt,
             _ => return Ok(None),
         }))

@@ -437,6 +437,12 @@ impl World {
                     self.admit(new, facts);
                 }
             }
+            // No messages of tasks cross here: the last one is always there a moment later.
+            Act::Drain { tid, host: to } => {
+                let news = News::Drained { tid, host: to };
+                self.later(self.latency, Happening::News(host, news));
+            }
+            Act::Route { .. } | Act::ReleaseRoute { .. } => {}
             Act::Invite { ticket, line } => {
                 let (login, command) = (line, Blob::from("start"));
                 let (options, vmid) = (Blob::default(), Blob::default());

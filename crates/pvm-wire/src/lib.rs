@@ -18,6 +18,8 @@ mod layout;
 pub mod peer;
 pub mod plug;
 pub mod request;
+pub mod route;
+pub mod spread;
 mod tid;
 mod unpack;
 

@@ -7,6 +7,7 @@
 
 mod hosts;
 
+use crate::route::Route;
 use crate::{Blob, Code, HostIndex, Layout, Message, Tid, choice, record};
 
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
@@ -134,6 +135,8 @@ record! {
         pub lane: u32,
         /// For a lane: the sender. For a slab: the owner.
         pub owner: Tid,
+        /// For a lane: the receiver, or the host that it leads to.
+        pub to: Tid,
         /// For a lane: the receiver's inbox, which says that something waits.
         pub inbox: SegmentId,
         /// For a lane: where the receiver's doorbell is.
@@ -168,9 +171,10 @@ choice! {
             layout: Layout,
         },
         /// A lane into the inbox of a task on this host: a ring of `cells` that the asker alone
-        /// fills. Asked again for the same task, the new lane continues the old one.
+        /// fills. Asked again for the same task, the new lane continues the old one. A lane to
+        /// another host (its id) lies in the inbox of this host's daemon.
         2 => OpenLane {
-            /// The receiver.
+            /// The receiver, or another host.
             to: Tid,
             /// Its size.
             cells: u32,
@@ -410,6 +414,30 @@ choice! {
             /// The message.
             message: Message,
         },
+        /// A direct route to a task of another host, please. Answered at once; what comes of it
+        /// is told later by an unasked [`Reply::Route`] or [`Reply::NoRoute`].
+        60 => OpenRoute {
+            /// The other task.
+            to: Tid,
+        },
+        /// `PvmRoute`: whether others may have direct routes to the asker.
+        61 => SetRoute {
+            /// False with `PvmDontRoute`.
+            allowed: bool,
+        },
+        /// From a daemon to its parent: hand this, and the socket beside it, to a task.
+        62 => GiveRoute {
+            /// The task.
+            to: Tid,
+            /// Its end of the route.
+            route: Route,
+        },
+        /// The direct route to a task broke: its host is to send by the daemons what the asker
+        /// has not confirmed.
+        63 => RouteBroken {
+            /// The other task.
+            peer: Tid,
+        },
     }
 
     /// An answer.
@@ -537,6 +565,16 @@ choice! {
         43 => Load {
             /// How busy it is.
             load: HostLoad,
+        },
+        /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
+        60 => Route {
+            /// This end of it.
+            route: Route,
+        },
+        /// Unasked (its number is 0): there will be no direct route for now.
+        61 => NoRoute {
+            /// To which task.
+            peer: Tid,
         },
     }
 }

@@ -1,21 +1,24 @@
 //! A process's membership in the machine.
 
-use crate::buffer::{self, Buffer, Prepared, Store};
+mod routes;
+
+use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
+use crate::state::State;
 use crate::sys::gate::{Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
-use pvm_core::{Mailbox, MessageKey, Pattern};
+use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Body, Inlet, Outbox, Payload, Slab};
+use pvm_shm::{Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -28,26 +31,6 @@ const ANSWER: Duration = Duration::from_secs(60);
 
 /// The task that buffers take their slabs from.
 static CURRENT: Leaked<Task> = Leaked::none();
-
-/// A message that waits: its bytes.
-type Waiting = Store;
-
-#[derive(Debug)]
-struct State {
-    connection: Connection,
-    outbox: Outbox,
-    inlet: Inlet,
-    arrivals: VecDeque<(Envelope, Payload)>,
-    mailbox: Mailbox<Waiting>,
-    home: HostIndex,
-    /// Something was put aside that another thread may wait for.
-    news: bool,
-    /// Messages sent to each task.
-    sequences: BTreeMap<Tid, u64>,
-    /// The last message from each task of another host. Daemons that were replaced may hand a
-    /// message on twice.
-    heard: BTreeMap<Tid, u64>,
-}
 
 /// The members of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -110,17 +93,7 @@ impl Task {
         inbox.start(&activity);
         let task = Box::leak(Box::new(Self {
             waiter: Waiter::new(inbox.clone(), activity, bell.as_raw_fd(), socket, cores),
-            state: Gate::new(State {
-                connection,
-                outbox,
-                inlet: Inlet::new(welcome.tid, inbox),
-                arrivals: VecDeque::new(),
-                mailbox: Mailbox::new(),
-                home: welcome.tid.host(),
-                news: false,
-                sequences: BTreeMap::new(),
-                heard: BTreeMap::new(),
-            }),
+            state: Gate::new(State::new(welcome.tid, connection, outbox, inbox)),
             welcome,
             generation: AtomicU32::new(0),
             alive: AtomicBool::new(true),
@@ -138,6 +111,9 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone; the task has left all the same.
     pub fn leave(&self) -> Result<(), Code> {
+        if let Ok(mut state) = self.enter() {
+            state.end_routes();
+        }
         let left = self.request(&Request::Leave).map(|_| ());
         self.end();
         left
@@ -281,8 +257,19 @@ impl Task {
         let (described, mut body) = buffer.prepare()?;
         let envelope = Envelope { src: self.tid(), tag, context, ..described };
         let mut state = self.enter()?;
+        let mut hosts: BTreeMap<HostIndex, Vec<Tid>> = BTreeMap::new();
         for &to in to.iter().filter(|to| **to != self.tid()) {
-            state.send(self.tid(), to, envelope, &mut body)?;
+            if to.host() == self.tid().host() {
+                state.send(to, envelope, &mut body)?;
+            } else {
+                hosts.entry(to.host()).or_default().push(to);
+            }
+        }
+        for (host, tasks) in hosts {
+            match tasks[..] {
+                [to] => state.send_abroad(to, envelope, &mut body)?,
+                _ => state.send_spread(host, &tasks, envelope, &mut body)?,
+            }
         }
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
@@ -299,6 +286,7 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
     pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
+        self.follow_routes(&mut state);
         let found = loop {
             let Some((envelope, store)) = state.find(pattern) else { break None };
             // A run list that lies makes a message that nobody can read: as if never sent.
@@ -306,6 +294,10 @@ impl Task {
                 break Some(buffer);
             }
         };
+        if found.is_none() {
+            state.nothing_found();
+            self.follow_routes(&mut state);
+        }
         self.rewatch(&mut state, found.is_none());
         Ok(found)
     }
@@ -317,6 +309,7 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn probe(&self, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
         let mut state = self.live()?.enter()?;
+        self.follow_routes(&mut state);
         state.pull();
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
@@ -334,6 +327,7 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn pending(&self) -> Result<Vec<(MessageKey, Envelope)>, Code> {
         let mut state = self.live()?.enter()?;
+        self.follow_routes(&mut state);
         state.pull();
         let all = state.mailbox.all();
         self.rewatch(&mut state, true);
@@ -368,6 +362,7 @@ impl Task {
             Woken::Socket => {
                 let mut state = self.live()?.enter()?;
                 state.connection.receive().inspect_err(|_| self.lost())?;
+                self.follow_routes(&mut state);
                 Ok(true)
             }
         }
@@ -415,6 +410,10 @@ impl Task {
         epoll::add(&watch, &self.bell, data, epoll::EventFlags::IN)?;
         // Answers on the socket are read by those who ask; only its end concerns the program.
         epoll::add(&watch, sys::borrow(self.waiter.socket), data, epoll::EventFlags::RDHUP)?;
+        let routes = self.waiter.routes.load(Ordering::Acquire);
+        if routes >= 0 {
+            routes::watch_too(&watch, routes);
+        }
         Ok(watch)
     }
 
@@ -503,76 +502,6 @@ impl Drop for Inside<'_> {
     }
 }
 
-impl State {
-    fn send(
-        &mut self,
-        me: Tid,
-        to: Tid,
-        mut envelope: Envelope,
-        body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
-        let sequence = self.sequences.entry(to).or_default();
-        *sequence += 1;
-        envelope.dst = to;
-        envelope.sequence = *sequence;
-        // A task of another host is reached through our daemon's inbox.
-        let next = if to.host() == me.host() { to } else { Tid::daemon(me.host()) };
-        let parts: [&[u8]; 2];
-        let body = match body {
-            Prepared::Bytes(data, list) => {
-                parts = [data, list];
-                Body::Bytes(&parts)
-            }
-            Prepared::Slab(slab) => Body::Slab(slab),
-            Prepared::Copy(slab) => Body::Slab(slab),
-        };
-        // A receiver that is gone is no error: PVM drops such messages silently.
-        self.outbox.send(&mut self.connection, next, &envelope, body).map(|_| ())
-    }
-
-    /// The earliest match, from the mailbox or the lanes.
-    fn find(&mut self, pattern: &Pattern) -> Option<(Envelope, Waiting)> {
-        if let Some(found) = self.mailbox.take(pattern) {
-            return Some(found);
-        }
-        self.poll();
-        let mut found = None;
-        while let Some((envelope, payload)) = self.arrivals.pop_front() {
-            if found.is_none() && pattern.matches(&envelope) {
-                found = Some((envelope, Store::Received(payload)));
-            } else {
-                self.news = true;
-                self.mailbox.insert(envelope, Store::Received(payload));
-            }
-        }
-        found
-    }
-
-    /// Takes what the lanes hold.
-    fn poll(&mut self) {
-        self.inlet.poll(&mut self.connection, &mut self.arrivals);
-        let (home, heard) = (self.home, &mut self.heard);
-        self.arrivals.retain(|(envelope, _)| {
-            if envelope.src.host() == home || !envelope.src.is_task() {
-                return true;
-            }
-            let last = heard.entry(envelope.src).or_default();
-            let fresh = envelope.sequence > *last;
-            *last = envelope.sequence.max(*last);
-            fresh
-        });
-    }
-
-    /// Puts all that has arrived into the mailbox.
-    fn pull(&mut self) {
-        self.poll();
-        self.news |= !self.arrivals.is_empty();
-        for (envelope, payload) in self.arrivals.drain(..) {
-            self.mailbox.insert(envelope, Store::Received(payload));
-        }
-    }
-}
-
 /// `PvmMboxWaitForInfo`
 const WAIT_FOR_INFO: i32 = 32;
 
@@ -606,7 +535,8 @@ pub fn after_fork() {
         CURRENT.clear(task);
         let watch = task.watch.get().map(AsRawFd::as_raw_fd);
         let descriptors = task.other_descriptors.iter().copied();
-        for fd in descriptors.chain([task.bell.as_raw_fd()]).chain(watch) {
+        let routes = Some(task.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
+        for fd in descriptors.chain([task.bell.as_raw_fd()]).chain(watch).chain(routes) {
             sys::close(fd);
         }
     }

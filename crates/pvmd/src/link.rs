@@ -5,12 +5,15 @@
 
 pub(crate) mod connection;
 pub(crate) mod dial;
+mod direct;
 mod door;
 pub(crate) mod frames;
 mod incoming;
+mod outgoing;
 mod peer;
-mod session;
+mod routes;
 mod socket;
+mod traffic;
 
 use crate::addresses;
 use crate::inbox::Inbox;
@@ -18,12 +21,15 @@ use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::dial::Way;
 use crate::link::door::Relays;
 use crate::link::frames::LinkFrame;
+use crate::link::incoming::Nonsense;
 use crate::link::peer::Peer;
+use crate::link::routes::{End, Routes};
+use crate::link::traffic::Traffic;
 use crate::tls::{Fingerprint, Identity, Known};
 use anyhow::Result;
 use pvm_core::io::News;
 use pvm_wire::peer::{HostFacts, PeerMessage};
-use pvm_wire::{HostIndex, PROTOCOL_VERSION};
+use pvm_wire::{HostIndex, PROTOCOL_VERSION, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -70,7 +76,7 @@ enum Owner {
     /// Somebody that this daemon started and that has no place yet; its hello, if it came.
     Newcomer(Connection, Fingerprint, Option<Box<LinkFrame>>),
     /// The machine that this daemon is about to join; its place, once it said hello.
-    Machine(Connection, HostIndex, u64),
+    Machine(Connection, HostIndex),
 }
 
 /// The place of this host.
@@ -88,7 +94,6 @@ pub(crate) struct Links {
     identity: Identity,
     known: Known,
     wiring: Arc<Wiring>,
-    incarnation: u64,
     place: Option<Place>,
     hosts: Vec<(HostIndex, HostFacts)>,
     peers: BTreeMap<HostIndex, Peer>,
@@ -112,16 +117,19 @@ pub(crate) struct Links {
     alone_since: Option<Instant>,
     /// How long it may be.
     patience: Duration,
+    /// What tasks have sent to other hosts.
+    traffic: Traffic,
+    /// Direct routes that are being made.
+    routes: Routes,
 }
 
 impl Links {
     /// No links yet.
-    pub(crate) fn new(identity: Identity, wiring: Arc<Wiring>, incarnation: u64) -> Self {
+    pub(crate) fn new(identity: Identity, wiring: Arc<Wiring>) -> Self {
         Self {
             identity,
             known: Known::default(),
             wiring,
-            incarnation,
             place: None,
             hosts: Vec::new(),
             peers: BTreeMap::new(),
@@ -135,6 +143,8 @@ impl Links {
             joined: false,
             alone_since: None,
             patience: ALONE_TIME,
+            traffic: Traffic::default(),
+            routes: Routes::default(),
         }
     }
 
@@ -215,7 +225,10 @@ impl Links {
         let Some(place) = self.place else { return Vec::new() };
         self.hosts = hosts;
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
-        self.peers.retain(|host, _| members.contains(host));
+        self.traffic.members_are(&members);
+        for (_, peer) in self.peers.extract_if(.., |host, _| !members.contains(host)) {
+            self.traffic.give_up(peer.streams.lanes());
+        }
         self.owners.retain(|_, owner| !matches!(owner, Owner::Peer(h) if !members.contains(h)));
         let now = Instant::now();
         let mut turns = Vec::new();
@@ -223,6 +236,9 @@ impl Links {
             if let Some(peer) = self.peers.get_mut(&host).filter(|p| p.facts.key == facts.key) {
                 peer.learn(facts);
             } else if host != place.host {
+                if let Some(peer) = self.peers.remove(&host) {
+                    self.traffic.give_up(peer.streams.lanes());
+                }
                 self.peers.insert(host, Peer::new(facts.clone(), now));
                 turns.extend(self.admit(host, &facts.key.0));
             }
@@ -285,14 +301,22 @@ impl Links {
         }
     }
 
-    /// Hands on what tasks here have sent to tasks of other hosts.
-    pub(crate) fn forward(&mut self, inbox: &mut Inbox) {
-        for (envelope, payload) in inbox.arrivals() {
-            // To a host that is gone, as to a task that is gone: dropped.
-            if let Some(peer) = self.peers.get_mut(&envelope.dst.host()) {
-                peer.forward(envelope, payload);
-            }
-        }
+    /// Hands on what tasks here have sent to tasks of other hosts, and what machines say.
+    pub(crate) fn forward(&mut self, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+        let Some(inbox) = inbox else {
+            self.peers.values_mut().for_each(|peer| peer.pump(None));
+            return Vec::new();
+        };
+        self.traffic.sort(inbox, &mut self.peers);
+        self.peers.values_mut().for_each(|peer| peer.pump(Some(&mut *inbox)));
+        let drained = self.traffic.take_drained(inbox, &mut self.peers);
+        let news = |(tid, host)| Turn::News(News::Drained { tid, host });
+        drained.into_iter().map(news).collect()
+    }
+
+    /// To be told when all that a task has sent to a host is there.
+    pub(crate) fn drain(&mut self, tid: Tid, host: HostIndex) {
+        self.traffic.drain(tid, host);
     }
 
     /// True when everything that tasks here have sent to tasks of other hosts is safe there.
@@ -307,14 +331,10 @@ impl Links {
                 self.up(connection, fingerprint, called)
             }
             LinkEvent::Frame { id, frame } => self.frame(id, frame, inbox),
-            LinkEvent::Room { id } => {
-                if let Some(Owner::Peer(host)) = self.owners.get(&id)
-                    && let Some(peer) = self.peers.get_mut(host)
-                {
-                    peer.pump();
-                }
-                Vec::new()
-            }
+            // The next round sends more.
+            LinkEvent::Room => Vec::new(),
+            LinkEvent::Down { id } => self.down(id),
+            LinkEvent::Direct(made) => self.direct_made(made, inbox),
             LinkEvent::Refused => {
                 let member = self.place.is_some() && !self.peers.values().any(Peer::is_up);
                 if member && self.refused_since.is_none() {
@@ -322,8 +342,61 @@ impl Links {
                 }
                 Vec::new()
             }
-            LinkEvent::Down { id } => self.down(id),
         }
+    }
+
+    /// The machines have agreed on a direct route.
+    pub(crate) fn route(&mut self, (local, peer): (Tid, Tid), inbox: &mut Inbox) -> Vec<Turn> {
+        let now = Instant::now();
+        let (end, new) = self.routes.agree((local, peer), now);
+        if let Some(end) = end {
+            return give(inbox, (local, peer), end);
+        }
+        let Some(place) = self.place.filter(|place| new && place.host > peer.host()) else {
+            return Vec::new();
+        };
+        debug_assert_ne!(place.host, peer.host());
+        let facts = self.peers.get(&peer.host()).map(|peer| &peer.facts);
+        let called = facts.and_then(|facts| {
+            let to = (self.ways(&facts.addresses), facts.key.0.clone());
+            Some((to, self.identity.direct_client(&facts.key.0).ok()?))
+        });
+        match called {
+            Some((to, config)) => {
+                self.wiring.call_direct(to, config, (local, peer));
+                Vec::new()
+            }
+            None => self.no_route((local, peer)),
+        }
+    }
+
+    fn no_route(&mut self, (local, peer): (Tid, Tid)) -> Vec<Turn> {
+        if self.routes.give_up((local, peer)) {
+            vec![Turn::News(News::NoRoute { local, peer })]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn direct_made(&mut self, made: direct::Made, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+        let pair = (made.local, made.peer);
+        let owner = self.peers.get(&pair.1.host()).map(|peer| &peer.facts.key.0);
+        // Who called speaks for the tasks of its own host only.
+        if made.key.is_some() && made.key.as_ref() != owner {
+            return vec![Turn::News(News::BadPeer)];
+        }
+        if made.route.is_none() {
+            return self.no_route(pair);
+        }
+        match (self.routes.made(made, Instant::now()), inbox) {
+            (Some(end), Some(inbox)) => give(inbox, pair, end),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A task is gone, or its route to one task broke: what was not confirmed goes by the link.
+    pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>, inbox: &mut Inbox) {
+        self.traffic.add(inbox.release(sender, to));
     }
 
     fn up(
@@ -339,14 +412,14 @@ impl Links {
                 let ready = self.newcomers.get_mut(&key).and_then(Option::take);
                 let id = connection.id;
                 let me = self.place.map_or(HostIndex(0), |place| place.host);
-                connection.send(&hello(me, self.incarnation, (0, 0)));
+                connection.send(&hello(me));
                 self.owners.insert(id, Owner::Newcomer(connection, key, None));
                 ready.into_iter().map(Turn::News).collect()
             }
             None if called.is_none() && self.joined && self.place.is_none() => {
-                connection.send(&hello(HostIndex(0), self.incarnation, (0, 0)));
+                connection.send(&hello(HostIndex(0)));
                 let id = connection.id;
-                self.owners.insert(id, Owner::Machine(connection, HostIndex(0), 0));
+                self.owners.insert(id, Owner::Machine(connection, HostIndex(0)));
                 Vec::new()
             }
             // Its key was taken out of the table meanwhile.
@@ -358,13 +431,12 @@ impl Links {
     fn attach(&mut self, host: HostIndex, connection: Connection) -> Vec<Turn> {
         let turns = self.detach(host);
         let me = self.place.map_or(HostIndex(0), |place| place.host);
-        let progress = self.peers.get(&host).map(Peer::progress);
-        let Some((peer, progress)) = self.peers.get_mut(&host).zip(progress) else { return turns };
+        let Some(peer) = self.peers.get_mut(&host) else { return turns };
         if let Some(calling) = peer.calling.take() {
             calling.abort();
         }
         self.owners.insert(connection.id, Owner::Peer(host));
-        connection.send(&hello(me, self.incarnation, progress));
+        connection.send(&hello(me));
         peer.connection = Some((connection, false));
         turns
     }
@@ -403,9 +475,9 @@ impl Links {
                 *hello = Some(Box::new(frame));
                 Vec::new()
             }
-            Some(Owner::Machine(_, host, incarnation)) => match frame {
-                LinkFrame::Hello { host: theirs, incarnation: number, .. } => {
-                    (*host, *incarnation) = (theirs, number);
+            Some(Owner::Machine(_, host)) => match frame {
+                LinkFrame::Hello { host: theirs, .. } => {
+                    *host = theirs;
                     Vec::new()
                 }
                 LinkFrame::Goodbye => {
@@ -455,29 +527,17 @@ impl Links {
                 Ok(Some(message)) => return vec![Turn::News(News::Said { host, message })],
                 Err(error) => Err(error),
             },
-            LinkFrame::Delivered { through } => {
-                peer.confirm(through);
-                Ok(())
-            }
-            LinkFrame::Begin { sequence, envelope } => match inbox {
-                Some(inbox) => peer.begin(inbox, way, (sequence, envelope)),
+            frame => match inbox {
+                Some(inbox) => message_frame(peer, inbox, way, frame),
                 None => return self.bad(id),
             },
-            LinkFrame::More { bytes } => match inbox {
-                Some(inbox) => peer.more(inbox, &bytes.0),
-                None => return self.bad(id),
-            },
-            LinkFrame::Admitted { .. } => return self.bad(id),
         };
         if result.is_err() { self.bad(id) } else { Vec::new() }
     }
 
     /// A peer said hello: it may have been away, or be new and not know its place.
     fn greet(&mut self, id: u64, host: HostIndex, hello: &LinkFrame) -> Option<Turn> {
-        let LinkFrame::Hello { version, host: theirs, incarnation, known, delivered } = hello
-        else {
-            return None;
-        };
+        let LinkFrame::Hello { version, host: theirs } = hello else { return None };
         let place = self.place?;
         let peer = self.peers.get_mut(&host)?;
         let (connection, greeted) = peer.connection.as_mut()?;
@@ -493,8 +553,7 @@ impl Links {
             return None;
         }
         *greeted = true;
-        peer.resume(*incarnation, (*known == self.incarnation).then_some(*delivered));
-        peer.pump();
+        peer.resume();
         (self.alone_since, self.refused_since) = (None, None);
         Some(Turn::News(News::LinkUp { host }))
     }
@@ -505,12 +564,11 @@ impl Links {
         let Some(id) = self.owners.iter().find(|(_, o)| machine(o)).map(|(id, _)| *id) else {
             return Vec::new();
         };
-        let Some(Owner::Machine(connection, _, incarnation)) = self.owners.remove(&id) else {
+        let Some(Owner::Machine(connection, _)) = self.owners.remove(&id) else {
             return Vec::new();
         };
         let mut turns = self.attach(by, connection);
-        let hello = hello(by, incarnation, (0, 0));
-        turns.extend(self.greet(id, by, &hello));
+        turns.extend(self.greet(id, by, &hello(by)));
         turns
     }
 
@@ -524,13 +582,24 @@ impl Links {
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let alone = self.alone_since.map(|since| since + self.patience);
         let refused = self.refused_since.map(|since| since + REFUSED_TIME);
-        self.peers.values().filter_map(deadline).chain(alone).chain(refused).min()
+        let rests = self.peers.values().filter_map(|peer| peer.streams.next_deadline());
+        self.peers
+            .values()
+            .filter_map(deadline)
+            .chain(alone)
+            .chain(refused)
+            .chain(rests)
+            .chain(self.routes.next_deadline())
+            .min()
     }
 
     /// Hosts without a link for too long.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Vec<Turn> {
-        let mut turns = Vec::new();
+        let overdue = self.routes.overdue(now).into_iter();
+        let no_route = |(local, peer)| Turn::News(News::NoRoute { local, peer });
+        let mut turns: Vec<Turn> = overdue.map(no_route).collect();
         for (host, peer) in &mut self.peers {
+            peer.streams.handle_timeout(now);
             if deadline(peer).is_some_and(|deadline| deadline <= now) {
                 peer.dead = true;
                 turns.push(Turn::News(News::HostDead { host: *host }));
@@ -554,7 +623,7 @@ impl Links {
         for peer in self.peers.values_mut() {
             let until = Instant::now() + GOODBYE_TIME;
             while peer.has_unsaid() && Instant::now() < until {
-                peer.pump();
+                peer.pump(None);
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
             if let Some((connection, _)) = peer.connection.take() {
@@ -575,8 +644,40 @@ fn ways(candidates: &[String], relay: Option<SocketAddr>) -> Vec<Way> {
     direct.into_iter().chain(relay.map(|at| Way { at, relay: true })).collect()
 }
 
-fn hello(host: HostIndex, incarnation: u64, (known, delivered): (u64, u64)) -> LinkFrame {
-    LinkFrame::Hello { version: PROTOCOL_VERSION, host, incarnation, known, delivered }
+const fn hello(host: HostIndex) -> LinkFrame {
+    LinkFrame::Hello { version: PROTOCOL_VERSION, host }
+}
+
+/// Hands a task its end of a route.
+fn give(inbox: &mut Inbox, (local, peer): (Tid, Tid), (socket, route): End) -> Vec<Turn> {
+    if inbox.give_route(local, route, socket).is_ok() {
+        return Vec::new();
+    }
+    vec![Turn::News(News::NoRoute { local, peer })]
+}
+
+/// A peer says something about messages between tasks.
+fn message_frame(
+    peer: &mut Peer,
+    inbox: &mut Inbox,
+    way: (HostIndex, HostIndex),
+    frame: LinkFrame,
+) -> Result<(), Nonsense> {
+    match frame {
+        LinkFrame::Begin { stream, envelope, receivers, bytes } => {
+            peer.begin(inbox, way, stream, (envelope, receivers, &bytes.0))
+        }
+        LinkFrame::More { stream, bytes } => peer.more(inbox, stream, &bytes.0),
+        LinkFrame::Delivered { stream, count } => {
+            peer.confirm(inbox, stream, count);
+            Ok(())
+        }
+        LinkFrame::Again { stream } => {
+            peer.streams.again(stream, Instant::now());
+            Ok(())
+        }
+        _ => Err(Nonsense::Bytes),
+    }
 }
 
 fn deadline(peer: &Peer) -> Option<Instant> {

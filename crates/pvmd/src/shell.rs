@@ -38,6 +38,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 const SIGKILL: i32 = 9;
+/// What links tell is taken in so many pieces before something is done about it.
+const EVENTS_AT_ONCE: usize = 32;
 
 /// The daemon.
 struct Shell {
@@ -92,9 +94,12 @@ impl Shell {
     async fn serve(mut self) -> Result<()> {
         loop {
             self.take_turns().await?;
+            self.forward();
+            if !self.turns.is_empty() {
+                continue;
+            }
             match self.wait().await {
                 Woken::Parent(frames) => {
-                    self.forward();
                     for (number, up) in frames {
                         match up {
                             Up::Happened { event } => self.happened(number, event).await?,
@@ -105,14 +110,17 @@ impl Shell {
                 }
                 Woken::ParentGone => return self.orphaned().await,
                 Woken::Link(event) => {
-                    let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
-                    self.turns.extend(self.links.handle(event, inbox));
+                    self.heard(event);
+                    // What has come meanwhile is answered together.
+                    for _ in 0..EVENTS_AT_ONCE {
+                        let Ok(event) = self.link_events.try_recv() else { break };
+                        self.heard(event);
+                    }
                 }
                 Woken::Started(started) => self.started(started).await?,
                 Woken::Bell => {}
                 Woken::Time => self.time_passed().await?,
             }
-            self.forward();
             self.flushed();
         }
     }
@@ -172,17 +180,26 @@ impl Shell {
         Ok(())
     }
 
-    /// What tasks sent to tasks of other hosts goes out.
+    fn heard(&mut self, event: LinkEvent) {
+        let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
+        self.turns.extend(self.links.handle(event, inbox));
+    }
+
+    /// What tasks sent to tasks of other hosts goes out, and what was said.
     fn forward(&mut self) {
-        if let Some(placed) = &mut self.placed {
-            self.links.forward(&mut placed.inbox);
-        }
+        let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
+        self.turns.extend(self.links.forward(inbox));
     }
 
     async fn happened(&mut self, number: u32, event: Event) -> Result<()> {
         match &event {
             Event::Launched { tid, pid } => drop(self.tasks.entry(*tid).or_default().insert(*pid)),
-            Event::Exited { tid, .. } => drop(self.tasks.remove(tid)),
+            Event::Exited { tid, .. } => {
+                self.tasks.remove(tid);
+                if let Some(placed) = &mut self.placed {
+                    self.links.release(*tid, None, &mut placed.inbox);
+                }
+            }
             _ => {}
         }
         if let Some(placed) = &mut self.placed {
@@ -222,6 +239,22 @@ impl Shell {
         match act {
             Act::Say { host, message } => self.links.say(host, message),
             Act::StartHost { ticket, line } => self.start_host(ticket, &line).await?,
+            Act::Drain { tid, host } => {
+                if let Some(placed) = &mut self.placed {
+                    self.links.release(tid, None, &mut placed.inbox);
+                }
+                self.links.drain(tid, host);
+            }
+            Act::Route { local, peer } => {
+                if let Some(placed) = &mut self.placed {
+                    self.turns.extend(self.links.route((local, peer), &mut placed.inbox));
+                }
+            }
+            Act::ReleaseRoute { from, to } => {
+                if let Some(placed) = &mut self.placed {
+                    self.links.release(from, Some(to), &mut placed.inbox);
+                }
+            }
             // Whoever was started is let in when it is in the table of hosts.
             Act::Admit { .. } => {}
             Act::Invite { ticket, line } => self.invite(ticket, &line).await?,

@@ -162,6 +162,11 @@ impl Machine {
             }
             Said::RunSpawning { .. } | Said::RunSpawned { .. } => self.run_told(host, said),
             Said::Post { to, message } => self.carry(to, message),
+            Said::RouteWanted { from, to } => self.route_wanted(host, from, to),
+            Said::RouteAnswer { from, to, agreed } => {
+                self.route_answered(host, (from, to), agreed);
+            }
+            Said::RouteBroken { from, to } => self.release_route(host, from, to),
             Said::Reset { asker } => self.kill_tasks(asker),
             Said::Halt => {
                 self.log("the machine was halted".to_owned());

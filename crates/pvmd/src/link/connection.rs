@@ -1,10 +1,11 @@
 //! One encrypted connection: made from either side, then a task that reads and one that writes.
 
 use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Way, dial};
+use crate::link::direct::{self, Made};
 use crate::link::door::{HalfOpen, Relays, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
-use crate::tls::{Fingerprint, peer_fingerprint};
-use pvm_wire::{FrameBuffer, HostIndex, Wire as _, write_frame};
+use crate::tls::{self, Fingerprint, peer_fingerprint};
+use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
 use rustls::{ClientConfig, ServerConfig};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,8 @@ use tokio_rustls::TlsStream;
 /// Between two attempts to connect.
 const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_MAX: Duration = Duration::from_secs(1);
+/// How long a connection for two tasks may take to be made.
+const DIRECT_TIME: Duration = Duration::from_secs(5);
 /// Batches of frames that wait for the network; more are not made.
 const BATCHES: usize = 4;
 /// Frames that wait for the shell; while they do, nothing is read.
@@ -44,11 +47,8 @@ pub(crate) enum LinkEvent {
         /// The frame.
         frame: LinkFrame,
     },
-    /// There is room for more.
-    Room {
-        /// On this connection.
-        id: u64,
-    },
+    /// There is room for more on a connection.
+    Room,
     /// A host that this side called does not accept this side's key.
     Refused,
     /// The connection is gone.
@@ -56,6 +56,8 @@ pub(crate) enum LinkEvent {
         /// Which.
         id: u64,
     },
+    /// A connection for two tasks is made, or cannot be.
+    Direct(Made),
 }
 
 /// Where connections tell it.
@@ -155,6 +157,24 @@ impl Wiring {
         calling.abort_handle()
     }
 
+    /// Makes a connection for two tasks, once.
+    pub(crate) fn call_direct(
+        self: &Arc<Self>,
+        (ways, key): (Vec<Way>, Fingerprint),
+        config: Arc<ClientConfig>,
+        pair: (Tid, Tid),
+    ) {
+        let wiring = self.clone();
+        tokio::spawn(async move {
+            let calling = direct::call((&ways, &key), config, pair);
+            let made = match timeout(DIRECT_TIME, calling).await {
+                Ok(Ok(made)) => made,
+                _ => Made { local: pair.0, peer: pair.1, key: None, route: None },
+            };
+            let _ = wiring.events.send(LinkEvent::Direct(made)).await;
+        });
+    }
+
     /// Answers everybody who proves a known key. Of those who have not yet, the oldest goes when
     /// there are too many: strangers who say nothing keep nobody out.
     pub(crate) fn listen(
@@ -176,8 +196,15 @@ impl Wiring {
                 let (own, relays) = (own.clone(), relays.clone());
                 let task = tokio::spawn(async move {
                     let proved = || proving.remove(number);
-                    if let Some(stream) = answer(stream, config, &own, &relays, proved).await {
-                        wiring.up(stream, None, Vec::new()).await;
+                    match answer(stream, config, &own, &relays, proved).await {
+                        Some(TlsStream::Server(stream)) if tls::is_direct(stream.get_ref().1) => {
+                            let answered = timeout(DIRECT_TIME, direct::answer(stream)).await;
+                            if let Ok(Ok(made)) = answered {
+                                let _ = wiring.events.send(LinkEvent::Direct(made)).await;
+                            }
+                        }
+                        Some(stream) => wiring.up(stream, None, Vec::new()).await,
+                        None => {}
                     }
                 });
                 half_open.add(number, task.abort_handle());
@@ -252,7 +279,7 @@ async fn write(
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
         }
-        let _ = events.send(LinkEvent::Room { id }).await;
+        let _ = events.send(LinkEvent::Room).await;
     }
     let _ = stream.shutdown().await;
 }

@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tokio_rustls::{TlsConnector, TlsStream};
+use tokio_rustls::{TlsConnector, TlsStream, client};
 
 /// How long a host may take to answer at one of its addresses, the first time and at most: an
 /// address that leads nowhere must not hold up the second look at the others.
@@ -75,20 +75,46 @@ pub(crate) async fn dial(
     outcome
 }
 
-/// Proves the keys, and waits for the first bytes of the hello: only they say that the other side
-/// has accepted this side's key.
-async fn prove(
+/// Connects to the owner of a key for a purpose of its own: the first way that leads there.
+pub(crate) async fn dial_once(
+    ways: &[Way],
+    key: &Fingerprint,
+    config: &Arc<ClientConfig>,
+) -> Option<client::TlsStream<TcpStream>> {
+    for &way in ways {
+        let Ok(Ok(stream)) = timeout(CONNECT_FIRST, TcpStream::connect(way.at)).await else {
+            continue;
+        };
+        if let Ok(stream) = shake_hands(way, stream, key, config.clone()).await {
+            return Some(stream);
+        }
+    }
+    None
+}
+
+async fn shake_hands(
     way: Way,
     mut stream: TcpStream,
     key: &Fingerprint,
     config: Arc<ClientConfig>,
-) -> std::io::Result<(TlsStream<TcpStream>, Vec<u8>)> {
+) -> std::io::Result<client::TlsStream<TcpStream>> {
     set_options(&stream);
     if way.relay {
         stream.write_all(&[PREFACE, &key[..]].concat()).await?;
     }
     let name = ServerName::from(way.at.ip());
-    let mut stream = TlsStream::from(TlsConnector::from(config).connect(name, stream).await?);
+    TlsConnector::from(config).connect(name, stream).await
+}
+
+/// Proves the keys, and waits for the first bytes of the hello: only they say that the other side
+/// has accepted this side's key.
+async fn prove(
+    way: Way,
+    stream: TcpStream,
+    key: &Fingerprint,
+    config: Arc<ClientConfig>,
+) -> std::io::Result<(TlsStream<TcpStream>, Vec<u8>)> {
+    let mut stream = TlsStream::from(shake_hands(way, stream, key, config).await?);
     let mut first = Vec::with_capacity(1024);
     let refused = std::io::ErrorKind::ConnectionRefused;
     match stream.read_buf(&mut first).await {

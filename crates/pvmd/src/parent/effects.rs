@@ -173,7 +173,7 @@ impl Parent {
         self.tasks.forget(tid);
         self.segments.remove_task(tid);
         let _ = std::fs::remove_file(self.folder.bells().join(tid.to_string()));
-        if let Some(connection) = self.connections.of_task(tid) {
+        if let Some((_, connection)) = self.connections.of_task(tid) {
             connection.tid = None;
         }
     }

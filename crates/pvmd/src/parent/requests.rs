@@ -113,7 +113,9 @@ impl Parent {
             | Request::OpenSlab { .. }
             | Request::MapSegment { .. }
             | Request::ListLanes { .. }
-            | Request::DropSegment { .. } => {
+            | Request::DropSegment { .. }
+            // Only the daemon may, and not here.
+            | Request::GiveRoute { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);
                 match fd {
                     Some(fd) => connection.stream.push_with(id, &reply, fd),

@@ -6,6 +6,7 @@ use crate::parent::daemon::Daemon;
 use crate::parent::poll::{Interest, Token};
 use pvm_core::io::Event;
 use pvm_wire::request::{Reply, Request, Segment};
+use pvm_wire::route::Route;
 use pvm_wire::{Blob, Code, Tid, Wire as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -161,7 +162,7 @@ impl Parent {
     /// The daemon asks for a segment, as tasks do.
     pub(super) fn serve_broker(&mut self) {
         let Some(daemon) = &mut self.daemon else { return };
-        if daemon.broker.read(&mut self.scratch).is_err() {
+        if daemon.broker.read_with(&mut self.scratch, &mut daemon.sockets).is_err() {
             return self.poll.remove(&daemon.broker);
         }
         loop {
@@ -170,6 +171,7 @@ impl Parent {
             let Ok(request) = Request::from_bytes(payload) else { break };
             let (reply, fd) = match request {
                 Request::Hello { .. } => self.welcome_daemon(),
+                Request::GiveRoute { to, route } => (self.give_route(to, route), None),
                 request => self.segments.answer(self.daemon_tid, &request),
             };
             let Some(daemon) = &mut self.daemon else { return };
@@ -182,6 +184,18 @@ impl Parent {
         if let Some(daemon) = &mut self.daemon {
             let _ = daemon.broker.flush();
         }
+    }
+
+    /// Hands a task its end of a direct route.
+    fn give_route(&mut self, to: Tid, route: Route) -> Reply {
+        let socket = self.daemon.as_mut().and_then(|daemon| daemon.sockets.pop_front());
+        let task = self.connections.of_task(to);
+        let (Some(socket), Some((number, connection))) = (socket, task) else {
+            return Reply::Failed { code: Code::NoTask };
+        };
+        connection.stream.push_with(0, &Reply::Route { route }, socket);
+        self.touched.insert(number);
+        Reply::Done
     }
 
     /// Gives the daemon its inbox. It has told its id on its other socket before it asks.

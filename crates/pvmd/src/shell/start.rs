@@ -79,7 +79,7 @@ async fn build(
     let places = Places::from_environment()?;
     let fingerprint = identity.fingerprint().clone();
     let (link_sender, link_events) = events();
-    let mut links = Links::new(identity, Wiring::new(link_sender), tls::new_number()?);
+    let mut links = Links::new(identity, Wiring::new(link_sender));
     if let Some(via) = begin.join.as_ref().and_then(|join| join.via.parse().ok()) {
         links.set_relay(via);
     }
@@ -143,7 +143,7 @@ impl Shell {
     pub(super) async fn place(&mut self, place: Place, records: &[(Blob, Blob)]) -> Result<()> {
         self.uplink.tell(&host_frame(place)).await?;
         let broker = self.begin.broker.take().context("a host has one place")?;
-        let inbox = Inbox::open(broker, Tid::daemon(place.host))?;
+        let inbox = Inbox::open(broker)?;
         let config = Config {
             host: place.host,
             first: place.first,
