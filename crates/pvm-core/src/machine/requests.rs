@@ -90,6 +90,12 @@ impl Machine {
     /// The first host has answered: everything that it had ordered before has come.
     pub(super) fn serve_again(&mut self, number: u64, reply: Reply) {
         let Some(Held { asker, tid, request }) = self.pending.held.remove(&number) else { return };
+        if let Asker::Connection { connection, .. } = asker
+            && self.tasks.client(connection).is_none_or(|c| c.tid.unwrap_or(Tid::NONE) != tid)
+        {
+            // Whoever asked is gone: what it would spawn now would belong to no run.
+            return;
+        }
         match reply {
             // Old news are better than none.
             Reply::Failed { .. } if request == Request::Config => {
