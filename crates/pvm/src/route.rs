@@ -178,3 +178,10 @@ impl Routes {
         std::mem::take(&mut self.owed)
     }
 }
+
+/// The program's descriptor is readable when something came by a direct route, too.
+pub(crate) fn watch_too(watch: &OwnedFd, routes: RawFd) {
+    let data = epoll::EventData::new_u64(1);
+    // Only memory can lack; then the program learns of it by its next call.
+    let _ = epoll::add(watch, crate::sys::borrow(routes), data, epoll::EventFlags::IN);
+}

@@ -4,6 +4,7 @@ mod routes;
 
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
+use crate::route::watch_too;
 use crate::state::State;
 use crate::sys::gate::{Gate, GateGuard};
 use crate::sys::{self, Leaked};
@@ -412,7 +413,7 @@ impl Task {
         epoll::add(&watch, sys::borrow(self.waiter.socket), data, epoll::EventFlags::RDHUP)?;
         let routes = self.waiter.routes.load(Ordering::Acquire);
         if routes >= 0 {
-            routes::watch_too(&watch, routes);
+            watch_too(&watch, routes);
         }
         Ok(watch)
     }

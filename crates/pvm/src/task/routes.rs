@@ -1,14 +1,10 @@
 //! What a task has to do with direct routes to tasks of other hosts.
 
 use super::Task;
-use crate::route::DONT_ROUTE;
+use crate::route::{DONT_ROUTE, watch_too};
 use crate::state::State;
-use crate::sys;
 use pvm_wire::request::Request;
 use pvm_wire::{Code, Tid};
-use rustix::event::epoll;
-use rustix::fd::OwnedFd;
-use std::os::fd::RawFd;
 use std::sync::atomic::Ordering;
 
 impl Task {
@@ -87,11 +83,4 @@ impl Task {
             }
         }
     }
-}
-
-/// The program's descriptor is readable when something came by a direct route, too.
-pub(super) fn watch_too(watch: &OwnedFd, routes: RawFd) {
-    let data = epoll::EventData::new_u64(1);
-    // Only memory can lack; then the program learns of it by its next call.
-    let _ = epoll::add(watch, sys::borrow(routes), data, epoll::EventFlags::IN);
 }
