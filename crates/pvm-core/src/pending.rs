@@ -5,7 +5,7 @@
 
 use crate::io::Connection;
 use crate::records::{Change, Slot, Table};
-use pvm_wire::peer::Operator;
+use pvm_wire::peer::{HostFacts, Operator};
 use pvm_wire::request::{HostLoad, HostResult, Reply, Request, SpawnRequest, TaskInfo};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 
@@ -126,12 +126,12 @@ record! {
         /// Its place in the answer.
         pub place: u32,
         pub deadline: u64,
-        /// True once its facts have been told: the order of the table is waited for.
-        pub ready: bool,
+        /// What it told of itself, once it has.
+        pub facts: Option<HostFacts>,
+        /// True once it has been proposed: the order of the table is waited for.
+        pub proposed: bool,
         /// The line that it was started with; empty for one more on this computer.
         pub line: Blob,
-        /// Its key, once that is known.
-        pub key: Blob,
     }
 
     /// A change of the host table: it is answered once all members know of it.
@@ -181,10 +181,16 @@ record! {
         pub asker: Asker,
         /// What became of each line; none while it is not known.
         pub results: Vec<Option<HostResult>>,
+        /// Until when a daemon that is ready waits for those named before it; 0 while none is
+        /// ready, [`NO_TURN`] when none waits any more.
+        pub turn_until: u64,
         /// The hosts that it has let in.
         pub new: Vec<HostIndex>,
     }
 }
+
+/// See [`Addition::turn_until`].
+pub(crate) const NO_TURN: u64 = u64::MAX;
 
 /// Everybody who waits on this host.
 #[derive(Debug)]
@@ -230,7 +236,9 @@ impl Pending {
         let proposals = self.proposals.values().map(|p| p.deadline);
         let starts = self.starts.values().map(|s| s.deadline);
         let changes = self.changes.values().map(|c| c.deadline).filter(|&d| d != 0);
-        questions.chain(proposals).chain(starts).chain(changes).min()
+        let turns = self.additions.values().map(|a| a.turn_until);
+        let turns = turns.filter(|&until| until != 0 && until != NO_TURN);
+        questions.chain(proposals).chain(starts).chain(changes).chain(turns).min()
     }
 
     /// The questions and proposals whose time has come: those who asked are to be told.

@@ -16,7 +16,7 @@ use crate::random::spawn_of;
 use crate::show;
 use crate::time::MS;
 use crate::world::{Happening, World};
-use pvm_core::io::Event;
+use pvm_core::io::{Event, News};
 use pvm_wire::request::{Request, Role};
 use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
@@ -119,6 +119,12 @@ impl Script {
             }
             "crash" => self.world.crash(self.host(&words, 1)?),
             "kill" => self.world.kill(self.host(&words, 1)?),
+            // One host takes another for dead.
+            "doubt" => {
+                let (host, dead) = (self.host(&words, 1)?, self.host(&words, 2)?);
+                let news = News::HostDead { host: dead };
+                self.world.later(0, Happening::News(host, news));
+            }
             "cut" => {
                 let heal = parse::<u64>(&words, 3)? * MS;
                 self.world.cut(self.host(&words, 1)?, self.host(&words, 2)?, Some(heal));

@@ -1,9 +1,9 @@
 //! Hosts come: the member that is asked starts their daemons, and lets each in by a command.
 
-use super::{HOST_START_NS, Machine};
+use super::{HOST_START_NS, Machine, SECOND_NS};
 use crate::io::{Act, HostFacts};
 use crate::notify::HOST_ADD;
-use crate::pending::{Addition, Asker, Start};
+use crate::pending::{Addition, Asker, NO_TURN, Start};
 use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Failure, HostResult, Reply, Request};
@@ -13,6 +13,8 @@ use pvm_wire::{Blob, Code, HostIndex, Tid};
 pub(super) const LOCAL: &[u8] = b"local";
 /// Daemons that one request may start.
 const ADD_COUNT_MAX: usize = 256;
+/// How long a daemon that is ready waits for those that were named before it.
+const TURN_NS: u64 = SECOND_NS;
 
 /// Why a host is not added.
 type Refusal = (Code, Failure);
@@ -35,7 +37,8 @@ impl Machine {
         }
         let addition = self.pending.number();
         let results = vec![None; lines.len()];
-        self.pending.additions.insert(addition, Addition { asker, results, new: Vec::new() });
+        let record = Addition { asker, results, turn_until: 0, new: Vec::new() };
+        self.pending.additions.insert(addition, record);
         let mut earlier: Vec<Blob> = Vec::new();
         for (place, line) in (0..).zip(lines) {
             match self.wanted(line, &earlier) {
@@ -86,14 +89,8 @@ impl Machine {
         let deadline = self.after(HOST_START_NS);
         let local = name.0 == LOCAL;
         let started = if local { Blob::default() } else { line.to_line() };
-        let start = Start {
-            addition,
-            place,
-            deadline,
-            ready: false,
-            line: line.to_line(),
-            key: Blob::default(),
-        };
+        let start =
+            Start { addition, place, deadline, facts: None, proposed: false, line: line.to_line() };
         self.pending.starts.insert(ticket, start);
         if local {
             self.act(Act::StartHost { ticket, line: started });
@@ -135,7 +132,7 @@ impl Machine {
         if waiting.results.iter().any(Option::is_none) {
             return;
         }
-        let Some(Addition { asker, results, new }) = self.pending.additions.remove(&addition)
+        let Some(Addition { asker, results, new, .. }) = self.pending.additions.remove(&addition)
         else {
             return;
         };
@@ -147,33 +144,73 @@ impl Machine {
         let Some(start) = self.pending.starts.get_mut(&ticket) else {
             return self.act(Act::Dismiss { key: facts.key });
         };
-        if start.ready {
+        if start.facts.is_some() {
             return;
         }
-        start.ready = true;
-        start.key = facts.key.clone();
         let line = parse_line(&start.line.0).unwrap_or_default();
-        let local = line.name.0 == LOCAL;
-        if !local {
+        if line.name.0 != LOCAL {
             // It goes by the name that it was asked for.
             facts.name = line.host_name();
         }
         facts.speed = line.sp.unwrap_or(facts.speed);
-        self.propose_ticket(ticket, Command::AddHost { facts, again: local || line.again });
+        start.facts = Some(facts);
+        let addition = start.addition;
+        let until = self.after(TURN_NS);
+        if let Some(waiting) = self.pending.additions.get_mut(&addition)
+            && waiting.turn_until == 0
+        {
+            waiting.turn_until = until;
+        }
+        self.propose_ready(addition);
+    }
+
+    /// Proposes the daemons that are ready, as far as possible in the order in which they were
+    /// asked for: as in PVM their places in the table follow it.
+    fn propose_ready(&mut self, addition: u64) {
+        let turn_until = self.pending.additions.get(&addition).map(|a| a.turn_until);
+        let in_turn = turn_until != Some(NO_TURN);
+        let open = |start: &Start| start.addition == addition && !start.proposed;
+        for ticket in self.pending.starts.keys_where(|_, start| open(start)) {
+            let Some(start) = self.pending.starts.get_mut(&ticket) else { continue };
+            match start.facts.clone() {
+                Some(facts) => {
+                    start.proposed = true;
+                    let line = parse_line(&start.line.0).unwrap_or_default();
+                    let again = line.again || line.name.0 == LOCAL;
+                    self.propose_ticket(ticket, Command::AddHost { facts, again });
+                }
+                None if in_turn => return,
+                None => {}
+            }
+        }
+    }
+
+    /// Daemons that have waited long enough for those named before them.
+    fn end_turns(&mut self) {
+        let now = self.now.0;
+        let due = |a: &Addition| a.turn_until != 0 && a.turn_until <= now;
+        for addition in self.pending.additions.keys_where(|_, waiting| due(waiting)) {
+            if let Some(waiting) = self.pending.additions.get_mut(&addition) {
+                waiting.turn_until = NO_TURN;
+            }
+            self.propose_ready(addition);
+        }
     }
 
     pub(super) fn host_failed(&mut self, ticket: u64, code: Code, failure: Failure) {
         self.not_invited(ticket);
         if let Some(start) = self.pending.starts.remove(&ticket) {
-            if start.ready {
-                self.act(Act::Dismiss { key: start.key });
+            if let Some(facts) = start.facts {
+                self.act(Act::Dismiss { key: facts.key });
             }
             self.not_added(start.addition, start.place, code, failure);
+            self.propose_ready(start.addition);
         }
     }
 
     /// Daemons that took too long.
     pub(super) fn end_starts(&mut self) {
+        self.end_turns();
         let now = self.now.0;
         for ticket in self.pending.starts.keys_where(|_, start| start.deadline <= now) {
             let failure = Failure::of("the daemon did not answer in time");
@@ -222,7 +259,7 @@ impl Machine {
                 self.add_result(start.addition, start.place, result);
             }
             // Nobody waits for it any more.
-            (_, Some(_)) => self.propose(Asker::Nobody, Command::RemoveHost { host, dead: true }),
+            (_, Some(_)) => self.propose(Asker::Nobody, Command::RemoveHost { host, dead: false }),
             (_, None) => {}
         }
         self.tell_hosts();

@@ -132,6 +132,9 @@ impl Machine {
             // Every host tells of a death; the first to tell has been heard already.
             Said::Propose { ticket: 0, command: Command::RemoveHost { host: dead, .. } }
                 if !self.hosts.contains(dead) => {}
+            // One that cannot reach a host does not know more than this one, which can.
+            Said::Propose { ticket: 0, command: Command::RemoveHost { host: far, dead: true } }
+                if self.sessions.is_up(far) => {}
             Said::Propose { ticket, command } if self.consensus.is_first() => {
                 let steps = self.consensus.order(host, ticket, command);
                 self.run_steps(steps);

@@ -118,7 +118,7 @@ impl Machine {
             }
             // Nothing is left half-added.
             if is_member {
-                self.propose(Asker::Nobody, Command::RemoveHost { host, dead: true });
+                self.propose(Asker::Nobody, Command::RemoveHost { host, dead: false });
             }
             let id = Tid::host_id(host).as_c_int();
             for result in results.iter_mut().filter(|result| result.outcome == id) {

@@ -28,8 +28,6 @@ const EVENTS: usize = 64;
 
 /// What connections tell the shell.
 #[derive(Debug)]
-// Frames, which are the large kind, are nearly all of them.
-#[expect(clippy::large_enum_variant, reason = "an event is made once and consumed at once")]
 pub(crate) enum LinkEvent {
     /// A peer has proved its key.
     Up {
