@@ -16,10 +16,12 @@ pub mod inbox;
 pub mod inlet;
 mod keeper;
 pub mod lane;
+mod mappings;
 pub mod outbox;
 pub mod segment;
 pub mod slab;
 pub mod sync;
+pub mod watch;
 
 pub use inlet::{Inlet, Payload};
 pub use keeper::Keeper;

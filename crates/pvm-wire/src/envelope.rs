@@ -25,7 +25,8 @@ impl Layout {
         (true, false) => Self::Big32,
     };
 
-    const fn from_number(number: u8) -> Option<Self> {
+    /// The layout with this number.
+    pub const fn from_number(number: u8) -> Option<Self> {
         match number {
             1 => Some(Self::Little64),
             2 => Some(Self::Little32),

@@ -7,6 +7,7 @@
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
 use pvm_shm::lane::INLINE_MAX;
+use pvm_shm::slab::SlabView;
 use pvm_shm::{Payload, Slab};
 use pvm_wire::{Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Message, RunList, Tid};
 
@@ -19,8 +20,17 @@ pub(crate) enum Store {
     Heap(Vec<u8>),
     /// In a slab of this task's.
     Slab(Slab),
-    /// As received.
-    Received(Payload),
+    /// In the sender's slab.
+    Received(SlabView),
+}
+
+impl From<Payload> for Store {
+    fn from(payload: Payload) -> Self {
+        match payload {
+            Payload::Inline { bytes, .. } => Self::Small(bytes),
+            Payload::Slab(view) => Self::Received(view),
+        }
+    }
 }
 
 /// The data of a store, without a run list behind them.
@@ -38,7 +48,7 @@ impl Bytes for Data<'_> {
             Store::Small(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
             Store::Heap(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
             Store::Slab(slab) => slab.read(offset, out),
-            Store::Received(payload) => payload.copy_to(offset, out),
+            Store::Received(view) => view.read(offset, out),
         }
     }
 }
@@ -138,7 +148,7 @@ impl Buffer {
     /// False if the bytes lie in shared memory, which the child of a fork does not have: there
     /// such a buffer must be forgotten, not dropped.
     pub const fn is_private(&self) -> bool {
-        !matches!(self.store, Store::Slab(_) | Store::Received(Payload::Slab(_)))
+        !matches!(self.store, Store::Slab(_) | Store::Received(_))
     }
 
     /// Packs items of one kind that lie behind one another.
@@ -251,8 +261,7 @@ impl Buffer {
             Store::Small(bytes) => bytes.as_ptr(),
             Store::Heap(bytes) => bytes.as_ptr(),
             Store::Slab(slab) => slab.address(0, self.size).cast_const(),
-            Store::Received(Payload::Inline { bytes, .. }) => bytes.as_ptr(),
-            Store::Received(Payload::Slab(view)) => view.address(),
+            Store::Received(view) => view.address(),
         };
         (address, self.size)
     }
@@ -513,8 +522,7 @@ impl Buffer {
             }
             Store::Small(bytes) => Prepared::Bytes(&bytes[..size], list),
             Store::Heap(bytes) => Prepared::Bytes(&bytes[..size], list),
-            Store::Received(Payload::Inline { bytes, .. }) => Prepared::Bytes(&bytes[..size], list),
-            Store::Received(Payload::Slab(view)) => {
+            Store::Received(view) => {
                 let mut bytes = vec![0; size];
                 view.read(0, &mut bytes);
                 bytes.extend(list);

@@ -2,7 +2,7 @@
 
 use crate::buffer::{self, Buffer, Prepared, Store};
 use crate::connection::Connection;
-use crate::sys::gate::{Gate, GateGuard};
+use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, source};
@@ -15,7 +15,7 @@ use pvm_wire::{Blob, Code, Envelope, HostIndex, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -37,7 +37,6 @@ struct State {
     connection: Connection,
     outbox: Outbox,
     inlet: Inlet,
-    arrivals: VecDeque<(Envelope, Payload)>,
     mailbox: Mailbox<Waiting>,
     home: HostIndex,
     /// Something was put aside that another thread may wait for.
@@ -108,13 +107,20 @@ impl Task {
         let other_descriptors = [socket, outbox.bell().as_raw_fd()];
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
         inbox.start(&activity);
+        let inlet = Inlet::new(welcome.tid, inbox.clone());
         let task = Box::leak(Box::new(Self {
-            waiter: Waiter::new(inbox.clone(), activity, bell.as_raw_fd(), socket, cores),
+            waiter: Waiter::new(
+                inbox,
+                inlet.watch().clone(),
+                activity,
+                bell.as_raw_fd(),
+                socket,
+                cores,
+            ),
             state: Gate::new(State {
                 connection,
                 outbox,
-                inlet: Inlet::new(welcome.tid, inbox),
-                arrivals: VecDeque::new(),
+                inlet,
                 mailbox: Mailbox::new(),
                 home: welcome.tid.host(),
                 news: false,
@@ -211,7 +217,7 @@ impl Task {
         let mut state = self.enter()?;
         // Messages that nobody asks for now would keep the inbox from ever being quiet, and the
         // wait for the answer from ever sleeping.
-        state.pull();
+        state.pull(self.is_alone());
         // What came before the end of the connection still counts.
         let received = state.connection.receive();
         match state.connection.take(id) {
@@ -219,6 +225,11 @@ impl Task {
             Some(reply) => Ok(Some(reply)),
             None => received.inspect_err(|_| self.lost()).map(|()| None),
         }
+    }
+
+    /// True if nobody but the calling thread waits for messages, now or meanwhile.
+    fn is_alone(&self) -> bool {
+        gate::is_alone() && !self.waiter.watched.load(Ordering::Relaxed)
     }
 
     fn live(&self) -> Result<&Self, Code> {
@@ -296,8 +307,9 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
     pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
+        let alone = self.is_alone();
         let found = loop {
-            let Some((envelope, store)) = state.find(pattern) else { break None };
+            let Some((envelope, store)) = state.find(pattern, alone) else { break None };
             // A run list that lies makes a message that nobody can read: as if never sent.
             if let Some(buffer) = Buffer::received(envelope, store) {
                 break Some(buffer);
@@ -314,7 +326,7 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn probe(&self, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
         let mut state = self.live()?.enter()?;
-        state.pull();
+        state.pull(self.is_alone());
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
             // A run list that lies has no size that anybody could read.
@@ -331,7 +343,7 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn pending(&self) -> Result<Vec<(MessageKey, Envelope)>, Code> {
         let mut state = self.live()?.enter()?;
-        state.pull();
+        state.pull(self.is_alone());
         let all = state.mailbox.all();
         self.rewatch(&mut state, true);
         Ok(all)
@@ -427,7 +439,7 @@ impl Task {
         }
         self.waiter.quiet();
         let unseen = !state.mailbox.is_empty() && arrived > self.looked.load(Ordering::Relaxed);
-        if (unseen || !self.waiter.inbox.arm(&self.waiter.activity))
+        if (unseen || !self.waiter.arm())
             && let Ok(address) = SocketAddrUnix::new(self.welcome.doorbell.0.as_slice())
         {
             // A full doorbell is readable already.
@@ -528,44 +540,46 @@ impl State {
     }
 
     /// The earliest match, from the mailbox or the lanes.
-    fn find(&mut self, pattern: &Pattern) -> Option<(Envelope, Waiting)> {
+    fn find(&mut self, pattern: &Pattern, alone: bool) -> Option<(Envelope, Waiting)> {
         if let Some(found) = self.mailbox.take(pattern) {
             return Some(found);
         }
-        self.poll();
         let mut found = None;
-        while let Some((envelope, payload)) = self.arrivals.pop_front() {
+        while let Some((envelope, payload)) = self.next(alone) {
             if found.is_none() && pattern.matches(&envelope) {
-                found = Some((envelope, Store::Received(payload)));
+                found = Some((envelope, Store::from(payload)));
+                // Nobody else waits for what comes behind.
+                if alone {
+                    break;
+                }
             } else {
                 self.news = true;
-                self.mailbox.insert(envelope, Store::Received(payload));
+                self.mailbox.insert(envelope, Store::from(payload));
             }
         }
         found
     }
 
-    /// Takes what the lanes hold.
-    fn poll(&mut self) {
-        self.inlet.poll(&mut self.connection, &mut self.arrivals);
-        let (home, heard) = (self.home, &mut self.heard);
-        self.arrivals.retain(|(envelope, _)| {
-            if envelope.src.host() == home || !envelope.src.is_task() {
-                return true;
+    /// The next message from the lanes.
+    fn next(&mut self, alone: bool) -> Option<(Envelope, Payload)> {
+        loop {
+            let (envelope, payload) = self.inlet.next(&mut self.connection, alone)?;
+            if envelope.src.host() == self.home || !envelope.src.is_task() {
+                return Some((envelope, payload));
             }
-            let last = heard.entry(envelope.src).or_default();
-            let fresh = envelope.sequence > *last;
-            *last = envelope.sequence.max(*last);
-            fresh
-        });
+            let last = self.heard.entry(envelope.src).or_default();
+            if envelope.sequence > *last {
+                *last = envelope.sequence;
+                return Some((envelope, payload));
+            }
+        }
     }
 
     /// Puts all that has arrived into the mailbox.
-    fn pull(&mut self) {
-        self.poll();
-        self.news |= !self.arrivals.is_empty();
-        for (envelope, payload) in self.arrivals.drain(..) {
-            self.mailbox.insert(envelope, Store::Received(payload));
+    fn pull(&mut self, alone: bool) {
+        while let Some((envelope, payload)) = self.next(alone) {
+            self.news = true;
+            self.mailbox.insert(envelope, Store::from(payload));
         }
     }
 }
