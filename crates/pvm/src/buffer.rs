@@ -6,7 +6,7 @@
 
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
-use pvm_shm::lane::INLINE_MAX;
+use pvm_shm::lane::{INLINE_MAX, Room};
 use pvm_shm::slab::SlabView;
 use pvm_shm::{Payload, Slab};
 use pvm_wire::{Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Message, RunList, Tid};
@@ -53,6 +53,12 @@ impl Bytes for Data<'_> {
     }
 }
 
+/// What a freed message leaves: memory to be given back.
+#[derive(Debug)]
+pub struct Remains {
+    _buffer: Buffer,
+}
+
 /// A message.
 #[derive(Debug)]
 pub struct Buffer {
@@ -82,6 +88,39 @@ impl Buffer {
         }
     }
 
+    /// A place for a message that is to be received; has no memory of its own.
+    pub const fn vacant() -> Self {
+        Self {
+            envelope: Envelope::new(Tid::NONE, Tid::NONE, 0, 0),
+            encoding: Encoding::Default,
+            store: Store::Heap(Vec::new()),
+            size: 0,
+            runs: RunList::new(),
+            cursor: Cursor::new(),
+            in_place: Vec::new(),
+            sealed: false,
+        }
+    }
+
+    /// The message is done with; what is more than the memory of a small one is given out to be
+    /// dropped where no lock is held.
+    pub fn vacate(&mut self) -> Option<Remains> {
+        self.size = 0;
+        let plain = matches!(self.store, Store::Small(_)) && self.in_place.is_empty();
+        (!plain).then(|| Remains { _buffer: std::mem::replace(self, Self::vacant()) })
+    }
+
+    /// The memory of a small message, which is the next one's.
+    pub(crate) fn take_room(&mut self) -> Option<Box<Room>> {
+        if !matches!(self.store, Store::Small(_)) {
+            return None;
+        }
+        match std::mem::replace(&mut self.store, Store::Heap(Vec::new())) {
+            Store::Small(room) => Some(room),
+            _ => None,
+        }
+    }
+
     /// Empties it for another message. Memory of its own is used again.
     pub fn begin(&mut self, encoding: Encoding) {
         let Store::Small(bytes) = std::mem::replace(&mut self.store, Store::Heap(Vec::new()))
@@ -99,19 +138,25 @@ impl Buffer {
         self.sealed = false;
     }
 
+    /// Becomes a message as it arrived; false if its run list does not fit its data.
+    #[inline]
+    pub(crate) fn fill(&mut self, envelope: Envelope, store: Store) -> bool {
+        let Some((size, runs)) = described(&envelope, &store) else { return false };
+        self.envelope = envelope;
+        self.encoding = envelope.encoding;
+        self.store = store;
+        self.size = size;
+        self.runs = runs;
+        self.cursor = Cursor::new();
+        self.in_place.clear();
+        self.sealed = false;
+        true
+    }
+
     /// A message as it arrived; none if its run list does not fit its data.
     pub(crate) fn received(envelope: Envelope, store: Store) -> Option<Self> {
-        let (size, runs) = described(&envelope, &store)?;
-        Some(Self {
-            envelope,
-            encoding: envelope.encoding,
-            store,
-            size,
-            runs,
-            cursor: Cursor::new(),
-            in_place: Vec::new(),
-            sealed: false,
-        })
+        let mut buffer = Self::vacant();
+        buffer.fill(envelope, store).then_some(buffer)
     }
 
     /// How its items are encoded.

@@ -16,7 +16,7 @@ pub mod sys;
 mod task;
 mod wait;
 
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Remains};
 pub use pvm_core::{MessageKey, Pattern};
 pub use sys::gate::{Gate, GateGuard, trust_alone};
 pub use sys::memory::ProgramMemory;

@@ -319,6 +319,27 @@ impl Task {
         Ok(found)
     }
 
+    /// The same into a buffer, whose memory is used again; false if nothing matches.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    #[inline]
+    pub fn receive_into(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
+        let mut state = self.live()?.enter()?;
+        let alone = self.is_alone();
+        if let Some(room) = buffer.take_room() {
+            state.inlet.give_back(room);
+        }
+        let found = loop {
+            let Some((envelope, store)) = state.find(pattern, alone) else { break false };
+            if buffer.fill(envelope, store) {
+                break true;
+            }
+        };
+        self.rewatch(&mut state, !found);
+        Ok(found)
+    }
+
     /// The envelope of the earliest message that matches, and its size as `pvm_bufinfo` tells
     /// it; the message stays.
     ///
