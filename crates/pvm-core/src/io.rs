@@ -234,6 +234,20 @@ pub enum News {
         /// For people: what failed, where, what to do.
         detail: String,
     },
+    /// What [`Act::Drain`] asked for: the messages of the task to that host are all there.
+    Drained {
+        /// The task.
+        tid: Tid,
+        /// The host.
+        host: HostIndex,
+    },
+    /// A route that [`Act::Route`] asked for could not be made.
+    NoRoute {
+        /// The task here.
+        local: Tid,
+        /// The task there.
+        peer: Tid,
+    },
     /// A peer sent bytes that are none of ours and was dropped.
     BadPeer,
     /// The decision that a host is dead (no link and no sign of life within the bound).
@@ -268,6 +282,29 @@ pub enum Act {
         ticket: u64,
         /// Its place.
         host: HostIndex,
+    },
+    /// A task is gone: tell when every message that it sent to this host lies in its receiver's
+    /// inbox there. Asked for again after a restart.
+    Drain {
+        /// The task.
+        tid: Tid,
+        /// The host.
+        host: HostIndex,
+    },
+    /// Make a direct route. The host with the higher place calls; the other one waits for it.
+    Route {
+        /// The task here.
+        local: Tid,
+        /// The task there.
+        peer: Tid,
+    },
+    /// What a task here has sent by a direct route and the receiver has not confirmed goes by
+    /// the link.
+    ReleaseRoute {
+        /// The task here.
+        from: Tid,
+        /// The receiver.
+        to: Tid,
     },
     /// The host table changed: who is in, with their addresses and keys.
     Hosts {

@@ -13,6 +13,7 @@ mod order;
 mod output;
 mod peers;
 mod requests;
+mod routes;
 mod spawn;
 mod tasks;
 
@@ -27,7 +28,7 @@ use crate::launches::Launches;
 use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
-use crate::records::Slot;
+use crate::records::{Slot, Table};
 use crate::registry::Registry;
 use crate::session::Sessions;
 use crate::tasks::Tasks;
@@ -86,6 +87,8 @@ pub struct Machine {
     placement: Placement,
     launches: Launches,
     pending: Pending,
+    /// Tasks that want no direct routes.
+    refusals: Table<Tid, u8>,
     bad_peers: u64,
     /// `End` follows the outputs that are being collected.
     ending: bool,
@@ -117,6 +120,7 @@ impl Machine {
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_hosts();
+            machine.drain_again();
         }
         machine
     }
@@ -139,6 +143,7 @@ impl Machine {
             placement: Placement::new(me),
             launches: Launches::new(),
             pending: Pending::new(),
+            refusals: Table::new(b'2'),
             bad_peers: 0,
             ending: false,
             ended: false,
@@ -244,6 +249,8 @@ impl Machine {
             News::HostReady { ticket, facts } => self.host_ready(ticket, facts),
             News::HostFailed { ticket, code, detail } => self.host_failed(ticket, code, detail),
             News::HostDead { host } => self.host_dead(host),
+            News::NoRoute { local, peer } => self.no_route(local, peer),
+            News::Drained { tid, host } => self.drained(tid, host),
             News::BadPeer => self.bad_peers += 1,
         }
     }
@@ -320,6 +327,7 @@ impl Machine {
         self.placement.take_changes(&mut changes);
         self.launches.take_changes(&mut changes);
         self.pending.take_changes(&mut changes);
+        self.refusals.take_changes(&mut changes);
         for (key, value) in changes {
             self.effect(Effect::Save { key, value });
         }
@@ -343,6 +351,7 @@ impl Machine {
             || self.placement.restore(key, value)
             || self.launches.restore(key, value)
             || self.pending.restore(key, value)
+            || self.refusals.restore(key, value)
     }
 }
 

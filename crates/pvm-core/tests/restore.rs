@@ -99,7 +99,10 @@ impl Host {
         }
         let again = self.drain();
         let only_old = |output: &Output| {
-            let said = matches!(output, Output::Act(Act::Say { .. } | Act::Hosts { .. }));
+            let said = matches!(
+                output,
+                Output::Act(Act::Say { .. } | Act::Hosts { .. } | Act::Drain { .. })
+            );
             said || matches!(output, Output::Effect(Effect::Log { .. }))
         };
         assert!(again.iter().all(only_old), "{again:?}");

@@ -351,7 +351,7 @@ impl Inlet {
         let envelope = popped.envelope?;
         // Only the host itself speaks for others.
         let from_host = sender == Tid::NONE || sender.is_daemon();
-        if !from_host && envelope.src != sender {
+        if (!from_host && envelope.src != sender) || envelope.is_spread() {
             return None;
         }
         let size = envelope.body_size();

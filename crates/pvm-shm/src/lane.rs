@@ -50,6 +50,8 @@ pub struct Header {
     consumed: Line<AtomicU64>,
     /// Written by the receiver: 1 while it looks at the cells by itself and need not be told.
     watched: Line<AtomicU32>,
+    /// For the lane of a direct route: not 0 once the daemon is to read it.
+    released: Line<AtomicU32>,
 }
 
 #[derive(Debug)]
@@ -89,6 +91,8 @@ struct Head {
 /// Of a message that does not ride in its cell: in front of the payload.
 type Extent = [u8; EXTENT_SIZE];
 const EXTENT_SIZE: usize = 12;
+/// Longest payload of a message that does not ride in its cell.
+pub const SLAB_PAYLOAD_MAX: usize = INLINE_MAX - EXTENT_SIZE;
 
 /// What a cell holds but the stamp.
 #[derive(Clone, Copy, Debug)]
@@ -179,7 +183,11 @@ impl Ring {
     /// A ring on the heap.
     pub fn on_heap(cells: usize) -> Self {
         let cell = || Cell { stamp: AtomicU32::new(0), content: Shared::new(Content::EMPTY) };
-        let header = Header { consumed: Line(AtomicU64::new(0)), watched: Line(AtomicU32::new(0)) };
+        let header = Header {
+            consumed: Line(AtomicU64::new(0)),
+            watched: Line(AtomicU32::new(0)),
+            released: Line(AtomicU32::new(0)),
+        };
         Self::Heap(Arc::new((header, (0..cells).map(|_| cell()).collect())))
     }
 
@@ -200,6 +208,17 @@ impl Ring {
             }
             Self::Heap(heap) => &heap.1,
         }
+    }
+
+    /// From now on the daemon reads the lane of a direct route, from the mark on. For any of
+    /// those who have it mapped. PAIRS WITH: `is_released` behind a publication.
+    pub fn release(&self) {
+        self.header().released.0.store(1, Ordering::SeqCst);
+    }
+
+    /// True once [`Ring::release`] was called.
+    pub fn is_released(&self) -> bool {
+        self.header().released.0.load(Ordering::SeqCst) != 0
     }
 
     /// Keeper: true if everything that was published has been read. Only to be asked when the
@@ -253,8 +272,8 @@ impl Sender {
         self.position - self.consumed < room
     }
 
-    /// Publishes a message or a descriptor; `payload` is at most [`INLINE_MAX`] long, less 12 bytes
-    /// where the message does not ride in the cell.
+    /// Publishes a message or a descriptor; `payload` is at most [`INLINE_MAX`] long, or
+    /// [`SLAB_PAYLOAD_MAX`] where the message does not ride in the cell.
     ///
     /// # Errors
     /// The ring is full; the lane must move.
@@ -273,6 +292,19 @@ impl Sender {
             self.publish(&Head::inline(kind, envelope, size), &extent, payload);
         }
         Ok(())
+    }
+
+    /// The ring.
+    pub const fn ring(&self) -> &Ring {
+        &self.ring
+    }
+
+    /// The oldest message is done with: only where the sender itself moves the mark.
+    pub fn confirm(&mut self) {
+        if self.consumed < self.position {
+            self.consumed += 1;
+            self.ring.header().consumed.0.store(self.consumed, Ordering::Release);
+        }
     }
 
     /// Ends this ring: the lane goes on in `segment`.
@@ -372,14 +404,25 @@ impl Receiver {
         self.next_stamp().is_some_and(|(stamp, next)| stamp.load(Ordering::Acquire) == next)
     }
 
-    /// The next complete cell; its payload goes to `room`.
+    /// The next complete cell; its payload goes to `room`. The sender learns now and then how far this
+    /// end is.
     #[inline]
     pub fn pop(&mut self, room: &mut Room) -> Option<Popped> {
+        let popped = self.pop_ahead(room);
+        if popped.is_none() || self.position - self.reported > self.cells as u64 / 4 {
+            self.report();
+        }
+        popped
+    }
+
+    /// The next complete cell, which stays the sender's until it is confirmed: a receiver that
+    /// takes over from this one gets it again.
+    #[inline]
+    pub fn pop_ahead(&mut self, room: &mut Room) -> Option<Popped> {
         let cell = self.ring.cells().get(self.at)?;
         let next = self.position + 1;
         // PAIRS WITH: `Sender::publish`.
         if cell.stamp.load(Ordering::Acquire) != next as u32 {
-            self.report();
             return None;
         }
         let popped = cell.content.with(|content| {
@@ -408,10 +451,16 @@ impl Receiver {
         });
         self.position = next;
         self.at = if self.at + 1 == self.cells { 0 } else { self.at + 1 };
-        if self.position - self.reported > self.cells as u64 / 4 {
-            self.report();
-        }
         Some(popped)
+    }
+
+    /// The oldest of the cells that [`Receiver::pop_ahead`] gave is done with.
+    pub fn confirm(&mut self) {
+        if self.reported < self.position {
+            self.reported += 1;
+            // PAIRS WITH: `Sender::has_room`, `Ring::is_drained`.
+            self.ring.header().consumed.0.store(self.reported, Ordering::Release);
+        }
     }
 
     /// Tells the sender how far this end has read.
@@ -498,10 +547,10 @@ mod tests {
         let (popped, room) = pop(&mut receiver).expect("sent");
         assert_eq!((popped.envelope, popped.size, room[199]), (Some(sent), 200, 7));
         (sent.data_size, sent.run_count) = (u64::MAX, u32::MAX);
-        sender.push(Kind::Slab, &sent, &[9; INLINE_MAX - EXTENT_SIZE]).expect("room");
+        sender.push(Kind::Slab, &sent, &[9; SLAB_PAYLOAD_MAX]).expect("room");
         let (popped, room) = pop(&mut receiver).expect("sent");
-        assert_eq!((popped.envelope, popped.size), (Some(sent), INLINE_MAX - EXTENT_SIZE));
-        assert_eq!(room[..popped.size], [9; INLINE_MAX - EXTENT_SIZE]);
+        assert_eq!((popped.envelope, popped.size), (Some(sent), SLAB_PAYLOAD_MAX));
+        assert_eq!(room[..popped.size], [9; SLAB_PAYLOAD_MAX]);
     }
 
     #[test]
@@ -534,6 +583,27 @@ mod tests {
         sender.push(Kind::Inline, &envelope(5), &[]).expect("room");
         let (popped, _) = pop(&mut Receiver::new(ring)).expect("one more");
         assert_eq!(sequence(&popped), 5);
+    }
+
+    #[test]
+    fn what_was_read_ahead_and_not_confirmed_is_read_again_by_the_next_receiver() {
+        let ring = Ring::on_heap(4);
+        let (mut sender, mut first) = (Sender::new(ring.clone()), Receiver::new(ring.clone()));
+        for i in 0..3 {
+            sender.push(Kind::Inline, &envelope(i), &[]).expect("room");
+        }
+        let mut room: Room = [0; _];
+        while first.pop_ahead(&mut room).is_some() {}
+        assert_eq!(sender.push(Kind::Inline, &envelope(3), &[]), Err(Full));
+        first.confirm();
+        sender.push(Kind::Inline, &envelope(3), &[]).expect("one is done with");
+        let mut second = Receiver::new(ring.clone());
+        for i in 1..4 {
+            assert_eq!(sequence(&second.pop_ahead(&mut room).expect("not confirmed")), i);
+            second.confirm();
+        }
+        second.confirm();
+        assert!(second.pop_ahead(&mut room).is_none() && ring.is_drained());
     }
 
     #[test]

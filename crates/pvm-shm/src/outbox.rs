@@ -2,10 +2,12 @@
 
 use crate::activity::Activity;
 use crate::inbox::{Inbox, Marked};
-use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring};
+use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SLAB_PAYLOAD_MAX};
+use crate::pair::{self, PairLane};
 use crate::segment::Mapping;
-use crate::slab::{Pool, Slab};
+use crate::slab::{Descriptor, Pool, Slab};
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
+use pvm_wire::spread::{self, Receiver};
 use pvm_wire::{Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
@@ -49,6 +51,19 @@ struct Outgoing<'a> {
     kind: lane::Kind,
     envelope: &'a Envelope,
     payload: &'a [u8],
+}
+
+/// What became of a message for the lane of a direct route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pushed {
+    /// It is kept there, and may go over the socket.
+    Kept,
+    /// It is kept there, and the daemon sends it.
+    Taken,
+    /// Too much waits to be confirmed: it must go by the daemons.
+    Full,
+    /// The daemon reads this lane: it must go by the daemons.
+    Released,
 }
 
 /// What became of a message.
@@ -165,6 +180,153 @@ impl Outbox {
         }
     }
 
+    /// Puts one message for several tasks of another host on the way there.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn send_spread(
+        &mut self,
+        broker: &mut dyn Broker,
+        host: Tid,
+        envelope: &Envelope,
+        (body, receivers): (Body<'_>, &[Receiver]),
+    ) -> Result<Sent, Code> {
+        let list = &spread::to_bytes(receivers);
+        let mut envelope = *envelope;
+        envelope.flags |= Envelope::SPREAD;
+        envelope.dst = host;
+        envelope.sequence = receivers.len() as u64;
+        match body {
+            Body::Bytes(parts) => {
+                let mut whole: Vec<&[u8]> = parts.to_vec();
+                whole.push(list);
+                self.send(broker, host, &envelope, Body::Bytes(&whole))
+            }
+            Body::Slab(slab) => {
+                let descriptor = self.hold(broker, host, slab)?;
+                let mut payload = descriptor.to_array().to_vec();
+                let mut list_slab = None;
+                if payload.len() + list.len() <= SLAB_PAYLOAD_MAX {
+                    payload.extend_from_slice(list);
+                } else {
+                    // Two descriptors: 32 bytes are no descriptor and entries of 12.
+                    let mut slab = self.slab(broker, list.len())?;
+                    slab.write(0, list);
+                    let held = self.hold(broker, host, &mut slab)?;
+                    payload.extend_from_slice(&held.to_array());
+                    list_slab = Some((slab, held));
+                }
+                let kind = lane::Kind::Slab;
+                let message = Outgoing { kind, envelope: &envelope, payload: &payload };
+                let sent = self.push(broker, host, message);
+                if sent != Ok(Sent::Delivered) {
+                    slab.release(descriptor);
+                    if let Some((slab, held)) = list_slab {
+                        slab.release(held);
+                    }
+                }
+                sent
+            }
+        }
+    }
+
+    /// A lane for a direct route to a task of another host.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn open_pair(&self, broker: &mut dyn Broker, to: Tid) -> Result<PairLane, Code> {
+        let lane = open(broker, to, pair::CELLS)?;
+        Ok(PairLane::new(lane.sender, lane.place, lane.inbox, lane.doorbell))
+    }
+
+    /// Keeps a message of a direct route until it is confirmed. Large bodies must lie in a slab.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn push_pair(
+        &mut self,
+        broker: &mut dyn Broker,
+        pair: &mut PairLane,
+        envelope: &Envelope,
+        body: Body<'_>,
+    ) -> Result<Pushed, Code> {
+        let size = usize::try_from(envelope.body_size()).map_err(|_| Code::NoMem)?;
+        if pair.is_released() {
+            return Ok(Pushed::Released);
+        }
+        if !pair.has_room(size) {
+            return Ok(Pushed::Full);
+        }
+        let pushed = match body {
+            Body::Bytes(parts) => {
+                let whole = parts.concat();
+                if whole.len() > INLINE_MAX {
+                    return Err(Code::NoMem);
+                }
+                let pushed = pair.sender.push(lane::Kind::Inline, envelope, &whole);
+                pushed.map(|()| None)
+            }
+            Body::Slab(slab) => {
+                let host = Tid::host_id(envelope.dst.host());
+                let descriptor = self.hold(broker, host, slab)?;
+                let payload = descriptor.to_array();
+                let hold = slab.hold(descriptor);
+                let pushed = pair.sender.push(lane::Kind::Slab, envelope, &payload);
+                pushed.map(|()| Some(hold))
+            }
+        };
+        let Ok(hold) = pushed else { return Ok(Pushed::Full) };
+        pair.note(envelope.sequence, size, hold);
+        if pair.is_released() {
+            // The daemon may have read the lane to its end before this message was there.
+            self.release_pair(pair);
+            return Ok(Pushed::Taken);
+        }
+        Ok(Pushed::Kept)
+    }
+
+    /// The route is no more: the daemon sends what was not confirmed.
+    pub fn release_pair(&self, pair: &PairLane) {
+        pair.release();
+        self.mark(&pair.inbox, pair.place, pair.doorbell.as_ref());
+    }
+
+    /// Says that a lane has something. False if its owner is gone.
+    fn mark(&self, inbox: &Inbox, place: u32, doorbell: Option<&SocketAddrUnix>) -> bool {
+        let marked = inbox.header().mark(place);
+        if marked == Marked::Wake {
+            self.activity.woke();
+            if let Some(doorbell) = doorbell {
+                // A full or missing doorbell means that the receiver is awake or gone.
+                let _ = rustix::net::sendto(&self.bell, b"!", SendFlags::DONTWAIT, doorbell);
+            }
+        }
+        marked != Marked::Closed
+    }
+
+    /// Notes a receiver in a slab; if all its places are taken, a copy takes the slab's stead.
+    fn hold(
+        &mut self,
+        broker: &mut dyn Broker,
+        to: Tid,
+        slab: &mut Slab,
+    ) -> Result<Descriptor, Code> {
+        if let Some(descriptor) = slab.hold_for(to) {
+            return Ok(descriptor);
+        }
+        // The next receivers share the copy. The old slab is freed by its readers.
+        let size = slab.capacity();
+        let copy = self.slab(broker, size)?;
+        let mut block = [0; 4096];
+        for at in (0..size).step_by(block.len()) {
+            let n = block.len().min(size - at);
+            slab.read(at, &mut block[..n]);
+            copy.write(at, &block[..n]);
+        }
+        *slab = copy;
+        slab.hold_for(to).ok_or(Code::NoMem)
+    }
+
     fn send_slab(
         &mut self,
         broker: &mut dyn Broker,
@@ -172,20 +334,7 @@ impl Outbox {
         envelope: &Envelope,
         slab: &mut Slab,
     ) -> Result<Sent, Code> {
-        let Some(descriptor) = slab.hold_for(to) else {
-            // More receivers than a slab has places for: the next ones share a copy, which
-            // lives in `slab`'s stead from now on. The old one is freed by its readers.
-            let size = slab.capacity();
-            let copy = self.slab(broker, size)?;
-            let mut block = [0; 4096];
-            for at in (0..size).step_by(block.len()) {
-                let n = block.len().min(size - at);
-                slab.read(at, &mut block[..n]);
-                copy.write(at, &block[..n]);
-            }
-            *slab = copy;
-            return self.send_slab(broker, to, envelope, slab);
-        };
+        let descriptor = self.hold(broker, to, slab)?;
         let payload = &descriptor.to_array();
         let sent = self.push(broker, to, Outgoing { kind: lane::Kind::Slab, envelope, payload });
         if sent != Ok(Sent::Delivered) {

@@ -64,6 +64,11 @@ fn said(said: &Said) -> String {
         Said::Siblings { tids } => format!("siblings {}", self::tids(tids)),
         Said::Watch { watch, tid } => format!("watch {watch}: {tid}"),
         Said::Unwatch { watch, tid } => format!("unwatch {watch}: {tid}"),
+        Said::RouteWanted { from, to } => format!("{from} wants a route to {to}"),
+        Said::RouteAnswer { from, to, agreed } => {
+            format!("route of {from} to {to}: {}", if *agreed { "yes" } else { "no" })
+        }
+        Said::RouteBroken { from, to } => format!("route of {from} to {to} broke"),
         Said::Gone { watch } => format!("gone {watch}"),
         Said::RunOutput { tid, bytes, .. } => format!("output of {tid} for a command: {bytes:?}"),
         Said::RunExited { tid, status, .. } => format!("{tid} exited with {status}"),
@@ -186,7 +191,8 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
 /// What the shell is told, but for what is said: that is written down as it crosses the link.
 pub(crate) fn act(act: &Act) -> Option<String> {
     Some(match act {
-        Act::Say { .. } => return None,
+        Act::Say { .. } | Act::Drain { .. } | Act::ReleaseRoute { .. } => return None,
+        Act::Route { local, peer } => format!("route of {local} to {peer}"),
         Act::StartHost { line, .. } if line.0.is_empty() => "start a daemon here".to_owned(),
         Act::StartHost { line, .. } => format!("start a daemon: {}", line.to_text()),
         Act::Admit { host, .. } => format!("admit host {host}"),

@@ -397,6 +397,12 @@ impl World {
                 };
                 self.later(START_NS, Happening::News(host, news));
             }
+            // No messages of tasks cross here: the last one is always there a moment later.
+            Act::Drain { tid, host: to } => {
+                let news = News::Drained { tid, host: to };
+                self.later(self.latency, Happening::News(host, news));
+            }
+            Act::Route { .. } | Act::ReleaseRoute { .. } => {}
             Act::Admit { host: new, .. } => {
                 let name = self.name.clone();
                 self.admit(new, &name);

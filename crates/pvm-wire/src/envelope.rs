@@ -60,7 +60,7 @@ pub struct Envelope {
     pub encoding: Encoding,
     /// How the data lie.
     pub layout: Layout,
-    /// See [`Envelope::NO_RESEND`]; unknown bits are ignored.
+    /// See [`Envelope::SPREAD`]; unknown bits are ignored.
     pub flags: u16,
     /// Runs in the list behind the data; 0 or 1 run needs none.
     pub run_count: u32,
@@ -77,8 +77,11 @@ pub struct Envelope {
 impl Envelope {
     /// Bytes of the form above.
     pub const SIZE: usize = 56;
-    /// No flag in use yet.
+    /// No flag.
     pub const NO_FLAGS: u16 = 0;
+    /// The message is for several tasks of another host: `dst` is that host, `sequence` counts
+    /// the receivers, whose ids and numbers come behind the body (see [`crate::spread`]).
+    pub const SPREAD: u16 = 1;
 
     /// An envelope of an empty message.
     pub const fn new(src: Tid, dst: Tid, tag: i32, context: i32) -> Self {
@@ -104,6 +107,11 @@ impl Envelope {
         self.data_size = data_size as u64;
         self.run_count = runs.len() as u32;
         self.first_run = runs.get(0).map_or(0, Run::to_word);
+    }
+
+    /// True for a message to several tasks of another host.
+    pub const fn is_spread(&self) -> bool {
+        self.flags & Self::SPREAD != 0
     }
 
     /// Bytes of the run list behind the data.

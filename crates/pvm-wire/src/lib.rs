@@ -14,6 +14,8 @@ mod envelope;
 mod frame;
 pub mod peer;
 pub mod request;
+pub mod route;
+pub mod spread;
 mod tid;
 mod unpack;
 

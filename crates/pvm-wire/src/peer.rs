@@ -158,6 +158,30 @@ choice! {
             /// The new tasks.
             tids: Vec<Tid>,
         },
+        /// A task wants a direct route to one of this host.
+        40 => RouteWanted {
+            /// Who wants it.
+            from: Tid,
+            /// To whom.
+            to: Tid,
+        },
+        /// The answer. If it is yes, the host with the higher place calls the other one.
+        41 => RouteAnswer {
+            /// Who wants it.
+            from: Tid,
+            /// To whom.
+            to: Tid,
+            /// True if it will be.
+            agreed: bool,
+        },
+        /// The direct route of two tasks broke: what its receiver has not confirmed goes by the
+        /// daemons.
+        42 => RouteBroken {
+            /// The sender, here.
+            from: Tid,
+            /// The receiver, there.
+            to: Tid,
+        },
     }
 
     /// A change of what all hosts agree on, applied by all in the same order.

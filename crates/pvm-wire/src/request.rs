@@ -5,6 +5,7 @@
 //! parent process answers what concerns segments by itself; the rest goes to the machine.
 //! Segments arrive as descriptors beside the answer.
 
+use crate::route::Route;
 use crate::{Blob, Code, HostIndex, Message, Tid, choice, record};
 
 /// The number of a shared segment on one host.
@@ -154,6 +155,8 @@ record! {
         pub lane: u32,
         /// For a lane: the sender. For a slab: the owner.
         pub owner: Tid,
+        /// For a lane: the receiver, or the host that it leads to.
+        pub to: Tid,
         /// For a lane: the receiver's inbox, which says that something waits.
         pub inbox: SegmentId,
         /// For a lane: where the receiver's doorbell is.
@@ -184,9 +187,10 @@ choice! {
             reset: bool,
         },
         /// A lane into the inbox of a task on this host: a ring of `cells` that the asker alone
-        /// fills. Asked again for the same task, the new lane continues the old one.
+        /// fills. Asked again for the same task, the new lane continues the old one. A lane to
+        /// another host (its id) lies in the inbox of this host's daemon.
         2 => OpenLane {
-            /// The receiver.
+            /// The receiver, or another host.
             to: Tid,
             /// Its size.
             cells: u32,
@@ -399,6 +403,30 @@ choice! {
         },
         /// What a command wants to know of the daemon itself: version, pids, address, counters.
         42 => DaemonStatus,
+        /// A direct route to a task of another host, please. Answered at once; what comes of it
+        /// is told later by an unasked [`Reply::Route`] or [`Reply::NoRoute`].
+        60 => OpenRoute {
+            /// The other task.
+            to: Tid,
+        },
+        /// `PvmRoute`: whether others may have direct routes to the asker.
+        61 => SetRoute {
+            /// False with `PvmDontRoute`.
+            allowed: bool,
+        },
+        /// From a daemon to its parent: hand this, and the socket beside it, to a task.
+        62 => GiveRoute {
+            /// The task.
+            to: Tid,
+            /// Its end of the route.
+            route: Route,
+        },
+        /// The direct route to a task broke: its host is to send by the daemons what the asker
+        /// has not confirmed.
+        63 => RouteBroken {
+            /// The other task.
+            peer: Tid,
+        },
     }
 
     /// An answer.
@@ -521,6 +549,16 @@ choice! {
         22 => Joined {
             /// Their ids.
             tids: Vec<Tid>,
+        },
+        /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
+        60 => Route {
+            /// This end of it.
+            route: Route,
+        },
+        /// Unasked (its number is 0): there will be no direct route for now.
+        61 => NoRoute {
+            /// To which task.
+            peer: Tid,
         },
     }
 }

@@ -10,6 +10,7 @@
 mod buffer;
 mod connection;
 pub mod locate;
+mod order;
 mod source;
 #[allow(unsafe_code, reason = "the one room that talks to the C library and to foreign memory")]
 pub mod sys;

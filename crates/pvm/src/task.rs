@@ -2,6 +2,7 @@
 
 use crate::buffer::{self, Buffer, Prepared, Store};
 use crate::connection::Connection;
+use crate::order::Order;
 use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
@@ -9,13 +10,14 @@ use crate::{locate, source};
 use pvm_core::{Mailbox, MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Body, Inlet, Outbox, Payload, Slab};
+use pvm_shm::{Body, Inlet, Outbox, Payload, Sent, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
+use pvm_wire::spread::Receiver;
 use pvm_wire::{Blob, Code, Envelope, HostIndex, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -43,9 +45,10 @@ struct State {
     news: bool,
     /// Messages sent to each task.
     sequences: BTreeMap<Tid, u64>,
-    /// The last message from each task of another host. Daemons that were replaced may hand a
-    /// message on twice.
-    heard: BTreeMap<Tid, u64>,
+    /// What has come from tasks of other hosts.
+    order: Order<(Envelope, Payload)>,
+    /// Messages of other hosts whose turn has come.
+    in_order: VecDeque<(Envelope, Payload)>,
 }
 
 /// The members of a group.
@@ -125,7 +128,8 @@ impl Task {
                 home: welcome.tid.host(),
                 news: false,
                 sequences: BTreeMap::new(),
-                heard: BTreeMap::new(),
+                order: Order::new(),
+                in_order: VecDeque::new(),
             }),
             welcome,
             generation: AtomicU32::new(0),
@@ -289,8 +293,19 @@ impl Task {
         let (described, mut body) = buffer.prepare()?;
         let envelope = Envelope { src: self.tid(), tag, context, ..described };
         let mut state = self.enter()?;
+        let mut hosts: BTreeMap<HostIndex, Vec<Tid>> = BTreeMap::new();
         for &to in to.iter().filter(|to| **to != self.tid()) {
-            state.send(self.tid(), to, envelope, &mut body)?;
+            if to.host() == self.tid().host() {
+                state.send(to, envelope, &mut body)?;
+            } else {
+                hosts.entry(to.host()).or_default().push(to);
+            }
+        }
+        for (host, tasks) in hosts {
+            match tasks[..] {
+                [to] => state.send(to, envelope, &mut body)?,
+                _ => state.send_spread(host, &tasks, envelope, &mut body)?,
+            }
         }
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
@@ -534,19 +549,21 @@ impl Drop for Inside<'_> {
 }
 
 impl State {
+    /// The number of the next message to a task.
+    fn next_number(&self, to: Tid) -> u64 {
+        self.sequences.get(&to).copied().unwrap_or(0) + 1
+    }
+
     fn send(
         &mut self,
-        me: Tid,
         to: Tid,
         mut envelope: Envelope,
         body: &mut Prepared<'_>,
     ) -> Result<(), Code> {
-        let sequence = self.sequences.entry(to).or_default();
-        *sequence += 1;
         envelope.dst = to;
-        envelope.sequence = *sequence;
-        // A task of another host is reached through our daemon's inbox.
-        let next = if to.host() == me.host() { to } else { Tid::daemon(me.host()) };
+        envelope.sequence = self.next_number(to);
+        // A task of another host is reached through our daemon, by a lane for that host.
+        let next = if to.host() == self.home { to } else { Tid::host_id(to.host()) };
         let parts: [&[u8]; 2];
         let body = match body {
             Prepared::Bytes(data, list) => {
@@ -556,8 +573,40 @@ impl State {
             Prepared::Slab(slab) => Body::Slab(slab),
             Prepared::Copy(slab) => Body::Slab(slab),
         };
-        // A receiver that is gone is no error: PVM drops such messages silently.
-        self.outbox.send(&mut self.connection, next, &envelope, body).map(|_| ())
+        // A receiver that is gone is no error: PVM drops such messages silently. A number counts
+        // when the message is on its way: what follows would wait for one that never comes.
+        if self.outbox.send(&mut self.connection, next, &envelope, body)? == Sent::Delivered {
+            self.sequences.insert(to, envelope.sequence);
+        }
+        Ok(())
+    }
+
+    /// One copy for all receivers on one other host.
+    fn send_spread(
+        &mut self,
+        host: HostIndex,
+        to: &[Tid],
+        envelope: Envelope,
+        body: &mut Prepared<'_>,
+    ) -> Result<(), Code> {
+        let receiver = |&tid: &Tid| Receiver { tid, sequence: self.next_number(tid) };
+        let receivers: Vec<Receiver> = to.iter().map(receiver).collect();
+        let parts: [&[u8]; 2];
+        let body = match body {
+            Prepared::Bytes(data, list) => {
+                parts = [data, list];
+                Body::Bytes(&parts)
+            }
+            Prepared::Slab(slab) => Body::Slab(slab),
+            Prepared::Copy(slab) => Body::Slab(slab),
+        };
+        let (connection, host) = (&mut self.connection, Tid::host_id(host));
+        let sent = self.outbox.send_spread(connection, host, &envelope, (body, &receivers))?;
+        if sent == Sent::Delivered {
+            let numbers = receivers.iter().map(|receiver| (receiver.tid, receiver.sequence));
+            self.sequences.extend(numbers);
+        }
+        Ok(())
     }
 
     /// The earliest match, from the mailbox or the lanes.
@@ -581,18 +630,18 @@ impl State {
         found
     }
 
-    /// The next message from the lanes.
+    /// The next message from the lanes; those of other hosts in the order of their numbers.
     fn next(&mut self, alone: bool) -> Option<(Envelope, Payload)> {
         loop {
+            if let Some(arrival) = self.in_order.pop_front() {
+                return Some(arrival);
+            }
             let (envelope, payload) = self.inlet.next(&mut self.connection, alone)?;
             if envelope.src.host() == self.home || !envelope.src.is_task() {
                 return Some((envelope, payload));
             }
-            let last = self.heard.entry(envelope.src).or_default();
-            if envelope.sequence > *last {
-                *last = envelope.sequence;
-                return Some((envelope, payload));
-            }
+            let (from, number) = (envelope.src, envelope.sequence);
+            self.order.take(from, number, (envelope, payload), &mut self.in_order);
         }
     }
 

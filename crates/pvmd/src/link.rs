@@ -6,18 +6,21 @@
 pub(crate) mod connection;
 pub(crate) mod frames;
 mod incoming;
+mod outgoing;
 mod peer;
-mod session;
+mod traffic;
 
 use crate::inbox::Inbox;
 use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::frames::LinkFrame;
+use crate::link::incoming::Nonsense;
 use crate::link::peer::Peer;
+use crate::link::traffic::Traffic;
 use crate::tls::{Fingerprint, Identity, Known};
 use anyhow::Result;
 use pvm_core::io::News;
 use pvm_wire::peer::{HostFacts, PeerMessage};
-use pvm_wire::{HostIndex, PROTOCOL_VERSION};
+use pvm_wire::{HostIndex, PROTOCOL_VERSION, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -61,7 +64,7 @@ enum Owner {
     /// Somebody that this daemon started and that has no place yet; its hello, if it came.
     Newcomer(Connection, Fingerprint, Option<Box<LinkFrame>>),
     /// The machine that this daemon is about to join; its place, once it said hello.
-    Machine(Connection, HostIndex, u64),
+    Machine(Connection, HostIndex),
 }
 
 /// The place of this host.
@@ -79,7 +82,6 @@ pub(crate) struct Links {
     identity: Identity,
     known: Known,
     wiring: Arc<Wiring>,
-    incarnation: u64,
     place: Option<Place>,
     hosts: Vec<(HostIndex, HostFacts)>,
     peers: BTreeMap<HostIndex, Peer>,
@@ -93,16 +95,17 @@ pub(crate) struct Links {
     /// This daemon joined a machine: alone it is of no use.
     joined: bool,
     alone_since: Option<Instant>,
+    /// What tasks have sent to other hosts.
+    traffic: Traffic,
 }
 
 impl Links {
     /// No links yet.
-    pub(crate) fn new(identity: Identity, wiring: Arc<Wiring>, incarnation: u64) -> Self {
+    pub(crate) fn new(identity: Identity, wiring: Arc<Wiring>) -> Self {
         Self {
             identity,
             known: Known::default(),
             wiring,
-            incarnation,
             place: None,
             hosts: Vec::new(),
             peers: BTreeMap::new(),
@@ -111,6 +114,7 @@ impl Links {
             machine: None,
             joined: false,
             alone_since: None,
+            traffic: Traffic::default(),
         }
     }
 
@@ -154,13 +158,19 @@ impl Links {
         let Some(place) = self.place else { return Vec::new() };
         self.hosts = hosts;
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
-        self.peers.retain(|host, _| members.contains(host));
+        self.traffic.members_are(&members);
+        for (_, peer) in self.peers.extract_if(.., |host, _| !members.contains(host)) {
+            self.traffic.give_up(peer.streams.lanes());
+        }
         self.owners.retain(|_, owner| !matches!(owner, Owner::Peer(h) if !members.contains(h)));
         let now = Instant::now();
         let mut turns = Vec::new();
         for (host, facts) in self.hosts.clone() {
             let known = self.peers.get(&host).is_some_and(|peer| peer.facts.key == facts.key);
             if host != place.host && !known {
+                if let Some(peer) = self.peers.remove(&host) {
+                    self.traffic.give_up(peer.streams.lanes());
+                }
                 self.peers.insert(host, Peer::new(facts.clone(), now));
                 turns.extend(self.admit(host, &facts.key.0));
             }
@@ -214,14 +224,22 @@ impl Links {
         }
     }
 
-    /// Hands on what tasks here have sent to tasks of other hosts.
-    pub(crate) fn forward(&mut self, inbox: &mut Inbox) {
-        for (envelope, payload) in inbox.arrivals() {
-            // To a host that is gone, as to a task that is gone: dropped.
-            if let Some(peer) = self.peers.get_mut(&envelope.dst.host()) {
-                peer.forward(envelope, payload);
-            }
-        }
+    /// Hands on what tasks here have sent to tasks of other hosts, and what machines say.
+    pub(crate) fn forward(&mut self, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+        let Some(inbox) = inbox else {
+            self.peers.values_mut().for_each(|peer| peer.pump(None));
+            return Vec::new();
+        };
+        self.traffic.sort(inbox, &mut self.peers);
+        self.peers.values_mut().for_each(|peer| peer.pump(Some(&mut *inbox)));
+        let drained = self.traffic.take_drained(inbox, &mut self.peers);
+        let news = |(tid, host)| Turn::News(News::Drained { tid, host });
+        drained.into_iter().map(news).collect()
+    }
+
+    /// To be told when all that a task has sent to a host is there.
+    pub(crate) fn drain(&mut self, tid: Tid, host: HostIndex) {
+        self.traffic.drain(tid, host);
     }
 
     /// Something happened on a connection.
@@ -231,14 +249,8 @@ impl Links {
                 self.up(connection, fingerprint, called)
             }
             LinkEvent::Frame { id, frame } => self.frame(id, frame, inbox),
-            LinkEvent::Room { id } => {
-                if let Some(Owner::Peer(host)) = self.owners.get(&id)
-                    && let Some(peer) = self.peers.get_mut(host)
-                {
-                    peer.pump();
-                }
-                Vec::new()
-            }
+            // The next round sends more.
+            LinkEvent::Room => Vec::new(),
             LinkEvent::Down { id } => self.down(id),
         }
     }
@@ -256,14 +268,14 @@ impl Links {
                 let ready = self.newcomers.get_mut(&key).and_then(Option::take);
                 let id = connection.id;
                 let me = self.place.map_or(HostIndex(0), |place| place.host);
-                connection.send(&hello(me, self.incarnation, (0, 0)));
+                connection.send(&hello(me));
                 self.owners.insert(id, Owner::Newcomer(connection, key, None));
                 ready.into_iter().map(Turn::News).collect()
             }
             None if called.is_none() && self.joined && self.place.is_none() => {
-                connection.send(&hello(HostIndex(0), self.incarnation, (0, 0)));
+                connection.send(&hello(HostIndex(0)));
                 let id = connection.id;
-                self.owners.insert(id, Owner::Machine(connection, HostIndex(0), 0));
+                self.owners.insert(id, Owner::Machine(connection, HostIndex(0)));
                 Vec::new()
             }
             // Its key was taken out of the table meanwhile.
@@ -275,13 +287,12 @@ impl Links {
     fn attach(&mut self, host: HostIndex, connection: Connection) -> Vec<Turn> {
         let turns = self.detach(host);
         let me = self.place.map_or(HostIndex(0), |place| place.host);
-        let progress = self.peers.get(&host).map(Peer::progress);
-        let Some((peer, progress)) = self.peers.get_mut(&host).zip(progress) else { return turns };
+        let Some(peer) = self.peers.get_mut(&host) else { return turns };
         if let Some(calling) = peer.calling.take() {
             calling.abort();
         }
         self.owners.insert(connection.id, Owner::Peer(host));
-        connection.send(&hello(me, self.incarnation, progress));
+        connection.send(&hello(me));
         peer.connection = Some((connection, false));
         turns
     }
@@ -320,9 +331,9 @@ impl Links {
                 *hello = Some(Box::new(frame));
                 Vec::new()
             }
-            Some(Owner::Machine(_, host, incarnation)) => match frame {
-                LinkFrame::Hello { host: theirs, incarnation: number, .. } => {
-                    (*host, *incarnation) = (theirs, number);
+            Some(Owner::Machine(_, host)) => match frame {
+                LinkFrame::Hello { host: theirs, .. } => {
+                    *host = theirs;
                     Vec::new()
                 }
                 LinkFrame::Goodbye => {
@@ -372,29 +383,17 @@ impl Links {
                 Ok(Some(message)) => return vec![Turn::News(News::Said { host, message })],
                 Err(error) => Err(error),
             },
-            LinkFrame::Delivered { through } => {
-                peer.confirm(through);
-                Ok(())
-            }
-            LinkFrame::Begin { sequence, envelope } => match inbox {
-                Some(inbox) => peer.begin(inbox, way, (sequence, envelope)),
+            frame => match inbox {
+                Some(inbox) => message_frame(peer, inbox, way, frame),
                 None => return self.bad(id),
             },
-            LinkFrame::More { bytes } => match inbox {
-                Some(inbox) => peer.more(inbox, &bytes.0),
-                None => return self.bad(id),
-            },
-            LinkFrame::Admitted { .. } => return self.bad(id),
         };
         if result.is_err() { self.bad(id) } else { Vec::new() }
     }
 
     /// A peer said hello: it may have been away, or be new and not know its place.
     fn greet(&mut self, id: u64, host: HostIndex, hello: &LinkFrame) -> Option<Turn> {
-        let LinkFrame::Hello { version, host: theirs, incarnation, known, delivered } = hello
-        else {
-            return None;
-        };
+        let LinkFrame::Hello { version, host: theirs } = hello else { return None };
         let place = self.place?;
         let peer = self.peers.get_mut(&host)?;
         let (connection, greeted) = peer.connection.as_mut()?;
@@ -410,8 +409,7 @@ impl Links {
             return None;
         }
         *greeted = true;
-        peer.resume(*incarnation, (*known == self.incarnation).then_some(*delivered));
-        peer.pump();
+        peer.resume();
         self.alone_since = None;
         Some(Turn::News(News::LinkUp { host }))
     }
@@ -422,12 +420,11 @@ impl Links {
         let Some(id) = self.owners.iter().find(|(_, o)| machine(o)).map(|(id, _)| *id) else {
             return Vec::new();
         };
-        let Some(Owner::Machine(connection, _, incarnation)) = self.owners.remove(&id) else {
+        let Some(Owner::Machine(connection, _)) = self.owners.remove(&id) else {
             return Vec::new();
         };
         let mut turns = self.attach(by, connection);
-        let hello = hello(by, incarnation, (0, 0));
-        turns.extend(self.greet(id, by, &hello));
+        turns.extend(self.greet(id, by, &hello(by)));
         turns
     }
 
@@ -440,13 +437,15 @@ impl Links {
     /// When a host that has no link counts as dead.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let alone = self.alone_since.map(|since| since + ALONE_TIME);
-        self.peers.values().filter_map(deadline).chain(alone).min()
+        let rests = self.peers.values().filter_map(|peer| peer.streams.next_deadline());
+        self.peers.values().filter_map(deadline).chain(alone).chain(rests).min()
     }
 
     /// Hosts without a link for too long.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Vec<Turn> {
         let mut turns = Vec::new();
         for (host, peer) in &mut self.peers {
+            peer.streams.handle_timeout(now);
             if deadline(peer).is_some_and(|deadline| deadline <= now) {
                 peer.dead = true;
                 turns.push(Turn::News(News::HostDead { host: *host }));
@@ -469,7 +468,7 @@ impl Links {
         for peer in self.peers.values_mut() {
             let until = Instant::now() + GOODBYE_TIME;
             while peer.has_unsaid() && Instant::now() < until {
-                peer.pump();
+                peer.pump(None);
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
             if let Some((connection, _)) = peer.connection.take() {
@@ -484,8 +483,32 @@ impl Links {
     }
 }
 
-fn hello(host: HostIndex, incarnation: u64, (known, delivered): (u64, u64)) -> LinkFrame {
-    LinkFrame::Hello { version: PROTOCOL_VERSION, host, incarnation, known, delivered }
+const fn hello(host: HostIndex) -> LinkFrame {
+    LinkFrame::Hello { version: PROTOCOL_VERSION, host }
+}
+
+/// A peer says something about messages between tasks.
+fn message_frame(
+    peer: &mut Peer,
+    inbox: &mut Inbox,
+    way: (HostIndex, HostIndex),
+    frame: LinkFrame,
+) -> Result<(), Nonsense> {
+    match frame {
+        LinkFrame::Begin { stream, envelope, receivers, bytes } => {
+            peer.begin(inbox, way, stream, (envelope, receivers, &bytes.0))
+        }
+        LinkFrame::More { stream, bytes } => peer.more(inbox, stream, &bytes.0),
+        LinkFrame::Delivered { stream, count } => {
+            peer.confirm(inbox, stream, count);
+            Ok(())
+        }
+        LinkFrame::Again { stream } => {
+            peer.streams.again(stream, Instant::now());
+            Ok(())
+        }
+        _ => Err(Nonsense::Bytes),
+    }
 }
 
 fn deadline(peer: &Peer) -> Option<Instant> {

@@ -32,6 +32,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 const SIGKILL: i32 = 9;
+/// What links tell is taken in so many pieces before something is done about it.
+const EVENTS_AT_ONCE: usize = 32;
 
 /// A daemon that was asked for, or why there is none.
 type Started = (u64, Result<HostFacts>);
@@ -82,9 +84,12 @@ impl Shell {
     async fn serve(mut self) -> Result<()> {
         loop {
             self.take_turns().await?;
+            self.forward();
+            if !self.turns.is_empty() {
+                continue;
+            }
             match self.wait().await {
                 Woken::Parent(frames) => {
-                    self.forward();
                     for (number, up) in frames {
                         match up {
                             Up::Happened { event } => self.happened(number, event).await?,
@@ -95,14 +100,17 @@ impl Shell {
                 }
                 Woken::ParentGone => return self.orphaned().await,
                 Woken::Link(event) => {
-                    let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
-                    self.turns.extend(self.links.handle(event, inbox));
+                    self.heard(event);
+                    // What has come meanwhile is answered together.
+                    for _ in 0..EVENTS_AT_ONCE {
+                        let Ok(event) = self.link_events.try_recv() else { break };
+                        self.heard(event);
+                    }
                 }
                 Woken::Started(started) => self.started(started),
                 Woken::Bell => {}
                 Woken::Time => self.time_passed().await?,
             }
-            self.forward();
         }
     }
 
@@ -150,11 +158,15 @@ impl Shell {
         Ok(())
     }
 
-    /// What tasks sent to tasks of other hosts goes out.
+    fn heard(&mut self, event: LinkEvent) {
+        let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
+        self.turns.extend(self.links.handle(event, inbox));
+    }
+
+    /// What tasks sent to tasks of other hosts goes out, and what was said.
     fn forward(&mut self) {
-        if let Some(placed) = &mut self.placed {
-            self.links.forward(&mut placed.inbox);
-        }
+        let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
+        self.turns.extend(self.links.forward(inbox));
     }
 
     async fn happened(&mut self, number: u32, event: Event) -> Result<()> {
@@ -199,9 +211,10 @@ impl Shell {
     fn act(&mut self, act: Act) {
         match act {
             Act::Say { host, message } => self.links.say(host, message),
+            Act::Drain { tid, host } => self.links.drain(tid, host),
             Act::StartHost { ticket, line } => self.start_host(ticket, &line),
             // Whoever was started is let in when it is in the table of hosts.
-            Act::Admit { .. } => {}
+            Act::Admit { .. } | Act::Route { .. } | Act::ReleaseRoute { .. } => {}
             Act::Hosts { hosts } => self.turns.extend(self.links.set_hosts(hosts)),
         }
     }

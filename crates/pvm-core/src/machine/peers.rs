@@ -161,6 +161,11 @@ impl Machine {
                 self.pass_to_operator(operator, Reply::Exited { tid, status });
             }
             Said::RunSpawning { .. } | Said::RunSpawned { .. } => self.run_told(host, said),
+            Said::RouteWanted { from, to } => self.route_wanted(host, from, to),
+            Said::RouteAnswer { from, to, agreed } => {
+                self.route_answered(host, (from, to), agreed);
+            }
+            Said::RouteBroken { from, to } => self.release_route(host, from, to),
             Said::Reset { asker } => self.kill_tasks(asker),
             Said::Halt => {
                 self.log("the machine was halted".to_owned());

@@ -148,6 +148,9 @@ impl Machine {
                 }
                 self.answer(asker, Reply::Done);
             }
+            Request::OpenRoute { to } => self.open_route(asker, tid, to),
+            Request::SetRoute { allowed } => self.set_route(asker, tid, allowed),
+            Request::RouteBroken { peer } => self.route_broken(asker, tid, peer),
             Request::DaemonStatus => self.answer(asker, Reply::Status { status: self.status() }),
             // The parent answers these, or they are about a connection of this host.
             _ => self.fail(asker, Code::BadParam),

@@ -187,11 +187,12 @@ impl Machine {
 
     /// Tells everybody who wants to know, and ends what the task itself wanted.
     pub(super) fn tell_gone(&mut self, tid: Tid, known_everywhere: bool) {
+        self.refusals.remove(&tid);
         for (_, watch) in self.watches.take_where(|w| w.kind == TASK_EXIT && w.of == tid) {
             self.deliver_notice(&watch, &[tid.as_c_int()]);
         }
         for (host, watch) in self.watches.take_foreign(tid) {
-            self.say(host, Said::Gone { watch });
+            self.tell_when_drained(host, watch, tid);
         }
         for (number, watch) in self.watches.take_where(|w| w.owner == tid) {
             self.unwatch(number, &watch);

@@ -51,11 +51,8 @@ pub(crate) enum LinkEvent {
         /// The frame.
         frame: LinkFrame,
     },
-    /// There is room for more.
-    Room {
-        /// On this connection.
-        id: u64,
-    },
+    /// There is room for more on a connection.
+    Room,
     /// The connection is gone.
     Down {
         /// Which.
@@ -275,7 +272,7 @@ async fn write(
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
         }
-        let _ = events.send(LinkEvent::Room { id }).await;
+        let _ = events.send(LinkEvent::Room).await;
     }
     let _ = stream.shutdown().await;
 }

@@ -78,7 +78,7 @@ async fn build(
     let facts = facts::gather(&places, &begin.name, address.clone(), fingerprint);
 
     let (link_sender, link_events) = events();
-    let links = Links::new(identity, Wiring::new(link_sender), tls::new_number()?);
+    let links = Links::new(identity, Wiring::new(link_sender));
     links.listen(listener)?;
     let kept = OwnRecords { key: Some(Blob(key)), address: Some(address), ..Default::default() };
     uplink.effects(0, kept.effects()).await?;
@@ -137,7 +137,7 @@ impl Shell {
     pub(super) async fn place(&mut self, place: Place, records: &[(Blob, Blob)]) -> Result<()> {
         self.uplink.tell(&host_frame(place)).await?;
         let broker = self.begin.broker.take().context("a host has one place")?;
-        let inbox = Inbox::open(broker, Tid::daemon(place.host))?;
+        let inbox = Inbox::open(broker)?;
         let config = Config {
             host: place.host,
             first: place.first,
