@@ -20,6 +20,7 @@ pub mod lane;
 mod mappings;
 pub mod outbox;
 mod pair;
+pub mod recent;
 pub mod segment;
 pub mod slab;
 pub mod sync;

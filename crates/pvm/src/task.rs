@@ -9,6 +9,7 @@ use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, source};
 use pvm_core::{Mailbox, MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
+use pvm_shm::recent::Recent;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Inlet, Outbox, Payload, Sent, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
@@ -44,7 +45,7 @@ struct State {
     /// Something was put aside that another thread may wait for.
     news: bool,
     /// Messages sent to each task.
-    sequences: BTreeMap<Tid, u64>,
+    sequences: Recent<Tid, u64>,
     /// What has come from tasks of other hosts.
     order: Order<(Envelope, Payload)>,
     /// Messages of other hosts whose turn has come.
@@ -127,7 +128,7 @@ impl Task {
                 mailbox: Mailbox::new(),
                 home: welcome.tid.host(),
                 news: false,
-                sequences: BTreeMap::new(),
+                sequences: Recent::new(),
                 order: Order::new(),
                 in_order: VecDeque::new(),
             }),
@@ -551,7 +552,7 @@ impl Drop for Inside<'_> {
 impl State {
     /// The number of the next message to a task.
     fn next_number(&self, to: Tid) -> u64 {
-        self.sequences.get(&to).copied().unwrap_or(0) + 1
+        self.sequences.get(to).copied().unwrap_or(0) + 1
     }
 
     fn send(
@@ -603,8 +604,9 @@ impl State {
         let (connection, host) = (&mut self.connection, Tid::host_id(host));
         let sent = self.outbox.send_spread(connection, host, &envelope, (body, &receivers))?;
         if sent == Sent::Delivered {
-            let numbers = receivers.iter().map(|receiver| (receiver.tid, receiver.sequence));
-            self.sequences.extend(numbers);
+            for receiver in &receivers {
+                self.sequences.insert(receiver.tid, receiver.sequence);
+            }
         }
         Ok(())
     }
