@@ -190,14 +190,13 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
         begin_receive(limit, tid, tag).map_err(Stop::from).and_then(|custom| match custom {
             Some(function) => receive_matching(function, tid, tag, limit),
             None => wait_for(limit, |task| {
-                let step = match take(task, tid, tag)? {
-                    // The new message takes the place of the old.
-                    Look::Done(message) => return buffer::receive_into(message).map(Look::Done),
-                    Look::Handler(due) => Look::Handler(due),
-                    Look::Nothing => Look::Nothing,
-                };
-                buffer::give_up_receiving();
-                Ok(step)
+                if let Some(due) = handler::arrivals(task)? {
+                    buffer::give_up_receiving();
+                    return Ok(Look::Handler(due));
+                }
+                let wanted = pattern(session::context(), tid, tag);
+                let id = buffer::receive(|buffer| held::receive_into(task, &wanted, buffer))?;
+                Ok(id.map_or(Look::Nothing, Look::Done))
             })
             .map_err(Stop::from),
         });

@@ -20,10 +20,12 @@ pub mod lane;
 mod mappings;
 pub mod outbox;
 mod pair;
+pub mod recent;
 pub mod segment;
 pub mod slab;
 pub mod sync;
 pub mod transit;
+pub mod watch;
 
 pub use inlet::{Inlet, Payload};
 pub use keeper::Keeper;

@@ -2,8 +2,9 @@
 
 use crate::activity::Activity;
 use crate::inbox::{Inbox, Marked};
-use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring};
+use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SLAB_PAYLOAD_MAX};
 use crate::pair::{self, PairLane};
+use crate::recent::Recent;
 use crate::segment::Mapping;
 use crate::slab::{Descriptor, Pool, Slab};
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
@@ -11,8 +12,6 @@ use pvm_wire::spread::{self, Receiver};
 use pvm_wire::{Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// Who gives out segments: the keeper, asked directly or over a socket.
@@ -87,7 +86,7 @@ struct LaneOut {
 /// The sending half.
 #[derive(Debug)]
 pub struct Outbox {
-    lanes: BTreeMap<Tid, LaneOut>,
+    lanes: Recent<Tid, LaneOut>,
     pool: Pool,
     bell: OwnedFd,
     activity: Activity,
@@ -105,7 +104,7 @@ impl Outbox {
         let bell = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)
             .map_err(|_| Code::OutOfRes)?;
         let activity = Activity::new(mapping);
-        Ok(Self { lanes: BTreeMap::new(), pool: Pool::new(), bell, activity })
+        Ok(Self { lanes: Recent::new(), pool: Pool::new(), bell, activity })
     }
 
     /// The host's count of awake tasks.
@@ -206,7 +205,7 @@ impl Outbox {
                 let descriptor = self.hold(broker, host, slab)?;
                 let mut payload = descriptor.to_array().to_vec();
                 let mut list_slab = None;
-                if payload.len() + list.len() <= INLINE_MAX {
+                if payload.len() + list.len() <= SLAB_PAYLOAD_MAX {
                     payload.extend_from_slice(list);
                 } else {
                     // Two descriptors: 32 bytes are no descriptor and entries of 12.
@@ -349,19 +348,19 @@ impl Outbox {
         to: Tid,
         Outgoing { kind, envelope, payload }: Outgoing<'_>,
     ) -> Result<Sent, Code> {
-        let lane = match self.lanes.entry(to) {
-            Entry::Occupied(lane) => lane.into_mut(),
-            Entry::Vacant(place) => match open(broker, to, CELLS_FIRST) {
+        if self.lanes.get(to).is_none() {
+            match open(broker, to, CELLS_FIRST) {
                 Err(Code::NoTask) => return Ok(Sent::Gone),
-                lane => place.insert(lane?),
-            },
-        };
+                lane => self.lanes.insert(to, lane?),
+            };
+        }
+        let Some(lane) = self.lanes.get_mut(to) else { return Ok(Sent::Gone) };
         if lane.sender.push(kind, envelope, payload).is_err() {
             // Full: a closed inbox would let a lane grow for nobody.
             let cells = lane.sender.cells().saturating_mul(GROWTH).min(CELLS_MAX);
             let mut next = match open(broker, to, cells) {
                 Err(Code::NoTask) => {
-                    self.lanes.remove(&to);
+                    self.lanes.remove(to);
                     return Ok(Sent::Gone);
                 }
                 next => next?,
@@ -370,7 +369,12 @@ impl Outbox {
             next.sender.push(kind, envelope, payload).expect("an empty ring has room");
             *lane = next;
         }
-        match lane.inbox.header().mark(lane.place) {
+        let header = lane.inbox.header();
+        // Seldom written while the ring is watched, so this look costs no cache line's way.
+        if lane.sender.is_watched() && !header.is_closed() {
+            return Ok(Sent::Delivered);
+        }
+        match header.mark(lane.place) {
             Marked::Awake => Ok(Sent::Delivered),
             Marked::Wake => {
                 self.activity.woke();
@@ -381,7 +385,7 @@ impl Outbox {
                 Ok(Sent::Delivered)
             }
             Marked::Closed => {
-                self.lanes.remove(&to);
+                self.lanes.remove(to);
                 Ok(Sent::Gone)
             }
         }

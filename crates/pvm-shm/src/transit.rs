@@ -7,7 +7,7 @@
 
 use crate::Payload;
 use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{self, Popped, Ring};
+use crate::lane::{self, Popped, Ring, Room};
 use crate::mappings::Mappings;
 use crate::outbox::{Broker, map};
 use crate::slab::{Descriptor, SlabView};
@@ -213,10 +213,11 @@ impl Transit {
         loop {
             let lane = self.lanes.get_mut(&number)?;
             let ring = lane.rings.back_mut()?;
-            let popped = ring.receiver.pop_ahead()?;
-            if popped.kind == lane::Kind::Moved as u16 {
+            let mut room = Box::new([0; _]);
+            let popped = ring.receiver.pop_ahead(&mut room)?;
+            if popped.kind == lane::Kind::Moved as u8 {
                 ring.left = true;
-                let id = popped.payload.first_chunk().map_or(0, |id| u32::from_le_bytes(*id));
+                let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
                 let (sender, expected) = (lane.sender, lane.to);
                 match open(broker, id, sender) {
                     Some((next, to)) if to == expected => {
@@ -229,7 +230,7 @@ impl Transit {
                 continue;
             }
             let (sender, host) = (lane.sender, Tid::host_id(lane.host()));
-            let parcel = self.open_message(broker, (sender, host), &popped);
+            let parcel = self.open_message(broker, (sender, host), popped, room);
             let lane = self.lanes.get_mut(&number)?;
             lane.rings.back_mut()?.ahead.push_back(parcel.is_some());
             if parcel.is_some() {
@@ -306,28 +307,29 @@ impl Transit {
         &mut self,
         broker: &mut dyn Broker,
         (sender, host): (Tid, Tid),
-        popped: &Popped,
+        popped: Popped,
+        room: Box<Room>,
     ) -> Option<Parcel> {
-        let envelope = Envelope::from_array(&popped.envelope).ok()?;
+        let envelope = popped.envelope?;
         if envelope.src != sender || envelope.dst.host() != host.host() {
             return None;
         }
-        let bytes = &popped.payload[..popped.size];
+        let bytes = &room[..popped.size];
         let size = usize::try_from(envelope.body_size()).ok()?;
         let list_size = if envelope.is_spread() {
             usize::try_from(envelope.sequence).ok()?.checked_mul(Receiver::SIZE)?
         } else {
             0
         };
-        if popped.kind == lane::Kind::Inline as u16 {
+        if popped.kind == lane::Kind::Inline as u8 {
             if bytes.len() != size.checked_add(list_size)? {
                 return None;
             }
             let receivers = spread::from_bytes(&bytes[size..])?;
-            let payload = Payload::Inline { bytes: popped.payload, size };
+            let payload = Payload::Inline { bytes: room, size };
             return Some(Parcel::new(envelope, payload, receivers));
         }
-        if popped.kind != lane::Kind::Slab as u16 {
+        if popped.kind != lane::Kind::Slab as u8 {
             return None;
         }
         let body = Descriptor::from_slice(bytes)?;

@@ -20,7 +20,7 @@ pub mod sys;
 mod task;
 mod wait;
 
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Remains};
 pub use pvm_core::{MessageKey, Pattern};
 #[doc(hidden)]
 pub use route::stream::read_route;

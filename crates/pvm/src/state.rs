@@ -6,15 +6,15 @@ use crate::order::Order;
 use crate::route::direct::{Direct, Source};
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use pvm_core::{Mailbox, Pattern};
-use pvm_shm::inbox::Inbox;
 use pvm_shm::lane::INLINE_MAX;
-use pvm_shm::{Body, Inlet, Outbox, Payload, Pushed, Sent, Slab};
+use pvm_shm::recent::Recent;
+use pvm_shm::{Body, Inlet, Outbox, Pushed, Sent, Slab};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
 use rustix::fd::OwnedFd;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Of so many fruitless looks one goes to the host as well.
 const LOOKS: u32 = 64;
@@ -28,16 +28,14 @@ pub(crate) struct State {
     me: Tid,
     pub(crate) connection: Connection,
     pub(crate) outbox: Outbox,
-    inlet: Inlet,
-    /// As they came out of the lanes.
-    incoming: VecDeque<(Envelope, Payload)>,
+    pub(crate) inlet: Inlet,
     /// Messages of other hosts whose turn has come.
     arrivals: VecDeque<Arrived>,
     pub(crate) mailbox: Mailbox<Waiting>,
     /// Something was put aside that another thread may wait for.
     pub(crate) news: bool,
     /// Messages sent to each task.
-    sequences: BTreeMap<Tid, u64>,
+    sequences: Recent<Tid, u64>,
     /// What has come from tasks of other hosts.
     order: Order<Arrived>,
     pub(crate) routes: Routes,
@@ -47,17 +45,16 @@ pub(crate) struct State {
 
 impl State {
     /// Of a task that has just enrolled.
-    pub(crate) fn new(me: Tid, connection: Connection, outbox: Outbox, inbox: Inbox) -> Self {
+    pub(crate) fn new(me: Tid, connection: Connection, outbox: Outbox, inlet: Inlet) -> Self {
         Self {
             me,
             connection,
             outbox,
-            inlet: Inlet::new(me, inbox),
-            incoming: VecDeque::new(),
+            inlet,
             arrivals: VecDeque::new(),
             mailbox: Mailbox::new(),
             news: false,
-            sequences: BTreeMap::new(),
+            sequences: Recent::new(),
             order: Order::new(),
             routes: Routes::new(me),
             fruitless: 0,
@@ -66,7 +63,7 @@ impl State {
 
     /// The number of the next message to a task.
     fn next_number(&self, to: Tid) -> u64 {
-        self.sequences.get(&to).copied().unwrap_or(0) + 1
+        self.sequences.get(to).copied().unwrap_or(0) + 1
     }
 
     /// Sends by the lane of the receiver, or by that of its host.
@@ -207,8 +204,9 @@ impl State {
         let (connection, host) = (&mut self.connection, Tid::host_id(host));
         let sent = self.outbox.send_spread(connection, host, &envelope, (body, &receivers))?;
         if sent == Sent::Delivered {
-            let numbers = receivers.iter().map(|receiver| (receiver.tid, receiver.sequence));
-            self.sequences.extend(numbers);
+            for receiver in &receivers {
+                self.sequences.insert(receiver.tid, receiver.sequence);
+            }
         }
         Ok(())
     }
@@ -298,16 +296,21 @@ impl State {
         }
     }
 
-    /// The earliest match, from the mailbox or the lanes.
-    pub(crate) fn find(&mut self, pattern: &Pattern) -> Option<(Envelope, Waiting)> {
+    /// The earliest match, from the mailbox, the lanes or the routes. `alone`: nobody else waits for
+    /// what comes behind it, so that may stay where it is.
+    #[inline]
+    pub(crate) fn find(&mut self, pattern: &Pattern, alone: bool) -> Option<(Envelope, Waiting)> {
         if let Some(found) = self.mailbox.take(pattern) {
             return Some(found);
         }
-        self.poll();
+        self.read_routes();
         let mut found = None;
-        while let Some((envelope, store)) = self.next_arrival() {
+        while let Some((envelope, store)) = self.next_arrival(alone) {
             if found.is_none() && pattern.matches(&envelope) {
                 found = Some((envelope, store));
+                if alone {
+                    break;
+                }
             } else {
                 self.news = true;
                 self.mailbox.insert(envelope, store);
@@ -316,8 +319,11 @@ impl State {
         found
     }
 
-    /// Takes what the lanes and routes hold.
-    fn poll(&mut self) {
+    /// Takes what the routes hold.
+    fn read_routes(&mut self) {
+        if self.routes.open.is_empty() {
+            return;
+        }
         for peer in self.routes.ready() {
             let Self { outbox, connection, routes, order, arrivals, .. } = self;
             let mut slab = |size| outbox.slab(connection, size).ok();
@@ -328,17 +334,17 @@ impl State {
                 self.break_route(peer);
             }
         }
-        self.inlet.poll(&mut self.connection, &mut self.incoming);
     }
 
     /// The next of what has come, those of other hosts in the order of their numbers.
-    fn next_arrival(&mut self) -> Option<Arrived> {
+    #[inline]
+    fn next_arrival(&mut self, alone: bool) -> Option<Arrived> {
         loop {
             if let Some(arrived) = self.arrivals.pop_front() {
                 return Some(arrived);
             }
-            let (envelope, payload) = self.incoming.pop_front()?;
-            let arrived = (envelope, Store::Received(payload));
+            let (envelope, payload) = self.inlet.next(&mut self.connection, alone)?;
+            let arrived = (envelope, Store::from(payload));
             let from = envelope.src;
             if from.host() == self.me.host() || !from.is_task() {
                 return Some(arrived);
@@ -348,9 +354,9 @@ impl State {
     }
 
     /// Puts all that has arrived into the mailbox.
-    pub(crate) fn pull(&mut self) {
-        self.poll();
-        while let Some((envelope, store)) = self.next_arrival() {
+    pub(crate) fn pull(&mut self, alone: bool) {
+        self.read_routes();
+        while let Some((envelope, store)) = self.next_arrival(alone) {
             self.news = true;
             self.mailbox.insert(envelope, store);
         }

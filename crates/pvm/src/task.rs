@@ -6,14 +6,14 @@ use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
 use crate::route::watch_too;
 use crate::state::State;
-use crate::sys::gate::{Gate, GateGuard};
+use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
 use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Outbox, Slab};
+use pvm_shm::{Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
@@ -92,9 +92,17 @@ impl Task {
         let other_descriptors = [socket, outbox.bell().as_raw_fd()];
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
         inbox.start(&activity);
+        let inlet = Inlet::new(welcome.tid, inbox.clone());
         let task = Box::leak(Box::new(Self {
-            waiter: Waiter::new(inbox.clone(), activity, bell.as_raw_fd(), socket, cores),
-            state: Gate::new(State::new(welcome.tid, connection, outbox, inbox)),
+            waiter: Waiter::new(
+                inbox,
+                inlet.watch().clone(),
+                activity,
+                bell.as_raw_fd(),
+                socket,
+                cores,
+            ),
+            state: Gate::new(State::new(welcome.tid, connection, outbox, inlet)),
             welcome,
             generation: AtomicU32::new(0),
             alive: AtomicBool::new(true),
@@ -188,7 +196,7 @@ impl Task {
         let mut state = self.enter()?;
         // Messages that nobody asks for now would keep the inbox from ever being quiet, and the
         // wait for the answer from ever sleeping.
-        state.pull();
+        state.pull(self.is_alone());
         // What came before the end of the connection still counts.
         let received = state.connection.receive();
         match state.connection.take(id) {
@@ -196,6 +204,11 @@ impl Task {
             Some(reply) => Ok(Some(reply)),
             None => received.inspect_err(|_| self.lost()).map(|()| None),
         }
+    }
+
+    /// True if nobody but the calling thread waits for messages, now or meanwhile.
+    fn is_alone(&self) -> bool {
+        gate::is_alone() && !self.waiter.watched.load(Ordering::Relaxed)
     }
 
     fn live(&self) -> Result<&Self, Code> {
@@ -288,8 +301,9 @@ impl Task {
     pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
+        let alone = self.is_alone();
         let found = loop {
-            let Some((envelope, store)) = state.find(pattern) else { break None };
+            let Some((envelope, store)) = state.find(pattern, alone) else { break None };
             // A run list that lies makes a message that nobody can read: as if never sent.
             if let Some(buffer) = Buffer::received(envelope, store) {
                 break Some(buffer);
@@ -303,6 +317,28 @@ impl Task {
         Ok(found)
     }
 
+    /// The same into a buffer, whose memory is used again; false if nothing matches.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    #[inline]
+    pub fn receive_into(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
+        let mut state = self.live()?.enter()?;
+        self.follow_routes(&mut state);
+        let alone = self.is_alone();
+        if let Some(room) = buffer.take_room() {
+            state.inlet.give_back(room);
+        }
+        let found = loop {
+            let Some((envelope, store)) = state.find(pattern, alone) else { break false };
+            if buffer.fill(envelope, store) {
+                break true;
+            }
+        };
+        self.rewatch(&mut state, !found);
+        Ok(found)
+    }
+
     /// The envelope of the earliest message that matches, and its size as `pvm_bufinfo` tells
     /// it; the message stays.
     ///
@@ -311,7 +347,7 @@ impl Task {
     pub fn probe(&self, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
-        state.pull();
+        state.pull(self.is_alone());
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
             // A run list that lies has no size that anybody could read.
@@ -329,7 +365,7 @@ impl Task {
     pub fn pending(&self) -> Result<Vec<(MessageKey, Envelope)>, Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
-        state.pull();
+        state.pull(self.is_alone());
         let all = state.mailbox.all();
         self.rewatch(&mut state, true);
         Ok(all)
@@ -430,7 +466,7 @@ impl Task {
         }
         self.waiter.quiet();
         let unseen = !state.mailbox.is_empty() && arrived > self.looked.load(Ordering::Relaxed);
-        if (unseen || !self.waiter.inbox.arm(&self.waiter.activity))
+        if (unseen || !self.waiter.arm())
             && let Ok(address) = SocketAddrUnix::new(self.welcome.doorbell.0.as_slice())
         {
             // A full doorbell is readable already.

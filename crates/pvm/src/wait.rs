@@ -8,10 +8,12 @@
 use crate::sys;
 use pvm_shm::activity::Activity;
 use pvm_shm::inbox::Inbox;
+use pvm_shm::watch::Watch;
 use pvm_wire::Code;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::os::fd::RawFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -74,6 +76,7 @@ pub struct WaitToken(pub(crate) u32);
 #[derive(Debug)]
 pub(crate) struct Waiter {
     pub(crate) inbox: Inbox,
+    watch: Arc<Watch>,
     pub(crate) activity: Activity,
     pub(crate) bell: RawFd,
     pub(crate) socket: RawFd,
@@ -102,6 +105,7 @@ pub(crate) enum Woken {
 impl Waiter {
     pub(crate) const fn new(
         inbox: Inbox,
+        watch: Arc<Watch>,
         activity: Activity,
         bell: RawFd,
         socket: RawFd,
@@ -109,6 +113,7 @@ impl Waiter {
     ) -> Self {
         Self {
             inbox,
+            watch,
             activity,
             bell,
             socket,
@@ -127,9 +132,15 @@ impl Waiter {
         token: WaitToken,
         deadline: Deadline,
     ) -> Result<Woken, Code> {
-        let arrived =
-            || self.inbox.header().has_pending() || generation.load(Ordering::Acquire) != token.0;
-        if arrived() || self.spin(&arrived, deadline) {
+        let spun = self.watch.look(|has_come| {
+            let arrived = || {
+                has_come()
+                    || self.inbox.header().has_pending()
+                    || generation.load(Ordering::Acquire) != token.0
+            };
+            arrived() || self.spin(&arrived, deadline)
+        });
+        if spun {
             return Ok(Woken::Look);
         }
         if deadline.passed() {
@@ -225,7 +236,7 @@ impl Waiter {
         generation: &AtomicU32,
         token: WaitToken,
     ) -> Result<Woken, Code> {
-        if !self.inbox.arm(&self.activity) {
+        if !self.arm() {
             return Ok(Woken::Look);
         }
         if generation.load(Ordering::SeqCst) != token.0 {
@@ -257,6 +268,12 @@ impl Waiter {
             Err(Errno::INTR) => Ok(Woken::Look),
             Err(_) => Err(Code::SysErr),
         }
+    }
+
+    /// From now on whoever sends rings; false if something has come already.
+    pub(crate) fn arm(&self) -> bool {
+        // What came through a watched ring is seen now; what comes later marks the inbox.
+        !self.watch.rest() && self.inbox.arm(&self.activity)
     }
 
     /// Takes the rings off the doorbell.

@@ -8,8 +8,8 @@
 //! begin and end anywhere in a record.
 
 use crate::buffer::Store;
-use pvm_shm::lane::INLINE_MAX;
-use pvm_shm::{Payload, Slab};
+use pvm_shm::Slab;
+use pvm_shm::lane::{INLINE_MAX, Room};
 use pvm_wire::Envelope;
 
 /// A frame without a message.
@@ -54,7 +54,7 @@ pub(crate) struct Unreadable;
 
 #[derive(Debug)]
 enum Place {
-    Small([u8; INLINE_MAX]),
+    Small(Box<Room>),
     Slab(Slab),
 }
 
@@ -93,9 +93,7 @@ impl Stream {
             data = &data[used..];
             if let Some(whole) = self.partial.take_if(|partial| partial.filled == partial.size) {
                 let store = match whole.place {
-                    Place::Small(bytes) => {
-                        Store::Received(Payload::Inline { bytes, size: whole.size })
-                    }
+                    Place::Small(room) => Store::Small(room),
                     Place::Slab(slab) => Store::Slab(slab),
                 };
                 sink.message(whole.envelope, store);
@@ -131,7 +129,7 @@ impl Stream {
             return Err(Unreadable);
         }
         let place = if size <= INLINE_MAX {
-            Place::Small([0; INLINE_MAX])
+            Place::Small(Box::new([0; INLINE_MAX]))
         } else {
             Place::Slab(sink.slab(size).ok_or(Unreadable)?)
         };
