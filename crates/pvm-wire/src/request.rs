@@ -6,11 +6,13 @@
 //! Segments arrive as descriptors beside the answer.
 
 mod hosts;
+mod names;
 
 use crate::route::Route;
 use crate::{Blob, Code, HostIndex, Layout, Message, Tid, choice, record};
 
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
+pub use names::{GroupInfo, MailboxEntry, MailboxInfo};
 
 /// The number of a shared segment on one host.
 pub type SegmentId = u32;
@@ -87,24 +89,6 @@ record! {
         pub name: Blob,
         /// Process id.
         pub pid: u32,
-    }
-
-    /// One line of `pvm_getmboxinfo`.
-    pub struct MailboxInfo {
-        /// The name.
-        pub name: Blob,
-        /// Index, owner and flags of each entry.
-        pub entries: Vec<MailboxEntry>,
-    }
-
-    /// One entry of a name.
-    pub struct MailboxEntry {
-        /// The index.
-        pub index: i32,
-        /// The owner, 0 for a persistent entry whose owner is gone.
-        pub owner: Tid,
-        /// The flags that it was put with.
-        pub flags: i32,
     }
 
     /// What a task is told when it enrols.
@@ -580,16 +564,6 @@ choice! {
 }
 
 record! {
-    /// A group in a list.
-    pub struct GroupInfo {
-        /// Name.
-        pub name: Blob,
-        /// Its members by instance; 0 marks a hole.
-        pub members: Vec<Tid>,
-        /// Tasks that wait at its barrier.
-        pub waiting: u32,
-    }
-
     /// What the daemon tells about itself.
     pub struct DaemonStatus {
         /// NeoPVM's version.

@@ -95,8 +95,7 @@ impl Task {
         let inlet = Inlet::new(welcome.tid, inbox.clone());
         let task = Box::leak(Box::new(Self {
             waiter: Waiter::new(
-                inbox,
-                inlet.watch().clone(),
+                (inbox, inlet.watch().clone()),
                 activity,
                 bell.as_raw_fd(),
                 socket,

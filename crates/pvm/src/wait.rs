@@ -103,9 +103,8 @@ pub(crate) enum Woken {
 }
 
 impl Waiter {
-    pub(crate) const fn new(
-        inbox: Inbox,
-        watch: Arc<Watch>,
+    pub(crate) fn new(
+        (inbox, watch): (Inbox, Arc<Watch>),
         activity: Activity,
         bell: RawFd,
         socket: RawFd,
