@@ -7,18 +7,17 @@
 //! This is a data structure and no machine.
 
 mod index;
+mod key;
 
 use crate::Pattern;
 use index::Index;
 use pvm_wire::Envelope;
 use std::collections::VecDeque;
 
+pub use key::MessageKey;
+
 /// So many envelopes are looked through in about the time of one hashed look-up.
 const FEW: usize = 24;
-
-/// Names a message while it waits: they are numbered as they arrive.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct MessageKey(pub u64);
 
 /// The messages of one task.
 #[derive(Debug)]

@@ -8,10 +8,9 @@
 //! while such a thread is looking is kept until none is.
 
 use crate::lane::{Receiver, Ring};
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr};
 
 /// How many rings are watched at once: each costs a look.
 pub(crate) const SLOTS: usize = 4;

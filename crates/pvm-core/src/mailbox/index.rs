@@ -9,7 +9,7 @@
 
 #![allow(clippy::disallowed_types, reason = "never iterated, and on the path of every message")]
 
-use super::MessageKey;
+use super::key::MessageKey;
 use crate::Pattern;
 use pvm_wire::{Envelope, Tid};
 use std::collections::{HashMap, VecDeque};
