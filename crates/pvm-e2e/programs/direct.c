@@ -75,6 +75,9 @@ static void worker(char *what, int rounds)
 			if (strcmp(what, "cut") == 0 && i % 50 == 49)
 				routes(1);
 		}
+		/* The other one has still to ask for the end of the route. */
+		if (strcmp(what, "talk") == 0)
+			receive_int(parent, 6);
 		send_int(parent, 2, routes(0));
 	}
 	pvm_exit();
@@ -144,6 +147,7 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], "cut")) {
 			CALL(pvm_notify(PvmRouteDelete, 72, 1, &tid));
 			CHECK(pvm_nrecv(-1, 72) == 0);
+			send_int(tid, 6, 0);
 		}
 		receive_int(tid, 2);
 		if (strcmp(argv[1], "cut"))

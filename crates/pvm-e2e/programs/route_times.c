@@ -125,7 +125,7 @@ int main(int argc, char **argv)
 	CHECK(hosts == 2);
 	for (i = 0; i < 2; i++) {
 		args[1] = i ? "1" : "0";
-		CHECK(pvm_spawn("routes", args, PvmTaskHost, host[1].hi_name, 1, &tids[i]) == 1);
+		CHECK(pvm_spawn("route_times", args, PvmTaskHost, host[1].hi_name, 1, &tids[i]) == 1);
 		CALL(pvm_setopt(PvmRoute, i ? PvmRouteDirect : PvmAllowDirect));
 		messages(tids[i], 8, 300);
 		pause_ms(50);

@@ -11,6 +11,7 @@ mod push;
 pub(crate) mod reach;
 pub(crate) mod remote;
 pub(crate) mod reply;
+mod resident;
 pub(crate) mod sentences;
 pub(crate) mod ssh;
 mod stages;

@@ -178,7 +178,7 @@ fn a_missing_pvmd_and_other_versions_are_named_and_push_mends_them() {
         assert_eq!(said["remedy"], "pvm add --push h2", "{said}");
     }
     // What answers is of another time.
-    let old = "#!/bin/sh\n# neopvm-shell-1: looks like ours\necho 'neopvm-host-1 1 0.0.9 00'\n";
+    let old = "#!/bin/sh\n# neopvm-missing-1: looks like ours\necho 'neopvm-host-1 1 0.0.9 00'\n";
     std::fs::write(hosts.home().join("old"), old).expect("a file");
     let place = format!("install -m 755 $HOME/old {bin}/pvmd");
     hosts.shell("h2", &place);
@@ -189,7 +189,7 @@ fn a_missing_pvmd_and_other_versions_are_named_and_push_mends_them() {
     assert!(detail.contains(env!("CARGO_PKG_VERSION")), "the version here: {detail}");
     assert_eq!(said["remedy"], "pvm add --push h2", "{said}");
     // One that dies before it says a word.
-    let broken = "#!/bin/sh\n# neopvm-shell-1\necho broken >&2\nexit 1\n";
+    let broken = "#!/bin/sh\n# neopvm-missing-1\necho broken >&2\nexit 1\n";
     std::fs::write(hosts.home().join("old"), broken).expect("a file");
     hosts.shell("h2", &place);
     let said = refused(&hosts, &["h2"]);
@@ -259,7 +259,7 @@ fn a_daemon_that_dies_while_joining_leaves_nothing_half_added() {
     let real = hosts.home().join("pvmd");
     std::fs::copy(format!("{bin}/pvmd"), &real).expect("a copy");
     // Its answer is held back until it is dead.
-    let dying = "#!/bin/sh\n# neopvm-shell-1\nanswer=$($HOME/pvmd \"$@\")\n\
+    let dying = "#!/bin/sh\n# neopvm-missing-1\nanswer=$($HOME/pvmd \"$@\")\n\
                  pkill -KILL -f '[-]-foreground|[-]-daemon'\necho \"$answer\"\n";
     std::fs::write(hosts.home().join("dying"), dying).expect("a file");
     hosts.run("h3", &["mount", "-t", "tmpfs", "none", &bin]);

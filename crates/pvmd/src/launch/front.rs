@@ -3,8 +3,7 @@
 
 use crate::addresses;
 use crate::config::{Front, Places};
-use crate::launch::reply;
-use crate::runtime_dir;
+use crate::launch::{reply, resident};
 use anyhow::{Context as _, Result};
 use pvm_wire::{Code, PROTOCOL_VERSION};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -27,8 +26,8 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
     if let Some(vmid) = &front.vmid {
         places.vmid.clone_from(vmid);
     }
-    let running = runtime_dir::running(&places.temporary, &places.vmid);
-    if let Some(socket) = running.filter(|_| !front.again) {
+    let resident = if front.again { None } else { resident::make_room(&places) };
+    if let Some(socket) = resident {
         let text = format!(
             "a daemon of the machine `{}` runs there already ({})",
             places.vmid,
