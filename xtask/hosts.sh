@@ -26,6 +26,12 @@ NET=10.77.0 # nobody outside sees it
 HERE=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 PATH=$PATH:/usr/sbin:/sbin
 
+# What every host must see although it lies in the folder that is each host's own.
+KEPT=
+for place in "$(dirname "$(dirname "$HERE")")" "${NEOPVM_PREFIX:-}"; do
+  case $place in /tmp/*) KEPT="$KEPT $place" ;; esac
+done
+
 skip() {
   echo "skipped: real hosts need $1" >&2
   exit 77
@@ -106,7 +112,13 @@ boot() {
   local own=$HOSTS_DIR/$1 holder child i
   ip netns exec "$PRE$1" unshare --uts --pid --fork --kill-child --mount-proc bash -c "
     hostname $1
+    for place in $KEPT; do
+      mkdir -p $own\$place && mount --bind \$place $own\$place
+    done
     mount -t tmpfs none /tmp && chmod 1777 /tmp
+    for place in $KEPT; do
+      mkdir -p \$place && mount --bind $own\$place \$place
+    done
     mount --bind $own/hosts /etc/hosts
     mount --bind $own/resolv /etc/resolv.conf
     mount --bind $own/ssh $USER_HOME/.ssh

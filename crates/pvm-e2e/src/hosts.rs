@@ -185,7 +185,10 @@ impl Hosts {
     /// What of ours is on a host: processes, files in `/tmp`, and sockets that listen (but sshd's).
     pub fn left(&self, host: &str) -> Vec<String> {
         let mut left = self.processes(host);
-        let files = self.run(host, &["find", "/tmp", "-mindepth", "1"]).out;
+        // A checkout that lies there is mounted, and so are the folders that lead to it.
+        let ours = ["(", "-not", "-type", "d", "-o", "-name", "neopvm*", ")"];
+        let files =
+            self.run(host, &[&["find", "/tmp", "-xdev", "-mindepth", "1"], &ours[..]].concat()).out;
         left.extend(files.lines().map(str::to_owned));
         for kind in ["-Hltnu", "-Hlx"] {
             let sockets = self.run(host, &["ss", kind]).out;
