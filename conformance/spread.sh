@@ -49,7 +49,7 @@ left() {
 	local host found
 	for host in h1 h2 h3; do
 		found=$(bash "$tool" on "$host" ps -eo pid=,args= | grep -v -e " sshd:" -e " ps -eo"
-			bash "$tool" on "$host" find /tmp -name "neopvm*" -o -name "pvm*")
+			bash "$tool" on "$host" find /tmp -xdev "(" -name "neopvm*" -o -name "pvm*" ")")
 		[ -z "$found" ] || printf 'left on %s:\n%s\n' "$host" "$found"
 	done
 }

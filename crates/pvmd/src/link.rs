@@ -226,7 +226,9 @@ impl Links {
         self.hosts = hosts;
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
         self.traffic.members_are(&members);
-        for (_, peer) in self.peers.extract_if(.., |host, _| !members.contains(host)) {
+        for (_, mut peer) in self.peers.extract_if(.., |host, _| !members.contains(host)) {
+            // The last thing that it is told is that it is no member any more.
+            peer.pump(None);
             self.traffic.give_up(peer.streams.lanes());
         }
         self.owners.retain(|_, owner| !matches!(owner, Owner::Peer(h) if !members.contains(h)));
