@@ -249,7 +249,8 @@ for name in "${names[@]}"; do
 			verdict "$name" "" ok
 		fi
 		;;
-	live) check "$name" "" "$WORK/$name" 2 ;;
+	# The original's groups lose races on a busy computer: that is its own business.
+	live) check "$name" "" "$WORK/$name" 4 ;;
 	ours)
 		# The console's lines are fed by the clock, and a busy computer can move an answer behind the next
 		# line: such a script has a second try. Programs have none.
