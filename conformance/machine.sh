@@ -103,7 +103,8 @@ machine_stop() {
 	if [ -x "$CONSOLE" ]; then
 		# The original's console ends by SIGTERM, which the shell would report.
 		{ echo halt | timeout -k 1 10 "$CONSOLE"; } >/dev/null 2>&1
-		for ((i = 0; i < 200; i++)); do
+		# Several hosts take longer to end on a busy computer; what is killed below leaves its files.
+		for ((i = 0; i < ${MACHINE_HOSTS:+8}00 + 200; i++)); do
 			kill -0 "$STARTED" 2>/dev/null || break
 			sleep 0.01
 		done
