@@ -35,12 +35,15 @@ fn task(place: &Place) -> (Child, Value) {
     (run, first_task(place, &["ps"]))
 }
 
-/// Waits for it.
+/// Waits until there is one that runs: `pvm run` looks for its program in two places, and what the first one lacked was a
+/// task without a process for a moment.
 fn first_task(place: &Place, args: &[&str]) -> Value {
     let end = Instant::now() + TIME_MAX;
     loop {
         let (code, tasks) = json(place, args);
-        if let Some(task) = tasks["tasks"].get(0) {
+        if let Some(task) = tasks["tasks"].get(0)
+            && task["pid"] != 0
+        {
             return task.clone();
         }
         assert!(code == 0 && Instant::now() < end, "no task");
