@@ -19,6 +19,7 @@ if [ "$1" = all ]; then
 	logs=$(mktemp -d) || exit 2
 	trap 'rm -rf "$logs"' EXIT
 	status=0
+	failed=
 	bash "$0" live >"$logs/original" 2>&1 &
 	original=$!
 	bash "$0" ours "$2" >"$logs/ours" 2>&1 &
@@ -26,8 +27,12 @@ if [ "$1" = all ]; then
 	bash "$0" debian "$2" >"$logs/debian" 2>&1 &
 	debian=$!
 	for part in original ours debian; do
-		wait "${!part}" || status=1
+		wait "${!part}" || { status=1 && failed+=" $part"; }
 		sed "s/^/$part: /" "$logs/$part"
+	done
+	for part in $failed; do
+		printf '\nwhat failed, %s:\n' "$part"
+		grep -v ': ok$' "$logs/$part" | tail -40
 	done
 	exit $status
 fi
