@@ -554,7 +554,7 @@ impl Buffer {
         if self.encoding == Encoding::InPlace { Encoding::Raw } else { self.encoding }
     }
 
-    fn sent_size(&self) -> usize {
+    pub(crate) fn sent_size(&self) -> usize {
         if self.in_place.is_empty() {
             self.size
         } else {
