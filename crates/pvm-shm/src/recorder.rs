@@ -298,9 +298,9 @@ impl Reader {
         Self { place: Place::Shared(mapping) }
     }
 
-    /// Takes out what is complete, in the order of the claims, at most a ring full of it. Times are
-    /// nanoseconds of the kernel's monotonic clock then.
-    pub fn drain(&mut self, mut each: impl FnMut(Record)) -> Drained {
+    /// Takes out what is complete, in the order of the claims, at most `room` records and a ring full.
+    /// Times are nanoseconds of the kernel's monotonic clock then.
+    pub fn drain(&mut self, room: usize, mut each: impl FnMut(Record)) -> Drained {
         let header = self.place.header();
         let cells = self.place.cells();
         let dropped = header.dropped.0.load(Ordering::Relaxed);
@@ -311,7 +311,7 @@ impl Reader {
         let scale = self.scale();
         let mut taken = 0;
         let mut position = header.read.0.load(Ordering::Relaxed);
-        while taken < cells.len() {
+        while taken < cells.len().min(room) {
             let cell = &cells[position as usize & (cells.len() - 1)];
             // PAIRS WITH: `Recorder::put`.
             if cell.stamp.load(Ordering::Acquire) != (position as u32).wrapping_add(1) {
@@ -367,12 +367,12 @@ mod tests {
         (0..50).for_each(|i| recorder.put(&Record { time: recorder.now(), ..record(i) }));
         let mut reader = Reader::new(mapping);
         let mut seen = Vec::new();
-        let drained = reader.drain(|record| seen.push((record.sequence, record.time)));
+        let drained = reader.drain(usize::MAX, |record| seen.push((record.sequence, record.time)));
         assert_eq!(drained, Drained { taken: 50, dropped: 0 });
         assert!(seen.iter().map(|(number, _)| *number).eq(0..50));
         // The two clocks were looked at one after the other; a task can be interrupted between.
         assert!(seen.iter().all(|(_, time)| time + 50_000_000 > before));
-        assert_eq!(reader.drain(|_| panic!("read twice")).taken, 0);
+        assert_eq!(reader.drain(usize::MAX, |_| panic!("read twice")).taken, 0);
     }
 
     #[test]
@@ -381,10 +381,10 @@ mod tests {
         (0..7).for_each(|i| recorder.put(&record(i)));
         let mut reader = recorder.reader();
         let mut seen = Vec::new();
-        let drained = reader.drain(|record| seen.push(record.sequence));
+        let drained = reader.drain(usize::MAX, |record| seen.push(record.sequence));
         assert_eq!((seen.as_slice(), drained.dropped), ([0, 1, 2, 3].as_slice(), 3));
         recorder.put(&record(9));
-        reader.drain(|record| seen.push(record.sequence));
+        reader.drain(usize::MAX, |record| seen.push(record.sequence));
         assert_eq!(seen.last(), Some(&9));
     }
 
@@ -406,7 +406,7 @@ mod tests {
             }
             while seen < 3000 {
                 seen += reader
-                    .drain(|record| {
+                    .drain(usize::MAX, |record| {
                         let (thread, number, peer) = (record.thread, record.sequence, record.peer);
                         assert_eq!(peer, thread ^ number as u32, "torn");
                         assert_eq!(number, next[thread as usize], "out of order");
@@ -426,7 +426,7 @@ mod tests {
         for filler in [0xff, 0x80, 1] {
             mapping.write(0, &vec![filler; mapping.size()]);
             let mut reader = Reader::new(mapping.clone());
-            assert!(reader.drain(|_| ()).taken <= mapping.size() / RECORD_SIZE);
+            assert!(reader.drain(usize::MAX, |_| ()).taken <= mapping.size() / RECORD_SIZE);
             (0..100).for_each(|i| recorder.put(&record(i)));
         }
     }

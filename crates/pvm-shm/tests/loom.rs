@@ -181,9 +181,9 @@ fn loom_a_recorder_loses_only_what_it_counts() {
             assert!(number > last[thread]);
             last[thread] = number;
         };
-        let mut taken = reader.drain(&mut each).taken;
+        let mut taken = reader.drain(usize::MAX, &mut each).taken;
         writing.join().expect("no panic");
-        let rest = reader.drain(&mut each);
+        let rest = reader.drain(usize::MAX, &mut each);
         taken += rest.taken;
         assert_eq!(taken as u64 + rest.dropped, 3);
     });

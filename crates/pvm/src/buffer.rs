@@ -4,6 +4,8 @@
 //! then straight into a slab of the task's. A received message is read where it lies. So pack
 //! and unpack are the only copies a message makes on one host.
 
+mod view;
+
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
 use pvm_shm::lane::{INLINE_MAX, Room};
