@@ -13,6 +13,7 @@
 //! taken for hostile: an index is read once and checked, no reference to bytes is formed.
 
 pub mod activity;
+pub mod credit;
 pub mod inbox;
 pub mod inlet;
 mod keeper;
@@ -23,6 +24,7 @@ mod pair;
 pub mod recent;
 pub mod segment;
 pub mod slab;
+pub mod spill;
 pub mod sync;
 pub mod transit;
 pub mod watch;
