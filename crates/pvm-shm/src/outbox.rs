@@ -113,10 +113,14 @@ pub struct Outbox {
     uncounted: usize,
     /// Slabs that are not asked for again so soon.
     refused: u32,
+    /// Some ring may be worth leaving.
+    has_large_rings: bool,
     /// The last send that found no credit had no place in its lane.
     lacks_cells: bool,
 }
 
+/// A ring of this many cells is left when it is empty after a burst: 8 MiB.
+const LARGE_RING: u32 = CELLS_MAX / 2;
 /// So many slabs are not asked for when the host has refused one.
 const REFUSED_REST: u32 = 64;
 
@@ -143,6 +147,7 @@ impl Outbox {
             unread: BTreeMap::new(),
             uncounted: 0,
             refused: 0,
+            has_large_rings: false,
             lacks_cells: false,
         })
     }
@@ -217,7 +222,7 @@ impl Outbox {
 
     /// True where [`Outbox::shrink`] may give something back. Cheap.
     pub fn is_large(&self) -> bool {
-        !self.spill.is_empty() || self.pool.opened() > KEPT_BYTES
+        self.has_large_rings || !self.spill.is_empty() || self.pool.opened() > KEPT_BYTES
     }
 
     /// After a burst: gives back slabs and files that have been read, and leaves large rings that
@@ -227,6 +232,29 @@ impl Outbox {
         self.spill.shrink(broker);
         if self.pool.opened() > KEPT_BYTES {
             self.give_back(broker, KEPT_BYTES);
+        }
+        if self.has_large_rings {
+            self.leave_large_rings(broker);
+        }
+    }
+
+    fn leave_large_rings(&mut self, broker: &mut dyn Broker) {
+        self.has_large_rings = false;
+        let mut left = Vec::new();
+        for (to, lane) in self.lanes.iter_mut() {
+            if lane.sender.cells() < LARGE_RING {
+                continue;
+            }
+            let next = if lane.sender.is_read() { open(broker, to, CELLS_FIRST).ok() } else { None };
+            let Some(next) = next else {
+                self.has_large_rings = true;
+                continue;
+            };
+            lane.sender.push_moved(next.segment);
+            left.push(std::mem::replace(lane, next));
+        }
+        for lane in left {
+            self.mark(&lane.inbox, lane.place, lane.doorbell.as_ref());
         }
     }
 
@@ -584,6 +612,7 @@ impl Outbox {
                 }
                 next => next?,
             };
+            self.has_large_rings |= cells >= LARGE_RING;
             lane.sender.push_moved(next.segment);
             next.sender.push(kind, envelope, payload).expect("an empty ring has room");
             *lane = next;

@@ -195,6 +195,27 @@ fn a_receiver_has_a_million_unread_messages_and_no_more() {
 }
 
 #[test]
+fn a_lane_is_small_again_after_a_burst() {
+    let mut keeper = keeper(Vec::new(), 0);
+    let mut out = outbox(&mut keeper, A);
+    let mut inlet = inlet(&mut keeper, B);
+    assert_eq!(send(&mut keeper, &mut out, (A, B), (0, 8)), Ok(Sent::Delivered));
+    let before = (keeper.bytes(), keeper.taken());
+    for tag in 1..100_000 {
+        assert_eq!(send(&mut keeper, &mut out, (A, B), (tag, 8)), Ok(Sent::Delivered));
+    }
+    assert!(keeper.bytes() > before.0 + (16 << 20));
+    out.shrink(&mut keeper.broker(A));
+    assert!(keeper.bytes() > before.0 + (16 << 20), "nothing of it was read");
+    assert_eq!(read_all(&mut keeper, &mut inlet, B), (0..100_000).collect::<Vec<_>>());
+    out.shrink(&mut keeper.broker(A));
+    send(&mut keeper, &mut out, (A, B), (7, 8)).expect("room");
+    assert_eq!(read_all(&mut keeper, &mut inlet, B), [7]);
+    assert_eq!((keeper.bytes(), keeper.taken()), before);
+    assert!(!out.is_large());
+}
+
+#[test]
 fn a_file_is_written_by_its_owner_only() {
     let mut keeper = keeper(on_disk(), 256 * MIB);
     let (segment, _) = keeper.open_spill(A, 1 << 20).expect("a disk");
