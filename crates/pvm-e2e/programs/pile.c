@@ -1,5 +1,5 @@
 /* What is sent to a task that does not read.
-   pile load MESSAGES KB         so much to a sleeping task; it reads when the file HOME/go appears
+   pile load MESSAGES KB [away]  so much to a sleeping task; it reads when the file HOME/go appears
    pile hidden MESSAGES KB       the last message is the one that is wanted first
    pile small MESSAGES           small ones; the sender waits beyond a million
    pile policy block|error KB    what a send does that finds no credit
@@ -103,7 +103,8 @@ int main(int argc, char **argv)
 {
 	int parent, child, count, i, code = 0, failed = 0, read = 0;
 	double start = now();
-	if (argc > 4)
+	int away = argc > 4 && !strcmp(argv[4], "away");
+	if (argc > 4 && !away)
 		setenv("PVM_SPILL", argv[4], 1);
 	if (!strcmp(argv[1], "policy"))
 		setenv("PVM_SPILL", argv[2], 1);
@@ -170,7 +171,12 @@ int main(int argc, char **argv)
 		pvm_exit();
 		return 0;
 	}
-	child = spawn_one("pile", argv[1], argv[2], argc > 3 ? argv[3] : 0);
+	if (away) {
+		char *args[] = {argv[1], argv[2], argv[3], 0};
+		CALL(pvm_spawn("pile", args, PvmTaskHost | PvmHostCompl, ".", 1, &child));
+		CALL(child);
+	} else
+		child = spawn_one("pile", argv[1], argv[2], argc > 3 ? argv[3] : 0);
 	receive_int(child, 1);
 	printf("ready\n");
 	if (!strcmp(argv[1], "full")) {

@@ -98,6 +98,22 @@ fn a_wanted_message_is_hidden_behind_no_number_of_others() {
 }
 
 #[test]
+fn what_a_task_of_another_host_does_not_read_waits_on_its_hosts_disk() {
+    let machine = Machine::local(2);
+    let megabytes = (megabytes() / 2).to_string();
+    let mut running = machine.begin("pile.c", &["hidden", &megabytes, "1024", "away"]);
+    let mut peaks = Peaks::default();
+    until(&machine, &mut running, "sent", &mut peaks);
+    go(&machine);
+    until(&machine, &mut running, "done", &mut peaks);
+    eprintln!("{megabytes} MB to another host: {}", running.so_far().replace('\n', ", "));
+    peaks.check();
+    running.write("\n");
+    machine.expect_success(running);
+    machine.halt();
+}
+
+#[test]
 fn beyond_a_million_unread_messages_a_send_waits() {
     let machine = Machine::start();
     let mut running = machine.begin("pile.c", &["small", "2000000"]);

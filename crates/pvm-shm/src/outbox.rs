@@ -245,7 +245,8 @@ impl Outbox {
             if lane.sender.cells() < LARGE_RING {
                 continue;
             }
-            let next = if lane.sender.is_read() { open(broker, to, CELLS_FIRST).ok() } else { None };
+            let next =
+                if lane.sender.is_read() { open(broker, to, CELLS_FIRST).ok() } else { None };
             let Some(next) = next else {
                 self.has_large_rings = true;
                 continue;
