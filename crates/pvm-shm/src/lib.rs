@@ -13,6 +13,7 @@
 //! taken for hostile: an index is read once and checked, no reference to bytes is formed.
 
 pub mod activity;
+pub mod credit;
 pub mod exposed;
 pub mod inbox;
 pub mod inlet;
@@ -26,6 +27,7 @@ pub mod recent;
 pub mod recorder;
 pub mod segment;
 pub mod slab;
+pub mod spill;
 pub mod sync;
 pub mod ticks;
 pub mod transit;

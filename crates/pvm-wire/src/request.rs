@@ -140,6 +140,16 @@ choice! {
         2 => Operator,
     }
 
+    /// Which credit a send lacks.
+    pub enum Lack {
+        /// The receiver has as many unread messages as it may have.
+        1 => Lane,
+        /// The sender has as much unread memory as it may have, and does not spill.
+        2 => Own,
+        /// The host's memory or disk is used up by the messages of several.
+        3 => Host,
+    }
+
     /// A request.
     pub enum Request {
         /// First of all: who is there.
@@ -401,6 +411,27 @@ choice! {
             /// The message.
             message: Message,
         },
+        /// A file of this many bytes for messages that find no credit in memory, and a segment with the
+        /// places where their readers note themselves; the segment comes beside the answer.
+        120 => OpenSpill {
+            /// Bytes of the file.
+            bytes: u64,
+        },
+        /// The file that belongs to such a segment: to be written by its owner, read by others.
+        121 => MapSpill {
+            /// The segment.
+            id: SegmentId,
+        },
+        /// The asker's send waits for credit, and has just tried again in vain. Answered with
+        /// [`Code::OutOfRes`] when all who could give it any wait in a send as well.
+        122 => Blocked {
+            /// The receivers of the message.
+            to: Vec<Tid>,
+            /// Which credit it lacks.
+            lack: Lack,
+        },
+        /// The asker waits no more.
+        123 => Unblocked,
         /// A direct route to a task of another host, please. Answered at once; what comes of it
         /// is told later by an unasked [`Reply::Route`] or [`Reply::NoRoute`].
         60 => OpenRoute {

@@ -201,6 +201,12 @@ impl Broker for Connection {
     fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
         self.ask_segment(&Request::OpenSlab { bytes })
     }
+    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::OpenSpill { bytes })
+    }
+    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapSpill { id })
+    }
     fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
         self.ask_segment(&Request::MapSegment { id })
     }

@@ -6,9 +6,9 @@ use crate::buffer::{Prepared, Store};
 use crate::connection::Connection;
 use crate::order::Order;
 use crate::probe::Negotiation;
-use crate::route::direct::{Direct, Source};
+use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
-use pvm_core::{Mailbox, Pattern};
+use pvm_core::{Mailbox, MessageKey, Pattern};
 use pvm_shm::lane::INLINE_MAX;
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
@@ -17,7 +17,7 @@ use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsRawFd as _, OwnedFd};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -47,6 +47,8 @@ pub(crate) struct State {
     /// Looks that found nothing.
     fruitless: u32,
     pub(crate) probes: Arc<Probes>,
+    /// What senders were told of the messages that wait, in thousands.
+    told: u32,
 }
 
 impl State {
@@ -71,6 +73,7 @@ impl State {
             routes: Routes::new(me),
             fruitless: 0,
             probes,
+            told: 0,
         }
     }
 
@@ -79,13 +82,13 @@ impl State {
         self.sequences.get(to).copied().unwrap_or(0) + 1
     }
 
-    /// Sends by the lane of the receiver, or by that of its host.
+    /// Sends by the lane of the receiver, or by that of its host. False if there is no credit now.
     pub(crate) fn send(
         &mut self,
         to: Tid,
         mut envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         envelope.dst = to;
         envelope.sequence = self.next_number(to);
         // A task of another host is reached through our daemon, by a lane for that host.
@@ -94,19 +97,21 @@ impl State {
         let body = whole.body();
         // A receiver that is gone is no error: PVM drops such messages silently. A number counts
         // when the message is on its way: what follows would wait for one that never comes.
-        if self.outbox.send(&mut self.connection, next, &envelope, body)? == Sent::Delivered {
+        let sent = self.outbox.send(&mut self.connection, next, &envelope, body)?;
+        if sent == Sent::Delivered {
             self.sequences.insert(to, envelope.sequence);
         }
-        Ok(())
+        Ok(sent != Sent::Full)
     }
 
     /// Sends to a task of another host: directly where that is possible now, else by the daemons.
+    /// False if there is no credit now.
     pub(crate) fn send_abroad(
         &mut self,
         to: Tid,
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         if self.routes.is_asking() {
             // An answer may have come since; its end is noticed elsewhere.
             let _ = self.connection.receive();
@@ -114,7 +119,7 @@ impl State {
         }
         if self.routes.open.contains_key(&to) {
             if self.send_directly(to, envelope, body)? {
-                return Ok(());
+                return Ok(true);
             }
         } else if self.routes.ask(to) {
             self.connection.tell(&Request::OpenRoute { to })?;
@@ -142,7 +147,9 @@ impl State {
         if let Prepared::Bytes(data, list) = body
             && data.len() + list.len() > INLINE_MAX
         {
-            let slab = outbox.slab(connection, data.len() + list.len())?;
+            let Ok(slab) = outbox.slab(connection, data.len() + list.len()) else {
+                return Ok(false);
+            };
             slab.write(0, data);
             slab.write(data.len(), list);
             *body = Prepared::Copy(slab);
@@ -185,15 +192,15 @@ impl State {
             Pushed::Kept => {}
         }
         self.sequences.insert(to, envelope.sequence);
-        let source = match body {
-            Prepared::Bytes(data, list) => Source::Bytes(data, list),
-            Prepared::Slab(slab) => Source::Slab(slab),
-            Prepared::Copy(slab) => Source::Slab(slab),
+        let mut put = |offset: usize, out: &mut [u8]| match body {
+            Prepared::Bytes(data, list) => join(data, list, offset, out),
+            Prepared::Slab(slab) => slab.read(offset, out),
+            Prepared::Copy(slab) => slab.read(offset, out),
         };
         let Self { outbox, connection, routes, order, arrivals, .. } = self;
         let mut slab = |size| outbox.slab(connection, size).ok();
         let sent = routes.with(to, (order, arrivals), &mut slab, |direct, heard, around| {
-            direct.send(&envelope, source, heard, around)
+            direct.send(&envelope, &mut put, heard, around)
         });
         self.news |= !self.arrivals.is_empty();
         if matches!(sent, Some(Err(_))) {
@@ -203,14 +210,14 @@ impl State {
         Ok(true)
     }
 
-    /// One copy for all receivers on one other host.
+    /// One copy for all receivers on one other host. False if there is no credit now.
     pub(crate) fn send_spread(
         &mut self,
         host: HostIndex,
         to: &[Tid],
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         let receiver = |&tid: &Tid| Receiver { tid, sequence: self.next_number(tid) };
         let receivers: Vec<Receiver> = to.iter().map(receiver).collect();
         let mut whole = Parts::of(body);
@@ -222,7 +229,7 @@ impl State {
                 self.sequences.insert(receiver.tid, receiver.sequence);
             }
         }
-        Ok(())
+        Ok(sent != Sent::Full)
     }
 
     /// Takes over the routes that the host has handed out.
@@ -249,7 +256,8 @@ impl State {
         // The new one counts: whatever the old one has not brought goes by the daemons.
         self.break_route(peer);
         let Ok(pair) = self.outbox.open_pair(&mut self.connection, peer) else { return };
-        let Some(direct) = Direct::new(self.me, route, socket, pair) else { return };
+        let limit = self.routes.limit();
+        let Some(direct) = Direct::new(self.me, route, (socket, pair), limit) else { return };
         if self.routes.descriptor().is_none() {
             return;
         }
@@ -281,6 +289,13 @@ impl State {
         }
     }
 
+    /// In the child of a fork: the sockets are its parent's.
+    pub(crate) fn close_routes(&self) {
+        for direct in self.routes.open.values() {
+            crate::sys::close(direct.socket.as_raw_fd());
+        }
+    }
+
     /// The task leaves: the daemon sends what was not confirmed.
     pub(crate) fn end_routes(&mut self) {
         let peers: Vec<Tid> = self.routes.open.keys().copied().collect();
@@ -300,6 +315,44 @@ impl State {
         }
         for peer in self.routes.take_owed() {
             self.confirm_to(peer);
+        }
+        if self.outbox.is_large() {
+            self.outbox.shrink(&mut self.connection);
+        }
+        self.tell_unmatched();
+    }
+
+    /// Tells senders roughly how many messages wait here that nobody has asked for.
+    #[inline]
+    fn tell_unmatched(&mut self) {
+        let thousands = (self.mailbox.len() >> 10) as u32;
+        if thousands != self.told {
+            self.told = thousands;
+            self.inlet.inbox().tell_unmatched(thousands << 10);
+        }
+    }
+
+    /// A message that was found, its body in memory. None if it cannot be read.
+    #[inline]
+    pub(crate) fn at_hand(&mut self, store: Store) -> Option<Store> {
+        match store {
+            Store::Spilled(view) => {
+                let loaded = self.inlet.load(&mut self.connection, &view, None);
+                loaded.ok().map(Store::Heap)
+            }
+            store => Some(store),
+        }
+    }
+
+    /// The run list of a waiting message that lies in a file.
+    pub(crate) fn spilled_list(&mut self, key: MessageKey) -> Option<Vec<u8>> {
+        let Self { mailbox, inlet, connection, .. } = self;
+        match mailbox.get(key)? {
+            (envelope, Store::Spilled(view)) => {
+                let from = usize::try_from(envelope.data_size).ok()?;
+                inlet.load(connection, view, Some(from)).ok()
+            }
+            _ => None,
         }
     }
 
@@ -379,7 +432,17 @@ impl State {
             self.news = true;
             self.mailbox.insert(envelope, store);
         }
+        self.tell_unmatched();
     }
+}
+
+/// Copies what lies from an offset on in two pieces, one behind the other.
+fn join(first: &[u8], second: &[u8], offset: usize, out: &mut [u8]) {
+    let split = first.len().saturating_sub(offset).min(out.len());
+    let (front, back) = out.split_at_mut(split);
+    front.copy_from_slice(&first[offset.min(first.len())..][..split]);
+    let from = (offset + split).saturating_sub(first.len());
+    back.copy_from_slice(&second[from..from + back.len()]);
 }
 
 /// A prepared body as the lanes take it.

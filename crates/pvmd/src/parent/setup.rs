@@ -42,6 +42,8 @@ impl Parent {
         // What cannot be waited for is at its end already.
         let ended = options.bound
             && poll.add(rustix::stdio::stdin(), Token::Input, Interest::Read).is_err();
+        let segments =
+            Segments::new(&places.spilling, folder.path()).context("the first segment")?;
         Ok(Self {
             folder,
             log,
@@ -52,7 +54,7 @@ impl Parent {
             children,
             _terminations: terminations,
             connections: Default::default(),
-            segments: Segments::new().context("the first segment")?,
+            segments,
             tasks: Default::default(),
             outputs: Default::default(),
             feeds: Default::default(),
