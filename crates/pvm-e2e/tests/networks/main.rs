@@ -7,4 +7,5 @@ mod ask;
 mod diagnosis;
 mod joining;
 mod strangers;
+mod tokens;
 mod wire;
