@@ -577,6 +577,12 @@ choice! {
             /// Its text.
             token: Secret,
         },
+        /// The host of a task of [`Request::Run`] is dead: the output of the task ends with what has
+        /// come. Its [`Reply::Exited`] follows.
+        132 => Cut {
+            /// Which task.
+            tid: Tid,
+        },
         /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
         60 => Route {
             /// This end of it.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) enum Mode {
     /// A host's parent process.
-    Parent(ParentOptions),
+    Parent(Box<ParentOptions>),
     /// Starts a host's parent process, tells its answer, and ends.
     Front(Vec<String>, Front),
     /// Starts a host's parent process that joins by the token in this file, waits until it has, and
@@ -204,7 +204,7 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
     }
     Ok(match &options.join {
         Some(join) if !join.local && !foreground => Mode::Front(words, front),
-        _ => Mode::Parent(options),
+        _ => Mode::Parent(Box::new(options)),
     })
 }
 

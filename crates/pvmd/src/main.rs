@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     // What this process holds is no other's to read, nor a core file's.
     let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let result = config::arguments(std::env::args_os().skip(1)).and_then(|mode| match mode {
-        Mode::Parent(options) => run_parent(options),
+        Mode::Parent(options) => run_parent(*options),
         Mode::Front(words, front) => launch::front::run(&words, &front),
         Mode::Bearer(words, file) => launch::bearer::run(&words, &file),
         Mode::Doctor { line, json } => launch::doctor::run(&line, json),

@@ -207,7 +207,7 @@ impl Wiring {
                         }
                         Some(Visitor::Known(stream)) => wiring.up(stream, None, Vec::new()).await,
                         Some(Visitor::Bearer(stream)) => {
-                            redeem::answer(stream, &wiring.events).await;
+                            redeem::answer(stream, |redeem| wiring.ask(redeem)).await;
                         }
                         None => {}
                     }
@@ -215,6 +215,13 @@ impl Wiring {
                 half_open.add(number, from.ip(), task.abort_handle());
             }
         });
+    }
+
+    /// Asks the shell whether a token is good.
+    async fn ask(&self, redeem: Redeem) -> anyhow::Result<String> {
+        let (answer, answered) = oneshot::channel();
+        self.events.send(LinkEvent::Redeem { redeem: Box::new(redeem), answer }).await?;
+        Ok(answered.await?)
     }
 
     async fn up(&self, stream: TlsStream<TcpStream>, called: Option<HostIndex>, first: Vec<u8>) {

@@ -4,7 +4,6 @@
 //! small, and the connection ends.
 
 use crate::launch::token::Token;
-use crate::link::connection::{Events, LinkEvent};
 use crate::link::dial::{Way, dial_token};
 use crate::tls::peer_fingerprint;
 use anyhow::{Context as _, Result, bail};
@@ -16,7 +15,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
-use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_rustls::TlsStream;
 
@@ -45,12 +43,19 @@ record! {
     }
 }
 
-/// Answers somebody who has shown a key that is not known here.
-pub(crate) async fn answer(mut stream: TlsStream<TcpStream>, events: &Events) {
-    let _ = timeout(TIME, exchange(&mut stream, events)).await;
+/// Answers somebody who has shown a key that is not known here. `ask` decides, and gives a text where
+/// it is no.
+pub(crate) async fn answer(
+    mut stream: TlsStream<TcpStream>,
+    ask: impl AsyncFnOnce(Redeem) -> Result<String>,
+) {
+    let _ = timeout(TIME, exchange(&mut stream, ask)).await;
 }
 
-async fn exchange(stream: &mut TlsStream<TcpStream>, events: &Events) -> Result<()> {
+async fn exchange(
+    stream: &mut TlsStream<TcpStream>,
+    ask: impl AsyncFnOnce(Redeem) -> Result<String>,
+) -> Result<()> {
     let key = peer_fingerprint(stream.get_ref().1).context("no key")?;
     let redeem: Redeem = read(stream).await?;
     let refusal = if redeem.protocol != PROTOCOL_VERSION {
@@ -58,9 +63,7 @@ async fn exchange(stream: &mut TlsStream<TcpStream>, events: &Events) -> Result<
     } else if redeem.facts.key.0 != key {
         "the key is another host's".to_owned()
     } else {
-        let (answer, answered) = oneshot::channel();
-        events.send(LinkEvent::Redeem { redeem: Box::new(redeem), answer }).await?;
-        answered.await?
+        ask(redeem).await?
     };
     write(stream, &Redeemed { refusal }).await
 }

@@ -1,12 +1,14 @@
 //! The program that the daemon is: a file that is held open, so that a daemon that is killed comes
 //! back as what it was although somebody has installed another one meanwhile.
 
+use pvm_wire::Blob;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 /// What the kernel puts behind the path of a running program whose file was replaced.
 const DELETED: &[u8] = b" (deleted)";
@@ -55,6 +57,28 @@ fn still(path: PathBuf) -> PathBuf {
     match path.as_os_str().as_bytes().strip_suffix(DELETED) {
         Some(path) => PathBuf::from(std::ffi::OsString::from_vec(path.to_vec())),
         None => path,
+    }
+}
+
+/// An upgrade under way.
+#[derive(Debug)]
+pub(crate) struct Upgrade {
+    /// To be given back.
+    pub(crate) mark: Blob,
+    /// What runs if the new one does not.
+    pub(crate) old: Program,
+    /// The old one's version.
+    pub(crate) from: String,
+    /// Until when the new one must be ready, once it was started.
+    pub(crate) until: Option<Instant>,
+    /// Why it is unfit, if it has said so.
+    pub(crate) reason: String,
+}
+
+impl Upgrade {
+    /// True where the old daemon has gone and the new one was started.
+    pub(crate) const fn is_started(&self) -> bool {
+        self.until.is_some()
     }
 }
 

@@ -2,7 +2,7 @@
 //! the host has, or ends before it is ready, the old one comes back.
 
 use super::Parent;
-use crate::parent::program::Program;
+use crate::parent::program::{Program, Upgrade};
 use crate::processes;
 use pvm_core::io::Event;
 use pvm_wire::Blob;
@@ -16,27 +16,6 @@ use std::time::{Duration, Instant};
 const READY_TIME: Duration = Duration::from_secs(3);
 
 const SIGKILL: i32 = 9;
-
-/// An upgrade under way.
-#[derive(Debug)]
-pub(crate) struct Upgrade {
-    mark: Blob,
-    /// What runs if the new one does not.
-    old: Program,
-    /// The old one's version.
-    from: String,
-    /// Until when the new one must be ready, once it was started.
-    until: Option<Instant>,
-    /// Why it is unfit, if it has said so.
-    reason: String,
-}
-
-impl Upgrade {
-    /// True where the old daemon has gone and the new one was started.
-    pub(crate) const fn is_started(&self) -> bool {
-        self.until.is_some()
-    }
-}
 
 impl Parent {
     /// The daemon is to be another program from now on.

@@ -127,7 +127,7 @@ fn every_event_has_its_effects_once_however_often_the_daemon_dies() {
         for _ in 0..8 {
             std::thread::sleep(std::time::Duration::from_millis(80));
             // The list of children has holes while some of them end.
-            let mut next = || {
+            let next = || {
                 std::thread::sleep(std::time::Duration::from_millis(2));
                 daemon_of(parent)
             };
