@@ -9,6 +9,7 @@ mod groups;
 mod joining;
 mod leaving;
 mod members;
+mod memory;
 mod names;
 mod notices;
 mod order;
@@ -250,6 +251,7 @@ impl Machine {
             Event::Upgraded { mark, from, to, failure } => {
                 self.upgraded(&mark, Reply::Upgraded { from, to, failure });
             }
+            Event::Answered { ticket, reply } => self.answered(ticket, reply),
         }
     }
 

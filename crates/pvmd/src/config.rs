@@ -228,6 +228,61 @@ pub(crate) struct Places {
     pub(crate) arch: String,
     /// The user's home.
     pub(crate) home: PathBuf,
+    /// How much may wait unread, and where.
+    pub(crate) spilling: Spilling,
+}
+
+/// Limits of what waits unread on this host, and where it goes that finds no room in memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spilling {
+    /// `PVM_SPILL_DIR`: for the files, whatever kind of folder it is.
+    folder: Option<PathBuf>,
+    /// `TMPDIR`.
+    temporary: Option<PathBuf>,
+    /// `PVM_SPILL_MB`: bytes of files.
+    pub(crate) file_bytes: Option<u64>,
+    /// `PVM_SLAB_MB`: bytes of slabs.
+    pub(crate) slab_bytes: Option<u64>,
+}
+
+/// File systems that are memory: `tmpfs`, `ramfs`.
+const MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
+
+impl Spilling {
+    fn from_environment() -> Result<Self> {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let bytes = |name| match variable(name) {
+            None => Ok(None),
+            Some(text) => {
+                let number = text.to_str().and_then(|text| text.parse::<u64>().ok());
+                match number.and_then(|mebibytes| mebibytes.checked_mul(1 << 20)) {
+                    Some(bytes) => Ok(Some(bytes)),
+                    None => bail!("{name}: not a number of mebibytes"),
+                }
+            }
+        };
+        Ok(Self {
+            folder: variable("PVM_SPILL_DIR").map(PathBuf::from),
+            temporary: variable("TMPDIR").map(PathBuf::from),
+            file_bytes: bytes("PVM_SPILL_MB")?,
+            slab_bytes: bytes("PVM_SLAB_MB")?,
+        })
+    }
+
+    /// Where files may be made, best first. Unless it was named, a folder in memory is none: what
+    /// is to leave the memory would stay there.
+    pub(crate) fn folders(&self, machine: &Path) -> Vec<PathBuf> {
+        if let Some(folder) = &self.folder {
+            return vec![folder.clone()];
+        }
+        let others = self.temporary.iter().map(PathBuf::as_path);
+        let all = [machine].into_iter().chain(others).chain([Path::new("/var/tmp")]);
+        let on_disk = |folder: &&Path| {
+            rustix::fs::statfs(*folder)
+                .is_ok_and(|system| !MEMORY.contains(&(system.f_type as u64 & 0xffff_ffff)))
+        };
+        all.filter(on_disk).map(Path::to_path_buf).collect()
+    }
 }
 
 impl Places {
@@ -246,6 +301,7 @@ impl Places {
             root: variable("PVM_ROOT").map(PathBuf::from).or_else(installed_root),
             arch: arch.unwrap_or_else(|| default_arch().to_owned()),
             home: variable("HOME").map_or_else(|| "/".into(), PathBuf::from),
+            spilling: Spilling::from_environment()?,
         })
     }
 

@@ -48,6 +48,8 @@ impl Parent {
         let ended = options.bound
             && poll.add(rustix::stdio::stdin(), Token::Input, Interest::Read).is_err();
         let program = Program::own().context("this program")?;
+        let segments =
+            Segments::new(&places.spilling, folder.path()).context("the first segment")?;
         Ok(Self {
             folder,
             log,
@@ -58,7 +60,7 @@ impl Parent {
             children,
             _terminations: terminations,
             connections: Default::default(),
-            segments: Segments::new().context("the first segment")?,
+            segments,
             tasks: Default::default(),
             outputs: Default::default(),
             feeds: Default::default(),
