@@ -15,4 +15,5 @@ mod resident;
 pub(crate) mod sentences;
 pub(crate) mod ssh;
 mod stages;
+pub(crate) mod task;
 pub(crate) mod tunnel;

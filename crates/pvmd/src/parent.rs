@@ -22,7 +22,7 @@ mod supervision;
 pub(crate) mod tasks;
 
 use crate::config::Join;
-use crate::launch::child::Surroundings;
+use crate::launch::task::Surroundings;
 use crate::log::Log;
 use crate::parent::connections::Connections;
 use crate::parent::daemon::{Daemon, Restarts};

@@ -1,7 +1,7 @@
 //! The parent's side of shared memory: requests for segments, and the machine's own messages.
 
 use pvm_shm::{Body, Keeper, Outbox, Sent};
-use pvm_wire::request::{Reply, Request, Segment};
+use pvm_wire::request::{ACTIVITY_SEGMENT, Reply, Request, Segment};
 use pvm_wire::{Blob, Code, Message, Tid};
 
 use std::os::fd::OwnedFd;
@@ -35,6 +35,11 @@ impl Segments {
     pub(crate) fn inbox(&mut self, tid: Tid, bell: &Path) -> Result<(Segment, OwnedFd), Code> {
         let bell = Blob(bell.as_os_str().as_bytes().to_vec());
         owned(self.keeper.create_inbox(tid, bell))
+    }
+
+    /// The host's count of awake tasks.
+    pub(crate) fn activity(&mut self) -> Result<OwnedFd, Code> {
+        owned(self.keeper.map(Tid::NONE, ACTIVITY_SEGMENT)).map(|(_, fd)| fd)
     }
 
     /// Answers a request of a task (or of somebody who is none).
