@@ -5,6 +5,8 @@
 
 mod limits;
 mod machine;
+mod memory;
+mod probes;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
@@ -24,7 +26,7 @@ use crate::slot::Slot;
 use crate::{globals, group, message, session};
 
 /// `NEOPVM_INTERFACE`
-const INTERFACE: i32 = 1;
+const INTERFACE: i32 = 2;
 
 /// `struct neopvm_info`
 #[repr(C)]

@@ -5,6 +5,8 @@
 //! with the task; a lane out of it stays until the receiver has read it; its slabs stay until
 //! every reader has struck itself out (or died).
 
+mod owned;
+
 use crate::activity::Activity;
 use crate::credit::{Account, Charge, Limits};
 use crate::inbox::Inbox;
@@ -34,6 +36,10 @@ enum Use {
     Slab(Tid, Arc<Mapping>),
     /// The same for a file that lies beside it.
     Spill(Tid, Arc<Mapping>, File),
+    /// Whose trace ring.
+    Recorder(Tid),
+    /// Whose, under which number, and the page in front of the memory.
+    Exposed(Tid, u32, Arc<Mapping>),
 }
 
 /// A file: to be written by its owner, and to be read by others.
@@ -49,7 +55,7 @@ impl Use {
     const fn holders(&self) -> Option<(Tid, &Arc<Mapping>)> {
         match self {
             Self::Slab(owner, holders) | Self::Spill(owner, holders, _) => Some((*owner, holders)),
-            Self::Activity | Self::Inbox | Self::Lane(..) => None,
+            _ => None,
         }
     }
 
@@ -59,7 +65,7 @@ impl Use {
             Self::Slab(owner, _) => Some(Charge::Slab(*owner, size as u64)),
             Self::Spill(_, _, file) => Some(Charge::File(file.bytes)),
             Self::Lane(_, to, _) => Some(Charge::Cells(*to, cells_of(size))),
-            Self::Activity | Self::Inbox => None,
+            _ => None,
         }
     }
 }
@@ -168,14 +174,24 @@ impl Keeper {
         purpose: impl FnOnce(&OwnedFd) -> Result<Use, Code>,
     ) -> Result<SegmentId, Code> {
         let size = size.checked_next_multiple_of(PAGE).ok_or(Code::NoMem)?;
+        self.check_room(size)?;
+        let fd = segment::create(size).map_err(|_| Code::NoMem)?;
+        let purpose = purpose(&fd)?;
+        self.adopt(fd, size, purpose)
+    }
+
+    fn check_room(&mut self, size: usize) -> Result<(), Code> {
         if self.bytes.saturating_add(size as u64) > self.bytes_max {
             self.sweep();
         }
         if self.bytes.saturating_add(size as u64) > self.bytes_max {
             return Err(Code::NoMem);
         }
-        let fd = segment::create(size).map_err(|_| Code::NoMem)?;
-        let purpose = purpose(&fd)?;
+        Ok(())
+    }
+
+    fn adopt(&mut self, fd: OwnedFd, size: usize, purpose: Use) -> Result<SegmentId, Code> {
+        self.check_room(size)?;
         let id = self.next;
         self.next += 1;
         self.bytes += size as u64;
@@ -213,7 +229,10 @@ impl Keeper {
                     segment.doorbell = receiver.doorbell.clone();
                 }
             }
-            Use::Slab(owner, _) | Use::Spill(owner, ..) => segment.owner = owner,
+            Use::Slab(owner, _)
+            | Use::Spill(owner, ..)
+            | Use::Recorder(owner)
+            | Use::Exposed(owner, ..) => segment.owner = owner,
             Use::Activity | Use::Inbox => {}
         }
         Ok((segment, &kept.fd))
@@ -425,6 +444,8 @@ impl Keeper {
             Some(Use::Lane(from, to, _)) if *from != asker && self.box_for(*to) != asker => {
                 Err(Code::Denied)
             }
+            // These have names of their own, and rights.
+            Some(Use::Exposed(..)) => Err(Code::Denied),
             _ => self.segment(id),
         }
     }
@@ -477,6 +498,7 @@ impl Keeper {
             self.delete(own.segment);
         }
         self.remove_sender(tid);
+        self.remove_owned(tid);
         for kept in self.segments.values() {
             if let Some((_, holders)) = kept.purpose.holders() {
                 slab::strike_out(holders, Some(tid));

@@ -152,8 +152,8 @@ fn attempt(
     body: &mut Prepared<'_>,
 ) -> Result<bool, Code> {
     match sending {
-        Sending::Here(to) => state.send(to, envelope, body),
-        Sending::Abroad(to) => state.send_abroad(to, envelope, body),
-        Sending::Spread(host, to) => state.send_spread(host, to, envelope, body),
+        Sending::Here(to) => state.probed_send(to, envelope, body),
+        Sending::Abroad(to) => state.probed_send_abroad(to, envelope, body),
+        Sending::Spread(host, to) => state.probed_send_spread(host, to, envelope, body),
     }
 }

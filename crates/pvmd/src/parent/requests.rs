@@ -118,6 +118,11 @@ impl Parent {
             | Request::MapSpill { .. }
             | Request::Blocked { .. }
             | Request::Unblocked
+            | Request::OpenRecorder { .. }
+            | Request::MapRecorder { .. }
+            | Request::Expose { .. }
+            | Request::MapExposed { .. }
+            | Request::Withdraw { .. }
             // Only the daemon may, and not here.
             | Request::GiveRoute { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);
