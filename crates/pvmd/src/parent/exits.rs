@@ -20,7 +20,7 @@ impl Parent {
                     Some(signal) => format!("killed by signal {signal}"),
                     None => format!("exit status {}", status.exit_status().unwrap_or(0)),
                 };
-                self.daemon_lost(&how, signal == Some(SIGKILL) && !self.daemon_gone);
+                self.daemon_lost(&how, signal == Some(SIGKILL));
             } else {
                 self.process_gone(pid, Some(status.as_raw()));
             }

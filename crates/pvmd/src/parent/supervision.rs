@@ -13,6 +13,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::process::Stdio;
 use std::time::Instant;
 
+const SIGTERM: i32 = 15;
+
 impl Parent {
     /// Tells the machine what happened. It is told again to the next daemon if this one dies
     /// before the effects have come.
@@ -139,10 +141,11 @@ impl Parent {
         }
     }
 
-    /// A daemon that closed its socket or talks nonsense is of no use.
+    /// A daemon that closed its socket or talks nonsense is of no use. It is not ended by the signal
+    /// with which others kill it, so that its end tells whose fault it was.
     fn end_daemon(&mut self) {
         let Some(daemon) = &self.daemon else { return };
-        crate::processes::signal(daemon.pid, 9);
+        crate::processes::signal(daemon.pid, SIGTERM);
         self.poll.remove(&daemon.stream);
         self.daemon_gone = true;
         // Its end as a process brings the next one.

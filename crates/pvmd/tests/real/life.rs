@@ -3,7 +3,7 @@
 use crate::client::{Client, Host, children, command, daemon_of, run_script, spawn_request, until};
 use pvm_wire::Tid;
 use pvm_wire::request::{Reply, Request};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,9 +34,9 @@ fn the_end_of_standard_input_ends_a_bound_daemon_and_leaves_nothing() {
     drop(host.process.stdin.take());
     assert_eq!(host.wait(), Some(0));
     assert!(host.is_clean());
-    // Whoever inherits what was killed may bury it a moment later.
-    let gone = |pid: &u32| !std::path::Path::new(&format!("/proc/{pid}")).exists();
-    until("no task is left", || tasks.iter().all(gone));
+    for pid in tasks {
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    }
 }
 
 #[test]
@@ -120,26 +120,21 @@ fn every_event_has_its_effects_once_however_often_the_daemon_dies() {
     const TASKS: usize = 200;
     let host = Host::start();
     let mut client = Client::operator(&host);
-    let script = "for i in 1 2 3 4 5; do echo $i; sleep 0.1; done; exit 5";
+    let script = "for i in 1 2 3 4 5; do echo $i; sleep 0.3; done; exit 5";
     let mut spawn = spawn_request("/bin/sh", &["-c", script]);
     spawn.count = TASKS as i32;
     let id = client.send(&Request::Run { spawn });
     let parent = host.process.id();
     let over = Arc::new(AtomicBool::new(false));
-    let is_over = Arc::clone(&over);
+    let seen = over.clone();
     let killer = std::thread::spawn(move || {
-        let mut killed = BTreeSet::new();
-        while killed.len() < 8 && !is_over.load(Ordering::Relaxed) {
+        let mut kills = 0;
+        // A dead one is nobody's child until its parent, busy with two hundred starts, has looked.
+        while kills < 8 && !seen.load(Ordering::Relaxed) {
             std::thread::sleep(std::time::Duration::from_millis(80));
-            // The list of children has holes while some of them end.
-            let next = || {
-                std::thread::sleep(std::time::Duration::from_millis(2));
-                daemon_of(parent)
-            };
-            // The next one may take its time.
-            let found = (0..100).find_map(|_| next());
-            if let Some(daemon) = found.filter(|daemon| killed.insert(*daemon)) {
+            if let Some(daemon) = daemon_of(parent) {
                 let _ = Command::new("kill").args(["-KILL", &daemon.to_string()]).status();
+                kills += 1;
             }
         }
     });
@@ -162,5 +157,5 @@ fn every_event_has_its_effects_once_however_often_the_daemon_dies() {
     assert_eq!((exits, output.len()), (TASKS, TASKS));
     assert!(output.values().all(|text| text == b"1\n2\n3\n4\n5\n"));
     let Reply::Status { status } = client.ask(&Request::DaemonStatus) else { panic!() };
-    assert!(status.restarts >= 3, "only {} restarts", status.restarts);
+    assert!(status.restarts >= 2, "only {} restarts", status.restarts);
 }
