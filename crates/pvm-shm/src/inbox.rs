@@ -21,6 +21,8 @@ pub const LANE_BITS: u32 = 62;
 const LANES: u64 = (1 << LANE_BITS) - 1;
 const CLOSED: u64 = 1 << 62;
 const ARMED: u64 = 1 << 63;
+/// Where the word of the probe points lies: behind the header.
+const PROBES_AT: usize = 64;
 
 /// What lies at the start of an inbox's segment. All on one cache line.
 #[derive(Debug)]
@@ -32,6 +34,9 @@ pub struct Header {
     /// 1 once the owner counts among the awake.
     counted: AtomicU32,
 }
+
+/// Behind it, on a cache line of its own: what a sender looks at only when its ring is full.
+const UNMATCHED_OFFSET: usize = 128;
 
 /// What became of the wish to sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,9 +165,36 @@ impl Inbox {
         unsafe { self.mapping.view(0) }
     }
 
+    /// The word that the owner's probe points look at: 0 while they note nothing. On a cache line
+    /// that nobody writes otherwise.
+    pub fn probes(&self) -> &AtomicU32 {
+        // SAFETY: an atomic, valid for any bits.
+        unsafe { self.mapping.view(PROBES_AT) }
+    }
+
+    /// Anybody: from now on the owner's probe points note something, or nothing (0).
+    pub fn set_probes(&self, mask: u32) {
+        self.probes().store(mask, Ordering::Relaxed);
+    }
+
     /// Lanes ever opened.
     pub fn opened(&self) -> u32 {
         self.header().opened.load(Ordering::Acquire)
+    }
+
+    fn unmatched_word(&self) -> &AtomicU32 {
+        // SAFETY: an atomic, valid for any bits.
+        unsafe { self.mapping.view(UNMATCHED_OFFSET) }
+    }
+
+    /// Owner: so many messages wait outside of their lanes, roughly.
+    pub fn tell_unmatched(&self, count: u32) {
+        self.unmatched_word().store(count, Ordering::Relaxed);
+    }
+
+    /// Keeper: how many messages wait outside of their lanes. Who lies here slows its own senders.
+    pub fn unmatched(&self) -> u32 {
+        self.unmatched_word().load(Ordering::Relaxed)
     }
 
     /// Keeper: one more lane was opened. PAIRS WITH: `opened` behind the bit of that lane.

@@ -1,17 +1,25 @@
 //! A process's membership in the machine.
 
+mod memory;
+mod pressure;
+mod probes;
 mod routes;
+
+pub use crate::task::pressure::Policy;
 
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
+use crate::memory::Memories;
 use crate::route::watch_too;
 use crate::state::State;
 use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
+use crate::task::pressure::Sending;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
 use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
+use pvm_shm::probe::Probes;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
@@ -49,6 +57,8 @@ pub struct Task {
     welcome: Welcome,
     state: Gate<State>,
     waiter: Waiter,
+    pub(crate) probes: Arc<Probes>,
+    pub(crate) memories: Memories,
     /// Bumped when something was put aside that another thread may wait for.
     generation: AtomicU32,
     alive: AtomicBool,
@@ -59,6 +69,8 @@ pub struct Task {
     /// Arrivals that the program has looked at (`pvm_getfds`).
     looked: AtomicU64,
     other_descriptors: [RawFd; 2],
+    /// What a send does that finds no credit.
+    policy: AtomicU32,
 }
 
 impl Task {
@@ -93,6 +105,7 @@ impl Task {
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
         inbox.start(&activity);
         let inlet = Inlet::new(welcome.tid, inbox.clone());
+        let probes = Arc::new(Probes::new(&inbox));
         let task = Box::leak(Box::new(Self {
             waiter: Waiter::new(
                 (inbox, inlet.watch().clone()),
@@ -101,7 +114,9 @@ impl Task {
                 socket,
                 cores,
             ),
-            state: Gate::new(State::new(welcome.tid, connection, outbox, inlet)),
+            state: Gate::new(State::new(welcome.tid, connection, outbox, inlet, probes.clone())),
+            probes,
+            memories: Memories::new(),
             welcome,
             generation: AtomicU32::new(0),
             alive: AtomicBool::new(true),
@@ -109,7 +124,9 @@ impl Task {
             watch: OnceLock::new(),
             looked: AtomicU64::new(0),
             other_descriptors,
+            policy: AtomicU32::new(Policy::Spill as u32),
         }));
+        task.set_policy(Policy::of_environment())?;
         CURRENT.set(task);
         Ok(task)
     }
@@ -221,7 +238,7 @@ impl Task {
         gate::is_alone() && !self.waiter.watched.load(Ordering::Relaxed)
     }
 
-    fn live(&self) -> Result<&Self, Code> {
+    pub(crate) fn live(&self) -> Result<&Self, Code> {
         if self.is_alive() { Ok(self) } else { Err(Code::SysErr) }
     }
 
@@ -273,30 +290,34 @@ impl Task {
         context: i32,
     ) -> Result<(), Code> {
         self.live()?;
+        self.ready_probes();
         // As in PVM the buffer remembers tag and receiver of its last sending, no more.
         buffer.envelope_mut().tag = tag;
         buffer.envelope_mut().dst = to.last().copied().unwrap_or_default();
         let to_self = to.contains(&self.tid()).then(|| buffer.to_message());
         // Takes slabs through the gate, so it comes before entering it.
-        let (described, mut body) = buffer.prepare()?;
+        let (described, mut body) = self.probe_copy(buffer.sent_size(), || buffer.prepare())?;
         let envelope = Envelope { src: self.tid(), tag, context, ..described };
         let mut state = self.enter()?;
         let mut hosts: BTreeMap<HostIndex, Vec<Tid>> = BTreeMap::new();
         for &to in to.iter().filter(|to| **to != self.tid()) {
             if to.host() == self.tid().host() {
-                state.send(to, envelope, &mut body)?;
+                let sending = Sending::Here(to);
+                state = self.patiently(state, (sending, envelope), &mut body)?;
             } else {
                 hosts.entry(to.host()).or_default().push(to);
             }
         }
         for (host, tasks) in hosts {
-            match tasks[..] {
-                [to] => state.send_abroad(to, envelope, &mut body)?,
-                _ => state.send_spread(host, &tasks, envelope, &mut body)?,
-            }
+            let sending = match tasks[..] {
+                [to] => Sending::Abroad(to),
+                _ => Sending::Spread(host, &tasks),
+            };
+            state = self.patiently(state, (sending, envelope), &mut body)?;
         }
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
+            state.probe_own(&own);
             state.mailbox.insert(own, Store::Heap(message.body.0));
             state.news = true;
             self.rewatch(&mut state, false);
@@ -314,12 +335,15 @@ impl Task {
         let alone = self.is_alone();
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break None };
+            let Some(store) = state.at_hand(store) else { continue };
             // A run list that lies makes a message that nobody can read: as if never sent.
             if let Some(buffer) = Buffer::received(envelope, store) {
                 break Some(buffer);
             }
         };
-        if found.is_none() {
+        if let Some(buffer) = &found {
+            state.probe_received(buffer.envelope(), pattern);
+        } else {
             state.nothing_found();
             self.follow_routes(&mut state);
         }
@@ -341,7 +365,9 @@ impl Task {
         }
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break false };
+            let Some(store) = state.at_hand(store) else { continue };
             if buffer.fill(envelope, store) {
+                state.probe_received(buffer.envelope(), pattern);
                 break true;
             }
         };
@@ -359,9 +385,11 @@ impl Task {
         self.follow_routes(&mut state);
         state.pull(self.is_alone());
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
+        let list = key.and_then(|key| state.spilled_list(key));
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
             // A run list that lies has no size that anybody could read.
-            (*envelope, buffer::reported_size(envelope, store).unwrap_or(0))
+            let size = buffer::reported_size(envelope, store, list.as_deref());
+            (*envelope, size.unwrap_or(0))
         });
         self.rewatch(&mut state, found.is_none());
         Ok(found)
@@ -387,8 +415,8 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn take(&self, key: MessageKey) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
-        let taken = state.mailbox.remove(key);
-        Ok(taken.and_then(|(envelope, store)| Buffer::received(envelope, store)))
+        let Some((envelope, store)) = state.mailbox.remove(key) else { return Ok(None) };
+        Ok(state.at_hand(store).and_then(|store| Buffer::received(envelope, store)))
     }
 
     /// What has arrived so far: take it, then look, then [`Task::wait`].
@@ -403,7 +431,7 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone.
     pub fn wait(&self, token: WaitToken, deadline: Deadline) -> Result<bool, Code> {
         self.live()?;
-        match self.waiter.wait(&self.generation, token, deadline)? {
+        match self.probe_wait(|| self.waiter.wait(&self.generation, token, deadline))? {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),
             Woken::Socket => {
@@ -496,7 +524,7 @@ impl Task {
     }
 
     /// Enters the gate; what is put aside inside is announced to other threads on leaving.
-    fn enter(&self) -> Result<Inside<'_>, Code> {
+    pub(crate) fn enter(&self) -> Result<Inside<'_>, Code> {
         Ok(Inside { state: self.state.enter()?, task: self })
     }
 
@@ -521,7 +549,7 @@ impl Task {
 }
 
 /// The state, while this thread has the gate.
-struct Inside<'a> {
+pub(crate) struct Inside<'a> {
     state: GateGuard<'a, State>,
     task: &'a Task,
 }

@@ -1,5 +1,6 @@
 //! Starting programs and other daemons.
 
+pub(crate) mod bearer;
 pub(crate) mod child;
 pub(crate) mod doctor;
 pub(crate) mod front;
@@ -16,4 +17,5 @@ pub(crate) mod sentences;
 pub(crate) mod ssh;
 mod stages;
 pub(crate) mod task;
+pub(crate) mod token;
 pub(crate) mod tunnel;
