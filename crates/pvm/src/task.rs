@@ -371,6 +371,9 @@ impl Task {
                 break true;
             }
         };
+        if !found {
+            state.tidy();
+        }
         self.rewatch(&mut state, !found);
         Ok(found)
     }

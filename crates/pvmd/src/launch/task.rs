@@ -116,8 +116,7 @@ fn environment(launch: &Launch, around: &Surroundings) -> std::io::Result<Vec<CS
         all.insert(pair.0[..at].to_vec(), pair.0[at + 1..].to_vec());
     }
     all.insert(b"PVMSOCK".to_vec(), around.socket.as_os_str().as_bytes().to_vec());
-    let parent = std::process::id().to_string().into_bytes();
-    all.insert(crate::processes::PARENT.as_bytes().to_vec(), parent);
+    all.insert(crate::processes::PARENT.into(), std::process::id().to_string().into_bytes());
     if let Some(root) = &around.root {
         let libraries = all.entry(b"LD_LIBRARY_PATH".to_vec()).or_default();
         let rest = std::mem::replace(libraries, root.join("lib").into_os_string().into_vec());

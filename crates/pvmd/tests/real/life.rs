@@ -131,8 +131,14 @@ fn every_event_has_its_effects_once_however_often_the_daemon_dies() {
         let mut killed = BTreeSet::new();
         while killed.len() < 8 && !is_over.load(Ordering::Relaxed) {
             std::thread::sleep(std::time::Duration::from_millis(80));
+            // The list of children has holes while some of them end.
+            let next = || {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+                daemon_of(parent)
+            };
             // The next one may take its time.
-            if let Some(daemon) = daemon_of(parent).filter(|daemon| killed.insert(*daemon)) {
+            let found = (0..100).find_map(|_| next());
+            if let Some(daemon) = found.filter(|daemon| killed.insert(*daemon)) {
                 let _ = Command::new("kill").args(["-KILL", &daemon.to_string()]).status();
             }
         }
