@@ -34,12 +34,12 @@ enum Use {
     Lane(Tid, Tid, u32),
     /// Whose, and the page of holders.
     Slab(Tid, Arc<Mapping>),
-    /// The same for a file that lies beside it.
-    Spill(Tid, Arc<Mapping>, File),
     /// Whose trace ring.
     Recorder(Tid),
     /// Whose, under which number, and the page in front of the memory.
     Exposed(Tid, u32, Arc<Mapping>),
+    /// The same for a file that lies beside it.
+    Spill(Tid, Arc<Mapping>, File),
 }
 
 /// A file: to be written by its owner, and to be read by others.
@@ -55,7 +55,11 @@ impl Use {
     const fn holders(&self) -> Option<(Tid, &Arc<Mapping>)> {
         match self {
             Self::Slab(owner, holders) | Self::Spill(owner, holders, _) => Some((*owner, holders)),
-            _ => None,
+            Self::Activity
+            | Self::Inbox
+            | Self::Lane(..)
+            | Self::Recorder(_)
+            | Self::Exposed(..) => None,
         }
     }
 
@@ -65,7 +69,7 @@ impl Use {
             Self::Slab(owner, _) => Some(Charge::Slab(*owner, size as u64)),
             Self::Spill(_, _, file) => Some(Charge::File(file.bytes)),
             Self::Lane(_, to, _) => Some(Charge::Cells(*to, cells_of(size))),
-            _ => None,
+            Self::Activity | Self::Inbox | Self::Recorder(_) | Self::Exposed(..) => None,
         }
     }
 }
@@ -232,7 +236,9 @@ impl Keeper {
             Use::Slab(owner, _)
             | Use::Spill(owner, ..)
             | Use::Recorder(owner)
-            | Use::Exposed(owner, ..) => segment.owner = owner,
+            | Use::Exposed(owner, ..) => {
+                segment.owner = owner;
+            }
             Use::Activity | Use::Inbox => {}
         }
         Ok((segment, &kept.fd))

@@ -8,7 +8,7 @@
 mod hosts;
 mod names;
 
-use crate::route::Route;
+use crate::route::{Route, Secret};
 use crate::{Blob, Code, HostIndex, Layout, Message, Tid, choice, record};
 
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
@@ -403,6 +403,19 @@ choice! {
             /// How many.
             epoch: u64,
         },
+        /// The daemon of a host is to be replaced by another program while its tasks go on.
+        130 => Upgrade {
+            /// Which host, "." for this one.
+            host: Blob,
+            /// Absolute path there; empty for the program that the host was started from, as it
+            /// lies there now.
+            program: Blob,
+        },
+        /// A token with which one host may join that nobody can start through ssh.
+        131 => Token {
+            /// How long it is good.
+            seconds: u32,
+        },
         /// A message for a daemon, or with a tag of [`crate::plug`]: the daemons carry it. As
         /// with every message nobody is told whether anybody wanted it.
         80 => Post {
@@ -649,6 +662,26 @@ choice! {
             /// How busy it is.
             load: HostLoad,
         },
+        /// To [`Request::Upgrade`].
+        130 => Upgraded {
+            /// The version that ran.
+            from: String,
+            /// The version that runs now.
+            to: String,
+            /// Why it is still the old program; empty if it is not.
+            failure: String,
+        },
+        /// To [`Request::Token`].
+        131 => Token {
+            /// Its text.
+            token: Secret,
+        },
+        /// The host of a task of [`Request::Run`] is dead: the output of the task ends with what has
+        /// come. Its [`Reply::Exited`] follows.
+        132 => Cut {
+            /// Which task.
+            tid: Tid,
+        },
         /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
         60 => Route {
             /// This end of it.
@@ -693,6 +726,8 @@ record! {
         pub bad_peers: u64,
         /// Times that the daemon was started again.
         pub restarts: u32,
+        /// What the kernel keeps the daemon from, in words.
+        pub guard: String,
     }
 }
 

@@ -44,6 +44,9 @@ impl Connection {
         let kind = SocketType::STREAM;
         let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)?;
         rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+        if !crate::locate::is_own(&socket) {
+            return Err(Errno::ACCESS);
+        }
         Ok(Self {
             socket,
             frames: FrameBuffer::new(FRAME_BYTES_MAX),

@@ -46,9 +46,9 @@ pub(crate) struct State {
     pub(crate) routes: Routes,
     /// Looks that found nothing.
     fruitless: u32,
+    pub(crate) probes: Arc<Probes>,
     /// What senders were told of the messages that wait, in thousands.
     told: u32,
-    pub(crate) probes: Arc<Probes>,
 }
 
 impl State {
@@ -72,8 +72,8 @@ impl State {
             order: Order::new(),
             routes: Routes::new(me),
             fruitless: 0,
-            told: 0,
             probes,
+            told: 0,
         }
     }
 

@@ -67,7 +67,7 @@ impl State {
         let way = if way == Way::Memory || to.is_host() { way } else { self.way_to(to) };
         let result = match sent {
             Ok(true) => 0,
-            // It is tried again, and noted again.
+            // It is tried again when there is credit.
             Ok(false) => Code::OutOfRes.number(),
             Err(code) => code.number(),
         };

@@ -114,15 +114,15 @@ impl Parent {
             | Request::MapSegment { .. }
             | Request::ListLanes { .. }
             | Request::DropSegment { .. }
-            | Request::OpenSpill { .. }
-            | Request::MapSpill { .. }
-            | Request::Blocked { .. }
-            | Request::Unblocked
             | Request::OpenRecorder { .. }
             | Request::MapRecorder { .. }
             | Request::Expose { .. }
             | Request::MapExposed { .. }
             | Request::Withdraw { .. }
+            | Request::OpenSpill { .. }
+            | Request::MapSpill { .. }
+            | Request::Blocked { .. }
+            | Request::Unblocked
             // Only the daemon may, and not here.
             | Request::GiveRoute { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);

@@ -99,19 +99,6 @@ impl Segments {
         owned(found).map(|(segment, fd)| (Reply::Segment { segment }, Some(fd)))
     }
 
-    /// A task's send waits for credit, after one more vain try.
-    ///
-    /// # Errors
-    /// [`Code::OutOfRes`] if nobody who could give it any will ever read.
-    fn blocked(&mut self, asker: Tid, to: &[Tid], lack: &Lack) -> Result<(), Code> {
-        let on = match lack {
-            Lack::Lane => to.iter().copied().collect(),
-            Lack::Own => self.keeper.readers(Some(asker)),
-            Lack::Host => self.keeper.readers(None),
-        };
-        if self.standstill.report(asker, on) { Err(Code::OutOfRes) } else { Ok(()) }
-    }
-
     /// Answers what the machine asks on behalf of somebody, mostly on another host.
     pub(crate) fn answer_machine(&self, request: &Request) -> Reply {
         self.serve(request).unwrap_or_else(|code| Reply::Failed { code })
@@ -139,6 +126,19 @@ impl Segments {
             }
             _ => Err(Code::BadParam),
         }
+    }
+
+    /// A task's send waits for credit, after one more vain try.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRes`] if nobody who could give it any will ever read.
+    fn blocked(&mut self, asker: Tid, to: &[Tid], lack: &Lack) -> Result<(), Code> {
+        let on = match lack {
+            Lack::Lane => to.iter().copied().collect(),
+            Lack::Own => self.keeper.readers(Some(asker)),
+            Lack::Host => self.keeper.readers(None),
+        };
+        if self.standstill.report(asker, on) { Err(Code::OutOfRes) } else { Ok(()) }
     }
 
     /// Puts a message of the machine into a task's inbox. A task that is gone needs none.
