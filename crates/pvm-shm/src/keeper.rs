@@ -34,12 +34,12 @@ enum Use {
     Lane(Tid, Tid, u32),
     /// Whose, and the page of holders.
     Slab(Tid, Arc<Mapping>),
-    /// The same for a file that lies beside it.
-    Spill(Tid, Arc<Mapping>, File),
     /// Whose trace ring.
     Recorder(Tid),
     /// Whose, under which number, and the page in front of the memory.
     Exposed(Tid, u32, Arc<Mapping>),
+    /// The same for a file that lies beside it.
+    Spill(Tid, Arc<Mapping>, File),
 }
 
 /// A file: to be written by its owner, and to be read by others.
