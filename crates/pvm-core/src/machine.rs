@@ -126,6 +126,8 @@ impl Machine {
             let _known = machine.restore_record(key, value);
         }
         if *machine.joined.get() {
+            machine.groups.show_all();
+            machine.show_groups();
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_hosts();
@@ -347,6 +349,7 @@ impl Machine {
     /// Puts out the records that changed, and the end if it has come.
     fn finish(&mut self) {
         self.leave_if_empty();
+        self.show_groups();
         let mut changes = Vec::new();
         self.joined.take_changes(&mut changes);
         self.consensus.take_changes(&mut changes);

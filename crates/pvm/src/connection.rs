@@ -2,7 +2,7 @@
 
 use pvm_shm::Broker;
 use pvm_wire::request::{Reply, Request, Segment, SegmentId};
-use pvm_wire::{Code, FRAME_BYTES_MAX, FrameBuffer, Tid, Wire, write_frame};
+use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, FrameBuffer, Tid, Wire, write_frame};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -213,5 +213,11 @@ impl Broker for Connection {
     fn drop_segment(&mut self, id: SegmentId) {
         // Answered like the others, so that answers and requests stay paired.
         let _ = self.ask(&Request::DropSegment { id });
+    }
+    fn map_inbox(&mut self, of: Tid) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapInbox { of })
+    }
+    fn map_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapGroup { group: name.clone() })
     }
 }

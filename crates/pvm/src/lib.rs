@@ -9,9 +9,11 @@
 
 mod buffer;
 mod connection;
+pub mod group;
 pub mod locate;
 mod order;
 mod plug;
+pub mod reduction;
 mod route;
 mod source;
 mod state;
@@ -21,10 +23,11 @@ mod task;
 mod wait;
 
 pub use buffer::{Buffer, Remains};
+pub use group::Members;
 pub use pvm_core::{MessageKey, Pattern};
 #[doc(hidden)]
 pub use route::stream::read_route;
 pub use sys::gate::{Gate, GateGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
-pub use task::{Members, Task, after_fork};
+pub use task::{Task, after_fork};
 pub use wait::{Deadline, WaitToken};

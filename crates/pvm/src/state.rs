@@ -2,6 +2,7 @@
 
 use crate::buffer::{Prepared, Store};
 use crate::connection::Connection;
+use crate::group::rosters::Rosters;
 use crate::order::Order;
 use crate::route::direct::{Direct, Source};
 use crate::route::{Arrived, DONT_ROUTE, Routes};
@@ -39,6 +40,7 @@ pub(crate) struct State {
     /// What has come from tasks of other hosts.
     order: Order<Arrived>,
     pub(crate) routes: Routes,
+    pub(crate) groups: Rosters,
     /// Looks that found nothing.
     fruitless: u32,
 }
@@ -57,6 +59,7 @@ impl State {
             sequences: Recent::new(),
             order: Order::new(),
             routes: Routes::new(me),
+            groups: Rosters::default(),
             fruitless: 0,
         }
     }

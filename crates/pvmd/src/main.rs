@@ -18,6 +18,7 @@ mod log;
 mod parent;
 mod ports;
 mod processes;
+mod rosters;
 mod runtime_dir;
 mod shell;
 mod sys;

@@ -55,6 +55,8 @@ impl Machine {
             _ => None,
         };
         let outcome = self.outcome(command, ours.then_some(ticket));
+        // One after the other: a place that is left and taken at once was free for a moment.
+        self.show_groups();
         self.tell_awaiting();
         if let Some(proposal) = ours.then(|| self.pending.proposals.remove(&ticket)).flatten() {
             match (proposal.want, &outcome) {
@@ -110,9 +112,13 @@ impl Machine {
                 done(left)
             }
             Command::FreezeGroup { group } => number(self.groups.freeze(&group)),
+            Command::TaskLeft { tid } => {
+                self.leave_all_groups(tid, false);
+                Reply::Done
+            }
             Command::TaskGone { tid } => {
                 self.registry.task_gone(tid);
-                self.leave_all_groups(tid);
+                self.leave_all_groups(tid, true);
                 Reply::Done
             }
         }

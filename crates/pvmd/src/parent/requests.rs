@@ -114,6 +114,9 @@ impl Parent {
             | Request::MapSegment { .. }
             | Request::ListLanes { .. }
             | Request::DropSegment { .. }
+            | Request::MapInbox { .. }
+            | Request::MapGroup { .. }
+            | Request::OpenGroup { .. }
             // Only the daemon may, and not here.
             | Request::GiveRoute { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);

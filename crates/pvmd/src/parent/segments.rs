@@ -52,15 +52,18 @@ impl Segments {
 
     fn find(&mut self, asker: Tid, request: &Request) -> Result<(Reply, Option<OwnedFd>), Code> {
         let keeper = &mut self.keeper;
-        let found = match *request {
-            Request::OpenLane { to, cells } => keeper.open_lane(asker, to, cells),
-            Request::OpenSlab { bytes } => keeper.open_slab(asker, bytes),
-            Request::MapSegment { id } => keeper.map(asker, id),
-            Request::ListLanes { after } => {
+        let found = match request {
+            &Request::OpenLane { to, cells } => keeper.open_lane(asker, to, cells),
+            &Request::OpenSlab { bytes } => keeper.open_slab(asker, bytes),
+            &Request::MapSegment { id } => keeper.map(asker, id),
+            &Request::MapInbox { of } => keeper.map_inbox(of),
+            Request::MapGroup { group } => keeper.map_group(group),
+            Request::OpenGroup { group } => keeper.open_group(asker, group),
+            &Request::ListLanes { after } => {
                 let lanes = keeper.list_lanes(asker, after)?;
                 return Ok((Reply::Lanes { lanes }, None));
             }
-            Request::DropSegment { id } => {
+            &Request::DropSegment { id } => {
                 keeper.drop_segment(asker, id);
                 return Ok((Reply::Done, None));
             }
