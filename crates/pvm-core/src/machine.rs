@@ -18,6 +18,7 @@ mod plug;
 mod requests;
 mod routes;
 mod settling;
+mod showing;
 mod spawn;
 mod tasks;
 mod weighing;
@@ -190,6 +191,7 @@ impl Machine {
         self.end_calls();
         self.end_batches();
         self.end_changes();
+        self.end_group_changes();
         for asker in self.pending.take_overdue(now.0) {
             self.fail(asker, Code::HostFail);
         }
@@ -325,6 +327,8 @@ impl Machine {
             }
             Asker::Again { request } => self.serve_again(request, reply),
             Asker::Change { change, place } => self.change_ordered(change, place, &reply),
+            Asker::Joined { change } => self.group_changed(change, reply),
+            Asker::Shown { change, host } => self.group_shown(change, host),
             Asker::Settled { change, host } => self.change_settled(change, host, &reply),
             Asker::Kept { addition, place, host } => self.host_kept(addition, place, host, &reply),
             Asker::Load { weighing, host } => self.load_told(weighing, host, reply),

@@ -424,6 +424,12 @@ choice! {
             /// Which group.
             group: Blob,
         },
+        /// Between hosts: to be answered once what the command of this number did to groups is shown to the tasks
+        /// there.
+        103 => Shown {
+            /// The command.
+            number: u64,
+        },
         /// From a daemon to its parent: hand this, and the socket beside it, to a task.
         62 => GiveRoute {
             /// The task.

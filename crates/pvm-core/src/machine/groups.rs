@@ -15,10 +15,10 @@ impl Machine {
         match request {
             Request::JoinGroup { group } => {
                 self.known_everywhere(tid);
-                self.propose(asker, Command::JoinGroup { group, tid });
+                self.change_group(asker, Command::JoinGroup { group, tid });
             }
             Request::LeaveGroup { group } => {
-                self.propose(asker, Command::LeaveGroup { group, tid });
+                self.change_group(asker, Command::LeaveGroup { group, tid });
             }
             request if self.consensus.is_first() => self.serve_at_home(asker, tid, request),
             Request::Barrier { .. } | Request::FreezeGroup { .. } => {

@@ -58,6 +58,7 @@ impl Machine {
         // One after the other: a place that is left and taken at once was free for a moment.
         self.show_groups();
         self.tell_awaiting();
+        self.tell_onlookers();
         if let Some(proposal) = ours.then(|| self.pending.proposals.remove(&ticket)).flatten() {
             match (proposal.want, &outcome) {
                 (Some(want), Reply::Failed { code: Code::NotFound }) => {
