@@ -203,6 +203,11 @@ impl Word {
         updated.map_or(0, |(old, _)| (old & ARRIVED) as u32)
     }
 
+    /// True once the machine keeps this barrier.
+    pub fn is_away(&self) -> bool {
+        self.0.load(Ordering::Acquire) & AWAY != 0
+    }
+
     /// How many wait.
     pub fn waiting(&self) -> u32 {
         (self.0.load(Ordering::Acquire) & ARRIVED).count_ones()

@@ -8,7 +8,7 @@ use pvm_shm::segment::Mapping;
 use pvm_shm::{Bells, Broker as _, Outbox, Roster};
 use pvm_wire::request::SegmentId;
 use pvm_wire::{Blob, HostIndex, Tid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The pages that this daemon writes.
@@ -16,12 +16,14 @@ use std::sync::Arc;
 pub(crate) struct Rosters {
     me: HostIndex,
     open: BTreeMap<Blob, (SegmentId, Roster)>,
+    /// Groups for which there was no memory: their members meet at the machine.
+    refused: BTreeSet<Blob>,
     bells: Bells,
 }
 
 impl Rosters {
     pub(crate) const fn new(me: HostIndex) -> Self {
-        Self { me, open: BTreeMap::new(), bells: Bells::new() }
+        Self { me, open: BTreeMap::new(), refused: BTreeSet::new(), bells: Bells::new() }
     }
 
     /// Shows a group as it is now, and wakes those who wait in vain or may have to look again.
@@ -70,15 +72,24 @@ impl Rosters {
             return Some(roster.clone());
         }
         // Without a page the machine is asked, by all tasks of this host.
-        let (segment, fd) = broker.open_group(name).ok()?;
-        let mapping = Mapping::new(&fd, Roster::SIZE, true).ok()?;
+        let opened = broker.open_group(name).ok().and_then(|(segment, fd)| {
+            Some((segment, Mapping::new(&fd, Roster::SIZE, true).ok()?))
+        });
+        let Some((segment, mapping)) = opened else {
+            self.refused.insert(name.clone());
+            return None;
+        };
         let roster = Roster::new(Arc::new(mapping));
+        if self.refused.remove(name) {
+            roster.barrier().move_away();
+        }
         self.open.insert(name.clone(), (segment.id, roster.clone()));
         Some(roster)
     }
 
     /// Nobody of this host is in the group any more.
     fn close(&mut self, broker: &mut ParentBroker, name: &Blob) {
+        self.refused.remove(name);
         let Some((segment, roster)) = self.open.remove(name) else { return };
         roster.table().write(None);
         roster.barrier().move_away();

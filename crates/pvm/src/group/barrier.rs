@@ -12,6 +12,10 @@ use crate::wait::{Deadline, WaitToken, Watched};
 use pvm_shm::barrier::{Arrival, Outcome, Ticket, Word};
 use pvm_wire::request::Request;
 use pvm_wire::{Blob, Code};
+use std::time::{Duration, Instant};
+
+/// A roster that is being written longer than this has no daemon.
+const WRITING_MAX: Duration = Duration::from_secs(30);
 
 /// What a member waits for.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +55,8 @@ enum Entered {
     Again,
     /// The machine keeps this barrier.
     Away,
+    /// The daemon is writing the roster.
+    Unreadable,
 }
 
 impl Task {
@@ -76,11 +82,20 @@ impl Task {
     /// # Errors
     /// As for [`Task::barrier`].
     pub fn enter_barrier(&self, group: &[u8], count: i32) -> Result<BarrierWait, Code> {
+        let mut since = None;
         loop {
             let entered = self.enter_roster(&mut *self.live()?.enter()?, group, count)?;
             match entered {
                 Entered::Done(stage) => return Ok(BarrierWait(stage)),
                 Entered::Again => {}
+                // A daemon that was killed while it wrote is replaced within a second.
+                Entered::Unreadable => {
+                    let since = *since.get_or_insert_with(Instant::now);
+                    if since.elapsed() > WRITING_MAX {
+                        return Err(Code::SysErr);
+                    }
+                    rustix::thread::sched_yield();
+                }
                 Entered::Away => return self.ask_for_barrier(group, count),
             }
         }
@@ -99,7 +114,8 @@ impl Task {
     ) -> Result<Entered, Code> {
         let State { groups, connection, outbox, .. } = state;
         let Some(known) = groups.find(connection, group, self.has_group_waits()) else {
-            return Ok(Entered::Away);
+            let written = groups.is_being_written(connection, group);
+            return Ok(if written { Entered::Unreadable } else { Entered::Away });
         };
         if known.defunct {
             return Err(Code::NoGroup);

@@ -82,6 +82,14 @@ impl Rosters {
         self.known.get(group)
     }
 
+    /// True if members here meet in a roster that cannot be read just now: the daemon is writing it. False where the
+    /// machine keeps the barrier.
+    pub(crate) fn is_being_written(&self, broker: &mut dyn Broker, group: &[u8]) -> bool {
+        let Ok((_, fd)) = broker.map_group(&Blob(group.to_vec())) else { return false };
+        Mapping::new(&fd, Roster::SIZE, true)
+            .is_ok_and(|mapping| !Roster::new(Arc::new(mapping)).barrier().is_away())
+    }
+
     /// Reads a roster again. Gives it back if it says nothing any more.
     fn renew(&mut self, group: &[u8], roster: Roster) -> Option<Roster> {
         match roster.table().read() {
