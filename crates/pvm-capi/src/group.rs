@@ -16,10 +16,6 @@ use crate::session::unexpected;
 use crate::slot::Slot;
 use crate::{handler, message, pointer, reduction, session};
 
-/// A user's operation of `pvm_reduce`.
-pub(crate) type Operation =
-    unsafe extern "C" fn(*const c_int, *mut c_void, *const c_void, *const c_int, *mut c_int);
-
 /// # Safety
 /// `name` is null or ends with 0.
 pub(crate) unsafe fn group_name<'a>(name: *const c_char) -> Result<&'a [u8], Code> {
@@ -144,8 +140,7 @@ pub(crate) fn broadcast(
 ) -> Result<(), Code> {
     let own = session::task()?.tid();
     let members = members(name)?;
-    let tids: Vec<c_int> =
-        members.present().filter(|&tid| tid != own).map(Tid::as_c_int).collect();
+    let tids: Vec<c_int> = members.present().filter(|&tid| tid != own).map(Tid::as_c_int).collect();
     if tids.is_empty() {
         return Err(Code::NoInst);
     }
@@ -257,7 +252,11 @@ unsafe fn array<'a>(first: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Co
 
 /// # Safety
 /// As [`pvm_reduce`].
-unsafe fn reduce(operation: Operation, data: *mut c_void, given: Given) -> Result<(), Code> {
+unsafe fn reduce(
+    operation: reduction::Function,
+    data: *mut c_void,
+    given: Given,
+) -> Result<(), Code> {
     if data.is_null() {
         return Err(Code::BadParam);
     }
@@ -291,7 +290,7 @@ fn finish(name: &str, result: Result<(), Code>) -> c_int {
 /// `data` has `count` elements of the type; the name is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_reduce(
-    operation: Option<Operation>,
+    operation: Option<reduction::Function>,
     data: *mut c_void,
     count: c_int,
     kind: c_int,

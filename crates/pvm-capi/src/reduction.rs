@@ -6,9 +6,12 @@ use std::slice;
 use pvm::reduction::{Operation, combine};
 use pvm_wire::{Code, Kind};
 
-use crate::group;
 use crate::guard::plain;
 use crate::pointer::{load, store};
+
+/// How programs combine two arrays in `pvm_reduce`: type, first and result, second, count, code.
+pub(crate) type Function =
+    unsafe extern "C" fn(*const c_int, *mut c_void, *const c_void, *const c_int, *mut c_int);
 
 /// # Safety
 /// Both have `count` elements of `kind`, and are not null if there are any.
@@ -28,7 +31,12 @@ unsafe fn apply(
         // SAFETY: the caller's promise.
         let same = unsafe { slice::from_raw_parts(y.cast::<u8>(), bytes) }.to_vec();
         // SAFETY: the caller's promise; the other one is a copy.
-        return combine(operation, kind, unsafe { slice::from_raw_parts_mut(x.cast(), bytes) }, &same);
+        return combine(
+            operation,
+            kind,
+            unsafe { slice::from_raw_parts_mut(x.cast(), bytes) },
+            &same,
+        );
     }
     // SAFETY: the caller's promise.
     let x = unsafe { slice::from_raw_parts_mut(x.cast(), bytes) };
@@ -91,8 +99,8 @@ operations! {
 }
 
 /// The operation of PVM's that a program passes, if it is one.
-pub(crate) fn known(operation: group::Operation) -> Option<Operation> {
-    let all: [(group::Operation, Operation); 8] = [
+pub(crate) fn known(operation: Function) -> Option<Operation> {
+    let all: [(Function, Operation); 8] = [
         (PvmMax, Operation::Max),
         (PvmMin, Operation::Min),
         (PvmSum, Operation::Sum),
@@ -125,7 +133,9 @@ mod tests {
         for kind in [0, 1, 9, 10, 11, 99] {
             let (mut x, count, mut info) = ([1u64], 1, 1);
             // SAFETY: one element of any size.
-            unsafe { PvmSum(&kind, x.as_mut_ptr().cast(), [1u64].as_ptr().cast(), &count, &mut info) };
+            unsafe {
+                PvmSum(&kind, x.as_mut_ptr().cast(), [1u64].as_ptr().cast(), &count, &mut info)
+            };
             assert_eq!((x, info), ([1], Code::BadParam.number()));
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::io::{Departure, GroupState};
 use crate::records::{Change, Table};
-use std::collections::BTreeMap;
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
+use std::collections::BTreeMap;
 
 record! {
     /// One group.

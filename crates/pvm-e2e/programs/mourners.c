@@ -47,8 +47,10 @@ static int meet(char *group, int members, int life)
             items[i] = 1;
         if ((code = pvm_reduce(PvmSum, items, ITEMS, PVM_DOUBLE, SUM, group, 0)) < 0)
             return code;
-        if (me == 0 && (items[0] != members || items[ITEMS - 1] != members))
-            return 1;
+        /* One that died before the root asked who is there is not waited for. */
+        for (i = 1; me == 0 && i < ITEMS; i++)
+            if (items[i] != items[0] || items[0] < 1 || items[0] > members)
+                return 1;
     }
 }
 

@@ -198,8 +198,7 @@ impl Word {
     }
 
     fn end(&self, end: End, when: impl Fn(u64) -> bool) -> u32 {
-        let updated =
-            self.update(|old| (old & ARRIVED != 0 && when(old)).then(|| next(old, end)));
+        let updated = self.update(|old| (old & ARRIVED != 0 && when(old)).then(|| next(old, end)));
         updated.map_or(0, |(old, _)| (old & ARRIVED) as u32)
     }
 

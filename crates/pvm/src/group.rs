@@ -7,53 +7,15 @@
 
 pub mod barrier;
 pub mod collective;
-pub(crate) mod rosters;
 pub mod vigil;
 
 use crate::buffer::Buffer;
+use crate::members::Members;
+use crate::state::State;
 use crate::task::Task;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
 use std::sync::Arc;
-
-/// The members of a group.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Members {
-    /// By instance number; [`Tid::NONE`] marks a hole.
-    pub tids: Vec<Tid>,
-    /// True once `pvm_freezegroup` fixed them.
-    pub frozen: bool,
-}
-
-impl Members {
-    /// The member with an instance number.
-    ///
-    /// # Errors
-    /// [`Code::NoInst`].
-    pub fn tid(&self, instance: i32) -> Result<Tid, Code> {
-        let found = usize::try_from(instance).ok().and_then(|i| self.tids.get(i));
-        found.copied().filter(|&tid| tid != Tid::NONE).ok_or(Code::NoInst)
-    }
-
-    /// The instance number of a member.
-    ///
-    /// # Errors
-    /// [`Code::NotInGroup`].
-    pub fn instance(&self, tid: Tid) -> Result<i32, Code> {
-        let found = self.tids.iter().position(|&other| other == tid && tid != Tid::NONE);
-        found.and_then(|i| i32::try_from(i).ok()).ok_or(Code::NotInGroup)
-    }
-
-    /// The members in the order of their instances, without the holes.
-    pub fn present(&self) -> impl Iterator<Item = Tid> {
-        self.tids.iter().copied().filter(|&tid| tid != Tid::NONE)
-    }
-
-    /// How many members there are.
-    pub fn size(&self) -> usize {
-        self.present().count()
-    }
-}
 
 fn number(reply: &Reply) -> Result<i32, Code> {
     match reply {
@@ -121,7 +83,7 @@ impl Task {
         }
     }
 
-    fn listed(&self, state: &mut crate::state::State, group: &[u8]) -> Option<Arc<Members>> {
+    fn listed(&self, state: &mut State, group: &[u8]) -> Option<Arc<Members>> {
         let (groups, connection) = (&mut state.groups, &mut state.connection);
         groups.find(connection, group, self.has_group_waits()).map(|known| known.members.clone())
     }

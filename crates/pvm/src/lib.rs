@@ -11,9 +11,11 @@ mod buffer;
 mod connection;
 pub mod group;
 pub mod locate;
+mod members;
 mod order;
 mod plug;
 pub mod reduction;
+mod rosters;
 mod route;
 mod source;
 mod state;
@@ -23,7 +25,7 @@ mod task;
 mod wait;
 
 pub use buffer::{Buffer, Remains};
-pub use group::Members;
+pub use members::Members;
 pub use pvm_core::{MessageKey, Pattern};
 #[doc(hidden)]
 pub use route::stream::read_route;

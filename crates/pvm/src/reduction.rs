@@ -42,9 +42,8 @@ macro_rules! each_pair {
         for (a, b) in x.iter_mut().zip(y) {
             let pair = |bytes: &[u8; 2 * SIZE]| {
                 let (low, high) = bytes.split_at(SIZE);
-                let number = |half: &[u8]| {
-                    <$t>::from_ne_bytes(half.try_into().expect("half of the pair"))
-                };
+                let number =
+                    |half: &[u8]| <$t>::from_ne_bytes(half.try_into().expect("half of the pair"));
                 (number(low), number(high))
             };
             let (real, imaginary): ($t, $t) = $f(pair(a), pair(b));

@@ -2,8 +2,8 @@
 
 use crate::buffer::{Prepared, Store};
 use crate::connection::Connection;
-use crate::group::rosters::Rosters;
 use crate::order::Order;
+use crate::rosters::Rosters;
 use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use pvm_core::{Mailbox, Pattern};

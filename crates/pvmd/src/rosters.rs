@@ -72,9 +72,10 @@ impl Rosters {
             return Some(roster.clone());
         }
         // Without a page the machine is asked, by all tasks of this host.
-        let opened = broker.open_group(name).ok().and_then(|(segment, fd)| {
-            Some((segment, Mapping::new(&fd, Roster::SIZE, true).ok()?))
-        });
+        let opened = broker
+            .open_group(name)
+            .ok()
+            .and_then(|(segment, fd)| Some((segment, Mapping::new(&fd, Roster::SIZE, true).ok()?)));
         let Some((segment, mapping)) = opened else {
             self.refused.insert(name.clone());
             return None;

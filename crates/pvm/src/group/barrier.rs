@@ -4,7 +4,7 @@
 //! [`Task::enter_barrier`], then [`Task::look_at_barrier`] and [`Task::wait`] with
 //! [`BarrierWait::token`] until it is met. Nothing is owned while waiting, so `longjmp` may leave.
 
-use super::rosters::named;
+use crate::rosters::named;
 use crate::state::State;
 use crate::sys::Pinned;
 use crate::task::Task;
@@ -106,12 +106,7 @@ impl Task {
         Ok(BarrierWait(Stage::Asked(self.ask(&request)?)))
     }
 
-    fn enter_roster(
-        &self,
-        state: &mut State,
-        group: &[u8],
-        count: i32,
-    ) -> Result<Entered, Code> {
+    fn enter_roster(&self, state: &mut State, group: &[u8], count: i32) -> Result<Entered, Code> {
         let State { groups, connection, outbox, .. } = state;
         let Some(known) = groups.find(connection, group, self.has_group_waits()) else {
             let written = groups.is_being_written(connection, group);

@@ -4,9 +4,9 @@
 //! root (of a scatter: the others) waits is the caller's business, as a C program has handlers to be
 //! run meanwhile: it gives a [`Take`]. [`patiently`] is the plain one.
 
-use super::Members;
 use super::vigil::Vigil;
 use crate::buffer::Buffer;
+use crate::members::Members;
 use crate::reduction::{Operation, combine};
 use crate::task::Task;
 use crate::wait::Deadline;
@@ -124,7 +124,8 @@ impl<'a> Collective<'a> {
         take: Take<'_>,
     ) -> Result<(), Code> {
         let (kind, size) = (self.arguments.kind, items.len());
-        let mut room = vec![0; if matches!(how, Combination::Known(_)) { size.min(BLOCK) } else { size }];
+        let mut room =
+            vec![0; if matches!(how, Combination::Known(_)) { size.min(BLOCK) } else { size }];
         for from in self.members.present().filter(|&tid| tid != self.own) {
             match how {
                 Combination::Known(operation) => take(self, from, &mut |message| {
@@ -155,7 +156,8 @@ impl<'a> Collective<'a> {
         own: Option<&[u8]>,
         take: Take<'_>,
     ) -> Result<(), Code> {
-        for (part, from) in result.chunks_exact_mut(self.bytes().max(1)).zip(self.members.present()) {
+        for (part, from) in result.chunks_exact_mut(self.bytes().max(1)).zip(self.members.present())
+        {
             if from != self.own {
                 take(self, from, &mut |message| message.unpack(self.arguments.kind, part))?;
             } else if let Some(own) = own {
@@ -207,7 +209,12 @@ impl<'a> Collective<'a> {
 ///
 /// # Errors
 /// [`Code::NoTask`] if the member is gone and has sent none; as for [`Task::receive`].
-pub fn patiently(task: &Task, call: &Collective<'_>, from: Tid, read: Read<'_>) -> Result<(), Code> {
+pub fn patiently(
+    task: &Task,
+    call: &Collective<'_>,
+    from: Tid,
+    read: Read<'_>,
+) -> Result<(), Code> {
     if let Some(mut message) = call.receive(task, from)? {
         return read(&mut message);
     }

@@ -1,6 +1,6 @@
 //! The groups that a task has asked for: their rosters, and what they said last.
 
-use super::Members;
+use crate::members::Members;
 use pvm_shm::roster::{Listed, Read};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Bells, Broker, Roster};
