@@ -14,6 +14,7 @@ use crate::buffer;
 use crate::guard::{Errand, Limit, call, failed, inside, same_task};
 use crate::session::unexpected;
 use crate::slot::Slot;
+use crate::trace::{ints_at, text_at, traced};
 use crate::{handler, message, pointer, reduction, session};
 
 /// # Safety
@@ -53,6 +54,7 @@ pub(crate) fn barrier<'a>(
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
+    traced!(unsafe JOINGROUP, pvm_joingroup(name), [GN: text_at(name)], |r| [CC: r]);
     // SAFETY: the program's promise.
     call("pvm_joingroup", || session::task()?.join_group(unsafe { group_name(name) }?))
 }
@@ -63,6 +65,7 @@ pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
+    traced!(unsafe LVGROUP, pvm_lvgroup(name), [GN: text_at(name)], |r| [CC: r]);
     call("pvm_lvgroup", || {
         // SAFETY: the program's promise.
         let name = unsafe { group_name(name) }?;
@@ -76,6 +79,7 @@ pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_gettid(name: *const c_char, instance: c_int) -> c_int {
+    traced!(unsafe GETTID, pvm_gettid(name, instance), [GN: text_at(name), GI: instance], |r| [GT: r]);
     call("pvm_gettid", || {
         // SAFETY: the program's promise.
         let members = members(unsafe { group_name(name) }?)?;
@@ -89,6 +93,7 @@ pub(crate) unsafe extern "C" fn pvm_gettid(name: *const c_char, instance: c_int)
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_getinst(name: *const c_char, tid: c_int) -> c_int {
+    traced!(unsafe GETINST, pvm_getinst(name, tid), [GN: text_at(name), GT: tid], |r| [GI: r]);
     call("pvm_getinst", || {
         // SAFETY: the program's promise.
         let members = members(unsafe { group_name(name) }?)?;
@@ -102,6 +107,7 @@ pub(crate) unsafe extern "C" fn pvm_getinst(name: *const c_char, tid: c_int) -> 
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_gsize(name: *const c_char) -> c_int {
+    traced!(unsafe GSIZE, pvm_gsize(name), [GN: text_at(name)], |r| [GS: r]);
     call("pvm_gsize", || {
         // SAFETY: the program's promise.
         let members = members(unsafe { group_name(name) }?)?;
@@ -115,6 +121,7 @@ pub(crate) unsafe extern "C" fn pvm_gsize(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_barrier(name: *const c_char, count: c_int) -> c_int {
+    traced!(unsafe BARRIER, pvm_barrier(name, count), [GN: text_at(name), GBC: count], |r| [CC: r]);
     // SAFETY: the program's promise.
     finish("pvm_barrier", barrier(|| unsafe { group_name(name) }, count))
 }
@@ -153,6 +160,7 @@ pub(crate) fn broadcast(
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_bcast(name: *const c_char, tag: c_int) -> c_int {
+    traced!(unsafe BCAST, pvm_bcast(name, tag), [GN: text_at(name), MC: tag], |r| [CC: r, MDL: ints_at(std::ptr::null(), 0)]);
     call("pvm_bcast", || {
         // SAFETY: the program's promise.
         broadcast(buffer::sending, unsafe { group_name(name) }?, tag)?;
@@ -298,6 +306,7 @@ pub(crate) unsafe extern "C" fn pvm_reduce(
     name: *const c_char,
     root: c_int,
 ) -> c_int {
+    traced!(unsafe REDUCE, pvm_reduce(operation, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
     let given = Given { count, kind, tag, name, root };
     let result = match operation {
         // SAFETY: the program's promise.
@@ -343,6 +352,7 @@ pub(crate) unsafe extern "C" fn pvm_gather(
     name: *const c_char,
     root: c_int,
 ) -> c_int {
+    traced!(unsafe GATHER, pvm_gather(result, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
     let given = Given { count, kind, tag, name, root };
     // SAFETY: the program's promise.
     finish("pvm_gather", unsafe { gather(result, data, given) })
@@ -385,6 +395,7 @@ pub(crate) unsafe extern "C" fn pvm_scatter(
     name: *const c_char,
     root: c_int,
 ) -> c_int {
+    traced!(unsafe SCATTER, pvm_scatter(result, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
     let given = Given { count, kind, tag, name, root };
     // SAFETY: the program's promise.
     finish("pvm_scatter", unsafe { scatter(result, data, given) })

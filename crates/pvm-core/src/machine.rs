@@ -9,6 +9,7 @@ mod groups;
 mod joining;
 mod leaving;
 mod members;
+mod memory;
 mod names;
 mod notices;
 mod order;
@@ -248,6 +249,7 @@ impl Machine {
             Event::Wrote { tid, stream, bytes } => self.wrote(tid, stream, bytes),
             Event::OutputEnded { tid } => self.output_ended(tid),
             Event::Found { tid, path } => self.found(tid, &path),
+            Event::Answered { ticket, reply } => self.answered(ticket, reply),
         }
     }
 

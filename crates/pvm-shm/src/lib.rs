@@ -15,6 +15,7 @@
 pub mod activity;
 pub mod barrier;
 mod bells;
+pub mod exposed;
 pub mod inbox;
 pub mod inlet;
 mod keeper;
@@ -22,11 +23,14 @@ pub mod lane;
 mod mappings;
 pub mod outbox;
 mod pair;
+pub mod probe;
 pub mod recent;
+pub mod recorder;
 pub mod roster;
 pub mod segment;
 pub mod slab;
 pub mod sync;
+pub mod ticks;
 pub mod transit;
 pub mod watch;
 

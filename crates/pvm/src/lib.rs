@@ -12,8 +12,10 @@ mod connection;
 pub mod group;
 pub mod locate;
 mod members;
+mod memory;
 mod order;
 mod plug;
+mod probe;
 pub mod reduction;
 mod rosters;
 mod route;
@@ -26,7 +28,11 @@ mod wait;
 
 pub use buffer::{Buffer, Remains};
 pub use members::Members;
+pub use memory::Memory;
+pub use probe::Negotiation;
 pub use pvm_core::{MessageKey, Pattern};
+pub use pvm_shm::probe as probes;
+pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way};
 #[doc(hidden)]
 pub use route::stream::read_route;
 pub use sys::gate::{Gate, GateGuard, trust_alone};

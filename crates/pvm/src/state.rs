@@ -1,13 +1,17 @@
 //! What a task holds behind its gate: its lanes, its routes, what has come and what was sent.
 
+mod probes;
+
 use crate::buffer::{Prepared, Store};
 use crate::connection::Connection;
 use crate::order::Order;
+use crate::probe::Negotiation;
 use crate::rosters::Rosters;
 use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use pvm_core::{Mailbox, Pattern};
 use pvm_shm::lane::INLINE_MAX;
+use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
 use pvm_shm::{Body, Inlet, Outbox, Pushed, Sent, Slab};
 use pvm_wire::request::{Reply, Request};
@@ -16,6 +20,7 @@ use pvm_wire::spread::Receiver;
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Of so many fruitless looks one goes to the host as well.
 const LOOKS: u32 = 64;
@@ -26,7 +31,7 @@ pub(crate) type Waiting = Store;
 /// What a task holds.
 #[derive(Debug)]
 pub(crate) struct State {
-    me: Tid,
+    pub(crate) me: Tid,
     pub(crate) connection: Connection,
     pub(crate) outbox: Outbox,
     pub(crate) inlet: Inlet,
@@ -43,11 +48,18 @@ pub(crate) struct State {
     pub(crate) groups: Rosters,
     /// Looks that found nothing.
     fruitless: u32,
+    pub(crate) probes: Arc<Probes>,
 }
 
 impl State {
     /// Of a task that has just enrolled.
-    pub(crate) fn new(me: Tid, connection: Connection, outbox: Outbox, inlet: Inlet) -> Self {
+    pub(crate) fn new(
+        me: Tid,
+        connection: Connection,
+        outbox: Outbox,
+        inlet: Inlet,
+        probes: Arc<Probes>,
+    ) -> Self {
         Self {
             me,
             connection,
@@ -61,11 +73,12 @@ impl State {
             routes: Routes::new(me),
             groups: Rosters::default(),
             fruitless: 0,
+            probes,
         }
     }
 
     /// The number of the next message to a task.
-    fn next_number(&self, to: Tid) -> u64 {
+    pub(crate) fn next_number(&self, to: Tid) -> u64 {
         self.sequences.get(to).copied().unwrap_or(0) + 1
     }
 
@@ -108,6 +121,7 @@ impl State {
             }
         } else if self.routes.ask(to) {
             self.connection.tell(&Request::OpenRoute { to })?;
+            self.probe_route(to, Negotiation::Asked);
         }
         self.send(to, envelope, body)
     }
@@ -220,7 +234,10 @@ impl State {
             match (reply, socket) {
                 (Reply::Route { route }, Some(socket)) => self.adopt_route(&route, socket),
                 // The wish is made again after a while.
-                (Reply::NoRoute { peer }, _) => self.routes.refused(peer),
+                (Reply::NoRoute { peer }, _) => {
+                    self.routes.refused(peer);
+                    self.probe_route(peer, Negotiation::Refused);
+                }
                 _ => {}
             }
         }
@@ -241,6 +258,7 @@ impl State {
             return;
         }
         self.routes.add(peer, direct);
+        self.probe_route(peer, Negotiation::Stands);
         let notices = self.routes.notices.added();
         self.tell_self(notices);
         if route.first {
@@ -252,6 +270,7 @@ impl State {
     fn break_route(&mut self, peer: Tid) {
         let Some(direct) = self.routes.remove(peer) else { return };
         self.outbox.release_pair(&direct.pair);
+        self.probe_route(peer, Negotiation::Broke);
         // If the daemon is gone, that is noticed elsewhere.
         let _ = self.connection.tell(&Request::RouteBroken { peer });
         let notices = self.routes.notices.deleted(peer);

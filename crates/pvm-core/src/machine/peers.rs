@@ -178,7 +178,7 @@ impl Machine {
         }
     }
 
-    fn answered(&mut self, ask: u64, reply: Reply) {
+    pub(super) fn answered(&mut self, ask: u64, reply: Reply) {
         let Some(question) = self.pending.questions.remove(&ask) else { return };
         match (question.want, &reply) {
             (Some(want), Reply::Failed { code: Code::NotFound }) => {

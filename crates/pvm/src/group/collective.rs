@@ -49,12 +49,15 @@ pub type Read<'a> = &'a mut dyn FnMut(&mut Buffer) -> Result<(), Code>;
 /// Waits for the message of a member and has it read.
 pub type Take<'a> = &'a mut dyn FnMut(&Collective<'_>, Tid, Read<'_>) -> Result<(), Code>;
 
+/// Makes the first array the result of both.
+pub type Fold<'a> = &'a mut dyn FnMut(&mut [u8], &mut [u8]) -> Result<(), Code>;
+
 /// How two members' items are made one.
 pub enum Combination<'a> {
     /// By an operation of PVM's.
     Known(Operation),
-    /// By a function: the first array becomes the result of both.
-    Function(&'a mut dyn FnMut(&mut [u8], &mut [u8]) -> Result<(), Code>),
+    /// By a function.
+    Function(Fold<'a>),
 }
 
 impl<'a> Collective<'a> {

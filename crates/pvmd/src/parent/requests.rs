@@ -117,6 +117,11 @@ impl Parent {
             | Request::MapInbox { .. }
             | Request::MapGroup { .. }
             | Request::OpenGroup { .. }
+            | Request::OpenRecorder { .. }
+            | Request::MapRecorder { .. }
+            | Request::Expose { .. }
+            | Request::MapExposed { .. }
+            | Request::Withdraw { .. }
             // Only the daemon may, and not here.
             | Request::GiveRoute { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);
