@@ -22,6 +22,7 @@
 pub use pvm_wire::peer::HostFacts;
 use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Failure, Reply, Request, Role, Welcome};
+use pvm_wire::route::Secret;
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
 
 /// A connection to the local socket, numbered by the parent and never used twice.
@@ -104,6 +105,17 @@ choice! {
             tid: Tid,
             /// Absolute path of the program.
             path: Blob,
+        },
+        /// What became of [`Effect::Upgrade`].
+        130 => Upgraded {
+            /// As it was given.
+            mark: Blob,
+            /// The version that ran.
+            from: String,
+            /// The version that runs now.
+            to: String,
+            /// Why it is still the old program; empty if it is not.
+            failure: String,
         },
         /// What [`Effect::Ask`] asked.
         110 => Answered {
@@ -190,6 +202,13 @@ choice! {
         },
         /// The machine ends: kill all tasks, remove all files, go.
         10 => End,
+        /// Replace the daemon by another program; answered by `Upgraded`, told to the new one.
+        130 => Upgrade {
+            /// To be given back.
+            mark: Blob,
+            /// Absolute path, or empty for the host's own.
+            program: Blob,
+        },
     }
 }
 
@@ -284,6 +303,13 @@ pub enum News {
         tid: Tid,
         /// The host.
         host: HostIndex,
+    },
+    /// What [`Act::Token`] asked for.
+    Token {
+        /// As it was given.
+        mark: Blob,
+        /// The token's text.
+        token: Secret,
     },
     /// A route that [`Act::Route`] asked for could not be made.
     NoRoute {
@@ -406,6 +432,21 @@ pub enum Act {
         group: Option<GroupState>,
         /// Whether somebody is no member any more.
         departure: Departure,
+    },
+    /// Make a token with which one host may join. Answered with [`News::Token`] at once, and with
+    /// [`News::HostReady`] when it has been used, or with [`News::HostFailed`].
+    Token {
+        /// To tell the answers apart.
+        ticket: u64,
+        /// To be given back with the token.
+        mark: Blob,
+        /// How long it is good.
+        seconds: u32,
+    },
+    /// A host has spoken in another one's name: its link is dropped.
+    Distrust {
+        /// Which.
+        host: HostIndex,
     },
     /// The host table changed: who is in, with their addresses and keys.
     Hosts {

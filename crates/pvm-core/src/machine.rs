@@ -21,7 +21,10 @@ mod routes;
 mod settling;
 mod showing;
 mod spawn;
+mod speaking;
 mod tasks;
+mod token;
+mod upgrade;
 mod weighing;
 
 use crate::Time;
@@ -249,6 +252,9 @@ impl Machine {
             Event::Wrote { tid, stream, bytes } => self.wrote(tid, stream, bytes),
             Event::OutputEnded { tid } => self.output_ended(tid),
             Event::Found { tid, path } => self.found(tid, &path),
+            Event::Upgraded { mark, from, to, failure } => {
+                self.upgraded(&mark, Reply::Upgraded { from, to, failure });
+            }
             Event::Answered { ticket, reply } => self.answered(ticket, reply),
         }
     }
@@ -281,6 +287,7 @@ impl Machine {
             News::Invited { ticket, login, options, command, vmid } => {
                 self.invited(ticket, [options, login, command, vmid]);
             }
+            News::Token { mark, token } => self.token_made(&mark, token),
             News::NoRoute { local, peer } => self.no_route(local, peer),
             News::Drained { tid, host } => self.drained(tid, host),
             News::BadPeer => self.bad_peers += 1,

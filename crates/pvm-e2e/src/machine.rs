@@ -32,8 +32,13 @@ impl Machine {
 
     /// The same in a place that is there.
     pub fn start_in(place: Place) -> Self {
+        Self::start_with(place, &[])
+    }
+
+    /// The same, with more in the environment of the host.
+    pub fn start_with(place: Place, variables: &[(&str, &std::ffi::OsStr)]) -> Self {
         let mut command = place.installed("pvmd");
-        command.arg("--bound");
+        command.arg("--bound").envs(variables.iter().copied());
         let mut daemon = Running::start(command);
         let ready = eventually(START, || daemon.so_far().contains('\n') || !daemon.is_running());
         let said = daemon.so_far();

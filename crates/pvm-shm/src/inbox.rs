@@ -35,6 +35,9 @@ pub struct Header {
     counted: AtomicU32,
 }
 
+/// Behind it, on a cache line of its own: what a sender looks at only when its ring is full.
+const UNMATCHED_OFFSET: usize = 128;
+
 /// What became of the wish to sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Armed {
@@ -189,6 +192,21 @@ impl Inbox {
     /// Lanes ever opened.
     pub fn opened(&self) -> u32 {
         self.header().opened.load(Ordering::Acquire)
+    }
+
+    fn unmatched_word(&self) -> &AtomicU32 {
+        // SAFETY: an atomic, valid for any bits.
+        unsafe { self.mapping.view(UNMATCHED_OFFSET) }
+    }
+
+    /// Owner: so many messages wait outside of their lanes, roughly.
+    pub fn tell_unmatched(&self, count: u32) {
+        self.unmatched_word().store(count, Ordering::Relaxed);
+    }
+
+    /// Keeper: how many messages wait outside of their lanes. Who lies here slows its own senders.
+    pub fn unmatched(&self) -> u32 {
+        self.unmatched_word().load(Ordering::Relaxed)
     }
 
     /// Keeper: one more lane was opened. PAIRS WITH: `opened` behind the bit of that lane.

@@ -15,6 +15,7 @@
 pub mod activity;
 pub mod barrier;
 mod bells;
+pub mod credit;
 pub mod exposed;
 pub mod inbox;
 pub mod inlet;
@@ -29,6 +30,7 @@ pub mod recorder;
 pub mod roster;
 pub mod segment;
 pub mod slab;
+pub mod spill;
 pub mod sync;
 pub mod ticks;
 pub mod transit;

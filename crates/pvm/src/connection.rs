@@ -44,6 +44,9 @@ impl Connection {
         let kind = SocketType::STREAM;
         let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)?;
         rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+        if !crate::locate::is_own(&socket) {
+            return Err(Errno::ACCESS);
+        }
         Ok(Self {
             socket,
             frames: FrameBuffer::new(FRAME_BYTES_MAX),
@@ -200,6 +203,12 @@ impl Broker for Connection {
     }
     fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
         self.ask_segment(&Request::OpenSlab { bytes })
+    }
+    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::OpenSpill { bytes })
+    }
+    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapSpill { id })
     }
     fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
         self.ask_segment(&Request::MapSegment { id })

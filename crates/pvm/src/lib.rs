@@ -37,5 +37,5 @@ pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way}
 pub use route::stream::read_route;
 pub use sys::gate::{Gate, GateGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
-pub use task::{Task, after_fork};
+pub use task::{Policy, Task, after_fork};
 pub use wait::{Deadline, WaitToken};

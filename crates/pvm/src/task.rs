@@ -1,8 +1,11 @@
 //! A process's membership in the machine.
 
 mod memory;
+mod pressure;
 mod probes;
 mod routes;
+
+pub use crate::task::pressure::Policy;
 
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
@@ -11,6 +14,7 @@ use crate::route::watch_too;
 use crate::state::State;
 use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
+use crate::task::pressure::Sending;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
 use pvm_core::{MessageKey, Pattern};
@@ -56,6 +60,8 @@ pub struct Task {
     /// Arrivals that the program has looked at (`pvm_getfds`).
     looked: AtomicU64,
     other_descriptors: [RawFd; 2],
+    /// What a send does that finds no credit.
+    policy: AtomicU32,
     /// Threads that look at rosters.
     group_waits: AtomicU32,
 }
@@ -111,8 +117,10 @@ impl Task {
             watch: OnceLock::new(),
             looked: AtomicU64::new(0),
             other_descriptors,
+            policy: AtomicU32::new(Policy::Spill as u32),
             group_waits: AtomicU32::new(0),
         }));
+        task.set_policy(Policy::of_environment())?;
         CURRENT.set(task);
         Ok(task)
     }
@@ -277,16 +285,18 @@ impl Task {
         let mut hosts: BTreeMap<HostIndex, Vec<Tid>> = BTreeMap::new();
         for &to in to.iter().filter(|to| **to != self.tid()) {
             if to.host() == self.tid().host() {
-                state.probed_send(to, envelope, &mut body)?;
+                let sending = Sending::Here(to);
+                state = self.patiently(state, (sending, envelope), &mut body)?;
             } else {
                 hosts.entry(to.host()).or_default().push(to);
             }
         }
         for (host, tasks) in hosts {
-            match tasks[..] {
-                [to] => state.probed_send_abroad(to, envelope, &mut body)?,
-                _ => state.probed_send_spread(host, &tasks, envelope, &mut body)?,
-            }
+            let sending = match tasks[..] {
+                [to] => Sending::Abroad(to),
+                _ => Sending::Spread(host, &tasks),
+            };
+            state = self.patiently(state, (sending, envelope), &mut body)?;
         }
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
@@ -308,6 +318,7 @@ impl Task {
         let alone = self.is_alone();
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break None };
+            let Some(store) = state.at_hand(store) else { continue };
             // A run list that lies makes a message that nobody can read: as if never sent.
             if let Some(buffer) = Buffer::received(envelope, store) {
                 break Some(buffer);
@@ -337,6 +348,7 @@ impl Task {
         }
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break false };
+            let Some(store) = state.at_hand(store) else { continue };
             if buffer.fill(envelope, store) {
                 state.probe_received(buffer.envelope(), pattern);
                 break true;
@@ -356,9 +368,11 @@ impl Task {
         self.follow_routes(&mut state);
         state.pull(self.is_alone());
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
+        let list = key.and_then(|key| state.spilled_list(key));
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
             // A run list that lies has no size that anybody could read.
-            (*envelope, buffer::reported_size(envelope, store).unwrap_or(0))
+            let size = buffer::reported_size(envelope, store, list.as_deref());
+            (*envelope, size.unwrap_or(0))
         });
         self.rewatch(&mut state, found.is_none());
         Ok(found)
@@ -384,8 +398,8 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn take(&self, key: MessageKey) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
-        let taken = state.mailbox.remove(key);
-        Ok(taken.and_then(|(envelope, store)| Buffer::received(envelope, store)))
+        let Some((envelope, store)) = state.mailbox.remove(key) else { return Ok(None) };
+        Ok(state.at_hand(store).and_then(|store| Buffer::received(envelope, store)))
     }
 
     /// What has arrived so far: take it, then look, then [`Task::wait`].

@@ -140,6 +140,7 @@ fn set_environment(command: &mut Command, launch: &Launch, around: &Surroundings
         command.env(OsStr::from_bytes(name), value);
     }
     command.env("PVMSOCK", &around.socket);
+    command.env(crate::processes::PARENT, std::process::id().to_string());
     if let Some(root) = &around.root {
         command.env("LD_LIBRARY_PATH", first_of(root.join("lib").into_os_string(), libraries));
     }

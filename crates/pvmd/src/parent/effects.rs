@@ -39,6 +39,7 @@ impl Parent {
                     self.tell(Event::Answered { ticket, reply });
                 }
                 Effect::Save { key, value } => self.journal.save(key, value),
+                Effect::Upgrade { mark, program } => self.upgrade(mark, &program),
                 Effect::End => self.ending = true,
             }
         }
@@ -51,6 +52,7 @@ impl Parent {
             status.daemon_pid = self.daemon.as_ref().map_or(0, |daemon| daemon.pid);
             status.bad_peers += self.connections.bad_peers;
             status.restarts = self.restarts.total;
+            status.guard.clone_from(&self.daemon_guard);
         }
         let Some(connection) = self.connections.get(number) else { return };
         connection.stream.push(id, &reply);

@@ -122,6 +122,10 @@ impl Parent {
             | Request::Expose { .. }
             | Request::MapExposed { .. }
             | Request::Withdraw { .. }
+            | Request::OpenSpill { .. }
+            | Request::MapSpill { .. }
+            | Request::Blocked { .. }
+            | Request::Unblocked
             // Only the daemon may, and not here.
             | Request::GiveRoute { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);

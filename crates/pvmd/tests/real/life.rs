@@ -127,7 +127,11 @@ fn every_event_has_its_effects_once_however_often_the_daemon_dies() {
         for _ in 0..8 {
             std::thread::sleep(std::time::Duration::from_millis(80));
             // The list of children has holes while some of them end.
-            if let Some(daemon) = (0..100).find_map(|_| daemon_of(parent)) {
+            let next = || {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+                daemon_of(parent)
+            };
+            if let Some(daemon) = (0..100).find_map(|_| next()) {
                 let _ = Command::new("kill").args(["-KILL", &daemon.to_string()]).status();
             }
         }
