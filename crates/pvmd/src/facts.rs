@@ -85,6 +85,7 @@ mod tests {
             root: Some("/opt/pvm".into()),
             arch: "LINUX64".into(),
             home: "/home/me".into(),
+            spilling: crate::config::Spilling::default(),
         };
         let words = "lo=me ep=bin/$PVM_ARCH:/opt wd=work sp=7 bx=$PVM_ROOT/dbg";
         let facts = gather(&places, ("h", words), Vec::new(), Vec::new());
