@@ -233,6 +233,9 @@ record! {
         pub fed: bool,
         /// True if output and error output are told apart (`pvm run`); otherwise one pipe.
         pub split_output: bool,
+        /// True if it leads a group of processes and signals for it go to all of them: what a person has started
+        /// with `pvm run` may be a shell that waits for the task.
+        pub group: bool,
         /// With `PvmTaskDebug`: the debugger to run it under, else empty.
         pub debugger: Blob,
         /// Not zero where a tasker will start it: the program is only looked for, and answered

@@ -9,11 +9,11 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A daemon is ready within this, also where many tests share few cores.
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(60);
 /// No program of the tests needs longer.
 const LIMIT: Duration = Duration::from_secs(90);
 /// What ends has ended within this.
-const END: Duration = Duration::from_secs(10);
+const END: Duration = Duration::from_secs(30);
 
 /// A machine of one host, or of several on this computer. It ends with this value, and with the
 /// test's process.

@@ -165,7 +165,7 @@ fn a_task_that_asks_for_it_is_told_that_there_is_no_credit() {
 #[test]
 fn of_two_that_wait_for_each_other_one_is_told_and_all_messages_arrive() {
     let machine = Machine::start();
-    let running = machine.begin("pile.c", &["deadlock", "300", "1024", "block"]);
+    let running = machine.begin("pile.c", &["deadlock", "90", "1024", "block"]);
     let output = machine.expect_success(running);
     assert!(output.number("gave way ") > 0.0, "{}", output.out);
     machine.halt();

@@ -37,12 +37,12 @@ enum Use {
     Slab(Tid, Arc<Mapping>),
     /// Of the group with this name.
     Roster(Blob),
+    /// The same for a file that lies beside it.
+    Spill(Tid, Arc<Mapping>, File),
     /// Whose trace ring.
     Recorder(Tid),
     /// Whose, under which number, and the page in front of the memory.
     Exposed(Tid, u32, Arc<Mapping>),
-    /// The same for a file that lies beside it.
-    Spill(Tid, Arc<Mapping>, File),
 }
 
 /// A file: to be written by its owner, and to be read by others.

@@ -125,6 +125,10 @@ pub struct Outbox {
     uncounted: usize,
     /// Slabs that are not asked for again so soon.
     refused: u32,
+    /// Calls of [`Outbox::shrink`] that do nothing.
+    rest: usize,
+    /// There are more slabs than are kept, or files.
+    has_grown: bool,
     /// Some ring may be worth leaving.
     has_large_rings: bool,
     /// The last send that found no credit had no place in its lane.
@@ -159,6 +163,8 @@ impl Outbox {
             unread: BTreeMap::new(),
             uncounted: 0,
             refused: 0,
+            rest: 0,
+            has_grown: false,
             has_large_rings: false,
             lacks_cells: false,
         })
@@ -206,7 +212,7 @@ impl Outbox {
     }
 
     fn take_slab(&mut self, broker: &mut dyn Broker, size: usize) -> Result<Slab, Code> {
-        let Self { pool, refused, pressed, .. } = self;
+        let Self { pool, refused, pressed, has_grown, .. } = self;
         let opened = &mut false;
         let slab = pool.take(size, |bytes| {
             if *refused > 0 {
@@ -219,6 +225,7 @@ impl Outbox {
         })?;
         if *opened {
             *pressed = pool.opened() > PAIR_BYTES as u64;
+            *has_grown |= pool.opened() > KEPT_BYTES;
         }
         Ok(slab)
     }
@@ -232,19 +239,27 @@ impl Outbox {
         self.uncounted = 0;
     }
 
-    /// True where [`Outbox::shrink`] may give something back. Cheap.
-    pub fn is_large(&self) -> bool {
-        self.has_large_rings || !self.spill.is_empty() || self.pool.opened() > KEPT_BYTES
+    /// True where [`Outbox::shrink`] may give something back.
+    #[inline]
+    pub const fn is_large(&self) -> bool {
+        self.has_large_rings || self.has_grown
     }
 
     /// After a burst: gives back slabs and files that have been read, and leaves large rings that
     /// are empty.
     #[cold]
     pub fn shrink(&mut self, broker: &mut dyn Broker) {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return;
+        }
+        // Who looks again and again is not to count all that is unread each time.
+        self.rest = self.pool.in_flight() / 256;
         self.spill.shrink(broker);
         if self.pool.opened() > KEPT_BYTES {
             self.give_back(broker, KEPT_BYTES);
         }
+        self.has_grown = !self.spill.is_empty() || self.pool.opened() > KEPT_BYTES;
         if self.has_large_rings {
             self.leave_large_rings(broker);
         }
@@ -297,7 +312,10 @@ impl Outbox {
         let drafted =
             if self.spills { self.spill.begin(broker, size, readers) } else { Err(Code::OutOfRes) };
         match drafted {
-            Ok(draft) => Ok(Some(draft)),
+            Ok(draft) => {
+                self.has_grown = true;
+                Ok(Some(draft))
+            }
             Err(Code::OutOfRes) => {
                 // The next try asks and counts anew.
                 (self.lacks_cells, self.refused, self.uncounted) = (false, 0, 0);

@@ -566,7 +566,7 @@ choice! {
             /// Why.
             code: Code,
         },
-        /// To [`Request::Hello`] of a task; the inbox comes beside it.
+        /// To [`Request::Hello`] of a task; its inbox and the host's count of awake tasks come beside it.
         3 => Welcome {
             /// What it needs to know.
             welcome: Welcome,

@@ -319,6 +319,12 @@ impl State {
         for peer in self.routes.take_owed() {
             self.confirm_to(peer);
         }
+        self.tidy();
+    }
+
+    /// Nothing was found: a moment to give back what a burst has left.
+    #[inline]
+    pub(crate) fn tidy(&mut self) {
         if self.outbox.is_large() {
             self.outbox.shrink(&mut self.connection);
         }

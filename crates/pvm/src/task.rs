@@ -87,12 +87,12 @@ impl Task {
             Reply::Refused { code, .. } => return Err(code),
             _ => return Err(Code::BadVersion),
         };
-        let inbox = connection.take_descriptor().ok_or(Code::SysErr)?;
+        let inbox = connection.take_inbox().ok_or(Code::SysErr)?;
         let mapping = Mapping::new(&inbox, Inbox::SIZE, true).map_err(|_| Code::NoMem)?;
         let inbox = Inbox::new(Arc::new(mapping));
         let outbox = Outbox::new(&mut connection)?;
         let activity = outbox.activity().clone();
-        let bell = bind(&welcome.doorbell)?;
+        let (bell, doorbell) = new_bell(&welcome.doorbell)?;
         let socket = connection.socket().as_raw_fd();
         let other_descriptors = [socket, outbox.bell().as_raw_fd()];
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
@@ -103,7 +103,7 @@ impl Task {
             waiter: Waiter::new(
                 (inbox, inlet.watch().clone()),
                 activity,
-                bell.as_raw_fd(),
+                (bell.as_raw_fd(), Some(doorbell)),
                 socket,
                 cores,
             ),
@@ -130,10 +130,10 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone; the task has left all the same.
     pub fn leave(&self) -> Result<(), Code> {
-        if let Ok(mut state) = self.enter() {
+        let left = self.enter().and_then(|mut state| {
             state.end_routes();
-        }
-        let left = self.request(&Request::Leave).map(|_| ());
+            state.connection.say_goodbye()
+        });
         self.end();
         left
     }
@@ -153,16 +153,27 @@ impl Task {
         &self.welcome
     }
 
-    /// Leaves without a word: whoever waits finds the task dead. The descriptors stay open.
+    /// Leaves without a word: whoever waits finds the task dead.
     fn end(&self) {
         self.alive.store(false, Ordering::Release);
         CURRENT.clear(self);
         if let Ok(state) = self.state.enter() {
-            // The other end sees an end of file, and so does a thread that waits here; the
-            // descriptors themselves stay, as a number that is used again would deceive it.
+            // The other end sees an end of file, and so does a thread that waits here.
             let _ = rustix::net::shutdown(state.connection.socket(), rustix::net::Shutdown::Both);
         }
         self.lost();
+        // A number that is used again would deceive a thread that waits: where there are others they stay open.
+        if gate::is_alone() {
+            self.close();
+        }
+    }
+
+    /// Closes what is open. The task is leaked, so nobody closes it again.
+    fn close(&self) {
+        let watch = self.watch.get().map(AsRawFd::as_raw_fd);
+        let routes = Some(self.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
+        let own = self.other_descriptors.into_iter().chain([self.bell.as_raw_fd()]);
+        own.chain(watch).chain(routes).for_each(sys::close);
     }
 
     /// Asks the host. Answers are waited for without holding anything; all but the requests
@@ -354,6 +365,9 @@ impl Task {
                 break true;
             }
         };
+        if !found {
+            state.tidy();
+        }
         self.rewatch(&mut state, !found);
         Ok(found)
     }
@@ -453,6 +467,8 @@ impl Task {
     /// [`Code::OutOfRes`] if the process has no descriptor left.
     pub fn descriptor(&self) -> Result<RawFd, Code> {
         let mut state = self.live()?.enter()?;
+        // It is rung by this task itself, too.
+        self.waiter.bind();
         if self.watch.get().is_none() {
             let watch = self.new_watch().map_err(|_| Code::OutOfRes)?;
             let _ = self.watch.set(watch);
@@ -564,14 +580,13 @@ impl Drop for Inside<'_> {
 /// `PvmMboxWaitForInfo`
 const WAIT_FOR_INFO: i32 = 32;
 
-/// Binds the datagram socket that others ring.
-fn bind(path: &Blob) -> Result<OwnedFd, Code> {
+/// The datagram socket that others ring, and the name that it gets before this task sleeps.
+fn new_bell(path: &Blob) -> Result<(OwnedFd, SocketAddrUnix), Code> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let bell = rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None)
         .map_err(|_| Code::OutOfRes)?;
     let address = SocketAddrUnix::new(path.0.as_slice()).map_err(|_| Code::SysErr)?;
-    rustix::net::bind(&bell, &address).map_err(|_| Code::SysErr)?;
-    Ok(bell)
+    Ok((bell, address))
 }
 
 /// A slab of the current task's, if there is one and it has memory.
@@ -597,12 +612,7 @@ pub fn after_fork() {
         if let Some(state) = task.state.enter_if_free() {
             state.close_routes();
         }
-        let watch = task.watch.get().map(AsRawFd::as_raw_fd);
-        let descriptors = task.other_descriptors.iter().copied();
-        let routes = Some(task.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
-        for fd in descriptors.chain([task.bell.as_raw_fd()]).chain(watch).chain(routes) {
-            sys::close(fd);
-        }
+        task.close();
     }
 }
 

@@ -16,5 +16,6 @@ mod resident;
 pub(crate) mod sentences;
 pub(crate) mod ssh;
 mod stages;
+pub(crate) mod task;
 pub(crate) mod token;
 pub(crate) mod tunnel;

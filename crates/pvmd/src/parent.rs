@@ -24,7 +24,7 @@ pub(crate) mod tasks;
 mod upgrade;
 
 use crate::config::Join;
-use crate::launch::child::Surroundings;
+use crate::launch::task::Surroundings;
 use crate::log::Log;
 use crate::parent::connections::Connections;
 use crate::parent::daemon::{Daemon, Restarts};

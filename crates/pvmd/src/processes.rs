@@ -129,6 +129,14 @@ pub(crate) fn signal(pid: u32, signal: i32) {
     }
 }
 
+/// Sends a signal to all processes of a group.
+pub(crate) fn signal_group(leader: u32, signal: i32) {
+    let leader = i32::try_from(leader).ok().and_then(Pid::from_raw);
+    if let (Some(leader), Some(signal)) = (leader, signal_of(signal)) {
+        let _ = rustix::process::kill_process_group(leader, signal);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -100,7 +100,7 @@ impl Parent {
     fn bury(&mut self) {
         // The daemon may need a segment to hand on the last messages.
         self.serve_broker();
-        while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             let pid = pid.as_raw_nonzero().get().cast_unsigned();
             self.daemon.take_if(|daemon| daemon.pid == pid);
             self.tasks.gone(pid, Some(status.as_raw()));

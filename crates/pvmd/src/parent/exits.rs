@@ -12,7 +12,7 @@ const SIGKILL: i32 = 9;
 impl Parent {
     /// Children ended: tasks, the daemon, strays that this process inherited.
     pub(super) fn reap(&mut self) {
-        while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             let pid = number_of(pid);
             if self.daemon.as_ref().is_some_and(|daemon| daemon.pid == pid) {
                 let signal = status.terminating_signal();

@@ -4,7 +4,7 @@ use crate::config::Spilling;
 use pvm_core::Standstill;
 use pvm_shm::credit::{HOST_BYTES, Limits, SPILL_BYTES};
 use pvm_shm::{Body, Keeper, Outbox, Sent};
-use pvm_wire::request::{Lack, MEMORY_BYTES_MAX, Reply, Request, Segment};
+use pvm_wire::request::{ACTIVITY_SEGMENT, Lack, MEMORY_BYTES_MAX, Reply, Request, Segment};
 use pvm_wire::{Blob, Code, Message, Tid};
 use rustix::process::Resource;
 
@@ -48,6 +48,11 @@ impl Segments {
     pub(crate) fn inbox(&mut self, tid: Tid, bell: &Path) -> Result<(Segment, OwnedFd), Code> {
         let bell = Blob(bell.as_os_str().as_bytes().to_vec());
         owned(self.keeper.create_inbox(tid, bell))
+    }
+
+    /// The host's count of awake tasks.
+    pub(crate) fn activity(&mut self) -> Result<OwnedFd, Code> {
+        owned(self.keeper.map(Tid::NONE, ACTIVITY_SEGMENT)).map(|(_, fd)| fd)
     }
 
     /// Answers a request of a task (or of somebody who is none).

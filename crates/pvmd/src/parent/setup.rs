@@ -2,7 +2,8 @@
 
 use super::Parent;
 use crate::config::{ParentOptions, Places};
-use crate::launch::child::Surroundings;
+use crate::launch::child::Stack;
+use crate::launch::task::Surroundings;
 use crate::log::Log;
 use crate::parent::poll::{Interest, Poll, Token};
 use crate::parent::program::Program;
@@ -110,17 +111,15 @@ fn surroundings(folder: &RuntimeDir, places: &Places) -> Result<Surroundings> {
     let files_raised = Rlimit { current: files.maximum, maximum: files.maximum };
     rustix::process::setrlimit(Resource::Nofile, files_raised)?;
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
-    let mut around = Surroundings {
+    Ok(Surroundings {
         socket: folder.socket(),
         home: places.home.clone(),
         root: places.root.clone(),
         null: null.into(),
         files,
-        files_raised,
-        low: Vec::new(),
-    };
-    around.reserve();
-    Ok(around)
+        environment: Surroundings::own_environment(),
+        stack: Stack::new(),
+    })
 }
 
 /// A socket that gets a byte for each of these signals.

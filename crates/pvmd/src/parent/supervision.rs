@@ -217,10 +217,7 @@ impl Parent {
                 request => self.segments.answer(self.daemon_tid, &request),
             };
             let Some(daemon) = &mut self.daemon else { return };
-            match fd {
-                Some(fd) => daemon.broker.push_with(id, &reply, fd),
-                None => daemon.broker.push(id, &reply),
-            }
+            daemon.broker.push_with(id, &reply, fd);
         }
         // The daemon waits for the answer, so there is room for it.
         if let Some(daemon) = &mut self.daemon {
@@ -235,7 +232,7 @@ impl Parent {
         let (Some(socket), Some((number, connection))) = (socket, task) else {
             return Reply::Failed { code: Code::NoTask };
         };
-        connection.stream.push_with(0, &Reply::Route { route }, socket);
+        connection.stream.push_with(0, &Reply::Route { route }, [socket]);
         self.touched.insert(number);
         Reply::Done
     }
