@@ -330,6 +330,30 @@ pub enum News {
     },
 }
 
+/// A group as its members see it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GroupState {
+    /// By instance; [`Tid::NONE`] marks a hole.
+    pub members: Vec<Tid>,
+    /// True once frozen.
+    pub frozen: bool,
+    /// True once a member of a frozen group has gone: no barrier of it can be met again.
+    pub defunct: bool,
+    /// Members that died and whose places nobody has taken.
+    pub lost: u32,
+}
+
+/// How members have gone since a group was shown last: the gravest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Departure {
+    /// Nobody has.
+    None,
+    /// One has left the group.
+    Left,
+    /// One is no task any more: a barrier that needs it is not met.
+    Gone,
+}
+
 /// What the shell is to do.
 #[expect(clippy::large_enum_variant, reason = "an act is made once and consumed at once")]
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -402,6 +426,15 @@ pub enum Act {
         from: Tid,
         /// The receiver.
         to: Tid,
+    },
+    /// A group changed: the tasks of this host are to see it before they see anything that follows from it.
+    Group {
+        /// Its name.
+        name: Blob,
+        /// What it is now; none if it is no more.
+        group: Option<GroupState>,
+        /// Whether somebody is no member any more.
+        departure: Departure,
     },
     /// Make a token with which one host may join. Answered with [`News::Token`] at once, and with
     /// [`News::HostReady`] when it has been used, or with [`News::HostFailed`].

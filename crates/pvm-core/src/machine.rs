@@ -19,6 +19,7 @@ mod plug;
 mod requests;
 mod routes;
 mod settling;
+mod showing;
 mod spawn;
 mod speaking;
 mod tasks;
@@ -130,6 +131,8 @@ impl Machine {
             let _known = machine.restore_record(key, value);
         }
         if *machine.joined.get() {
+            machine.groups.show_all();
+            machine.show_groups();
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_hosts();
@@ -192,6 +195,7 @@ impl Machine {
         self.end_calls();
         self.end_batches();
         self.end_changes();
+        self.end_group_changes();
         for asker in self.pending.take_overdue(now.0) {
             self.fail(asker, Code::HostFail);
         }
@@ -332,6 +336,8 @@ impl Machine {
             }
             Asker::Again { request } => self.serve_again(request, reply),
             Asker::Change { change, place } => self.change_ordered(change, place, &reply),
+            Asker::Joined { change } => self.group_changed(change, reply),
+            Asker::Shown { change, host } => self.group_shown(change, host),
             Asker::Settled { change, host } => self.change_settled(change, host, &reply),
             Asker::Kept { addition, place, host } => self.host_kept(addition, place, host, &reply),
             Asker::Load { weighing, host } => self.load_told(weighing, host, reply),
@@ -356,6 +362,7 @@ impl Machine {
     /// Puts out the records that changed, and the end if it has come.
     fn finish(&mut self) {
         self.leave_if_empty();
+        self.show_groups();
         let mut changes = Vec::new();
         self.joined.take_changes(&mut changes);
         self.consensus.take_changes(&mut changes);

@@ -103,7 +103,13 @@ impl Host {
         let only_old = |output: &Output| {
             let said = matches!(
                 output,
-                Output::Act(Act::Say { .. } | Act::Hosts { .. } | Act::Flush | Act::Drain { .. })
+                Output::Act(
+                    Act::Say { .. }
+                        | Act::Hosts { .. }
+                        | Act::Flush
+                        | Act::Drain { .. }
+                        | Act::Group { .. }
+                )
             );
             said || matches!(output, Output::Effect(Effect::Log { .. }))
         };

@@ -13,7 +13,7 @@
 
 use crate::activity::Activity;
 use crate::segment::{Mapping, PAGE};
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::Arc;
 
 /// Lanes share the 62 bits by their place modulo this.
@@ -78,6 +78,18 @@ impl Header {
             return Marked::Wake;
         }
         Marked::Awake
+    }
+
+    /// Something changed that is no message and that the owner may wait for: true if it sleeps and it is the
+    /// caller's part to ring. PAIRS WITH: the owner's fence between `arm` and its last look.
+    pub fn wake(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.is_armed() && self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0
+    }
+
+    /// Owner: between `arm` and a last look at what is no message. PAIRS WITH: `wake`.
+    pub fn look_again() {
+        fence(Ordering::SeqCst);
     }
 
     /// Sender: the owner is gone.

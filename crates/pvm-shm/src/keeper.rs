@@ -12,6 +12,7 @@ use crate::credit::{Account, Charge, Limits};
 use crate::inbox::Inbox;
 use crate::lane::{CELL_SIZE, CELLS_FIRST, CELLS_MAX, HEADER_SIZE, Ring, segment_size};
 use crate::outbox::Broker;
+use crate::roster::Roster;
 use crate::segment::{self, Mapping, PAGE};
 use crate::slab;
 use crate::spill::HOLDER_BYTES;
@@ -34,6 +35,8 @@ enum Use {
     Lane(Tid, Tid, u32),
     /// Whose, and the page of holders.
     Slab(Tid, Arc<Mapping>),
+    /// Of the group with this name.
+    Roster(Blob),
     /// Whose trace ring.
     Recorder(Tid),
     /// Whose, under which number, and the page in front of the memory.
@@ -59,7 +62,8 @@ impl Use {
             | Self::Inbox
             | Self::Lane(..)
             | Self::Recorder(_)
-            | Self::Exposed(..) => None,
+            | Self::Exposed(..)
+            | Self::Roster(_) => None,
         }
     }
 
@@ -69,7 +73,11 @@ impl Use {
             Self::Slab(owner, _) => Some(Charge::Slab(*owner, size as u64)),
             Self::Spill(_, _, file) => Some(Charge::File(file.bytes)),
             Self::Lane(_, to, _) => Some(Charge::Cells(*to, cells_of(size))),
-            Self::Activity | Self::Inbox | Self::Recorder(_) | Self::Exposed(..) => None,
+            Self::Activity
+            | Self::Inbox
+            | Self::Recorder(_)
+            | Self::Exposed(..)
+            | Self::Roster(_) => None,
         }
     }
 }
@@ -118,6 +126,7 @@ pub struct Keeper {
     /// Slabs whose owner is gone.
     orphans: BTreeSet<SegmentId>,
     slabs: BTreeMap<Tid, BTreeSet<SegmentId>>,
+    rosters: BTreeMap<Blob, SegmentId>,
     activity: Activity,
     bytes: u64,
     bytes_max: u64,
@@ -142,6 +151,7 @@ impl Keeper {
             daemon: Tid::NONE,
             orphans: BTreeSet::new(),
             slabs: BTreeMap::new(),
+            rosters: BTreeMap::new(),
             activity: Activity::new(Arc::new(mapping)),
             bytes: Activity::SIZE as u64,
             bytes_max,
@@ -239,7 +249,7 @@ impl Keeper {
             | Use::Exposed(owner, ..) => {
                 segment.owner = owner;
             }
-            Use::Activity | Use::Inbox => {}
+            Use::Activity | Use::Inbox | Use::Roster(_) => {}
         }
         Ok((segment, &kept.fd))
     }
@@ -456,6 +466,39 @@ impl Keeper {
         }
     }
 
+    /// The inbox of a task, and its doorbell: for whoever wakes it.
+    ///
+    /// # Errors
+    /// [`Code::NoTask`].
+    pub fn map_inbox(&self, of: Tid) -> Result<(Segment, &OwnedFd), Code> {
+        let found = self.boxes.get(&of).ok_or(Code::NoTask)?;
+        let (segment, fd) = self.segment(found.segment)?;
+        Ok((Segment { doorbell: found.doorbell.clone(), ..segment }, fd))
+    }
+
+    /// The roster of a group.
+    ///
+    /// # Errors
+    /// [`Code::NoGroup`]: it has no members here, or none at all.
+    pub fn map_group(&self, name: &Blob) -> Result<(Segment, &OwnedFd), Code> {
+        self.segment(*self.rosters.get(name).ok_or(Code::NoGroup)?)
+    }
+
+    /// A roster for a group, or the one that it has. Only the daemon writes rosters.
+    ///
+    /// # Errors
+    /// [`Code::Denied`], [`Code::NoMem`].
+    pub fn open_group(&mut self, asker: Tid, name: &Blob) -> Result<(Segment, &OwnedFd), Code> {
+        if !asker.is_daemon() {
+            return Err(Code::Denied);
+        }
+        if !self.rosters.contains_key(name) {
+            let id = self.create(Roster::SIZE, |_| Ok(Use::Roster(name.clone())))?;
+            self.rosters.insert(name.clone(), id);
+        }
+        self.map_group(name)
+    }
+
     /// The lanes into a task's inbox that were opened after the `after`-th.
     ///
     /// # Errors
@@ -489,6 +532,10 @@ impl Keeper {
                 // A reader may still hold the descriptor, if not the mapping.
                 self.orphans.insert(id);
                 self.sweep();
+            }
+            Some(Use::Roster(name)) if asker.is_daemon() => {
+                self.rosters.remove(&name.clone());
+                self.delete(id);
             }
             _ => {}
         }
@@ -631,5 +678,14 @@ impl Broker for KeeperBroker<'_> {
     }
     fn drop_segment(&mut self, id: SegmentId) {
         self.keeper.drop_segment(self.tid, id);
+    }
+    fn map_inbox(&mut self, of: Tid) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.map_inbox(of).and_then(owned)
+    }
+    fn map_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.map_group(name).and_then(owned)
+    }
+    fn open_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.open_group(self.tid, name).and_then(owned)
     }
 }

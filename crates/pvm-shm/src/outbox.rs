@@ -11,7 +11,7 @@ use crate::slab::{Descriptor, Pool, Slab};
 use crate::spill::{Draft, Spill};
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::spread::{self, Receiver};
-use pvm_wire::{Code, Envelope, Tid};
+use pvm_wire::{Blob, Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::collections::BTreeMap;
@@ -35,6 +35,18 @@ pub trait Broker {
     fn list_lanes(&mut self, after: u32) -> Result<Vec<Segment>, Code>;
     /// The caller needs this one no more.
     fn drop_segment(&mut self, id: SegmentId);
+    /// The inbox of a task of this host, to wake it. `NoTask` if there is none.
+    fn map_inbox(&mut self, _of: Tid) -> Result<(Segment, OwnedFd), Code> {
+        Err(Code::NotImpl)
+    }
+    /// The roster of a group. `NoGroup` if there is none.
+    fn map_group(&mut self, _name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        Err(Code::NotImpl)
+    }
+    /// A roster for a group, or the one that it has: for the daemon.
+    fn open_group(&mut self, _name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        Err(Code::NotImpl)
+    }
 }
 
 /// Maps a segment that came with its description.

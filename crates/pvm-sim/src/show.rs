@@ -115,12 +115,14 @@ fn command(command: &Command) -> String {
         Command::JoinGroup { group, tid } => format!("{tid} joins {}", group.to_text()),
         Command::LeaveGroup { group, tid } => format!("{tid} leaves {}", group.to_text()),
         Command::TaskGone { tid } => format!("{tid} is gone"),
+        Command::TaskLeft { tid } => format!("{tid} leaves its groups"),
         other => format!("{other:?}"),
     }
 }
 
 fn request(request: &Request) -> String {
     match request {
+        Request::Shown { number } => format!("is command {number} shown?"),
         Request::Settled { epoch } => format!("is change {epoch} known?"),
         Request::Load => "how busy?".to_owned(),
         Request::Tasks { place } => format!("tasks of {place}"),
@@ -207,7 +209,7 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
 /// What the shell is told, but for what is said: that is written down as it crosses the link.
 pub(crate) fn act(act: &Act) -> Option<String> {
     Some(match act {
-        Act::Say { .. } | Act::Drain { .. } => return None,
+        Act::Say { .. } | Act::Drain { .. } | Act::Group { .. } => return None,
         Act::ReleaseRoute { from, to } => {
             format!("what {from} sent directly to {to} goes by the link")
         }

@@ -274,6 +274,11 @@ choice! {
             /// The task.
             tid: Tid,
         },
+        /// A task has left the machine in order: its memberships end.
+        100 => TaskLeft {
+            /// The task.
+            tid: Tid,
+        },
         /// A host gets no new tasks from now on, or gets them again.
         12 => DrainHost {
             /// Which.

@@ -456,6 +456,27 @@ choice! {
             /// False with `PvmDontRoute`.
             allowed: bool,
         },
+        /// The inbox of a task of this host, to wake it.
+        100 => MapInbox {
+            /// Which task.
+            of: Tid,
+        },
+        /// The roster of a group, if it has members on this host.
+        101 => MapGroup {
+            /// Which group.
+            group: Blob,
+        },
+        /// From a daemon to its parent: a roster for a group, or the one that it has.
+        102 => OpenGroup {
+            /// Which group.
+            group: Blob,
+        },
+        /// Between hosts: to be answered once what the command of this number did to groups is shown to the tasks
+        /// there.
+        103 => Shown {
+            /// The command.
+            number: u64,
+        },
         /// From a daemon to its parent: hand this, and the socket beside it, to a task.
         62 => GiveRoute {
             /// The task.

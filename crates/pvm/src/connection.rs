@@ -258,4 +258,10 @@ impl Broker for Connection {
         // Answered like the others, so that answers and requests stay paired.
         let _ = self.ask(&Request::DropSegment { id });
     }
+    fn map_inbox(&mut self, of: Tid) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapInbox { of })
+    }
+    fn map_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapGroup { group: name.clone() })
+    }
 }

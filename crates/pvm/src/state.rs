@@ -6,6 +6,7 @@ use crate::buffer::{Prepared, Store};
 use crate::connection::Connection;
 use crate::order::Order;
 use crate::probe::Negotiation;
+use crate::rosters::Rosters;
 use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use pvm_core::{Mailbox, MessageKey, Pattern};
@@ -44,6 +45,7 @@ pub(crate) struct State {
     /// What has come from tasks of other hosts.
     order: Order<Arrived>,
     pub(crate) routes: Routes,
+    pub(crate) groups: Rosters,
     /// Looks that found nothing.
     fruitless: u32,
     pub(crate) probes: Arc<Probes>,
@@ -71,6 +73,7 @@ impl State {
             sequences: Recent::new(),
             order: Order::new(),
             routes: Routes::new(me),
+            groups: Rosters::default(),
             fruitless: 0,
             probes,
             told: 0,

@@ -41,15 +41,6 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// The task that buffers take their slabs from.
 static CURRENT: Leaked<Task> = Leaked::none();
 
-/// The members of a group.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Members {
-    /// By instance number; [`Tid::NONE`] marks a hole.
-    pub tids: Vec<Tid>,
-    /// True once `pvm_freezegroup` fixed them.
-    pub frozen: bool,
-}
-
 /// A process's membership, from `pvm_mytid` to `pvm_exit`. Never freed, so that a blocking call
 /// holds nothing that longjmp could leak. All methods may be called from any thread.
 #[derive(Debug)]
@@ -71,6 +62,8 @@ pub struct Task {
     other_descriptors: [RawFd; 2],
     /// What a send does that finds no credit.
     policy: AtomicU32,
+    /// Threads that look at rosters.
+    group_waits: AtomicU32,
 }
 
 impl Task {
@@ -125,6 +118,7 @@ impl Task {
             looked: AtomicU64::new(0),
             other_descriptors,
             policy: AtomicU32::new(Policy::Spill as u32),
+            group_waits: AtomicU32::new(0),
         }));
         task.set_policy(Policy::of_environment())?;
         CURRENT.set(task);
@@ -424,7 +418,7 @@ impl Task {
 
     /// What has arrived so far: take it, then look, then [`Task::wait`].
     pub fn token(&self) -> WaitToken {
-        WaitToken(self.generation.load(Ordering::Acquire))
+        WaitToken::new(self.generation.load(Ordering::Acquire))
     }
 
     /// Waits until something arrived after the token was taken; a signal ends it, too. False if
@@ -531,23 +525,24 @@ impl Task {
         Ok(Inside { state: self.state.enter()?, task: self })
     }
 
-    /// The members of a group.
-    ///
-    /// # Errors
-    /// [`Code::NoGroup`] and others of the machine.
-    pub fn members(&self, group: &[u8]) -> Result<Members, Code> {
-        match self.request(&Request::GroupMembers { group: Blob(group.to_vec()) })? {
-            Reply::Members { tids, frozen } => Ok(Members { tids, frozen }),
-            _ => Err(Code::DSysErr),
-        }
+    /// Takes what has arrived out of the lanes, so that a wait for something else may sleep.
+    pub(crate) fn pull(&self) -> Result<(), Code> {
+        self.enter()?.pull(self.is_alone());
+        Ok(())
     }
 
-    /// Waits until `count` members (-1: all) have called it.
-    ///
-    /// # Errors
-    /// [`Code::Mismatch`], [`Code::NotInGroup`] and others of the machine.
-    pub fn barrier(&self, group: &[u8], count: i32) -> Result<(), Code> {
-        self.request(&Request::Barrier { group: Blob(group.to_vec()), count }).map(|_| ())
+    /// From now on rosters stay mapped, as this thread looks at one. Left by longjmp it never ends, which
+    /// costs no more than the memory of groups that are gone.
+    pub(crate) fn begin_group_wait(&self) {
+        self.group_waits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn end_group_wait(&self) {
+        self.group_waits.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_group_waits(&self) -> bool {
+        self.group_waits.load(Ordering::Relaxed) != 0
     }
 }
 

@@ -5,9 +5,9 @@
 //! others on a word that it bumps. The wait holds no lock and no value with a destructor, so a
 //! signal handler may leave it by longjmp.
 
-use crate::sys;
+use crate::sys::{self, Pinned};
 use pvm_shm::activity::Activity;
-use pvm_shm::inbox::Inbox;
+use pvm_shm::inbox::{Header, Inbox};
 use pvm_shm::watch::Watch;
 use pvm_wire::Code;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Longest spin. A sleeping receiver costs its sender and itself about 5 us, so a partner that
@@ -73,8 +73,44 @@ impl Deadline {
 }
 
 /// What had arrived when it was taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WaitToken(pub(crate) u32);
+#[derive(Clone, Copy, Debug)]
+pub struct WaitToken {
+    pub(crate) generation: u32,
+    watched: Option<Watched>,
+}
+
+impl WaitToken {
+    pub(crate) const fn new(generation: u32) -> Self {
+        Self { generation, watched: None }
+    }
+
+    /// The same, for a wait that a change of a word ends as well.
+    pub(crate) const fn with(self, watched: Watched) -> Self {
+        Self { watched: Some(watched), ..self }
+    }
+
+    fn is_over(self) -> bool {
+        self.watched.is_some_and(Watched::has_changed)
+    }
+}
+
+/// A word in a roster, and what it was.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watched {
+    word: Pinned<AtomicU64>,
+    mask: u64,
+    value: u64,
+}
+
+impl Watched {
+    pub(crate) const fn new(word: &AtomicU64, mask: u64, value: u64) -> Self {
+        Self { word: Pinned::new(word), mask, value }
+    }
+
+    fn has_changed(self) -> bool {
+        self.word.get().load(Ordering::Acquire) & self.mask != self.value
+    }
+}
 
 /// What a task's threads wait on.
 #[derive(Debug)]
@@ -144,7 +180,8 @@ impl Waiter {
             let arrived = || {
                 has_come()
                     || self.inbox.header().has_pending()
-                    || generation.load(Ordering::Acquire) != token.0
+                    || generation.load(Ordering::Acquire) != token.generation
+                    || token.is_over()
             };
             arrived() || self.spin(&arrived, deadline)
         });
@@ -233,7 +270,7 @@ impl Waiter {
             Deadline::Never | Deadline::Now => relay,
         };
         self.others.fetch_add(1, Ordering::SeqCst);
-        sys::futex_wait(generation, token.0, Some(until));
+        sys::futex_wait(generation, token.generation, Some(until));
         self.others.fetch_sub(1, Ordering::AcqRel);
         if deadline.passed() { Woken::Late } else { Woken::Look }
     }
@@ -247,7 +284,8 @@ impl Waiter {
         if !self.arm() {
             return Ok(Woken::Look);
         }
-        if generation.load(Ordering::SeqCst) != token.0 {
+        Header::look_again();
+        if generation.load(Ordering::SeqCst) != token.generation || token.is_over() {
             self.inbox.disarm(&self.activity);
             return Ok(Woken::Look);
         }

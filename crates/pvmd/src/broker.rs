@@ -142,4 +142,10 @@ impl Broker for ParentBroker {
         // Nothing can be done about a refusal, and a dead parent is noticed elsewhere.
         let _ = self.ask(&Request::DropSegment { id });
     }
+    fn map_inbox(&mut self, of: Tid) -> Result<(Segment, OwnedFd), Code> {
+        self.segment(&Request::MapInbox { of })
+    }
+    fn open_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        self.segment(&Request::OpenGroup { group: name.clone() })
+    }
 }

@@ -2,14 +2,16 @@
 //! hosts send goes out to them.
 
 use crate::broker::ParentBroker;
+use crate::rosters::Rosters;
 use anyhow::{Context as _, Result};
+use pvm_core::io::{Departure, GroupState};
 use pvm_shm::inbox::Inbox as Segment;
 use pvm_shm::segment::Mapping;
 use pvm_shm::spill::Draft;
 use pvm_shm::transit::{LaneNumber, Parcel};
 use pvm_shm::{Body, Outbox, Sent, Slab, Transit};
 use pvm_wire::route::Route;
-use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use pvm_wire::{Blob, Code, Envelope, HostIndex, Tid};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,11 +24,12 @@ pub(crate) struct Inbox {
     transit: Transit,
     outbox: Outbox,
     bell: UnixDatagram,
+    rosters: Rosters,
 }
 
 impl Inbox {
     /// Asks the parent for the daemon's inbox and binds its doorbell.
-    pub(crate) fn open(mut broker: ParentBroker) -> Result<Self> {
+    pub(crate) fn open(mut broker: ParentBroker, host: HostIndex) -> Result<Self> {
         let (segment, fd) = broker.inbox()?;
         let mapping = Mapping::new(&fd, usize::try_from(segment.size)?, true)?;
         let path = Path::new(std::str::from_utf8(&segment.doorbell.0)?);
@@ -38,7 +41,7 @@ impl Inbox {
         transit.inbox().start(outbox.activity());
         // A daemon before this one may have died asleep, or with lanes in its hands.
         transit.inbox().disarm(outbox.activity());
-        Ok(Self { broker, transit, outbox, bell })
+        Ok(Self { broker, transit, outbox, bell, rosters: Rosters::new(host) })
     }
 
     /// The lanes that have something new, and the hosts that they lead to.
@@ -79,6 +82,16 @@ impl Inbox {
     /// The lanes of a task to a host.
     pub(crate) fn lanes_of(&mut self, sender: Tid, host: HostIndex) -> Vec<LaneNumber> {
         self.transit.lanes_of(&mut self.broker, sender, host)
+    }
+
+    /// Shows the tasks of this host a group.
+    pub(crate) fn show_group(
+        &mut self,
+        name: &Blob,
+        group: Option<GroupState>,
+        departure: Departure,
+    ) {
+        self.rosters.show((&mut self.broker, &self.outbox), name, group, departure);
     }
 
     /// About to wait; false if something has come meanwhile.

@@ -20,6 +20,7 @@ mod log;
 mod parent;
 mod ports;
 mod processes;
+mod rosters;
 mod runtime_dir;
 mod shell;
 mod starter;

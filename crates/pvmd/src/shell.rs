@@ -225,6 +225,10 @@ impl Shell {
         while let Some(output) = placed.machine.poll_output() {
             match output {
                 Output::Effect(effect) => effects.push(effect),
+                // Before anybody hears what follows from it.
+                Output::Act(Act::Group { name, group, departure }) => {
+                    placed.inbox.show_group(&name, group, departure);
+                }
                 Output::Act(act) => acts.push(act),
             }
         }
@@ -264,6 +268,8 @@ impl Shell {
             }
             // Whoever was started is let in when it is in the table of hosts.
             Act::Admit { .. } => {}
+            // Shown before the effects.
+            Act::Group { .. } => {}
             Act::Invite { ticket, line } => self.invite(ticket, &line).await?,
             Act::HosterSaid { ticket, answer } => self.hoster_said(ticket, &answer).await?,
             Act::Token { ticket, mark, seconds } => {

@@ -2,6 +2,7 @@
 
 use super::{Machine, number};
 use crate::barrier::{Purpose, Waiting};
+use crate::io::Act;
 use crate::pending::Asker;
 use pvm_wire::peer::Command;
 use pvm_wire::request::{GroupInfo, Reply, Request};
@@ -14,10 +15,10 @@ impl Machine {
         match request {
             Request::JoinGroup { group } => {
                 self.known_everywhere(tid);
-                self.propose(asker, Command::JoinGroup { group, tid });
+                self.change_group(asker, Command::JoinGroup { group, tid });
             }
             Request::LeaveGroup { group } => {
-                self.propose(asker, Command::LeaveGroup { group, tid });
+                self.change_group(asker, Command::LeaveGroup { group, tid });
             }
             request if self.consensus.is_first() => self.serve_at_home(asker, tid, request),
             Request::Barrier { .. } | Request::FreezeGroup { .. } => {
@@ -98,9 +99,22 @@ impl Machine {
     }
 
     /// A task is gone that was a member of groups, perhaps.
-    pub(super) fn leave_all_groups(&mut self, tid: Tid) {
-        for name in self.groups.task_gone(tid) {
+    pub(super) fn leave_all_groups(&mut self, tid: Tid, died: bool) {
+        for name in self.groups.task_gone(tid, died) {
             self.member_gone(&name, tid, true);
+        }
+    }
+    /// A task leaves the machine in order: nobody has to make its place good.
+    pub(super) fn leave_groups_of(&mut self, tid: Tid) {
+        if self.groups.iter().any(|(_, group)| group.has(tid)) {
+            self.propose(Asker::Nobody, Command::TaskLeft { tid });
+        }
+    }
+
+    /// Puts out what has changed in groups, for the tasks of this host.
+    pub(super) fn show_groups(&mut self) {
+        for (name, group, departure) in self.groups.take_unshown() {
+            self.act(Act::Group { name, group, departure });
         }
     }
 }

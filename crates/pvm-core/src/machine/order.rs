@@ -55,7 +55,10 @@ impl Machine {
             _ => None,
         };
         let outcome = self.outcome(command, ours.then_some(ticket));
+        // One after the other: a place that is left and taken at once was free for a moment.
+        self.show_groups();
         self.tell_awaiting();
+        self.tell_onlookers();
         if let Some(proposal) = ours.then(|| self.pending.proposals.remove(&ticket)).flatten() {
             match (proposal.want, &outcome) {
                 (Some(want), Reply::Failed { code: Code::NotFound }) => {
@@ -110,9 +113,13 @@ impl Machine {
                 done(left)
             }
             Command::FreezeGroup { group } => number(self.groups.freeze(&group)),
+            Command::TaskLeft { tid } => {
+                self.leave_all_groups(tid, false);
+                Reply::Done
+            }
             Command::TaskGone { tid } => {
                 self.registry.task_gone(tid);
-                self.leave_all_groups(tid);
+                self.leave_all_groups(tid, true);
                 Reply::Done
             }
         }

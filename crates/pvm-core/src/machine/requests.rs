@@ -124,6 +124,7 @@ impl Machine {
             Request::KnowHosts { lines } => self.propose(asker, Command::KnowHosts { lines }),
             Request::Load => self.answer(asker, Reply::Load { load: self.load() }),
             Request::Settled { epoch } => self.await_epoch(asker, epoch),
+            Request::Shown { number } => self.await_shown(asker, number),
             Request::Notify { kind, cancel, context, tag, count, tids } => {
                 let of = crate::notify::Watch {
                     owner: tid,

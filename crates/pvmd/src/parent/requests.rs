@@ -129,6 +129,9 @@ impl Parent {
             | Request::MapSegment { .. }
             | Request::ListLanes { .. }
             | Request::DropSegment { .. }
+            | Request::MapInbox { .. }
+            | Request::MapGroup { .. }
+            | Request::OpenGroup { .. }
             | Request::OpenRecorder { .. }
             | Request::MapRecorder { .. }
             | Request::Expose { .. }

@@ -82,6 +82,9 @@ impl Segments {
                 self.standstill.clear(asker);
                 return Ok((Reply::Done, None));
             }
+            Request::MapInbox { of } => keeper.map_inbox(of),
+            Request::MapGroup { ref group } => keeper.map_group(group),
+            Request::OpenGroup { ref group } => keeper.open_group(asker, group),
             Request::MapSegment { id } => keeper.map(asker, id),
             Request::ListLanes { after } => {
                 let lanes = keeper.list_lanes(asker, after)?;

@@ -184,7 +184,7 @@ impl Shell {
     pub(super) async fn place(&mut self, place: Place, records: &[(Blob, Blob)]) -> Result<()> {
         self.uplink.tell(&host_frame(place)).await?;
         let broker = self.begin.broker.take().context("a host has one place")?;
-        let inbox = Inbox::open(broker)?;
+        let inbox = Inbox::open(broker, place.host)?;
         let config = Config {
             host: place.host,
             first: place.first,
