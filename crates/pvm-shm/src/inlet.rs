@@ -1,9 +1,9 @@
 //! The receiving half of a process: the lanes into its inbox.
 
+use crate::broker::{Broker, map};
 use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{self, Popped, Ring, Room};
 use crate::mappings::Mappings;
-use crate::outbox::{Broker, map};
 use crate::slab::{Descriptor, SlabView};
 use crate::spill::SpillView;
 use crate::watch::{Retired, SLOTS, Watch};

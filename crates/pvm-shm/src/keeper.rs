@@ -8,10 +8,10 @@
 mod owned;
 
 use crate::activity::Activity;
+use crate::broker::Broker;
 use crate::credit::{Account, Charge, Limits};
 use crate::inbox::Inbox;
 use crate::lane::{CELL_SIZE, CELLS_FIRST, CELLS_MAX, HEADER_SIZE, Ring, segment_size};
-use crate::outbox::Broker;
 use crate::roster::Roster;
 use crate::segment::{self, Mapping, PAGE};
 use crate::slab;

@@ -15,6 +15,7 @@
 pub mod activity;
 pub mod barrier;
 mod bells;
+pub mod broker;
 pub mod credit;
 pub mod exposed;
 pub mod inbox;
@@ -37,9 +38,10 @@ pub mod transit;
 pub mod watch;
 
 pub use bells::Bells;
+pub use broker::Broker;
 pub use inlet::{Inlet, Payload};
 pub use keeper::Keeper;
-pub use outbox::{Body, Broker, Outbox, Pushed, Sent};
+pub use outbox::{Body, Outbox, Pushed, Sent};
 pub use pair::PairLane;
 pub use roster::Roster;
 pub use slab::{Pool, Slab};

@@ -9,6 +9,7 @@
 
 mod buffer;
 mod connection;
+mod credit;
 pub mod group;
 pub mod locate;
 mod members;
@@ -27,6 +28,7 @@ mod task;
 mod wait;
 
 pub use buffer::{Buffer, Remains};
+pub use credit::Policy;
 pub use members::Members;
 pub use memory::Memory;
 pub use probe::Negotiation;
@@ -37,5 +39,5 @@ pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way}
 pub use route::stream::read_route;
 pub use sys::gate::{Gate, GateGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
-pub use task::{Policy, Task, after_fork};
+pub use task::{Task, after_fork};
 pub use wait::{Deadline, WaitToken};

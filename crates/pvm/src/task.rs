@@ -5,16 +5,14 @@ mod pressure;
 mod probes;
 mod routes;
 
-pub use crate::task::pressure::Policy;
-
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
+use crate::credit::{Policy, Sending};
 use crate::memory::Memories;
 use crate::route::watch_too;
 use crate::state::State;
 use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
-use crate::task::pressure::Sending;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
 use pvm_core::{MessageKey, Pattern};

@@ -1,7 +1,8 @@
 //! Daemons and hosts that end.
 
+use super::observation::{members, now_s};
+use super::row::Row;
 use super::watchers::{Watchers, stalls, start};
-use super::{Row, members, now_s};
 use crate::{Hosts, eventually};
 use std::time::Duration;
 
