@@ -16,6 +16,8 @@ const SILENT: u32 = 64;
 /// Now and then the inbox is asked before the watched rings: a quick sender must not keep the others
 /// out for ever.
 const TURN: u32 = 32;
+/// After so many messages without an answer a stream is expected.
+const STREAM: u32 = 8;
 /// What one lane may hold at most when all is gathered; a ring has no more cells.
 const GATHERED_MAX: u32 = lane::CELLS_MAX;
 
@@ -57,6 +59,17 @@ impl Bytes for Payload {
     }
 }
 
+/// What a look at one place gave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Glance<T> {
+    /// What was looked for.
+    Taken(T),
+    /// Nothing is there.
+    Nothing,
+    /// Something is there, or may be, for which one has to look properly.
+    More,
+}
+
 #[derive(Debug)]
 struct LaneIn {
     receiver: lane::Receiver,
@@ -93,6 +106,8 @@ pub struct Inlet {
     retired: Retired,
     /// Counts the messages.
     turn: u32,
+    /// Messages that were taken the short way since this process last sent one.
+    streak: u32,
     /// Room that the last look did not need.
     spare: Option<Box<Room>>,
 }
@@ -119,6 +134,7 @@ impl Inlet {
             watch,
             watched: [Watched::default(); SLOTS],
             turn: 0,
+            streak: 0,
             spare: None,
         }
     }
@@ -131,6 +147,18 @@ impl Inlet {
     /// What a thread that waits looks at.
     pub const fn watch(&self) -> &Arc<Watch> {
         &self.watch
+    }
+
+    /// The process has sent something.
+    #[inline(always)]
+    pub const fn has_spoken(&mut self) {
+        self.streak = 0;
+    }
+
+    /// True where messages stream in that are not answered one by one.
+    #[inline]
+    pub const fn is_streaming(&self) -> bool {
+        self.streak >= STREAM
     }
 
     /// Messages that were dropped because they made no sense.
@@ -173,6 +201,37 @@ impl Inlet {
             return Some(arrival);
         }
         if self.turn.is_multiple_of(TURN) { self.next_watched(broker) } else { None }
+    }
+
+    /// The short way of [`Inlet::next`] for a message that rides in its cell, lies next in a watched
+    /// lane and is wanted: its payload goes to `room`. The inbox itself is not looked at.
+    #[inline(always)]
+    pub fn take_wanted(
+        &mut self,
+        wants: impl Fn(&Envelope) -> bool,
+        room: &mut Room,
+    ) -> Glance<(Envelope, usize)> {
+        let turn = self.turn.wrapping_add(1);
+        if turn.is_multiple_of(TURN) || !self.gathered.is_empty() {
+            return Glance::More;
+        }
+        for slot in 0..SLOTS {
+            let Some(place) = self.watched[slot].place else { continue };
+            let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
+            let sender = lane.sender;
+            let own = |e: &Envelope| e.src == sender && !e.is_spread() && wants(e);
+            if let Some(taken) = lane.receiver.pop_wanted(own, room) {
+                self.watch.set(slot, &lane.receiver);
+                (self.turn, self.watched[slot].last) = (turn, turn);
+                self.streak = self.streak.saturating_add(1);
+                return Glance::Taken(taken);
+            }
+            if lane.receiver.is_ready() {
+                return Glance::More;
+            }
+        }
+        // What the inbox told of before is still to be read.
+        if self.ready == 0 { Glance::Nothing } else { Glance::More }
     }
 
     fn next_watched(&mut self, broker: &mut dyn Broker) -> Option<Arrival> {

@@ -13,6 +13,7 @@
 //! taken for hostile: an index is read once and checked, no reference to bytes is formed.
 
 pub mod activity;
+pub mod bytes;
 pub mod inbox;
 pub mod inlet;
 mod keeper;
@@ -27,7 +28,7 @@ pub mod sync;
 pub mod transit;
 pub mod watch;
 
-pub use inlet::{Inlet, Payload};
+pub use inlet::{Glance, Inlet, Payload};
 pub use keeper::Keeper;
 pub use outbox::{Body, Broker, Outbox, Pushed, Sent};
 pub use pair::PairLane;

@@ -179,6 +179,15 @@ impl Outbox {
         }
     }
 
+    /// The short way of [`Outbox::send`] for a message that rides in its cell, by a lane that stands and
+    /// has room. None if there is no such lane: then `send` must do it.
+    #[inline(always)]
+    pub fn send_inline(&mut self, to: Tid, envelope: &Envelope, payload: &[u8]) -> Option<Sent> {
+        let lane = self.lanes.get_mut(to)?;
+        lane.sender.push(lane::Kind::Inline, envelope, payload).ok()?;
+        Some(self.tell(to))
+    }
+
     /// Puts one message for several tasks of another host on the way there.
     ///
     /// # Errors
@@ -369,26 +378,23 @@ impl Outbox {
             next.sender.push(kind, envelope, payload).expect("an empty ring has room");
             *lane = next;
         }
+        Ok(self.tell(to))
+    }
+
+    /// Something was published in the lane to `to`, which stands.
+    #[inline]
+    fn tell(&mut self, to: Tid) -> Sent {
+        let Some(lane) = self.lanes.get(to) else { return Sent::Gone };
         let header = lane.inbox.header();
         // Seldom written while the ring is watched, so this look costs no cache line's way.
         if lane.sender.is_watched() && !header.is_closed() {
-            return Ok(Sent::Delivered);
+            return Sent::Delivered;
         }
-        match header.mark(lane.place) {
-            Marked::Awake => Ok(Sent::Delivered),
-            Marked::Wake => {
-                self.activity.woke();
-                if let Some(doorbell) = &lane.doorbell {
-                    // A full or missing doorbell means that the receiver is awake or gone.
-                    let _ = rustix::net::sendto(&self.bell, b"!", SendFlags::DONTWAIT, doorbell);
-                }
-                Ok(Sent::Delivered)
-            }
-            Marked::Closed => {
-                self.lanes.remove(to);
-                Ok(Sent::Gone)
-            }
+        if self.mark(&lane.inbox, lane.place, lane.doorbell.as_ref()) {
+            return Sent::Delivered;
         }
+        self.lanes.remove(to);
+        Sent::Gone
     }
 }
 

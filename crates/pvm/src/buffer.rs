@@ -6,6 +6,7 @@
 
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
+use pvm_shm::bytes::copy_slice;
 use pvm_shm::lane::{INLINE_MAX, Room};
 use pvm_shm::slab::SlabView;
 use pvm_shm::{Payload, Slab};
@@ -125,20 +126,63 @@ impl Buffer {
     }
 
     /// Empties it for another message. Memory of its own is used again.
+    #[inline(always)]
     pub fn begin(&mut self, encoding: Encoding) {
-        let Store::Small(bytes) = std::mem::replace(&mut self.store, Store::Heap(Vec::new()))
-        else {
+        if !matches!(self.store, Store::Small(_)) {
             *self = Self::new(encoding);
             return;
-        };
+        }
         self.envelope = Envelope::new(Tid::NONE, Tid::NONE, 0, 0);
         self.encoding = encoding;
-        self.store = Store::Small(bytes);
         self.size = 0;
-        self.runs = RunList::new();
+        self.runs.clear();
         self.cursor = Cursor::new();
         self.in_place.clear();
         self.sealed = false;
+    }
+
+    /// The memory for a message that rides in its cell, where there is such.
+    #[inline(always)]
+    pub(crate) fn room(&mut self) -> Option<&mut Room> {
+        match &mut self.store {
+            Store::Small(room) => Some(room),
+            _ => None,
+        }
+    }
+
+    /// True for a message that [`Buffer::fill_inline`] takes: bytes as they are, of this layout.
+    #[inline(always)]
+    pub(crate) fn is_plain(envelope: &Envelope) -> bool {
+        let described = match envelope.encoding.has_runs() {
+            true => envelope.run_count <= 1,
+            false => envelope.first_run == 0,
+        };
+        described && envelope.layout == Layout::NATIVE && envelope.runs(&[]).is_ok()
+    }
+
+    /// Becomes a message whose bytes lie in [`Buffer::room`]. It is plain.
+    #[inline(always)]
+    pub(crate) fn fill_inline(&mut self, envelope: Envelope, size: usize) {
+        self.envelope = envelope;
+        self.encoding = envelope.encoding;
+        self.size = size;
+        self.runs = envelope.runs(&[]).unwrap_or_default();
+        self.cursor = Cursor::new();
+        self.in_place.clear();
+        self.sealed = false;
+    }
+
+    /// What a message that rides in its cell sends: its description and its data. None if it does not,
+    /// or if it is more than that.
+    #[inline(always)]
+    pub(crate) fn inline(&self) -> Option<(Envelope, &[u8])> {
+        let Store::Small(bytes) = &self.store else { return None };
+        if self.encoding == Encoding::InPlace || self.encoding.has_runs() && self.runs.len() > 1 {
+            return None;
+        }
+        let mut envelope = self.envelope;
+        envelope.describe(self.encoding, self.size, &self.runs);
+        Some((envelope, bytes.get(..self.size)?))
     }
 
     /// Becomes a message as it arrived, made readable on this machine; false if its run list does not
@@ -213,14 +257,23 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Code::NoMem`]; [`Code::NotImpl`] for an in-place message.
-    #[inline]
+    #[inline(always)]
     pub fn pack(&mut self, kind: Kind, items: &[u8]) -> Result<(), Code> {
         debug_assert!(items.len().is_multiple_of(kind.size()));
         if self.encoding == Encoding::InPlace {
             return Err(Code::NotImpl);
         }
-        self.append(items)?;
-        self.note(kind, items.len() / kind.size());
+        let end = self.size + items.len();
+        match &mut self.store {
+            Store::Small(small) if end <= INLINE_MAX => {
+                copy_slice(items, &mut small[self.size..end]);
+                self.size = end;
+            }
+            _ => self.append(items)?,
+        }
+        if self.encoding.has_runs() {
+            self.runs.push(kind, items.len() / kind.size());
+        }
         Ok(())
     }
 
@@ -285,10 +338,18 @@ impl Buffer {
     /// # Errors
     /// [`Code::NoData`] if there are fewer; then nothing is read. [`Code::BadMsg`] for raw data of a machine
     /// that lays such items out otherwise.
-    #[inline]
+    #[inline(always)]
     pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
         if !foreign::can_read(&self.envelope, self.encoding, kind) {
             return Err(Code::BadMsg);
+        }
+        if let Store::Small(bytes) = &self.store
+            && let Some(from) =
+                self.cursor.pass(&self.runs, (self.encoding, self.size), kind, out.len())
+            && let Some(from) = bytes.get(from..from + out.len())
+        {
+            copy_slice(from, out);
+            return Ok(());
         }
         let data = Data { store: &self.store, size: self.size };
         let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };

@@ -22,6 +22,7 @@ mod wait;
 
 pub use buffer::{Buffer, Remains};
 pub use pvm_core::{MessageKey, Pattern};
+pub use pvm_shm::Glance;
 #[doc(hidden)]
 pub use route::stream::read_route;
 pub use sys::gate::{Gate, GateGuard, trust_alone};
