@@ -95,13 +95,17 @@ pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, 
     }
 }
 
-/// The same into a buffer; false if there is none.
+/// The same into a buffer; false if there is none. `waits`: the caller stays until it has one.
 #[inline]
 pub(crate) fn receive_into(
     task: &Task,
     pattern: &Pattern,
+    waits: bool,
     buffer: &mut Buffer,
 ) -> Result<bool, Code> {
+    if !is_possible() && waits {
+        return task.receive_awaited(pattern, buffer);
+    }
     if !is_possible() {
         return task.receive_into(pattern, buffer);
     }

@@ -218,6 +218,13 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     // Taken before the look: what comes behind it ends the wait.
     let waiting = session::current().map(|task| (task, task.token()));
     let mut seen = receive_inline(tid, tag);
+    if let Glance::Taken(id) = seen {
+        return id;
+    }
+    let awaited = session::current().filter(|_| limit == Limit::Never);
+    if let Some(task) = awaited {
+        task.await_message(Some(&pattern(session::context(), tid, tag)));
+    }
     if seen == Glance::Nothing
         && limit != Limit::Now
         && let Some((task, token)) = waiting
@@ -225,10 +232,14 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     {
         seen = receive_inline(tid, tag);
     }
-    match seen {
+    let id = match seen {
         Glance::Taken(id) => id,
         Glance::Nothing | Glance::More => receive_any(name, tid, tag, limit),
+    };
+    if let Some(task) = awaited {
+        task.await_message(None);
     }
+    id
 }
 
 /// The long way.
@@ -242,7 +253,9 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
                     return Ok(Look::Handler(due));
                 }
                 let wanted = pattern(session::context(), tid, tag);
-                let id = buffer::receive(|buffer| held::receive_into(task, &wanted, buffer))?;
+                let waits = limit == Limit::Never;
+                let id =
+                    buffer::receive(|buffer| held::receive_into(task, &wanted, waits, buffer))?;
                 Ok(id.map_or(Look::Nothing, Look::Done))
             })
             .map_err(Stop::from),

@@ -6,11 +6,12 @@
 //! every reader has struck itself out (or died).
 
 use crate::activity::Activity;
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{CELLS_MAX, Ring, segment_size};
 use crate::outbox::Broker;
 use crate::segment::{self, Mapping, PAGE};
 use crate::slab;
+use crate::stream;
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::{Blob, Code, Tid};
 use rustix::fd::OwnedFd;
@@ -333,6 +334,11 @@ impl Keeper {
     pub fn remove_sender(&mut self, tid: Tid) {
         self.orphan_lanes(|(from, _)| from == tid);
         if let Some(slabs) = self.slabs.remove(&tid) {
+            for id in &slabs {
+                if let Some(Use::Slab(_, page)) = self.segments.get(id).map(|kept| &kept.purpose) {
+                    stream::leave(page);
+                }
+            }
             self.orphans.extend(slabs);
         }
     }
@@ -348,6 +354,8 @@ impl Keeper {
                     && let Some(Some(lane)) = lanes.get_mut(*place as usize)
                 {
                     lane.orphan = true;
+                    // What it was still writing is dropped at the next look.
+                    receiver.inbox.header().put_back(1 << (*place % LANE_BITS));
                     released.extend(lane.segments.iter().copied().filter(|_| to.is_task()));
                 }
                 !gone((from, to))

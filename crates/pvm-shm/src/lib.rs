@@ -24,6 +24,7 @@ mod pair;
 pub mod recent;
 pub mod segment;
 pub mod slab;
+pub mod stream;
 pub mod sync;
 pub mod transit;
 pub mod watch;

@@ -15,6 +15,10 @@ use pvm_wire::{
     foreign,
 };
 
+/// In-place messages from here on are read while they are written, where the receiver waits for them: with
+/// less, telling how far it is costs more than it brings.
+const STREAM_MIN: usize = 32 << 10;
+
 /// Where the bytes lie.
 #[derive(Debug)]
 pub(crate) enum Store {
@@ -154,10 +158,10 @@ impl Buffer {
     #[inline(always)]
     pub(crate) fn is_plain(envelope: &Envelope) -> bool {
         let described = match envelope.encoding.has_runs() {
-            true => envelope.run_count <= 1,
+            true => envelope.run_count <= 1 && envelope.runs(&[]).is_ok(),
             false => envelope.first_run == 0,
         };
-        described && envelope.layout == Layout::NATIVE && envelope.runs(&[]).is_ok()
+        described && envelope.layout == Layout::NATIVE
     }
 
     /// Becomes a message whose bytes lie in [`Buffer::room`]. It is plain.
@@ -166,7 +170,10 @@ impl Buffer {
         self.envelope = envelope;
         self.encoding = envelope.encoding;
         self.size = size;
-        self.runs = envelope.runs(&[]).unwrap_or_default();
+        match envelope.encoding.has_runs() {
+            true => self.runs = envelope.runs(&[]).unwrap_or_default(),
+            false => self.runs.clear(),
+        }
         self.cursor = Cursor::new();
         self.in_place.clear();
         self.sealed = false;
@@ -353,7 +360,12 @@ impl Buffer {
         }
         let data = Data { store: &self.store, size: self.size };
         let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
-        self.cursor.read(body, kind, out)
+        let read = self.cursor.read(body, kind, out);
+        match &self.store {
+            // Its sender has died in the middle of it.
+            Store::Received(view) if view.is_broken() => Err(Code::NoData),
+            _ => read,
+        }
     }
 
     /// Reads a string, without its NUL.
@@ -623,6 +635,17 @@ impl Buffer {
         }
     }
 
+    /// The pieces of an in-place message that is worth being read while it is written.
+    pub(crate) fn stream(&self) -> Option<(Envelope, usize, &[ProgramMemory])> {
+        let size = self.sent_size();
+        if self.in_place.is_empty() || size < STREAM_MIN {
+            return None;
+        }
+        let mut envelope = self.envelope;
+        envelope.describe(self.sent_encoding(), size, &self.runs);
+        Some((envelope, size, &self.in_place))
+    }
+
     /// What is to be sent now: for in-place data a copy of their own, as the program may change
     /// them when the send returns.
     pub(crate) fn prepare(&mut self) -> Result<(Envelope, Prepared<'_>), Code> {
@@ -660,6 +683,9 @@ impl Buffer {
             Store::Received(view) => {
                 let mut bytes = vec![0; size];
                 view.read(0, &mut bytes);
+                if view.is_broken() {
+                    return Err(Code::NoData);
+                }
                 bytes.extend(list);
                 Prepared::Bytes(&[], bytes)
             }

@@ -5,6 +5,7 @@ use crate::connection::Connection;
 use crate::order::Order;
 use crate::route::direct::{Direct, Source};
 use crate::route::{Arrived, DONT_ROUTE, Routes};
+use crate::sys::memory::ProgramMemory;
 use pvm_core::{Mailbox, Pattern};
 use pvm_shm::lane::{INLINE_MAX, Room};
 use pvm_shm::recent::Recent;
@@ -16,6 +17,8 @@ use pvm_wire::{Code, Envelope, HostIndex, Tid};
 use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
 
+/// An in-place message is told of each time so many bytes more are written: they are in the cache still.
+const STEP: usize = 16 << 10;
 /// Of so many fruitless looks one goes to the host as well.
 const LOOKS: u32 = 64;
 
@@ -102,6 +105,47 @@ impl State {
         }
         self.inlet.has_spoken();
         true
+    }
+
+    /// Sends an in-place message to a task of this host that waits for it, which reads while this writes.
+    /// False if it does not wait.
+    pub(crate) fn send_stream(
+        &mut self,
+        mut envelope: Envelope,
+        (size, pieces): (usize, &[ProgramMemory]),
+    ) -> Result<bool, Code> {
+        let to = envelope.dst;
+        if !self.outbox.is_awaited(to, &envelope) {
+            return Ok(false);
+        }
+        let mut slab = self.outbox.slab(&mut self.connection, size)?;
+        envelope.sequence = self.next_number(to);
+        if self.outbox.begin_stream(to, &envelope, &mut slab).is_none() {
+            return Ok(false);
+        }
+        let mut at = 0;
+        for piece in pieces {
+            for step in piece.bytes().chunks(STEP) {
+                slab.write(at, step);
+                at += step.len();
+                slab.fill_stream(at);
+            }
+        }
+        if self.outbox.end_stream(to) == Sent::Delivered {
+            self.sequences.insert(to, envelope.sequence);
+        }
+        Ok(true)
+    }
+
+    /// The message that is waited for, if it is being written just now.
+    pub(crate) fn take_stream(&mut self, pattern: &Pattern) -> Option<(Envelope, Waiting)> {
+        let plain = self.arrivals.is_empty() && self.mailbox.find(pattern).is_none();
+        if !plain || self.routes.is_asking() || !self.routes.open.is_empty() {
+            return None;
+        }
+        let wants = |envelope: &Envelope| Buffer::is_plain(envelope) && pattern.matches(envelope);
+        let (envelope, payload) = self.inlet.take_stream(&mut self.connection, wants)?;
+        Some((envelope, Store::from(payload)))
     }
 
     /// The short way of [`State::find`] for a small message that lies next in a lane that is watched.

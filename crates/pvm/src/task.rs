@@ -246,6 +246,17 @@ impl Task {
                 return Ok(());
             }
         }
+        if to.host() == self.tid().host()
+            && to != self.tid()
+            && let Some((described, size, pieces)) = buffer.stream()
+        {
+            let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
+            if self.live()?.enter()?.send_stream(envelope, (size, pieces))? {
+                let sent = buffer.envelope_mut();
+                (sent.tag, sent.dst) = (tag, to);
+                return Ok(());
+            }
+        }
         self.send_all(buffer, &[to], tag, context)
     }
 
@@ -328,6 +339,30 @@ impl Task {
         }
         self.rewatch(&mut state, found.is_none());
         Ok(found)
+    }
+
+    /// [`Task::receive_into`] for who waits until it comes: a message that its sender is still writing will do,
+    /// too.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    pub fn receive_awaited(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
+        if self.is_alone() {
+            let mut state = self.live()?.enter()?;
+            if let Some((envelope, store)) = state.take_stream(pattern)
+                && buffer.fill(envelope, store)
+            {
+                return Ok(true);
+            }
+        }
+        self.receive_into(pattern, buffer)
+    }
+
+    /// Says what this task waits for, or that it waits no more: a hint for who sends much.
+    #[inline]
+    pub fn await_message(&self, pattern: Option<&Pattern>) {
+        let wanted = pattern.map(|pattern| (pattern.context, pattern.source, pattern.tag));
+        self.waiter.inbox.wish().set(wanted);
     }
 
     /// The short way of [`Task::receive_into`]: a small message that lies next in a busy lane. If it gives

@@ -29,8 +29,6 @@ const LOOKS: u32 = 64;
 /// sleeper is woken by the network as quickly as it could look.
 const ROUTED_SPIN: Duration = Duration::from_micros(20);
 const ROUTED_LOOKS: u32 = 16;
-/// After so many rounds of looks, some 5 us, each further one gives the core away once.
-const ROUNDS_ALONE: u32 = 4;
 /// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
 const YIELDS: u32 = 16;
 /// Threads that wait while another one sleeps on the doorbell look again this often, in case
@@ -215,7 +213,6 @@ impl Waiter {
         let mut start = None;
         let routed = self.routes.load(Ordering::Relaxed) >= 0;
         let (looks, longest) = if routed { (ROUTED_LOOKS, ROUTED_SPIN) } else { (LOOKS, SPIN) };
-        let mut rounds = 0;
         while self.activity.count() <= self.cores {
             for _ in 0..looks {
                 if arrived() {
@@ -225,11 +222,6 @@ impl Waiter {
             }
             if self.has_routed() {
                 return true;
-            }
-            // Others than tasks may want this core, the partner's among them.
-            rounds += 1;
-            if rounds > ROUNDS_ALONE {
-                rustix::thread::sched_yield();
             }
             let now = Instant::now();
             if now - *start.get_or_insert(now) > longest || deadline.passed() {

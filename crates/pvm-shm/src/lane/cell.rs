@@ -20,6 +20,9 @@ pub enum Kind {
     Slab = 2,
     /// No message: the lane goes on in the segment that the payload names.
     Moved = 3,
+    /// A message whose body lies in a slab that may still be written; the payload is a descriptor and the
+    /// number of the slot.
+    Stream = 4,
 }
 
 /// A place for one message.

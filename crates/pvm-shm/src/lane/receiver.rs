@@ -62,23 +62,40 @@ impl Receiver {
     #[inline]
     pub fn pop(&mut self, room: &mut Room) -> Option<Popped> {
         let popped = self.pop_ahead(room);
-        if popped.is_none() || self.position - self.reported > self.walk.cells as u64 / 4 {
+        if popped.is_none() {
             self.report();
+        } else {
+            self.report_now_and_then();
         }
         popped
+    }
+
+    /// Tells the sender how far this end is, if much has been read since.
+    #[inline]
+    pub(crate) fn report_now_and_then(&mut self) {
+        if self.position - self.reported > self.walk.cells as u64 / 4 {
+            self.report();
+        }
     }
 
     /// The next complete cell, which stays the sender's until it is confirmed: a receiver that
     /// takes over from this one gets it again.
     #[inline]
     pub fn pop_ahead(&mut self, room: &mut Room) -> Option<Popped> {
+        let popped = self.peek(room)?;
+        self.step();
+        Some(popped)
+    }
+
+    /// The next complete cell, which stays the next one.
+    #[inline]
+    pub fn peek(&self, room: &mut Room) -> Option<Popped> {
         let cell = self.walk.next()?;
-        let next = self.position + 1;
         // PAIRS WITH: `Sender::publish`.
-        if cell.stamp.load(Ordering::Acquire) != next as u32 {
+        if cell.stamp.load(Ordering::Acquire) != (self.position as u32).wrapping_add(1) {
             return None;
         }
-        let popped = cell.content.with(|content| {
+        Some(cell.content.with(|content| {
             // SAFETY: raw reads of plain bytes inside the cell. A sender that writes although
             // the cell is published spoils its own message.
             unsafe {
@@ -86,7 +103,7 @@ impl Receiver {
                 let mut size = usize::from(head.size).min(INLINE_MAX);
                 let mut from = (&raw const (*content).payload).cast::<u8>();
                 let mut envelope = head.envelope();
-                if head.kind == Kind::Slab as u8 {
+                if head.kind == Kind::Slab as u8 || head.kind == Kind::Stream as u8 {
                     let extent: Extent = from.cast::<Extent>().read();
                     size = size.saturating_sub(EXTENT_SIZE);
                     from = from.add(EXTENT_SIZE);
@@ -101,10 +118,14 @@ impl Receiver {
                 copy(from, room.as_mut_ptr(), size);
                 Popped { kind: head.kind, envelope, size }
             }
-        });
-        self.position = next;
+        }))
+    }
+
+    /// Goes on behind what [`Receiver::peek`] gave.
+    #[inline]
+    pub fn step(&mut self) {
+        self.position += 1;
         self.walk.advance();
-        Some(popped)
     }
 
     /// Takes the next complete cell if it holds a whole message of at most [`INLINE_MAX`] bytes that
