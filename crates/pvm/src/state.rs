@@ -3,7 +3,7 @@
 use crate::buffer::{Buffer, Prepared, Store};
 use crate::connection::Connection;
 use crate::order::Order;
-use crate::route::direct::{Direct, Source};
+use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use crate::sys::memory::ProgramMemory;
 use pvm_core::{Mailbox, Pattern};
@@ -14,7 +14,7 @@ use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsRawFd as _, OwnedFd};
 use std::collections::VecDeque;
 
 /// An in-place message is told of each time so many bytes more are written: they are in the cache still.
@@ -247,15 +247,15 @@ impl State {
             Pushed::Kept => {}
         }
         self.sequences.insert(to, envelope.sequence);
-        let source = match body {
-            Prepared::Bytes(data, list) => Source::Bytes(data, list),
-            Prepared::Slab(slab) => Source::Slab(slab),
-            Prepared::Copy(slab) => Source::Slab(slab),
+        let mut put = |offset: usize, out: &mut [u8]| match body {
+            Prepared::Bytes(data, list) => join(data, list, offset, out),
+            Prepared::Slab(slab) => slab.read(offset, out),
+            Prepared::Copy(slab) => slab.read(offset, out),
         };
         let Self { outbox, connection, routes, order, arrivals, .. } = self;
         let mut slab = |size| outbox.slab(connection, size).ok();
         let sent = routes.with(to, (order, arrivals), &mut slab, |direct, heard, around| {
-            direct.send(&envelope, source, heard, around)
+            direct.send(&envelope, &mut put, heard, around)
         });
         self.news |= !self.arrivals.is_empty();
         if matches!(sent, Some(Err(_))) {
@@ -308,7 +308,8 @@ impl State {
         // The new one counts: whatever the old one has not brought goes by the daemons.
         self.break_route(peer);
         let Ok(pair) = self.outbox.open_pair(&mut self.connection, peer) else { return };
-        let Some(direct) = Direct::new(self.me, route, socket, pair) else { return };
+        let limit = self.routes.limit();
+        let Some(direct) = Direct::new(self.me, route, (socket, pair), limit) else { return };
         if self.routes.descriptor().is_none() {
             return;
         }
@@ -335,6 +336,13 @@ impl State {
         for notice in notices {
             self.news = true;
             self.mailbox.insert(notice, Store::Heap(Vec::new()));
+        }
+    }
+
+    /// In the child of a fork: the sockets are its parent's.
+    pub(crate) fn close_routes(&self) {
+        for direct in self.routes.open.values() {
+            crate::sys::close(direct.socket.as_raw_fd());
         }
     }
 
@@ -437,6 +445,15 @@ impl State {
             self.mailbox.insert(envelope, store);
         }
     }
+}
+
+/// Copies what lies from an offset on in two pieces, one behind the other.
+fn join(first: &[u8], second: &[u8], offset: usize, out: &mut [u8]) {
+    let split = first.len().saturating_sub(offset).min(out.len());
+    let (front, back) = out.split_at_mut(split);
+    front.copy_from_slice(&first[offset.min(first.len())..][..split]);
+    let from = (offset + split).saturating_sub(first.len());
+    back.copy_from_slice(&second[from..from + back.len()]);
 }
 
 /// A prepared body as the lanes take it.

@@ -658,6 +658,11 @@ pub fn after_fork() {
     if let Some(task) = CURRENT.get() {
         task.alive.store(false, Ordering::Release);
         CURRENT.clear(task);
+        // A thread of the parent may have been at work there; then they stay open until exec, as routes are shut down
+        // by their end, not by their last descriptor.
+        if let Some(state) = task.state.enter_if_free() {
+            state.close_routes();
+        }
         let watch = task.watch.get().map(AsRawFd::as_raw_fd);
         let descriptors = task.other_descriptors.iter().copied();
         let routes = Some(task.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
