@@ -190,7 +190,9 @@ static void lead(int messages)
 int main(int argc, char **argv)
 {
 	CHECK(argc >= 3);
-	self = argv[0];
+	static char path[4096];
+	CHECK(realpath(argv[0], path));
+	self = path;
 	file = argv[2];
 	snprintf(count, sizeof count, "%s", argv[1]);
 	CALL(pvm_mytid());

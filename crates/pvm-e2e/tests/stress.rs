@@ -14,9 +14,8 @@ fn tasks_killed_and_stopped_at_random_cost_nobody_a_message_and_leave_no_memory(
     eprintln!("{}", output.out.replace('\n', ", "));
     assert!(output.number("deaths ") >= 20.0, "{}", output.out);
     assert!(output.number("stops ") >= 20.0, "{}", output.out);
-    let returned = eventually(Duration::from_secs(20), || {
-        process::segments(machine.parent()).0 <= before
-    });
+    let returned =
+        eventually(Duration::from_secs(20), || process::segments(machine.parent()).0 <= before);
     let after = process::segments(machine.parent()).0;
     assert!(returned, "{before} segments before, {after} after\n{}", machine.log());
     machine.halt();
