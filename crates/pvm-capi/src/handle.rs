@@ -3,7 +3,10 @@
 //! A handle is a number of the buffer table, so both interfaces can be mixed. No call prints, keeps
 //! an error or has a current buffer; each answers a status.
 
+mod limits;
 mod machine;
+mod memory;
+mod probes;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
@@ -23,7 +26,7 @@ use crate::slot::Slot;
 use crate::{globals, group, message, session};
 
 /// `NEOPVM_INTERFACE`
-const INTERFACE: i32 = 1;
+const INTERFACE: i32 = 2;
 
 /// `struct neopvm_info`
 #[repr(C)]

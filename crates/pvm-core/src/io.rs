@@ -22,6 +22,7 @@
 pub use pvm_wire::peer::HostFacts;
 use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Failure, Reply, Request, Role, Welcome};
+use pvm_wire::route::Secret;
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
 
 /// A connection to the local socket, numbered by the parent and never used twice.
@@ -105,6 +106,24 @@ choice! {
             /// Absolute path of the program.
             path: Blob,
         },
+        /// What became of [`Effect::Upgrade`].
+        130 => Upgraded {
+            /// As it was given.
+            mark: Blob,
+            /// The version that ran.
+            from: String,
+            /// The version that runs now.
+            to: String,
+            /// Why it is still the old program; empty if it is not.
+            failure: String,
+        },
+        /// What [`Effect::Ask`] asked.
+        110 => Answered {
+            /// Which question.
+            ticket: u64,
+            /// The answer.
+            reply: Reply,
+        },
     }
 
     /// What the parent is to do. Those of one event are applied together.
@@ -174,8 +193,22 @@ choice! {
             /// Its value, or none if it is gone.
             value: Option<Blob>,
         },
+        /// A request about a task's segments: the parent, which keeps them, answers with `Answered`.
+        110 => Ask {
+            /// To tell the answers apart.
+            ticket: u64,
+            /// The question.
+            request: Request,
+        },
         /// The machine ends: kill all tasks, remove all files, go.
         10 => End,
+        /// Replace the daemon by another program; answered by `Upgraded`, told to the new one.
+        130 => Upgrade {
+            /// To be given back.
+            mark: Blob,
+            /// Absolute path, or empty for the host's own.
+            program: Blob,
+        },
     }
 }
 
@@ -200,6 +233,9 @@ record! {
         pub fed: bool,
         /// True if output and error output are told apart (`pvm run`); otherwise one pipe.
         pub split_output: bool,
+        /// True if it leads a group of processes and signals for it go to all of them: what a person has started
+        /// with `pvm run` may be a shell that waits for the task.
+        pub group: bool,
         /// With `PvmTaskDebug`: the debugger to run it under, else empty.
         pub debugger: Blob,
         /// Not zero where a tasker will start it: the program is only looked for, and answered
@@ -270,6 +306,13 @@ pub enum News {
         tid: Tid,
         /// The host.
         host: HostIndex,
+    },
+    /// What [`Act::Token`] asked for.
+    Token {
+        /// As it was given.
+        mark: Blob,
+        /// The token's text.
+        token: Secret,
     },
     /// A route that [`Act::Route`] asked for could not be made.
     NoRoute {
@@ -359,6 +402,21 @@ pub enum Act {
         from: Tid,
         /// The receiver.
         to: Tid,
+    },
+    /// Make a token with which one host may join. Answered with [`News::Token`] at once, and with
+    /// [`News::HostReady`] when it has been used, or with [`News::HostFailed`].
+    Token {
+        /// To tell the answers apart.
+        ticket: u64,
+        /// To be given back with the token.
+        mark: Blob,
+        /// How long it is good.
+        seconds: u32,
+    },
+    /// A host has spoken in another one's name: its link is dropped.
+    Distrust {
+        /// Which.
+        host: HostIndex,
     },
     /// The host table changed: who is in, with their addresses and keys.
     Hosts {

@@ -27,10 +27,12 @@ mod plugs;
 mod records;
 mod registry;
 mod session;
+mod standstill;
 mod tasks;
 mod time;
 
 pub use machine::{Config, Machine};
 pub use mailbox::{Mailbox, MessageKey};
 pub use pattern::Pattern;
+pub use standstill::Standstill;
 pub use time::Time;

@@ -9,6 +9,7 @@ mod groups;
 mod joining;
 mod leaving;
 mod members;
+mod memory;
 mod names;
 mod notices;
 mod order;
@@ -19,7 +20,10 @@ mod requests;
 mod routes;
 mod settling;
 mod spawn;
+mod speaking;
 mod tasks;
+mod token;
+mod upgrade;
 mod weighing;
 
 use crate::Time;
@@ -244,6 +248,10 @@ impl Machine {
             Event::Wrote { tid, stream, bytes } => self.wrote(tid, stream, bytes),
             Event::OutputEnded { tid } => self.output_ended(tid),
             Event::Found { tid, path } => self.found(tid, &path),
+            Event::Upgraded { mark, from, to, failure } => {
+                self.upgraded(&mark, Reply::Upgraded { from, to, failure });
+            }
+            Event::Answered { ticket, reply } => self.answered(ticket, reply),
         }
     }
 
@@ -275,6 +283,7 @@ impl Machine {
             News::Invited { ticket, login, options, command, vmid } => {
                 self.invited(ticket, [options, login, command, vmid]);
             }
+            News::Token { mark, token } => self.token_made(&mark, token),
             News::NoRoute { local, peer } => self.no_route(local, peer),
             News::Drained { tid, host } => self.drained(tid, host),
             News::BadPeer => self.bad_peers += 1,

@@ -22,6 +22,10 @@ pub const LANE_BITS: u32 = 62;
 const LANES: u64 = (1 << LANE_BITS) - 1;
 const CLOSED: u64 = 1 << 62;
 const ARMED: u64 = 1 << 63;
+/// Where the word of the probe points lies: behind the header.
+const PROBES_AT: usize = 64;
+/// Where the owner's wish lies.
+const WISH_AT: usize = 192;
 
 /// What lies at the start of an inbox's segment. All on one cache line.
 #[derive(Debug)]
@@ -70,6 +74,8 @@ impl Wish {
             && (from & ANY_TAG != 0 || what as u32 == envelope.tag.cast_unsigned())
     }
 }
+/// Behind it, on a cache line of its own: what a sender looks at only when its ring is full.
+const UNMATCHED_OFFSET: usize = 128;
 
 /// What became of the wish to sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -201,12 +207,39 @@ impl Inbox {
     /// What the owner waits for.
     pub fn wish(&self) -> &Wish {
         // SAFETY: atomics only.
-        unsafe { self.mapping.view(size_of::<Header>()) }
+        unsafe { self.mapping.view(WISH_AT) }
+    }
+
+    /// The word that the owner's probe points look at: 0 while they note nothing. On a cache line
+    /// that nobody writes otherwise.
+    pub fn probes(&self) -> &AtomicU32 {
+        // SAFETY: an atomic, valid for any bits.
+        unsafe { self.mapping.view(PROBES_AT) }
+    }
+
+    /// Anybody: from now on the owner's probe points note something, or nothing (0).
+    pub fn set_probes(&self, mask: u32) {
+        self.probes().store(mask, Ordering::Relaxed);
     }
 
     /// Lanes ever opened.
     pub fn opened(&self) -> u32 {
         self.header().opened.load(Ordering::Acquire)
+    }
+
+    fn unmatched_word(&self) -> &AtomicU32 {
+        // SAFETY: an atomic, valid for any bits.
+        unsafe { self.mapping.view(UNMATCHED_OFFSET) }
+    }
+
+    /// Owner: so many messages wait outside of their lanes, roughly.
+    pub fn tell_unmatched(&self, count: u32) {
+        self.unmatched_word().store(count, Ordering::Relaxed);
+    }
+
+    /// Keeper: how many messages wait outside of their lanes. Who lies here slows its own senders.
+    pub fn unmatched(&self) -> u32 {
+        self.unmatched_word().load(Ordering::Relaxed)
     }
 
     /// Keeper: one more lane was opened. PAIRS WITH: `opened` behind the bit of that lane.

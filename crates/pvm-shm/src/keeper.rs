@@ -5,17 +5,23 @@
 //! with the task; a lane out of it stays until the receiver has read it; its slabs stay until
 //! every reader has struck itself out (or died).
 
+mod owned;
+
 use crate::activity::Activity;
+use crate::credit::{Account, Charge, Limits};
 use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{CELLS_MAX, Ring, segment_size};
+use crate::lane::{CELL_SIZE, CELLS_FIRST, CELLS_MAX, HEADER_SIZE, Ring, segment_size};
 use crate::outbox::Broker;
 use crate::segment::{self, Mapping, PAGE};
 use crate::slab;
+use crate::spill::HOLDER_BYTES;
 use crate::stream;
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::{Blob, Code, Tid};
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Lanes of senders that are gone are looked after when there are this many of an inbox.
@@ -29,6 +35,49 @@ enum Use {
     Lane(Tid, Tid, u32),
     /// Whose, and the page of holders.
     Slab(Tid, Arc<Mapping>),
+    /// Whose trace ring.
+    Recorder(Tid),
+    /// Whose, under which number, and the page in front of the memory.
+    Exposed(Tid, u32, Arc<Mapping>),
+    /// The same for a file that lies beside it.
+    Spill(Tid, Arc<Mapping>, File),
+}
+
+/// A file: to be written by its owner, and to be read by others.
+#[derive(Debug)]
+struct File {
+    writer: OwnedFd,
+    reader: OwnedFd,
+    bytes: u64,
+}
+
+impl Use {
+    /// Whose it is and who reads it, of what senders own.
+    const fn holders(&self) -> Option<(Tid, &Arc<Mapping>)> {
+        match self {
+            Self::Slab(owner, holders) | Self::Spill(owner, holders, _) => Some((*owner, holders)),
+            Self::Activity
+            | Self::Inbox
+            | Self::Lane(..)
+            | Self::Recorder(_)
+            | Self::Exposed(..) => None,
+        }
+    }
+
+    /// What it was charged as.
+    const fn charge(&self, size: usize) -> Option<Charge> {
+        match self {
+            Self::Slab(owner, _) => Some(Charge::Slab(*owner, size as u64)),
+            Self::Spill(_, _, file) => Some(Charge::File(file.bytes)),
+            Self::Lane(_, to, _) => Some(Charge::Cells(*to, cells_of(size))),
+            Self::Activity | Self::Inbox | Self::Recorder(_) | Self::Exposed(..) => None,
+        }
+    }
+}
+
+/// Cells of a ring in a segment of this size.
+const fn cells_of(size: usize) -> u64 {
+    ((size - HEADER_SIZE) / CELL_SIZE) as u64
 }
 
 #[derive(Debug)]
@@ -73,6 +122,9 @@ pub struct Keeper {
     activity: Activity,
     bytes: u64,
     bytes_max: u64,
+    account: Account,
+    /// Where files are made.
+    folders: Vec<PathBuf>,
 }
 
 impl Keeper {
@@ -94,7 +146,21 @@ impl Keeper {
             activity: Activity::new(Arc::new(mapping)),
             bytes: Activity::SIZE as u64,
             bytes_max,
+            account: Account::default(),
+            folders: Vec::new(),
         })
+    }
+
+    /// What may be taken, and where messages that find no memory may go: the first of these folders
+    /// in which a file can be made.
+    pub fn limit(&mut self, limits: Limits, folders: Vec<PathBuf>) {
+        self.account.limit(limits);
+        self.folders = folders;
+    }
+
+    /// What is taken now: bytes of slabs, bytes of files, cells of lanes.
+    pub fn taken(&self) -> (u64, u64, u64) {
+        self.account.taken()
     }
 
     /// Bytes of all segments.
@@ -113,14 +179,24 @@ impl Keeper {
         purpose: impl FnOnce(&OwnedFd) -> Result<Use, Code>,
     ) -> Result<SegmentId, Code> {
         let size = size.checked_next_multiple_of(PAGE).ok_or(Code::NoMem)?;
+        self.check_room(size)?;
+        let fd = segment::create(size).map_err(|_| Code::NoMem)?;
+        let purpose = purpose(&fd)?;
+        self.adopt(fd, size, purpose)
+    }
+
+    fn check_room(&mut self, size: usize) -> Result<(), Code> {
         if self.bytes.saturating_add(size as u64) > self.bytes_max {
             self.sweep();
         }
         if self.bytes.saturating_add(size as u64) > self.bytes_max {
             return Err(Code::NoMem);
         }
-        let fd = segment::create(size).map_err(|_| Code::NoMem)?;
-        let purpose = purpose(&fd)?;
+        Ok(())
+    }
+
+    fn adopt(&mut self, fd: OwnedFd, size: usize, purpose: Use) -> Result<SegmentId, Code> {
+        self.check_room(size)?;
         let id = self.next;
         self.next += 1;
         self.bytes += size as u64;
@@ -131,6 +207,9 @@ impl Keeper {
     fn delete(&mut self, id: SegmentId) {
         if let Some(kept) = self.segments.remove(&id) {
             self.bytes -= kept.size as u64;
+            if let Some(charge) = kept.purpose.charge(kept.size) {
+                self.account.give_back(charge);
+            }
         }
     }
 
@@ -155,7 +234,12 @@ impl Keeper {
                     segment.doorbell = receiver.doorbell.clone();
                 }
             }
-            Use::Slab(owner, _) => segment.owner = owner,
+            Use::Slab(owner, _)
+            | Use::Spill(owner, ..)
+            | Use::Recorder(owner)
+            | Use::Exposed(owner, ..) => {
+                segment.owner = owner;
+            }
             Use::Activity | Use::Inbox => {}
         }
         Ok((segment, &kept.fd))
@@ -227,7 +311,21 @@ impl Keeper {
             }
         };
         let size = segment_size(cells.clamp(4, CELLS_MAX));
-        let id = self.create(size, |_| Ok(Use::Lane(from, to, place)))?;
+        // What `create` makes of it.
+        let charge = Charge::Cells(to, cells_of(size.next_multiple_of(PAGE)));
+        if cells <= CELLS_FIRST || from == Tid::NONE {
+            // Whoever talks has a lane, and the host itself is never held up.
+            self.account.charge(charge);
+        } else {
+            self.account.take(charge, receiver.inbox.unmatched().into())?;
+        }
+        let id = match self.create(size, |_| Ok(Use::Lane(from, to, place))) {
+            Ok(id) => id,
+            Err(code) => {
+                self.account.give_back(charge);
+                return Err(code);
+            }
+        };
         let receiver = self.boxes.get_mut(&owner).expect("found above");
         if receiver.by_sender.insert((from, to), place).is_some() {
             let lane = receiver.lanes[place as usize].as_mut().expect("known by its sender");
@@ -249,15 +347,99 @@ impl Keeper {
     /// A segment for the slabs of a task.
     ///
     /// # Errors
-    /// [`Code::NoMem`].
+    /// [`Code::OutOfRes`] if there is no credit now, [`Code::NoMem`].
     pub fn open_slab(&mut self, owner: Tid, bytes: u64) -> Result<(Segment, &OwnedFd), Code> {
         let size = usize::try_from(bytes).map_err(|_| Code::NoMem)?.max(2 * PAGE);
-        let id = self.create(size, |fd| {
+        let size = size.checked_next_multiple_of(PAGE).ok_or(Code::NoMem)?;
+        let charge = Charge::Slab(owner, size as u64);
+        if owner == Tid::NONE {
+            // The host itself is never held up.
+            self.account.charge(charge);
+        } else if self.account.take(charge, 0).is_err() {
+            self.sweep();
+            self.account.take(charge, 0)?;
+        }
+        let made = self.create(size, |fd| {
             let holders = Mapping::new(fd, PAGE, true).map_err(|_| Code::NoMem)?;
             Ok(Use::Slab(owner, Arc::new(holders)))
-        })?;
+        });
+        self.owned(owner, made, charge)
+    }
+
+    /// A file for messages of a task, and the segment with the holders beside it.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRes`] if there is no credit now, or no folder for files at all.
+    /// [`Code::Overflow`] if the disk is full. [`Code::NoMem`].
+    pub fn open_spill(&mut self, owner: Tid, bytes: u64) -> Result<(Segment, &OwnedFd), Code> {
+        let bytes = bytes.checked_next_multiple_of(PAGE as u64).ok_or(Code::Overflow)?;
+        let charge = Charge::File(bytes);
+        if self.account.take(charge, 0).is_err() {
+            self.sweep();
+            self.account.take(charge, 0)?;
+        }
+        let made = self.create_file(bytes).and_then(|(writer, reader)| {
+            self.create(HOLDER_BYTES, |fd| {
+                let holders = Mapping::new(fd, HOLDER_BYTES, false).map_err(|_| Code::NoMem)?;
+                Ok(Use::Spill(owner, Arc::new(holders), File { writer, reader, bytes }))
+            })
+        });
+        self.owned(owner, made, charge)
+    }
+
+    /// A segment that was charged is its owner's now, if it was made.
+    fn owned(
+        &mut self,
+        owner: Tid,
+        made: Result<SegmentId, Code>,
+        charge: Charge,
+    ) -> Result<(Segment, &OwnedFd), Code> {
+        let id = made.inspect_err(|_| self.account.give_back(charge))?;
         self.slabs.entry(owner).or_default().insert(id);
         self.segment(id)
+    }
+
+    fn create_file(&self, bytes: u64) -> Result<(OwnedFd, OwnedFd), Code> {
+        let mut answer = Code::OutOfRes;
+        for folder in &self.folders {
+            match segment::create_file(folder, bytes) {
+                Ok(file) => return Ok(file),
+                Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) => answer = Code::Overflow,
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => return Err(Code::NoMem),
+                // Another folder may do.
+                Err(_) => {}
+            }
+        }
+        Err(answer)
+    }
+
+    /// The file beside a segment.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub fn map_spill(&self, asker: Tid, id: SegmentId) -> Result<(Segment, &OwnedFd), Code> {
+        match self.segments.get(&id).map(|kept| &kept.purpose) {
+            Some(Use::Spill(owner, _, file)) => {
+                let (segment, _) = self.segment(id)?;
+                let fd = if *owner == asker { &file.writer } else { &file.reader };
+                Ok((Segment { size: file.bytes, ..segment }, fd))
+            }
+            _ => Err(Code::NotFound),
+        }
+    }
+
+    /// Who would have to read so that a send finds credit again: the readers of the sender's own
+    /// memory, or those of all senders' memory and files.
+    pub fn readers(&self, sender: Option<Tid>) -> BTreeSet<Tid> {
+        let mut readers = BTreeSet::new();
+        for kept in self.segments.values() {
+            if let Some((owner, holders)) = kept.purpose.holders()
+                && sender.is_none_or(|sender| sender == owner)
+            {
+                slab::readers(holders, &mut readers);
+            }
+        }
+        readers
     }
 
     /// A segment by its number: slabs and inboxes for all, a lane for its two ends.
@@ -269,6 +451,8 @@ impl Keeper {
             Some(Use::Lane(from, to, _)) if *from != asker && self.box_for(*to) != asker => {
                 Err(Code::Denied)
             }
+            // These have names of their own, and rights.
+            Some(Use::Exposed(..)) => Err(Code::Denied),
             _ => self.segment(id),
         }
     }
@@ -299,7 +483,7 @@ impl Keeper {
                 }
                 self.delete(id);
             }
-            Some(Use::Slab(owner, _)) if *owner == asker => {
+            Some(Use::Slab(owner, _) | Use::Spill(owner, ..)) if *owner == asker => {
                 if let Some(own) = self.slabs.get_mut(&asker) {
                     own.remove(&id);
                 }
@@ -321,8 +505,9 @@ impl Keeper {
             self.delete(own.segment);
         }
         self.remove_sender(tid);
+        self.remove_owned(tid);
         for kept in self.segments.values() {
-            if let Use::Slab(_, holders) = &kept.purpose {
+            if let Some((_, holders)) = kept.purpose.holders() {
                 slab::strike_out(holders, Some(tid));
             }
         }
@@ -378,8 +563,10 @@ impl Keeper {
             .iter()
             .copied()
             .filter(|id| match self.segments.get(id).map(|kept| &kept.purpose) {
-                Some(Use::Slab(_, holders)) => slab::strike_out(holders, None),
-                _ => true,
+                Some(purpose) => {
+                    purpose.holders().is_none_or(|(_, holders)| slab::strike_out(holders, None))
+                }
+                None => true,
             })
             .collect();
         for id in unread {
@@ -437,6 +624,12 @@ impl Broker for KeeperBroker<'_> {
     }
     fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
         self.keeper.open_slab(self.tid, bytes).and_then(owned)
+    }
+    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.open_spill(self.tid, bytes).and_then(owned)
+    }
+    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.map_spill(self.tid, id).and_then(owned)
     }
     fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
         self.keeper.map(self.tid, id).and_then(owned)

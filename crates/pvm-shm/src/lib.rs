@@ -14,6 +14,8 @@
 
 pub mod activity;
 pub mod bytes;
+pub mod credit;
+pub mod exposed;
 pub mod inbox;
 pub mod inlet;
 mod keeper;
@@ -21,11 +23,15 @@ pub mod lane;
 mod mappings;
 pub mod outbox;
 mod pair;
+pub mod probe;
 pub mod recent;
+pub mod recorder;
 pub mod segment;
 pub mod slab;
+pub mod spill;
 pub mod stream;
 pub mod sync;
+pub mod ticks;
 pub mod transit;
 pub mod watch;
 

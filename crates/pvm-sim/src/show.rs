@@ -196,8 +196,10 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
         }
         Effect::Feed { tid, bytes } => format!("feed {tid} {bytes:?}"),
         Effect::Log { text } => format!("log: {text}"),
+        Effect::Ask { request, .. } => format!("ask the parent: {request:?}"),
         Effect::Forget { tid } => format!("forget {tid}"),
         Effect::Save { .. } => return None,
+        Effect::Upgrade { program, .. } => format!("upgrade to {}", program.to_text()),
         Effect::End => "end".to_owned(),
     })
 }
@@ -216,6 +218,8 @@ pub(crate) fn act(act: &Act) -> Option<String> {
         Act::Dismiss { key } => format!("dismiss the daemon with {}", key.to_text()),
         Act::Invite { line, .. } => format!("invite: {}", line.to_text()),
         Act::HosterSaid { answer, .. } => format!("the hoster says {}", answer.to_text()),
+        Act::Token { seconds, .. } => format!("make a token for {seconds} s"),
+        Act::Distrust { host } => format!("drop the link to host {host}"),
         Act::Flush => "flush".to_owned(),
         Act::Hosts { hosts } => {
             let all: Vec<_> = hosts

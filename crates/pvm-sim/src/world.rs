@@ -306,7 +306,18 @@ impl World {
             Effect::Deliver { to, message } => {
                 self.inboxes.entry(to).or_default().push(message);
             }
-            Effect::Forget { .. } | Effect::Feed { .. } | Effect::Log { .. } | Effect::End => {}
+            // Simulated tasks have no memory that they could expose.
+            Effect::Ask { ticket, .. } => {
+                let reply = Reply::Failed { code: Code::NotFound };
+                let event = Event::Answered { ticket, reply };
+                self.later(LAUNCH_NS, Happening::Event(host, event));
+            }
+            Effect::Forget { .. }
+            | Effect::Feed { .. }
+            | Effect::Log { .. }
+            // No script asks for it: what a restart does is tested by crashes.
+            | Effect::Upgrade { .. }
+            | Effect::End => {}
         }
     }
 
@@ -454,6 +465,10 @@ impl World {
             // A hoster of the simulation answers with the line of the host that it has started.
             Act::HosterSaid { ticket, answer } => {
                 self.act(host, Act::StartHost { ticket, line: answer });
+            }
+            Act::Token { .. } => panic!("no script asks for a token"),
+            Act::Distrust { host: other } => {
+                panic!("{host} distrusts {other}, which is a machine like all")
             }
             Act::Dismiss { key } => self.newcomers.retain(|_, facts| facts.key != key),
             Act::Flush => self.later(FLUSH_NS, Happening::News(host, News::Flushed)),

@@ -8,7 +8,7 @@
 mod hosts;
 mod names;
 
-use crate::route::Route;
+use crate::route::{Route, Secret};
 use crate::{Blob, Code, HostIndex, Layout, Message, Tid, choice, record};
 
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
@@ -19,6 +19,9 @@ pub type SegmentId = u32;
 
 /// The segment that every host has from the start: what its tasks share about waiting.
 pub const ACTIVITY_SEGMENT: SegmentId = 1;
+
+/// Bytes of exposed memory that cross between hosts in one piece.
+pub const MEMORY_BYTES_MAX: usize = 128 << 10;
 
 record! {
     /// Where a message of the machine (output of a task, a trace event) is to go.
@@ -135,6 +138,16 @@ choice! {
         1 => Task,
         /// A command: asks, but is nobody's peer.
         2 => Operator,
+    }
+
+    /// Which credit a send lacks.
+    pub enum Lack {
+        /// The receiver has as many unread messages as it may have.
+        1 => Lane,
+        /// The sender has as much unread memory as it may have, and does not spill.
+        2 => Own,
+        /// The host's memory or disk is used up by the messages of several.
+        3 => Host,
     }
 
     /// A request.
@@ -390,6 +403,19 @@ choice! {
             /// How many.
             epoch: u64,
         },
+        /// The daemon of a host is to be replaced by another program while its tasks go on.
+        130 => Upgrade {
+            /// Which host, "." for this one.
+            host: Blob,
+            /// Absolute path there; empty for the program that the host was started from, as it
+            /// lies there now.
+            program: Blob,
+        },
+        /// A token with which one host may join that nobody can start through ssh.
+        131 => Token {
+            /// How long it is good.
+            seconds: u32,
+        },
         /// A message for a daemon, or with a tag of [`crate::plug`]: the daemons carry it. As
         /// with every message nobody is told whether anybody wanted it.
         80 => Post {
@@ -398,6 +424,27 @@ choice! {
             /// The message.
             message: Message,
         },
+        /// A file of this many bytes for messages that find no credit in memory, and a segment with the
+        /// places where their readers note themselves; the segment comes beside the answer.
+        120 => OpenSpill {
+            /// Bytes of the file.
+            bytes: u64,
+        },
+        /// The file that belongs to such a segment: to be written by its owner, read by others.
+        121 => MapSpill {
+            /// The segment.
+            id: SegmentId,
+        },
+        /// The asker's send waits for credit, and has just tried again in vain. Answered with
+        /// [`Code::OutOfRes`] when all who could give it any wait in a send as well.
+        122 => Blocked {
+            /// The receivers of the message.
+            to: Vec<Tid>,
+            /// Which credit it lacks.
+            lack: Lack,
+        },
+        /// The asker waits no more.
+        123 => Unblocked,
         /// A direct route to a task of another host, please. Answered at once; what comes of it
         /// is told later by an unasked [`Reply::Route`] or [`Reply::NoRoute`].
         60 => OpenRoute {
@@ -422,6 +469,71 @@ choice! {
             /// The other task.
             peer: Tid,
         },
+        /// A segment for the asker's trace ring; asked again, the same.
+        110 => OpenRecorder {
+            /// Records that it is to have.
+            records: u32,
+        },
+        /// The trace ring of a task of this host, to be read.
+        111 => MapRecorder {
+            /// Whose.
+            tid: Tid,
+        },
+        /// Which probe points of a task note something: 1 all, 0 none.
+        112 => SetProbes {
+            /// Whose.
+            tid: Tid,
+            /// The word that its probe points look at.
+            mask: u32,
+        },
+        /// Memory that other tasks may read and write without the asker's taking part.
+        113 => Expose {
+            /// The asker's own name for it.
+            number: u32,
+            /// Its size.
+            bytes: u64,
+        },
+        /// Memory is not exposed any more.
+        114 => Withdraw {
+            /// The asker's own name for it.
+            number: u32,
+        },
+        /// Exposed memory of a task of this host.
+        115 => MapExposed {
+            /// Whose.
+            owner: Tid,
+            /// The owner's name for it.
+            number: u32,
+        },
+        /// Bytes of exposed memory of a task of another host.
+        116 => GetMemory {
+            /// Whose.
+            owner: Tid,
+            /// The owner's name for it.
+            number: u32,
+            /// Where they begin.
+            offset: u64,
+            /// How many, at most [`MEMORY_BYTES_MAX`].
+            bytes: u32,
+        },
+        /// Writes into exposed memory of a task of another host.
+        117 => PutMemory {
+            /// Whose.
+            owner: Tid,
+            /// The owner's name for it.
+            number: u32,
+            /// Where they go.
+            offset: u64,
+            /// The bytes, at most [`MEMORY_BYTES_MAX`].
+            bytes: Blob,
+        },
+        /// How large exposed memory is, and who may write it.
+        118 => DescribeMemory {
+            /// Whose.
+            owner: Tid,
+            /// The owner's name for it.
+            number: u32,
+        },
     }
 
     /// An answer.
@@ -433,7 +545,7 @@ choice! {
             /// Why.
             code: Code,
         },
-        /// To [`Request::Hello`] of a task; the inbox comes beside it.
+        /// To [`Request::Hello`] of a task; its inbox and the host's count of awake tasks come beside it.
         3 => Welcome {
             /// What it needs to know.
             welcome: Welcome,
@@ -550,10 +662,42 @@ choice! {
             /// How busy it is.
             load: HostLoad,
         },
+        /// To [`Request::Upgrade`].
+        130 => Upgraded {
+            /// The version that ran.
+            from: String,
+            /// The version that runs now.
+            to: String,
+            /// Why it is still the old program; empty if it is not.
+            failure: String,
+        },
+        /// To [`Request::Token`].
+        131 => Token {
+            /// Its text.
+            token: Secret,
+        },
+        /// The host of a task of [`Request::Run`] is dead: the output of the task ends with what has
+        /// come. Its [`Reply::Exited`] follows.
+        132 => Cut {
+            /// Which task.
+            tid: Tid,
+        },
         /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
         60 => Route {
             /// This end of it.
             route: Route,
+        },
+        /// To [`Request::GetMemory`].
+        110 => Memory {
+            /// The bytes.
+            bytes: Blob,
+        },
+        /// To [`Request::DescribeMemory`].
+        111 => Exposed {
+            /// Its size.
+            bytes: u64,
+            /// True if others may write it.
+            writable: bool,
         },
         /// Unasked (its number is 0): there will be no direct route for now.
         61 => NoRoute {
@@ -582,6 +726,8 @@ record! {
         pub bad_peers: u64,
         /// Times that the daemon was started again.
         pub restarts: u32,
+        /// What the kernel keeps the daemon from, in words.
+        pub guard: String,
     }
 }
 

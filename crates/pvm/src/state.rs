@@ -1,13 +1,17 @@
 //! What a task holds behind its gate: its lanes, its routes, what has come and what was sent.
 
+mod probes;
+
 use crate::buffer::{Buffer, Prepared, Store};
 use crate::connection::Connection;
 use crate::order::Order;
+use crate::probe::Negotiation;
 use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use crate::sys::memory::ProgramMemory;
-use pvm_core::{Mailbox, Pattern};
+use pvm_core::{Mailbox, MessageKey, Pattern};
 use pvm_shm::lane::{INLINE_MAX, Room};
+use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
 use pvm_shm::{Body, Glance, Inlet, Outbox, Pushed, Sent, Slab};
 use pvm_wire::request::{Reply, Request};
@@ -16,6 +20,7 @@ use pvm_wire::spread::Receiver;
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// An in-place message is told of each time so many bytes more are written: they are in the cache still.
 const STEP: usize = 16 << 10;
@@ -28,7 +33,7 @@ pub(crate) type Waiting = Store;
 /// What a task holds.
 #[derive(Debug)]
 pub(crate) struct State {
-    me: Tid,
+    pub(crate) me: Tid,
     pub(crate) connection: Connection,
     pub(crate) outbox: Outbox,
     pub(crate) inlet: Inlet,
@@ -44,11 +49,20 @@ pub(crate) struct State {
     pub(crate) routes: Routes,
     /// Looks that found nothing.
     fruitless: u32,
+    pub(crate) probes: Arc<Probes>,
+    /// What senders were told of the messages that wait, in thousands.
+    told: u32,
 }
 
 impl State {
     /// Of a task that has just enrolled.
-    pub(crate) fn new(me: Tid, connection: Connection, outbox: Outbox, inlet: Inlet) -> Self {
+    pub(crate) fn new(
+        me: Tid,
+        connection: Connection,
+        outbox: Outbox,
+        inlet: Inlet,
+        probes: Arc<Probes>,
+    ) -> Self {
         Self {
             me,
             connection,
@@ -61,22 +75,24 @@ impl State {
             order: Order::new(),
             routes: Routes::new(me),
             fruitless: 0,
+            probes,
+            told: 0,
         }
     }
 
     /// The number of the next message to a task.
     #[inline(always)]
-    fn next_number(&self, to: Tid) -> u64 {
+    pub(crate) fn next_number(&self, to: Tid) -> u64 {
         self.sequences.get(to).copied().unwrap_or(0) + 1
     }
 
-    /// Sends by the lane of the receiver, or by that of its host.
+    /// Sends by the lane of the receiver, or by that of its host. False if there is no credit now.
     pub(crate) fn send(
         &mut self,
         to: Tid,
         mut envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         envelope.dst = to;
         envelope.sequence = self.next_number(to);
         // A task of another host is reached through our daemon, by a lane for that host.
@@ -85,10 +101,11 @@ impl State {
         let body = whole.body();
         // A receiver that is gone is no error: PVM drops such messages silently. A number counts
         // when the message is on its way: what follows would wait for one that never comes.
-        if self.outbox.send(&mut self.connection, next, &envelope, body)? == Sent::Delivered {
+        let sent = self.outbox.send(&mut self.connection, next, &envelope, body)?;
+        if sent == Sent::Delivered {
             self.sequences.insert(to, envelope.sequence);
         }
-        Ok(())
+        Ok(sent != Sent::Full)
     }
 
     /// The short way of [`State::send`] for a message that rides in its cell, to a task of this host that
@@ -101,7 +118,7 @@ impl State {
         match self.outbox.send_inline(to, &envelope, payload) {
             Some(Sent::Delivered) => *number = envelope.sequence,
             Some(Sent::Gone) => {}
-            None => return false,
+            Some(Sent::Full) | None => return false,
         }
         self.inlet.has_spoken();
         true
@@ -118,7 +135,8 @@ impl State {
         if !self.outbox.is_awaited(to, &envelope) {
             return Ok(false);
         }
-        let mut slab = self.outbox.slab(&mut self.connection, size)?;
+        // Without memory or credit the long way knows what to do.
+        let Ok(mut slab) = self.outbox.slab(&mut self.connection, size) else { return Ok(false) };
         envelope.sequence = self.next_number(to);
         if self.outbox.begin_stream(to, &envelope, &mut slab).is_none() {
             return Ok(false);
@@ -164,12 +182,13 @@ impl State {
     }
 
     /// Sends to a task of another host: directly where that is possible now, else by the daemons.
+    /// False if there is no credit now.
     pub(crate) fn send_abroad(
         &mut self,
         to: Tid,
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         if self.routes.is_asking() {
             // An answer may have come since; its end is noticed elsewhere.
             let _ = self.connection.receive();
@@ -177,10 +196,11 @@ impl State {
         }
         if self.routes.open.contains_key(&to) {
             if self.send_directly(to, envelope, body)? {
-                return Ok(());
+                return Ok(true);
             }
         } else if self.routes.ask(to) {
             self.connection.tell(&Request::OpenRoute { to })?;
+            self.probe_route(to, Negotiation::Asked);
         }
         self.send(to, envelope, body)
     }
@@ -204,7 +224,9 @@ impl State {
         if let Prepared::Bytes(data, list) = body
             && data.len() + list.len() > INLINE_MAX
         {
-            let slab = outbox.slab(connection, data.len() + list.len())?;
+            let Ok(slab) = outbox.slab(connection, data.len() + list.len()) else {
+                return Ok(false);
+            };
             slab.write(0, data);
             slab.write(data.len(), list);
             *body = Prepared::Copy(slab);
@@ -265,14 +287,14 @@ impl State {
         Ok(true)
     }
 
-    /// One copy for all receivers on one other host.
+    /// One copy for all receivers on one other host. False if there is no credit now.
     pub(crate) fn send_spread(
         &mut self,
         host: HostIndex,
         to: &[Tid],
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         let receiver = |&tid: &Tid| Receiver { tid, sequence: self.next_number(tid) };
         let receivers: Vec<Receiver> = to.iter().map(receiver).collect();
         let mut whole = Parts::of(body);
@@ -284,7 +306,7 @@ impl State {
                 self.sequences.insert(receiver.tid, receiver.sequence);
             }
         }
-        Ok(())
+        Ok(sent != Sent::Full)
     }
 
     /// Takes over the routes that the host has handed out.
@@ -293,7 +315,10 @@ impl State {
             match (reply, socket) {
                 (Reply::Route { route }, Some(socket)) => self.adopt_route(&route, socket),
                 // The wish is made again after a while.
-                (Reply::NoRoute { peer }, _) => self.routes.refused(peer),
+                (Reply::NoRoute { peer }, _) => {
+                    self.routes.refused(peer);
+                    self.probe_route(peer, Negotiation::Refused);
+                }
                 _ => {}
             }
         }
@@ -314,6 +339,7 @@ impl State {
             return;
         }
         self.routes.add(peer, direct);
+        self.probe_route(peer, Negotiation::Stands);
         let notices = self.routes.notices.added();
         self.tell_self(notices);
         if route.first {
@@ -325,6 +351,7 @@ impl State {
     fn break_route(&mut self, peer: Tid) {
         let Some(direct) = self.routes.remove(peer) else { return };
         self.outbox.release_pair(&direct.pair);
+        self.probe_route(peer, Negotiation::Broke);
         // If the daemon is gone, that is noticed elsewhere.
         let _ = self.connection.tell(&Request::RouteBroken { peer });
         let notices = self.routes.notices.deleted(peer);
@@ -365,6 +392,44 @@ impl State {
         }
         for peer in self.routes.take_owed() {
             self.confirm_to(peer);
+        }
+        if self.outbox.is_large() {
+            self.outbox.shrink(&mut self.connection);
+        }
+        self.tell_unmatched();
+    }
+
+    /// Tells senders roughly how many messages wait here that nobody has asked for.
+    #[inline]
+    fn tell_unmatched(&mut self) {
+        let thousands = (self.mailbox.len() >> 10) as u32;
+        if thousands != self.told {
+            self.told = thousands;
+            self.inlet.inbox().tell_unmatched(thousands << 10);
+        }
+    }
+
+    /// A message that was found, its body in memory. None if it cannot be read.
+    #[inline]
+    pub(crate) fn at_hand(&mut self, store: Store) -> Option<Store> {
+        match store {
+            Store::Spilled(view) => {
+                let loaded = self.inlet.load(&mut self.connection, &view, None);
+                loaded.ok().map(Store::Heap)
+            }
+            store => Some(store),
+        }
+    }
+
+    /// The run list of a waiting message that lies in a file.
+    pub(crate) fn spilled_list(&mut self, key: MessageKey) -> Option<Vec<u8>> {
+        let Self { mailbox, inlet, connection, .. } = self;
+        match mailbox.get(key)? {
+            (envelope, Store::Spilled(view)) => {
+                let from = usize::try_from(envelope.data_size).ok()?;
+                inlet.load(connection, view, Some(from)).ok()
+            }
+            _ => None,
         }
     }
 
@@ -444,6 +509,7 @@ impl State {
             self.news = true;
             self.mailbox.insert(envelope, store);
         }
+        self.tell_unmatched();
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn borrow(fd: RawFd) -> BorrowedFd<'static> {
 
 /// Closes a descriptor of a task that is gone.
 pub(crate) fn close(fd: RawFd) {
-    // SAFETY: only `after_fork` calls this, once, for descriptors whose owner is leaked.
+    // SAFETY: only `Task::close` and `State::close_routes` call this, once for each descriptor, whose owner is leaked.
     unsafe { rustix::io::close(fd) }
 }
 

@@ -1,17 +1,25 @@
 //! A process's membership in the machine.
 
+mod memory;
+mod pressure;
+mod probes;
 mod routes;
+
+pub use crate::task::pressure::Policy;
 
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
+use crate::memory::Memories;
 use crate::route::watch_too;
 use crate::state::State;
 use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
+use crate::task::pressure::Sending;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
 use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
+use pvm_shm::probe::Probes;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Glance, Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
@@ -49,6 +57,8 @@ pub struct Task {
     welcome: Welcome,
     state: Gate<State>,
     waiter: Waiter,
+    pub(crate) probes: Arc<Probes>,
+    pub(crate) memories: Memories,
     /// Bumped when something was put aside that another thread may wait for.
     generation: AtomicU32,
     alive: AtomicBool,
@@ -59,6 +69,8 @@ pub struct Task {
     /// Arrivals that the program has looked at (`pvm_getfds`).
     looked: AtomicU64,
     other_descriptors: [RawFd; 2],
+    /// What a send does that finds no credit.
+    policy: AtomicU32,
 }
 
 impl Task {
@@ -82,26 +94,29 @@ impl Task {
             Reply::Refused { code, .. } => return Err(code),
             _ => return Err(Code::BadVersion),
         };
-        let inbox = connection.take_descriptor().ok_or(Code::SysErr)?;
+        let inbox = connection.take_inbox().ok_or(Code::SysErr)?;
         let mapping = Mapping::new(&inbox, Inbox::SIZE, true).map_err(|_| Code::NoMem)?;
         let inbox = Inbox::new(Arc::new(mapping));
         let outbox = Outbox::new(&mut connection)?;
         let activity = outbox.activity().clone();
-        let bell = bind(&welcome.doorbell)?;
+        let (bell, doorbell) = new_bell(&welcome.doorbell)?;
         let socket = connection.socket().as_raw_fd();
         let other_descriptors = [socket, outbox.bell().as_raw_fd()];
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
         inbox.start(&activity);
         let inlet = Inlet::new(welcome.tid, inbox.clone());
+        let probes = Arc::new(Probes::new(&inbox));
         let task = Box::leak(Box::new(Self {
             waiter: Waiter::new(
                 (inbox, inlet.watch().clone()),
                 activity,
-                bell.as_raw_fd(),
+                (bell.as_raw_fd(), Some(doorbell)),
                 socket,
                 cores,
             ),
-            state: Gate::new(State::new(welcome.tid, connection, outbox, inlet)),
+            state: Gate::new(State::new(welcome.tid, connection, outbox, inlet, probes.clone())),
+            probes,
+            memories: Memories::new(),
             welcome,
             generation: AtomicU32::new(0),
             alive: AtomicBool::new(true),
@@ -109,7 +124,9 @@ impl Task {
             watch: OnceLock::new(),
             looked: AtomicU64::new(0),
             other_descriptors,
+            policy: AtomicU32::new(Policy::Spill as u32),
         }));
+        task.set_policy(Policy::of_environment())?;
         CURRENT.set(task);
         Ok(task)
     }
@@ -119,10 +136,10 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone; the task has left all the same.
     pub fn leave(&self) -> Result<(), Code> {
-        if let Ok(mut state) = self.enter() {
+        let left = self.enter().and_then(|mut state| {
             state.end_routes();
-        }
-        let left = self.request(&Request::Leave).map(|_| ());
+            state.connection.say_goodbye()
+        });
         self.end();
         left
     }
@@ -142,16 +159,27 @@ impl Task {
         &self.welcome
     }
 
-    /// Leaves without a word: whoever waits finds the task dead. The descriptors stay open.
+    /// Leaves without a word: whoever waits finds the task dead.
     fn end(&self) {
         self.alive.store(false, Ordering::Release);
         CURRENT.clear(self);
         if let Ok(state) = self.state.enter() {
-            // The other end sees an end of file, and so does a thread that waits here; the
-            // descriptors themselves stay, as a number that is used again would deceive it.
+            // The other end sees an end of file, and so does a thread that waits here.
             let _ = rustix::net::shutdown(state.connection.socket(), rustix::net::Shutdown::Both);
         }
         self.lost();
+        // A number that is used again would deceive a thread that waits: where there are others they stay open.
+        if gate::is_alone() {
+            self.close();
+        }
+    }
+
+    /// Closes what is open. The task is leaked, so nobody closes it again.
+    fn close(&self) {
+        let watch = self.watch.get().map(AsRawFd::as_raw_fd);
+        let routes = Some(self.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
+        let own = self.other_descriptors.into_iter().chain([self.bell.as_raw_fd()]);
+        own.chain(watch).chain(routes).for_each(sys::close);
     }
 
     /// Asks the host. Answers are waited for without holding anything; all but the requests
@@ -211,7 +239,7 @@ impl Task {
     }
 
     #[inline(always)]
-    fn live(&self) -> Result<&Self, Code> {
+    pub(crate) fn live(&self) -> Result<&Self, Code> {
         if self.is_alive() { Ok(self) } else { Err(Code::SysErr) }
     }
 
@@ -287,30 +315,34 @@ impl Task {
         context: i32,
     ) -> Result<(), Code> {
         self.live()?;
+        self.ready_probes();
         // As in PVM the buffer remembers tag and receiver of its last sending, no more.
         buffer.envelope_mut().tag = tag;
         buffer.envelope_mut().dst = to.last().copied().unwrap_or_default();
         let to_self = to.contains(&self.tid()).then(|| buffer.to_message());
         // Takes slabs through the gate, so it comes before entering it.
-        let (described, mut body) = buffer.prepare()?;
+        let (described, mut body) = self.probe_copy(buffer.sent_size(), || buffer.prepare())?;
         let envelope = Envelope { src: self.tid(), tag, context, ..described };
         let mut state = self.enter()?;
         let mut hosts: BTreeMap<HostIndex, Vec<Tid>> = BTreeMap::new();
         for &to in to.iter().filter(|to| **to != self.tid()) {
             if to.host() == self.tid().host() {
-                state.send(to, envelope, &mut body)?;
+                let sending = Sending::Here(to);
+                state = self.patiently(state, (sending, envelope), &mut body)?;
             } else {
                 hosts.entry(to.host()).or_default().push(to);
             }
         }
         for (host, tasks) in hosts {
-            match tasks[..] {
-                [to] => state.send_abroad(to, envelope, &mut body)?,
-                _ => state.send_spread(host, &tasks, envelope, &mut body)?,
-            }
+            let sending = match tasks[..] {
+                [to] => Sending::Abroad(to),
+                _ => Sending::Spread(host, &tasks),
+            };
+            state = self.patiently(state, (sending, envelope), &mut body)?;
         }
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
+            state.probe_own(&own);
             state.mailbox.insert(own, Store::Heap(message.body.0));
             state.news = true;
             self.rewatch(&mut state, false);
@@ -328,12 +360,15 @@ impl Task {
         let alone = self.is_alone();
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break None };
+            let Some(store) = state.at_hand(store) else { continue };
             // A run list that lies makes a message that nobody can read: as if never sent.
             if let Some(buffer) = Buffer::received(envelope, store) {
                 break Some(buffer);
             }
         };
-        if found.is_none() {
+        if let Some(buffer) = &found {
+            state.probe_received(buffer.envelope(), pattern);
+        } else {
             state.nothing_found();
             self.follow_routes(&mut state);
         }
@@ -414,7 +449,9 @@ impl Task {
         }
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break false };
+            let Some(store) = state.at_hand(store) else { continue };
             if buffer.fill(envelope, store) {
+                state.probe_received(buffer.envelope(), pattern);
                 break true;
             }
         };
@@ -436,9 +473,11 @@ impl Task {
         self.follow_routes(&mut state);
         state.pull(self.is_alone());
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
+        let list = key.and_then(|key| state.spilled_list(key));
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
             // A run list that lies has no size that anybody could read.
-            (*envelope, buffer::reported_size(envelope, store).unwrap_or(0))
+            let size = buffer::reported_size(envelope, store, list.as_deref());
+            (*envelope, size.unwrap_or(0))
         });
         self.rewatch(&mut state, found.is_none());
         Ok(found)
@@ -464,8 +503,8 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn take(&self, key: MessageKey) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
-        let taken = state.mailbox.remove(key);
-        Ok(taken.and_then(|(envelope, store)| Buffer::received(envelope, store)))
+        let Some((envelope, store)) = state.mailbox.remove(key) else { return Ok(None) };
+        Ok(state.at_hand(store).and_then(|store| Buffer::received(envelope, store)))
     }
 
     /// What has arrived so far: take it, then look, then [`Task::wait`].
@@ -480,7 +519,7 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone.
     pub fn wait(&self, token: WaitToken, deadline: Deadline) -> Result<bool, Code> {
         self.live()?;
-        match self.waiter.wait(&self.generation, token, deadline)? {
+        match self.probe_wait(|| self.waiter.wait(&self.generation, token, deadline))? {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),
             Woken::Socket => {
@@ -519,6 +558,8 @@ impl Task {
     /// [`Code::OutOfRes`] if the process has no descriptor left.
     pub fn descriptor(&self) -> Result<RawFd, Code> {
         let mut state = self.live()?.enter()?;
+        // It is rung by this task itself, too.
+        self.waiter.bind();
         if self.watch.get().is_none() {
             let watch = self.new_watch().map_err(|_| Code::OutOfRes)?;
             let _ = self.watch.set(watch);
@@ -572,7 +613,7 @@ impl Task {
 
     /// Enters the gate; what is put aside inside is announced to other threads on leaving.
     #[inline(always)]
-    fn enter(&self) -> Result<Inside<'_>, Code> {
+    pub(crate) fn enter(&self) -> Result<Inside<'_>, Code> {
         Ok(Inside { state: self.state.enter()?, task: self })
     }
 
@@ -597,7 +638,7 @@ impl Task {
 }
 
 /// The state, while this thread has the gate.
-struct Inside<'a> {
+pub(crate) struct Inside<'a> {
     state: GateGuard<'a, State>,
     task: &'a Task,
 }
@@ -630,14 +671,13 @@ impl Drop for Inside<'_> {
 /// `PvmMboxWaitForInfo`
 const WAIT_FOR_INFO: i32 = 32;
 
-/// Binds the datagram socket that others ring.
-fn bind(path: &Blob) -> Result<OwnedFd, Code> {
+/// The datagram socket that others ring, and the name that it gets before this task sleeps.
+fn new_bell(path: &Blob) -> Result<(OwnedFd, SocketAddrUnix), Code> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let bell = rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None)
         .map_err(|_| Code::OutOfRes)?;
     let address = SocketAddrUnix::new(path.0.as_slice()).map_err(|_| Code::SysErr)?;
-    rustix::net::bind(&bell, &address).map_err(|_| Code::SysErr)?;
-    Ok(bell)
+    Ok((bell, address))
 }
 
 /// A slab of the current task's, if there is one and it has memory.
@@ -663,12 +703,7 @@ pub fn after_fork() {
         if let Some(state) = task.state.enter_if_free() {
             state.close_routes();
         }
-        let watch = task.watch.get().map(AsRawFd::as_raw_fd);
-        let descriptors = task.other_descriptors.iter().copied();
-        let routes = Some(task.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
-        for fd in descriptors.chain([task.bell.as_raw_fd()]).chain(watch).chain(routes) {
-            sys::close(fd);
-        }
+        task.close();
     }
 }
 

@@ -12,6 +12,7 @@ use pvm_shm::watch::Watch;
 use pvm_wire::Code;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::net::SocketAddrUnix;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
@@ -34,6 +35,9 @@ const YIELDS: u32 = 16;
 /// Threads that wait while another one sleeps on the doorbell look again this often, in case
 /// that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
+
+/// A task that cannot bind its doorbell (the disk is full) looks this often.
+const MUTE: Duration = Duration::from_millis(5);
 
 /// Until when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,6 +86,9 @@ pub(crate) struct Waiter {
     watch: Arc<Watch>,
     pub(crate) activity: Activity,
     pub(crate) bell: RawFd,
+    /// Where others find the doorbell, once it is bound there.
+    doorbell: Option<SocketAddrUnix>,
+    bound: AtomicBool,
     pub(crate) socket: RawFd,
     pub(crate) cores: i32,
     /// The thread that sleeps on the descriptors, 0 for none.
@@ -114,7 +121,7 @@ impl Waiter {
     pub(crate) fn new(
         (inbox, watch): (Inbox, Arc<Watch>),
         activity: Activity,
-        bell: RawFd,
+        (bell, doorbell): (RawFd, Option<SocketAddrUnix>),
         socket: RawFd,
         cores: i32,
     ) -> Self {
@@ -123,6 +130,8 @@ impl Waiter {
             watch,
             activity,
             bell,
+            doorbell,
+            bound: AtomicBool::new(false),
             socket,
             cores,
             sleeper: AtomicU32::new(0),
@@ -277,7 +286,11 @@ impl Waiter {
             self.inbox.disarm(&self.activity);
             return Ok(Woken::Look);
         }
-        let timeout = deadline.left().map(sys::timespec);
+        let left = deadline.left();
+        // Without a doorbell nobody can wake us, so we look.
+        let mute = !self.bound.load(Ordering::Relaxed);
+        let timeout = if mute { Some(left.map_or(MUTE, |left| left.min(MUTE))) } else { left };
+        let timeout = timeout.map(sys::timespec);
         let routes = self.routes.load(Ordering::Acquire);
         let mut fds = [
             PollFd::from_borrowed_fd(sys::borrow(self.bell), PollFlags::IN),
@@ -291,6 +304,7 @@ impl Waiter {
         let polled = poll(&mut fds, timeout.as_ref());
         self.inbox.disarm(&self.activity);
         match polled {
+            Ok(0) if mute && !deadline.passed() => Ok(Woken::Look),
             Ok(0) => Ok(Woken::Late),
             Ok(_) => {
                 if !fds[0].revents().is_empty() {
@@ -306,8 +320,20 @@ impl Waiter {
 
     /// From now on whoever sends rings; false if something has come already.
     pub(crate) fn arm(&self) -> bool {
+        self.bind();
         // What came through a watched ring is seen now; what comes later marks the inbox.
         !self.watch.rest() && self.inbox.arm(&self.activity)
+    }
+
+    /// Gives the doorbell its name. Only who sleeps needs one: a task that says something and ends costs no file.
+    pub(crate) fn bind(&self) {
+        if self.bound.load(Ordering::Relaxed) {
+            return;
+        }
+        let Some(doorbell) = &self.doorbell else { return };
+        // Of two threads one comes late: then it is bound already, and the kernel calls that invalid.
+        let bound = rustix::net::bind(sys::borrow(self.bell), doorbell);
+        self.bound.store(matches!(bound, Ok(()) | Err(Errno::INVAL)), Ordering::Relaxed);
     }
 
     /// Takes the rings off the doorbell.

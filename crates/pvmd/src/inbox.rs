@@ -5,6 +5,7 @@ use crate::broker::ParentBroker;
 use anyhow::{Context as _, Result};
 use pvm_shm::inbox::Inbox as Segment;
 use pvm_shm::segment::Mapping;
+use pvm_shm::spill::Draft;
 use pvm_shm::transit::{LaneNumber, Parcel};
 use pvm_shm::{Body, Outbox, Sent, Slab, Transit};
 use pvm_wire::route::Route;
@@ -44,6 +45,9 @@ impl Inbox {
     pub(crate) fn poll(&mut self) -> Vec<(LaneNumber, HostIndex)> {
         let mut lanes = Vec::new();
         self.transit.poll(&mut self.broker, &mut lanes);
+        if lanes.is_empty() && self.outbox.is_large() {
+            self.outbox.shrink(&mut self.broker);
+        }
         lanes
     }
 
@@ -98,6 +102,11 @@ impl Inbox {
     /// Room for the body of a message that comes in pieces.
     pub(crate) fn slab(&mut self, size: usize) -> Result<Slab, Code> {
         self.outbox.slab(&mut self.broker, size)
+    }
+
+    /// The same in a file, for so many receivers, where there is no credit in memory.
+    pub(crate) fn spill(&mut self, size: usize, readers: usize) -> Result<Draft, Code> {
+        self.outbox.spill(&mut self.broker, size, readers)
     }
 
     /// Puts a message into the inbox of a task here; one that is gone needs none.

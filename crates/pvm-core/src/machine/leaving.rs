@@ -165,6 +165,7 @@ impl Machine {
         }
         for ((connection, id), tid) in self.launches.running_on(host) {
             let operator = pvm_wire::peer::Operator { host: self.me(), connection, id };
+            self.pass_to_operator(operator.clone(), Reply::Cut { tid });
             self.pass_to_operator(operator, Reply::Exited { tid, status: KILLED });
         }
         self.orphan_children(host);

@@ -96,6 +96,7 @@ impl Machine {
                     (true, Said::Snapshot { number, records }) if !joined => {
                         self.join(number, &records);
                     }
+                    (true, said) if joined && !self.may_say(host, &said) => {}
                     (true, said) if joined => self.heard(host, said),
                     (true, said) => self.sessions.keep_early(host, said),
                 }
@@ -114,7 +115,9 @@ impl Machine {
         self.joined.set(true);
         self.tell_hosts();
         for early in self.sessions.take_early() {
-            self.heard(early.host, early.said);
+            if self.may_say(early.host, &early.said) {
+                self.heard(early.host, early.said);
+            }
         }
     }
 
@@ -178,7 +181,7 @@ impl Machine {
         }
     }
 
-    fn answered(&mut self, ask: u64, reply: Reply) {
+    pub(super) fn answered(&mut self, ask: u64, reply: Reply) {
         let Some(question) = self.pending.questions.remove(&ask) else { return };
         match (question.want, &reply) {
             (Some(want), Reply::Failed { code: Code::NotFound }) => {

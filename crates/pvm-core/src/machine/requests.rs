@@ -53,7 +53,7 @@ impl Machine {
             self.pending.held.insert(number, Held { asker, tid, request });
             let ping = Request::HostStatus { name: ".".into() };
             let first = self.consensus.first();
-            return self.ask(first, Asker::Again { request: number }, tid, ping);
+            return self.ask(first, Asker::Again { request: number }, Tid::NONE, ping);
         }
         self.serve_now(asker, tid, request);
     }
@@ -69,10 +69,14 @@ impl Machine {
             | Request::Signal { tid, .. }
             | Request::TaskStatus { tid }
             | Request::SetTrace { tid, .. }
+            | Request::SetProbes { tid, .. }
+            | Request::GetMemory { owner: tid, .. }
+            | Request::PutMemory { owner: tid, .. }
+            | Request::DescribeMemory { owner: tid, .. }
             | Request::HostClock { host: tid } => is_new(tid),
             Request::FreeContext { context } => is_new(&Tid::from_c_int(*context)),
             Request::Notify { tids, .. } => tids.iter().any(is_new),
-            Request::HostStatus { name } => is_unknown(name),
+            Request::HostStatus { name } | Request::Upgrade { host: name, .. } => is_unknown(name),
             Request::DelHosts { hosts } | Request::DrainHosts { hosts } => {
                 hosts.iter().any(is_unknown)
             }
@@ -150,6 +154,12 @@ impl Machine {
             Request::HostClock { host } => self.host_clock(asker, tid, host),
             Request::Reset { kill } => self.reset(asker, tid, kill),
             Request::Halt => self.halt(asker),
+            // Good for this host alone: another one would have to be reached by the new one.
+            Request::Token { seconds } => match asker {
+                Asker::Connection { .. } if tid == Tid::NONE => self.token(asker, seconds),
+                _ => self.fail(asker, Code::Denied),
+            },
+            Request::Upgrade { host, program } => self.upgrade(asker, tid, &host, program),
             Request::SetTrace { tid: of, trace } => {
                 if let Some(task) = self.tasks.get_mut(of) {
                     task.inherited.trace = trace;
@@ -166,6 +176,10 @@ impl Machine {
                 }
                 self.answer(asker, Reply::Done);
             }
+            Request::SetProbes { .. }
+            | Request::GetMemory { .. }
+            | Request::PutMemory { .. }
+            | Request::DescribeMemory { .. } => self.serve_memory(asker, tid, request),
             Request::OpenRoute { to } => self.open_route(asker, tid, to),
             Request::SetRoute { allowed } => self.set_route(asker, tid, allowed),
             Request::RouteBroken { peer } => self.route_broken(asker, tid, peer),
@@ -219,6 +233,8 @@ impl Machine {
             address: facts.and_then(|facts| facts.addresses.first().cloned()).unwrap_or_default(),
             bad_peers: self.bad_peers,
             restarts: self.config.restarts,
+            // The parent knows.
+            guard: String::new(),
         }
     }
 }

@@ -1,8 +1,12 @@
 //! The parent's side of shared memory: requests for segments, and the machine's own messages.
 
+use crate::config::Spilling;
+use pvm_core::Standstill;
+use pvm_shm::credit::{HOST_BYTES, Limits, SPILL_BYTES};
 use pvm_shm::{Body, Keeper, Outbox, Sent};
-use pvm_wire::request::{Reply, Request, Segment};
+use pvm_wire::request::{ACTIVITY_SEGMENT, Lack, MEMORY_BYTES_MAX, Reply, Request, Segment};
 use pvm_wire::{Blob, Code, Message, Tid};
+use rustix::process::Resource;
 
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -19,22 +23,36 @@ pub(crate) struct Segments {
     keeper: Keeper,
     outbox: Outbox,
     sweep: Option<(Instant, Duration)>,
+    standstill: Standstill,
 }
 
 impl Segments {
-    /// An empty book. Segments may take most of the host's memory.
-    pub(crate) fn new() -> Result<Self, Code> {
+    /// An empty book. Segments may take most of the host's memory; what waits unread in them has
+    /// limits of its own.
+    pub(crate) fn new(spilling: &Spilling, machine: &Path) -> Result<Self, Code> {
         let info = rustix::system::sysinfo();
         let memory = (info.totalram as u64).saturating_mul(info.mem_unit.into());
         let mut keeper = Keeper::new(memory / 10 * 9)?;
+        let limits = Limits {
+            host_bytes: spilling.slab_bytes.unwrap_or(HOST_BYTES).min(memory / 4),
+            spill_bytes: spilling.file_bytes.unwrap_or(SPILL_BYTES),
+            descriptors: descriptors(),
+            ..Limits::default()
+        };
+        keeper.limit(limits, spilling.folders(machine));
         let outbox = Outbox::new(&mut keeper.broker(Tid::NONE))?;
-        Ok(Self { keeper, outbox, sweep: None })
+        Ok(Self { keeper, outbox, sweep: None, standstill: Standstill::new() })
     }
 
     /// The inbox of a task, made if there is none.
     pub(crate) fn inbox(&mut self, tid: Tid, bell: &Path) -> Result<(Segment, OwnedFd), Code> {
         let bell = Blob(bell.as_os_str().as_bytes().to_vec());
         owned(self.keeper.create_inbox(tid, bell))
+    }
+
+    /// The host's count of awake tasks.
+    pub(crate) fn activity(&mut self) -> Result<OwnedFd, Code> {
+        owned(self.keeper.map(Tid::NONE, ACTIVITY_SEGMENT)).map(|(_, fd)| fd)
     }
 
     /// Answers a request of a task (or of somebody who is none).
@@ -55,6 +73,15 @@ impl Segments {
         let found = match *request {
             Request::OpenLane { to, cells } => keeper.open_lane(asker, to, cells),
             Request::OpenSlab { bytes } => keeper.open_slab(asker, bytes),
+            Request::OpenSpill { bytes } => keeper.open_spill(asker, bytes),
+            Request::MapSpill { id } => keeper.map_spill(asker, id),
+            Request::Blocked { ref to, ref lack } => {
+                return self.blocked(asker, to, lack).map(|()| (Reply::Done, None));
+            }
+            Request::Unblocked => {
+                self.standstill.clear(asker);
+                return Ok((Reply::Done, None));
+            }
             Request::MapSegment { id } => keeper.map(asker, id),
             Request::ListLanes { after } => {
                 let lanes = keeper.list_lanes(asker, after)?;
@@ -64,9 +91,59 @@ impl Segments {
                 keeper.drop_segment(asker, id);
                 return Ok((Reply::Done, None));
             }
+            Request::OpenRecorder { records } => keeper.open_recorder(asker, records),
+            Request::MapRecorder { tid } => keeper.map_recorder(tid),
+            Request::Expose { number, bytes } => keeper.expose(asker, number, bytes),
+            Request::MapExposed { owner, number } => keeper.map_exposed(owner, number),
+            Request::Withdraw { number } => {
+                keeper.withdraw(asker, number)?;
+                return Ok((Reply::Done, None));
+            }
             _ => Err(Code::BadParam),
         };
         owned(found).map(|(segment, fd)| (Reply::Segment { segment }, Some(fd)))
+    }
+
+    /// Answers what the machine asks on behalf of somebody, mostly on another host.
+    pub(crate) fn answer_machine(&self, request: &Request) -> Reply {
+        self.serve(request).unwrap_or_else(|code| Reply::Failed { code })
+    }
+
+    fn serve(&self, request: &Request) -> Result<Reply, Code> {
+        let keeper = &self.keeper;
+        match request {
+            Request::SetProbes { tid, mask } => {
+                keeper.set_probes(*tid, *mask).map(|()| Reply::Done)
+            }
+            Request::GetMemory { owner, number, offset, bytes } => {
+                let mut out = vec![0; (*bytes as usize).min(MEMORY_BYTES_MAX)];
+                keeper.exposed(*owner, *number)?.get(*offset, &mut out)?;
+                Ok(Reply::Memory { bytes: Blob(out) })
+            }
+            Request::PutMemory { owner, number, offset, bytes } => {
+                keeper.exposed(*owner, *number)?.put(*offset, &bytes.0)?;
+                Ok(Reply::Done)
+            }
+            Request::DescribeMemory { owner, number } => {
+                let exposed = keeper.exposed(*owner, *number)?;
+                let (bytes, writable) = (exposed.bytes() as u64, exposed.is_writable());
+                Ok(Reply::Exposed { bytes, writable })
+            }
+            _ => Err(Code::BadParam),
+        }
+    }
+
+    /// A task's send waits for credit, after one more vain try.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRes`] if nobody who could give it any will ever read.
+    fn blocked(&mut self, asker: Tid, to: &[Tid], lack: &Lack) -> Result<(), Code> {
+        let on = match lack {
+            Lack::Lane => to.iter().copied().collect(),
+            Lack::Own => self.keeper.readers(Some(asker)),
+            Lack::Host => self.keeper.readers(None),
+        };
+        if self.standstill.report(asker, on) { Err(Code::OutOfRes) } else { Ok(()) }
     }
 
     /// Puts a message of the machine into a task's inbox. A task that is gone needs none.
@@ -81,12 +158,14 @@ impl Segments {
         let body = Body::Bytes(&[&message.body.0]);
         match self.outbox.send(&mut broker, to, &message.envelope, body)? {
             Sent::Delivered | Sent::Gone => Ok(()),
+            Sent::Full => Err(Code::OutOfRes),
         }
     }
 
     /// The task is gone; what it sent stays until it is read.
     pub(crate) fn remove_task(&mut self, tid: Tid) {
         self.keeper.remove_task(tid);
+        self.standstill.clear(tid);
         self.sweep_again(SWEEP_DELAY);
     }
 
@@ -111,6 +190,12 @@ impl Segments {
     fn sweep_again(&mut self, delay: Duration) {
         self.sweep = self.keeper.sweep().then(|| (Instant::now() + delay, delay));
     }
+}
+
+/// Descriptors that slabs and files may use: the others are for lanes, connections and pipes.
+fn descriptors() -> usize {
+    let most = rustix::process::getrlimit(Resource::Nofile).current;
+    most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX) / 2
 }
 
 fn owned(found: Result<(Segment, &OwnedFd), Code>) -> Result<(Segment, OwnedFd), Code> {
