@@ -33,6 +33,7 @@ pub use members::Members;
 pub use memory::Memory;
 pub use probe::Negotiation;
 pub use pvm_core::{MessageKey, Pattern};
+pub use pvm_shm::Glance;
 pub use pvm_shm::probe as probes;
 pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way};
 #[doc(hidden)]
