@@ -404,16 +404,25 @@ impl Buffer {
     }
 
     /// Where the data lie, and how many bytes. The sender of a received message may still write
-    /// there: read through the pointer, form no reference.
-    pub fn view(&self) -> (*const u8, usize) {
+    /// there: read through the pointer, form no reference. One that is being written is waited for.
+    ///
+    /// # Errors
+    /// [`Code::NoData`] if its sender died before it was whole.
+    pub fn view(&self) -> Result<(*const u8, usize), Code> {
         let address = match &self.store {
             Store::Small(bytes) => bytes.as_ptr(),
             Store::Heap(bytes) => bytes.as_ptr(),
             Store::Slab(slab) => slab.address(0, self.size).cast_const(),
-            Store::Received(view) => view.address(),
-            Store::Spilled(_) => std::ptr::null(),
+            Store::Received(view) => {
+                let address = view.address();
+                if view.is_broken() {
+                    return Err(Code::NoData);
+                }
+                address
+            }
+            Store::Spilled(_) => return Err(Code::NoData),
         };
-        (address, self.size)
+        Ok((address, self.size))
     }
 
     /// The data as they are in memory, and the run list.
