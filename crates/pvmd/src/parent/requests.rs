@@ -54,7 +54,7 @@ impl Parent {
         let Ok(credentials) = sockopt::socket_peercred(&fd) else { return true };
         let peer = Peer {
             uid: credentials.uid.as_raw(),
-            pid: credentials.pid.as_raw_nonzero().get().cast_unsigned(),
+            pid: self.proxies.stands_for(credentials.pid.as_raw_nonzero().get().cast_unsigned()),
         };
         match self.connections.admit(fd, peer, Instant::now()) {
             Ok(number) => {
@@ -112,6 +112,10 @@ impl Parent {
             Request::Hello { version, .. } if version != PROTOCOL_VERSION => {
                 Err(Fault::Version(version))
             }
+            Request::Hello { role: Role::Remote, program, reset, cookie, .. } => {
+                self.start_proxy((number, id), &program, reset, cookie);
+                Ok(())
+            }
             Request::Hello { role: Role::Task, layout, .. }
                 if layout.is_swapped_to(Layout::NATIVE) =>
             {
@@ -162,7 +166,7 @@ impl Parent {
                 .tasks
                 .given_as(cookie)
                 .or_else(|| self.tasks.launched_as(processes::line_of(pid))),
-            Role::Operator => None,
+            Role::Operator | Role::Remote => None,
         }
     }
 
