@@ -2,6 +2,7 @@
 package org.neopvm.engine;
 
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.neopvm.Encoding;
 import org.neopvm.HostInfo;
 import org.neopvm.MessageInfo;
@@ -57,11 +58,10 @@ public interface Engine {
     MessageInfo probe(int source, int tag, int context);
 
     /**
-     * From now on has {@code look} run, on a thread of the engine's own, after something has arrived: every message
-     * that arrives behind this call is followed by at least one run. It does not block and does not throw.
-     * It is also run when waits end because this task has left or the daemon is lost. Replaces an earlier one.
+     * The first message that fits, when it has come. Cancelling the future, or completing it otherwise, gives up the
+     * wait without losing a message. {@link Waiters} does the work.
      */
-    void onArrival(Runnable look);
+    CompletableFuture<Incoming> receiveAsync(int source, int tag, int context);
 
     // Tasks and hosts
 
