@@ -31,8 +31,6 @@ const THREADS_MAX: usize = 4096;
 const IDLE_MAX: usize = 4;
 /// The wait of a call is not deep.
 const STACK_BYTES: usize = 256 << 10;
-/// No program's context: to look without finding anything.
-const NOWHERE: i32 = i32::MIN;
 
 struct Proxy {
     task: &'static Task,
@@ -43,8 +41,6 @@ struct Proxy {
     idle: AtomicUsize,
     /// Receives that wait, by the numbers of their asks: true once they are to end.
     waiting: Mutex<BTreeMap<u32, Arc<AtomicBool>>>,
-    /// What had come at the last answer to a watch.
-    watched: Mutex<Option<u32>>,
 }
 
 /// Speaks for the task at the other end of standard input, until its end.
@@ -75,7 +71,6 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<ExitCode, Failure> {
         threads: AtomicUsize::new(1),
         idle: AtomicUsize::new(0),
         waiting: Mutex::default(),
-        watched: Mutex::default(),
     }));
     proxy.lead();
     // The first thread is one of many: the last word is said by the one that hears the end.
@@ -134,8 +129,11 @@ impl Proxy {
             };
             let followed = self.is_followed();
             drop(asks);
-            let answer =
-                if followed { self.wait_for(id, ask) } else { Answer::Failed { code: Code::OutOfRes } };
+            let answer = if followed {
+                self.wait_for(id, ask)
+            } else {
+                Answer::Failed { code: Code::OutOfRes }
+            };
             self.say(id, answer);
         }
         self.idle.fetch_sub(1, Ordering::AcqRel);
@@ -253,12 +251,12 @@ impl Proxy {
                 Ok(reply) => Answer::Host { reply },
                 Err(code) => Answer::Failed { code },
             },
-            Ask::Send { to, context, tag, message } => done(Buffer::from_message(message).and_then(
-                |mut buffer| match to[..] {
+            Ask::Send { to, context, tag, message } => {
+                done(Buffer::from_message(message).and_then(|mut buffer| match to[..] {
                     [to] => task.send(&mut buffer, to, tag, context),
                     _ => task.multicast(&mut buffer, &to, tag, context),
-                },
-            )),
+                }))
+            }
             Ask::Broadcast { group, context, tag, message } => done(
                 Buffer::from_message(message)
                     .and_then(|mut buffer| task.broadcast(&mut buffer, &group.0, tag, context)),
@@ -276,7 +274,6 @@ impl Proxy {
             },
             Ask::Freeze { group, size } => number(task.freeze_group(&group.0, size)),
             Ask::Barrier { group, count } => done(task.barrier(&group.0, count)),
-            Ask::Watch => done(self.watch()),
             // Answered at once.
             Ask::Part { .. }
             | Ask::Probe { .. }
@@ -325,22 +322,6 @@ impl Proxy {
             if cancelled.load(Ordering::Acquire) || !self.task.wait(token, deadline)? {
                 return Ok(Answer::Done);
             }
-        }
-    }
-
-    /// Waits until something has come since the last time.
-    fn watch(&self) -> Result<(), Code> {
-        let nothing = Pattern { context: NOWHERE, source: None, tag: None };
-        let seen = *lock(&self.watched);
-        loop {
-            // The look takes in what has come; what has come changes the token.
-            self.task.probe(&nothing)?;
-            let token = self.task.token();
-            if seen != Some(token.number()) {
-                *lock(&self.watched) = Some(token.number());
-                return Ok(());
-            }
-            self.task.wait(token, Deadline::Never)?;
         }
     }
 }

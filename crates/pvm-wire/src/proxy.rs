@@ -107,8 +107,6 @@ choice! {
         },
         /// `pvm_exit`; the proxy ends once it has answered.
         14 => Leave,
-        /// To be answered with [`Answer::Done`] when something has come since the last such answer.
-        15 => Watch,
     }
 
     /// From the proxy.

@@ -92,11 +92,6 @@ impl WaitToken {
         Self { watched: Some(watched), ..self }
     }
 
-    /// Changes with everything that comes.
-    pub const fn number(self) -> u32 {
-        self.generation
-    }
-
     fn is_over(self) -> bool {
         self.watched.is_some_and(Watched::has_changed)
     }

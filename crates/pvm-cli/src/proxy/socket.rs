@@ -105,7 +105,7 @@ mod tests {
             for part in sent[..2 * PART_BYTES_MAX].chunks(PART_BYTES_MAX) {
                 let mut bytes = Vec::new();
                 write_frame(&mut bytes, 9, &Ask::Part { bytes: Blob(part.to_vec()) });
-                write_frame(&mut bytes, 8, &Ask::Watch);
+                write_frame(&mut bytes, 8, &Ask::Cancel);
                 near.write_all(&bytes).unwrap();
             }
             let message = Message { envelope, body: Blob(sent[2 * PART_BYTES_MAX..].to_vec()) };
@@ -115,8 +115,8 @@ mod tests {
             near.write_all(&bytes).unwrap();
         });
         let mut asks = Asks::new(far);
-        assert_eq!(asks.next().unwrap(), (8, Ask::Watch));
-        assert_eq!(asks.next().unwrap(), (8, Ask::Watch));
+        assert_eq!(asks.next().unwrap(), (8, Ask::Cancel));
+        assert_eq!(asks.next().unwrap(), (8, Ask::Cancel));
         let (9, Ask::Send { message, .. }) = asks.next().unwrap() else { panic!("a send") };
         assert!(message.body.0 == body);
         writer.join().unwrap();

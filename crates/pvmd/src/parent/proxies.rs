@@ -42,7 +42,8 @@ impl Parent {
         let Some(mut connection) = self.connections.remove(number) else { return };
         self.poll.remove(&connection.stream);
         let pid = connection.pid;
-        if let Err(reason) = self.hand_over(&connection.stream, (id, pid), program, (reset, cookie)) {
+        if let Err(reason) = self.hand_over(&connection.stream, (id, pid), program, (reset, cookie))
+        {
             self.log.line(&format!("no proxy for process {pid}: {reason}"));
             connection.stream.push(id, &Reply::Refused { code: Code::NotImpl, reason });
             // A stranger that does not even read this has lost nothing.
@@ -58,10 +59,14 @@ impl Parent {
         (reset, cookie): (bool, u32),
     ) -> Result<(), String> {
         let path = self.own_path.with_file_name("pvm");
-        let failed = |error: std::io::Error| format!("cannot start {} proxy: {error}", path.display());
+        let failed =
+            |error: std::io::Error| format!("cannot start {} proxy: {error}", path.display());
         let socket = stream.duplicate().map_err(failed)?;
         let mut command = Command::new(&path);
-        command.arg("proxy").arg(format!("--id={id}")).arg(format!("--host={}", std::process::id()));
+        command
+            .arg("proxy")
+            .arg(format!("--id={id}"))
+            .arg(format!("--host={}", std::process::id()));
         if !reset {
             command.arg("--no-reset");
         }

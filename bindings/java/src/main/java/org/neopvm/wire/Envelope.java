@@ -58,6 +58,12 @@ record Envelope(
         to.i64(dataSize).i64(firstRun).i64(0);
     }
 
+    /** The same from a task. */
+    Envelope from(int task) {
+        return new Envelope(
+                task, destination, tag, context, encoding, layout, runCount, waitId, dataSize, firstRun);
+    }
+
     /** True where a run list goes with the data. */
     boolean hasRuns() {
         return encoding == 0 || encoding == TRACE;

@@ -44,6 +44,11 @@ final class Reader {
         return at;
     }
 
+    /** What was read since a place. */
+    byte[] since(int begin) {
+        return Arrays.copyOfRange(bytes, begin, at);
+    }
+
     /** Passes over {@code size} bytes and tells where they begin. */
     int take(long size) {
         if (size < 0 || size > end - at) {
