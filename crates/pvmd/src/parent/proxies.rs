@@ -4,12 +4,12 @@
 //! (`pvm proxy`), which enrols like any other. For the host that process *is* the task's: the task's exit,
 //! signals and lines in lists are those of the process that said hello.
 
-use super::Parent;
-use pvm_wire::request::Reply;
-use pvm_wire::{Blob, Code};
+use pvm_wire::Blob;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Which process speaks for which other one.
@@ -24,63 +24,53 @@ impl Proxies {
         self.tasks.get(&pid).copied().unwrap_or(pid)
     }
 
+    /// Starts the proxy of a task and gives it the task's socket; `pvmd` is where this daemon lies, and `local` where
+    /// its own socket does.
+    pub(crate) fn start(
+        &mut self,
+        hello: &Hello,
+        socket: OwnedFd,
+        (pvmd, local): (&Path, &Path),
+    ) -> Result<(), String> {
+        let path = pvmd.with_file_name("pvm");
+        let mut command = Command::new(&path);
+        let (id, host) = (hello.id, std::process::id());
+        command.arg("proxy").arg(format!("--id={id}")).arg(format!("--host={host}"));
+        if !hello.reset {
+            command.arg("--no-reset");
+        }
+        command.arg("--").arg(OsStr::from_bytes(&hello.program.0));
+        command.env("PVMSOCK", local);
+        match hello.cookie {
+            0 => command.env_remove("PVMEPID"),
+            cookie => command.env("PVMEPID", cookie.to_string()),
+        };
+        command.stdin(Stdio::from(socket)).stdout(Stdio::null());
+        let failed = |error| format!("cannot start {} proxy: {error}", path.display());
+        let child = command.spawn().map_err(failed)?;
+        self.tasks.insert(child.id(), hello.pid);
+        Ok(())
+    }
+
     /// A process is gone.
     pub(crate) fn gone(&mut self, pid: u32) {
         self.tasks.remove(&pid);
     }
 }
 
-impl Parent {
-    /// Starts the proxy of a task and gives it the task's socket.
-    pub(super) fn start_proxy(
-        &mut self,
-        (number, id): (u64, u32),
-        program: &Blob,
-        reset: bool,
-        cookie: u32,
-    ) {
-        let Some(mut connection) = self.connections.remove(number) else { return };
-        self.poll.remove(&connection.stream);
-        let pid = connection.pid;
-        if let Err(reason) = self.hand_over(&connection.stream, (id, pid), program, (reset, cookie))
-        {
-            self.log.line(&format!("no proxy for process {pid}: {reason}"));
-            connection.stream.push(id, &Reply::Refused { code: Code::NotImpl, reason });
-            // A stranger that does not even read this has lost nothing.
-            let _ = connection.stream.flush();
-        }
-    }
-
-    fn hand_over(
-        &mut self,
-        stream: &crate::parent::stream::Stream,
-        (id, pid): (u32, u32),
-        program: &Blob,
-        (reset, cookie): (bool, u32),
-    ) -> Result<(), String> {
-        let path = self.own_path.with_file_name("pvm");
-        let failed =
-            |error: std::io::Error| format!("cannot start {} proxy: {error}", path.display());
-        let socket = stream.duplicate().map_err(failed)?;
-        let mut command = Command::new(&path);
-        command
-            .arg("proxy")
-            .arg(format!("--id={id}"))
-            .arg(format!("--host={}", std::process::id()));
-        if !reset {
-            command.arg("--no-reset");
-        }
-        command.arg("--").arg(OsStr::from_bytes(&program.0));
-        command.env("PVMSOCK", self.folder.socket());
-        match cookie {
-            0 => command.env_remove("PVMEPID"),
-            cookie => command.env("PVMEPID", cookie.to_string()),
-        };
-        command.stdin(Stdio::from(socket)).stdout(Stdio::null());
-        let child = command.spawn().map_err(failed)?;
-        self.proxies.tasks.insert(child.id(), pid);
-        Ok(())
-    }
+/// What a remote task has said of itself.
+#[derive(Debug)]
+pub(crate) struct Hello {
+    /// The number of the frame.
+    pub(crate) id: u32,
+    /// Its process.
+    pub(crate) pid: u32,
+    /// Its program.
+    pub(crate) program: Blob,
+    /// Whether `reset` may kill it.
+    pub(crate) reset: bool,
+    /// By which a tasker's child is known.
+    pub(crate) cookie: u32,
 }
 
 #[cfg(test)]

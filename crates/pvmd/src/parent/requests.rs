@@ -3,6 +3,7 @@
 use super::Parent;
 use crate::parent::connections::Peer;
 use crate::parent::poll::{Interest, Token};
+use crate::parent::proxies::Hello;
 use crate::parent::stream::StreamEnd;
 use crate::processes;
 use pvm_core::io::Event;
@@ -113,7 +114,8 @@ impl Parent {
                 Err(Fault::Version(version))
             }
             Request::Hello { role: Role::Remote, program, reset, cookie, .. } => {
-                self.start_proxy((number, id), &program, reset, cookie);
+                let pid = connection.pid;
+                self.start_proxy(number, &Hello { id, pid, program, reset, cookie });
                 Ok(())
             }
             Request::Hello { role: Role::Task, layout, .. }
@@ -155,6 +157,21 @@ impl Parent {
                 self.tell(Event::Asked { connection: number, id, request });
                 Ok(())
             }
+        }
+    }
+
+    /// Hands the connection on to a process that speaks for the task.
+    fn start_proxy(&mut self, number: u64, hello: &Hello) {
+        let Some(mut connection) = self.connections.remove(number) else { return };
+        self.poll.remove(&connection.stream);
+        let socket = connection.stream.duplicate().map_err(|error| error.to_string());
+        let places = (&*self.own_path, &*self.folder.socket());
+        let started = socket.and_then(|socket| self.proxies.start(hello, socket, places));
+        if let Err(reason) = started {
+            self.log.line(&format!("no proxy for process {}: {reason}", hello.pid));
+            connection.stream.push(hello.id, &Reply::Refused { code: Code::NotImpl, reason });
+            // Who does not even take this has lost nothing.
+            let _ = connection.stream.flush();
         }
     }
 

@@ -32,7 +32,8 @@ final class Writer {
     }
 
     Writer u8(int value) {
-        bytes[grow(1)] = (byte) value;
+        int at = grow(1);
+        bytes[at] = (byte) value;
         return this;
     }
 
@@ -41,12 +42,14 @@ final class Writer {
     }
 
     Writer i32(int value) {
-        INT.set(bytes, grow(4), value);
+        int at = grow(4);
+        INT.set(bytes, at, value);
         return this;
     }
 
     Writer i64(long value) {
-        LONG.set(bytes, grow(8), value);
+        int at = grow(8);
+        LONG.set(bytes, at, value);
         return this;
     }
 
@@ -56,7 +59,8 @@ final class Writer {
 
     /** The bytes without a length. */
     Writer plain(byte[] value, int from, int count) {
-        System.arraycopy(value, from, bytes, grow(count), count);
+        int at = grow(count);
+        System.arraycopy(value, from, bytes, at, count);
         return this;
     }
 
