@@ -1,5 +1,6 @@
 //! A process's membership in the machine.
 
+mod arrivals;
 mod memory;
 mod pressure;
 mod probes;

@@ -17,9 +17,15 @@ import org.neopvm.TaskInfo;
  * with {@link org.neopvm.Code#SYS_ERR}. A waiting call ends with {@link InterruptedException} when its thread is
  * interrupted.
  *
- * <p>Wildcards: -1 as source or tag means any. Contexts are numbers; 0 is the one in which programs begin.
+ * <p>Wildcards: -1 as source or tag means any. Contexts are numbers; 0 is the one in which programs
+ * begin, and {@link #CURRENT_CONTEXT} the one in which this task was started.
  */
 public interface Engine {
+    /** The context in which this task was started: that of the task that spawned it. */
+    int CURRENT_CONTEXT = -1;
+    /** Any task as a source, any tag. */
+    int ANY = -1;
+
     /** {@code native} or {@code wire}. */
     String name();
 
