@@ -540,6 +540,15 @@ impl Task {
         }
     }
 
+    /// Ends every [`Task::wait`] that goes on now: whoever waits is to look again.
+    pub fn nudge(&self) {
+        if self.waiter.announce(&self.generation)
+            && let Ok(state) = self.state.enter()
+        {
+            self.ring(&state);
+        }
+    }
+
     /// One descriptor that is readable when something has arrived that no receive or probe has
     /// looked at, and when the daemon is gone (`pvm_getfds`). It stays the task's.
     ///
