@@ -70,12 +70,11 @@ public class PVMTask extends PVMObject {
 
     /**
      * Hands messages to the listeners as they come, one after the other, on a thread of its own. That thread keeps
-     * the program running until {@link #disableMessageEvents}.
+     * the program running until {@link #disableMessageEvents}, or until no machine answers, which is logged.
      *
      * @param milliseconds how often listeners are asked whether they look for something else than before
      */
-    public void enableMessageEvents(int milliseconds) throws PVMException {
-        call(Pvm::self);
+    public void enableMessageEvents(int milliseconds) {
         events.enable(milliseconds);
     }
 

@@ -3,6 +3,7 @@ package org.neopvm.engine;
 
 import org.neopvm.Code;
 import org.neopvm.PvmException;
+import org.neopvm.wire.WireEngine;
 
 /**
  * Chooses the engine. {@code -Dpvm.engine=native} is the one over the C library (shared memory; Java 22 or newer),
@@ -16,8 +17,10 @@ public final class Engines {
     public static Engine open() {
         String wanted = System.getProperty("pvm.engine", "");
         return switch (wanted) {
-            case "native", "" -> nativeEngine();
-            default -> throw new PvmException(Code.BAD_PARAM, "pvm.engine is native, not " + wanted);
+            case "native" -> nativeEngine();
+            case "wire" -> WireEngine.open();
+            case "" -> Native.problem() == null || Native.isAskedFor() ? nativeEngine() : WireEngine.open();
+            default -> throw new PvmException(Code.BAD_PARAM, "pvm.engine is native or wire, not " + wanted);
         };
     }
 

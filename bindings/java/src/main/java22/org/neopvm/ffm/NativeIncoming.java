@@ -15,7 +15,7 @@ import org.neopvm.engine.Kind;
  * A message being read, a buffer of the library. Every call holds this object's monitor, so that the number is not
  * used when {@link #close} has given it back.
  */
-final class NativeIncoming implements Incoming {
+public final class NativeIncoming implements Incoming {
     /** From this size on items are copied from where they lie instead of being unpacked. */
     private static final int VIEW_BYTES = 64 << 10;
 
@@ -164,7 +164,7 @@ final class NativeIncoming implements Incoming {
     }
 
     /** As {@link #view}, without a limit to the size. */
-    synchronized MemorySegment segment(Kind kind, long count) {
+    public synchronized MemorySegment segment(Kind kind, long count) {
         MemorySegment items = lying(kind, count);
         if (items == null) {
             return null;

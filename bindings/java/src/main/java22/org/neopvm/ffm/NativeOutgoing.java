@@ -18,7 +18,7 @@ import org.neopvm.engine.Outgoing;
  * A message being packed, a buffer of the library. Every call holds this object's monitor, so that the number is not
  * used when {@link #close} has given it back.
  */
-final class NativeOutgoing implements Outgoing {
+public final class NativeOutgoing implements Outgoing {
     /** From this size on items are copied into the message's own memory instead of being packed. */
     private static final int ALLOCATE_BYTES = 64 << 10;
 
@@ -111,7 +111,7 @@ final class NativeOutgoing implements Outgoing {
     }
 
     /** As {@link #allocate}, without a limit to the size. */
-    synchronized MemorySegment segment(Kind kind, long count) {
+    public synchronized MemorySegment segment(Kind kind, long count) {
         MemorySegment room = room(kind, count);
         if (room == null) {
             return null;
