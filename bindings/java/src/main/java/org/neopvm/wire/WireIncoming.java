@@ -57,6 +57,8 @@ final class WireIncoming implements Incoming {
             throw new PvmException(Code.BAD_MSG, "reading " + kind + " from raw " + info);
         }
         if (!cursor.has(shape, count)) {
+            // As with every library of PVM, the message is at its end.
+            cursor.end();
             throw new PvmException(Code.NO_DATA, "reading " + count + " " + kind + " from " + info);
         }
         int at = cursor.pass(shape, count);
@@ -102,10 +104,8 @@ final class WireIncoming implements Incoming {
     @Override
     public byte[] unpackText() {
         return open(() -> {
-            Cursor before = cursor.copy();
             int size = unpackInt(Kind.INT);
-            if (size < 0 || body.canRead(Kind.BYTE) && !cursor.has(Shape.BYTE, size)) {
-                cursor = before;
+            if (size < 0) {
                 throw new PvmException(Code.NO_DATA, "reading a text from " + info);
             }
             Place place = next(Kind.BYTE, size);
