@@ -189,7 +189,7 @@ int32_t neopvm_info(neopvm_buffer buffer, struct neopvm_info *info);
 
 /* ---- Unpacking ---- */
 
-/* PvmNoData if the message has fewer items left; then none is read. */
+/* PvmNoData if the message has fewer items left: those are read, and the message is at its end, as in PVM. */
 int32_t neopvm_unpack(neopvm_buffer buffer, int32_t type, void *items, uint64_t count,
                       int64_t stride);
 

@@ -15,7 +15,7 @@ import org.neopvm.engine.Kind;
 /**
  * A message that has come. Its items are read in the order in which they were packed, as the types that they were
  * packed as; where PVM reads another type, so does this. What does not fit is a {@link PvmException} that names the
- * task, the tag and the cause, and reads nothing.
+ * task, the tag and the cause; {@link #rewind} reads the message again.
  *
  * <p>A message is closed when it has been read; what is forgotten is closed some time after. Closing twice does
  * nothing, also while another thread reads; a read after that fails with {@link Code#NO_SUCH_BUF}.

@@ -10,7 +10,7 @@ import org.neopvm.MessageInfo;
  * turns.
  *
  * <p>Unpacking follows PVM: what was packed as one type may be read as another where PVM allows it, and a read of
- * more items than are left fails with {@link org.neopvm.Code#NO_DATA} and reads none.
+ * more items than are left fails with {@link org.neopvm.Code#NO_DATA} and leaves the message at its end.
  */
 public interface Incoming extends AutoCloseable {
     /** Its head; also of a closed one. */
