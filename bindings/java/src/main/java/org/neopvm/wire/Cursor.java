@@ -24,14 +24,13 @@ final class Cursor {
         return body.reportedSize() - done;
     }
 
-    /** Another one at the same place. */
-    Cursor copy() {
-        Cursor copy = new Cursor(body);
-        copy.run = run;
-        copy.base = base;
-        copy.xdrInRun = xdrInRun;
-        copy.done = done;
-        return copy;
+    /** Passes over all that is left. */
+    void end() {
+        if (body.runs == null) {
+            done = body.size;
+        } else {
+            advance(left());
+        }
     }
 
     void rewind() {

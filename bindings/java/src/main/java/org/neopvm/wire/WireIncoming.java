@@ -2,6 +2,7 @@
 package org.neopvm.wire;
 
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -57,6 +58,8 @@ final class WireIncoming implements Incoming {
             throw new PvmException(Code.BAD_MSG, "reading " + kind + " from raw " + info);
         }
         if (!cursor.has(shape, count)) {
+            // As with every library of PVM, the message is at its end.
+            cursor.end();
             throw new PvmException(Code.NO_DATA, "reading " + count + " " + kind + " from " + info);
         }
         int at = cursor.pass(shape, count);
@@ -81,7 +84,7 @@ final class WireIncoming implements Incoming {
     public int unpackInt(Kind kind) {
         return open(() -> {
             Place place = next(kind, 1);
-            ByteBuffer item = ByteBuffer.wrap(place.bytes).order(java.nio.ByteOrder.nativeOrder());
+            ByteBuffer item = ByteBuffer.wrap(place.bytes).order(ByteOrder.nativeOrder());
             return switch (kind) {
                 case BYTE -> (int) item.get(place.at);
                 case SHORT -> (int) item.getShort(place.at);
@@ -95,17 +98,15 @@ final class WireIncoming implements Incoming {
     public long unpackLong() {
         return open(() -> {
             Place place = next(Kind.LONG, 1);
-            return ByteBuffer.wrap(place.bytes).order(java.nio.ByteOrder.nativeOrder()).getLong(place.at);
+            return ByteBuffer.wrap(place.bytes).order(ByteOrder.nativeOrder()).getLong(place.at);
         });
     }
 
     @Override
     public byte[] unpackText() {
         return open(() -> {
-            Cursor before = cursor.copy();
             int size = unpackInt(Kind.INT);
-            if (size < 0 || body.canRead(Kind.BYTE) && !cursor.has(Shape.BYTE, size)) {
-                cursor = before;
+            if (size < 0) {
                 throw new PvmException(Code.NO_DATA, "reading a text from " + info);
             }
             Place place = next(Kind.BYTE, size);
@@ -117,10 +118,24 @@ final class WireIncoming implements Incoming {
         });
     }
 
-    /** Memory of Java's cannot be taken back when the message is closed, so none is lent. */
+    /** Java's own memory cannot be taken back: the items stay readable when the message is closed. */
     @Override
     public ByteBuffer view(Kind kind, int count) {
-        return open(() -> null);
+        return open(() -> {
+            Shape shape = Shape.of(kind);
+            if (!body.canRead(kind)) {
+                return null;
+            }
+            if (!cursor.has(shape, count)) {
+                throw new PvmException(Code.NO_DATA, "viewing " + count + " " + kind + " of " + info);
+            }
+            int at = count == 0 ? 0 : cursor.pass(shape, count);
+            if (at < 0) {
+                return null;
+            }
+            ByteBuffer items = ByteBuffer.wrap(body.data, at, count * shape.size).slice();
+            return items.asReadOnlyBuffer().order(ByteOrder.nativeOrder());
+        });
     }
 
     @Override
