@@ -41,6 +41,7 @@ mkdir -p "$programs"
 for source in src/test/c/*.c ../../examples/java/*.c; do
   compile "$source"
 done
+bash javadoc.sh target/javadoc
 timeout --foreground 60 pvm up --local 2 >/dev/null
 
 goal=verify

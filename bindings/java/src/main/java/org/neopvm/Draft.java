@@ -2,7 +2,6 @@
 package org.neopvm;
 
 import java.io.Serializable;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
@@ -18,17 +17,12 @@ import org.neopvm.engine.Outgoing;
  * {@link Code#NO_SUCH_BUF}. Calls of several threads take turns.
  */
 public final class Draft implements AutoCloseable {
-    private static final Cleaner CLEANER = Cleaner.create();
-
     private final Engine engine;
     private final Outgoing message;
-    private final Cleaner.Cleanable forgotten;
 
     Draft(Engine engine, Encoding encoding) {
         this.engine = engine;
-        Outgoing made = engine.create(encoding);
-        this.message = made;
-        this.forgotten = CLEANER.register(this, made::close);
+        this.message = engine.create(encoding);
     }
 
     Outgoing outgoing() {
@@ -202,6 +196,6 @@ public final class Draft implements AutoCloseable {
 
     @Override
     public void close() {
-        forgotten.clean();
+        message.close();
     }
 }

@@ -2,7 +2,6 @@
 package org.neopvm;
 
 import java.io.ObjectInputFilter;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.DoubleBuffer;
 import java.nio.FloatBuffer;
@@ -21,14 +20,10 @@ import org.neopvm.engine.Kind;
  * nothing, also while another thread reads; a read after that fails with {@link Code#NO_SUCH_BUF}.
  */
 public final class Message implements AutoCloseable {
-    private static final Cleaner CLEANER = Cleaner.create();
-
     private final Incoming message;
-    private final Cleaner.Cleanable forgotten;
 
     Message(Incoming message) {
         this.message = message;
-        this.forgotten = CLEANER.register(this, message::close);
     }
 
     Incoming incoming() {
@@ -196,9 +191,10 @@ public final class Message implements AutoCloseable {
 
     /**
      * The next items where they lie, without a copy; read-only, and good until the message is closed: then using them
-     * throws {@link IllegalStateException}. With Java 22 {@code MemorySegment.ofBuffer} makes a segment of it.
-     * Closing while another thread is inside a bulk operation on the view throws IllegalStateException and closes
-     * nothing. A sender that misbehaves can change them while they are read.
+     * throws {@link IllegalStateException} with the native engine; with the other one the view stays what it was.
+     * {@code Segments} (Java 22) gives the same as a segment. Closing while another thread is inside a bulk operation
+     * on the view throws IllegalStateException and closes nothing. Keep the message as long as the view. A sender that misbehaves can change the items while
+     * they are read.
      *
      * @throws PvmException {@link Code#NOT_IMPL} where they would have to be converted; then they can still be unpacked
      */
@@ -233,9 +229,7 @@ public final class Message implements AutoCloseable {
 
     @Override
     public void close() {
-        // Not by the cleanable alone, which would forget a message whose view is in use.
         message.close();
-        forgotten.clean();
     }
 
     @Override

@@ -101,7 +101,11 @@ class BadInputTest {
         fails(Code.NO_SUCH_BUF, message::left);
         fails(Code.NO_SUCH_BUF, message::rewind);
         fails(Code.NO_SUCH_BUF, () -> message.getInts(0));
-        assertThrows(IllegalStateException.class, () -> view.get(0));
+        if (pvm.engine().equals("native")) {
+            assertThrows(IllegalStateException.class, () -> view.get(0));
+        } else {
+            assertEquals(0, view.get(0), "Java's own memory cannot be taken back");
+        }
         assertEquals(17, message.tag());
 
         Draft draft = pvm.message();

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import org.neopvm.MessageInfo;
 
 /**
- * A message being read. Closing it twice does nothing; every other call but {@link #info} on a closed one throws a
+ * A message being read. What it holds outside of Java is given back when it is forgotten, too. Closing it twice does nothing; every other call but {@link #info} on a closed one throws a
  * {@link org.neopvm.PvmException} with {@link org.neopvm.Code#NO_SUCH_BUF}. Calls of several threads on one take
  * turns.
  *
@@ -39,7 +39,7 @@ public interface Incoming extends AutoCloseable {
      * The next {@code count} items where they lie, in the order of bytes of this computer, read-only.
      *
      * @return null where they would have to be converted or do not lie behind one another; then nothing is read.
-     *     Reading the memory after {@link #close} throws {@link IllegalStateException}.
+     *     Where it is not Java's own memory, reading it after {@link #close} throws {@link IllegalStateException}.
      */
     ByteBuffer view(Kind kind, int count);
 

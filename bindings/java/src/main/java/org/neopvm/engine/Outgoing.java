@@ -4,7 +4,7 @@ package org.neopvm.engine;
 import java.nio.ByteBuffer;
 
 /**
- * A message being packed. It can be sent several times. Closing it twice does nothing; every other call on a
+ * A message being packed. What it holds outside of Java is given back when it is forgotten, too. It can be sent several times. Closing it twice does nothing; every other call on a
  * closed one throws a {@link org.neopvm.PvmException} with {@link org.neopvm.Code#NO_SUCH_BUF}. Calls of several
  * threads on one take turns.
  */

@@ -3,6 +3,7 @@ package org.neopvm.ffm;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.neopvm.Code;
@@ -19,21 +20,20 @@ public final class NativeIncoming implements Incoming {
     /** From this size on items are copied from where they lie instead of being unpacked. */
     private static final int VIEW_BYTES = 64 << 10;
 
-    private int number;
+    private final Handle handle = new Handle();
+    private final Cleaner.Cleanable forgotten = Handle.CLEANER.register(this, handle);
     private final MessageInfo info;
-    /** Ends the views when the message is closed. */
-    private Arena views;
 
     NativeIncoming(int number) {
-        this.number = number;
-        this.info = Head.read(number);
+        handle.number = number;
+        info = Head.read(number);
     }
 
     private int number(String what) {
-        if (number == 0) {
+        if (handle.number == 0) {
             throw new PvmException(Code.NO_SUCH_BUF, what + " of the " + info);
         }
-        return number;
+        return handle.number;
     }
 
     private void check(int status, String what, Kind kind, long count) {
@@ -169,10 +169,10 @@ public final class NativeIncoming implements Incoming {
         if (items == null) {
             return null;
         }
-        if (views == null) {
-            views = Arena.ofShared();
+        if (handle.lent == null) {
+            handle.lent = Arena.ofShared();
         }
-        return items.reinterpret(views, null).asReadOnly();
+        return items.reinterpret(handle.lent, null).asReadOnly();
     }
 
     /** The next items in the library's memory; null where they do not lie there as asked for. */
@@ -202,19 +202,7 @@ public final class NativeIncoming implements Incoming {
 
     @Override
     public synchronized void close() {
-        if (number == 0) {
-            return;
-        }
-        if (views != null) {
-            // Throws where another thread is inside a call with one of the views; then nothing has changed.
-            views.close();
-        }
-        int old = number;
-        number = 0;
-        try {
-            int ignored = (int) Calls.FREE.invokeExact(old);
-        } catch (Throwable e) {
-            throw Calls.unexpected(e);
-        }
+        handle.free();
+        forgotten.clean();
     }
 }

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.neopvm.Code;
@@ -22,9 +22,8 @@ public final class NativeOutgoing implements Outgoing {
     /** From this size on items are copied into the message's own memory instead of being packed. */
     private static final int ALLOCATE_BYTES = 64 << 10;
 
-    private int number;
-    /** Ends what {@link #allocate} gave out. */
-    private Arena handedOut;
+    private final Handle handle = new Handle();
+    private final Cleaner.Cleanable forgotten = Handle.CLEANER.register(this, handle);
 
     NativeOutgoing(Encoding encoding) {
         int[] answer = new int[1];
@@ -33,15 +32,15 @@ public final class NativeOutgoing implements Outgoing {
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }
-        number = answer[0];
+        handle.number = answer[0];
     }
 
     /** The buffer's number. The caller holds the monitor. */
     int number() {
-        if (number == 0) {
+        if (handle.number == 0) {
             throw new PvmException(Code.NO_SUCH_BUF, "message being packed");
         }
-        return number;
+        return handle.number;
     }
 
     @Override
@@ -84,7 +83,7 @@ public final class NativeOutgoing implements Outgoing {
     }
 
     private void pack(Kind kind, MemorySegment items, long count, long stride) {
-        endHandedOut();
+        handle.endLent();
         try {
             Calls.check((int) Calls.PACK.invokeExact(number(), kind.number(), items, count, stride),
                     "packing " + kind);
@@ -95,7 +94,7 @@ public final class NativeOutgoing implements Outgoing {
 
     @Override
     public synchronized void packText(byte[] utf8) {
-        endHandedOut();
+        handle.endLent();
         try {
             Calls.check((int) Calls.PACK_TEXT.invokeExact(number(), MemorySegment.ofArray(utf8), (long) utf8.length),
                     "packing a text");
@@ -116,13 +115,13 @@ public final class NativeOutgoing implements Outgoing {
         if (room == null) {
             return null;
         }
-        handedOut = Arena.ofShared();
-        return room.reinterpret(handedOut, null);
+        handle.lent = Arena.ofShared();
+        return room.reinterpret(handle.lent, null);
     }
 
     /** Memory of the message for items; null where there is no shared memory. */
     private MemorySegment room(Kind kind, long count) {
-        endHandedOut();
+        handle.endLent();
         long bytes = Math.multiplyExact(count, kind.size());
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment address = arena.allocate(ADDRESS);
@@ -137,25 +136,9 @@ public final class NativeOutgoing implements Outgoing {
         }
     }
 
-    private void endHandedOut() {
-        if (handedOut != null) {
-            handedOut.close();
-            handedOut = null;
-        }
-    }
-
     @Override
     public synchronized void close() {
-        if (number == 0) {
-            return;
-        }
-        endHandedOut();
-        int old = number;
-        number = 0;
-        try {
-            int ignored = (int) Calls.FREE.invokeExact(old);
-        } catch (Throwable e) {
-            throw Calls.unexpected(e);
-        }
+        handle.free();
+        forgotten.clean();
     }
 }
