@@ -129,7 +129,11 @@ impl Layout<'_> {
 
     /// Sources to start from, and what may be done with them.
     fn texts(&self) -> Result<(), String> {
-        self.folder("examples", "share/neopvm/examples", &["c", "f", "h", "java", "sh", "md", "Makefile"])?;
+        self.folder(
+            "examples",
+            "share/neopvm/examples",
+            &["c", "f", "h", "java", "sh", "md", "Makefile"],
+        )?;
         self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "h"])?;
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
@@ -144,7 +148,8 @@ impl Layout<'_> {
         let made = Command::new("bash").arg(&script).arg(&jar).status();
         match made.map_err(|e| format!("{}: {e}", script.display()))?.code() {
             Some(0 | JAVA_MISSING) => Ok(()),
-            _ => Err("neopvm.jar could not be built; the first time, Maven fetches its plug-ins".to_owned()),
+            _ => Err("neopvm.jar could not be built; the first time, Maven fetches its plug-ins"
+                .to_owned()),
         }
     }
 
