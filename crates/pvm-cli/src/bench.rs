@@ -7,6 +7,7 @@
 //! report ([`report`]) and for the comparison of two runs ([`compare`]).
 
 mod bar;
+mod case;
 mod compare;
 mod figures;
 mod machine;
@@ -14,6 +15,8 @@ mod place;
 mod process;
 mod ranking;
 mod report;
+#[cfg(test)]
+mod sample;
 mod session;
 mod statistics;
 mod suite;
@@ -21,12 +24,13 @@ mod system;
 
 use crate::failure::{Failure, Status};
 use crate::options::bench::BenchOptions;
+use case::{Length, Suite};
 use figures::Figures;
 use session::Session;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use suite::{Length, Suite};
+use std::time::Duration;
 use system::Tools;
 
 /// Measures, or compares what was measured.
@@ -47,12 +51,18 @@ pub(crate) fn bench(options: &BenchOptions) -> Result<(), Failure> {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     let length = if options.quick { Length::Quick } else { Length::Full };
-    let rounds = options.rounds.unwrap_or(length.pick(3, 2));
-    let session = Session { tools, length, rounds, hosts: options.hosts.clone(), stop };
+    let rounds = options.rounds.unwrap_or_else(|| length.pick(3, 2));
+    let limit = options.limit.map(|seconds| Duration::from_secs(seconds.into()));
+    let session = Session { tools, length, rounds, limit, hosts: options.hosts.clone(), stop };
     let figures = session.measure(&suites, &options.out)?;
     figures.write(&options.out)?;
     rendered(&figures, &options.out)?;
     end(&figures)
+}
+
+/// The suites' names, each with what it is.
+pub(crate) fn suites() -> impl Iterator<Item = (&'static str, &'static str)> {
+    suite::ALL.iter().map(|suite| (suite.name, suite.title))
 }
 
 fn chosen(names: &[String]) -> Result<Vec<Suite>, Failure> {

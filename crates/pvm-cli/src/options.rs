@@ -8,8 +8,8 @@ pub(crate) mod hosts;
 pub(crate) mod notes;
 pub(crate) mod tasks;
 
-use clap::{Args, Parser, Subcommand};
 use bench::BenchOptions;
+use clap::{Args, Parser, Subcommand};
 use hosts::{AddOptions, DelOptions, DoctorOptions, TokenOptions, UpOptions, UpgradeOptions};
 use std::path::PathBuf;
 use tasks::{KillOptions, NamesOptions, PsOptions, RunOptions};

@@ -30,7 +30,12 @@ impl Bar {
         if self.live {
             let _ = write!(stderr(), "\r\x1b[K{line}");
         } else if self.suite != suite {
-            let _ = writeln!(stderr(), "pvm bench: {suite} ({} of {}, {seconds} s)", self.done, self.all);
+            let _ = writeln!(
+                stderr(),
+                "pvm bench: {suite} ({} of {}, {seconds} s)",
+                self.done,
+                self.all
+            );
         }
         suite.clone_into(&mut self.suite);
         self.done += 1;
@@ -53,7 +58,8 @@ fn line(done: usize, all: usize, seconds: u64, what: &str) -> String {
     let full = (done * WIDTH).checked_div(all).unwrap_or(WIDTH).min(WIDTH);
     let bar = "#".repeat(full) + &"-".repeat(WIDTH - full);
     let left = (seconds * (all - done.min(all)) as u64).checked_div(done as u64);
-    let left = left.map_or_else(String::new, |left| format!(", {}:{:02} left", left / 60, left % 60));
+    let left =
+        left.map_or_else(String::new, |left| format!(", {}:{:02} left", left / 60, left % 60));
     format!("[{bar}] {done}/{all}{left}  {what}")
 }
 

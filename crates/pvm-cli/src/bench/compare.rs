@@ -116,7 +116,16 @@ fn text(verdict: &Verdict<'_>) -> String {
         let key = &a.key;
         let (tasks, size) = (key.tasks.to_string(), key.size.to_string());
         let (suite, test) = (key.suite.clone(), key.test.clone());
-        table.row([suite, test, tasks, size, key.who(), number(a), number(b), format!("{factor:.2}")]);
+        table.row([
+            suite,
+            test,
+            tasks,
+            size,
+            key.who(),
+            number(a),
+            number(b),
+            format!("{factor:.2}"),
+        ]);
     }
     if !verdict.changed.is_empty() {
         text += &table.to_string();
@@ -127,7 +136,7 @@ fn text(verdict: &Verdict<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::figures::Figures;
-    use super::super::figures::tests::sample;
+    use super::super::sample::sample;
     use super::*;
 
     /// Noise of a few percent, the same for the same seed.

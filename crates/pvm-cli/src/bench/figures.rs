@@ -190,7 +190,8 @@ impl Figures {
     /// A file that [`Figures::write`] has written.
     pub(crate) fn read(file: &Path) -> Result<Self, Failure> {
         let bad = |why: String| {
-            let text = format!("{}: {why}\n  give the figures.json of a `pvm bench`", file.display());
+            let text =
+                format!("{}: {why}\n  give the figures.json of a `pvm bench`", file.display());
             Failure::new(Status::Refused, text)
         };
         let text = std::fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
@@ -231,31 +232,9 @@ pub(crate) fn put(file: &Path, text: &str) -> Result<(), Failure> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
+    use super::super::sample::sample;
     use super::*;
-
-    /// A run with one test of four systems; the times grow with the size.
-    pub(crate) fn sample(factor: f64) -> Figures {
-        let mut figures = Figures::new(true, Place::default(), Vec::new());
-        for (system, base) in [("NeoPVM", 1.0), ("PVM 3.4.6", 30.0), ("Open MPI", 1.5)] {
-            for size in [0_u64, 1000, 1_000_000] {
-                for round in 0..3 {
-                    let key = Key {
-                        suite: "echo".to_owned(),
-                        test: "echo".to_owned(),
-                        tasks: 2,
-                        size,
-                        system: system.to_owned(),
-                        variant: "direct raw".to_owned(),
-                    };
-                    let own = if system == "NeoPVM" { factor } else { 1.0 };
-                    let time = own * base * (1.0 + size as f64 / 1000.0) + 0.01 * f64::from(round);
-                    figures.add(key, "us", vec![time, time * 1.02, time * 1.02, time * 1.5]);
-                }
-            }
-        }
-        figures
-    }
 
     #[test]
     fn rounds_of_the_same_row_stay_together() {

@@ -29,7 +29,7 @@ impl Folder {
     pub(crate) fn new() -> std::io::Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("pvmbench-{}-{count}", std::process::id());
+        let name = format!("pvmb-{}-{count}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         DirBuilder::new().mode(0o700).create(&folder)?;
         Ok(Self(folder))
@@ -70,7 +70,8 @@ impl Machine {
         let mut command = environment(Command::new(daemon_of(kind, tools)), &folder, &root, &name);
         let ready = prepare(kind, &folder).and_then(|()| File::create(folder.path().join("ready")));
         let said = File::create(folder.path().join("daemon"));
-        let (ready, said) = ready.and_then(|ready| Ok((ready, said?))).map_err(|e| e.to_string())?;
+        let (ready, said) =
+            ready.and_then(|ready| Ok((ready, said?))).map_err(|e| e.to_string())?;
         if kind == Kind::Ours {
             // It ends with us, even if we are killed.
             command.arg("--bound").stdin(Stdio::piped());
@@ -118,7 +119,10 @@ impl Machine {
             let gone = matches!(self.daemon.try_wait(), Ok(Some(_)));
             if gone || Instant::now() > end {
                 let said = fs::read(self.folder.path().join("daemon")).unwrap_or_default();
-                return Err(format!("its daemon did not start\n{}", String::from_utf8_lossy(&said)));
+                return Err(format!(
+                    "its daemon did not start\n{}",
+                    String::from_utf8_lossy(&said)
+                ));
             }
             std::thread::sleep(STEP);
         }
@@ -130,7 +134,8 @@ impl Machine {
         if hosts.is_empty() {
             return Ok(());
         }
-        let console = if self.kind == Kind::Ours { self.root.join("bin/pvm") } else { "/usr/bin/pvm".into() };
+        let console =
+            if self.kind == Kind::Ours { self.root.join("bin/pvm") } else { "/usr/bin/pvm".into() };
         let mut command = self.command(&console);
         if self.kind == Kind::Ours {
             command.arg("add").args(hosts);
@@ -142,9 +147,9 @@ impl Machine {
         }
         let done = command.output().map_err(|error| error.to_string())?;
         let said = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
-        let refused = hosts.iter().any(|host| {
-            self.kind == Kind::Original && said.matches(host.as_str()).count() < 2
-        });
+        let refused = hosts
+            .iter()
+            .any(|host| self.kind == Kind::Original && said.matches(host.as_str()).count() < 2);
         if done.status.success() && !refused && !said.contains("0 successful") {
             Ok(())
         } else {
@@ -159,8 +164,11 @@ impl Machine {
         for _ in 0..100 {
             let mut found = false;
             for process in crate::operator::entries(Path::new("/proc")) {
-                let number = process.file_name().and_then(|name| name.to_str()?.parse::<i32>().ok());
-                let Some(number) = number.filter(|&number| number.cast_unsigned() != own) else { continue };
+                let number =
+                    process.file_name().and_then(|name| name.to_str()?.parse::<i32>().ok());
+                let Some(number) = number.filter(|&number| number.cast_unsigned() != own) else {
+                    continue;
+                };
                 let environment = fs::read(process.join("environ")).unwrap_or_default();
                 if environment.split(|&byte| byte == 0).any(|entry| entry == mark)
                     && let Some(pid) = rustix::process::Pid::from_raw(number)

@@ -67,7 +67,9 @@ pub(crate) fn run(
     command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
     let mut child = command.process_group(0).spawn()?;
     let end = wait(&mut child, Instant::now() + limit, stop)?;
-    let said = |file: &Path| Ok::<_, std::io::Error>(String::from_utf8_lossy(&std::fs::read(file)?).into_owned());
+    let said = |file: &Path| {
+        Ok::<_, std::io::Error>(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
+    };
     Ok(Ended { end, output: said(&out)?, errors: said(&err)? })
 }
 
@@ -130,7 +132,10 @@ mod tests {
         let good = shell("echo one; echo two >&2", LONG);
         assert_eq!((good.end, &*good.output, &*good.errors), (End::Good, "one\n", "two\n"));
         let crashed = shell("echo word; kill -SEGV $$", LONG);
-        assert_eq!((crashed.end.text(LONG), &*crashed.output), ("crashed by SIGSEGV".into(), "word\n"));
+        assert_eq!(
+            (crashed.end.text(LONG), &*crashed.output),
+            ("crashed by SIGSEGV".into(), "word\n")
+        );
         assert_eq!(shell("exit 3", LONG).end.text(LONG), "ended with status 3");
     }
 

@@ -1,7 +1,7 @@
 //! Who was fastest at what, by what factor, and how sure that is.
 
 use super::figures::{Figures, Row};
-use super::statistics::{geometric_mean, median};
+use super::statistics::{Summary, geometric_mean, median};
 use super::system::Kind;
 use crate::table::{Side, Table};
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ pub(crate) struct Entry {
     pub(crate) who: String,
     /// The median of its rounds' medians.
     pub(crate) typical: f64,
-    /// The least and the greatest of those medians.
-    pub(crate) range: (f64, f64),
+    /// The least and the greatest of those medians; none if there is one only.
+    pub(crate) range: Option<(f64, f64)>,
 }
 
 /// All systems at one thing; the best stands first.
@@ -53,9 +53,10 @@ impl Contest {
     /// Whether the rounds of the first and of the second nowhere meet.
     pub(crate) fn is_sure(&self) -> bool {
         match self.entries.as_slice() {
-            [first, second, ..] => {
-                first.range.1 < second.range.0 || second.range.1 < first.range.0
-            }
+            [first, second, ..] => match (first.range, second.range) {
+                (Some(first), Some(second)) => first.1 < second.0 || second.1 < first.0,
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -89,8 +90,8 @@ fn contest(rows: &[&Row]) -> Option<Contest> {
     let better = |a: f64, b: f64| if rate { a > b } else { a < b };
     let mut entries: Vec<Entry> = Vec::new();
     for row in rows {
-        let (Some(typical), medians) = (row.typical(), row.medians()) else { continue };
-        let range = medians.iter().fold((f64::MAX, f64::MIN), |(low, high), &value| (low.min(value), high.max(value)));
+        let Some(typical) = row.typical() else { continue };
+        let range = range(&row.medians());
         let entry = Entry { system: row.key.system.clone(), who: row.key.who(), typical, range };
         match entries.iter_mut().find(|other| other.system == entry.system) {
             Some(other) if better(entry.typical, other.typical) => *other = entry,
@@ -104,7 +105,21 @@ fn contest(rows: &[&Row]) -> Option<Contest> {
     }
     let key = &first.key;
     let (suite, test) = (key.suite.clone(), key.test.clone());
-    Some(Contest { suite, test, tasks: key.tasks, size: key.size, unit: first.unit.clone(), entries, rate })
+    Some(Contest {
+        suite,
+        test,
+        tasks: key.tasks,
+        size: key.size,
+        unit: first.unit.clone(),
+        entries,
+        rate,
+    })
+}
+
+/// Where they lie, if they are more than one.
+fn range(medians: &[f64]) -> Option<(f64, f64)> {
+    let summary = Summary::of(medians).filter(|summary| summary.count > 1)?;
+    Some((summary.min, summary.max))
 }
 
 /// A test with all its sizes and numbers of tasks.
@@ -144,7 +159,8 @@ fn standing(suite: &str, test: &str, all: &[&Contest]) -> Standing {
     firsts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let peers = Kind::ALL.into_iter().map(Kind::name).filter(|name| *name != ours);
     let factors = peers.filter_map(|peer| {
-        let each: Vec<f64> = all.iter().filter_map(|contest| contest.factor_to(ours, peer)).collect();
+        let each: Vec<f64> =
+            all.iter().filter_map(|contest| contest.factor_to(ours, peer)).collect();
         Some((peer.to_owned(), geometric_mean(&each)?))
     });
     Standing {
@@ -161,9 +177,11 @@ fn standing(suite: &str, test: &str, all: &[&Contest]) -> Standing {
 pub(crate) fn not_first(contests: &[Contest]) -> Vec<&Contest> {
     let bytes = |contest: &Contest| contest.size * if contest.test == "sum" { 8 } else { 1 };
     let ought = |contest: &&Contest| {
-        ["echo", "two-nodes", "primitives"].contains(&&*contest.suite) && bytes(contest) <= 1_000_000
+        ["echo", "two-nodes", "primitives"].contains(&&*contest.suite)
+            && bytes(contest) <= 1_000_000
     };
-    let is_first = |contest: &Contest| contest.lead_of(Kind::Ours.name()).is_none_or(|lead| lead >= 1.0);
+    let is_first =
+        |contest: &Contest| contest.lead_of(Kind::Ours.name()).is_none_or(|lead| lead >= 1.0);
     contests.iter().filter(ought).filter(|contest| !is_first(contest)).collect()
 }
 
@@ -180,8 +198,11 @@ pub(crate) fn text(figures: &Figures) -> String {
     for standing in standings(&contests) {
         let firsts: Vec<String> =
             standing.firsts.iter().map(|(system, count)| format!("{system} {count}")).collect();
-        let factors: Vec<String> =
-            standing.factors.iter().map(|(peer, factor)| format!("{factor:.2} than {peer}")).collect();
+        let factors: Vec<String> = standing
+            .factors
+            .iter()
+            .map(|(peer, factor)| format!("{factor:.2} than {peer}"))
+            .collect();
         table.row([
             standing.suite,
             standing.test,
@@ -197,9 +218,8 @@ pub(crate) fn text(figures: &Figures) -> String {
 /// The median over rows of how far the rounds of a row lie apart, as a share of the row.
 pub(crate) fn spread(figures: &Figures) -> f64 {
     let apart = |row: &Row| {
-        let medians = row.medians();
-        let (low, high) = medians.iter().fold((f64::MAX, f64::MIN), |(low, high), &m| (low.min(m), high.max(m)));
-        (medians.len() > 1 && low > 0.0).then(|| high / low - 1.0)
+        let (low, high) = range(&row.medians()).filter(|(low, _)| *low > 0.0)?;
+        Some(high / low - 1.0)
     };
     let all: Vec<f64> = figures.rows.iter().filter_map(apart).collect();
     median(&all).unwrap_or(0.0)
@@ -207,7 +227,7 @@ pub(crate) fn spread(figures: &Figures) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::tests::sample;
+    use super::super::sample::sample;
     use super::*;
 
     #[test]
@@ -230,7 +250,9 @@ mod tests {
         let contests = contests(&figures);
         assert_eq!(not_first(&contests).len(), 3);
         assert!(contests[0].lead_of("NeoPVM").unwrap() < 1.0);
-        assert!(text(&figures).ends_with("NeoPVM is not the first in 3 rows of messages up to 1 MB"));
+        assert!(
+            text(&figures).ends_with("NeoPVM is not the first in 3 rows of messages up to 1 MB")
+        );
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(crate) fn page(figures: &Figures) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::figures::Problem;
-    use super::super::figures::tests::sample;
+    use super::super::sample::sample;
     use super::*;
 
     #[test]

@@ -1,11 +1,11 @@
 //! One run of suites: builds the programs, lets the systems take turns, keeps what they say.
 
 use super::bar::Bar;
+use super::case::{Case, Length, Suite};
 use super::figures::{Figures, Key, Problem};
 use super::machine::{Folder, Machine};
 use super::place;
 use super::process::{self, End, Ended, last_words};
-use super::suite::{Case, Length, Suite};
 use super::system::{Kind, Source, Tools};
 use crate::failure::{Failure, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +28,8 @@ pub(crate) struct Session {
     pub(crate) length: Length,
     /// How often.
     pub(crate) rounds: u32,
+    /// No run may take longer, if the suite's own limits are not to count.
+    pub(crate) limit: Option<Duration>,
     /// Where else.
     pub(crate) hosts: Vec<String>,
     /// Somebody wants it to end.
@@ -49,27 +51,36 @@ impl Session {
     pub(crate) fn measure(&self, suites: &[Suite], out: &Path) -> Result<Figures, Failure> {
         let start = Instant::now();
         let peers = self.tools.peers();
-        let kinds: Vec<Kind> =
-            peers.iter().filter(|(_, peer)| peer.missing.is_none()).map(|(kind, _)| *kind).collect();
+        let kinds: Vec<Kind> = peers
+            .iter()
+            .filter(|(_, peer)| peer.missing.is_none())
+            .map(|(kind, _)| *kind)
+            .collect();
         let place = place::here(&self.hosts);
         let quick = self.length == Length::Quick;
         let figures = Figures::new(quick, place, peers.into_iter().map(|(_, peer)| peer).collect());
-        let plan: Vec<(Suite, Vec<Case>)> =
-            suites.iter().map(|suite| (*suite, available((suite.cases)(self.length), &kinds))).collect();
-        let runs: usize = plan.iter().flat_map(|(_, cases)| cases).map(|case| case.kinds.len()).sum();
+        let plan: Vec<(Suite, Vec<Case>)> = suites
+            .iter()
+            .map(|suite| (*suite, available((suite.cases)(self.length), &kinds)))
+            .collect();
+        let runs: usize =
+            plan.iter().flat_map(|(_, cases)| cases).map(|case| case.kinds.len()).sum();
         let bar = Bar::new(runs * self.rounds as usize);
-        let mut progress =
-            Progress {
+        let mut progress = Progress {
             figures,
             programs: BTreeMap::new(),
             unbuilt: BTreeSet::new(),
             failures: BTreeMap::new(),
             bar,
         };
-        for peer in progress.figures.peers.iter().filter_map(|peer| Some((peer, peer.missing.as_ref()?))) {
+        for peer in
+            progress.figures.peers.iter().filter_map(|peer| Some((peer, peer.missing.as_ref()?)))
+        {
             progress.bar.say(&format!("{} is not there: {} bring it", peer.0.system, peer.1));
         }
-        for (_, case) in plan.iter().flat_map(|(suite, cases)| cases.iter().map(move |case| (suite, case))) {
+        for (_, case) in
+            plan.iter().flat_map(|(suite, cases)| cases.iter().map(move |case| (suite, case)))
+        {
             self.build(case, out, &mut progress)?;
         }
         for (suite, cases) in &plan {
@@ -85,14 +96,15 @@ impl Session {
     fn round(&self, suite: &Suite, cases: &[Case], progress: &mut Progress) -> Result<(), Failure> {
         for case in cases {
             for &kind in &case.kinds {
+                let turn = Turn { suite, case, kind };
                 self.check_stopped(&progress.bar)?;
-                progress.bar.step(suite.name, &what(case, kind));
+                progress.bar.step(suite.name, &turn.text());
                 progress.figures.load.others.extend(place::others());
                 let failures = progress.failures.get(&(suite.name, kind)).copied().unwrap_or(0);
                 let program = progress.programs.get(&(case.source.name, kind)).cloned();
                 if let Some(program) = program.filter(|_| failures < FAILURES_MAX) {
                     let outcome = self.run(case, kind, &program);
-                    self.keep(suite, case, kind, outcome, progress);
+                    self.keep(turn, outcome, progress);
                 }
             }
         }
@@ -138,13 +150,15 @@ impl Session {
         let to = folder.join(format!("{}-{system}", source.name));
         let command = self.tools.compiler(kind, source, &to);
         let scratch = Folder::new().map_err(text)?;
-        let ended = process::run(command, scratch.path(), BUILD_TIME_MAX, &self.stop).map_err(text)?;
+        let ended =
+            process::run(command, scratch.path(), BUILD_TIME_MAX, &self.stop).map_err(text)?;
         if ended.end == End::Good { Ok(to) } else { Err(last_words(&ended.errors)) }
     }
 
     /// One run; the error says how it ended and what was said at last.
     fn run(&self, case: &Case, kind: Kind, program: &Path) -> Result<Ended, (String, String)> {
         let text = |error: std::io::Error| ("cannot be run".to_owned(), error.to_string());
+        let limit = self.limit.unwrap_or(case.limit);
         if !kind.is_pvm() || !case.source.talks {
             let folder = Folder::new().map_err(text)?;
             let mut command = if case.source.talks {
@@ -155,48 +169,73 @@ impl Session {
                 std::process::Command::new(program)
             };
             command.args(&case.arguments);
-            let ended = process::run(command, folder.path(), case.limit, &self.stop).map_err(text)?;
-            return judged(ended, case.limit, "");
+            let ended = process::run(command, folder.path(), limit, &self.stop).map_err(text)?;
+            return judged(ended, limit, "");
         }
         let machine = Machine::start(kind, &self.tools, &self.hosts)
             .map_err(|words| ("has no machine".to_owned(), last_words(&words)))?;
         let mut command = machine.command(program);
         command.args(&case.arguments);
-        let ended = process::run(command, machine.folder(), case.limit, &self.stop).map_err(text)?;
-        judged(ended, case.limit, &machine.log())
+        let ended = process::run(command, machine.folder(), limit, &self.stop).map_err(text)?;
+        judged(ended, limit, &machine.log())
     }
 
     fn keep(
         &self,
-        suite: &Suite,
-        case: &Case,
-        kind: Kind,
+        turn: Turn<'_>,
         outcome: Result<Ended, (String, String)>,
         progress: &mut Progress,
     ) {
         let told = outcome.and_then(|ended| {
-            let rows = rows(&ended.output, case.factor);
+            let rows = rows(&ended.output, turn.case.factor);
             let none = || ("told no figures".to_owned(), last_words(&ended.errors));
             if rows.is_empty() { Err(none()) } else { Ok(rows) }
         });
         match told {
             Ok(rows) => {
                 for (test, size, unit, values) in rows {
-                    let (suite, system) = (suite.name.to_owned(), kind.name().to_owned());
-                    let (tasks, variant) = (case.tasks, case.variant.clone());
-                    let key = Key { suite, test, tasks, size, system, variant };
-                    progress.figures.add(key, unit, values);
+                    progress.figures.add(turn.key(test, size), unit, values);
                 }
             }
             // What was cut short by us is no problem of the system's.
             Err(_) if self.stop.load(Ordering::Relaxed) => {}
             Err((how, last_words)) => {
-                let what = format!("{}, {}", suite.name, what(case, kind));
+                let what = format!("{}, {}", turn.suite.name, turn.text());
                 progress.bar.say(&format!("{what}: {how}"));
                 progress.figures.problems.push(Problem { what, how, last_words });
-                *progress.failures.entry((suite.name, kind)).or_default() += 1;
+                *progress.failures.entry((turn.suite.name, turn.kind)).or_default() += 1;
             }
         }
+    }
+}
+
+/// A case and the system whose turn it is.
+#[derive(Clone, Copy)]
+struct Turn<'a> {
+    suite: &'a Suite,
+    case: &'a Case,
+    kind: Kind,
+}
+
+impl Turn<'_> {
+    fn key(self, test: String, size: u64) -> Key {
+        Key {
+            suite: self.suite.name.to_owned(),
+            test,
+            tasks: self.case.tasks,
+            size,
+            system: self.kind.name().to_owned(),
+            variant: self.case.variant.clone(),
+        }
+    }
+
+    fn text(self) -> String {
+        let case = self.case;
+        let gap = if case.variant.is_empty() { "" } else { ", " };
+        let test = case.arguments.first().filter(|_| case.variant.is_empty());
+        let test = test.map_or_else(String::new, |test| format!(" {test}"));
+        let tasks = if case.tasks > 1 { format!(", {} tasks", case.tasks) } else { String::new() };
+        format!("{}{test} on {}{gap}{}{tasks}", case.source.name, self.kind.name(), case.variant)
     }
 }
 
@@ -207,14 +246,6 @@ fn available(cases: Vec<Case>, kinds: &[Kind]) -> Vec<Case> {
         case
     };
     cases.into_iter().map(only).filter(|case| !case.kinds.is_empty()).collect()
-}
-
-fn what(case: &Case, kind: Kind) -> String {
-    let gap = if case.variant.is_empty() { "" } else { ", " };
-    let test = case.arguments.first().filter(|_| case.variant.is_empty());
-    let test = test.map_or_else(String::new, |test| format!(" {test}"));
-    let tasks = if case.tasks > 1 { format!(", {} tasks", case.tasks) } else { String::new() };
-    format!("{}{test} on {}{gap}{}{tasks}", case.source.name, kind.name(), case.variant)
 }
 
 fn judged(ended: Ended, limit: Duration, log: &str) -> Result<Ended, (String, String)> {

@@ -27,7 +27,8 @@ impl Summary {
     /// Of these; nothing can be said of none.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let count = values.len();
-        let by_value = |a: &(usize, &f64), b: &(usize, &f64)| a.1.total_cmp(b.1).then(b.0.cmp(&a.0));
+        let by_value =
+            |a: &(usize, &f64), b: &(usize, &f64)| a.1.total_cmp(b.1).then(b.0.cmp(&a.0));
         let (max_at, &max) = values.iter().enumerate().max_by(by_value)?;
         let (min_at, &min) = values.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
         let mean = values.iter().sum::<f64>() / count as f64;
@@ -146,8 +147,7 @@ mod tests {
 
     #[test]
     fn alpha_and_beta_come_back_from_a_line() {
-        let points: Vec<_> =
-            [0.0, 100.0, 1e4, 1e6].iter().map(|&n| (n, 3.0 + 0.002 * n)).collect();
+        let points: Vec<_> = [0.0, 100.0, 1e4, 1e6].iter().map(|&n| (n, 3.0 + 0.002 * n)).collect();
         let fit = Fit::of(&points).unwrap();
         assert!((fit.alpha - 3.0).abs() < 1e-6 && (fit.beta - 0.002).abs() < 1e-9);
         assert!((fit.half_size() - 1500.0).abs() < 1e-2);

@@ -80,7 +80,8 @@ pub(crate) struct Tools {
 impl Tools {
     /// With the sources that were installed, or those in `sources`.
     pub(crate) fn find(sources: Option<&Path>) -> Result<Self, Failure> {
-        let prefix = std::env::current_exe()?.parent().and_then(Path::parent).map(Path::to_path_buf);
+        let prefix =
+            std::env::current_exe()?.parent().and_then(Path::parent).map(Path::to_path_buf);
         let prefix = prefix.unwrap_or_else(|| PathBuf::from("/"));
         if !prefix.join("include/pvm3.h").is_file() || !prefix.join("bin/pvmd").is_file() {
             let text = format!(
@@ -89,8 +90,8 @@ impl Tools {
             );
             return Err(Failure::new(Status::Refused, text));
         }
-        let sources =
-            sources.map_or_else(|| prefix.join("share/neopvm/benchmarks/suites"), Path::to_path_buf);
+        let sources = sources
+            .map_or_else(|| prefix.join("share/neopvm/benchmarks/suites"), Path::to_path_buf);
         if !sources.join("measure.c").is_file() {
             let text = format!("{}: no sources of measured programs are there", sources.display());
             return Err(Failure::new(Status::Refused, text));
@@ -127,6 +128,9 @@ impl Tools {
         if source.talks && kind.is_pvm() {
             command.arg(format!("-I{}", prefix.join("include").display()));
         }
+        if kind == Kind::Ours {
+            command.arg("-DNEOPVM");
+        }
         command.args(source.files);
         if source.talks {
             let ending = if fortran { "f" } else { "c" };
@@ -134,7 +138,9 @@ impl Tools {
         }
         if source.talks && kind == Kind::Ours {
             let lib = prefix.join("lib");
-            command.arg(format!("-L{}", lib.display())).arg(format!("-Wl,-rpath,{}", lib.display()));
+            command
+                .arg(format!("-L{}", lib.display()))
+                .arg(format!("-Wl,-rpath,{}", lib.display()));
         }
         if source.talks && kind.is_pvm() {
             command.args(if fortran { &["-lfpvm3"][..] } else { &[] }).args(["-lgpvm3", "-lpvm3"]);
@@ -163,7 +169,8 @@ impl Tools {
 
 fn original_missing() -> Option<String> {
     let daemon = Path::new("/usr/bin/pvmd");
-    let there = daemon.is_file() && !program::is_ours(daemon) && Path::new("/usr/include/pvm3.h").is_file();
+    let there =
+        daemon.is_file() && !program::is_ours(daemon) && Path::new("/usr/include/pvm3.h").is_file();
     (!there).then(|| "Debian's packages pvm and pvm-dev".to_owned())
 }
 
@@ -208,12 +215,16 @@ mod tests {
         };
         let words = |kind| {
             let command = tools.compiler(kind, &source, Path::new("/tmp/x"));
-            let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
+            let words: Vec<_> =
+                std::iter::once(command.get_program()).chain(command.get_args()).collect();
             words.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
         };
         let ours = words(Kind::Ours);
         assert!(ours.starts_with("cc ") && ours.contains("-L/opt/neo/lib"), "{ours}");
         assert!(words(Kind::Original).ends_with("calls/pvm.c -lgpvm3 -lpvm3 -lm"));
-        assert!(words(Kind::Mpich).starts_with("mpicc.mpich ") && words(Kind::Mpich).contains("calls/mpi.c"));
+        assert!(
+            words(Kind::Mpich).starts_with("mpicc.mpich ")
+                && words(Kind::Mpich).contains("calls/mpi.c")
+        );
     }
 }

@@ -83,15 +83,24 @@ pub(super) fn content(figures: &Figures, rows: &[&Row]) -> String {
 /// Table 1 of the report for the systems here.
 fn characteristics(figures: &Figures, ways: &[Way<'_>]) -> String {
     let head = [
-        "system", "latency (smallest), us", "median, us", "in cycles", "bandwidth at 1 MB, MB/s",
-        "alpha, us", "beta, ns per byte", "n-half, bytes", "r-infinity, MB/s",
+        "system",
+        "latency (smallest), us",
+        "median, us",
+        "in cycles",
+        "bandwidth at 1 MB, MB/s",
+        "alpha, us",
+        "beta, ns per byte",
+        "n-half, bytes",
+        "r-infinity, MB/s",
     ];
     let lines: Vec<Vec<String>> = ways
         .iter()
         .filter_map(|way| {
             let latency = way.latency()?;
             let fit = Fit::of(&way.times());
-            let told = |value: Option<f64>| value.filter(|value| value.is_finite()).map_or_else(String::new, number);
+            let told = |value: Option<f64>| {
+                value.filter(|value| value.is_finite()).map_or_else(String::new, number)
+            };
             Some(vec![
                 way.name.clone(),
                 number(latency.min),
@@ -116,7 +125,9 @@ fn hops(ways: &[Way<'_>]) -> String {
     };
     let mut text = String::new();
     for system in ["NeoPVM", "PVM 3.4.6"] {
-        if let (Some(direct), Some(daemons)) = (latency(system, "direct raw"), latency(system, "daemons raw")) {
+        if let (Some(direct), Some(daemons)) =
+            (latency(system, "direct raw"), latency(system, "daemons raw"))
+        {
             text += &paragraph(&format!(
                 "{system}: gamma, the cost of a further hop, is {} us: through the daemons (3 hops) {} us, direct \
                  (1 hop) {} us.",

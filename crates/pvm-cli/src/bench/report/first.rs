@@ -10,7 +10,8 @@ const LOAD_MAX: f64 = 0.1;
 
 /// The page.
 pub(super) fn page(figures: &Figures, contests: &[Contest]) -> String {
-    let mut text = element("h1", "", &format!("NeoPVM {} and its peers", escaped(&figures.version)));
+    let mut text =
+        element("h1", "", &format!("NeoPVM {} and its peers", escaped(&figures.version)));
     text += &where_and_when(figures);
     text += &load(figures);
     text += &peers(figures);
@@ -64,7 +65,8 @@ fn load(figures: &Figures) -> String {
 
 fn peers(figures: &Figures) -> String {
     let there = figures.peers.iter().filter(|peer| peer.missing.is_none());
-    let there: Vec<String> = there.map(|peer| format!("{} ({})", peer.system, peer.version)).collect();
+    let there: Vec<String> =
+        there.map(|peer| format!("{} ({})", peer.system, peer.version)).collect();
     let mut text = format!("Measured in turns: {}.", there.join(", "));
     for peer in &figures.peers {
         if let Some(missing) = &peer.missing {
@@ -116,7 +118,9 @@ fn standing_table(standings: &[Standing]) -> String {
         })
         .collect();
     table(&head, &rows)
-        + &paragraph("Factors are NeoPVM's, geometric means over all sizes and numbers of tasks; below 1 it is slower.")
+        + &paragraph(
+            "Factors are NeoPVM's, geometric means over all sizes and numbers of tasks; below 1 it is slower.",
+        )
 }
 
 /// Where NeoPVM is not the first although it ought to be.
@@ -143,7 +147,8 @@ fn behind(contests: &[Contest]) -> String {
             ])
         })
         .collect();
-    let head = ["suite", "test", "tasks", "size", "first", "its time", "NeoPVM's", "factor", "sure"];
+    let head =
+        ["suite", "test", "tasks", "size", "first", "its time", "NeoPVM's", "factor", "sure"];
     let title = format!("NeoPVM is not the first in {} rows of messages up to 1 MB", rows.len());
     details(&title, &table(&head, &rows)).replacen("<details>", "<details open>", 1)
 }
@@ -165,7 +170,9 @@ fn problems(figures: &Figures) -> String {
 /// Day and time of a number of seconds since 1970.
 fn date(seconds: u64) -> String {
     let (mut days, rest) = (seconds / 86400, seconds % 86400);
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut year = 1970;
     while days >= 365 + u64::from(leap(year)) {
         days -= 365 + u64::from(leap(year));

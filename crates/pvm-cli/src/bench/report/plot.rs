@@ -102,7 +102,13 @@ fn drawable(points: &[(f64, f64)], x: Axis, y: Axis) -> Vec<(f64, f64)> {
     points.iter().copied().filter(|point| fits(x, point.0) && fits(y, point.1)).collect()
 }
 
-fn draw(title: &str, (x, y): (Axis, Axis), measure: Measure, plots: Vec<Plot>, legend: &str) -> String {
+fn draw(
+    title: &str,
+    (x, y): (Axis, Axis),
+    measure: Measure,
+    plots: Vec<Plot>,
+    legend: &str,
+) -> String {
     if plots.is_empty() {
         return String::new();
     }
@@ -153,13 +159,20 @@ mod tests {
     const Y: Axis = Axis { label: "us", log: true };
 
     fn series(points: &[(f64, f64)]) -> Series {
-        Series { name: "a <b>".to_owned(), points: points.to_vec(), colour: colour("NeoPVM"), way: 1 }
+        Series {
+            name: "a <b>".to_owned(),
+            points: points.to_vec(),
+            colour: colour("NeoPVM"),
+            way: 1,
+        }
     }
 
     #[test]
     fn a_plot_is_drawn_in_the_colours_of_the_page() {
         let svg = curves("title", X, Y, &[series(&[(0.0, 1.0), (8.0, 1.0), (1e6, 100.0)])]);
-        assert!(svg.contains("var(--ours)") && svg.contains("var(--ink)") && svg.contains("viewBox"));
+        assert!(
+            svg.contains("var(--ours)") && svg.contains("var(--ink)") && svg.contains("viewBox")
+        );
         assert!(svg.contains("a &lt;b&gt;") && !svg.contains("NaN"));
     }
 

@@ -26,7 +26,8 @@ pub(super) fn machines() -> Vec<Machine> {
     for record in records(MESSAGES).filter(|record| record[0] == "1") {
         let (Some(name), Ok(value)) = (record.get(1), record[6].parse()) else { continue };
         // One machine ran under two systems.
-        let name = if record[2].starts_with("SUNMOS") { format!("{name} SUNMOS") } else { name.clone() };
+        let name =
+            if record[2].starts_with("SUNMOS") { format!("{name} SUNMOS") } else { name.clone() };
         match &*record[4] {
             "latency n=0" => all.push(Machine { name, latency_us: value, bandwidth_mb_s: 0.0 }),
             "bandwidth n=1e6" => {
@@ -44,14 +45,20 @@ pub(super) fn machines() -> Vec<Machine> {
 /// The printed tables of a suite.
 pub(super) fn tables(suite: &str) -> String {
     match suite {
-        "echo" => message_table("1", "Table 1 of 1997: latency, bandwidth and n-half of that time's machines"),
+        "echo" => message_table(
+            "1",
+            "Table 1 of 1997: latency, bandwidth and n-half of that time's machines",
+        ),
         "linpack" => message_table("2", "Table 2 of 1997: computation, and latency in cycles"),
         "two-nodes" => two_nodes(),
         "primitives" => {
-            express("3", "Table 3 of 1997: one-to-one, us") + &express("4", "Table 4: global sum, ms, iPSC/860")
+            express("3", "Table 3 of 1997: one-to-one, us")
+                + &express("4", "Table 4: global sum, ms, iPSC/860")
                 + &express("5", "Table 5: global sum, ms, clusters of workstations")
         }
-        "applications" => (6..=17).map(|table| express(&table.to_string(), &application(table))).collect(),
+        "applications" => {
+            (6..=17).map(|table| express(&table.to_string(), &application(table))).collect()
+        }
         _ => String::new(),
     }
 }
@@ -73,7 +80,13 @@ fn titled(title: &str, table: &str) -> String {
 fn message_table(table: &str, title: &str) -> String {
     let all = records(MESSAGES).filter(|record| record[0] == table);
     let cells: Vec<_> = all
-        .map(|r| (format!("{} {}", r[1], r[2]).trim_end().to_owned(), format!("{}, {}", r[4], r[5]), r[6].clone()))
+        .map(|r| {
+            (
+                format!("{} {}", r[1], r[2]).trim_end().to_owned(),
+                format!("{}, {}", r[4], r[5]),
+                r[6].clone(),
+            )
+        })
         .collect();
     titled(title, &pivot("machine", &cells))
 }
@@ -84,14 +97,18 @@ fn two_nodes() -> String {
         all.map(|r| (r[1].clone(), r[0].clone(), r[column].clone())).collect::<Vec<_>>()
     };
     titled("Table 3.1 of 1993: average round trip, ms", &pivot("bytes", &of("3.1", 2)))
-        + &titled("Tables A.1 to A.9 of 1993: medians of the round trips, ms", &pivot("bytes", &of("A", 4)))
+        + &titled(
+            "Tables A.1 to A.9 of 1993: medians of the round trips, ms",
+            &pivot("bytes", &of("A", 4)),
+        )
 }
 
 fn express(table: &str, title: &str) -> String {
     let all = records(EXPRESS).filter(|record| record[0] == table);
     let cells: Vec<_> = all
         .map(|r| {
-            let tasks = if ["3", "5"].contains(&table) { String::new() } else { format!(" on {}", r[3]) };
+            let tasks =
+                if ["3", "5"].contains(&table) { String::new() } else { format!(" on {}", r[3]) };
             let size = if table == "5" { format!("{} on {}", r[4], r[3]) } else { r[4].clone() };
             (size, format!("{} {}{tasks}", r[1], r[2]), r[6].clone())
         })
@@ -124,7 +141,10 @@ mod tests {
         let machines = machines();
         assert_eq!(machines.len(), 28);
         let find = |name: &str| machines.iter().find(|machine| machine.name == name).unwrap();
-        assert_eq!((find("Cray T3D (PVM)").latency_us, find("Cray T3D (PVM)").bandwidth_mb_s), (21.0, 27.0));
+        assert_eq!(
+            (find("Cray T3D (PVM)").latency_us, find("Cray T3D (PVM)").bandwidth_mb_s),
+            (21.0, 27.0)
+        );
         assert_eq!(find("Intel Paragon").bandwidth_mb_s, 154.0);
         assert_eq!(find("Intel Paragon SUNMOS").bandwidth_mb_s, 171.0);
         for suite in crate::bench::suite::ALL {

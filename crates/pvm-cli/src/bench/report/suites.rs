@@ -3,20 +3,28 @@
 use super::html::{details, element, escaped, number, paragraph, pivot, table};
 use super::plot::{Axis, Series, colour, curves};
 use super::{echo, seeds};
+use crate::bench::case::Suite;
 use crate::bench::figures::{Figures, Key, Row};
 use crate::bench::ranking::Contest;
-use crate::bench::suite::Suite;
 use std::collections::BTreeMap;
 
 /// The section.
-pub(super) fn section(figures: &Figures, suite: &Suite, rows: &[&Row], contests: &[Contest]) -> String {
+pub(super) fn section(
+    figures: &Figures,
+    suite: &Suite,
+    rows: &[&Row],
+    contests: &[Contest],
+) -> String {
     let mut text = element("h2", "", &escaped(suite.title)) + &paragraph(suite.method);
     text += &match suite.name {
         "echo" => echo::content(figures, rows),
         _ => plots(contests),
     };
     text += &medians(rows);
-    text += &details("Every row: median, mean, deviation, extremes and their iterations", &every_row(rows));
+    text += &details(
+        "Every row: median, mean, deviation, extremes and their iterations",
+        &every_row(rows),
+    );
     let printed = seeds::tables(suite.name);
     if !printed.is_empty() {
         text += &details("The tables as printed in the document", &printed);
@@ -57,7 +65,11 @@ fn plots(contests: &[Contest]) -> String {
 
 /// The size as a heading for a row of a table.
 fn size_of(key: &Key, many: bool) -> String {
-    if many { format!("{} {}, {} tasks", key.size, key.test, key.tasks) } else { key.size.to_string() }
+    if many {
+        format!("{} {}, {} tasks", key.size, key.test, key.tasks)
+    } else {
+        key.size.to_string()
+    }
 }
 
 /// Sizes and systems: the medians.
@@ -66,9 +78,7 @@ fn medians(rows: &[&Row]) -> String {
     let many = rows.iter().any(|row| Some((&row.key.test, row.key.tasks)) != first);
     let cells: Vec<_> = rows
         .iter()
-        .filter_map(|row| {
-            Some((size_of(&row.key, many), row.key.who(), number(row.typical()?)))
-        })
+        .filter_map(|row| Some((size_of(&row.key, many), row.key.who(), number(row.typical()?))))
         .collect();
     let unit = rows.first().map_or("", |row| &row.unit);
     element("h3", "", &format!("Medians, {}", escaped(unit))) + &pivot("size", &cells)
@@ -76,8 +86,20 @@ fn medians(rows: &[&Row]) -> String {
 
 fn every_row(rows: &[&Row]) -> String {
     let head = [
-        "test", "tasks", "size", "system", "unit", "rounds", "count", "median", "mean", "deviation",
-        "minimum", "at", "maximum", "at",
+        "test",
+        "tasks",
+        "size",
+        "system",
+        "unit",
+        "rounds",
+        "count",
+        "median",
+        "mean",
+        "deviation",
+        "minimum",
+        "at",
+        "maximum",
+        "at",
     ];
     let lines: Vec<Vec<String>> = rows
         .iter()

@@ -1,6 +1,6 @@
 //! The echo test of Dongarra and Dunigan: latency, bandwidth, alpha, beta and n-half.
 
-use super::{Case, Length, Suite, words};
+use crate::bench::case::{Case, Length, Suite, words};
 use crate::bench::system::{Kind, Language, Source};
 use std::time::Duration;
 
@@ -63,7 +63,9 @@ fn cases(length: Length) -> Vec<Case> {
     };
     let pvm = VARIANTS
         .iter()
-        .filter(|(route, mode)| length == Length::Full || quick.contains(&&*format!("{route} {mode}")))
+        .filter(|(route, mode)| {
+            length == Length::Full || quick.contains(&&*format!("{route} {mode}"))
+        })
         .map(|(route, mode)| one(route, mode, &[Kind::Ours, Kind::Original]));
     pvm.chain([one("direct", "raw", &[Kind::OpenMpi, Kind::Mpich])]).collect()
 }

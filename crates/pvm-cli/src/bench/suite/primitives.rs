@@ -1,7 +1,7 @@
 //! The communication primitives of Ahmad's comparison: exchange, broadcast, sum, ring, complete
 //! exchange. Its one-to-one echo is the echo suite.
 
-use super::{Case, Length, Suite, words};
+use crate::bench::case::{Case, Length, Suite, words};
 use crate::bench::system::{Kind, Language, Source};
 use std::time::Duration;
 
@@ -14,9 +14,8 @@ const PROGRAM: Source = Source {
 };
 
 /// The paper's three classes of sizes (to 200, 1000 and 16000 bytes), and larger ones.
-const SIZES: [&str; 12] = [
-    "0", "4", "100", "200", "600", "1000", "4000", "8000", "16000", "100000", "400000", "1000000",
-];
+const SIZES: [&str; 12] =
+    ["0", "4", "100", "200", "600", "1000", "4000", "8000", "16000", "100000", "400000", "1000000"];
 const QUICK_SIZES: [&str; 4] = ["4", "200", "16000", "100000"];
 /// Words of a sum as in its tables, and more.
 const WORDS: [&str; 6] = ["1", "2", "4", "26", "1000", "100000"];

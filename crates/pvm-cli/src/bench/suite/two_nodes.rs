@@ -1,6 +1,7 @@
 //! The two-node comparison of Mattson, Douglas and Schultz: round-trip times of nine sizes.
 
-use super::{Case, Length, Suite, echo, words};
+use super::echo;
+use crate::bench::case::{Case, Length, Suite, words};
 use crate::bench::system::Kind;
 use std::time::Duration;
 
