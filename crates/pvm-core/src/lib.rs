@@ -21,13 +21,17 @@ mod output;
 mod pattern;
 mod pending;
 mod placement;
+pub mod planted;
+pub mod quorum;
 mod records;
 mod registry;
 mod session;
 mod tasks;
 mod time;
+mod two;
 
-pub use machine::{Config, Machine};
+pub use machine::{Config, Machine, Order};
 pub use mailbox::{Mailbox, MessageKey};
 pub use pattern::Pattern;
 pub use time::Time;
+pub use two::Rules;

@@ -6,6 +6,8 @@
 //! [`Machine::restore`] makes an equal one.
 
 mod groups;
+mod home;
+mod leading;
 mod members;
 mod names;
 mod notices;
@@ -15,9 +17,9 @@ mod peers;
 mod requests;
 mod spawn;
 mod tasks;
+mod two;
 
 use crate::Time;
-use crate::barrier::Gatherings;
 use crate::consensus::Consensus;
 use crate::contexts::Contexts;
 use crate::group::Groups;
@@ -27,13 +29,17 @@ use crate::launches::Launches;
 use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
+use crate::quorum::{Member, Quorum};
 use crate::records::Slot;
 use crate::registry::Registry;
 use crate::session::Sessions;
 use crate::tasks::Tasks;
+use crate::two::{RuleSlot, Rules};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+
+use home::Home;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// How long an answer of another host may take before the asker is told that it failed.
@@ -67,6 +73,15 @@ pub struct Config {
     pub debugger: Blob,
 }
 
+/// What gives all hosts one order of commands, and what holds where it cannot.
+#[derive(Debug)]
+pub struct Order {
+    /// The library.
+    pub quorum: Box<dyn Quorum>,
+    /// For a machine that begins here.
+    pub rules: Rules,
+}
+
 /// The decisions of one host.
 #[derive(Debug)]
 pub struct Machine {
@@ -82,11 +97,26 @@ pub struct Machine {
     tasks: Tasks,
     contexts: Contexts,
     watches: Watches,
-    gatherings: Gatherings,
+    home: Home,
+    rules: RuleSlot,
     placement: Placement,
     launches: Launches,
     pending: Pending,
     bad_peers: u64,
+    /// Hosts that this one has heard nothing of for too long.
+    suspects: BTreeSet<HostIndex>,
+    /// Those of them that the order is about to take out, in this term.
+    fencing: BTreeSet<HostIndex>,
+    /// The other of two hosts, where nothing is ordered without it.
+    needed: Vec<Member>,
+    /// The pair of hosts of which a witness has named this one.
+    witnessed: u64,
+    /// False after a restart until another host was heard, or found silent.
+    asked_epoch: bool,
+    /// When this host gives up, as it hears of no leader.
+    lost_at: u64,
+    /// What the order wants done is being done.
+    ordering: bool,
     /// `End` follows the outputs that are being collected.
     ending: bool,
     ended: bool,
@@ -95,11 +125,15 @@ pub struct Machine {
 
 impl Machine {
     /// A new machine, or a host that is about to join one.
-    pub fn new(config: Config) -> Self {
-        let mut machine = Self::empty(config);
-        if machine.consensus.is_first() {
+    pub fn new(config: Config, order: Order) -> Self {
+        let Order { quorum, rules } = order;
+        let mut machine = Self::empty(config, quorum);
+        machine.asked_epoch = true;
+        if machine.consensus.begins_here() {
             machine.hosts.begin(machine.config.host, machine.config.facts.clone());
             machine.joined.set(true);
+            machine.rules.set(rules);
+            machine.consensus.begin(machine.now);
             machine.tell_hosts();
         }
         machine.finish();
@@ -107,8 +141,8 @@ impl Machine {
     }
 
     /// The machine that has put out these records.
-    pub fn restore(config: Config, records: &[(Blob, Blob)]) -> Self {
-        let mut machine = Self::empty(config);
+    pub fn restore(config: Config, order: Order, records: &[(Blob, Blob)]) -> Self {
+        let mut machine = Self::empty(config, order.quorum);
         for (Blob(key), Blob(value)) in records {
             // A record of a later version's room is no reason to lose the rest.
             let _known = machine.restore_record(key, value);
@@ -121,13 +155,13 @@ impl Machine {
         machine
     }
 
-    fn empty(config: Config) -> Self {
+    fn empty(config: Config, quorum: Box<dyn Quorum>) -> Self {
         let (me, first) = (config.host, config.first);
         Self {
             config,
             now: Time(0),
             joined: Slot::new(b'j', false),
-            consensus: Consensus::new(me, first),
+            consensus: Consensus::new(me, first, quorum),
             hosts: Hosts::new(),
             registry: Registry::new(),
             groups: Groups::new(),
@@ -135,11 +169,19 @@ impl Machine {
             tasks: Tasks::new(me),
             contexts: Contexts::new(me),
             watches: Watches::new(),
-            gatherings: Gatherings::new(),
+            home: Home::new(),
+            rules: RuleSlot::new(),
             placement: Placement::new(me),
             launches: Launches::new(),
             pending: Pending::new(),
             bad_peers: 0,
+            suspects: BTreeSet::new(),
+            fencing: BTreeSet::new(),
+            needed: Vec::new(),
+            witnessed: 0,
+            asked_epoch: false,
+            lost_at: 0,
+            ordering: false,
             ending: false,
             ended: false,
             outputs: VecDeque::new(),
@@ -152,6 +194,7 @@ impl Machine {
             return;
         }
         self.now = now;
+        self.wake();
         match input {
             Input::Event(event) => self.handle_event(event),
             Input::News(news) => self.handle_news(news),
@@ -165,6 +208,11 @@ impl Machine {
             return;
         }
         self.now = now;
+        self.wake();
+        self.consensus.timeout(now);
+        self.follow_quorum();
+        self.give_up();
+        self.give_up_late();
         self.close_tasks();
         self.greet_more();
         self.end_starts();
@@ -178,7 +226,9 @@ impl Machine {
     /// When to call [`Machine::handle_timeout`]; to be asked after every input.
     pub fn poll_timeout(&self) -> Option<Time> {
         let pending = self.pending.next_deadline();
-        let next = [pending, self.launches.next_deadline(), self.tasks.next_time()];
+        let order = self.consensus.next_time();
+        let lost = (self.lost_at != 0 && self.lost_at != u64::MAX).then_some(self.lost_at);
+        let next = [pending, self.launches.next_deadline(), self.tasks.next_time(), order, lost];
         next.into_iter().flatten().min().map(Time)
     }
 
@@ -195,6 +245,36 @@ impl Machine {
     /// The members as this host knows them.
     pub fn members(&self) -> Vec<(HostIndex, HostFacts)> {
         self.hosts.iter().map(|(host, facts)| (host, facts.clone())).collect()
+    }
+
+    /// The number of times that a host of this machine went on alone.
+    pub fn era(&self) -> u64 {
+        self.consensus.era()
+    }
+
+    /// The leader of the order of commands and its term, as far as this host knows.
+    pub fn leader(&self) -> Option<(u64, HostIndex)> {
+        self.consensus.leader()
+    }
+
+    /// The number of the last command that was applied here.
+    pub fn applied(&self) -> u64 {
+        self.consensus.applied()
+    }
+
+    /// Everything that all hosts agree on: equal on all that have applied the same commands.
+    pub fn agreed(&self) -> Blob {
+        self.snapshot()
+    }
+
+    /// True once the state of the machine is known here.
+    pub fn is_joined(&self) -> bool {
+        *self.joined.get()
+    }
+
+    /// True where this host leads and nobody can have taken its place.
+    pub fn is_current(&self, now: Time) -> bool {
+        self.consensus.is_current(now)
     }
 
     /// How many things this host has said that others have not heard yet.
@@ -239,11 +319,14 @@ impl Machine {
     fn handle_news(&mut self, news: News) {
         match news {
             News::LinkUp { host } => self.link_up(host),
-            News::LinkDown { host } => self.sessions.link_down(host),
+            News::LinkDown { host } => self.link_down(host),
             News::Said { host, message } => self.hear(host, message),
             News::HostReady { ticket, facts } => self.host_ready(ticket, facts),
             News::HostFailed { ticket, code, detail } => self.host_failed(ticket, code, detail),
-            News::HostDead { host } => self.host_dead(host),
+            News::HostDead { host } => self.host_dead(host, false),
+            News::HostGone { host } => self.host_dead(host, true),
+            News::Fenced { era } => self.fenced(era),
+            News::Witnessed { pair, granted } => self.witness_said(pair, granted),
             News::BadPeer => self.bad_peers += 1,
         }
     }
@@ -276,6 +359,7 @@ impl Machine {
                     self.effect(Effect::Reply { connection, id, reply });
                 }
             }
+            Asker::Peer { host, ask } if host == self.me() => self.answered(ask, reply),
             Asker::Peer { host, ask } => {
                 self.say(host, pvm_wire::peer::Said::Answer { ask, reply })
             }
@@ -316,7 +400,8 @@ impl Machine {
         self.tasks.take_changes(&mut changes);
         self.contexts.take_changes(&mut changes);
         self.watches.take_changes(&mut changes);
-        self.gatherings.take_changes(&mut changes);
+        self.home.take_changes(&mut changes);
+        self.rules.take_changes(&mut changes);
         self.placement.take_changes(&mut changes);
         self.launches.take_changes(&mut changes);
         self.pending.take_changes(&mut changes);
@@ -339,7 +424,8 @@ impl Machine {
             || self.tasks.restore(key, value)
             || self.contexts.restore(key, value)
             || self.watches.restore(key, value)
-            || self.gatherings.restore(key, value)
+            || self.home.restore(key, value)
+            || self.rules.restore(key, value)
             || self.placement.restore(key, value)
             || self.launches.restore(key, value)
             || self.pending.restore(key, value)

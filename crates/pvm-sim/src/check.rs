@@ -65,7 +65,7 @@ impl Checks {
         self.violation.as_deref()
     }
 
-    fn violate(&mut self, text: String) {
+    pub(crate) fn violate(&mut self, text: String) {
         self.violation.get_or_insert(text);
     }
 

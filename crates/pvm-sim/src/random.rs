@@ -3,6 +3,7 @@
 use crate::link::pair;
 use crate::time::MS;
 use crate::world::{Crash, FIRST, Happening, World};
+use pvm_core::Rules;
 use pvm_core::io::Event;
 use pvm_wire::request::{Inherited, Request, Role, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
@@ -13,7 +14,7 @@ const HOST_COUNT_MAX: usize = 6;
 const TASK_COUNT_MAX: usize = 40;
 
 /// Numbers from a seed (SplitMix64).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Random(u64);
 
 impl Random {
@@ -77,7 +78,7 @@ struct Run {
 /// # Errors
 /// The invariant that did not hold.
 pub fn run(seed: u64, steps: u32, journal: Option<&mut Vec<String>>) -> Result<(), String> {
-    let world = World::new("vm");
+    let world = World::seeded("vm", seed, Rules::plain());
     let mut run = Run { world, random: Random::new(seed), tag: 1000, tids: Vec::new() };
     run.world.journal = journal.as_ref().map(|_| Vec::new());
     let outcome = run.all(steps);
@@ -171,7 +172,7 @@ impl Run {
                 self.world.cut(a, b, Some(heal));
             }
             9 => self.world.latency = (1 + self.random.below(40)) * MS,
-            10 if a != FIRST => self.world.kill(a),
+            10 if hosts.len() > 1 => self.world.kill(a),
             _ => {}
         }
     }

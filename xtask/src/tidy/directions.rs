@@ -9,7 +9,7 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ("pvm-wire", &[]),
     ("pvm-shm", &["pvm-wire"]),
     ("pvm-core", &["pvm-wire"]),
-    ("pvm-quorum", &["pvm-core"]),
+    ("pvm-quorum", &["pvm-core", "pvm-wire"]),
     ("pvm-predict", &["pvm-wire"]),
     ("pvm", &["pvm-core", "pvm-shm", "pvm-wire"]),
     ("pvmd", &["pvm-core", "pvm-shm", "pvm-wire", "pvm-quorum"]),

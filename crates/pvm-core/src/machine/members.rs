@@ -4,6 +4,7 @@ use super::{HOST_START_NS, Machine};
 use crate::io::{Act, HostFacts};
 use crate::notify::{HOST_ADD, HOST_DELETE, TASK_EXIT};
 use crate::pending::{Addition, Asker, Start};
+use crate::quorum::QuorumInput;
 use pvm_wire::peer::{Command, Said};
 use pvm_wire::request::{HostResult, Reply};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
@@ -20,6 +21,9 @@ impl Machine {
     pub(super) fn tell_hosts(&mut self) {
         let hosts = self.members();
         self.act(Act::Hosts { hosts });
+        let members = self.consensus.members();
+        self.consensus.input(self.now, QuorumInput::Members { members });
+        self.follow_quorum();
     }
 
     pub(super) fn add_local(&mut self, asker: Asker, count: u32) {
@@ -113,10 +117,7 @@ impl Machine {
             }
             return Reply::Failed { code: Code::OutOfRes };
         };
-        if self.consensus.is_first() {
-            let snapshot = self.snapshot();
-            self.say(host, snapshot);
-        }
+        self.consensus.seat(host, self.consensus.applied());
         let id = Tid::host_id(host);
         match (start, ticket) {
             (Some(start), Some(ticket)) => {
@@ -128,7 +129,8 @@ impl Machine {
             (_, None) => {}
         }
         self.tell_hosts();
-        if let (true, Some(facts)) = (self.consensus.is_first(), self.hosts.facts(host)) {
+        self.say_what_waited(host);
+        if let (true, Some(facts)) = (self.consensus.is_leader(), self.hosts.facts(host)) {
             let text = format!("host {} is in: {}", facts.name.to_text(), facts.address);
             self.log(text);
         }
@@ -148,8 +150,8 @@ impl Machine {
         for name in names {
             let (outcome, detail) = match self.hosts.named(name) {
                 None => (Code::NoHost.number(), ""),
-                Some(host) if host == self.consensus.first() => {
-                    (Code::BadParam.number(), "the first host ends only with the whole machine")
+                Some(host) if self.hosts.indices() == [host] => {
+                    (Code::BadParam.number(), "the last host ends only with the whole machine")
                 }
                 Some(host) if gone.contains(&host) => (Code::NoHost.number(), "named twice"),
                 Some(host) => {
@@ -171,20 +173,6 @@ impl Machine {
         self.propose_for(asker, Some(reply), None, command);
     }
 
-    /// The shell says that a host is dead.
-    pub(super) fn host_dead(&mut self, host: HostIndex) {
-        if host == self.me() || (*self.joined.get() && !self.hosts.contains(host)) {
-            return;
-        }
-        self.sessions.link_down(host);
-        if host == self.consensus.first() {
-            self.log("the first host is dead: the machine ends here".to_owned());
-            self.ending = true;
-        } else {
-            self.propose(Asker::Nobody, Command::RemoveHost { host, dead: true });
-        }
-    }
-
     /// A host was taken out, on every host at this place of the order.
     pub(super) fn host_removed(&mut self, host: HostIndex, dead: bool) -> Reply {
         let name = self.hosts.facts(host).map(|facts| facts.name.to_text());
@@ -194,12 +182,14 @@ impl Machine {
             self.ending = true;
             return Reply::Done;
         }
-        if self.consensus.is_first() {
+        if self.consensus.is_leader() {
             self.log(format!("host {name} {}", if dead { "is dead" } else { "was deleted" }));
         }
         self.sessions.forget(host);
+        self.consensus.unseat(host);
         self.tell_hosts();
         self.host_gone(host);
+        self.alone_now();
         Reply::Done
     }
 
