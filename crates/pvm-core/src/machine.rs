@@ -237,6 +237,11 @@ impl Machine {
         self.outputs.pop_front()
     }
 
+    /// True if there is something to drain.
+    pub fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
     /// Counts the changes of the host table: tables of equal epochs are equal.
     pub fn epoch(&self) -> u64 {
         self.hosts.epoch()
@@ -245,6 +250,11 @@ impl Machine {
     /// The members as this host knows them.
     pub fn members(&self) -> Vec<(HostIndex, HostFacts)> {
         self.hosts.iter().map(|(host, facts)| (host, facts.clone())).collect()
+    }
+
+    /// True if this host is in the table.
+    pub fn is_member(&self, host: HostIndex) -> bool {
+        self.hosts.contains(host)
     }
 
     /// The number of times that a host of this machine went on alone.

@@ -74,6 +74,8 @@ pub struct Core {
     pub(crate) heard_at: u64,
     /// When to stand for election, or to say something as a leader.
     pub(crate) next_at: u64,
+    /// Since when this member leads.
+    pub(crate) leads_since: u64,
     /// Another should lead; until when that is tried.
     pub(crate) resigning: Option<u64>,
     /// Up to here all members have everything.
@@ -110,6 +112,7 @@ impl Core {
             up: BTreeSet::new(),
             heard_at: 0,
             next_at: 0,
+            leads_since: 0,
             resigning: None,
             everywhere: 0,
             now: 0,

@@ -8,6 +8,8 @@ use pvm_core::quorum::Member;
 
 /// Until when a leader tries to give way.
 const RESIGN_NS: u64 = 5_000_000_000;
+/// After so much silence of a voter another member votes in its place.
+const STAND_IN_NS: u64 = 1_500_000_000;
 /// A member that is so far behind is not caught up.
 const BEHIND_COUNT: u64 = 100;
 
@@ -67,11 +69,26 @@ impl Core {
                 .filter(|voter| Some(*voter) != me)
                 .min_by_key(|voter| (self.is_healthy(*voter), std::cmp::Reverse(*voter)));
             voters.retain(|voter| Some(*voter) != worst);
+        } else if let Some(next) = self.stand_in() {
+            // The silent one goes when this is done, whether it is dead or not.
+            voters.push(next);
         } else {
             return;
         }
         voters.sort_unstable();
         self.append(What::Voters { voters });
+    }
+
+    /// A member to vote in the place of a voter that has been silent for a while.
+    fn stand_in(&self) -> Option<Member> {
+        let silent = |voter: &Member| {
+            let heard = self.peers.get(voter).map_or(0, |peer| peer.heard);
+            Some(*voter) != self.me && heard.max(self.leads_since) + STAND_IN_NS <= self.now
+        };
+        if !self.voters().iter().any(silent) {
+            return None;
+        }
+        self.best(|core, member| !core.voters().contains(&member))
     }
 
     fn is_healthy(&self, member: Member) -> bool {

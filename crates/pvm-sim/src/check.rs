@@ -39,7 +39,8 @@ struct Open {
 #[derive(Debug, Default)]
 pub struct Checks {
     open: BTreeMap<(Client, u32), Open>,
-    tables: BTreeMap<u64, Vec<(HostIndex, HostFacts)>>,
+    /// By era and epoch.
+    tables: BTreeMap<(u64, u64), Vec<(HostIndex, HostFacts)>>,
     /// Tables that were compared: host, epoch, how often its daemon was started again.
     seen: BTreeSet<(HostIndex, u64, u32)>,
     launched: BTreeSet<Tid>,
@@ -194,7 +195,7 @@ impl Checks {
             // Epoch 0: not joined yet.
             if epoch != 0 && self.seen.insert((*host, epoch, node.config.restarts)) {
                 let members = machine.members();
-                let known = self.tables.entry(epoch).or_insert_with(|| members.clone());
+                let known = self.tables.entry((machine.era(), epoch)).or_insert_with(|| members.clone());
                 if *known != members {
                     self.violate(format!("{now}: host {host} has another table of epoch {epoch}"));
                 }

@@ -8,7 +8,10 @@
 
 #![forbid(unsafe_code)]
 
+mod actors;
+mod agreement;
 pub mod check;
+pub mod faults;
 mod link;
 mod node;
 pub mod random;

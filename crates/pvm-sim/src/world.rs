@@ -1,5 +1,6 @@
 //! Time, and everything that happens in it.
 
+use crate::agreement::Agreement;
 use crate::check::Checks;
 use crate::link::{Links, Pair, pair};
 use crate::node::{Node, facts};
@@ -113,6 +114,7 @@ pub struct World {
     ever_known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
     /// Who has which lock of the witness.
     witness: BTreeMap<u64, HostIndex>,
+    agreement: Agreement,
     calls: BTreeSet<(HostIndex, HostIndex)>,
     rules: Option<Rules>,
     random: Random,
@@ -141,6 +143,11 @@ impl World {
         };
         world.admit(FIRST, name);
         world
+    }
+
+    /// Two hosts may go on apart from each other.
+    pub fn may_split(&mut self, may: bool) {
+        self.agreement.may_split = may;
     }
 
     /// Nanoseconds since the beginning.
@@ -227,6 +234,9 @@ impl World {
             }
         }
         self.checks.look(self.now, &self.nodes);
+        if let Some(wrong) = self.agreement.look(self.now, &self.nodes) {
+            self.checks.violate(format!("{}: {wrong}", self.now));
+        }
         true
     }
 
@@ -270,10 +280,16 @@ impl World {
             }
             Happening::Evidence(host) => {
                 let hosts: Vec<_> = self.nodes.keys().copied().collect();
+                let mut again = false;
                 for at in hosts {
-                    if !self.links.is_cut(pair(at, host)) && self.knows(at, host) {
+                    let knows = self.knows(at, host);
+                    again |= knows;
+                    if knows && !self.links.is_cut(pair(at, host)) {
                         self.input(at, Input::News(News::HostGone { host }));
                     }
+                }
+                if again {
+                    self.later(CALL_NS, Happening::Evidence(host));
                 }
             }
         }
@@ -293,7 +309,16 @@ impl World {
         let Some(node) = self.nodes.get_mut(&host) else { return };
         let Some(machine) = &mut node.machine else { return };
         let is_event = matches!(input, Input::Event(_));
+        let fenced = match &input {
+            Input::News(News::Said { host, .. }) if machine.is_joined() => {
+                (!machine.is_member(*host)).then_some(*host)
+            }
+            _ => None,
+        };
         machine.handle(now, input);
+        if let Some(from) = fenced.filter(|_| machine.has_output()) {
+            self.checks.violate(format!("{now:?}: {host} listens to {from}, which was taken out"));
+        }
         match self.crash_next.remove(&host) {
             Some(Crash::BeforeEffects) => self.crash(host),
             crash => {
@@ -504,6 +529,10 @@ impl World {
                 let before = self.known.insert(host, hosts.clone()).unwrap_or_default();
                 for &gone in before.difference(&hosts) {
                     self.silent.remove(&(host, gone));
+                    // It may live: it is told as soon as it can be reached.
+                    if self.calls.insert((gone, host)) {
+                        self.later(CALL_NS, Happening::Call(gone, host));
+                    }
                     self.later(50 * MS, Happening::Disconnected(pair(host, gone)));
                 }
                 for &new in hosts.difference(&before) {
@@ -526,7 +555,7 @@ impl World {
     /// A host is called by one that it has taken out: it tells it so.
     fn call(&mut self, from: HostIndex, to: HostIndex) {
         let lives = |host| self.nodes.get(&host).is_some_and(|node| node.machine.is_some());
-        if !self.nodes.contains_key(&from) || !self.knows(from, to) || self.knows(to, from) {
+        if !self.nodes.contains_key(&from) || self.knows(to, from) {
             return;
         }
         let era = self.nodes.get(&to).and_then(|node| Some(node.machine.as_ref()?.era()));
@@ -715,6 +744,7 @@ impl Happening {
                 | Self::Silence { .. }
                 | Self::Call(..)
                 | Self::Stalled(..)
+                | Self::Evidence(..)
         )
     }
 

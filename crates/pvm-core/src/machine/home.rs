@@ -119,11 +119,14 @@ impl Machine {
         if host == self.me() { self.home_asked(host, said) } else { self.say(host, said) }
     }
 
-    /// Somebody leads from here on: it hears what this host knows of barriers, and what it waits
-    /// for.
+    /// Somebody leads from here on: it hears what this host waits for, and then what it knows of
+    /// barriers. In this order, so that whoever was let go by an earlier leader is known to have
+    /// been when its host has reported.
     pub(super) fn report(&mut self, term: u64, leader: HostIndex) {
-        if *self.home.heard.get() < term {
-            self.report_released(term, leader);
+        let new = *self.home.heard.get() < term;
+        if new {
+            self.home.begin(if leader == self.me() { term } else { 0 });
+            self.home.heard.set(term);
         }
         // What was asked of this leader already is not asked again.
         let gathers = |asked: &HomeAsk| asked.deadline == 0 && asked.term != 0;
@@ -132,11 +135,12 @@ impl Machine {
         for ask in self.pending.home_asks.keys_where(due) {
             self.ask_leader(ask);
         }
+        if new {
+            self.report_released(term, leader);
+        }
     }
 
     fn report_released(&mut self, term: u64, leader: HostIndex) {
-        self.home.begin(if leader == self.me() { term } else { 0 });
-        self.home.heard.set(term);
         let mut released: Vec<_> = self.home.released.values().cloned().collect();
         if planted::is(Bug::ReleaseForgotten) {
             released.clear();
