@@ -53,12 +53,7 @@ impl Groups {
             return Err(Code::NullGroup);
         }
         if !self.groups.contains(name) {
-            let group = Group {
-                members: Vec::new(),
-                frozen: false,
-                defunct: false,
-                last_death: 0,
-            };
+            let group = Group { members: Vec::new(), frozen: false, defunct: false, last_death: 0 };
             self.groups.insert(name.clone(), group);
         }
         let group = self.groups.get_mut(name).expect("inserted above");

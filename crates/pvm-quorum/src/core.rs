@@ -258,8 +258,7 @@ impl Core {
 
     /// What leaders and followers say to one another.
     fn follow(&mut self, from: Member, term: u64, word: Word) {
-        let from_leader =
-            matches!(word, Word::Append { .. } | Word::Install { .. } | Word::Lead);
+        let from_leader = matches!(word, Word::Append { .. } | Word::Install { .. } | Word::Lead);
         if term < self.term() {
             if from_leader {
                 // It learns from the answer that it leads no more.

@@ -20,6 +20,8 @@ record! {
 pub(crate) struct Log {
     pub(crate) start: Start,
     entries: BTreeMap<u64, Entry>,
+    /// The places of entries that change who votes.
+    changes: BTreeSet<u64>,
     touched: BTreeSet<u64>,
     start_touched: bool,
 }
@@ -33,6 +35,7 @@ impl Log {
         Self {
             start: Start { number: 0, term: 0, voters: Vec::new() },
             entries: BTreeMap::new(),
+            changes: BTreeSet::new(),
             touched: BTreeSet::new(),
             start_touched: false,
         }
@@ -42,6 +45,7 @@ impl Log {
     pub(crate) fn begin(&mut self, start: Start) {
         self.touched.extend(self.entries.keys());
         self.entries.clear();
+        self.changes.clear();
         self.start = start;
         self.start_touched = true;
     }
@@ -68,14 +72,22 @@ impl Log {
 
     pub(crate) fn push(&mut self, entry: Entry) -> u64 {
         let number = self.last() + 1;
-        self.entries.insert(number, entry);
+        self.insert(number, entry);
         self.touched.insert(number);
         number
+    }
+
+    fn insert(&mut self, number: u64, entry: Entry) {
+        if matches!(entry.what, What::Voters { .. }) {
+            self.changes.insert(number);
+        }
+        self.entries.insert(number, entry);
     }
 
     /// Drops everything from `number` on.
     pub(crate) fn drop_from(&mut self, number: u64) {
         let gone = self.entries.split_off(&number);
+        self.changes.split_off(&number);
         self.touched.extend(gone.into_keys());
     }
 
@@ -85,6 +97,7 @@ impl Log {
         let voters = self.voters_at(number).to_vec();
         let rest = self.entries.split_off(&(number + 1));
         let gone = std::mem::replace(&mut self.entries, rest);
+        self.changes = self.changes.split_off(&(number + 1));
         self.touched.extend(gone.into_keys());
         self.start = Start { number, term, voters };
         self.start_touched = true;
@@ -108,20 +121,16 @@ impl Log {
 
     /// Who votes at a place.
     pub(crate) fn voters_at(&self, number: u64) -> &[Member] {
-        self.entries
-            .range(..=number)
-            .rev()
-            .find_map(|(_, entry)| match &entry.what {
-                What::Voters { voters } => Some(voters.as_slice()),
-                _ => None,
-            })
-            .unwrap_or(&self.start.voters)
+        let change = self.changes.range(..=number).next_back();
+        match change.and_then(|number| self.entries.get(number)).map(|entry| &entry.what) {
+            Some(What::Voters { voters }) => voters,
+            _ => &self.start.voters,
+        }
     }
 
     /// The place of the last change of voters, if the log still has it.
     pub(crate) fn last_change(&self) -> Option<u64> {
-        let is_change = |entry: &Entry| matches!(entry.what, What::Voters { .. });
-        self.entries.iter().rev().find(|(_, entry)| is_change(entry)).map(|(&number, _)| number)
+        self.changes.last().copied()
     }
 
     /// The records that changed since the last call.
@@ -147,7 +156,7 @@ impl Log {
                 else {
                     return false;
                 };
-                self.entries.insert(number, entry);
+                self.insert(number, entry);
                 true
             }
             _ => false,

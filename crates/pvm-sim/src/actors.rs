@@ -63,8 +63,16 @@ impl Actors {
         let member = !self.started && self.actors.len() % 2 == 0;
         let part = if member { Part::Member } else { Part::Writer };
         let seen = world.replies.get(&(host, connection)).map_or(0, Vec::len);
-        let actor =
-            Actor { part, tid, seen, asked: None, phase: 0, joined: false, over: false, next_at: 0 };
+        let actor = Actor {
+            part,
+            tid,
+            seen,
+            asked: None,
+            phase: 0,
+            joined: false,
+            over: false,
+            next_at: 0,
+        };
         self.actors.insert((host, connection), actor);
         self.member_count += i32::from(member);
         let hosts = world.nodes.keys().copied().collect::<Vec<_>>();
@@ -171,11 +179,8 @@ impl Actors {
                 self.name_count += 1;
                 let name = format!("w{}", self.name_count);
                 let message = Message::of_ints(Envelope::new(actor.tid, actor.tid, 0, 0), &[1]);
-                let request = Request::PutInfo {
-                    name: name.as_str().into(),
-                    flags: LEDGER_FLAGS,
-                    message,
-                };
+                let request =
+                    Request::PutInfo { name: name.as_str().into(), flags: LEDGER_FLAGS, message };
                 (name, request)
             }
             Part::Member if !actor.joined => {

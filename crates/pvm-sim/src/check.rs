@@ -195,7 +195,8 @@ impl Checks {
             // Epoch 0: not joined yet.
             if epoch != 0 && self.seen.insert((*host, epoch, node.config.restarts)) {
                 let members = machine.members();
-                let known = self.tables.entry((machine.era(), epoch)).or_insert_with(|| members.clone());
+                let known =
+                    self.tables.entry((machine.era(), epoch)).or_insert_with(|| members.clone());
                 if *known != members {
                     self.violate(format!("{now}: host {host} has another table of epoch {epoch}"));
                 }

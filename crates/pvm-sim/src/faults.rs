@@ -7,8 +7,8 @@ use crate::random::Random;
 use crate::time::MS;
 use crate::world::{Crash, FIRST, Happening, World};
 use pvm_core::Rules;
-use pvm_wire::request::{Reply, Request, Role};
 use pvm_wire::HostIndex;
+use pvm_wire::request::{Reply, Request, Role};
 use std::collections::BTreeSet;
 
 const SECOND: u64 = 1000 * MS;
@@ -69,11 +69,7 @@ struct Run {
 ///
 /// # Errors
 /// The invariant that did not hold.
-pub fn run(
-    scene: Scene,
-    seed: u64,
-    journal: Option<&mut Vec<String>>,
-) -> Result<Outcome, String> {
+pub fn run(scene: Scene, seed: u64, journal: Option<&mut Vec<String>>) -> Result<Outcome, String> {
     let rules = Rules {
         witness: if scene == Scene::Witness { "third".into() } else { Rules::plain().witness },
         survive: scene == Scene::Survive,
@@ -84,8 +80,7 @@ pub fn run(
     let random = Random::new(seed);
     // Two that go on apart from each other: what the one that yields had confirmed ends with it.
     let may_lose = scene == Scene::Survive;
-    let mut run =
-        Run { scene, world, random, actors: Actors::default(), died_at: 0, may_lose };
+    let mut run = Run { scene, world, random, actors: Actors::default(), died_at: 0, may_lose };
     let outcome = run.all();
     if let (Some(journal), Some(lines)) = (journal, run.world.journal) {
         *journal = lines;
@@ -332,7 +327,10 @@ impl Run {
         self.go(20 * SECOND)?;
         let confirmed = self.actors.confirmed.len();
         self.go(5 * SECOND)?;
-        if self.world.nodes.len() > 0 && self.actors.lives(&self.world) && self.actors.confirmed.len() == confirmed {
+        if self.world.nodes.len() > 0
+            && self.actors.lives(&self.world)
+            && self.actors.confirmed.len() == confirmed
+        {
             return Err("nothing is put 20 s after the last fault".to_owned());
         }
         self.actors.rest();

@@ -4,8 +4,15 @@
 use pvm_sim::faults::{Outcome, Scene, run};
 use std::panic::catch_unwind;
 
-/// Runs of each scene.
-const RUNS: u64 = 400;
+/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2000 in all.
+const fn runs(scene: Scene) -> u64 {
+    match scene {
+        Scene::Anything => 600,
+        Scene::Deaths => 100,
+        Scene::Two | Scene::Witness => 450,
+        Scene::Survive => 400,
+    }
+}
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
@@ -18,7 +25,7 @@ fn scene(scene: Scene) {
     }
     let (from, count) = match number("PVM_SIM_SEED") {
         Some(seed) => (seed, 1),
-        None => (0, number("PVM_SIM_RUNS").unwrap_or(RUNS)),
+        None => (0, number("PVM_SIM_RUNS").unwrap_or(runs(scene))),
     };
     let mut outcomes: Vec<Outcome> = Vec::new();
     for seed in from..from + count {

@@ -23,6 +23,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
 
 /// Without a link for so long, a host is dead. A killed daemon is back in a fraction of it.
 const DEAD_TIME: Duration = Duration::from_secs(5);
@@ -31,6 +32,8 @@ const START_TIME: Duration = Duration::from_secs(10);
 /// A host that has lost all others ends after this time.
 const ALONE_TIME: Duration = Duration::from_secs(30);
 
+/// How long a host that was taken out is called, to be told so.
+const TELL_TIME: Duration = Duration::from_secs(120);
 /// How long a host that ends tries to tell each of the others.
 const GOODBYE_TIME: Duration = Duration::from_millis(300);
 
@@ -93,6 +96,10 @@ pub(crate) struct Links {
     /// This daemon joined a machine: alone it is of no use.
     joined: bool,
     alone_since: Option<Instant>,
+    /// Keys of hosts that were taken out: they are told so when they call or are called.
+    removed: BTreeMap<Fingerprint, AbortHandle>,
+    /// What they are told besides: see [`pvm_core::Machine::era`].
+    era: u64,
 }
 
 impl Links {
@@ -111,6 +118,8 @@ impl Links {
             machine: None,
             joined: false,
             alone_since: None,
+            removed: BTreeMap::new(),
+            era: 0,
         }
     }
 
@@ -154,6 +163,7 @@ impl Links {
         let Some(place) = self.place else { return Vec::new() };
         self.hosts = hosts;
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
+        self.part(&members);
         self.peers.retain(|host, _| members.contains(host));
         self.owners.retain(|_, owner| !matches!(owner, Owner::Peer(h) if !members.contains(h)));
         let now = Instant::now();
@@ -173,9 +183,28 @@ impl Links {
         turns
     }
 
+    /// Hosts that are no members any more: they may live and not know.
+    fn part(&mut self, members: &BTreeSet<HostIndex>) {
+        for (_, peer) in self.peers.iter().filter(|(host, _)| !members.contains(host)) {
+            let (key, address) = (peer.facts.key.0.clone(), peer.facts.address.parse());
+            let config = self.identity.client(&key);
+            if let (Ok(address), Ok(config), false) = (address, config, peer.ended) {
+                let calling = self.wiring.call(address, config, None);
+                let calling = give_up_after(calling, TELL_TIME);
+                self.removed.insert(key, calling);
+            }
+        }
+    }
+
+    /// How often somebody of this machine went on alone.
+    pub(crate) const fn set_era(&mut self, era: u64) {
+        self.era = era;
+    }
+
     fn update_known(&self) {
         let hosts = self.hosts.iter().map(|(_, facts)| facts.key.0.clone());
-        self.known.set(hosts.chain(self.newcomers.keys().cloned()).collect());
+        let others = self.newcomers.keys().chain(self.removed.keys()).cloned();
+        self.known.set(hosts.chain(others).collect());
     }
 
     /// Calls the hosts that wait for it.
@@ -264,6 +293,11 @@ impl Links {
                 connection.send(&hello(HostIndex(0), self.incarnation, (0, 0)));
                 let id = connection.id;
                 self.owners.insert(id, Owner::Machine(connection, HostIndex(0), 0));
+                Vec::new()
+            }
+            None if self.removed.contains_key(&key) => {
+                let removed = LinkFrame::Removed { era: self.era };
+                tokio::spawn(async move { connection.finish(&removed, GOODBYE_TIME).await });
                 Vec::new()
             }
             // Its key was taken out of the table meanwhile.
@@ -359,10 +393,12 @@ impl Links {
             // Somebody who ends may do so at any time.
             LinkFrame::Goodbye => {
                 peer.dead = true;
+                peer.ended = true;
                 let mut turns = self.detach(host);
-                turns.push(Turn::News(News::HostDead { host }));
+                turns.push(Turn::News(News::HostGone { host }));
                 return turns;
             }
+            LinkFrame::Removed { era } => return vec![Turn::News(News::Fenced { era })],
             _ if !peer.is_up() => return self.bad(id),
             LinkFrame::Said { message } => {
                 return vec![Turn::News(News::Said { host, message })];
@@ -439,7 +475,8 @@ impl Links {
 
     /// When a host that has no link counts as dead.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let alone = self.alone_since.map(|since| since + ALONE_TIME);
+        let alone = self.alone_since.filter(|_| self.place.is_none());
+        let alone = alone.map(|since| since + ALONE_TIME);
         self.peers.values().filter_map(deadline).chain(alone).min()
     }
 
@@ -461,7 +498,8 @@ impl Links {
 
     /// True where this host joined a machine and has lost it.
     pub(crate) fn is_lost(&self, now: Instant) -> bool {
-        self.alone_since.is_some_and(|since| since + ALONE_TIME <= now)
+        // With a place it is the machine's matter.
+        self.place.is_none() && self.alone_since.is_some_and(|since| since + ALONE_TIME <= now)
     }
 
     /// Tells everybody that this host ends, behind what the machine has said.
@@ -482,6 +520,16 @@ impl Links {
             }
         }
     }
+}
+
+/// Lets something that goes on end after a time.
+fn give_up_after(what: AbortHandle, time: Duration) -> AbortHandle {
+    let handle = what.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(time).await;
+        handle.abort();
+    });
+    what
 }
 
 fn hello(host: HostIndex, incarnation: u64, (known, delivered): (u64, u64)) -> LinkFrame {

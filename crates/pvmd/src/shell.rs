@@ -190,6 +190,7 @@ impl Shell {
         if number != 0 || !effects.is_empty() {
             self.uplink.effects(number, effects).await?;
         }
+        self.links.set_era(placed.machine.era());
         for act in acts {
             self.act(act);
         }
@@ -202,6 +203,8 @@ impl Shell {
             Act::StartHost { ticket, line } => self.start_host(ticket, &line),
             // Whoever was started is let in when it is in the table of hosts.
             Act::Admit { .. } => {}
+            // No machine of this daemon's has a witness yet: `Rules::plain`.
+            Act::AskWitness { .. } => {}
             Act::Hosts { hosts } => self.turns.extend(self.links.set_hosts(hosts)),
         }
     }

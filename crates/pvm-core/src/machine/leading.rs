@@ -81,7 +81,7 @@ impl Machine {
 
     /// A host says that this one is no member any more.
     pub(super) fn fenced(&mut self, era: u64) {
-        if *self.joined.get() && era >= self.consensus.era() {
+        if era >= self.consensus.era() {
             self.log("the machine went on without this host: it ends here".to_owned());
             self.ending = true;
         }

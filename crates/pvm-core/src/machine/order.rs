@@ -6,8 +6,8 @@ use crate::pending::{Asker, Proposal, Want};
 use crate::planted::{self, Bug};
 use crate::quorum::{QuorumInput, QuorumOutput};
 use pvm_wire::peer::{Command, PeerMessage, Said};
-use pvm_wire::{Code, HostIndex};
 use pvm_wire::request::Reply;
+use pvm_wire::{Code, HostIndex};
 
 impl Machine {
     /// Proposes a command whose outcome is the answer.
@@ -63,13 +63,7 @@ impl Machine {
     }
 
     /// A host wants a command ordered that takes this one for the leader of a term.
-    pub(super) fn put_to_us(
-        &mut self,
-        from: HostIndex,
-        term: u64,
-        ticket: u64,
-        command: Command,
-    ) {
+    pub(super) fn put_to_us(&mut self, from: HostIndex, term: u64, ticket: u64, command: Command) {
         if self.consensus.leader() == Some((term, self.me())) {
             self.consensus.order(self.now, from, ticket, command);
             self.follow_quorum();

@@ -31,7 +31,8 @@ impl Machine {
             };
             (up || !free) && !planted::is(Bug::SecondNotNeeded)
         });
-        let members: Vec<_> = needed.and_then(|host| self.consensus.member(host)).into_iter().collect();
+        let members: Vec<_> =
+            needed.and_then(|host| self.consensus.member(host)).into_iter().collect();
         if members != self.needed {
             self.needed.clone_from(&members);
             self.consensus.input(self.now, QuorumInput::Need { members });

@@ -31,6 +31,8 @@ pub(crate) struct Peer {
     pub(crate) was_up: bool,
     /// It has been declared dead.
     pub(crate) dead: bool,
+    /// It has said that it ends.
+    pub(crate) ended: bool,
     messages: Outgoing<(Envelope, Payload)>,
     /// How many messages were queued so far.
     queued: u64,
@@ -63,6 +65,7 @@ impl Peer {
             down_since: Some(now),
             was_up: false,
             dead: false,
+            ended: false,
             messages: Outgoing::new(),
             queued: 0,
             said: VecDeque::new(),
@@ -91,6 +94,7 @@ impl Peer {
         self.sending = None;
         self.sent_through = self.messages.confirmed();
         self.down_since = None;
+        self.dead = false;
         self.was_up = true;
     }
 
