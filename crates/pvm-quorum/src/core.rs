@@ -325,11 +325,7 @@ impl Core {
             save(vec![ME], Some(member.to_bytes()));
         }
         if ballot != self.stored.1 {
-            let mut kept = ballot.clone();
-            if planted::is(Bug::VoteForgotten) {
-                kept.voted = None;
-            }
-            save(vec![BALLOT], Some(kept.to_bytes()));
+            save(vec![BALLOT], Some(ballot.to_bytes()));
         }
         if commit != self.stored.2 {
             save(vec![COMMIT], Some(commit.to_bytes()));

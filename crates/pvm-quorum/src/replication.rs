@@ -128,6 +128,8 @@ impl Core {
         if more {
             self.send_entries(from);
         }
+        // A new member may vote as soon as it is there, not at the next beat.
+        self.arrange();
         self.hand_over();
     }
 

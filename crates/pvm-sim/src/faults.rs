@@ -326,7 +326,12 @@ impl Run {
         self.world.lossy = 0;
         self.go(20 * SECOND)?;
         let confirmed = self.actors.confirmed.len();
+        let phases = self.actors.phases(&self.world);
         self.go(5 * SECOND)?;
+        let stuck = phases.last() == self.actors.phases(&self.world).last();
+        if !phases.is_empty() && stuck && self.actors.is_whole(&self.world) {
+            return Err("no barrier is met 20 s after the last fault".to_owned());
+        }
         if self.world.nodes.len() > 0
             && self.actors.lives(&self.world)
             && self.actors.confirmed.len() == confirmed
