@@ -11,6 +11,7 @@ mod barrier;
 mod consensus;
 mod contexts;
 mod group;
+mod home;
 mod hosts;
 pub mod io;
 mod launches;

@@ -23,6 +23,7 @@ use crate::Time;
 use crate::consensus::Consensus;
 use crate::contexts::Contexts;
 use crate::group::Groups;
+use crate::home::Home;
 use crate::hosts::Hosts;
 use crate::io::{Act, Effect, Event, HostFacts, Input, News, Output};
 use crate::launches::Launches;
@@ -38,8 +39,6 @@ use crate::two::{RuleSlot, Rules};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeSet, VecDeque};
-
-use home::Home;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// How long an answer of another host may take before the asker is told that it failed.

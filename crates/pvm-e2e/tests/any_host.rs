@@ -50,6 +50,7 @@ fn the_machine_goes_on_when_the_first_host_is_killed() {
 fn of_two_hosts_the_second_goes_on_when_the_first_says_that_it_ends() {
     let machine = Machine::local(2);
     assert!(eventually(GOES_ON, || has_hosts(&machine, 2)), "{}", state(&machine));
+    std::thread::sleep(SETTLED);
     process::kill(first_parent(&machine));
     assert!(eventually(GOES_ON, || has_hosts(&machine, 1)), "{}", state(&machine));
     let ran = machine.pvm(&["run", "-n", "1", "/bin/echo", "alive"]);

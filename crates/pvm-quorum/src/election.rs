@@ -133,7 +133,7 @@ impl Core {
             let heard = if self.votes.contains(&member) { now } else { 0 };
             self.peers.insert(member, Peer { matched: 0, next, heard, state_at: None });
         }
-        self.next_at = now + BEAT_NS;
+        self.next_at = if self.peers.is_empty() { NEVER } else { now + BEAT_NS };
         self.set_leader(self.me);
         self.append(What::Nothing);
     }

@@ -31,7 +31,9 @@ impl Core {
                 self.send_entries(member);
             }
         }
-        self.next_at = self.next_at.min(self.now + BEAT_NS);
+        if !self.peers.is_empty() {
+            self.next_at = self.next_at.min(self.now + BEAT_NS);
+        }
         self.advance();
         self.arrange();
     }

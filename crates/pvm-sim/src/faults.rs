@@ -2,8 +2,8 @@
 //! use what all hosts agree on.
 
 use crate::actors::Actors;
+use crate::dice::Random;
 use crate::link::pair;
-use crate::random::Random;
 use crate::time::MS;
 use crate::world::{Crash, FIRST, Happening, World};
 use pvm_core::Rules;

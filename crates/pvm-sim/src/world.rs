@@ -2,9 +2,9 @@
 
 use crate::agreement::Agreement;
 use crate::check::Checks;
+use crate::dice::Random;
 use crate::link::{Links, Pair, pair};
 use crate::node::{Node, facts};
-use crate::random::Random;
 use crate::show;
 use crate::time::MS;
 use pvm_core::io::{Act, Effect, Event, Input, News, Output};

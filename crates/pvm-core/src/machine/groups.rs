@@ -1,8 +1,8 @@
 //! Groups: membership by commands, barriers by the leader.
 
-use super::home::Asked;
 use super::{Machine, number};
 use crate::barrier::{Ask, Purpose, Waiting};
+use crate::home::Asked;
 use crate::pending::Asker;
 use pvm_wire::peer::Command;
 use pvm_wire::request::{GroupInfo, Reply, Request};

@@ -7,84 +7,14 @@
 //! any more. Before all hosts have done so, no barrier is let go.
 
 use super::{ANSWER_NS, Machine};
-use crate::barrier::Gatherings;
+use crate::home::Asked;
 use crate::pending::{Asker, Held, HomeAsk, Want};
 use crate::planted::{self, Bug};
-use crate::records::{Change, Slot, Table};
 use pvm_wire::HostIndex;
 use pvm_wire::peer::{Released, Said};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Tid};
-use std::collections::{BTreeSet, VecDeque};
-
-/// A request that a leader was asked.
-#[derive(Clone, Debug)]
-pub(super) struct Asked {
-    pub(super) host: HostIndex,
-    pub(super) ask: u64,
-    pub(super) asker: Tid,
-    pub(super) again: bool,
-    pub(super) since: u64,
-    pub(super) request: Request,
-}
-
-impl Asked {
-    fn gathers(&self) -> bool {
-        matches!(self.request, Request::Barrier { .. } | Request::FreezeGroup { .. })
-    }
-}
-
-/// What a leader knows; what it let go is kept by all.
-#[derive(Debug)]
-pub(crate) struct Home {
-    /// Since which term, 0 where another leads.
-    term: u64,
-    /// Hosts that have reported; when this leader is sure that it leads, those it waits for.
-    reported: BTreeSet<HostIndex>,
-    awaited: Option<BTreeSet<HostIndex>>,
-    /// All have reported.
-    open: bool,
-    told: Vec<Released>,
-    asked: VecDeque<Asked>,
-    count: u64,
-    pub(super) gatherings: Gatherings,
-    /// What leaders have let go, as far as this host has heard.
-    released: Table<(u64, u64), Released>,
-    /// The term whose leader this host has reported to.
-    heard: Slot<u64>,
-}
-
-impl Home {
-    pub(super) const fn new() -> Self {
-        Self {
-            term: 0,
-            reported: BTreeSet::new(),
-            awaited: None,
-            open: false,
-            told: Vec::new(),
-            asked: VecDeque::new(),
-            count: 0,
-            gatherings: Gatherings::new(),
-            released: Table::new(b'K'),
-            heard: Slot::new(b'J', 0),
-        }
-    }
-
-    /// Another term: what was known for the last one is gone.
-    fn begin(&mut self, term: u64) {
-        let Self { released, heard, .. } = std::mem::replace(self, Self::new());
-        *self = Self { term, released, heard, ..Self::new() };
-    }
-
-    pub(super) fn take_changes(&mut self, out: &mut Vec<Change>) {
-        self.released.take_changes(out);
-        self.heard.take_changes(out);
-    }
-
-    pub(super) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.released.restore(key, value) || self.heard.restore(key, value)
-    }
-}
+use std::collections::BTreeSet;
 
 impl Machine {
     /// Asks the leader; its answer goes to `asker`.
