@@ -110,6 +110,11 @@ impl Consensus {
         self.leader.is_some_and(|(_, host)| host == self.me)
     }
 
+    /// True where the next host can be taken out without a thought of the last one.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.quorum.is_settled()
+    }
+
     pub(crate) fn era(&self) -> u64 {
         self.quorum.era()
     }

@@ -171,6 +171,8 @@ pub trait Quorum: fmt::Debug + Send {
     /// True where this member leads, has applied all that was ordered before, and can have no
     /// successor yet: what it says of the state is up to date.
     fn is_current(&self, now: Time) -> bool;
+    /// True where this member leads, all who vote are members, and no change of that is under way.
+    fn is_settled(&self) -> bool;
     /// The number of times that somebody went on alone.
     fn era(&self) -> u64;
 }

@@ -249,7 +249,7 @@ impl Core {
         }
         match frame.word {
             Word::Ask { firm, last, last_term, wanted } => {
-                self.asked(frame.from, frame.term, (last_term, last), firm, wanted);
+                self.asked((frame.from, frame.term), (last_term, last), firm, wanted);
             }
             Word::Vote { firm, yes } => self.voted(frame.from, frame.term, firm, yes),
             word => self.follow(frame.from, frame.term, word),
@@ -282,7 +282,7 @@ impl Core {
         }
         match word {
             Word::Append { before, before_term, entries, commit, everywhere, stamp } => {
-                self.take(from, (before, before_term), entries, (commit, everywhere), stamp);
+                self.take((from, stamp), (before, before_term), entries, (commit, everywhere));
             }
             Word::Install { number, number_term, voters, state } => {
                 self.install(from, Start { number, term: number_term, voters }, state);
@@ -419,6 +419,11 @@ impl Quorum for Core {
         let leads = self.is_leader() && self.resigning.is_none();
         let ready = leads && self.log.term(self.commit) == Some(self.term());
         ready && (planted::is(Bug::StaleRead) || now.0 < self.answered_at() + LEASE_NS)
+    }
+
+    fn is_settled(&self) -> bool {
+        let done = self.log.last_change().is_none_or(|number| number <= self.commit);
+        done && self.is_leader() && self.voters().iter().all(|v| self.members.contains(v))
     }
 
     fn era(&self) -> u64 {

@@ -68,8 +68,7 @@ impl Core {
     /// Somebody wants to be elected in the frame's term, or, not `firm`, in the one behind it.
     pub(crate) fn asked(
         &mut self,
-        from: Member,
-        term: u64,
+        (from, term): (Member, u64),
         its_log: (u64, u64),
         firm: bool,
         wanted: bool,

@@ -64,11 +64,10 @@ impl Core {
     /// Follower: entries of the leader.
     pub(crate) fn take(
         &mut self,
-        from: Member,
+        (from, stamp): (Member, u64),
         (before, before_term): (u64, u64),
         entries: Vec<Entry>,
         (commit, everywhere): (u64, u64),
-        stamp: u64,
     ) {
         if self.is_blank() {
             return self.send(from, Word::Blank);

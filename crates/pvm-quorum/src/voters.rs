@@ -25,9 +25,10 @@ impl Core {
         self.peers.retain(|member, _| others.contains(member));
         let next = self.log.last() + 1;
         for member in others {
-            if !self.peers.contains_key(&member) {
-                let peer = Peer { matched: 0, next, heard: 0, state_at: None };
-                self.peers.insert(member, peer);
+            let new = !self.peers.contains_key(&member);
+            let peer = Peer { matched: 0, next, heard: 0, state_at: None };
+            self.peers.entry(member).or_insert(peer);
+            if new {
                 self.send_entries(member);
             }
         }

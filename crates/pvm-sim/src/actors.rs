@@ -60,7 +60,7 @@ pub(crate) struct Actors {
 impl Actors {
     /// A task on a host that is enrolled takes a part: every second one goes to barriers.
     pub(crate) fn take(&mut self, host: HostIndex, connection: u64, tid: Tid, world: &mut World) {
-        let member = !self.started && self.actors.len() % 2 == 0;
+        let member = !self.started && self.actors.len().is_multiple_of(2);
         let part = if member { Part::Member } else { Part::Writer };
         let seen = world.replies.get(&(host, connection)).map_or(0, Vec::len);
         let actor = Actor {

@@ -197,7 +197,7 @@ impl Run {
             13 => self.world.latency = (1 + self.random.below(20)) * MS,
             14 if hosts.len() < 8 => self.add(a, 1),
             // A host that is deleted counts as one that dies: one after the other.
-            15 if self.world.now() > self.died_at + DEATH_PAUSE && self.is_digested() => {
+            15 if self.world.now() > self.died_at + DEATH_PAUSE && self.world.is_digested() => {
                 self.died_at = self.world.now();
                 let name = format!("vm.{}", 2 + self.random.below(6));
                 if let Some(operator) = self.world.connect(a, Role::Operator) {
@@ -211,7 +211,7 @@ impl Run {
 
     fn kill(&mut self, host: HostIndex) {
         let all = self.world.nodes.len();
-        if self.world.now() < self.died_at + DEATH_PAUSE || all < 3 || !self.is_digested() {
+        if self.world.now() < self.died_at + DEATH_PAUSE || all < 3 || !self.world.is_digested() {
             return;
         }
         self.died_at = self.world.now();
@@ -221,14 +221,6 @@ impl Run {
             let after = self.random.below(1000) * MS;
             self.world.kill_seen(host, after);
         }
-    }
-
-    /// True once nobody has a host in its table that is dead.
-    fn is_digested(&self) -> bool {
-        let machines = self.world.nodes.values().filter_map(|node| node.machine.as_ref());
-        machines
-            .flat_map(|machine| machine.members())
-            .all(|(host, _)| self.world.nodes.contains_key(&host))
     }
 
     /// Two halves that do not hear each other.
@@ -332,7 +324,7 @@ impl Run {
         if !phases.is_empty() && stuck && self.actors.is_whole(&self.world) {
             return Err("no barrier is met 20 s after the last fault".to_owned());
         }
-        if self.world.nodes.len() > 0
+        if !self.world.nodes.is_empty()
             && self.actors.lives(&self.world)
             && self.actors.confirmed.len() == confirmed
         {

@@ -144,7 +144,10 @@ impl Run {
                 self.world.cut(a, b, Some(heal));
             }
             9 => self.world.latency = (1 + self.random.below(40)) * MS,
-            10 if hosts.len() > 1 => self.world.kill(a),
+            // One after the other; the first host, too.
+            10 if hosts.len() > 1 && self.world.is_digested() => {
+                self.world.kill_seen(a, 300 * MS);
+            }
             _ => {}
         }
     }

@@ -712,7 +712,15 @@ impl World {
         }
     }
 
-    /// The same, but its computer lives: after this time somebody is sure that it is gone.
+    /// True once nobody has a host in its table that is dead.
+    pub fn is_digested(&self) -> bool {
+        let machines = self.nodes.values().filter_map(|node| node.machine.as_ref());
+        machines
+            .flat_map(|machine| machine.members())
+            .all(|(host, _)| self.nodes.contains_key(&host))
+    }
+
+    /// A death, but its computer lives: after this time somebody is sure that it is gone.
     pub fn kill_seen(&mut self, host: HostIndex, after: u64) {
         self.kill(host);
         self.later(after, Happening::Evidence(host));

@@ -94,7 +94,8 @@ impl Machine {
     /// are told.
     pub(super) fn frozen(&mut self, name: &Blob, asks: Vec<Ask>) -> Reply {
         let frozen = self.groups.freeze(name);
-        let size = frozen.and(i32::try_from(asks.len()).map_err(|_| Code::OutOfRes));
+        let count = i32::try_from(asks.len()).map_err(|_| Code::OutOfRes);
+        let size = frozen.and(count);
         let me = self.me();
         for (_, ask) in asks.into_iter().filter(|(host, _)| *host == me) {
             self.answered(ask, number(size));

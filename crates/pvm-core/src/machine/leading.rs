@@ -57,16 +57,17 @@ impl Machine {
             return;
         }
         self.suspects.retain(|host| self.hosts.contains(*host));
-        let due: Vec<_> = self.suspects.difference(&self.fencing).copied().collect();
-        if due.is_empty() {
+        // One after the other: each may be a voter that is to be replaced first.
+        if self.suspects.intersection(&self.fencing).next().is_some()
+            || !self.consensus.is_settled()
+        {
             return;
         }
-        for host in due {
-            let Some(member) = self.consensus.member(host) else { continue };
-            self.fencing.insert(host);
-            let command = Command::Fence { host, incarnation: member.incarnation() };
-            self.consensus.order(self.now, self.me(), 0, command);
-        }
+        let Some(&host) = self.suspects.first() else { return };
+        let Some(member) = self.consensus.member(host) else { return };
+        self.fencing.insert(host);
+        let command = Command::Fence { host, incarnation: member.incarnation() };
+        self.consensus.order(self.now, self.me(), 0, command);
         self.follow_quorum();
     }
 
