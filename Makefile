@@ -11,10 +11,10 @@ XTASK  := cargo run --quiet --package xtask --
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-messages oracle soak clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
 
 deps: ## install what the other targets need (Debian packages as root; otherwise name them)
 	@bash xtask/deps.sh all
@@ -46,9 +46,20 @@ bench: ## speed, side by side with the original if it is installed
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@bash benchmarks/run.sh $(STAGE) $(TARGET)/bench
 
+bench-messages: ## messages, side by side with Open MPI, MPICH and the original where they are installed
+	@bash xtask/deps.sh demo
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@$(XTASK) bench-messages $(STAGE) $(TARGET)/bench
+
+bench-links: ## speed between two hosts of this computer (root): TCP, the original, ours
+	@bash xtask/deps.sh check
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@bash benchmarks/links/run.sh $(STAGE) $(TARGET)/bench/links
+
 oracle: ## record the original's answers for the conformance programs anew
 	@bash xtask/deps.sh check
 	bash conformance/run.sh oracle
+	bash conformance/spread.sh oracle
 
 soak: ## the long tests: simulations from random seeds and long fuzzing (MINUTES=60)
 	@bash xtask/deps.sh check

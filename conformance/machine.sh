@@ -9,16 +9,27 @@
 # HOME, PVM_TMP and PVM_VMID are private, so nothing of the user's is touched and any number of
 # runs can go on at once. Everything started carries PVM_VMID in its environment, which is how
 # leftovers are found.
+#
+# MACHINE_HOSTS="h2 h3" has the machine spread over these hosts, too: this runs on h1 of xtask/hosts.sh then (see spread.sh).
+
+MACHINE_TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")/../xtask" && pwd)
 
 machine_init() {
 	KIND=$1
 	PREFIX=${2:-}
+	MACHINE_HOSTS=${MACHINE_HOSTS:-}
+	# The hosts of a spread machine share all folders but /tmp.
+	[ -z "$MACHINE_HOSTS" ] || TMPDIR=/var/tmp
 	WORK=$(mktemp -d "${TMPDIR:-/tmp}/pvmc.XXXXXX") || exit 2
 	unset PVM_EXPORT PVM_DPATH PVM_RSH PVM_DEBUGGER PVM_NPROC PVMSOCK PVMEPID PVMCTX PVMTMASK PVMTASK PVMTASKDEBUG
 	export LC_ALL=C
 	export HOME=$WORK/home PVM_TMP=$WORK/tmp PVM_VMID=c${WORK##*.} PVM_ARCH=LINUX64 PVM_ALLOW_ROOT=1
-	mkdir -p "$HOME/pvm3/bin/$PVM_ARCH" "$PVM_TMP"
-	chmod 700 "$PVM_TMP"
+	mkdir -p "$HOME/pvm3/bin/$PVM_ARCH"
+	if [ -n "$MACHINE_HOSTS" ]; then
+		export PVM_TMP=/tmp PVM_RSH=/usr/bin/ssh
+	else
+		mkdir -m 700 "$PVM_TMP"
+	fi
 	if [ "$KIND" = original ]; then
 		export PVM_ROOT=/usr/lib/pvm3
 		PVMD=/usr/bin/pvmd
@@ -31,21 +42,43 @@ machine_init() {
 		CONSOLE=$PREFIX/bin/pvm
 	fi
 	STARTED=
+	MACHINES=0
 }
 
 machine_start() {
+	local name=()
 	rm -f "$WORK/ready"
-	setsid timeout -k 1 "${MACHINE_LIMIT:-300}" "$PVMD" </dev/null >"$WORK/ready" 2>"$WORK/pvmd.err" &
+	if [ -n "$MACHINE_HOSTS" ]; then
+		# Hosts that are still ending know another machine than the next one.
+		MACHINES=$((MACHINES + 1))
+		export PVM_VMID=c${WORK##*.}-$MACHINES
+		bash "$MACHINE_TOOLS/hosts.sh" env HOME="$HOME" PATH="$PVM_ROOT/bin:$PATH" LC_ALL=C PVM_ROOT="$PVM_ROOT" PVM_TMP=/tmp \
+			PVM_VMID="$PVM_VMID" PVM_ARCH="$PVM_ARCH" PVM_ALLOW_ROOT=1 PVM_RSH="$PVM_RSH" ${LD_LIBRARY_PATH:+LD_LIBRARY_PATH="$LD_LIBRARY_PATH"}
+		# The original asks for the name by which the other hosts know it.
+		[ "$KIND" = ours ] || name=(-n"$(hostname)")
+	fi
+	setsid timeout -k 1 "${MACHINE_LIMIT:-300}" "$PVMD" "${name[@]}" </dev/null >"$WORK/ready" 2>"$WORK/pvmd.err" &
 	STARTED=$!
 	disown $STARTED # or the shell would report how it ended
 	local i
 	for ((i = 0; i < 1000; i++)); do
-		[ -s "$WORK/ready" ] && return 0
+		[ -s "$WORK/ready" ] && { machine_spread; return; }
 		kill -0 $STARTED 2>/dev/null || break
 		sleep 0.01
 	done
 	echo "the daemon $PVMD did not start:" >&2
 	cat "$WORK/pvmd.err" >&2
+	return 1
+}
+
+# Adds the other hosts, one after the other, so that their numbers are in order.
+machine_spread() {
+	[ -n "$MACHINE_HOSTS" ] || return 0
+	# shellcheck disable=SC2086
+	{ printf 'add %s\n' $MACHINE_HOSTS && echo quit; } | timeout -k 1 60 stdbuf -oL "$CONSOLE" >"$WORK/added" 2>&1
+	[ "$(grep -c '^1 successful' "$WORK/added")" = "$(wc -w <<<"$MACHINE_HOSTS")" ] && return 0
+	echo "the hosts $MACHINE_HOSTS could not be added:" >&2
+	cat "$WORK/added" >&2
 	return 1
 }
 
@@ -70,13 +103,17 @@ machine_stop() {
 	if [ -x "$CONSOLE" ]; then
 		# The original's console ends by SIGTERM, which the shell would report.
 		{ echo halt | timeout -k 1 10 "$CONSOLE"; } >/dev/null 2>&1
-		for ((i = 0; i < 200; i++)); do
+		# Several hosts take longer to end on a busy computer; what is killed below leaves its files.
+		for ((i = 0; i < ${MACHINE_HOSTS:+8}00 + 200; i++)); do
 			kill -0 "$STARTED" 2>/dev/null || break
 			sleep 0.01
 		done
 	fi
 	machine_kill
 	STARTED=
+	if [ -n "$MACHINE_HOSTS" ]; then
+		return # the next one has a name of its own
+	fi
 	rm -rf "$PVM_TMP"
 	mkdir -m 700 "$PVM_TMP"
 }

@@ -5,6 +5,9 @@
 #   run.sh live [NAME...]          runs them on Debian's PVM and compares with the recorded
 #   run.sh ours PREFIX [NAME...]   runs them on the installation in PREFIX and compares
 #
+# With MACHINE_HOSTS set (spread.sh does that) the machine has several hosts: programs whose answers differ there are
+# compared with expected/spread/NAME.txt, and the ones in spread/ run, too.
+#
 # Prints a line per program and "N passed, N failed" at the end; exits 0 only if none failed.
 
 set -u
@@ -55,20 +58,59 @@ have_fortran=$(command -v gfortran)
 
 names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
-	for source in c/*.c f/*.f console/*.in; do
+	sources=(c/*.c f/*.f console/*.in)
+	[ -z "$MACHINE_HOSTS" ] || sources+=(spread/*.c spread/*.in)
+	for source in "${sources[@]}"; do
 		name=${source##*/}
 		names+=("${name%.*}")
 	done
 fi
 
+# source_of NAME: the one file in these folders
+source_of() {
+	local file
+	for file in {c,spread}/"$1".c f/"$1".f {console,spread}/"$1".in; do
+		[ ! -e "$file" ] || { echo "$file" && return; }
+	done
+}
+
+# expected_of NAME: the recorded answers, those of several hosts where they are different
+expected_of() {
+	if [ -n "$MACHINE_HOSTS" ] && [ -e "expected/spread/$1.txt" ]; then
+		echo "expected/spread/$1.txt"
+	else
+		echo "expected/$1.txt"
+	fi
+}
+
+# is_console NAME: a script for the console
+is_console() { [[ $(source_of "$1") == *.in ]]; }
+
+# record NAME: keeps the answers; those of several hosts only where they are different
+record() {
+	local to=expected/$1.txt
+	if [ -n "$MACHINE_HOSTS" ]; then
+		to=expected/spread/$1.txt
+		mkdir -p expected/spread
+		if cmp -s "expected/$1.txt" "$WORK/out"; then
+			rm -f "$to"
+			return
+		fi
+	fi
+	[ ! -e "$to" ] || diff -U1 --label before --label now "$to" "$WORK/out"
+	cp "$WORK/out" "$to"
+}
+
 # compile NAME TARGET INCLUDES LIBS
 compile() {
 	local rpath=()
 	[ "$4" = "$DEBIAN_LIB" ] || rpath=("-Wl,-rpath,$4")
-	if [ -e "c/$1.c" ]; then
-		gcc -std=gnu89 -fcommon -w -O1 -o "$2" "c/$1.c" -I"$3" -L"$4" "${rpath[@]}" -lgpvm3 -lpvm3
+	local source
+	source=$(source_of "$1")
+	if [ "${source##*.}" = c ]; then
+		gcc -std=gnu89 -fcommon -w -O1 -Ic -o "$2" "$source" -I"$3" -L"$4" "${rpath[@]}" -lgpvm3 -lpvm3
 	else
-		gfortran -std=legacy -w -O1 -o "$2" "f/$1.f" -I"$3" -L"$4" "${rpath[@]}" -lfpvm3 -lgpvm3 -lpvm3
+		gfortran -std=legacy -w -O1 -o "$2" "$source" -I"$3" -L"$4" "${rpath[@]}" -lfpvm3 -lgpvm3 -lpvm3
 	fi
 }
 
@@ -93,7 +135,7 @@ feed() {
 # order in which they are shown (as wide as the ids are, so that columns stand).
 normalise_console() {
 	sed -E -e "s|$WORK|@WORK@|g" -e "s/^( *)$(hostname | cut -d. -f1)( +[0-9a-f(]| +ok)/\1HOST\2/" \
-		-e 's/^( +HOST +[^ ]+ +[^ ]+) +[0-9]+( +[0-9]+\/)/\1 PID\2/' |
+		-e 's/^( +(HOST|h[23]) +[^ ]+ +[^ ]+) +[0-9]+( +[0-9]+\/)/\1 PID\3/' |
 		awk '{
 			line = ""
 			while (match($0, /4[0-9a-f][0-9a-f][0-9a-f][0-9a-f]/)) {
@@ -115,9 +157,9 @@ normalise_console() {
 run_once() {
 	local status
 	machine_start || return 1
-	if [ -e "console/$1.in" ]; then
+	if is_console "$1"; then
 		rm -rf "$WORK/scratch" && mkdir "$WORK/scratch"
-		feed "console/$1.in" | machine_run "$LIMIT" stdbuf -oL "$CONSOLE" >"$WORK/raw" 2>&1
+		feed "$(source_of "$1")" | machine_run "$LIMIT" stdbuf -oL "$CONSOLE" >"$WORK/raw" 2>&1
 		status=${PIPESTATUS[1]}
 		normalise_console <"$WORK/raw" >"$WORK/out"
 	else
@@ -127,6 +169,16 @@ run_once() {
 	[ $status -eq 0 ] || echo "exit status $status" >>"$WORK/out"
 	machine_stop
 	return 0
+}
+
+# any_order NAME: where several hosts write, chance decides whose lines come first; those programs' lines are compared sorted
+any_order() {
+	local file
+	[ -n "$MACHINE_HOSTS" ] && grep -qx "$1" spread/any_order.txt || return 0
+	for file in "$WORK/want" "$WORK/out"; do
+		sed -E -i 's/^(pvm> )+//; /^$/d' "$file"
+		sort -o "$file" "$file"
+	done
 }
 
 # differences NAME: filters stdin by the lines of differences.txt that are for NAME
@@ -158,10 +210,11 @@ check() {
 		: >"$WORK/out"
 		run_once "$name" "$program"
 		if [ "$mode" = ours ]; then
-			differences "$name" <"expected/$name.txt" >"$WORK/want"
+			differences "$name" <"$(expected_of "$name")" >"$WORK/want"
 		else
-			cp "expected/$name.txt" "$WORK/want"
+			cp "$(expected_of "$name")" "$WORK/want"
 		fi
+		any_order "$name"
 		if cmp -s "$WORK/want" "$WORK/out"; then
 			verdict "$name" "$way" ok
 			return
@@ -176,12 +229,12 @@ for name in "${names[@]}"; do
 	if [ -e "f/$name.f" ] && [ -z "$have_fortran" ]; then
 		continue
 	fi
-	if [ ! -e "c/$name.c" ] && [ ! -e "f/$name.f" ] && [ ! -e "console/$name.in" ]; then
+	if [ -z "$(source_of "$name")" ]; then
 		echo "$name: no such program"
 		failed=$((failed + 1))
 		continue
 	fi
-	if [ ! -e "console/$name.in" ] && ! compile "$name" "$WORK/$name" "$includes" "$libs" 2>"$WORK/err"; then
+	if ! is_console "$name" && ! compile "$name" "$WORK/$name" "$includes" "$libs" 2>"$WORK/err"; then
 		verdict "$name" " (compile)" fail
 		head -20 "$WORK/err"
 		continue
@@ -189,25 +242,23 @@ for name in "${names[@]}"; do
 	case $mode in
 	oracle)
 		run_once "$name" "$WORK/$name"
-		if [ -e "expected/$name.txt" ] && ! cmp -s "expected/$name.txt" "$WORK/out"; then
-			diff -U1 --label before --label now "expected/$name.txt" "$WORK/out"
-		fi
-		cp "$WORK/out" "expected/$name.txt"
+		record "$name"
 		if grep -q -e '^gave up' -e '^exit status' "$WORK/out"; then
 			verdict "$name" "" fail
 		else
 			verdict "$name" "" ok
 		fi
 		;;
-	live) check "$name" "" "$WORK/$name" 2 ;;
+	# The original's groups lose races on a busy computer: that is its own business.
+	live) check "$name" "" "$WORK/$name" 4 ;;
 	ours)
 		# The console's lines are fed by the clock, and a busy computer can move an answer behind the next
 		# line: such a script has a second try. Programs have none.
 		tries=1
-		[ ! -e "console/$name.in" ] || tries=2
+		! is_console "$name" || tries=2
 		check "$name" "" "$WORK/$name" $tries
-		# The binary linked with Debian's libraries, run with ours.
-		if [ ! -e "console/$name.in" ] && [ -e "$DEBIAN_LIB/libpvm3.so" ] && compile "$name" "$WORK/$name.debian" /usr/include "$DEBIAN_LIB" 2>/dev/null; then
+		# The binary linked with Debian's libraries, run with ours; on several hosts debian.sh shows that.
+		if [ -z "$MACHINE_HOSTS" ] && ! is_console "$name" && [ -e "$DEBIAN_LIB/libpvm3.so" ] && compile "$name" "$WORK/$name.debian" /usr/include "$DEBIAN_LIB" 2>/dev/null; then
 			(
 				export LD_LIBRARY_PATH=$prefix/lib
 				ldd "$WORK/$name.debian" | grep -q "$prefix/lib/libpvm3" || echo "$name: Debian's library is used" >&2

@@ -234,6 +234,11 @@ int32_t neopvm_free_context(int32_t context);
 
 /* ---- The machine ---- */
 
+#define NEOPVM_ON_HOST 1              /* `place` is a host, "." this one */
+#define NEOPVM_ON_ARCH 2              /* `place` is an architecture */
+#define NEOPVM_ON_OTHERS 32           /* every host but those */
+#define NEOPVM_LEAST_LOADED 65536     /* of the hosts that fit, those with the fewest tasks for their cores and speed */
+
 /*
  * Starts programs. `args` ends with null and may be null; `place` may be null. `outcomes` has `count`
  * elements: ids first, then the results of those that failed; `started` tells how many are ids.

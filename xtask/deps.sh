@@ -38,9 +38,20 @@ case $what in check | all)
   need strace strace
   need ip iproute2
   need nft nftables
+  need tc iproute2
+  need nsenter util-linux
+  need pkill procps
   need sshd openssh-server
   need ssh openssh-client
   need man man-db
+  # Hosts with other longs and the other order of bytes: compilers, their C libraries, an emulator.
+  need i686-linux-gnu-gcc gcc-i686-linux-gnu libc6-dev-i386-cross
+  need /lib/ld-linux.so.2 libc6-i386
+  need /usr/lib32/libgcc_s.so.1 lib32gcc-s1
+  need s390x-linux-gnu-gcc gcc-s390x-linux-gnu libc6-dev-s390x-cross
+  need qemu-s390x qemu-user
+  need zsh zsh
+  need fish fish
   need unshare util-linux
   ;;
 esac
@@ -79,6 +90,11 @@ case $what in check | all)
   if command -v rustup >/dev/null; then
     rustup toolchain list | grep -q '^nightly' || rustup toolchain install nightly --profile minimal ||
       echo "no nightly Rust: the fuzz part will fail" >&2
+    # The part that runs mixed machines builds for these; one is 32-bit, one has the highest byte first.
+    targets="i686-unknown-linux-gnu s390x-unknown-linux-gnu"
+    (cd "$(dirname "$0")/.." && for target in $targets; do
+      rustup target list --installed | grep -qx "$target" || rustup target add "$target" || exit
+    done) || echo "no Rust for i686 and s390x: the mixed part will be skipped" >&2
     command -v cargo-fuzz >/dev/null || cargo +nightly install --quiet cargo-fuzz ||
       echo "cargo-fuzz could not be installed: the fuzz part will be skipped" >&2
   else

@@ -2,9 +2,9 @@
 /*
  * pingpong: how long a message takes from one task to another and back.
  *
- *     pingpong [-b BYTES] [-e raw|default|inplace] [-r direct|daemon] [-t SECONDS]
+ *     pingpong [-b BYTES] [-e raw|default|inplace] [-r direct|daemon] [-t SECONDS] [-w HOST]
  *
- * The master starts one partner and plays with it in batches until the time is up. Packing and unpacking are
+ * The master starts one partner, on its own host or on HOST, and plays with it in batches until the time is up. Packing and unpacking are
  * part of the time, as in a program: the receiver touches every byte and the last answer is compared with what
  * was sent. Prints one line, tab-separated: encoding, bytes, round trips, one way in us (median of the
  * batches), the fastest batch in us, GB/s.
@@ -19,7 +19,7 @@
 
 enum { SETUP = 1, PING = 2, PONG = 3, BATCHES_MAX = 4000 };
 
-struct game { int encoding, ints, to, from, send_tag, receive_tag; int *data; };
+struct game { int encoding, ints, to, from, send_tag, receive_tag; int *data; const char *host; };
 
 static double now_s(void)
 {
@@ -106,7 +106,7 @@ static int lead(const char *program, struct game *g, const char *name, double se
 
     if (!realpath(program, path))
         snprintf(path, sizeof path, "%s", program);
-    if (pvm_spawn(path, NULL, PvmTaskHost, ".", 1, &tid) != 1) {
+    if (pvm_spawn(path, NULL, PvmTaskHost, (char *)g->host, 1, &tid) != 1) {
         fprintf(stderr, "pingpong: cannot start the partner, code %d\n", tid);
         return 1;
     }
@@ -125,12 +125,12 @@ static int lead(const char *program, struct game *g, const char *name, double se
 
 int main(int argc, char **argv)
 {
-    struct game g = {.encoding = PvmDataRaw, .ints = 2};
+    struct game g = {.encoding = PvmDataRaw, .ints = 2, .host = "."};
     const char *name = "raw";
     double seconds = 1;
     int option, route = PvmRouteDirect, status = 0;
 
-    while ((option = getopt(argc, argv, "b:e:r:t:")) != -1) {
+    while ((option = getopt(argc, argv, "b:e:r:t:w:")) != -1) {
         if (option == 'b')
             g.ints = (atoi(optarg) + 3) / 4;
         else if (option == 'e')
@@ -139,6 +139,8 @@ int main(int argc, char **argv)
             route = strcmp(optarg, "daemon") == 0 ? PvmDontRoute : PvmRouteDirect;
         else if (option == 't')
             seconds = atof(optarg);
+        else if (option == 'w')
+            g.host = optarg;
         else
             return 2;
     }

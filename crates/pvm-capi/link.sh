@@ -3,6 +3,8 @@
 #
 #   link.sh ARCHIVE OUTDIR
 #
+# For another machine CROSS is what its tools' names begin with, such as i686-linux-gnu-.
+#
 #   libpvm3.so.3   everything: C, Fortran, groups, handles. Linked from the archive, because a
 #                  shared library that rustc links does not export the functions of the C shim.
 #   libgpvm3.so.3  nothing of its own: programs built for PVM 3 ask for the file; it leads to
@@ -17,7 +19,8 @@ archive=$(realpath "$1")
 mkdir -p "$2"
 out=$(realpath "$2")
 here=$(cd "$(dirname "$0")" && pwd)
-CC=${CC:-cc}
+CROSS=${CROSS:-}
+CC=${CC:-${CROSS:+${CROSS}g}cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -38,21 +41,21 @@ for name in gpvm3 fpvm3; do
 	"$CC" "${flags[@]}" -Wl,-soname,"lib$name.so.3" -Wl,--no-as-needed "$work/$name.o" \
 		-L"$work" -lpvm3 -o "$work/lib$name.so.3"
 	ln -s "lib$name.so.3" "$work/lib$name.so"
-	ar rcs "$work/lib$name.a" "$work/$name.o"
+	"${CROSS}ar" rcs "$work/lib$name.a" "$work/$name.o"
 done
 
 "$CC" -O2 -fPIC -std=gnu11 -Wall -Wextra -I"$here/../../include" -c "$here/trace/trc.c" -o "$work/trc.o"
-ar rcs "$work/libpvmtrc.a" "$work/trc.o"
+"${CROSS}ar" rcs "$work/libpvmtrc.a" "$work/trc.o"
 
 # The static library is one object that shows only what the shared one shows. What the program does
 # not need of Rust's own library is left out; and as all symbols are weak, a program may have
 # functions of the same names, as it may beside the shared library.
-nm -D --defined-only --format=posix "$work/libpvm3.so.3" | cut -d' ' -f1 >"$work/symbols"
+"${CROSS}nm" -D --defined-only --format=posix "$work/libpvm3.so.3" | cut -d' ' -f1 >"$work/symbols"
 sed 's/^/-u /' "$work/symbols" >"$work/roots"
-ld -r --gc-sections "@$work/roots" "$archive" -o "$work/all.o"
-objcopy --strip-unneeded --remove-section=.llvmbc --remove-section=.llvmcmd \
+"${CROSS}ld" -r --gc-sections "@$work/roots" "$archive" -o "$work/all.o"
+"${CROSS}objcopy" --strip-unneeded --remove-section=.llvmbc --remove-section=.llvmcmd \
 	--keep-global-symbols="$work/symbols" --weaken-symbols="$work/symbols" "$work/all.o"
-ar rcs "$work/libpvm3.a" "$work/all.o"
+"${CROSS}ar" rcs "$work/libpvm3.a" "$work/all.o"
 
 for file in "$work"/*.so* "$work"/*.a; do
 	rm -f "$out/${file##*/}"

@@ -5,7 +5,7 @@
 //! `CI=true` nothing may be skipped; with `FAST=1` only the fast parts run.
 
 use crate::install::target_folder;
-use crate::{outside, second_user, tools};
+use crate::{foreign, hosts, outside, second_user, tools};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ struct Part {
     steps: fn(&Run<'_>) -> Result<(), String>,
 }
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 12] = [
     Part { name: "lint", fast: true, needs: &[], steps: |run| run.step(&["make", "lint"]) },
     // Before the tests: those of the C library run their programs on what is installed.
     Part {
@@ -81,7 +81,43 @@ const PARTS: [Part; 10] = [
             Need("ip", "iproute2"),
             Need("sshd", "openssh-server"),
         ],
-        steps: |run| run.tests(&["--package=pvm-e2e"]),
+        steps: end_to_end,
+    },
+    Part {
+        name: "hosts",
+        fast: false,
+        needs: &[
+            Need("/usr/bin/pvmd", "pvm"),
+            Need("/usr/include/pvm3.h", "pvm-dev"),
+            Need("/usr/bin/master1", "pvm-examples"),
+            Need("gfortran", "gfortran"),
+            Need("ip", "iproute2"),
+            Need("nft", "nftables"),
+            Need("sshd", "openssh-server"),
+            Need("ssh", "openssh-client"),
+        ],
+        steps: real_hosts,
+    },
+    Part {
+        name: "mixed",
+        fast: false,
+        needs: &[
+            Need("i686-linux-gnu-gcc", "gcc-i686-linux-gnu"),
+            Need("/lib/ld-linux.so.2", "libc6-i386"),
+            Need("/usr/lib32/libgcc_s.so.1", "lib32gcc-s1"),
+            Need("s390x-linux-gnu-gcc", "gcc-s390x-linux-gnu"),
+            Need("qemu-s390x", "qemu-user"),
+            Need("unshare", "util-linux"),
+            Need(
+                "rust:i686-unknown-linux-gnu",
+                "(not Debian's) rustup target add i686-unknown-linux-gnu",
+            ),
+            Need(
+                "rust:s390x-unknown-linux-gnu",
+                "(not Debian's) rustup target add s390x-unknown-linux-gnu",
+            ),
+        ],
+        steps: |run| foreign::run(run.root, run.stage, &|command| run.command(command)),
     },
     Part { name: "demo", fast: false, needs: &[], steps: |run| run.step(&["make", "demo"]) },
     Part {
@@ -102,6 +138,19 @@ fn conformance(run: &Run<'_>) -> Result<(), String> {
     run.step(&["bash", "conformance/run.sh", "live"])?;
     run.step(&["bash", "conformance/run.sh", "ours", run.stage])?;
     run.step(&["bash", "conformance/debian.sh", run.stage])
+}
+
+fn end_to_end(run: &Run<'_>) -> Result<(), String> {
+    let arguments = hosts::other_tests(run.root)?;
+    run.tests(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn real_hosts(run: &Run<'_>) -> Result<(), String> {
+    if !hosts::possible(run.root)? {
+        return run.note("skipped: hosts with networks of their own need root");
+    }
+    run.tests(&hosts::TESTS)?;
+    run.step(&["bash", "conformance/spread.sh", "all", run.stage])
 }
 
 fn fuzz(run: &Run<'_>) -> Result<(), String> {

@@ -6,7 +6,10 @@
 //! run of every test.
 #![forbid(unsafe_code)]
 
+mod bench;
 mod check;
+mod foreign;
+mod hosts;
 mod install;
 mod outside;
 mod second_user;
@@ -24,10 +27,12 @@ usage: cargo xtask CHORE
   check                 every test, with a table of results at the end (FAST=1: the fast parts only;
                         CI=true: a part that cannot run counts as failed)
   install PREFIX        lay out what `cargo build --release` made under PREFIX
+  mixed                 builds for other kinds of computers, and one machine of them all
   loom                  the interleavings of pvm-shm
   miri [CRATE]          pvm-shm (or CRATE) under Miri
   fuzz TARGET SECONDS   one fuzz target
   sim SEED              replay one simulation
+  bench-messages PREFIX OUT  the same loops on NeoPVM and its peers, in turns
   soak MINUTES          simulations from new seeds, end-to-end tests and fuzzing, round after round
 ";
 
@@ -39,6 +44,13 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&root),
         ["check"] => check::run(&root),
         ["install", prefix] => install::run(&root, Path::new(prefix)),
+        ["bench-messages", prefix, out] => {
+            bench::messages(&root, Path::new(prefix), Path::new(out))
+        }
+        ["mixed"] => {
+            let stage = install::target_folder(&root).join("stage");
+            foreign::run(&root, &stage.to_string_lossy(), &outside::quietly)
+        }
         ["loom"] => outside::status(&mut tools::loom(&root)),
         ["miri"] => outside::status(&mut tools::miri(&root, "pvm-shm")),
         ["miri", package] => outside::status(&mut tools::miri(&root, package)),

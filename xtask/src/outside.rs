@@ -15,6 +15,14 @@ pub(crate) fn status(command: &mut Command) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("{name} failed: {status}")) }
 }
 
+/// Runs a command as it was prepared, with its output on the terminal.
+pub(crate) fn quietly(command: &Command) -> Result<(), String> {
+    let mut copy = Command::new(command.get_program());
+    copy.args(command.get_args());
+    copy.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    status(copy.current_dir(command.get_current_dir().unwrap_or_else(|| Path::new("."))))
+}
+
 /// What `program` prints.
 pub(crate) fn output(folder: &Path, program: &str, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
@@ -29,8 +37,14 @@ pub(crate) fn output(folder: &Path, program: &str, arguments: &[&str]) -> Result
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether a program can be found on the search path, or a file where it is said to be.
+/// Whether a program can be found on the search path, a file where it is said to be, or a target of Rust's
+/// (`rust:TARGET`).
 pub(crate) fn is_there(name: &str) -> bool {
+    if let Some(target) = name.strip_prefix("rust:") {
+        let folder =
+            output(Path::new("."), "rustc", &["--print=target-libdir", "--target", target]);
+        return folder.is_ok_and(|folder| Path::new(folder.trim()).exists());
+    }
     if name.starts_with('/') {
         return Path::new(name).exists();
     }

@@ -3,7 +3,7 @@
 //! Root may do things nobody else may, and much of what goes wrong for users (folders, sockets, signals,
 //! limits) goes right for root. The tests are compiled by whoever runs this and executed as `nobody`.
 
-use crate::outside;
+use crate::{hosts, outside};
 use std::path::{Path, PathBuf};
 
 /// The script that becomes another user; it says in its head what it takes care of.
@@ -27,11 +27,23 @@ pub(crate) fn commands(root: &Path, stage: &str) -> Result<Vec<Vec<String>>, Str
 
 /// Compiles the end-to-end tests and returns the programs cargo made.
 fn test_programs(root: &Path) -> Result<Vec<PathBuf>, String> {
-    let arguments = ["test", "--package", "pvm-e2e", "--no-run", "--message-format=json"];
+    // Those with hosts of their own need root.
+    let others = hosts::other_tests(root)?;
+    let mut arguments = vec!["test", "--no-run", "--message-format=json"];
+    arguments.extend(others.iter().map(String::as_str));
     let messages = outside::output(root, "cargo", &arguments)?;
-    let programs: Vec<PathBuf> =
-        messages.lines().filter_map(executable).map(PathBuf::from).collect();
+    let programs: Vec<PathBuf> = messages
+        .lines()
+        .filter_map(executable)
+        .map(PathBuf::from)
+        .filter(|program| is_test(program))
+        .collect();
     if programs.is_empty() { Err("pvm-e2e has no tests".to_owned()) } else { Ok(programs) }
+}
+
+/// Programs that tests start lie elsewhere.
+fn is_test(program: &Path) -> bool {
+    program.parent().is_some_and(|folder| folder.ends_with("deps"))
 }
 
 /// The value of `"executable"` in one of cargo's messages about a test.

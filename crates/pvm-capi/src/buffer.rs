@@ -6,8 +6,8 @@
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate};
-use pvm_wire::{Code, Encoding, Envelope, Tid};
+use pvm::{Buffer, Gate, Remains};
+use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
 use crate::guard::{call, inside};
 use crate::slot::{Content, Slot};
@@ -24,14 +24,13 @@ struct Table {
 static TABLE: Gate<Table> = Gate::new(Table { slots: Vec::new(), free: Vec::new() });
 
 impl Table {
-    fn insert(&mut self, content: Content) -> Result<(c_int, &'static Slot), Code> {
+    /// A number and its place, which is empty.
+    fn reserve(&mut self) -> Result<(c_int, &'static Slot), Code> {
         if let Some(id) = self.free.pop() {
-            let slot = self.at(id).ok_or(Code::SysErr)?;
-            slot.set(Some(content))?;
-            return Ok((id, slot));
+            return Ok((id, self.at(id).ok_or(Code::SysErr)?));
         }
         let id = c_int::try_from(self.slots.len() + 1).map_err(|_| Code::OutOfRes)?;
-        let slot: &'static Slot = Box::leak(Box::new(Slot::new(content)));
+        let slot: &'static Slot = Box::leak(Box::new(Slot::new()));
         self.slots.push(slot);
         Ok((id, slot))
     }
@@ -41,13 +40,22 @@ impl Table {
         self.slots.get(index).copied()
     }
 
-    fn remove(&mut self, id: c_int) -> Result<Option<Content>, Code> {
+    fn remove(&mut self, id: c_int) -> Result<Option<Remains>, Code> {
         let Some(slot) = self.at(id) else { return Ok(None) };
-        let content = slot.set(None)?;
-        if content.is_some() {
+        let (freed, remains) = slot.free()?;
+        if freed {
             self.free.push(id);
         }
-        Ok(content)
+        Ok(remains)
+    }
+
+    fn take(&mut self, id: c_int) -> Result<Option<Buffer>, Code> {
+        let Some(slot) = self.at(id) else { return Ok(None) };
+        let buffer = slot.take()?;
+        if buffer.is_some() {
+            self.free.push(id);
+        }
+        Ok(buffer)
     }
 }
 
@@ -108,10 +116,16 @@ const fn received(buffer: Buffer) -> Content {
 }
 
 fn insert(content: Content) -> Result<(c_int, &'static Slot), Code> {
+    let (id, slot) = reserve()?;
+    slot.put(content)?;
+    Ok((id, slot))
+}
+
+fn reserve() -> Result<(c_int, &'static Slot), Code> {
     session::in_forked_child(reset_after_fork);
     // SAFETY: it is a byte of the C library's, or one of the shim's, for ever.
     unsafe { pvm::trust_alone(_neopvm_alone()) };
-    TABLE.enter()?.insert(content)
+    TABLE.enter()?.reserve()
 }
 
 /// The place of a number that a program gave. It may be empty, which its use tells.
@@ -149,16 +163,16 @@ pub(crate) fn not_current(code: Code) -> Code {
 pub(crate) fn free(id: c_int) {
     if id > 0 {
         // Dropped when the table is free again.
-        let _content = TABLE.enter().ok().map(|mut table| table.remove(id));
+        let _remains = TABLE.enter().ok().map(|mut table| table.remove(id));
     }
 }
 
 /// Takes a buffer out of the table; none if the number is free.
 pub(crate) fn withdraw(id: c_int) -> Result<Option<Buffer>, Code> {
-    let content = TABLE.enter()?.remove(id)?;
-    Ok(content.map(|mut content| {
-        content.buffer.rewind();
-        content.buffer
+    let buffer = TABLE.enter()?.take(id)?;
+    Ok(buffer.map(|mut buffer| {
+        buffer.rewind();
+        buffer
     }))
 }
 
@@ -202,21 +216,38 @@ pub(crate) fn give_up_receiving() {
     free(thread::here(|thread| thread.receiving.clear()));
 }
 
-/// A received buffer becomes the receive buffer. The old one is given up, and as its number would be
-/// the next to be given out, its place is taken at once.
-pub(crate) fn receive_into(buffer: Buffer) -> Result<c_int, Code> {
-    let mut content = received(buffer);
+/// Receives into the receive buffer and tells its number; none if `receive` gives nothing. The old
+/// one is given up in any case, and as its number would be the next to be given out, its place and its
+/// memory are used again.
+#[inline]
+pub(crate) fn receive(
+    receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
+) -> Result<Option<c_int>, Code> {
     let (old, slot) = thread::here(|thread| (thread.receiving.id(), thread.receiving.slot()));
-    if let Some(slot) = slot {
-        match slot.replace(content)? {
-            Ok(_) => return Ok(old),
-            // Another thread has freed it.
-            Err(unused) => content = unused,
+    let own = slot.filter(|slot| !slot.is_empty());
+    let (id, slot) = match own {
+        Some(slot) => (old, slot),
+        None => reserve()?,
+    };
+    let received = slot.receive(receive);
+    if received == Ok(true) {
+        if own.is_none() {
+            set_receiving(id, Some(slot));
         }
+        return Ok(Some(id));
     }
-    let (id, slot) = insert(content)?;
-    set_receiving(id, Some(slot));
-    Ok(id)
+    TABLE.enter()?.free.push(id);
+    thread::here(|thread| thread.receiving.clear());
+    received.map(|_| None)
+}
+
+/// A message that is there becomes the receive buffer.
+pub(crate) fn receive_into(message: Buffer) -> Result<c_int, Code> {
+    let put = |buffer: &mut Buffer| {
+        *buffer = message;
+        Ok(true)
+    };
+    receive(put)?.ok_or(Code::SysErr)
 }
 
 /// A number for a message that stays in the queue: its envelope and its length, no items. The number
@@ -385,10 +416,10 @@ pub(crate) struct MessageInfo {
 }
 
 /// What PVM calls an encoding in a message's head.
-fn encoding_mark(encoding: Encoding) -> c_int {
+fn encoding_mark(encoding: Encoding, layout: Layout) -> c_int {
     match encoding {
         Encoding::Default | Encoding::Trace => 0x1000_0000,
-        Encoding::Raw => globals::DATA_SIGNATURE,
+        Encoding::Raw => layout.signature(),
         Encoding::InPlace => 0x2000_0000,
     }
 }
@@ -412,7 +443,7 @@ unsafe extern "C" fn pvm_getminfo(id: c_int, info: *mut MessageInfo) -> c_int {
                 context: envelope.context,
                 tag: envelope.tag,
                 wait_id: envelope.wait_id,
-                encoding: encoding_mark(buffer.encoding()),
+                encoding: encoding_mark(buffer.encoding(), envelope.layout),
                 checksum: 0,
                 source: source(buffer),
                 destination: envelope.dst.as_c_int(),

@@ -10,10 +10,11 @@
 mod tables;
 mod text;
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_long, c_void};
 
 use crate::guard::call;
 use crate::pointer::{load, store};
+use crate::timeval::timeval;
 use crate::{
     buffer, group, handler, helpers, machine, message, options, output, pack, process, registry,
 };
@@ -402,7 +403,7 @@ pub(crate) unsafe extern "C" fn pvmfprecv_(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvmftrecv_(tid: In, tag: In, seconds: In, micros: In, bufid: Out) {
     // SAFETY: the program's promise.
-    let limit = unsafe { [i64::from(value(seconds)), i64::from(value(micros))] };
+    let limit = unsafe { [c_long::from(value(seconds)), c_long::from(value(micros))] };
     // SAFETY: the program's promise.
     let result = unsafe { message::pvm_trecv(value(tid), value(tag), &limit) };
     // SAFETY: the program's promise.
@@ -425,7 +426,7 @@ pub(crate) unsafe extern "C" fn pvmfhostsync_(
     let result = call("pvm_hostsync", || {
         // SAFETY: the program's promise.
         let (there, ahead) = machine::host_clock(unsafe { value(host) })?;
-        let (there, ahead) = (machine::timeval(there), machine::timeval(ahead));
+        let (there, ahead) = (timeval(there), timeval(ahead));
         let times = [
             (seconds, there[0]),
             (micros, there[1]),

@@ -7,13 +7,13 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use pvm_wire::Code;
+use pvm_wire::{Code, Layout};
 
 /// Texts of the results; PVM's numbers have gaps, which read "Error N".
 const ERROR_TEXTS: usize = 37;
 
-/// What a machine of this architecture writes before its data: PVM's "LINUX64".
-pub(crate) const DATA_SIGNATURE: c_int = 0x40_8c41;
+/// PVM's signature of this machine's data layout.
+pub(crate) const DATA_SIGNATURE: c_int = Layout::NATIVE.signature();
 
 /// `struct Pvmtracer`: where output and traces go.
 #[repr(C)]

@@ -89,6 +89,20 @@ pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, 
     }
 }
 
+/// The same into a buffer; false if there is none.
+#[inline]
+pub(crate) fn receive_into(
+    task: &Task,
+    pattern: &Pattern,
+    buffer: &mut Buffer,
+) -> Result<bool, Code> {
+    if !SHOWING.load(Ordering::Acquire) {
+        return task.receive_into(pattern, buffer);
+    }
+    let found = receive(task, pattern)?;
+    Ok(found.map(|message| *buffer = message).is_some())
+}
+
 /// Envelope and length of the first message that matches; it stays.
 pub(crate) fn probe(task: &Task, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
     if !SHOWING.load(Ordering::Acquire) {

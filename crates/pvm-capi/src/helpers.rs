@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use crate::globals::DATA_SIGNATURE;
 use crate::guard::plain;
 use crate::say::{say, who};
+use crate::timeval::{Timeval, timeval};
 
 unsafe extern "C" {
     fn putenv(setting: *mut c_char) -> c_int;
@@ -178,11 +179,11 @@ unsafe extern "C" fn pvmtmpnam(buffer: *mut c_char) -> *mut c_char {
 /// # Safety
 /// `time` is null or points to a `struct timeval`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pvmgetclock(time: *mut [i64; 2]) -> c_int {
+unsafe extern "C" fn pvmgetclock(time: *mut Timeval) -> c_int {
     plain(-1, || {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         if !time.is_null() {
-            let now = [now.as_secs().cast_signed(), i64::from(now.subsec_micros())];
+            let now = timeval(i64::try_from(now.as_micros()).unwrap_or(i64::MAX));
             // SAFETY: the caller's promise.
             unsafe { time.write(now) };
         }

@@ -39,4 +39,5 @@ mod selection;
 mod session;
 mod slot;
 mod thread;
+mod timeval;
 mod trace_tables;

@@ -15,6 +15,7 @@ use pvm_wire::{Blob, Code, Tid};
 
 use crate::guard::{self, Limit, call, failed, inside};
 use crate::session::unexpected;
+use crate::timeval::{Timeval, timeval};
 use crate::{pointer, session};
 
 /// `struct pvmhostinfo`
@@ -316,11 +317,6 @@ fn clock() -> i64 {
     i64::try_from(now.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// A time as `struct timeval`: the microseconds are never negative.
-pub(crate) fn timeval(microseconds: i64) -> [i64; 2] {
-    [microseconds.div_euclid(1_000_000), microseconds.rem_euclid(1_000_000)]
-}
-
 /// The clock of a host, and how far the local one is ahead of it.
 pub(crate) fn host_clock(host: c_int) -> Result<(i64, i64), Code> {
     let host = Tid::from_c_int(pvm_tidtohost_of(host));
@@ -347,8 +343,8 @@ fn pvm_tidtohost_of(tid: c_int) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_hostsync(
     host: c_int,
-    clock: *mut [i64; 2],
-    difference: *mut [i64; 2],
+    clock: *mut Timeval,
+    difference: *mut Timeval,
 ) -> c_int {
     call("pvm_hostsync", || {
         let (there, ahead) = host_clock(host)?;
@@ -470,20 +466,20 @@ const HOSTER: i32 = 2;
 const TASKER: i32 = 3;
 const TRACER: i32 = 4;
 
-fn register(service: i32, trace: Option<TraceOptions>) -> Result<(), Code> {
-    session::task()?.request(&Request::Register { service, trace, on: true }).map(drop)
+fn register(service: i32, trace: Option<TraceOptions>) -> Result<Reply, Code> {
+    session::task()?.request(&Request::Register { service, trace, on: true })
 }
 
-/// This task starts daemons on further hosts from now on.
+/// This task starts daemons on further hosts from now on; a second call takes it back.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_reg_hoster() -> c_int {
-    call("pvm_reg_hoster", || register(HOSTER, None).map(|()| 0))
+    call("pvm_reg_hoster", || register(HOSTER, None).map(|_| 0))
 }
 
-/// This task starts the tasks of its host from now on.
+/// This task starts the tasks of its host from now on; a second call takes it back.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_reg_tasker() -> c_int {
-    call("pvm_reg_tasker", || register(TASKER, None).map(|()| 0))
+    call("pvm_reg_tasker", || register(TASKER, None).map(|_| 0))
 }
 
 /// This task answers what tasks ask about hosts from now on.
@@ -493,13 +489,14 @@ extern "C" fn pvm_reg_tasker() -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_reg_rm(host: *mut *const HostEntry) -> c_int {
     call("pvm_reg_rm", || {
-        register(MANAGER, None)?;
+        let again = register(MANAGER, None)? == Reply::Done;
         let hosts = hosts()?;
         let first = hosts.get(..1).unwrap_or_default();
         let entry = FIRST.with(|kept| host_table(kept, first));
         // SAFETY: the program's promise.
         unsafe { pointer::store(host, if first.is_empty() { ptr::null() } else { entry }) };
-        Ok(0)
+        // As in PVM who calls it again is told who the manager is.
+        Ok(if again { session::task()?.tid().as_c_int() } else { 0 })
     })
 }
 
@@ -523,7 +520,7 @@ unsafe extern "C" fn pvm_reg_tracer(
         let tid = session::task()?.tid();
         let target = pvm_wire::request::Target { tid, context: trace_context, tag: trace_tag };
         let trace = TraceOptions { target, buffer, options, mask: mask.to_vec().into() };
-        register(TRACER, Some(trace)).map(|()| 0)
+        register(TRACER, Some(trace)).map(|_| 0)
     })
 }
 

@@ -1,6 +1,6 @@
 //! Sending and receiving.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use crate::selection::pattern;
 use crate::session;
 use crate::slot::Slot;
 use crate::thread::Parcel;
+use crate::timeval::Timeval;
 
 /// The program's own matching (`pvm_recvf`).
 pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
@@ -167,6 +168,7 @@ pub(crate) unsafe extern "C" fn pvm_psend(
         let mut buffer = Buffer::new(Encoding::Raw);
         // SAFETY: the program's promise.
         unsafe { pack::pack(&mut buffer, kind, items) }?;
+        buffer.say_kind(kind);
         buffer.envelope_mut().dst = tid;
         session::task()?.send(&mut buffer, tid, tag, session::context())?;
         Ok(0)
@@ -188,14 +190,13 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
         begin_receive(limit, tid, tag).map_err(Stop::from).and_then(|custom| match custom {
             Some(function) => receive_matching(function, tid, tag, limit),
             None => wait_for(limit, |task| {
-                let step = match take(task, tid, tag)? {
-                    // The new message takes the place of the old.
-                    Look::Done(message) => return buffer::receive_into(message).map(Look::Done),
-                    Look::Handler(due) => Look::Handler(due),
-                    Look::Nothing => Look::Nothing,
-                };
-                buffer::give_up_receiving();
-                Ok(step)
+                if let Some(due) = handler::arrivals(task)? {
+                    buffer::give_up_receiving();
+                    return Ok(Look::Handler(due));
+                }
+                let wanted = pattern(session::context(), tid, tag);
+                let id = buffer::receive(|buffer| held::receive_into(task, &wanted, buffer))?;
+                Ok(id.map_or(Look::Nothing, Look::Done))
             })
             .map_err(Stop::from),
         });
@@ -255,7 +256,7 @@ pub(crate) extern "C" fn pvm_nrecv(tid: c_int, tag: c_int) -> c_int {
 pub(crate) unsafe extern "C" fn pvm_trecv(
     tid: c_int,
     tag: c_int,
-    timeout: *const [i64; 2],
+    timeout: *const Timeval,
 ) -> c_int {
     // SAFETY: the program's promise.
     let limit = match unsafe { pointer::load(timeout) } {
@@ -266,7 +267,7 @@ pub(crate) unsafe extern "C" fn pvm_trecv(
 }
 
 /// A limit so much later; a negative time is over at once.
-fn limit_after(seconds: i64, micros: i64) -> Limit {
+fn limit_after(seconds: c_long, micros: c_long) -> Limit {
     let (Ok(seconds), Ok(micros)) = (u64::try_from(seconds), u64::try_from(micros)) else {
         return Limit::Now;
     };

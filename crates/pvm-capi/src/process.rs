@@ -268,6 +268,7 @@ pub(crate) extern "C" fn pvm_pstat(tid: c_int) -> c_int {
 const TASK_EXIT: c_int = 1;
 const HOST_DELETE: c_int = 2;
 const HOST_ADD: c_int = 3;
+const ROUTE_ADD: c_int = 4;
 const ROUTE_DELETE: c_int = 5;
 const CANCEL: c_int = 256;
 
@@ -301,9 +302,16 @@ pub(crate) fn notify(notice: Notice<'_>) -> Result<(), Code> {
     if has_subjects(kind) && watched.is_empty() || !watched.iter().all(good) {
         return Err(Code::BadParam);
     }
-    let tids = watched.iter().map(|&tid| Tid::from_c_int(tid)).collect();
+    let tids: Vec<Tid> = watched.iter().map(|&tid| Tid::from_c_int(tid)).collect();
     let count = if kind >= HOST_ADD { notice.count } else { 0 };
     let Notice { context, tag, .. } = notice;
+    match kind {
+        ROUTE_ADD => return session::task()?.notify_route_add((context, tag), count, cancel),
+        ROUTE_DELETE => {
+            return session::task()?.notify_route_delete((context, tag), &tids, cancel);
+        }
+        _ => {}
+    }
     session::task()?.request(&Request::Notify { kind, cancel, context, tag, count, tids })?;
     Ok(())
 }

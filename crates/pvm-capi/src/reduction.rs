@@ -3,7 +3,7 @@
 //! Complex numbers are compared by their modulus. Bytes have no sum and no product, and unsigned
 //! types none of the four, as in PVM.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_long, c_void};
 use std::ops::{Add, Mul};
 
 use pvm_wire::{Code, Kind};
@@ -116,7 +116,7 @@ unsafe fn apply(
             numbers!(operation, i32, i32::wrapping_add, i32::wrapping_mul, x, y, count);
         }
         (Some(Kind::Long), _) => {
-            numbers!(operation, i64, i64::wrapping_add, i64::wrapping_mul, x, y, count);
+            numbers!(operation, c_long, c_long::wrapping_add, c_long::wrapping_mul, x, y, count);
         }
         (Some(Kind::Float), _) => numbers!(operation, f32, Add::add, Mul::mul, x, y, count),
         (Some(Kind::Double), _) => numbers!(operation, f64, Add::add, Mul::mul, x, y, count),

@@ -21,6 +21,8 @@ static CONTEXT: AtomicI32 = AtomicI32::new(0);
 
 /// `PvmRoute`
 pub(crate) const ROUTE: usize = 1;
+/// `PvmAllowDirect`, what a task does that has said nothing.
+const ALLOW_DIRECT: c_int = 2;
 /// `PvmAutoErr`
 pub(crate) const AUTO_ERR: usize = 3;
 /// `PvmOutputTid`
@@ -107,6 +109,9 @@ pub(crate) fn task() -> Result<&'static Task, Code> {
     let task = Task::enrol(&program(), option(NO_RESET) == 0)?;
     watch_forks();
     adopt(&task.welcome().inherited);
+    if option(ROUTE) != ALLOW_DIRECT {
+        task.set_route(option(ROUTE))?;
+    }
     TASK.store(ptr::from_ref(task).cast_mut(), Ordering::Release);
     mirror();
     Ok(task)

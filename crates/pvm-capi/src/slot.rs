@@ -1,9 +1,10 @@
 //! A place for a buffer, which is what a buffer number stands for.
 //!
 //! Places are never given back, only emptied: whoever remembers one may look at it at any time, and
-//! finds it empty if another thread has freed the buffer meanwhile.
+//! finds it empty if another thread has freed the buffer meanwhile. An empty place keeps the little
+//! memory that the next small message needs.
 
-use pvm::{Buffer, Gate};
+use pvm::{Buffer, Gate, Remains};
 use pvm_wire::Code;
 
 /// A buffer and how it is used.
@@ -23,22 +24,27 @@ impl Content {
     }
 }
 
+/// What lies in a place, or lay there and was freed.
+struct Place {
+    content: Content,
+    live: bool,
+}
+
 /// A place, which one thread at a time looks at.
-pub(crate) struct Slot(Gate<Option<Content>>);
+pub(crate) struct Slot(Gate<Place>);
 
 impl Slot {
-    /// A place that is not known to anybody yet.
-    pub(crate) const fn new(content: Content) -> Self {
-        Self(Gate::new(Some(content)))
+    /// An empty place.
+    pub(crate) fn new() -> Self {
+        let content = Content { buffer: Buffer::vacant(), reading: false, shown: None };
+        Self(Gate::new(Place { content, live: false }))
     }
 
     /// Runs `body` on what is here; `NoSuchBuf` if nothing is.
     #[inline]
     pub(crate) fn content<T>(&self, body: impl FnOnce(&mut Content) -> T) -> Result<T, Code> {
-        match &mut *self.0.enter()? {
-            Some(content) => Ok(body(content)),
-            None => Err(Code::NoSuchBuf),
-        }
+        let mut place = self.0.enter()?;
+        if place.live { Ok(body(&mut place.content)) } else { Err(Code::NoSuchBuf) }
     }
 
     /// Runs `body` on the buffer.
@@ -80,29 +86,57 @@ impl Slot {
         self.content(|_| ()) == Err(Code::NoSuchBuf)
     }
 
-    /// Puts something else here if something is here; the old one is returned, or the new one if
-    /// there was none.
-    pub(crate) fn replace(&self, content: Content) -> Result<Result<Content, Content>, Code> {
-        Ok(match &mut *self.0.enter()? {
-            Some(old) => Ok(std::mem::replace(old, content)),
-            None => Err(content),
-        })
+    /// Puts something here, whatever was here before.
+    #[inline]
+    pub(crate) fn put(&self, content: Content) -> Result<(), Code> {
+        let mut place = self.0.enter()?;
+        *place = Place { content, live: true };
+        Ok(())
     }
 
-    /// Puts something here, or nothing, whatever was here before.
-    pub(crate) fn set(&self, content: Option<Content>) -> Result<Option<Content>, Code> {
-        Ok(std::mem::replace(&mut *self.0.enter()?, content))
+    /// Receives into the buffer, whatever was here before. The place is empty if `receive` gives
+    /// nothing.
+    #[inline]
+    pub(crate) fn receive(
+        &self,
+        receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
+    ) -> Result<bool, Code> {
+        let mut place = self.0.enter()?;
+        let received = receive(&mut place.content.buffer);
+        place.live = received == Ok(true);
+        (place.content.reading, place.content.shown) = (true, None);
+        let remains = if place.live { None } else { place.content.buffer.vacate() };
+        drop(place);
+        drop(remains);
+        received
+    }
+
+    /// Frees what is here; false if nothing was. What it leaves is to be dropped when no lock is
+    /// held.
+    pub(crate) fn free(&self) -> Result<(bool, Option<Remains>), Code> {
+        let mut place = self.0.enter()?;
+        let live = std::mem::replace(&mut place.live, false);
+        Ok((live, if live { place.content.buffer.vacate() } else { None }))
+    }
+
+    /// Takes the buffer out; none if nothing is here.
+    pub(crate) fn take(&self) -> Result<Option<Buffer>, Code> {
+        let mut place = self.0.enter()?;
+        if !std::mem::replace(&mut place.live, false) {
+            return Ok(None);
+        }
+        Ok(Some(std::mem::replace(&mut place.content.buffer, Buffer::vacant())))
     }
 
     /// In the child of a fork: what lies in shared memory is not there any more, and nothing of it
     /// is touched. True if something is still here.
     pub(crate) fn reset_after_fork(&self) -> bool {
         self.0.reset_after_fork();
-        let Ok(mut content) = self.0.enter() else { return false };
-        if content.as_ref().is_some_and(|content| content.buffer.is_private()) {
-            return true;
+        let Ok(mut place) = self.0.enter() else { return false };
+        if !place.content.buffer.is_private() {
+            std::mem::forget(std::mem::replace(&mut place.content.buffer, Buffer::vacant()));
+            place.live = false;
         }
-        std::mem::forget(content.take());
-        false
+        place.live
     }
 }

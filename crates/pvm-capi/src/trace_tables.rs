@@ -4,6 +4,8 @@
 
 use std::ffi::{c_char, c_int};
 
+use crate::timeval::Timeval;
+
 /// `struct Pvmtevdid`: a datum's short name, which trace files carry, and what it is.
 #[repr(C)]
 pub(crate) struct DataName {
@@ -16,8 +18,8 @@ pub(crate) struct DataName {
 pub(crate) struct EventName {
     name: *const c_char,
     described: c_int,
-    mark: [i64; 2],
-    total: [i64; 2],
+    mark: Timeval,
+    total: Timeval,
     count: c_int,
 }
 

@@ -1,5 +1,11 @@
 //! The commands that ask the machine one thing, print a table or JSON, and end.
 
-pub(crate) mod machine;
+pub(crate) mod add;
+pub(crate) mod conf;
+pub(crate) mod del;
+pub(crate) mod halt;
+pub(crate) mod kill;
 pub(crate) mod names;
-pub(crate) mod tasks;
+pub(crate) mod ps;
+pub(crate) mod status;
+pub(crate) mod up;

@@ -4,6 +4,7 @@
 //! arrivals end in one channel, and the loop here takes one after the other.
 
 mod aliases;
+mod arguments;
 mod arrival;
 mod dispatch;
 mod help;
@@ -23,18 +24,22 @@ mod variables;
 mod words;
 
 use crate::failure::{Failure, Status};
-use crate::hostfile::HostFile;
+use crate::hostline::{self, Wanted};
 use crate::launch::Launch;
+use crate::outcome;
+use crate::progress::Progress;
+use arguments::Arguments;
 use arrival::Arrival;
 use machine::{Machine as _, Seat};
-use pvm_wire::request::{Reply, Request};
+use pvm_wire::hostfile::HostLine;
+use pvm_wire::request::{HostResult, Reply, Request};
 use pvm_wire::{Code, Tid};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use screen::{Plain, Screen};
 use session::{Next, Session};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{BufRead as _, IsTerminal as _, stdin};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use terminal::{Known, Terminal, Typed};
@@ -48,34 +53,6 @@ enum Event {
     Arrival(Arrival),
     /// A signal that ends us, after the terminal is as it was.
     Signal(i32),
-}
-
-/// What PVM's usage allows: `pvm [-options] [hostfile]`.
-#[derive(Debug, Default)]
-struct Arguments {
-    name: Option<String>,
-    hostfile: Option<PathBuf>,
-}
-
-impl Arguments {
-    fn read(args: &[String]) -> Result<Self, Failure> {
-        let mut arguments = Self::default();
-        for arg in args {
-            if let Some(option) = arg.strip_prefix('-') {
-                // The others of PVM's options are about things that we do not have.
-                let name = option.strip_prefix('n').filter(|name| !name.is_empty());
-                arguments.name = name.map(str::to_owned).or(arguments.name);
-            } else if Path::new(arg).is_file() {
-                arguments.hostfile = Some(PathBuf::from(arg));
-            } else {
-                let text = format!(
-                    "{arg}: neither a command nor a host file\n  the commands: `pvm --help`"
-                );
-                return Err(Failure::new(Status::Usage, text));
-            }
-        }
-        Ok(arguments)
-    }
 }
 
 /// Runs the console to its end.
@@ -95,32 +72,42 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, Failure> {
 
 /// No daemon answers: starts one, with the hosts of the host file.
 fn start(arguments: &Arguments) -> Result<Seat, Failure> {
-    let file = arguments.hostfile.as_deref().map(HostFile::read).transpose()?.unwrap_or_default();
-    Launch { name: arguments.name.clone(), vmid: None }.background()?;
+    let path = arguments.hostfile.as_deref();
+    let file = path.map(hostline::read).transpose()?.unwrap_or_default();
+    let options = hostline::own_options(&file, arguments.name.as_deref());
+    Launch { name: arguments.name.clone(), options, vmid: None }.background()?;
     let mut seat =
         Seat::take().map_err(|code| Failure::refused("the console cannot enrol", code))?;
-    for error in &file.errors {
-        eprintln!("pvm: {error}");
+    for fault in path.map(|path| hostline::faults(path, &file)).unwrap_or_default() {
+        eprintln!("pvm: {fault}");
     }
-    if !file.hosts.is_empty() {
-        add_hosts(&mut seat, &file.hosts);
+    let lines = hostline::known_lines(&file);
+    if !lines.is_empty() {
+        seat.ask(&Request::KnowHosts { lines })
+            .map_err(|code| Failure::refused("the host file", code))?;
     }
+    add_hosts(&mut seat, &hostline::listed(&file, &HostLine::default()));
     Ok(seat)
 }
 
 /// As the original does it: what cannot be added is told, and the machine is smaller.
-fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[String]) {
-    let lines = hosts.iter().map(|host| host.as_str().into()).collect();
-    let Ok(Reply::HostResults { results }) = machine.ask(&Request::AddHosts { hosts: lines })
+fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[Wanted]) {
+    if hosts.is_empty() {
+        return;
+    }
+    let lines = hosts.iter().map(|host| host.line.to_line()).collect();
+    let names: Vec<String> = hosts.iter().map(|host| host.shown.clone()).collect();
+    let _progress = Progress::start(&format!("starting {}", names.join(", ")));
+    let Ok(Reply::HostResults { mut results }) = machine.ask(&Request::AddHosts { hosts: lines })
     else {
         return;
     };
-    for (host, result) in hosts.iter().zip(results) {
+    for result in results.iter_mut().filter(|result| result.outcome == Code::DupHost.number()) {
         // A host file names the computer that reads it, too.
-        if result.outcome < 0 && result.outcome != Code::DupHost.number() {
-            let text = Code::from_number(result.outcome).map_or("failed", Code::text);
-            eprintln!("pvm: {host}: {text}\n{}", result.detail.trim_end());
-        }
+        *result = HostResult::default();
+    }
+    if let Err(failure) = outcome::check("added", &names, &results) {
+        eprintln!("{failure}");
     }
 }
 

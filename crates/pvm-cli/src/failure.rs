@@ -38,6 +38,11 @@ impl Failure {
         Self { status, text: text.into() }
     }
 
+    /// Its text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// With one more line.
     pub(crate) fn and(mut self, line: &str) -> Self {
         self.text += &format!("\n{line}");

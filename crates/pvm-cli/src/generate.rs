@@ -1,9 +1,9 @@
-//! `pvm generate`: man pages and completions, made from the command line itself.
+//! `pvm generate`: man pages, made from the command line itself, and completions, which ask it.
 
+use crate::complete::scripts;
 use crate::failure::Failure;
 use crate::options::{GenerateOptions, Generated, Options};
 use clap::{Command, CommandFactory as _};
-use clap_complete::Shell;
 use clap_mangen::Man;
 use std::path::Path;
 
@@ -11,12 +11,11 @@ use std::path::Path;
 pub(crate) fn generate(options: &GenerateOptions) -> Result<(), Failure> {
     let folder = &options.folder;
     std::fs::create_dir_all(folder)?;
-    let mut command = Options::command();
     match options.what {
-        Generated::Man => man_pages(command, folder)?,
+        Generated::Man => man_pages(Options::command(), folder)?,
         Generated::Completions => {
-            for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-                clap_complete::generate_to(shell, &mut command, "pvm", folder)?;
+            for (name, text) in scripts::ALL {
+                std::fs::write(folder.join(name), text)?;
             }
         }
     }
@@ -31,9 +30,13 @@ fn man_pages(command: Command, folder: &Path) -> std::io::Result<()> {
         command.get_subcommands().filter(|one| !one.is_hide_set()).cloned().collect();
     for one in shown {
         let name = one.get_name().to_owned();
-        man_page(one.bin_name(format!("pvm {name}")), &["pvm"], folder)?;
+        man_page(one.bin_name(format!("pvm {name}")), &["pvm", "pvmd"], folder)?;
     }
-    man_page(command, &["pvm-run", "pvm-up"], folder)
+    man_page(
+        command,
+        &["pvm-run", "pvm-up", "pvm-add", "pvm-doctor", "pvm-console", "pvmd"],
+        folder,
+    )
 }
 
 fn man_page(command: Command, others: &[&str], folder: &Path) -> std::io::Result<()> {

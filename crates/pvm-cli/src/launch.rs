@@ -1,11 +1,12 @@
 //! Starts a daemon: one that stays in the background, or one bound to this process's life.
 
 use crate::failure::{Failure, Status};
+use crate::program;
 use crate::progress::Progress;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -22,6 +23,8 @@ pub(crate) struct Launch {
     pub(crate) name: Option<String>,
     /// The machine's name, if not the one in the environment.
     pub(crate) vmid: Option<String>,
+    /// The host's options as in a host file.
+    pub(crate) options: Option<String>,
 }
 
 /// A daemon that ends when this is dropped.
@@ -63,17 +66,18 @@ impl Launch {
     }
 
     fn start(&self, stdin: Stdio, args: &[&str]) -> Result<(Child, PathBuf), Failure> {
-        let program = find_program()?;
+        let program = program::find()?;
         let _progress = Progress::start("waiting for the daemon");
         // No pipe: a daemon in the background would keep it open, and somebody may wait for its end.
         let mut said = scratch_file()?;
         let mut command = Command::new(&program);
         command.args(args).stdin(stdin).stdout(Stdio::piped()).stderr(said.try_clone()?);
         command.args(self.name.iter().map(|name| format!("--name={name}")));
+        command.args(self.options.iter().map(|options| format!("--options={options}")));
         command.envs(self.vmid.iter().map(|vmid| ("PVM_VMID", vmid)));
         // Ctrl-C on our terminal is not for it.
         command.process_group(0);
-        let mut child = command.spawn().map_err(|error| cannot_run(&program, &error))?;
+        let mut child = command.spawn().map_err(|error| program::cannot_run(&program, &error))?;
         let ready = child.stdout.take().and_then(first_line);
         let mut reason = String::new();
         if let Some(socket) = ready {
@@ -123,31 +127,4 @@ fn scratch_file() -> Result<File, Failure> {
         file.map_err(|error| Failure::new(Status::Daemon, format!("{}: {error}", path.display())))?;
     std::fs::remove_file(&path)?;
     Ok(file)
-}
-
-/// `pvmd` beside this program, under PVM_ROOT, or in PATH.
-fn find_program() -> Result<PathBuf, Failure> {
-    let mut places = Vec::new();
-    if let Ok(ours) = std::env::current_exe() {
-        places.extend(ours.parent().map(Path::to_path_buf));
-    }
-    places.extend(std::env::var_os("PVM_ROOT").map(|root| Path::new(&root).join("bin")));
-    if let Some(path) = std::env::var_os("PATH") {
-        places.extend(std::env::split_paths(&path));
-    }
-    let programs = places.iter().map(|place| place.join("pvmd"));
-    programs.into_iter().find(|program| program.is_file()).ok_or_else(|| {
-        let looked: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
-        Failure::new(
-            Status::Daemon,
-            format!(
-                "the daemon pvmd is not installed (looked in {})\n  install it beside pvm: `make install PREFIX=DIR`",
-                looked.join(", ")
-            ),
-        )
-    })
-}
-
-fn cannot_run(program: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Status::Daemon, format!("cannot run {}: {error}", program.display()))
 }

@@ -8,22 +8,29 @@
 //! `pvm generate completions DIR` writes `pvm.bash`, `_pvm` and `pvm.fish`.
 #![forbid(unsafe_code)]
 
+mod adding;
 mod commands;
+mod complete;
 mod console;
+mod doctor;
 mod failure;
 mod generate;
-mod hostfile;
+mod hostline;
 mod launch;
+mod nearest;
 mod operator;
 mod options;
+mod outcome;
+mod program;
 mod progress;
 mod run;
 mod show;
 mod signals;
 mod table;
+mod tasks;
 
 use clap::{CommandFactory as _, Parser as _};
-use commands::{machine, names, tasks};
+use commands::{add, conf, del, halt, kill, names, ps, status, up};
 use failure::Failure;
 use options::{Command, Options};
 use std::process::ExitCode;
@@ -55,16 +62,18 @@ fn command(command: Option<Command>) -> Result<ExitCode, Failure> {
     let done = match command {
         None => return console::run(&[]),
         Some(Command::Run(options)) => return run::run(&options),
-        Some(Command::Up(options)) => machine::up(&options),
-        Some(Command::Add(options)) => machine::change_hosts(&options.hosts, true, options.json),
-        Some(Command::Del(options)) => machine::change_hosts(&options.hosts, false, options.json),
-        Some(Command::Conf(options)) => machine::conf(options.json),
-        Some(Command::Ps(options)) => tasks::ps(&options),
-        Some(Command::Kill(options)) => tasks::kill(&options),
+        Some(Command::Up(options)) => up::up(&options),
+        Some(Command::Add(options)) => add::add(&options),
+        Some(Command::Del(options)) => del::del(&options),
+        Some(Command::Conf(options)) => conf::conf(options.json),
+        Some(Command::Ps(options)) => ps::ps(&options),
+        Some(Command::Kill(options)) => kill::kill(&options),
         Some(Command::Names(options)) => names::names(&options),
         Some(Command::Groups(options)) => names::groups(options.json),
-        Some(Command::Status(options)) => machine::status(options.json),
-        Some(Command::Halt) => machine::halt(),
+        Some(Command::Status(options)) => status::status(options.json),
+        Some(Command::Halt(options)) => halt::halt(options.json),
+        Some(Command::Doctor(options)) => doctor::doctor(&options),
+        Some(Command::Complete(options)) => complete::complete(&options).map_err(Failure::from),
         Some(Command::Generate(options)) => generate::generate(&options),
     };
     done.map(|()| ExitCode::SUCCESS)

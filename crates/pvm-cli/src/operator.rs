@@ -5,11 +5,13 @@
 
 use crate::failure::{Failure, Status};
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Code, FRAME_BYTES_MAX, FrameBuffer, PROTOCOL_VERSION, Wire as _, write_frame};
-use std::io::{Read as _, Write as _};
+use pvm_wire::{
+    Code, FRAME_BYTES_MAX, FrameBuffer, Layout, PROTOCOL_VERSION, Wire as _, write_frame,
+};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// No answer of a living daemon takes longer; starting a host over ssh takes the longest.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
@@ -42,16 +44,32 @@ pub(crate) struct Answers {
 impl Answers {
     /// The next answer and the number of its request; waits for it.
     pub(crate) fn next(&mut self) -> Result<(u32, Reply), Code> {
+        loop {
+            if let Some(answer) = self.next_before(None)? {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// The next answer, if it comes by then; no time is any time.
+    fn next_before(&mut self, until: Option<Instant>) -> Result<Option<(u32, Reply)>, Code> {
         let mut bytes = [0; 1 << 16];
         loop {
             if let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::BadMsg)? {
-                return Ok((id, Reply::from_bytes(payload).map_err(|_| Code::BadMsg)?));
+                return Ok(Some((id, Reply::from_bytes(payload).map_err(|_| Code::BadMsg)?)));
             }
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(None);
+            }
+            self.stream.set_read_timeout(left).map_err(|_| Code::SysErr)?;
             match self.stream.read(&mut bytes) {
                 Ok(0) => return Err(Code::SysErr),
                 Ok(count) => self.frames.push(&bytes[..count]),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(Code::SysErr),
+                Err(error) => match error.kind() {
+                    ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut => {}
+                    _ => return Err(Code::SysErr),
+                },
             }
         }
     }
@@ -62,6 +80,8 @@ impl Answers {
 pub(crate) struct Operator {
     asker: Asker,
     answers: Answers,
+    /// How long an answer may take.
+    patience: Duration,
 }
 
 impl Operator {
@@ -80,19 +100,35 @@ impl Operator {
         Ok(None)
     }
 
+    /// To the machine that the environment names, if it answers each question within `patience`.
+    pub(crate) fn connect_quickly(patience: Duration) -> Option<Self> {
+        let mut found = pvm::locate::sockets().into_iter();
+        found.find_map(|path| Self::connect_within(&path, patience).ok().flatten())
+    }
+
+    /// Whether the daemon whose socket this is says a word within `patience`.
+    pub(crate) fn answers(path: &Path, patience: Duration) -> bool {
+        !matches!(Self::connect_within(path, patience), Ok(None))
+    }
+
     /// To the daemon whose socket this is, if it lives.
     pub(crate) fn connect_at(path: &Path) -> Result<Option<Self>, Failure> {
+        Self::connect_within(path, ANSWER_TIME_MAX)
+    }
+
+    fn connect_within(path: &Path, patience: Duration) -> Result<Option<Self>, Failure> {
         let Ok(stream) = UnixStream::connect(path) else { return Ok(None) };
         let other = stream.try_clone()?;
-        stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
         let frames = FrameBuffer::new(FRAME_BYTES_MAX);
         let answers = Answers { stream, frames };
-        let mut operator = Self { asker: Asker { stream: other, last: 0 }, answers };
+        let mut operator = Self { asker: Asker { stream: other, last: 0 }, answers, patience };
         let hello = Request::Hello {
             version: PROTOCOL_VERSION,
             role: Role::Operator,
             program: "pvm".into(),
             reset: false,
+            cookie: 0,
+            layout: Layout::NATIVE,
         };
         match operator.ask(&hello) {
             Ok(Reply::Ready { .. }) => Ok(Some(operator)),
@@ -109,13 +145,24 @@ impl Operator {
     /// Asks and waits for the answer; a refusal is an error.
     pub(crate) fn ask(&mut self, request: &Request) -> Result<Reply, Code> {
         let asked = self.asker.send(request)?;
+        let until = Instant::now() + self.patience;
         loop {
-            match self.answers.next()? {
+            match self.next_before(until)?.ok_or(Code::SysErr)? {
                 (id, Reply::Failed { code }) if id == asked => return Err(code),
                 (id, reply) if id == asked => return Ok(reply),
                 _ => {}
             }
         }
+    }
+
+    /// Asks without waiting; gives the number that the answer will have.
+    pub(crate) fn send(&mut self, request: &Request) -> Result<u32, Code> {
+        self.asker.send(request)
+    }
+
+    /// The next answer, if one comes by then.
+    pub(crate) fn next_before(&mut self, until: Instant) -> Result<Option<(u32, Reply)>, Code> {
+        self.answers.next_before(Some(until))
     }
 
     /// Takes the connection apart. The listening side waits without a bound.
@@ -153,7 +200,8 @@ fn other_machines(folder: &Path) -> Vec<String> {
     living.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect()
 }
 
-fn entries(folder: &Path) -> Vec<PathBuf> {
+/// What is in a folder, in order.
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();
     paths.sort();

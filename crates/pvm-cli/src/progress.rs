@@ -1,4 +1,4 @@
-//! A word on standard error for what takes longer than two seconds.
+//! A word on a terminal for what takes longer than two seconds. Where nobody looks, nothing is said.
 
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::sync::mpsc;
@@ -16,8 +16,11 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Says `what` if it is still going on in two seconds; on a terminal, with the time.
+    /// Says `what`, with the time, if it is still going on in two seconds.
     pub(crate) fn start(what: &str) -> Self {
+        if !stderr().is_terminal() {
+            return Self { end: None, thread: None };
+        }
         let (end, ended) = mpsc::channel::<()>();
         let what = what.to_owned();
         let thread = std::thread::spawn(move || show(&what, &ended));
@@ -41,10 +44,6 @@ fn show(what: &str, ended: &mpsc::Receiver<()>) {
         return;
     }
     let mut out = stderr();
-    if !out.is_terminal() {
-        let _ = writeln!(out, "pvm: {what} ...");
-        return;
-    }
     loop {
         let _ = write!(out, "\rpvm: {what} ... {} s", start.elapsed().as_secs());
         if !goes_on(STEP) {
@@ -52,4 +51,64 @@ fn show(what: &str, ended: &mpsc::Receiver<()>) {
         }
     }
     let _ = write!(out, "\r\x1b[K");
+}
+
+/// What becomes of many things at once: a line for each that changes, once two seconds have passed.
+#[derive(Debug)]
+pub(crate) struct Board {
+    names: Vec<String>,
+    states: Vec<&'static str>,
+    start: Instant,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    /// Nobody looks.
+    Off,
+    /// The two seconds have not passed.
+    Quiet,
+    /// Changes are shown.
+    Shown,
+}
+
+impl Board {
+    /// For these, all of which are in the state `now`.
+    pub(crate) fn new(names: Vec<String>, now: &'static str) -> Self {
+        let stage = if stderr().is_terminal() { Stage::Quiet } else { Stage::Off };
+        let states = vec![now; names.len()];
+        Self { names, states, start: Instant::now(), stage }
+    }
+
+    /// When [`Board::look`] is to be called at the latest.
+    pub(crate) fn next_look(&self) -> Option<Instant> {
+        (self.stage == Stage::Quiet).then(|| self.start + QUIET_FOR)
+    }
+
+    /// Shows how things stand, if it is time for that.
+    pub(crate) fn look(&mut self) {
+        if self.next_look().is_some_and(|at| Instant::now() >= at) {
+            self.stage = Stage::Shown;
+            (0..self.names.len()).for_each(|place| self.line(place));
+        }
+    }
+
+    /// The state of the `place`-th has changed.
+    pub(crate) fn set(&mut self, place: usize, state: &'static str) {
+        self.states[place] = state;
+        if self.stage == Stage::Shown {
+            self.line(place);
+        }
+    }
+
+    fn line(&self, place: usize) {
+        let seconds = self.start.elapsed().as_secs_f32();
+        // A terminal that is gone shows nothing.
+        let _ = writeln!(
+            stderr(),
+            "pvm: {} {} ({seconds:.1} s)",
+            self.names[place],
+            self.states[place]
+        );
+    }
 }

@@ -11,7 +11,7 @@ pub(crate) mod streams;
 use crate::failure::{Failure, Status};
 use crate::launch::{Bound, Launch};
 use crate::operator::Operator;
-use crate::options::RunOptions;
+use crate::options::tasks::RunOptions;
 use crate::signals;
 use ending::Ending;
 use events::{Event, Events};
@@ -42,7 +42,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
         Some(operator) => operator,
         None => {
             let vmid = format!("run-{}", std::process::id());
-            let bound = Launch { vmid: Some(vmid.clone()), name: None }.bound()?;
+            let bound = Launch { vmid: Some(vmid.clone()), ..Launch::default() }.bound()?;
             let operator = Operator::connect_at(&bound.socket)?;
             own = Some((bound, vmid));
             operator.ok_or_else(|| Failure::new(Status::Daemon, "the daemon went away"))?

@@ -26,6 +26,11 @@ pub(crate) fn number(text: &str) -> Result<i32, String> {
     named.or_else(numbered).ok_or_else(|| "not a signal".to_owned())
 }
 
+/// The names that are known, without `SIG`.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|&(name, _)| name)
+}
+
 /// A signal as people call it.
 pub(crate) fn name(number: i32) -> String {
     let named = NAMES.iter().find(|&&(_, known)| known == number);

@@ -68,7 +68,7 @@ impl Consensus {
             applied: Slot::new(b'c', 0),
             seats: Table::new(b'S'),
             proposed: Table::new(b'O'),
-            tickets: Slot::new(b'L', 0),
+            tickets: Slot::new(b'9', 0),
             changes: Vec::new(),
         }
     }
@@ -161,7 +161,7 @@ impl Consensus {
     /// As a leader: puts a command into the order.
     pub(crate) fn order(&mut self, now: Time, from: HostIndex, ticket: u64, command: Command) {
         let Some(proposer) = self.member(from) else { return };
-        if matches!(command, Command::RemoveHost { host, .. } if host == self.me)
+        if matches!(command, Command::RemoveHost { host, .. } | Command::Retire { host } if host == self.me)
             && self.seats.len() > 1
         {
             // First another one leads; it is asked next.
@@ -216,6 +216,13 @@ impl Consensus {
     /// All members.
     pub(crate) fn members(&self) -> Vec<Member> {
         self.seats.iter().map(|(&host, seat)| Member::new(seat.incarnation, host)).collect()
+    }
+
+    /// The host on which the machine began, while that is a member.
+    pub(crate) fn begun_on(&self) -> Option<HostIndex> {
+        self.eldest().filter(|host| {
+            self.seats.get(host).is_some_and(|seat| seat.incarnation == FIRST_INCARNATION)
+        })
     }
 
     /// The host that is in longest.

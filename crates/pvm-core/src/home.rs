@@ -57,7 +57,7 @@ impl Home {
             asked: VecDeque::new(),
             count: 0,
             gatherings: Gatherings::new(),
-            released: Table::new(b'K'),
+            released: Table::new(b'8'),
             heard: Slot::new(b'J', 0),
         }
     }

@@ -1,9 +1,11 @@
 //! The host table: who is in the machine, the same on every host after the same commands.
 
 use crate::records::{Change, Slot, Table};
+use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::HostInfo;
-use pvm_wire::{Blob, HostIndex, Tid, record};
+use pvm_wire::{Blob, Code, HostIndex, Tid, record};
+use std::collections::BTreeSet;
 
 record! {
     /// How the table is numbered.
@@ -19,26 +21,48 @@ record! {
 #[derive(Debug)]
 pub(crate) struct Hosts {
     members: Table<HostIndex, HostFacts>,
+    /// Those that get no new tasks and leave with their last.
+    draining: Table<HostIndex, bool>,
+    /// By name, the line of a host file for a host when it is added; under the empty name the
+    /// options of all that have none.
+    known: Table<Blob, Blob>,
     numbering: Slot<Numbering>,
 }
+
+/// Most bytes that lines of host files may take in the table.
+const KNOWN_BYTES_MAX: usize = 1 << 20;
 
 impl Hosts {
     pub(crate) const fn new() -> Self {
         Self {
             members: Table::new(b'h'),
+            draining: Table::new(b'D'),
+            known: Table::new(b'K'),
             numbering: Slot::new(b'H', Numbering { epoch: 0, last: HostIndex(0) }),
         }
     }
 
-    /// Lets a host in under a name of its own. None if there is no place left.
-    pub(crate) fn add(&mut self, mut facts: HostFacts) -> Option<HostIndex> {
-        let host = self.free_place()?;
+    /// Lets a host in. One more on a computer of the machine (`again`) gets a name of its own;
+    /// any other must not be in yet, neither by its name nor by its computer.
+    ///
+    /// # Errors
+    ///
+    /// `DupHost`, or `OutOfRes` if there is no place left.
+    pub(crate) fn add(&mut self, mut facts: HostFacts, again: bool) -> Result<HostIndex, Code> {
+        let same = |other: &HostFacts| {
+            let known = !facts.computer.0.is_empty();
+            other.name == facts.name || (known && other.computer == facts.computer)
+        };
+        if !again && self.members.values().any(same) {
+            return Err(Code::DupHost);
+        }
+        let host = self.free_place().ok_or(Code::OutOfRes)?;
         facts.name = self.unique_name(&facts.name);
         self.members.insert(host, facts);
         let numbering = self.numbering.get_mut();
         numbering.last = host;
         numbering.epoch += 1;
-        Some(host)
+        Ok(host)
     }
 
     /// The first host begins the table.
@@ -70,9 +94,80 @@ impl Hosts {
     pub(crate) fn remove(&mut self, host: HostIndex) -> bool {
         let removed = self.members.remove(&host).is_some();
         if removed {
+            self.draining.remove(&host);
             self.numbering.get_mut().epoch += 1;
         }
         removed
+    }
+
+    /// A member gets no new tasks from now on, or gets them again. False if nothing changes.
+    pub(crate) fn set_draining(&mut self, host: HostIndex, on: bool) -> bool {
+        if !self.contains(host) || self.is_draining(host) == on {
+            return false;
+        }
+        if on {
+            self.draining.insert(host, true);
+        } else {
+            self.draining.remove(&host);
+        }
+        self.numbering.get_mut().epoch += 1;
+        true
+    }
+
+    pub(crate) fn is_draining(&self, host: HostIndex) -> bool {
+        self.draining.contains(&host)
+    }
+
+    /// Where a member is reached has changed. False if it has not.
+    pub(crate) fn set_addresses(&mut self, host: HostIndex, addresses: Vec<String>) -> bool {
+        if self.facts(host).is_none_or(|facts| facts.addresses == addresses) {
+            return false;
+        }
+        if let Some(facts) = self.members.get_mut(&host) {
+            facts.addresses = addresses;
+        }
+        self.numbering.get_mut().epoch += 1;
+        true
+    }
+
+    /// Lines of a host file for hosts that are not added now. A later one of the same name
+    /// counts more.
+    ///
+    /// # Errors
+    ///
+    /// `BadParam` for what is no line, `OutOfRes` if they take too much: nothing is kept then.
+    pub(crate) fn know(&mut self, lines: &[Blob]) -> Result<(), Code> {
+        let parsed: Result<Vec<_>, _> = lines.iter().map(|line| parse_line(&line.0)).collect();
+        let parsed = parsed.map_err(|_| Code::BadParam)?;
+        let renewed: BTreeSet<Blob> = parsed.iter().map(HostLine::host_name).collect();
+        let stays = self.known.iter().filter(|(name, _)| !renewed.contains(name));
+        let size: usize = stays.map(|(_, line)| line.0.len()).sum();
+        if lines.iter().fold(size, |size, line| size.saturating_add(line.0.len())) > KNOWN_BYTES_MAX
+        {
+            return Err(Code::OutOfRes);
+        }
+        for line in parsed {
+            let every = line.name.0 == b"*";
+            let name = if every { Blob::default() } else { line.host_name() };
+            let line = match self.line_of(&name).filter(|_| !every) {
+                Some(before) => line.or(&before),
+                None => line,
+            };
+            self.known.insert(name, line.to_line());
+        }
+        Ok(())
+    }
+
+    fn line_of(&self, name: &Blob) -> Option<HostLine> {
+        parse_line(&self.known.get(name)?.0).ok()
+    }
+
+    /// A line with what host files have said of its host, or of all that they do not name.
+    pub(crate) fn complete(&self, line: &HostLine) -> HostLine {
+        match self.line_of(&line.host_name()).or_else(|| self.line_of(&Blob::default())) {
+            Some(known) => line.or(&known),
+            None => line.clone(),
+        }
     }
 
     pub(crate) fn contains(&self, host: HostIndex) -> bool {
@@ -97,23 +192,16 @@ impl Hosts {
         self.members.keys().copied().collect()
     }
 
-    /// The member with this name: as it is, or up to the first dot.
+    /// The member with this name: as it is, or where only one of the two has a domain, without
+    /// it.
     pub(crate) fn named(&self, name: &Blob) -> Option<HostIndex> {
-        let exact = self.iter().find(|(_, facts)| facts.name == *name);
-        let is_short = |facts: &HostFacts| {
-            facts.name.0.starts_with(&name.0) && facts.name.0.get(name.0.len()) == Some(&b'.')
-        };
-        let short = || {
-            let numbered = |rest: &[u8]| rest.iter().all(u8::is_ascii_digit);
-            self.iter().find(|(_, facts)| {
-                // NAME.2 is another daemon on NAME, not its long name.
-                is_short(facts) && !numbered(&facts.name.0[name.0.len() + 1..])
-            })
-        };
         if name.0.is_empty() {
             return None;
         }
-        exact.or_else(short).map(|(host, _)| host)
+        let exact = self.iter().find(|(_, facts)| facts.name == *name);
+        let short = || self.iter().find(|(_, facts)| is_longer(&facts.name, name));
+        let long = || self.iter().find(|(_, facts)| is_longer(name, &facts.name));
+        exact.or_else(short).or_else(long).map(|(host, _)| host)
     }
 
     /// Counts the changes so far.
@@ -130,27 +218,47 @@ impl Hosts {
             speed: facts.speed,
             signature: facts.signature,
             cores: facts.cores,
+            draining: self.is_draining(host),
+            addresses: facts.addresses.clone(),
+            version: facts.version.clone(),
         };
         self.iter().map(info).collect()
     }
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.members.take_changes(out);
+        self.draining.take_changes(out);
+        self.known.take_changes(out);
         self.numbering.take_changes(out);
     }
 
     pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.members.records(out);
+        self.draining.records(out);
+        self.known.records(out);
         self.numbering.records(out);
     }
 
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.members.restore(key, value) || self.numbering.restore(key, value)
+        self.members.restore(key, value)
+            || self.draining.restore(key, value)
+            || self.known.restore(key, value)
+            || self.numbering.restore(key, value)
     }
 
     pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.members.adopt(key, value) || self.numbering.adopt(key, value)
+        self.members.adopt(key, value)
+            || self.draining.adopt(key, value)
+            || self.known.adopt(key, value)
+            || self.numbering.adopt(key, value)
     }
+}
+
+/// True where the longer name is the shorter one with a domain. NAME.2 is another daemon on NAME,
+/// and numbers apart by dots are an address: neither has a domain.
+fn is_longer(long: &Blob, short: &Blob) -> bool {
+    let rest = long.0.strip_prefix(short.0.as_slice()).and_then(|rest| rest.strip_prefix(b"."));
+    rest.is_some_and(|rest| !rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.'))
 }
 
 #[cfg(test)]
@@ -158,29 +266,62 @@ mod tests {
     use super::*;
 
     fn facts(name: &str) -> HostFacts {
-        HostFacts {
-            name: name.into(),
-            arch: "LINUX64".into(),
-            signature: 0x408c41,
-            cores: 2,
-            speed: 1000,
-            address: String::new(),
-            key: Blob::default(),
-            search: Vec::new(),
-        }
+        HostFacts { name: name.into(), ..HostFacts::default() }
     }
 
     #[test]
     fn names_are_unique_and_places_are_not_used_again_at_once() {
         let mut hosts = Hosts::new();
-        assert_eq!(hosts.add(facts("vm")), Some(HostIndex(1)));
-        assert_eq!(hosts.add(facts("vm")), Some(HostIndex(2)));
-        assert_eq!(hosts.add(facts("other.site.org")), Some(HostIndex(3)));
+        assert_eq!(hosts.add(facts("vm"), false), Ok(HostIndex(1)));
+        assert_eq!(hosts.add(facts("vm"), false), Err(Code::DupHost));
+        assert_eq!(hosts.add(facts("vm"), true), Ok(HostIndex(2)));
+        assert_eq!(hosts.add(facts("other.site.org"), false), Ok(HostIndex(3)));
         assert_eq!(hosts.named(&"vm.2".into()), Some(HostIndex(2)));
-        assert_eq!(hosts.named(&"other".into()), Some(HostIndex(3)));
-        assert_eq!(hosts.named(&"oth".into()), None);
         assert!(hosts.remove(HostIndex(2)) && !hosts.remove(HostIndex(2)));
-        assert_eq!(hosts.add(facts("vm")), Some(HostIndex(4)));
+        assert_eq!(hosts.add(facts("vm"), true), Ok(HostIndex(4)));
         assert_eq!(hosts.epoch(), 5);
+    }
+
+    #[test]
+    fn a_host_goes_by_its_name_with_and_without_its_domain() {
+        let mut hosts = Hosts::new();
+        for name in ["vm", "other.site.org", "10.1.2.3", "10"] {
+            hosts.add(facts(name), false).expect("a place");
+        }
+        let named = |name: &str| hosts.named(&name.into()).map(|host| host.0);
+        assert_eq!((named("vm"), named("vm.site.org"), named("vm.2")), (Some(1), Some(1), None));
+        assert_eq!((named("other"), named("other.site.org")), (Some(2), Some(2)));
+        assert_eq!((named("oth"), named("other.elsewhere"), named("")), (None, None, None));
+        assert_eq!((named("10.1.2.3"), named("10.1"), named("10.9.9.9")), (Some(3), None, None));
+        assert_eq!(named("VM"), None);
+    }
+
+    #[test]
+    fn one_computer_is_in_once_whatever_it_is_called() {
+        let mut hosts = Hosts::new();
+        let on =
+            |name: &str, computer: &str| HostFacts { computer: computer.into(), ..facts(name) };
+        assert_eq!(hosts.add(on("a", "boot 1"), false), Ok(HostIndex(1)));
+        assert_eq!(hosts.add(on("alias", "boot 1"), false), Err(Code::DupHost));
+        assert_eq!(hosts.add(on("alias", "boot 1"), true), Ok(HostIndex(2)));
+        assert_eq!(hosts.add(on("b", ""), false), Ok(HostIndex(3)));
+        assert_eq!(hosts.add(on("c", ""), false), Ok(HostIndex(4)));
+    }
+
+    #[test]
+    fn what_a_host_file_says_counts_when_the_host_is_added() {
+        let mut hosts = Hosts::new();
+        let lines = ["&h2 sp=11 wd=/usr", "*  sp=22 ep=/x", "h3 sp=5", "&h3 bx=/b"];
+        assert_eq!(hosts.know(&lines.map(Blob::from)), Ok(()));
+        let complete = |line: &str| {
+            let line = parse_line(line.as_bytes()).expect("a line");
+            hosts.complete(&line).to_line().to_text()
+        };
+        assert_eq!(complete("h2 sp=7"), "h2 wd=/usr sp=7");
+        assert_eq!(complete("me@h3"), "me@h3 bx=/b sp=5");
+        assert_eq!(complete("h9 ep=/y"), "h9 ep=/y sp=22");
+        assert_eq!(hosts.know(&["h4 foo=1".into()]), Err(Code::BadParam));
+        let long = Blob::from(format!("h4 ep={}", "x".repeat(8000)));
+        assert_eq!(hosts.know(&vec![long; 200]), Err(Code::OutOfRes));
     }
 }

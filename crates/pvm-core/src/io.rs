@@ -21,7 +21,7 @@
 
 pub use pvm_wire::peer::HostFacts;
 use pvm_wire::peer::PeerMessage;
-use pvm_wire::request::{Reply, Request, Role, Welcome};
+use pvm_wire::request::{Failure, Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
 
 /// A connection to the local socket, numbered by the parent and never used twice.
@@ -97,6 +97,13 @@ choice! {
         8 => OutputEnded {
             /// The task.
             tid: Tid,
+        },
+        /// The program of a task that a tasker will start is there.
+        9 => Found {
+            /// The task.
+            tid: Tid,
+            /// Absolute path of the program.
+            path: Blob,
         },
     }
 
@@ -195,6 +202,9 @@ record! {
         pub split_output: bool,
         /// With `PvmTaskDebug`: the debugger to run it under, else empty.
         pub debugger: Blob,
+        /// Not zero where a tasker will start it: the program is only looked for, and answered
+        /// with `Found`. Whoever says hello with this number is the task.
+        pub cookie: u32,
     }
 }
 
@@ -232,7 +242,41 @@ pub enum News {
         /// Why.
         code: Code,
         /// For people: what failed, where, what to do.
-        detail: String,
+        failure: Failure,
+    },
+    /// What [`Act::Flush`] asked for is done.
+    Flushed,
+    /// Other daemons reach this host at these addresses from now on, in the order to be tried.
+    Addresses {
+        /// `ADDRESS:PORT` each.
+        addresses: Vec<String>,
+    },
+    /// What [`Act::Invite`] asked for.
+    Invited {
+        /// Which start.
+        ticket: u64,
+        /// Where the command is to be run: `[user@]host`.
+        login: Blob,
+        /// The start options of the host file line (`so=`).
+        options: Blob,
+        /// A line for a shell there, which starts the daemon. It answers with one line.
+        command: Blob,
+        /// Which of the user's machines this is (`PVM_VMID`).
+        vmid: Blob,
+    },
+    /// What [`Act::Drain`] asked for: the messages of the task to that host are all there.
+    Drained {
+        /// The task.
+        tid: Tid,
+        /// The host.
+        host: HostIndex,
+    },
+    /// A route that [`Act::Route`] asked for could not be made.
+    NoRoute {
+        /// The task here.
+        local: Tid,
+        /// The task there.
+        peer: Tid,
     },
     /// A peer sent bytes that are none of ours and was dropped.
     BadPeer,
@@ -282,6 +326,21 @@ pub enum Act {
         /// The host file line; empty for another daemon on this computer.
         line: Blob,
     },
+    /// A hoster will start a daemon: what is it to run, and where? Answered with
+    /// [`News::Invited`] or [`News::HostFailed`].
+    Invite {
+        /// To tell the answers apart.
+        ticket: u64,
+        /// The host file line.
+        line: Blob,
+    },
+    /// The line with which a daemon has answered the hoster that started it.
+    HosterSaid {
+        /// Which start.
+        ticket: u64,
+        /// The line.
+        answer: Blob,
+    },
     /// A daemon that was started is part of the machine now: let it in and tell it who it is.
     Admit {
         /// Which start.
@@ -297,6 +356,38 @@ pub enum Act {
         witness: Blob,
         /// The number.
         pair: u64,
+    },
+    /// A daemon that was started is not wanted: it is told so or left alone, and its key is
+    /// forgotten.
+    Dismiss {
+        /// Its key, as its facts told it.
+        key: Blob,
+    },
+    /// This host is about to leave. [`News::Flushed`] is to be told when everything that tasks
+    /// of this host have sent to tasks of others is safe there.
+    Flush,
+    /// A task is gone: tell when every message that it sent to this host lies in its receiver's
+    /// inbox there. Asked for again after a restart.
+    Drain {
+        /// The task.
+        tid: Tid,
+        /// The host.
+        host: HostIndex,
+    },
+    /// Make a direct route. The host with the higher place calls; the other one waits for it.
+    Route {
+        /// The task here.
+        local: Tid,
+        /// The task there.
+        peer: Tid,
+    },
+    /// What a task here has sent by a direct route and the receiver has not confirmed goes by
+    /// the link.
+    ReleaseRoute {
+        /// The task here.
+        from: Tid,
+        /// The receiver.
+        to: Tid,
     },
     /// The host table changed: who is in, with their addresses and keys.
     Hosts {

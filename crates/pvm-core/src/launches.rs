@@ -157,6 +157,11 @@ impl Launches {
         self.batches.values().map(|batch| batch.deadline).min()
     }
 
+    /// True where no spawn call and no run of a command goes on.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.batches.is_empty() && self.runs.is_empty()
+    }
+
     pub(crate) fn contains(&self, batch: u64) -> bool {
         self.batches.contains(&batch)
     }

@@ -8,20 +8,27 @@
 mod groups;
 mod home;
 mod leading;
+mod joining;
+mod leaving;
 mod members;
 mod names;
 mod notices;
 mod order;
 mod output;
 mod peers;
+mod plug;
 mod requests;
+mod routes;
+mod settling;
 mod spawn;
 mod tasks;
 mod two;
+mod weighing;
 
 use crate::Time;
 use crate::consensus::Consensus;
 use crate::contexts::Contexts;
+use crate::departure::Departure;
 use crate::group::Groups;
 use crate::home::Home;
 use crate::hosts::Hosts;
@@ -30,8 +37,9 @@ use crate::launches::Launches;
 use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
+use crate::plugs::Plugs;
 use crate::quorum::{Member, Quorum};
-use crate::records::Slot;
+use crate::records::{Slot, Table};
 use crate::registry::Registry;
 use crate::session::Sessions;
 use crate::tasks::Tasks;
@@ -101,6 +109,9 @@ pub struct Machine {
     placement: Placement,
     launches: Launches,
     pending: Pending,
+    plugs: Plugs,
+    /// Tasks that want no direct routes.
+    refusals: Table<Tid, u8>,
     bad_peers: u64,
     /// Hosts that this one has heard nothing of for too long.
     suspects: BTreeSet<HostIndex>,
@@ -116,6 +127,7 @@ pub struct Machine {
     lost_at: u64,
     /// What the order wants done is being done.
     ordering: bool,
+    departure: Departure,
     /// `End` follows the outputs that are being collected.
     ending: bool,
     ended: bool,
@@ -150,6 +162,8 @@ impl Machine {
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_hosts();
+            machine.leave_if_empty();
+            machine.drain_again();
         }
         machine
     }
@@ -173,6 +187,8 @@ impl Machine {
             placement: Placement::new(me),
             launches: Launches::new(),
             pending: Pending::new(),
+            plugs: Plugs::new(),
+            refusals: Table::new(b'7'),
             bad_peers: 0,
             suspects: BTreeSet::new(),
             fencing: BTreeSet::new(),
@@ -181,6 +197,7 @@ impl Machine {
             asked_epoch: false,
             lost_at: 0,
             ordering: false,
+            departure: Departure::new(),
             ending: false,
             ended: false,
             outputs: VecDeque::new(),
@@ -215,7 +232,9 @@ impl Machine {
         self.close_tasks();
         self.greet_more();
         self.end_starts();
+        self.end_calls();
         self.end_batches();
+        self.end_changes();
         for asker in self.pending.take_overdue(now.0) {
             self.fail(asker, Code::HostFail);
         }
@@ -225,9 +244,11 @@ impl Machine {
     /// When to call [`Machine::handle_timeout`]; to be asked after every input.
     pub fn poll_timeout(&self) -> Option<Time> {
         let pending = self.pending.next_deadline();
+        let plugs = self.plugs.next_deadline();
         let order = self.consensus.next_time();
         let lost = (self.lost_at != 0 && self.lost_at != u64::MAX).then_some(self.lost_at);
-        let next = [pending, self.launches.next_deadline(), self.tasks.next_time(), order, lost];
+        let launches = self.launches.next_deadline();
+        let next = [pending, plugs, launches, self.tasks.next_time(), order, lost];
         next.into_iter().flatten().min().map(Time)
     }
 
@@ -286,6 +307,11 @@ impl Machine {
         self.consensus.is_current(now)
     }
 
+    /// The members that get no new tasks, as this host knows them.
+    pub fn draining(&self) -> Vec<HostIndex> {
+        self.hosts.indices().into_iter().filter(|&host| self.hosts.is_draining(host)).collect()
+    }
+
     /// How many things this host has said that others have not heard yet.
     pub fn unheard_count(&self) -> usize {
         self.sessions.unheard_count()
@@ -307,6 +333,7 @@ impl Machine {
             Event::Exited { tid, status } => self.exited(tid, status),
             Event::Wrote { tid, stream, bytes } => self.wrote(tid, stream, bytes),
             Event::OutputEnded { tid } => self.output_ended(tid),
+            Event::Found { tid, path } => self.found(tid, &path),
         }
     }
 
@@ -331,11 +358,18 @@ impl Machine {
             News::LinkDown { host } => self.link_down(host),
             News::Said { host, message } => self.hear(host, message),
             News::HostReady { ticket, facts } => self.host_ready(ticket, facts),
-            News::HostFailed { ticket, code, detail } => self.host_failed(ticket, code, detail),
             News::HostDead { host } => self.host_dead(host, false),
             News::HostGone { host } => self.host_dead(host, true),
             News::Fenced { era } => self.fenced(era),
             News::Witnessed { pair, granted } => self.witness_said(pair, granted),
+            News::HostFailed { ticket, code, failure } => self.host_failed(ticket, code, failure),
+            News::Flushed => self.flushed(),
+            News::Addresses { addresses } => self.addresses_changed(addresses),
+            News::Invited { ticket, login, options, command, vmid } => {
+                self.invited(ticket, [options, login, command, vmid]);
+            }
+            News::NoRoute { local, peer } => self.no_route(local, peer),
+            News::Drained { tid, host } => self.drained(tid, host),
             News::BadPeer => self.bad_peers += 1,
         }
     }
@@ -378,7 +412,14 @@ impl Machine {
                     self.answer(list.asker, Reply::Tasks { tasks: list.tasks });
                 }
             }
+            Asker::Order { manager, tag, wait, count } => {
+                self.order_done((manager, tag, wait, count), &reply);
+            }
             Asker::Again { request } => self.serve_again(request, reply),
+            Asker::Change { change, place } => self.change_ordered(change, place, &reply),
+            Asker::Settled { change, host } => self.change_settled(change, host, &reply),
+            Asker::Kept { addition, place, host } => self.host_kept(addition, place, host, &reply),
+            Asker::Load { weighing, host } => self.load_told(weighing, host, reply),
             Asker::Nobody => {}
         }
     }
@@ -389,7 +430,7 @@ impl Machine {
 
     /// Answers with what a room returned.
     fn answer_done(&mut self, asker: Asker, result: Result<(), Code>) {
-        self.answer(asker, result.map_or_else(|code| Reply::Failed { code }, |()| Reply::Done));
+        self.answer(asker, done(result));
     }
 
     /// Answers with a number that a room returned.
@@ -399,6 +440,7 @@ impl Machine {
 
     /// Puts out the records that changed, and the end if it has come.
     fn finish(&mut self) {
+        self.leave_if_empty();
         let mut changes = Vec::new();
         self.joined.take_changes(&mut changes);
         self.consensus.take_changes(&mut changes);
@@ -414,6 +456,9 @@ impl Machine {
         self.placement.take_changes(&mut changes);
         self.launches.take_changes(&mut changes);
         self.pending.take_changes(&mut changes);
+        self.departure.take_changes(&mut changes);
+        self.plugs.take_changes(&mut changes);
+        self.refusals.take_changes(&mut changes);
         for (key, value) in changes {
             self.effect(Effect::Save { key, value });
         }
@@ -438,7 +483,15 @@ impl Machine {
             || self.placement.restore(key, value)
             || self.launches.restore(key, value)
             || self.pending.restore(key, value)
+            || self.departure.restore(key, value)
+            || self.plugs.restore(key, value)
+            || self.refusals.restore(key, value)
     }
+}
+
+/// A room's answer that tells nothing but that it is done.
+fn done(result: Result<(), Code>) -> Reply {
+    result.map_or_else(|code| Reply::Failed { code }, |()| Reply::Done)
 }
 
 /// A room's answer that is a number.

@@ -5,6 +5,7 @@
 
 use crate::records::{Change, Slot, Table};
 use pvm_wire::{HostIndex, Tid, record};
+use std::collections::BTreeSet;
 
 /// `PvmTaskExit`.
 pub(crate) const TASK_EXIT: i32 = 1;
@@ -37,11 +38,18 @@ pub(crate) struct Watches {
     own: Table<u64, Watch>,
     count: Slot<u64>,
     foreign: Table<(HostIndex, u64), Tid>,
+    /// Of those, the ones whose task is gone but whose messages are still on their way.
+    leaving: Table<(HostIndex, u64), Tid>,
 }
 
 impl Watches {
     pub(crate) const fn new() -> Self {
-        Self { own: Table::new(b'w'), count: Slot::new(b'W', 0), foreign: Table::new(b'f') }
+        Self {
+            own: Table::new(b'w'),
+            count: Slot::new(b'W', 0),
+            foreign: Table::new(b'f'),
+            leaving: Table::new(b'6'),
+        }
     }
 
     /// Notes a request; returns its number.
@@ -84,6 +92,29 @@ impl Watches {
 
     pub(crate) fn remove_foreign(&mut self, host: HostIndex, number: u64) {
         self.foreign.remove(&(host, number));
+        self.leaving.remove(&(host, number));
+    }
+
+    /// Another host is to be told of the end of `tid` a little later. True if it is the first
+    /// time for this host and this task.
+    pub(crate) fn add_leaving(&mut self, host: HostIndex, number: u64, tid: Tid) -> bool {
+        let first = self.leaving.keys_where(|key, of| key.0 == host && *of == tid).is_empty();
+        self.leaving.insert((host, number), tid);
+        first
+    }
+
+    /// Takes the numbers by which `host` is to be told of the end of `tid`.
+    pub(crate) fn take_leaving(&mut self, host: HostIndex, tid: Tid) -> Vec<u64> {
+        let keys = self.leaving.keys_where(|key, of| key.0 == host && *of == tid);
+        for key in &keys {
+            self.leaving.remove(key);
+        }
+        keys.into_iter().map(|(_, number)| number).collect()
+    }
+
+    /// The hosts that are to be told of the end of tasks, and those tasks.
+    pub(crate) fn leaving(&self) -> BTreeSet<(HostIndex, Tid)> {
+        self.leaving.iter().map(|(key, tid)| (key.0, *tid)).collect()
     }
 
     /// Takes what other hosts want to know about `tid`.
@@ -97,25 +128,30 @@ impl Watches {
 
     /// A host is gone, and with it what it wanted to know.
     pub(crate) fn forget_host(&mut self, host: HostIndex) {
-        for key in self.foreign.keys_where(|key, _| key.0 == host) {
-            self.foreign.remove(&key);
+        for table in [&mut self.foreign, &mut self.leaving] {
+            for key in table.keys_where(|key, _| key.0 == host) {
+                table.remove(&key);
+            }
         }
     }
 
     /// True if a request still means a task by this id.
     pub(crate) fn names(&self, tid: Tid) -> bool {
-        self.own.values().any(|watch| watch.of == tid) || self.foreign.values().any(|&of| of == tid)
+        let foreign = self.foreign.values().chain(self.leaving.values());
+        self.own.values().any(|watch| watch.of == tid) || foreign.into_iter().any(|&of| of == tid)
     }
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.own.take_changes(out);
         self.count.take_changes(out);
         self.foreign.take_changes(out);
+        self.leaving.take_changes(out);
     }
 
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.own.restore(key, value)
             || self.count.restore(key, value)
             || self.foreign.restore(key, value)
+            || self.leaving.restore(key, value)
     }
 }

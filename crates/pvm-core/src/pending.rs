@@ -5,8 +5,8 @@
 
 use crate::io::Connection;
 use crate::records::{Change, Slot, Table};
-use pvm_wire::peer::Said;
-use pvm_wire::request::{Reply, Request, TaskInfo};
+use pvm_wire::peer::{HostFacts, Operator, Said};
+use pvm_wire::request::{HostLoad, HostResult, Reply, Request, SpawnRequest, TaskInfo};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 
 choice! {
@@ -31,8 +31,38 @@ choice! {
         4 => List {
             list: u64,
         },
+        /// A manager that has ordered tasks or hosts: the tag of what it is told, the number that it
+        /// gave, and how many it wanted.
+        80 => Order {
+            manager: Tid,
+            tag: i32,
+            wait: u32,
+            count: u32,
+        },
         /// Nobody.
         5 => Nobody,
+        /// A change of the host table that is to be answered once it is known everywhere.
+        7 => Change {
+            change: u64,
+            /// Its place among the results.
+            place: u32,
+        },
+        /// A host that has been asked whether it knows of a change.
+        8 => Settled {
+            change: u64,
+            host: HostIndex,
+        },
+        /// A host that was being drained and is added again.
+        10 => Kept {
+            addition: u64,
+            place: u32,
+            host: HostIndex,
+        },
+        /// A host that has been asked how busy it is.
+        9 => Load {
+            weighing: u64,
+            host: HostIndex,
+        },
         /// A request that names a host that is not known here: once the leader has said how far the
         /// order is, and that is applied here, the request is looked at again.
         6 => Again {
@@ -46,6 +76,7 @@ record! {
     pub struct Question {
         pub asker: Asker,
         pub host: HostIndex,
+        /// Zero for never.
         pub deadline: u64,
     }
 
@@ -117,17 +148,71 @@ record! {
         /// Its place in the answer.
         pub place: u32,
         pub deadline: u64,
-        /// True once its facts have been told: the order of the table is waited for.
-        pub ready: bool,
+        /// What it told of itself, once it has.
+        pub facts: Option<HostFacts>,
+        /// True once it has been proposed: the order of the table is waited for.
+        pub proposed: bool,
+        /// The line that it was started with; empty for one more on this computer.
+        pub line: Blob,
+    }
+
+    /// A change of the host table: it is answered once all members know of it.
+    pub struct HostChange {
+        pub asker: Asker,
+        pub results: Vec<HostResult>,
+        /// Proposals of which the outcome is not known.
+        pub open: u32,
+        /// Members that have not said that they know of it.
+        pub waiting: Vec<HostIndex>,
+        /// Hosts that it has let in: what became of them is waited for.
+        pub new: Vec<HostIndex>,
+        /// True once only those are waited for.
+        pub joining: bool,
+        /// 0 while proposals are open.
+        pub deadline: u64,
+    }
+
+    /// A member that wants to know when the host table has had so many changes here.
+    pub struct Awaiting {
+        pub asker: Asker,
+        pub epoch: u64,
+    }
+
+    /// A spawn call that waits until the hosts have told how busy they are.
+    pub struct Weighing {
+        pub start: SpawnStart,
+        pub spawn: SpawnRequest,
+        pub loads: Vec<HostLoad>,
+        /// How many have not answered.
+        pub open: u32,
+    }
+
+    /// Who starts tasks, and on whose behalf.
+    pub struct SpawnStart {
+        pub asker: Asker,
+        /// As `pvm_parent` shall tell: an id or a code.
+        pub parent: i32,
+        /// The command whose run the tasks will belong to.
+        pub operator: Option<Operator>,
+        /// True if it is the command itself that asks for them.
+        pub direct: bool,
     }
 
     /// A request to add hosts.
     pub struct Addition {
         pub asker: Asker,
-        /// An id or a code for each line, with what to tell people; none while it is not known.
-        pub results: Vec<Option<(i32, String)>>,
+        /// What became of each line; none while it is not known.
+        pub results: Vec<Option<HostResult>>,
+        /// Until when a daemon that is ready waits for those named before it; 0 while none is
+        /// ready, [`NO_TURN`] when none waits any more.
+        pub turn_until: u64,
+        /// The hosts that it has let in.
+        pub new: Vec<HostIndex>,
     }
 }
+
+/// See [`Addition::turn_until`].
+pub(crate) const NO_TURN: u64 = u64::MAX;
 
 /// Everybody who waits on this host.
 #[derive(Debug)]
@@ -141,6 +226,9 @@ pub(crate) struct Pending {
     pub(crate) lists: Table<u64, List>,
     pub(crate) starts: Table<u64, Start>,
     pub(crate) additions: Table<u64, Addition>,
+    pub(crate) changes: Table<u64, HostChange>,
+    pub(crate) awaiting: Table<u64, Awaiting>,
+    pub(crate) weighings: Table<u64, Weighing>,
     count: Slot<u64>,
 }
 
@@ -156,6 +244,9 @@ impl Pending {
             lists: Table::new(b'l'),
             starts: Table::new(b's'),
             additions: Table::new(b'd'),
+            changes: Table::new(b'L'),
+            awaiting: Table::new(b'M'),
+            weighings: Table::new(b'I'),
             count: Slot::new(b'A', 0),
         }
     }
@@ -167,18 +258,22 @@ impl Pending {
 
     /// The earliest deadline.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
-        let questions = self.questions.values().map(|q| q.deadline);
+        let questions = self.questions.values().map(|q| q.deadline).filter(|&d| d != 0);
         let asks = self.home_asks.values().map(|a| a.deadline).filter(|&d| d != 0);
         let late = self.late.values().map(|l| l.deadline);
         let proposals = self.proposals.values().map(|p| p.deadline);
         let starts = self.starts.values().map(|s| s.deadline);
-        questions.chain(asks).chain(late).chain(proposals).chain(starts).min()
+        let changes = self.changes.values().map(|c| c.deadline).filter(|&d| d != 0);
+        let turns = self.additions.values().map(|a| a.turn_until);
+        let turns = turns.filter(|&until| until != 0 && until != NO_TURN);
+        let all = questions.chain(asks).chain(late).chain(proposals);
+        all.chain(starts).chain(changes).chain(turns).min()
     }
 
     /// The questions and proposals whose time has come: those who asked are to be told.
     pub(crate) fn take_overdue(&mut self, now: u64) -> Vec<Asker> {
         let mut askers = Vec::new();
-        for key in self.questions.keys_where(|_, q| q.deadline <= now) {
+        for key in self.questions.keys_where(|_, q| q.deadline != 0 && q.deadline <= now) {
             askers.extend(self.questions.remove(&key).map(|q| q.asker));
         }
         for key in self.home_asks.keys_where(|_, a| a.deadline != 0 && a.deadline <= now) {
@@ -194,6 +289,14 @@ impl Pending {
     pub(crate) fn take_asked(&mut self, host: HostIndex) -> Vec<Asker> {
         let keys = self.questions.keys_where(|_, q| q.host == host);
         keys.iter().filter_map(|key| self.questions.remove(key)).map(|q| q.asker).collect()
+    }
+
+    /// A member is gone that may have waited for changes of the host table.
+    pub(crate) fn forget_awaiting(&mut self, gone: HostIndex) {
+        let is_gone = |awaiting: &Awaiting| matches!(awaiting.asker, Asker::Peer { host, .. } if host == gone);
+        for key in self.awaiting.keys_where(|_, awaiting| is_gone(awaiting)) {
+            self.awaiting.remove(&key);
+        }
     }
 
     /// A task is gone, and with it what it waited for.
@@ -251,6 +354,9 @@ impl Pending {
         self.lists.take_changes(out);
         self.starts.take_changes(out);
         self.additions.take_changes(out);
+        self.changes.take_changes(out);
+        self.awaiting.take_changes(out);
+        self.weighings.take_changes(out);
         self.count.take_changes(out);
     }
 
@@ -264,6 +370,9 @@ impl Pending {
             || self.lists.restore(key, value)
             || self.starts.restore(key, value)
             || self.additions.restore(key, value)
+            || self.changes.restore(key, value)
+            || self.awaiting.restore(key, value)
+            || self.weighings.restore(key, value)
             || self.count.restore(key, value)
     }
 }

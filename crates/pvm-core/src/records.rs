@@ -79,6 +79,10 @@ impl<K: Ord + Clone + Wire, V: Wire> Table<K, V> {
         self.entries.len()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     fn key(&self, key: &K) -> Blob {
         let mut bytes = vec![self.mark];
         key.encode(&mut bytes);

@@ -140,6 +140,12 @@ impl Registry {
         entries.any(|(_, entry)| entry.owner == owner)
     }
 
+    /// Who has put something under `name`, by index.
+    pub(crate) fn owners(&self, name: &Blob) -> Vec<Tid> {
+        let entries = self.entries.range((name.clone(), 0)..=(name.clone(), i32::MAX));
+        entries.map(|(_, entry)| entry.owner).collect()
+    }
+
     /// The first message under a name, if any.
     pub(crate) fn first(&self, name: &Blob) -> Option<&Message> {
         let mut entries = self.entries.range((name.clone(), 0)..=(name.clone(), i32::MAX));

@@ -255,6 +255,11 @@ impl Tasks {
         self.tasks.iter().filter(|(_, task)| !task.left).map(|(&tid, task)| (tid, task))
     }
 
+    /// True where no task of this host is left, nor output of one.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.iter().next().is_none() && self.children.is_empty()
+    }
+
     /// The ids of the tasks that fit.
     pub(crate) fn tids_where(&self, fits: impl Fn(&Task) -> bool) -> Vec<Tid> {
         self.iter().filter(|(_, task)| fits(task)).map(|(tid, _)| tid).collect()

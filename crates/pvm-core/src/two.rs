@@ -28,7 +28,7 @@ pub(crate) struct RuleSlot(Slot<Rules>);
 
 impl RuleSlot {
     pub(crate) fn new() -> Self {
-        Self(Slot::new(b'R', Rules::plain()))
+        Self(Slot::new(b'U', Rules::plain()))
     }
 
     pub(crate) const fn get(&self) -> &Rules {

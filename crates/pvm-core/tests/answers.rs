@@ -23,9 +23,8 @@ impl Host {
             signature: 0x408c41,
             cores: 2,
             speed: 1000,
-            address: String::new(),
-            key: Blob::default(),
             search: vec!["/usr/bin".into()],
+            ..HostFacts::default()
         };
         let first = HostIndex(1);
         let mut host = Self(Machine::new(

@@ -18,9 +18,8 @@ fn machine() -> Machine {
         signature: 1,
         cores: 2,
         speed: 1000,
-        address: String::new(),
-        key: Blob::default(),
         search: vec!["/bin".into()],
+        ..HostFacts::default()
     };
     let first = HostIndex(1);
     let mut machine = Machine::new(
@@ -75,7 +74,8 @@ fn tid() -> BoxedStrategy<Tid> {
 
 fn blob() -> BoxedStrategy<Blob> {
     prop_oneof![
-        3 => prop_oneof![Just("a"), Just("b"), Just(""), Just("."), Just("vm"), Just("vm.2")]
+        3 => prop_oneof![Just("a"), Just("b"), Just(""), Just("."), Just("vm"), Just("vm.2"),
+            Just("* sp=5"), Just("h5 ep=/x")]
             .prop_map(Blob::from),
         1 => prop::collection::vec(any::<u8>(), 0..40).prop_map(Blob),
     ]
@@ -177,6 +177,10 @@ fn request() -> BoxedStrategy<Request> {
         blob().prop_map(|name| Request::HostStatus { name }),
         blobs().prop_map(|hosts| Request::AddHosts { hosts }),
         blobs().prop_map(|hosts| Request::DelHosts { hosts }),
+        blobs().prop_map(|hosts| Request::DrainHosts { hosts }),
+        blobs().prop_map(|lines| Request::KnowHosts { lines }),
+        Just(Request::Load),
+        any::<u64>().prop_map(|epoch| Request::Settled { epoch }),
         any::<u32>().prop_map(|count| Request::AddLocal { count }),
         Just(Request::NewContext),
         int().prop_map(|context| Request::FreeContext { context }),

@@ -3,21 +3,25 @@
 //!
 //! `NEOPVM_PREFIX` names the installation; without it `target/stage` is taken. Nothing is
 //! written outside of the system's temporary folder, so the tests run as any user and any number of them at once.
-//! Start with [`Machine`].
+//! Start with [`Machine`], and with [`Hosts`] for several hosts with networks of their own.
 #![forbid(unsafe_code)]
 
+mod hosts;
 mod machine;
 mod output;
 mod patience;
 mod place;
 pub mod process;
 mod program;
+mod wire;
 
+pub use hosts::Hosts;
 pub use machine::Machine;
 pub use output::{Output, Running};
 pub use patience::eventually;
 pub use place::Place;
 pub use program::{has, prefix};
+pub use wire::{Capture, Wire};
 
 /// True where the long versions of tests are asked for (`NEOPVM_LONG=1`).
 pub fn long() -> bool {

@@ -108,6 +108,16 @@ fn a_hundred_thousand_ping_pongs_need_hardly_a_system_call() {
     machine.halt();
 }
 
+#[test]
+fn what_a_message_between_two_hosts_costs() {
+    let _alone = ALONE.lock();
+    let machine = Machine::local(2);
+    // The program itself fails where something does not arrive; how long it takes is for people.
+    let output = machine.run("route_times.c", &[]);
+    eprintln!("{}", output.out.trim_end());
+    machine.halt();
+}
+
 fn most_frequent(trace: &str) -> String {
     let mut names: Vec<&str> = trace
         .lines()

@@ -75,6 +75,12 @@ impl Header {
         Marked::Awake
     }
 
+    /// Sender: the owner is gone.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.pending.load(Ordering::Acquire) & CLOSED != 0
+    }
+
     /// Owner: something waits. One read, for spinning.
     pub fn has_pending(&self) -> bool {
         self.pending.load(Ordering::Acquire) & LANES != 0

@@ -1,20 +1,23 @@
 //! The receiving half of a process: the lanes into its inbox.
 
 use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{self, INLINE_MAX, Popped, Ring};
+use crate::lane::{self, Popped, Ring, Room};
+use crate::mappings::Mappings;
 use crate::outbox::{Broker, map};
-use crate::segment::Mapping;
 use crate::slab::{Descriptor, SlabView};
+use crate::watch::{Retired, SLOTS, Watch};
 use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Bytes, Envelope, Tid};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A pass over the lanes takes at most this many messages from each: a quick sender must not
-/// keep its receiver busy for ever.
-const BATCH: usize = 256;
-/// Mappings of other tasks' slabs that are kept though nothing in them is being read.
-const MAPPINGS_KEPT: usize = 64;
+/// A watched ring that has been silent for so many messages makes room for another one.
+const SILENT: u32 = 64;
+/// Now and then the inbox is asked before the watched rings: a quick sender must not keep the others
+/// out for ever.
+const TURN: u32 = 32;
+/// What one lane may hold at most when all is gathered; a ring has no more cells.
+const GATHERED_MAX: u32 = lane::CELLS_MAX;
 
 /// The data (and run list) of a received message.
 #[derive(Debug)]
@@ -22,7 +25,7 @@ pub enum Payload {
     /// They came in the cell.
     Inline {
         /// The bytes, of which `size` count.
-        bytes: [u8; INLINE_MAX],
+        bytes: Box<Room>,
         /// How many.
         size: usize,
     },
@@ -59,6 +62,15 @@ struct LaneIn {
     receiver: lane::Receiver,
     segment: SegmentId,
     sender: Tid,
+    /// Its place among the watched ones.
+    slot: Option<usize>,
+}
+
+/// A place for a watched lane: which one, and when it last gave something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watched {
+    place: Option<usize>,
+    last: u32,
 }
 
 /// The receiving half.
@@ -69,9 +81,20 @@ pub struct Inlet {
     lanes: Vec<Option<LaneIn>>,
     /// Openings of lanes that are known.
     opened: u32,
-    slabs: BTreeMap<SegmentId, Arc<Mapping>>,
+    slabs: Mappings,
     /// Messages dropped because they made no sense.
     dropped: u64,
+    /// Bits taken from the inbox whose lanes have not been read to their end.
+    ready: u64,
+    /// Messages taken out of their lanes.
+    gathered: VecDeque<Arrival>,
+    watch: Arc<Watch>,
+    watched: [Watched; SLOTS],
+    retired: Retired,
+    /// Counts the messages.
+    turn: u32,
+    /// Room that the last look did not need.
+    spare: Option<Box<Room>>,
 }
 
 /// A message as it came out of its lane.
@@ -82,7 +105,22 @@ impl Inlet {
     pub fn new(me: Tid, inbox: Inbox) -> Self {
         // A reader before this one may have died between taking the bits and reading the lanes.
         inbox.header().put_back(u64::MAX);
-        Self { me, inbox, lanes: Vec::new(), opened: 0, slabs: BTreeMap::new(), dropped: 0 }
+        let watch = Arc::new(Watch::new());
+        Self {
+            me,
+            inbox,
+            lanes: Vec::new(),
+            opened: 0,
+            slabs: Mappings::default(),
+            dropped: 0,
+            ready: 0,
+            gathered: VecDeque::new(),
+            retired: Retired::new(watch.clone()),
+            watch,
+            watched: [Watched::default(); SLOTS],
+            turn: 0,
+            spare: None,
+        }
     }
 
     /// The inbox.
@@ -90,38 +128,126 @@ impl Inlet {
         &self.inbox
     }
 
+    /// What a thread that waits looks at.
+    pub const fn watch(&self) -> &Arc<Watch> {
+        &self.watch
+    }
+
     /// Messages that were dropped because they made no sense.
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Takes what waits. The order of each sender is kept, and what the host itself says (lane
-    /// 0: notices) comes behind everything that was sent before it was said.
+    /// Room for a payload, for who has no use for it any more.
+    pub fn give_back(&mut self, room: Box<Room>) {
+        self.spare = Some(room);
+    }
+
+    /// Takes all that waits. The order of each sender is kept.
     pub fn poll(&mut self, broker: &mut dyn Broker, out: &mut VecDeque<Arrival>) {
-        let mut bits = self.inbox.header().take();
-        if bits == 0 {
-            return;
+        while let Some(arrival) = self.next(broker, false) {
+            out.push_back(arrival);
         }
-        let mut said = VecDeque::new();
-        if bits & 1 != 0 {
-            self.refresh(broker);
-            self.drain(broker, 0, &mut said);
-            // What a task sent before the host told of its death has its bit set by now. The
-            // host's own bit may be set again: that is for the next time.
-            let more = self.inbox.header().take();
-            self.inbox.header().put_back(more & 1);
-            bits |= more;
+    }
+
+    /// Takes a message. The order of each sender is kept, and what the host itself says (lane
+    /// 0: notices) comes behind everything that was sent before it was said. None when nothing waits.
+    ///
+    /// `alone`: the caller is the only one who ever looks here and does not wait on a descriptor,
+    /// so lanes that are busy may be watched.
+    #[inline]
+    pub fn next(&mut self, broker: &mut dyn Broker, alone: bool) -> Option<Arrival> {
+        if let Some(arrival) = self.gathered.pop_front() {
+            return Some(arrival);
         }
-        self.refresh(broker);
-        while bits != 0 {
-            let bit = bits.trailing_zeros();
-            bits &= bits - 1;
-            let first = if bit == 0 { LANE_BITS } else { bit };
-            for place in (first as usize..self.lanes.len()).step_by(LANE_BITS as usize) {
-                self.drain(broker, place, out);
+        if self.watch.take_rested() || !alone {
+            self.end_watch();
+        }
+        self.turn = self.turn.wrapping_add(1);
+        if !self.turn.is_multiple_of(TURN)
+            && let Some(arrival) = self.next_watched(broker)
+        {
+            return Some(arrival);
+        }
+        if let Some(arrival) = self.next_marked(broker, alone) {
+            return Some(arrival);
+        }
+        if self.turn.is_multiple_of(TURN) { self.next_watched(broker) } else { None }
+    }
+
+    fn next_watched(&mut self, broker: &mut dyn Broker) -> Option<Arrival> {
+        for slot in 0..SLOTS {
+            if let Some(place) = self.watched[slot].place
+                && let Some(arrival) = self.pop(broker, place)
+            {
+                self.watched[slot].last = self.turn;
+                return Some(arrival);
             }
         }
+        None
+    }
+
+    /// From the lanes that the inbox tells of, each in its turn.
+    fn next_marked(&mut self, broker: &mut dyn Broker, alone: bool) -> Option<Arrival> {
+        loop {
+            self.ready |= self.inbox.header().take();
+            if self.ready == 0 {
+                return None;
+            }
+            self.refresh(broker);
+            if self.ready & 1 != 0 {
+                self.gather(broker);
+                return self.gathered.pop_front().or_else(|| self.next_marked(broker, alone));
+            }
+            let bit = self.ready.trailing_zeros();
+            let place = bit as usize;
+            if self.lanes.len() > place + LANE_BITS as usize {
+                // Several lanes share the bit: one message of each.
+                for place in (place..self.lanes.len()).step_by(LANE_BITS as usize) {
+                    let arrival = self.pop(broker, place);
+                    self.gathered.extend(arrival);
+                }
+                if let Some(arrival) = self.gathered.pop_front() {
+                    return Some(arrival);
+                }
+            } else if let Some(arrival) = self.pop(broker, place) {
+                if alone {
+                    self.begin_watch(place);
+                }
+                return Some(arrival);
+            }
+            self.ready &= !(1 << bit);
+        }
+    }
+
+    /// The host says something: first all that was sent before it said so.
+    fn gather(&mut self, broker: &mut dyn Broker) {
+        let mut said = VecDeque::new();
+        self.drain(broker, 0, &mut said);
+        // What a task sent before the host told of its death has its bit set by now, or lies in a
+        // watched lane. The host's own bit may be set again: that is for the next time.
+        let more = self.inbox.header().take();
+        self.inbox.header().put_back(more & 1);
+        self.ready |= more;
+        self.refresh(broker);
+        let mut out = std::mem::take(&mut self.gathered);
+        for place in 1..self.lanes.len() {
+            let watched = self.lanes[place].as_ref().is_some_and(|lane| lane.slot.is_some());
+            if watched || self.ready & (1 << (place as u32 % LANE_BITS)) != 0 {
+                self.drain(broker, place, &mut out);
+            }
+        }
+        self.ready = 0;
         out.append(&mut said);
+        self.gathered = out;
+    }
+
+    fn drain(&mut self, broker: &mut dyn Broker, place: usize, out: &mut VecDeque<Arrival>) {
+        for _ in 0..GATHERED_MAX {
+            let Some(arrival) = self.pop(broker, place) else { return };
+            out.push_back(arrival);
+        }
+        self.inbox.header().put_back(1 << (place as u32 % LANE_BITS));
     }
 
     /// Learns of lanes that were opened since the last time.
@@ -145,87 +271,139 @@ impl Inlet {
             if self.lanes[place].as_ref().is_some_and(|lane| lane.segment == segment.id) {
                 continue;
             }
+            self.close(place);
             self.lanes[place] = open(broker, &segment);
         }
     }
 
-    fn drain(&mut self, broker: &mut dyn Broker, place: usize, out: &mut VecDeque<Arrival>) {
-        for _ in 0..BATCH {
-            let Some(lane) = self.lanes.get_mut(place).and_then(Option::as_mut) else { return };
-            let Some(popped) = lane.receiver.pop() else { return };
-            if popped.kind == lane::Kind::Moved as u16 {
-                self.follow(broker, place, &popped);
+    /// A lane is let go of.
+    fn close(&mut self, place: usize) {
+        if let Some(lane) = self.lanes[place].take() {
+            self.leave(&lane);
+        }
+    }
+
+    /// The ring of a lane is watched no more and may go.
+    fn leave(&mut self, lane: &LaneIn) {
+        if let Some(slot) = lane.slot {
+            self.watch.clear(slot);
+            self.watched[slot].place = None;
+            self.retired.keep(lane.receiver.ring().clone());
+        }
+    }
+
+    /// The next message of a lane.
+    #[inline]
+    fn pop(&mut self, broker: &mut dyn Broker, place: usize) -> Option<Arrival> {
+        loop {
+            let lane = self.lanes.get_mut(place)?.as_mut()?;
+            if !lane.receiver.is_ready() {
+                lane.receiver.report();
+                return None;
+            }
+            let mut room = self.spare.take().unwrap_or_else(|| Box::new([0; _]));
+            let popped = lane.receiver.pop(&mut room)?;
+            if let Some(slot) = lane.slot {
+                self.watch.set(slot, &lane.receiver);
+            }
+            if popped.kind == lane::Kind::Moved as u8 {
+                self.follow(broker, place, &room);
+                self.spare = Some(room);
                 continue;
             }
             let sender = lane.sender;
-            match self.open_message(broker, sender, popped) {
-                Some(arrival) => out.push_back(arrival),
+            match self.open_message(broker, sender, popped, room) {
+                Some(arrival) => return Some(arrival),
                 None => self.dropped += 1,
             }
         }
-        self.inbox.header().put_back(1 << (place as u32 % LANE_BITS));
     }
 
     /// The lane goes on in a larger ring.
-    fn follow(&mut self, broker: &mut dyn Broker, place: usize, popped: &Popped) {
-        let Some(Some(lane)) = self.lanes.get_mut(place) else { return };
-        let id = popped.payload.first_chunk().map_or(0, |id| u32::from_le_bytes(*id));
+    #[cold]
+    fn follow(&mut self, broker: &mut dyn Broker, place: usize, room: &Room) {
+        let Some(mut lane) = self.lanes.get_mut(place).and_then(Option::take) else { return };
+        let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
         let old = lane.segment;
+        self.leave(&lane);
+        lane.slot = None;
         let next = broker.map(id).and_then(map);
         match next {
             Ok((segment, mapping)) if segment.owner == lane.sender => {
                 lane.receiver = lane::Receiver::new(Ring::Shared(mapping));
                 lane.segment = id;
+                self.lanes[place] = Some(lane);
             }
             // A lane that leads nowhere ends.
-            _ => {
-                self.lanes[place] = None;
-                self.dropped += 1;
-            }
+            _ => self.dropped += 1,
         }
         broker.drop_segment(old);
     }
 
+    #[inline]
     fn open_message(
         &mut self,
         broker: &mut dyn Broker,
         sender: Tid,
         popped: Popped,
+        room: Box<Room>,
     ) -> Option<Arrival> {
-        let envelope = Envelope::from_array(&popped.envelope).ok()?;
+        let envelope = popped.envelope?;
         // Only the host itself speaks for others.
         let from_host = sender == Tid::NONE || sender.is_daemon();
-        if !from_host && envelope.src != sender {
+        if (!from_host && envelope.src != sender) || envelope.is_spread() {
             return None;
         }
         let size = envelope.body_size();
-        if popped.kind == lane::Kind::Inline as u16 {
+        if popped.kind == lane::Kind::Inline as u8 {
             (size == popped.size as u64)
-                .then_some((envelope, Payload::Inline { bytes: popped.payload, size: popped.size }))
-        } else if popped.kind == lane::Kind::Slab as u16 {
-            let descriptor = Descriptor::from_slice(&popped.payload[..popped.size])?;
-            let mapping = self.slab(broker, descriptor.segment)?;
+                .then_some((envelope, Payload::Inline { bytes: room, size: popped.size }))
+        } else if popped.kind == lane::Kind::Slab as u8 {
+            let descriptor = Descriptor::from_slice(&room[..popped.size])?;
+            self.spare = Some(room);
+            let mapping = self.slabs.get(broker, descriptor.segment)?;
             Some((envelope, Payload::Slab(SlabView::new(mapping, self.me, descriptor, size)?)))
         } else {
             None
         }
     }
 
-    fn slab(&mut self, broker: &mut dyn Broker, id: SegmentId) -> Option<Arc<Mapping>> {
-        if let Some(mapping) = self.slabs.get(&id) {
-            return Some(mapping.clone());
+    /// A lane that was busy is looked at from now on, if a place is free or its owner silent.
+    fn begin_watch(&mut self, place: usize) {
+        let turn = self.turn;
+        let free =
+            |watched: &Watched| watched.place.is_none() || turn.wrapping_sub(watched.last) > SILENT;
+        let Some(slot) = self.watched.iter().position(free) else { return };
+        self.drop_watch(slot);
+        let Some(Some(lane)) = self.lanes.get_mut(place) else { return };
+        if lane.slot.is_some() {
+            return;
         }
-        if self.slabs.len() >= MAPPINGS_KEPT {
-            self.slabs.retain(|_, mapping| Arc::strong_count(mapping) > 1);
+        lane.slot = Some(slot);
+        lane.receiver.watch();
+        self.watch.set(slot, &lane.receiver);
+        self.watched[slot] = Watched { place: Some(place), last: turn };
+    }
+
+    /// The sender tells again of what it publishes. What it has published meanwhile counts as told.
+    fn drop_watch(&mut self, slot: usize) {
+        let Some(place) = self.watched[slot].place.take() else { return };
+        self.watch.clear(slot);
+        if let Some(Some(lane)) = self.lanes.get_mut(place) {
+            lane.slot = None;
+            if lane.receiver.unwatch() {
+                self.ready |= 1 << (place as u32 % LANE_BITS);
+            }
         }
-        let (_, mapping) = broker.map(id).and_then(map).ok()?;
-        self.slabs.insert(id, mapping.clone());
-        Some(mapping)
+    }
+
+    fn end_watch(&mut self) {
+        (0..SLOTS).for_each(|slot| self.drop_watch(slot));
     }
 }
 
 fn open(broker: &mut dyn Broker, segment: &Segment) -> Option<LaneIn> {
     let (found, mapping) = broker.map(segment.id).and_then(map).ok()?;
     let receiver = lane::Receiver::new(Ring::Shared(mapping));
-    Some(LaneIn { receiver, segment: found.id, sender: segment.owner })
+    Some(LaneIn { receiver, segment: found.id, sender: segment.owner, slot: None })
 }

@@ -53,7 +53,8 @@ struct Box_ {
     inbox: Inbox,
     doorbell: Blob,
     lanes: Vec<Option<Lane>>,
-    by_sender: BTreeMap<Tid, u32>,
+    /// Places by sender, and by what the lane leads to: the daemon has a lane for each host.
+    by_sender: BTreeMap<(Tid, Tid), u32>,
     opened: u32,
 }
 
@@ -63,6 +64,8 @@ pub struct Keeper {
     segments: BTreeMap<SegmentId, Kept>,
     next: SegmentId,
     boxes: BTreeMap<Tid, Box_>,
+    /// Whose inbox takes the lanes to other hosts.
+    daemon: Tid,
     /// Slabs whose owner is gone.
     orphans: BTreeSet<SegmentId>,
     slabs: BTreeMap<Tid, BTreeSet<SegmentId>>,
@@ -84,6 +87,7 @@ impl Keeper {
             segments: BTreeMap::from([(ACTIVITY_SEGMENT, kept)]),
             next: ACTIVITY_SEGMENT + 1,
             boxes: BTreeMap::new(),
+            daemon: Tid::NONE,
             orphans: BTreeSet::new(),
             slabs: BTreeMap::new(),
             activity: Activity::new(Arc::new(mapping)),
@@ -136,14 +140,16 @@ impl Keeper {
             size: kept.size as u64,
             lane: 0,
             owner: Tid::NONE,
+            to: Tid::NONE,
             inbox: 0,
             doorbell: Blob::default(),
         };
         match kept.purpose {
             Use::Lane(from, to, place) => {
                 segment.owner = from;
+                segment.to = to;
                 segment.lane = place;
-                if let Some(receiver) = self.boxes.get(&to) {
+                if let Some(receiver) = self.boxes.get(&self.box_for(to)) {
                     segment.inbox = receiver.segment;
                     segment.doorbell = receiver.doorbell.clone();
                 }
@@ -169,6 +175,9 @@ impl Keeper {
             Ok(Use::Inbox)
         })?;
         let inbox = Inbox::new(Arc::new(mapped.ok_or(Code::NoMem)?));
+        if tid.is_daemon() {
+            self.daemon = tid;
+        }
         // The host's own lane is the first: notices are told apart by their place.
         let lanes = vec![None];
         let by_sender = BTreeMap::new();
@@ -176,8 +185,18 @@ impl Keeper {
         self.segment(id)
     }
 
-    /// A lane from one task (or the host itself, `Tid::NONE`) to a task of this host; if there
-    /// is one, the segment in which it goes on.
+    /// Whose inbox a lane lies in: what is for another host lies in the daemon's.
+    fn box_for(&self, to: Tid) -> Tid {
+        if to.is_host() || self.is_elsewhere(to) { self.daemon } else { to }
+    }
+
+    /// True for a task of another host: a lane to it is that of a direct route.
+    fn is_elsewhere(&self, to: Tid) -> bool {
+        to.is_task() && self.daemon != Tid::NONE && to.host() != self.daemon.host()
+    }
+
+    /// A lane from one task (or the host itself, `Tid::NONE`) to a task of this host, or to
+    /// another host by way of this one's daemon; if there is one, the segment in which it goes on.
     ///
     /// # Errors
     /// [`Code::NoTask`] if there is no such receiver, [`Code::NoMem`].
@@ -187,13 +206,18 @@ impl Keeper {
         to: Tid,
         cells: u32,
     ) -> Result<(Segment, &OwnedFd), Code> {
-        let receiver = self.boxes.get(&to).ok_or(Code::NoTask)?;
+        let owner = self.box_for(to);
+        if self.is_elsewhere(to) {
+            // A route before this one broke; its lane is the daemon's.
+            self.orphan_lanes(|lane| lane == (from, to));
+        }
+        let receiver = self.boxes.get(&owner).ok_or(Code::NoTask)?;
         let orphans = receiver.lanes.iter().flatten().filter(|lane| lane.orphan).count();
         if orphans >= ORPHANS_MAX {
-            self.drop_drained_lanes(to);
+            self.drop_drained_lanes(owner);
         }
-        let receiver = &self.boxes[&to];
-        let place = match receiver.by_sender.get(&from) {
+        let receiver = &self.boxes[&owner];
+        let place = match receiver.by_sender.get(&(from, to)) {
             Some(place) => *place,
             None if from == Tid::NONE => 0,
             None => {
@@ -203,8 +227,8 @@ impl Keeper {
         };
         let size = segment_size(cells.clamp(4, CELLS_MAX));
         let id = self.create(size, |_| Ok(Use::Lane(from, to, place)))?;
-        let receiver = self.boxes.get_mut(&to).expect("found above");
-        if receiver.by_sender.insert(from, place).is_some() {
+        let receiver = self.boxes.get_mut(&owner).expect("found above");
+        if receiver.by_sender.insert((from, to), place).is_some() {
             let lane = receiver.lanes[place as usize].as_mut().expect("known by its sender");
             lane.segments.push(id);
         } else {
@@ -241,7 +265,9 @@ impl Keeper {
     /// [`Code::NotFound`], [`Code::Denied`].
     pub fn map(&self, asker: Tid, id: SegmentId) -> Result<(Segment, &OwnedFd), Code> {
         match self.segments.get(&id).map(|kept| &kept.purpose) {
-            Some(Use::Lane(from, to, _)) if *from != asker && *to != asker => Err(Code::Denied),
+            Some(Use::Lane(from, to, _)) if *from != asker && self.box_for(*to) != asker => {
+                Err(Code::Denied)
+            }
             _ => self.segment(id),
         }
     }
@@ -264,7 +290,7 @@ impl Keeper {
     /// A task needs a segment no more: a receiver has left a ring, an owner gives back slabs.
     pub fn drop_segment(&mut self, asker: Tid, id: SegmentId) {
         match self.segments.get(&id).map(|kept| &kept.purpose) {
-            Some(Use::Lane(_, to, place)) if *to == asker => {
+            Some(Use::Lane(_, to, place)) if self.box_for(*to) == asker => {
                 let place = *place as usize;
                 let Some(own) = self.boxes.get_mut(&asker) else { return };
                 if let Some(Some(lane)) = own.lanes.get_mut(place) {
@@ -305,15 +331,35 @@ impl Keeper {
     /// A sender is gone, or starts anew with the same id (a daemon): what it has sent stays
     /// readable, its next lanes are new ones.
     pub fn remove_sender(&mut self, tid: Tid) {
-        for receiver in self.boxes.values_mut() {
-            if let Some(place) = receiver.by_sender.remove(&tid)
-                && let Some(Some(lane)) = receiver.lanes.get_mut(place as usize)
-            {
-                lane.orphan = true;
-            }
-        }
+        self.orphan_lanes(|(from, _)| from == tid);
         if let Some(slabs) = self.slabs.remove(&tid) {
             self.orphans.extend(slabs);
+        }
+    }
+
+    /// Nobody writes into these lanes any more: they are read to their end. PAIRS WITH: the daemon
+    /// releases the lanes of direct routes of a task that is gone, too; this is for the next one.
+    fn orphan_lanes(&mut self, gone: impl Fn((Tid, Tid)) -> bool) {
+        let mut released = Vec::new();
+        for receiver in self.boxes.values_mut() {
+            let lanes = &mut receiver.lanes;
+            receiver.by_sender.retain(|&(from, to), place| {
+                if gone((from, to))
+                    && let Some(Some(lane)) = lanes.get_mut(*place as usize)
+                {
+                    lane.orphan = true;
+                    released.extend(lane.segments.iter().copied().filter(|_| to.is_task()));
+                }
+                !gone((from, to))
+            });
+        }
+        for id in released {
+            if let Some(kept) = self.segments.get(&id)
+                && matches!(kept.purpose, Use::Lane(_, to, _) if self.is_elsewhere(to))
+                && let Ok(mapping) = Mapping::new(&kept.fd, kept.size, false)
+            {
+                Ring::Shared(Arc::new(mapping)).release();
+            }
         }
     }
 

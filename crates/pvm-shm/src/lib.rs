@@ -6,7 +6,8 @@
 //! Small messages ride in the cell; larger ones lie in a **slab** of the sender's, and the cell
 //! holds a descriptor. All segments are made by the host's [`Keeper`], which keeps them until
 //! their readers are done, whatever happens to the writers. [`Outbox`] is the sending half of a
-//! process, [`Inlet`] the receiving half. The layouts are drawn in `doc/shm.md`.
+//! process, [`Inlet`] the receiving half; what goes to other hosts the daemon takes out of its
+//! inbox with [`Transit`]. The layouts are drawn in `doc/shm.md`.
 //!
 //! This crate is the only home of unsafe memory code. Memory shared with another process is
 //! taken for hostile: an index is read once and checked, no reference to bytes is formed.
@@ -16,12 +17,19 @@ pub mod inbox;
 pub mod inlet;
 mod keeper;
 pub mod lane;
+mod mappings;
 pub mod outbox;
+mod pair;
+pub mod recent;
 pub mod segment;
 pub mod slab;
 pub mod sync;
+pub mod transit;
+pub mod watch;
 
 pub use inlet::{Inlet, Payload};
 pub use keeper::Keeper;
-pub use outbox::{Body, Broker, Outbox, Sent};
+pub use outbox::{Body, Broker, Outbox, Pushed, Sent};
+pub use pair::PairLane;
 pub use slab::{Pool, Slab};
+pub use transit::Transit;

@@ -2,15 +2,16 @@
 
 use crate::activity::Activity;
 use crate::inbox::{Inbox, Marked};
-use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring};
+use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SLAB_PAYLOAD_MAX};
+use crate::pair::{self, PairLane};
+use crate::recent::Recent;
 use crate::segment::Mapping;
-use crate::slab::{Pool, Slab};
+use crate::slab::{Descriptor, Pool, Slab};
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
+use pvm_wire::spread::{self, Receiver};
 use pvm_wire::{Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// Who gives out segments: the keeper, asked directly or over a socket.
@@ -51,6 +52,19 @@ struct Outgoing<'a> {
     payload: &'a [u8],
 }
 
+/// What became of a message for the lane of a direct route.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pushed {
+    /// It is kept there, and may go over the socket.
+    Kept,
+    /// It is kept there, and the daemon sends it.
+    Taken,
+    /// Too much waits to be confirmed: it must go by the daemons.
+    Full,
+    /// The daemon reads this lane: it must go by the daemons.
+    Released,
+}
+
 /// What became of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sent {
@@ -72,7 +86,7 @@ struct LaneOut {
 /// The sending half.
 #[derive(Debug)]
 pub struct Outbox {
-    lanes: BTreeMap<Tid, LaneOut>,
+    lanes: Recent<Tid, LaneOut>,
     pool: Pool,
     bell: OwnedFd,
     activity: Activity,
@@ -90,7 +104,7 @@ impl Outbox {
         let bell = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)
             .map_err(|_| Code::OutOfRes)?;
         let activity = Activity::new(mapping);
-        Ok(Self { lanes: BTreeMap::new(), pool: Pool::new(), bell, activity })
+        Ok(Self { lanes: Recent::new(), pool: Pool::new(), bell, activity })
     }
 
     /// The host's count of awake tasks.
@@ -165,6 +179,153 @@ impl Outbox {
         }
     }
 
+    /// Puts one message for several tasks of another host on the way there.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn send_spread(
+        &mut self,
+        broker: &mut dyn Broker,
+        host: Tid,
+        envelope: &Envelope,
+        (body, receivers): (Body<'_>, &[Receiver]),
+    ) -> Result<Sent, Code> {
+        let list = &spread::to_bytes(receivers);
+        let mut envelope = *envelope;
+        envelope.flags |= Envelope::SPREAD;
+        envelope.dst = host;
+        envelope.sequence = receivers.len() as u64;
+        match body {
+            Body::Bytes(parts) => {
+                let mut whole: Vec<&[u8]> = parts.to_vec();
+                whole.push(list);
+                self.send(broker, host, &envelope, Body::Bytes(&whole))
+            }
+            Body::Slab(slab) => {
+                let descriptor = self.hold(broker, host, slab)?;
+                let mut payload = descriptor.to_array().to_vec();
+                let mut list_slab = None;
+                if payload.len() + list.len() <= SLAB_PAYLOAD_MAX {
+                    payload.extend_from_slice(list);
+                } else {
+                    // Two descriptors: 32 bytes are no descriptor and entries of 12.
+                    let mut slab = self.slab(broker, list.len())?;
+                    slab.write(0, list);
+                    let held = self.hold(broker, host, &mut slab)?;
+                    payload.extend_from_slice(&held.to_array());
+                    list_slab = Some((slab, held));
+                }
+                let kind = lane::Kind::Slab;
+                let message = Outgoing { kind, envelope: &envelope, payload: &payload };
+                let sent = self.push(broker, host, message);
+                if sent != Ok(Sent::Delivered) {
+                    slab.release(descriptor);
+                    if let Some((slab, held)) = list_slab {
+                        slab.release(held);
+                    }
+                }
+                sent
+            }
+        }
+    }
+
+    /// A lane for a direct route to a task of another host.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn open_pair(&self, broker: &mut dyn Broker, to: Tid) -> Result<PairLane, Code> {
+        let lane = open(broker, to, pair::CELLS)?;
+        Ok(PairLane::new(lane.sender, lane.place, lane.inbox, lane.doorbell))
+    }
+
+    /// Keeps a message of a direct route until it is confirmed. Large bodies must lie in a slab.
+    ///
+    /// # Errors
+    /// The host has no memory left.
+    pub fn push_pair(
+        &mut self,
+        broker: &mut dyn Broker,
+        pair: &mut PairLane,
+        envelope: &Envelope,
+        body: Body<'_>,
+    ) -> Result<Pushed, Code> {
+        let size = usize::try_from(envelope.body_size()).map_err(|_| Code::NoMem)?;
+        if pair.is_released() {
+            return Ok(Pushed::Released);
+        }
+        if !pair.has_room(size) {
+            return Ok(Pushed::Full);
+        }
+        let pushed = match body {
+            Body::Bytes(parts) => {
+                let whole = parts.concat();
+                if whole.len() > INLINE_MAX {
+                    return Err(Code::NoMem);
+                }
+                let pushed = pair.sender.push(lane::Kind::Inline, envelope, &whole);
+                pushed.map(|()| None)
+            }
+            Body::Slab(slab) => {
+                let host = Tid::host_id(envelope.dst.host());
+                let descriptor = self.hold(broker, host, slab)?;
+                let payload = descriptor.to_array();
+                let hold = slab.hold(descriptor);
+                let pushed = pair.sender.push(lane::Kind::Slab, envelope, &payload);
+                pushed.map(|()| Some(hold))
+            }
+        };
+        let Ok(hold) = pushed else { return Ok(Pushed::Full) };
+        pair.note(envelope.sequence, size, hold);
+        if pair.is_released() {
+            // The daemon may have read the lane to its end before this message was there.
+            self.release_pair(pair);
+            return Ok(Pushed::Taken);
+        }
+        Ok(Pushed::Kept)
+    }
+
+    /// The route is no more: the daemon sends what was not confirmed.
+    pub fn release_pair(&self, pair: &PairLane) {
+        pair.release();
+        self.mark(&pair.inbox, pair.place, pair.doorbell.as_ref());
+    }
+
+    /// Says that a lane has something. False if its owner is gone.
+    fn mark(&self, inbox: &Inbox, place: u32, doorbell: Option<&SocketAddrUnix>) -> bool {
+        let marked = inbox.header().mark(place);
+        if marked == Marked::Wake {
+            self.activity.woke();
+            if let Some(doorbell) = doorbell {
+                // A full or missing doorbell means that the receiver is awake or gone.
+                let _ = rustix::net::sendto(&self.bell, b"!", SendFlags::DONTWAIT, doorbell);
+            }
+        }
+        marked != Marked::Closed
+    }
+
+    /// Notes a receiver in a slab; if all its places are taken, a copy takes the slab's stead.
+    fn hold(
+        &mut self,
+        broker: &mut dyn Broker,
+        to: Tid,
+        slab: &mut Slab,
+    ) -> Result<Descriptor, Code> {
+        if let Some(descriptor) = slab.hold_for(to) {
+            return Ok(descriptor);
+        }
+        // The next receivers share the copy. The old slab is freed by its readers.
+        let size = slab.capacity();
+        let copy = self.slab(broker, size)?;
+        let mut block = [0; 4096];
+        for at in (0..size).step_by(block.len()) {
+            let n = block.len().min(size - at);
+            slab.read(at, &mut block[..n]);
+            copy.write(at, &block[..n]);
+        }
+        *slab = copy;
+        slab.hold_for(to).ok_or(Code::NoMem)
+    }
+
     fn send_slab(
         &mut self,
         broker: &mut dyn Broker,
@@ -172,20 +333,7 @@ impl Outbox {
         envelope: &Envelope,
         slab: &mut Slab,
     ) -> Result<Sent, Code> {
-        let Some(descriptor) = slab.hold_for(to) else {
-            // More receivers than a slab has places for: the next ones share a copy, which
-            // lives in `slab`'s stead from now on. The old one is freed by its readers.
-            let size = slab.capacity();
-            let copy = self.slab(broker, size)?;
-            let mut block = [0; 4096];
-            for at in (0..size).step_by(block.len()) {
-                let n = block.len().min(size - at);
-                slab.read(at, &mut block[..n]);
-                copy.write(at, &block[..n]);
-            }
-            *slab = copy;
-            return self.send_slab(broker, to, envelope, slab);
-        };
+        let descriptor = self.hold(broker, to, slab)?;
         let payload = &descriptor.to_array();
         let sent = self.push(broker, to, Outgoing { kind: lane::Kind::Slab, envelope, payload });
         if sent != Ok(Sent::Delivered) {
@@ -200,19 +348,19 @@ impl Outbox {
         to: Tid,
         Outgoing { kind, envelope, payload }: Outgoing<'_>,
     ) -> Result<Sent, Code> {
-        let lane = match self.lanes.entry(to) {
-            Entry::Occupied(lane) => lane.into_mut(),
-            Entry::Vacant(place) => match open(broker, to, CELLS_FIRST) {
+        if self.lanes.get(to).is_none() {
+            match open(broker, to, CELLS_FIRST) {
                 Err(Code::NoTask) => return Ok(Sent::Gone),
-                lane => place.insert(lane?),
-            },
-        };
+                lane => self.lanes.insert(to, lane?),
+            };
+        }
+        let Some(lane) = self.lanes.get_mut(to) else { return Ok(Sent::Gone) };
         if lane.sender.push(kind, envelope, payload).is_err() {
             // Full: a closed inbox would let a lane grow for nobody.
             let cells = lane.sender.cells().saturating_mul(GROWTH).min(CELLS_MAX);
             let mut next = match open(broker, to, cells) {
                 Err(Code::NoTask) => {
-                    self.lanes.remove(&to);
+                    self.lanes.remove(to);
                     return Ok(Sent::Gone);
                 }
                 next => next?,
@@ -221,7 +369,12 @@ impl Outbox {
             next.sender.push(kind, envelope, payload).expect("an empty ring has room");
             *lane = next;
         }
-        match lane.inbox.header().mark(lane.place) {
+        let header = lane.inbox.header();
+        // Seldom written while the ring is watched, so this look costs no cache line's way.
+        if lane.sender.is_watched() && !header.is_closed() {
+            return Ok(Sent::Delivered);
+        }
+        match header.mark(lane.place) {
             Marked::Awake => Ok(Sent::Delivered),
             Marked::Wake => {
                 self.activity.woke();
@@ -232,7 +385,7 @@ impl Outbox {
                 Ok(Sent::Delivered)
             }
             Marked::Closed => {
-                self.lanes.remove(&to);
+                self.lanes.remove(to);
                 Ok(Sent::Gone)
             }
         }

@@ -120,6 +120,13 @@ impl SlabView {
         self.mapping.read(self.offset + offset, out);
     }
 
+    /// The same with fewer bytes.
+    #[must_use]
+    pub fn cut(mut self, size: usize) -> Self {
+        self.size = self.size.min(size);
+        self
+    }
+
     /// Where the bytes lie. The sender may still write them: never form a reference.
     pub fn address(&self) -> *const u8 {
         self.mapping.at(self.offset, self.size)
@@ -131,6 +138,19 @@ impl Drop for SlabView {
         let holder = &holders(&self.mapping)[self.holder];
         // PAIRS WITH: `Slot::is_unread`. Only our own name: a lying descriptor strikes out nobody.
         let _ = holder.compare_exchange(self.me.0, 0, Ordering::Release, Ordering::Relaxed);
+    }
+}
+
+/// A note of a reader that the owner itself takes back.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    mapping: Arc<Mapping>,
+    holder: usize,
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        holders(&self.mapping)[self.holder].store(0, Ordering::Release);
     }
 }
 
@@ -368,6 +388,11 @@ impl Slab {
             holder: holder as u32,
             offset: slot.offset as u64,
         })
+    }
+
+    /// The note that made this descriptor, to be taken back by dropping it.
+    pub(crate) fn hold(&self, descriptor: Descriptor) -> Hold {
+        Hold { mapping: self.slot().mapping.clone(), holder: descriptor.holder as usize }
     }
 
     /// Takes back the note: the receiver is gone.

@@ -1,9 +1,13 @@
 //! The only door to atomics: the real ones, or loom's where interleavings are explored.
 
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
+pub use loom::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence,
+};
 #[cfg(not(loom))]
-pub use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
+pub use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence,
+};
 
 /// Memory that one side writes while the other may look: only raw pointers come out of it.
 #[cfg(not(loom))]

@@ -21,11 +21,14 @@ type Run = (Client, u32);
 /// daemons to be started again.
 const ANSWER_NS: u64 = 45_000 * MS;
 /// Adding hosts may take longer.
-const HOST_START_NS: u64 = 100_000 * MS;
+const HOST_START_NS: u64 = 125_000 * MS;
 /// More than this waiting to be heard would be a leak.
 const UNHEARD_MAX: usize = 5000;
 /// `PvmMboxWaitForInfo`.
 const WAIT_FOR_INFO: i32 = 32;
+
+/// The members, and those of them that are being drained.
+type Members = (Vec<(HostIndex, HostFacts)>, Vec<HostIndex>);
 
 #[derive(Clone, Debug)]
 struct Open {
@@ -40,7 +43,7 @@ struct Open {
 pub struct Checks {
     open: BTreeMap<(Client, u32), Open>,
     /// By era and epoch.
-    tables: BTreeMap<(u64, u64), Vec<(HostIndex, HostFacts)>>,
+    tables: BTreeMap<(u64, u64), Members>,
     /// Tables that were compared: host, epoch, how often its daemon was started again.
     seen: BTreeSet<(HostIndex, u64, u32)>,
     launched: BTreeSet<Tid>,
@@ -194,7 +197,10 @@ impl Checks {
             let epoch = machine.epoch();
             // Epoch 0: not joined yet.
             if epoch != 0 && self.seen.insert((*host, epoch, node.config.restarts)) {
-                let members = machine.members();
+                let members = (machine.members(), machine.draining());
+                if let Some(twice) = named_twice(&members.0) {
+                    self.violate(format!("{now}: epoch {epoch} has {twice} twice"));
+                }
                 let known =
                     self.tables.entry((machine.era(), epoch)).or_insert_with(|| members.clone());
                 if *known != members {
@@ -234,4 +240,15 @@ impl Checks {
             }
         }
     }
+}
+
+/// A name that two members have, or a computer that was never meant to have two.
+fn named_twice(members: &[(HostIndex, HostFacts)]) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    let computers = members.iter().map(|(_, facts)| &facts.computer);
+    // One more daemon is only ever asked for on the first host's computer.
+    let theirs = computers.filter(|computer| computer.0.starts_with(b"h"));
+    let names = members.iter().map(|(_, facts)| &facts.name);
+    let mut all = names.map(|name| (0, name)).chain(theirs.map(|computer| (1, computer)));
+    all.find(|&one| !seen.insert(one)).map(|(_, what)| what.to_text())
 }

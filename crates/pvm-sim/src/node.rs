@@ -14,9 +14,9 @@ pub(crate) fn facts(name: &str) -> HostFacts {
         signature: 0x408c41,
         cores: 2,
         speed: 1000,
-        address: format!("{name}:1"),
-        key: Blob::default(),
+        addresses: vec![format!("{name}:1")],
         search: vec!["/bin".into()],
+        ..HostFacts::default()
     }
 }
 

@@ -6,7 +6,9 @@ use crate::time::MS;
 use crate::world::{Crash, FIRST, Happening, World};
 use pvm_core::Rules;
 use pvm_core::io::Event;
-use pvm_wire::request::{Inherited, Request, Role, SpawnRequest, Target, TraceOptions};
+use pvm_wire::request::{
+    Inherited, LEAST_LOADED, Request, Role, SpawnRequest, Target, TraceOptions,
+};
 use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
 
 /// Hosts that a run may have at most.
@@ -157,15 +159,14 @@ impl Run {
         let Some(host) = self.random.pick(&self.hosts()) else { return };
         let Some(connection) = self.world.connect(host, Role::Operator) else { return };
         self.world.run_until(self.world.now() + 2 * MS);
-        let names = self.hosts();
-        let request = match self.random.below(8) {
-            0..2 if names.len() < HOST_COUNT_MAX => Request::AddLocal { count: 1 },
-            2 => {
-                let name = format!("vm.{}", self.random.below(6));
-                Request::DelHosts { hosts: vec![name.into()] }
-            }
-            3 => Request::Reset { kill: true },
-            4 => Request::Groups,
+        let there = self.hosts().len() < HOST_COUNT_MAX;
+        let request = match self.random.below(14) {
+            0..2 if there => Request::AddLocal { count: 1 },
+            2..5 if there => self.add_request(),
+            5..7 => Request::DelHosts { hosts: vec![self.host_name()] },
+            7 | 8 => Request::DrainHosts { hosts: vec![self.host_name()] },
+            9 => Request::Reset { kill: true },
+            10 => Request::Groups,
             _ => Request::Run { spawn: spawn_of("worker", 2, 0, "", Tid::NONE) },
         };
         self.world.request(host, connection, request);
@@ -176,6 +177,45 @@ impl Run {
                 self.world.end_process(host, pid, 0);
             }
         }
+    }
+
+    /// The name of a host that may be a member: `vm.2` on the first computer, `h5` elsewhere.
+    fn host_name(&mut self) -> Blob {
+        let number = self.random.below(6);
+        let first = self.random.pick(&["vm.", "h"]).unwrap_or("h");
+        format!("{first}{number}").into()
+    }
+
+    /// Some hosts to be added, two of them perhaps on one computer, some not at all. Now and then
+    /// somebody else adds at the same time.
+    fn add_request(&mut self) -> Request {
+        let mut lines = Vec::new();
+        for _ in 0..=self.random.below(2) {
+            let number = self.random.below(6);
+            let line = match self.random.below(8) {
+                0 => "nosuch".to_owned(),
+                1 => format!("g{number} sp=500"),
+                2 => "local".to_owned(),
+                _ => format!("h{number}"),
+            };
+            lines.push(Blob::from(line));
+        }
+        let request = Request::AddHosts { hosts: lines };
+        if self.random.below(2) == 0
+            && let Some(host) = self.random.pick(&self.hosts())
+            && let Some(connection) = self.world.connect(host, Role::Operator)
+        {
+            self.world.run_until(self.world.now() + 2 * MS);
+            self.world.request(host, connection, request.clone());
+        }
+        request
+    }
+
+    /// Somewhere, at a host that may be there, or where there is least to do.
+    fn spawn_somewhere(&mut self, file: &str, count: i32, output: Tid) -> SpawnRequest {
+        let place = self.host_name().to_text();
+        let flags = self.random.pick(&[0, 0, 1, 33, LEAST_LOADED]).unwrap_or(0);
+        spawn_of(file, count, flags, &place, output)
     }
 
     fn end_task(&mut self) {
@@ -211,7 +251,7 @@ impl Run {
                     self.random.pick(&["worker", "worker", "missing", "mute"]).unwrap_or("worker");
                 let count = i32::try_from(self.random.below(4)).unwrap_or(0);
                 let output = if self.random.below(2) == 0 { tid } else { Tid::NONE };
-                Request::Spawn { spawn: spawn_of(file, count, 0, "", output) }
+                Request::Spawn { spawn: self.spawn_somewhere(file, count, output) }
             }
             4..8 => {
                 self.tag += 1;

@@ -7,6 +7,7 @@
 //! add 1 2            an operator on host 1 adds two daemons
 //! task a 1           a process on host 1 enrols and is called a
 //! a spawn worker 2   and so on: see `Script::command`
+//! kill 2 | kill 3    both at once, without waiting for what follows
 //! --- conversation
 //! ...
 //! ```
@@ -15,7 +16,7 @@ use crate::random::spawn_of;
 use crate::show;
 use crate::time::MS;
 use crate::world::{Happening, World};
-use pvm_core::io::Event;
+use pvm_core::io::{Event, News};
 use pvm_wire::request::{Request, Role};
 use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
@@ -51,7 +52,10 @@ pub fn replay(text: &str) -> Result<String, String> {
     let mut script = Script { world, named: BTreeMap::new() };
     let mut conversation = String::new();
     for line in lines {
-        script.command(line)?;
+        // Things apart by a bar begin at the same time.
+        for command in line.split('|') {
+            script.command(command)?;
+        }
         script.world.run_until_quiet();
         conversation.push_str(&format!("> {line}\n"));
         for line in script.world.journal.replace(Vec::new()).unwrap_or_default() {
@@ -115,6 +119,12 @@ impl Script {
             }
             "crash" => self.world.crash(self.host(&words, 1)?),
             "kill" => self.world.kill(self.host(&words, 1)?),
+            // One host takes another for dead.
+            "doubt" => {
+                let (host, dead) = (self.host(&words, 1)?, self.host(&words, 2)?);
+                let news = News::HostDead { host: dead };
+                self.world.later(0, Happening::News(host, news));
+            }
             "cut" => {
                 let heal = parse::<u64>(&words, 3)? * MS;
                 self.world.cut(self.host(&words, 1)?, self.host(&words, 2)?, Some(heal));
@@ -202,13 +212,25 @@ impl Script {
                 context: 0,
             },
             "tasks" => Request::Tasks { place: Tid::NONE },
-            "delhost" => Request::DelHosts { hosts: vec![text(2)?] },
+            "addhost" => Request::AddHosts { hosts: lines(&words[2..]) },
+            "known" => Request::KnowHosts { lines: lines(&words[2..]) },
+            "delhost" => Request::DelHosts { hosts: lines(&words[2..]) },
+            "drain" => Request::DrainHosts { hosts: lines(&words[2..]) },
+            "conf" => Request::Config,
             "kill" => Request::Signal { tid: self.tid(words[2])?, signal: 15 },
             "leave" => Request::Leave,
+            "route" => Request::OpenRoute { to: self.tid(words[2])? },
+            "routes" => Request::SetRoute { allowed: text(2)?.0 == b"on" },
+            "broken" => Request::RouteBroken { peer: self.tid(words[2])? },
             "halt" => Request::Halt,
             _ => return Ok(None),
         }))
     }
+}
+
+/// Host file lines: in a script `,` stands for the space between a name and its options.
+fn lines(words: &[&str]) -> Vec<Blob> {
+    words.iter().map(|word| Blob::from(word.replace(',', " "))).collect()
 }
 
 /// A message, for those who look into inboxes.

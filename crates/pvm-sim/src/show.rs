@@ -2,7 +2,7 @@
 
 use pvm_core::io::{Act, Effect};
 use pvm_wire::peer::{Command, OutputNews, PeerMessage, Released, Said};
-use pvm_wire::request::{Reply, Request};
+use pvm_wire::request::{HostInfo, Reply, Request};
 use pvm_wire::{Blob, Message, Tid};
 
 pub(crate) fn tid(code: i32) -> String {
@@ -73,6 +73,11 @@ fn said(said: &Said) -> String {
         Said::Siblings { tids } => format!("siblings {}", self::tids(tids)),
         Said::Watch { watch, tid } => format!("watch {watch}: {tid}"),
         Said::Unwatch { watch, tid } => format!("unwatch {watch}: {tid}"),
+        Said::RouteWanted { from, to } => format!("{from} wants a route to {to}"),
+        Said::RouteAnswer { from, to, agreed } => {
+            format!("route of {from} to {to}: {}", if *agreed { "yes" } else { "no" })
+        }
+        Said::RouteBroken { from, to } => format!("route of {from} to {to} broke"),
         Said::Gone { watch } => format!("gone {watch}"),
         Said::RunOutput { tid, bytes, .. } => format!("output of {tid} for a command: {bytes:?}"),
         Said::RunExited { tid, status, .. } => format!("{tid} exited with {status}"),
@@ -96,7 +101,14 @@ fn output(news: &OutputNews) -> String {
 
 fn command(command: &Command) -> String {
     match command {
-        Command::AddHost { facts } => format!("add host {}", facts.name.to_text()),
+        Command::AddHost { facts, again } => {
+            let again = if *again { " (one more)" } else { "" };
+            format!("add host {}{again}", facts.name.to_text())
+        }
+        Command::DrainHost { host, on } => {
+            format!("{} host {host}", if *on { "drain" } else { "no longer drain" })
+        }
+        Command::Retire { host } => format!("host {host} has nothing left to do"),
         Command::RemoveHost { host, dead } => {
             format!("remove host {host}{}", if *dead { " (dead)" } else { "" })
         }
@@ -118,6 +130,8 @@ fn command(command: &Command) -> String {
 
 fn request(request: &Request) -> String {
     match request {
+        Request::Settled { epoch } => format!("is change {epoch} known?"),
+        Request::Load => "how busy?".to_owned(),
         Request::Tasks { place } => format!("tasks of {place}"),
         Request::TaskStatus { tid } => format!("status of {tid}"),
         Request::Signal { tid, signal } => format!("signal {signal} to {tid}"),
@@ -131,6 +145,7 @@ fn request(request: &Request) -> String {
 pub(crate) fn reply(reply: &Reply) -> String {
     match reply {
         Reply::Done => "done".to_owned(),
+        Reply::NoRoute { peer } => format!("no route to {peer}"),
         Reply::Failed { code } => format!("failed: {code} ({})", code.number()),
         Reply::Refused { reason, .. } => format!("refused: {reason}"),
         Reply::Number { value } => format!("number {value}"),
@@ -149,13 +164,17 @@ pub(crate) fn reply(reply: &Reply) -> String {
             format!("tasks {}", tids(&all))
         }
         Reply::Hosts { hosts } => {
-            let all: Vec<_> = hosts.iter().map(|host| host.name.to_text()).collect();
+            let name = |host: &HostInfo| {
+                host.name.to_text() + if host.draining { " (draining)" } else { "" }
+            };
+            let all: Vec<_> = hosts.iter().map(name).collect();
             format!("hosts [{}]", all.join(" "))
         }
         Reply::HostResults { results } => {
             let all: Vec<_> = results.iter().map(|result| tid(result.outcome)).collect();
             format!("results [{}]", all.join(" "))
         }
+        Reply::Load { load } => format!("{} tasks, {} cores", load.tasks, load.cores),
         Reply::Ready { host } => format!("ready at host {host}"),
         Reply::Output { tid, bytes, stream } => format!("output {stream} of {tid}: {bytes:?}"),
         Reply::Joined { tids } => format!("joined by {}", self::tids(tids)),
@@ -195,13 +214,21 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
 /// What the shell is told, but for what is said: that is written down as it crosses the link.
 pub(crate) fn act(act: &Act) -> Option<String> {
     Some(match act {
-        Act::Say { .. } => return None,
+        Act::Say { .. } | Act::Drain { .. } => return None,
+        Act::ReleaseRoute { from, to } => {
+            format!("what {from} sent directly to {to} goes by the link")
+        }
+        Act::Route { local, peer } => format!("route of {local} to {peer}"),
         Act::StartHost { line, .. } if line.0.is_empty() => "start a daemon here".to_owned(),
         Act::StartHost { line, .. } => format!("start a daemon: {}", line.to_text()),
         Act::Admit { host, .. } => format!("admit host {host}"),
         Act::AskWitness { witness, pair } => {
             format!("ask {} for lock {pair}", witness.to_text())
         }
+        Act::Dismiss { key } => format!("dismiss the daemon with {}", key.to_text()),
+        Act::Invite { line, .. } => format!("invite: {}", line.to_text()),
+        Act::HosterSaid { answer, .. } => format!("the hoster says {}", answer.to_text()),
+        Act::Flush => "flush".to_owned(),
         Act::Hosts { hosts } => {
             let all: Vec<_> = hosts
                 .iter()

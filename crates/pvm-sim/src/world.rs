@@ -7,10 +7,11 @@ use crate::link::{Links, Pair, pair};
 use crate::node::{Node, facts};
 use crate::show;
 use crate::time::MS;
-use pvm_core::io::{Act, Effect, Event, Input, News, Output};
+use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
 use pvm_core::{Rules, Time};
+use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::peer::PeerMessage;
-use pvm_wire::request::{Reply, Request, Role};
+use pvm_wire::request::{Failure, Reply, Request, Role};
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +20,7 @@ pub(crate) const FIRST: HostIndex = HostIndex(1);
 const CONNECT_NS: u64 = 2 * MS;
 const START_NS: u64 = 20 * MS;
 const LAUNCH_NS: u64 = MS;
+const FLUSH_NS: u64 = 3 * MS;
 /// After which silence a host counts as dead.
 const SILENCE_NS: u64 = 5000 * MS;
 /// After which a link counts as broken on which nothing arrives.
@@ -120,6 +122,8 @@ pub struct World {
     random: Random,
     seed: u64,
     busy_at: u64,
+    /// Daemons that were started and have no place yet, by who started them and the ticket.
+    newcomers: BTreeMap<(HostIndex, u64), HostFacts>,
     request_count: u32,
     start_count: u32,
     name: String,
@@ -141,7 +145,7 @@ impl World {
             rules: Some(rules),
             ..Self::default()
         };
-        world.admit(FIRST, name);
+        world.admit(FIRST, HostFacts { computer: name.into(), ..facts(name) });
         world
     }
 
@@ -169,13 +173,29 @@ impl World {
         }
     }
 
+    /// The facts of a daemon that a host file line starts, if there is such a computer: this one,
+    /// or those whose names begin with `h`. `gN` is another name of `hN`.
+    fn start(&mut self, line: &Blob) -> Option<HostFacts> {
+        self.start_count += 1;
+        let line = parse_line(&line.0).unwrap_or_else(|_| HostLine::named(self.name.as_str()));
+        let name = line.host_name().to_text();
+        let computer = match name.split_at_checked(1)? {
+            ("g", number) => format!("h{number}"),
+            ("h", _) => name.clone(),
+            _ if name == self.name => name.clone(),
+            _ => return None,
+        };
+        let key = format!("key {}", self.start_count).into();
+        Some(HostFacts { key, computer: computer.into(), ..facts(&name) })
+    }
+
     /// A host begins to live.
-    fn admit(&mut self, host: HostIndex, name: &str) {
+    fn admit(&mut self, host: HostIndex, facts: HostFacts) {
         if self.nodes.contains_key(&host) {
             self.checks.violate(format!("{}: place {host} has two owners", self.now));
         }
         let rules = self.rules.clone().unwrap_or_else(Rules::plain);
-        self.nodes.insert(host, Node::new(host, FIRST, facts(name), (self.seed, rules)));
+        self.nodes.insert(host, Node::new(host, FIRST, facts, (self.seed, rules)));
         self.drain(host, None);
         self.connect_all();
     }
@@ -391,6 +411,9 @@ impl World {
                     process.tids.push(welcome.tid);
                 }
             }
+            Effect::Launch { launch } if launch.cookie != 0 => {
+                self.find(host, launch.tid, launch.file);
+            }
             Effect::Launch { launch } => self.launch(host, launch.tid, &launch.file),
             Effect::Signal { tid, .. } => {
                 if let Some(pid) = node.process_of(tid) {
@@ -402,6 +425,15 @@ impl World {
             }
             Effect::Forget { .. } | Effect::Feed { .. } | Effect::Log { .. } | Effect::End => {}
         }
+    }
+
+    /// A program is looked for that a tasker will start.
+    fn find(&mut self, host: HostIndex, tid: Tid, path: Blob) {
+        let event = match path.0.as_slice() {
+            b"missing" => Event::LaunchFailed { tid, code: Code::NoFile, tried: Vec::new() },
+            _ => Event::Found { tid, path },
+        };
+        self.later(LAUNCH_NS, Happening::Event(host, event));
     }
 
     /// A program is started: `missing` does not exist, `mute` never enrols, all others do.
@@ -505,24 +537,48 @@ impl World {
         match act {
             Act::Say { host: to, message } => self.send(host, to, message),
             Act::StartHost { ticket, line } => {
-                let news = if line.0.is_empty() {
-                    self.start_count += 1;
-                    News::HostReady { ticket, facts: facts(&self.name) }
-                } else {
-                    let detail = "no such name".to_owned();
-                    News::HostFailed { ticket, code: Code::NoHost, detail }
+                let news = match self.start(&line) {
+                    Some(facts) => {
+                        self.newcomers.insert((host, ticket), facts.clone());
+                        News::HostReady { ticket, facts }
+                    }
+                    None => {
+                        let failure = Failure::of("no such name");
+                        News::HostFailed { ticket, code: Code::NoHost, failure }
+                    }
                 };
-                self.later(START_NS, Happening::News(host, news));
+                // Computers whose name begins with h1 take long.
+                let pause = if line.0.starts_with(b"h1") { 5 * START_NS } else { START_NS };
+                self.later(pause, Happening::News(host, news));
             }
-            Act::Admit { host: new, .. } => {
-                let name = self.name.clone();
-                self.admit(new, &name);
+            Act::Admit { ticket, host: new } => {
+                if let Some(facts) = self.newcomers.remove(&(host, ticket)) {
+                    self.admit(new, facts);
+                }
             }
             Act::AskWitness { pair, .. } => {
                 let owner = *self.witness.entry(pair).or_insert(host);
                 let news = News::Witnessed { pair, granted: owner == host };
                 self.later(WITNESS_NS, Happening::News(host, news));
             }
+            // No messages of tasks cross here: the last one is always there a moment later.
+            Act::Drain { tid, host: to } => {
+                let news = News::Drained { tid, host: to };
+                self.later(self.latency, Happening::News(host, news));
+            }
+            Act::Route { .. } | Act::ReleaseRoute { .. } => {}
+            Act::Invite { ticket, line } => {
+                let (login, command) = (line, Blob::from("start"));
+                let (options, vmid) = (Blob::default(), Blob::default());
+                let news = News::Invited { ticket, login, options, command, vmid };
+                self.later(0, Happening::News(host, news));
+            }
+            // A hoster of the simulation answers with the line of the host that it has started.
+            Act::HosterSaid { ticket, answer } => {
+                self.act(host, Act::StartHost { ticket, line: answer });
+            }
+            Act::Dismiss { key } => self.newcomers.retain(|_, facts| facts.key != key),
+            Act::Flush => self.later(FLUSH_NS, Happening::News(host, News::Flushed)),
             Act::Hosts { hosts } => {
                 let hosts: BTreeSet<_> = hosts.into_iter().map(|(host, _)| host).collect();
                 self.ever_known.entry(host).or_default().extend(hosts.clone());

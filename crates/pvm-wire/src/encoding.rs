@@ -6,10 +6,12 @@
 //! in which every call's bytes are padded to four, a short takes four and a long takes four
 //! (its lower half). Lengths that programs see are those of the XDR view.
 //!
+//! Machines differ in the width of a long, so a run tells it: a list means the same on every machine.
+//!
 //! [`Encoding::Raw`] is bytes without a list; [`Encoding::InPlace`] is raw data that is read
 //! from the program's memory only when the message is sent.
 
-use crate::{DecodeError, Reader, Wire};
+use crate::{DecodeError, Layout, Reader, Wire};
 
 /// The encodings of `pvm_initsend`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -91,19 +93,24 @@ impl Kind {
         })
     }
 
-    /// Bytes of one item in memory (LP64).
+    /// Bytes of one item in this machine's memory.
     pub const fn size(self) -> usize {
-        match self {
-            Self::Byte => 1,
-            Self::Short | Self::Ushort => 2,
-            Self::Int | Self::Uint | Self::Float => 4,
-            Self::Cplx | Self::Double | Self::Long | Self::Ulong => 8,
-            Self::Dcplx => 16,
-        }
+        self.size_in(Layout::NATIVE)
     }
 
-    /// The shape an item is made of, and how many of them.
+    /// Bytes of one item in the memory of a machine of this layout.
+    pub const fn size_in(self, layout: Layout) -> usize {
+        let (shape, each) = self.shape_in(layout);
+        shape.size() * each
+    }
+
+    /// The shape an item is made of on this machine, and how many of them.
     pub const fn shape(self) -> (Shape, usize) {
+        self.shape_in(Layout::NATIVE)
+    }
+
+    /// The shape an item is made of on a machine of this layout, and how many of them.
+    pub const fn shape_in(self, layout: Layout) -> (Shape, usize) {
         match self {
             Self::Byte => (Shape::Byte, 1),
             Self::Short => (Shape::Short, 1),
@@ -112,6 +119,8 @@ impl Kind {
             Self::Cplx => (Shape::Word, 2),
             Self::Double => (Shape::Double, 1),
             Self::Dcplx => (Shape::Double, 2),
+            Self::Long if layout.long_size() == 4 => (Shape::NarrowLong, 1),
+            Self::Ulong if layout.long_size() == 4 => (Shape::NarrowUlong, 1),
             Self::Long | Self::Ulong => (Shape::Long, 1),
         }
     }
@@ -133,6 +142,10 @@ pub enum Shape {
     Long = 8,
     /// Two bytes, zero-extended to four in the XDR view.
     Ushort = 9,
+    /// A long of four bytes: sign-extended where it is read as one of eight.
+    NarrowLong = 12,
+    /// An unsigned long of four bytes: zero-extended where it is read as one of eight.
+    NarrowUlong = 13,
 }
 
 impl Shape {
@@ -144,6 +157,8 @@ impl Shape {
             6 => Self::Double,
             8 => Self::Long,
             9 => Self::Ushort,
+            12 => Self::NarrowLong,
+            13 => Self::NarrowUlong,
             _ => return None,
         })
     }
@@ -153,7 +168,7 @@ impl Shape {
         match self {
             Self::Byte => 1,
             Self::Short | Self::Ushort => 2,
-            Self::Word => 4,
+            Self::Word | Self::NarrowLong | Self::NarrowUlong => 4,
             Self::Double | Self::Long => 8,
         }
     }
@@ -163,14 +178,21 @@ impl Shape {
         match self {
             Self::Byte => 1,
             Self::Short | Self::Ushort | Self::Word | Self::Long => 4,
+            Self::NarrowLong | Self::NarrowUlong => 4,
             Self::Double => 8,
         }
+    }
+
+    /// True for a long of four bytes.
+    pub const fn is_narrow_long(self) -> bool {
+        matches!(self, Self::NarrowLong | Self::NarrowUlong)
     }
 
     /// True where items of one can be copied as the other.
     pub const fn same_bits(self, other: Self) -> bool {
         self as u8 == other as u8
             || matches!((self, other), (Self::Short, Self::Ushort) | (Self::Ushort, Self::Short))
+            || self.is_narrow_long() && other.is_narrow_long()
     }
 }
 
@@ -205,7 +227,8 @@ impl Run {
     pub fn from_word(word: u64) -> Result<Self, DecodeError> {
         let number = (word >> Self::COUNT_BITS) as u8;
         let shape = Shape::from_number(number).ok_or(DecodeError::Range)?;
-        Ok(Self { shape, count: (word & ((1 << Self::COUNT_BITS) - 1)) as usize })
+        let count = usize::try_from(word & ((1 << Self::COUNT_BITS) - 1));
+        Ok(Self { shape, count: count.map_err(|_| DecodeError::Range)? })
     }
 }
 
@@ -297,8 +320,11 @@ impl RunList {
         let mut list = Self::new();
         for word in words {
             let run = Run::from_word(word)?;
-            // Checked as it grows, so that no sum overflows.
-            if run.count == 0 || run.count > data_size || list.size + run.size() > data_size {
+            // Checked as it grows, so that no sum overflows, with numbers of four bytes neither.
+            let fits = run.count > 0 && run.count <= (data_size - list.size) / run.shape.size();
+            let xdr_left = (usize::MAX - 4).saturating_sub(list.xdr_size);
+            let xdr_fits = run.count <= xdr_left / run.shape.xdr_size();
+            if !fits || !xdr_fits {
                 return Err(DecodeError::Range);
             }
             // Runs are kept as they came: merging them again would move the padding.

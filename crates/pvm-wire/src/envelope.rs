@@ -1,40 +1,6 @@
 //! What goes with the data of every message.
 
-use crate::{Blob, DecodeError, Encoding, Reader, Run, RunList, Tid, Wire};
-
-/// How the sender's machine lays out its items. Receiver makes right.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Layout {
-    /// Little-endian, 8-byte longs.
-    Little64 = 1,
-    /// Little-endian, 4-byte longs.
-    Little32 = 2,
-    /// Big-endian, 8-byte longs.
-    Big64 = 3,
-    /// Big-endian, 4-byte longs.
-    Big32 = 4,
-}
-
-impl Layout {
-    /// This machine's.
-    pub const NATIVE: Self = match (cfg!(target_endian = "big"), size_of::<usize>() == 8) {
-        (false, true) => Self::Little64,
-        (false, false) => Self::Little32,
-        (true, true) => Self::Big64,
-        (true, false) => Self::Big32,
-    };
-
-    const fn from_number(number: u8) -> Option<Self> {
-        match number {
-            1 => Some(Self::Little64),
-            2 => Some(Self::Little32),
-            3 => Some(Self::Big64),
-            4 => Some(Self::Big32),
-            _ => None,
-        }
-    }
-}
+use crate::{Blob, DecodeError, Encoding, Layout, Reader, Run, RunList, Tid, Wire};
 
 /// Addresses and measures of a message.
 ///
@@ -44,7 +10,9 @@ impl Layout {
 ///        28     32         40          48         56
 ///        (0)    data_size  first_run   sequence
 /// ```
-/// All numbers are little-endian. `first_run` spares messages of one run a list behind the data.
+/// All numbers are little-endian. `first_run` spares messages of one run a list behind the data. In a
+/// message without a run list it may say what all its items are (`pvm_psend`), so that a machine of
+/// another layout can read them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// The sending task.
@@ -59,7 +27,7 @@ pub struct Envelope {
     pub encoding: Encoding,
     /// How the data lie.
     pub layout: Layout,
-    /// See [`Envelope::NO_RESEND`]; unknown bits are ignored.
+    /// See [`Envelope::SPREAD`]; unknown bits are ignored.
     pub flags: u16,
     /// Runs in the list behind the data; 0 or 1 run needs none.
     pub run_count: u32,
@@ -76,8 +44,11 @@ pub struct Envelope {
 impl Envelope {
     /// Bytes of the form above.
     pub const SIZE: usize = 56;
-    /// No flag in use yet.
+    /// No flag.
     pub const NO_FLAGS: u16 = 0;
+    /// The message is for several tasks of another host: `dst` is that host, `sequence` counts
+    /// the receivers, whose ids and numbers come behind the body (see [`crate::spread`]).
+    pub const SPREAD: u16 = 1;
 
     /// An envelope of an empty message.
     pub const fn new(src: Tid, dst: Tid, tag: i32, context: i32) -> Self {
@@ -101,8 +72,15 @@ impl Envelope {
     pub fn describe(&mut self, encoding: Encoding, data_size: usize, runs: &RunList) {
         self.encoding = encoding;
         self.data_size = data_size as u64;
-        self.run_count = runs.len() as u32;
-        self.first_run = runs.get(0).map_or(0, Run::to_word);
+        let all_alike = runs.len() == 1 && runs.size() == data_size;
+        let listed = encoding.has_runs();
+        self.run_count = if listed { runs.len() as u32 } else { 0 };
+        self.first_run = if listed || all_alike { runs.get(0).map_or(0, Run::to_word) } else { 0 };
+    }
+
+    /// True for a message to several tasks of another host.
+    pub const fn is_spread(&self) -> bool {
+        self.flags & Self::SPREAD != 0
     }
 
     /// Bytes of the run list behind the data.
@@ -161,7 +139,10 @@ impl Envelope {
     pub fn runs(&self, list: &[u8]) -> Result<RunList, DecodeError> {
         let size = usize::try_from(self.data_size).map_err(|_| DecodeError::Range)?;
         if !self.encoding.has_runs() {
-            return Ok(RunList::new());
+            return match self.first_run {
+                0 => Ok(RunList::new()),
+                run => RunList::from_words(std::iter::once(run), size),
+            };
         }
         match self.run_count {
             0 if size == 0 => Ok(RunList::new()),

@@ -11,19 +11,26 @@ mod code;
 mod codec;
 mod encoding;
 mod envelope;
+pub mod foreign;
 mod frame;
+pub mod hostfile;
+mod layout;
 pub mod peer;
+pub mod plug;
 pub mod request;
+pub mod route;
+pub mod spread;
 mod tid;
 mod unpack;
 
 pub use code::Code;
 pub use codec::{Blob, DecodeError, Reader, Wire};
 pub use encoding::{Encoding, Kind, Run, RunList, Shape};
-pub use envelope::{Envelope, Layout, Message};
+pub use envelope::{Envelope, Message};
 pub use frame::{FRAME_BYTES_MAX, FrameBuffer, write_frame};
+pub use layout::Layout;
 pub use tid::{HostIndex, Tid};
 pub use unpack::{Body, Bytes, Cursor};
 
 /// The version of everything in this crate. Peers of another version are refused by name.
-pub const PROTOCOL_VERSION: u16 = 1;
+pub const PROTOCOL_VERSION: u16 = 2;

@@ -180,6 +180,37 @@ choice! {
             /// The term.
             term: u64,
         },
+        /// A message of [`crate::plug`] for a task of that host, or for its daemon.
+        60 => Post {
+            /// Whom.
+            to: Tid,
+            /// The message.
+            message: Message,
+        },
+        /// A task wants a direct route to one of this host.
+        40 => RouteWanted {
+            /// Who wants it.
+            from: Tid,
+            /// To whom.
+            to: Tid,
+        },
+        /// The answer. If it is yes, the host with the higher place calls the other one.
+        41 => RouteAnswer {
+            /// Who wants it.
+            from: Tid,
+            /// To whom.
+            to: Tid,
+            /// True if it will be.
+            agreed: bool,
+        },
+        /// The direct route of two tasks broke: what its receiver has not confirmed goes by the
+        /// daemons.
+        42 => RouteBroken {
+            /// The sender, here.
+            from: Tid,
+            /// The receiver, there.
+            to: Tid,
+        },
     }
 
     /// A change of what all hosts agree on, applied by all in the same order. (10 froze a group.)
@@ -188,6 +219,9 @@ choice! {
         1 => AddHost {
             /// What it told of itself.
             facts: HostFacts,
+            /// True where one more daemon on a computer of the machine is wanted. Otherwise a
+            /// host of a name or on a computer that is in already is refused.
+            again: bool,
         },
         /// A host leaves.
         2 => RemoveHost {
@@ -271,6 +305,30 @@ choice! {
             /// Who is to be answered: hosts and their numbers of the request.
             asks: Vec<(HostIndex, u64)>,
         },
+        /// A host gets no new tasks from now on, or gets them again.
+        12 => DrainHost {
+            /// Which.
+            host: HostIndex,
+            /// True if it is to be drained.
+            on: bool,
+        },
+        /// A host that is still being drained has no tasks left: it leaves.
+        13 => Retire {
+            /// Which.
+            host: HostIndex,
+        },
+        /// Where a host is reached has changed.
+        14 => SetAddresses {
+            /// Which.
+            host: HostIndex,
+            /// `ADDRESS:PORT`, in the order to be tried.
+            addresses: Vec<String>,
+        },
+        /// What a host file says of hosts that are not added now.
+        15 => KnowHosts {
+            /// Its lines.
+            lines: Vec<Blob>,
+        },
     }
 
     /// What there is to tell about a task's output.
@@ -322,6 +380,7 @@ record! {
     }
 
     /// What a daemon tells of itself when it joins.
+    #[derive(Default)]
     pub struct HostFacts {
         /// The name that it goes by (made unique by the machine: NAME, NAME.2 ...).
         pub name: Blob,
@@ -331,14 +390,23 @@ record! {
         pub signature: i32,
         /// Cores.
         pub cores: u32,
-        /// Speed from the host file, 1000 by default.
+        /// Speed from the host file (`sp=`), 1000 by default.
         pub speed: i32,
-        /// Where other daemons reach it, `ADDRESS:PORT`.
-        pub address: String,
+        /// Where other daemons reach it, `ADDRESS:PORT`, in the order in which they try.
+        pub addresses: Vec<String>,
         /// Fingerprint of its key (SHA-256 of the certificate's public key).
         pub key: Blob,
-        /// Where it looks for programs.
+        /// Where it looks for programs (`ep=`).
         pub search: Vec<Blob>,
+        /// Where its tasks start (`wd=`), empty for the user's home.
+        pub directory: Blob,
+        /// What runs tasks under a debugger there (`bx=`), empty for the one of the installation.
+        pub debugger: Blob,
+        /// NeoPVM's version.
+        pub version: String,
+        /// Tells computers apart, whatever names they are reached by: equal for all daemons on
+        /// one. Empty where it is not known.
+        pub computer: Blob,
     }
 }
 

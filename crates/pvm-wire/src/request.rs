@@ -5,7 +5,14 @@
 //! parent process answers what concerns segments by itself; the rest goes to the machine.
 //! Segments arrive as descriptors beside the answer.
 
-use crate::{Blob, Code, HostIndex, Message, Tid, choice, record};
+mod hosts;
+mod names;
+
+use crate::route::Route;
+use crate::{Blob, Code, HostIndex, Layout, Message, Tid, choice, record};
+
+pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
+pub use names::{GroupInfo, MailboxEntry, MailboxInfo};
 
 /// The number of a shared segment on one host.
 pub type SegmentId = u32;
@@ -68,22 +75,6 @@ record! {
         pub inherited: Inherited,
     }
 
-    /// A host as `pvm_config` shows it, and what commands show beside.
-    pub struct HostInfo {
-        /// The host's id.
-        pub tid: Tid,
-        /// Its name.
-        pub name: Blob,
-        /// Its architecture name, such as `LINUX64`.
-        pub arch: Blob,
-        /// Relative speed, 1000 by default.
-        pub speed: i32,
-        /// The signature of its data layout.
-        pub signature: i32,
-        /// Cores, as found.
-        pub cores: u32,
-    }
-
     /// A task as `pvm_tasks` shows it.
     pub struct TaskInfo {
         /// The task.
@@ -98,32 +89,6 @@ record! {
         pub name: Blob,
         /// Process id.
         pub pid: u32,
-    }
-
-    /// One line of `pvm_getmboxinfo`.
-    pub struct MailboxInfo {
-        /// The name.
-        pub name: Blob,
-        /// Index, owner and flags of each entry.
-        pub entries: Vec<MailboxEntry>,
-    }
-
-    /// One entry of a name.
-    pub struct MailboxEntry {
-        /// The index.
-        pub index: i32,
-        /// The owner, 0 for a persistent entry whose owner is gone.
-        pub owner: Tid,
-        /// The flags that it was put with.
-        pub flags: i32,
-    }
-
-    /// What became of one host name in an add or delete.
-    pub struct HostResult {
-        /// The host's id, or a code.
-        pub outcome: i32,
-        /// For people: what failed, where, and what to do; empty on success.
-        pub detail: String,
     }
 
     /// What a task is told when it enrols.
@@ -154,6 +119,8 @@ record! {
         pub lane: u32,
         /// For a lane: the sender. For a slab: the owner.
         pub owner: Tid,
+        /// For a lane: the receiver, or the host that it leads to.
+        pub to: Tid,
         /// For a lane: the receiver's inbox, which says that something waits.
         pub inbox: SegmentId,
         /// For a lane: where the receiver's doorbell is.
@@ -182,11 +149,16 @@ choice! {
             program: Blob,
             /// False for a console or a tool that `reset` shall spare.
             reset: bool,
+            /// `PVMEPID` of its environment, by which a tasker's child is known; 0 for none.
+            cookie: u32,
+            /// Its memory's: a task shares memory with others, so its order of bytes must be the host's.
+            layout: Layout,
         },
         /// A lane into the inbox of a task on this host: a ring of `cells` that the asker alone
-        /// fills. Asked again for the same task, the new lane continues the old one.
+        /// fills. Asked again for the same task, the new lane continues the old one. A lane to
+        /// another host (its id) lies in the inbox of this host's daemon.
         2 => OpenLane {
-            /// The receiver.
+            /// The receiver, or another host.
             to: Tid,
             /// Its size.
             cells: u32,
@@ -399,6 +371,57 @@ choice! {
         },
         /// What a command wants to know of the daemon itself: version, pids, address, counters.
         42 => DaemonStatus,
+        /// `pvm del --drain`: no new task is placed on these hosts, and each leaves the machine
+        /// when its last task has gone. Adding the host again takes it back.
+        43 => DrainHosts {
+            /// Their names.
+            hosts: Vec<Blob>,
+        },
+        /// What a host file says of hosts that are not added now: `&` lines and, under the name
+        /// `*`, the options of hosts that no line names. They count when such a host is added.
+        44 => KnowHosts {
+            /// The lines, as [`crate::hostfile::HostLine::to_line`] writes them.
+            lines: Vec<Blob>,
+        },
+        /// How busy this host is.
+        45 => Load,
+        /// Between hosts: to be answered once the host table has had this many changes here.
+        46 => Settled {
+            /// How many.
+            epoch: u64,
+        },
+        /// A message for a daemon, or with a tag of [`crate::plug`]: the daemons carry it. As
+        /// with every message nobody is told whether anybody wanted it.
+        80 => Post {
+            /// A daemon ([`Tid::NOTICE_SOURCE`]: the one of this host) or a task.
+            to: Tid,
+            /// The message.
+            message: Message,
+        },
+        /// A direct route to a task of another host, please. Answered at once; what comes of it
+        /// is told later by an unasked [`Reply::Route`] or [`Reply::NoRoute`].
+        60 => OpenRoute {
+            /// The other task.
+            to: Tid,
+        },
+        /// `PvmRoute`: whether others may have direct routes to the asker.
+        61 => SetRoute {
+            /// False with `PvmDontRoute`.
+            allowed: bool,
+        },
+        /// From a daemon to its parent: hand this, and the socket beside it, to a task.
+        62 => GiveRoute {
+            /// The task.
+            to: Tid,
+            /// Its end of the route.
+            route: Route,
+        },
+        /// The direct route to a task broke: its host is to send by the daemons what the asker
+        /// has not confirmed.
+        63 => RouteBroken {
+            /// The other task.
+            peer: Tid,
+        },
     }
 
     /// An answer.
@@ -472,7 +495,7 @@ choice! {
             /// The number.
             value: i32,
         },
-        /// Hosts added or deleted.
+        /// Hosts added, deleted or drained.
         14 => HostResults {
             /// One for each name.
             results: Vec<HostResult>,
@@ -527,20 +550,25 @@ choice! {
             /// The number of the command.
             number: u64,
         },
+        /// To [`Request::Load`].
+        43 => Load {
+            /// How busy it is.
+            load: HostLoad,
+        },
+        /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
+        60 => Route {
+            /// This end of it.
+            route: Route,
+        },
+        /// Unasked (its number is 0): there will be no direct route for now.
+        61 => NoRoute {
+            /// To which task.
+            peer: Tid,
+        },
     }
 }
 
 record! {
-    /// A group in a list.
-    pub struct GroupInfo {
-        /// Name.
-        pub name: Blob,
-        /// Its members by instance; 0 marks a hole.
-        pub members: Vec<Tid>,
-        /// Tasks that wait at its barrier.
-        pub waiting: u32,
-    }
-
     /// What the daemon tells about itself.
     pub struct DaemonStatus {
         /// NeoPVM's version.

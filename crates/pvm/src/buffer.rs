@@ -6,9 +6,13 @@
 
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
-use pvm_shm::lane::INLINE_MAX;
+use pvm_shm::lane::{INLINE_MAX, Room};
+use pvm_shm::slab::SlabView;
 use pvm_shm::{Payload, Slab};
-use pvm_wire::{Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Message, RunList, Tid};
+use pvm_wire::{
+    Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid,
+    foreign,
+};
 
 /// Where the bytes lie.
 #[derive(Debug)]
@@ -19,8 +23,17 @@ pub(crate) enum Store {
     Heap(Vec<u8>),
     /// In a slab of this task's.
     Slab(Slab),
-    /// As received.
-    Received(Payload),
+    /// In the sender's slab.
+    Received(SlabView),
+}
+
+impl From<Payload> for Store {
+    fn from(payload: Payload) -> Self {
+        match payload {
+            Payload::Inline { bytes, .. } => Self::Small(bytes),
+            Payload::Slab(view) => Self::Received(view),
+        }
+    }
 }
 
 /// The data of a store, without a run list behind them.
@@ -38,9 +51,15 @@ impl Bytes for Data<'_> {
             Store::Small(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
             Store::Heap(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
             Store::Slab(slab) => slab.read(offset, out),
-            Store::Received(payload) => payload.copy_to(offset, out),
+            Store::Received(view) => view.read(offset, out),
         }
     }
+}
+
+/// What a freed message leaves: memory to be given back.
+#[derive(Debug)]
+pub struct Remains {
+    _buffer: Buffer,
 }
 
 /// A message.
@@ -72,6 +91,39 @@ impl Buffer {
         }
     }
 
+    /// A place for a message that is to be received; has no memory of its own.
+    pub const fn vacant() -> Self {
+        Self {
+            envelope: Envelope::new(Tid::NONE, Tid::NONE, 0, 0),
+            encoding: Encoding::Default,
+            store: Store::Heap(Vec::new()),
+            size: 0,
+            runs: RunList::new(),
+            cursor: Cursor::new(),
+            in_place: Vec::new(),
+            sealed: false,
+        }
+    }
+
+    /// The message is done with; what is more than the memory of a small one is given out to be
+    /// dropped where no lock is held.
+    pub fn vacate(&mut self) -> Option<Remains> {
+        self.size = 0;
+        let plain = matches!(self.store, Store::Small(_)) && self.in_place.is_empty();
+        (!plain).then(|| Remains { _buffer: std::mem::replace(self, Self::vacant()) })
+    }
+
+    /// The memory of a small message, which is the next one's.
+    pub(crate) fn take_room(&mut self) -> Option<Box<Room>> {
+        if !matches!(self.store, Store::Small(_)) {
+            return None;
+        }
+        match std::mem::replace(&mut self.store, Store::Heap(Vec::new())) {
+            Store::Small(room) => Some(room),
+            _ => None,
+        }
+    }
+
     /// Empties it for another message. Memory of its own is used again.
     pub fn begin(&mut self, encoding: Encoding) {
         let Store::Small(bytes) = std::mem::replace(&mut self.store, Store::Heap(Vec::new()))
@@ -89,19 +141,35 @@ impl Buffer {
         self.sealed = false;
     }
 
+    /// Becomes a message as it arrived, made readable on this machine; false if its run list does not
+    /// fit its data.
+    #[inline]
+    pub(crate) fn fill(&mut self, mut envelope: Envelope, mut store: Store) -> bool {
+        let Some((mut size, mut runs)) = described(&envelope, &store) else { return false };
+        if envelope.layout != Layout::NATIVE {
+            let mut data = vec![0; size];
+            Data { store: &store, size }.copy_to(0, &mut data);
+            let Ok(data) = foreign::make_native(&mut envelope, &mut runs, data) else {
+                return false;
+            };
+            size = data.len();
+            store = Store::Heap(data);
+        }
+        self.envelope = envelope;
+        self.encoding = envelope.encoding;
+        self.store = store;
+        self.size = size;
+        self.runs = runs;
+        self.cursor = Cursor::new();
+        self.in_place.clear();
+        self.sealed = false;
+        true
+    }
+
     /// A message as it arrived; none if its run list does not fit its data.
     pub(crate) fn received(envelope: Envelope, store: Store) -> Option<Self> {
-        let (size, runs) = described(&envelope, &store)?;
-        Some(Self {
-            envelope,
-            encoding: envelope.encoding,
-            store,
-            size,
-            runs,
-            cursor: Cursor::new(),
-            in_place: Vec::new(),
-            sealed: false,
-        })
+        let mut buffer = Self::vacant();
+        buffer.fill(envelope, store).then_some(buffer)
     }
 
     /// How its items are encoded.
@@ -138,7 +206,7 @@ impl Buffer {
     /// False if the bytes lie in shared memory, which the child of a fork does not have: there
     /// such a buffer must be forgotten, not dropped.
     pub const fn is_private(&self) -> bool {
-        !matches!(self.store, Store::Slab(_) | Store::Received(Payload::Slab(_)))
+        !matches!(self.store, Store::Slab(_) | Store::Received(_))
     }
 
     /// Packs items of one kind that lie behind one another.
@@ -193,6 +261,13 @@ impl Buffer {
         self.pack(Kind::Byte, text_with_nul)
     }
 
+    /// Says of a raw message that everything in it is items of `kind`, as `pvm_psend` does: then
+    /// a machine of another layout can read it.
+    pub fn say_kind(&mut self, kind: Kind) {
+        self.runs = RunList::new();
+        self.runs.push(kind, self.size / kind.size());
+    }
+
     /// Notes items of an in-place message; they are read at each send.
     ///
     /// # Errors
@@ -208,9 +283,13 @@ impl Buffer {
     /// Reads items; the length of `out` says how many.
     ///
     /// # Errors
-    /// [`Code::NoData`] if there are fewer; then nothing is read.
+    /// [`Code::NoData`] if there are fewer; then nothing is read. [`Code::BadMsg`] for raw data of a machine
+    /// that lays such items out otherwise.
     #[inline]
     pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
+        if !foreign::can_read(&self.envelope, self.encoding, kind) {
+            return Err(Code::BadMsg);
+        }
         let data = Data { store: &self.store, size: self.size };
         let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
         self.cursor.read(body, kind, out)
@@ -251,8 +330,7 @@ impl Buffer {
             Store::Small(bytes) => bytes.as_ptr(),
             Store::Heap(bytes) => bytes.as_ptr(),
             Store::Slab(slab) => slab.address(0, self.size).cast_const(),
-            Store::Received(Payload::Inline { bytes, .. }) => bytes.as_ptr(),
-            Store::Received(Payload::Slab(view)) => view.address(),
+            Store::Received(view) => view.address(),
         };
         (address, self.size)
     }
@@ -400,6 +478,11 @@ impl Buffer {
         inner.envelope =
             Envelope::new(Tid::from_c_int(field(6)), Tid::from_c_int(field(7)), field(2), field(1));
         inner.envelope.wait_id = field(3);
+        if !encoding.has_runs() {
+            // Bytes are as they were on the machine that packed them.
+            let layout = u8::try_from(field(8)).ok().and_then(Layout::from_number);
+            inner.envelope.layout = layout.unwrap_or(Layout::NATIVE);
+        }
         Ok(inner)
     }
 
@@ -513,8 +596,7 @@ impl Buffer {
             }
             Store::Small(bytes) => Prepared::Bytes(&bytes[..size], list),
             Store::Heap(bytes) => Prepared::Bytes(&bytes[..size], list),
-            Store::Received(Payload::Inline { bytes, .. }) => Prepared::Bytes(&bytes[..size], list),
-            Store::Received(Payload::Slab(view)) => {
+            Store::Received(view) => {
                 let mut bytes = vec![0; size];
                 view.read(0, &mut bytes);
                 bytes.extend(list);
@@ -553,7 +635,8 @@ fn described(envelope: &Envelope, store: &Store) -> Option<(usize, RunList)> {
 /// Bytes of a waiting message as `pvm_bufinfo` counts them.
 pub(crate) fn reported_size(envelope: &Envelope, store: &Store) -> Option<usize> {
     let (size, runs) = described(envelope, store)?;
-    Some(if envelope.encoding.has_runs() { runs.xdr_size() } else { size })
+    let native = || foreign::native_size(envelope, &runs, size);
+    Some(if envelope.encoding.has_runs() { runs.xdr_size() } else { native() })
 }
 
 /// A message's body on its way.

@@ -10,7 +10,7 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketAddrUnix,
     SocketFlags, SocketType,
 };
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -29,6 +29,10 @@ pub(crate) struct Connection {
     descriptors: VecDeque<OwnedFd>,
     next: u32,
     replies: BTreeMap<u32, Reply>,
+    /// Questions whose answers nobody wants.
+    unwanted: BTreeSet<u32>,
+    /// What was told unasked, with the descriptors that came beside.
+    told: VecDeque<(Reply, Option<OwnedFd>)>,
     /// Answers came that somebody else may wait for.
     news: bool,
 }
@@ -46,6 +50,8 @@ impl Connection {
             descriptors: VecDeque::new(),
             next: 1,
             replies: BTreeMap::new(),
+            unwanted: BTreeSet::new(),
+            told: VecDeque::new(),
             news: false,
         })
     }
@@ -69,6 +75,18 @@ impl Connection {
             }
         }
         Ok(id)
+    }
+
+    /// Sends a request whose answer says nothing.
+    pub(crate) fn tell(&mut self, request: &Request) -> Result<(), Code> {
+        let id = self.send(request)?;
+        self.unwanted.insert(id);
+        Ok(())
+    }
+
+    /// What the host has told unasked.
+    pub(crate) fn take_told(&mut self) -> Option<(Reply, Option<OwnedFd>)> {
+        self.told.pop_front()
     }
 
     /// The answer to a request, if it is there.
@@ -114,8 +132,16 @@ impl Connection {
             self.frames.push(&bytes[..n]);
             while let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::SysErr)? {
                 let reply = Reply::from_bytes(payload).map_err(|_| Code::BadVersion)?;
-                self.replies.insert(id, reply);
-                self.news = true;
+                if id == 0 {
+                    // Descriptors come in the order of the frames that they belong to; those of
+                    // answers are taken at once by who asked.
+                    let waiting = self.replies.values().filter(|r| brings_descriptor(r)).count();
+                    let fd = brings_descriptor(&reply).then(|| self.descriptors.remove(waiting));
+                    self.told.push_back((reply, fd.flatten()));
+                } else if !self.unwanted.remove(&id) {
+                    self.replies.insert(id, reply);
+                    self.news = true;
+                }
             }
             if n < bytes.len() {
                 return Ok(());
@@ -155,6 +181,11 @@ impl Connection {
             _ => Err(Code::SysErr),
         }
     }
+}
+
+/// True for what comes with a descriptor.
+const fn brings_descriptor(reply: &Reply) -> bool {
+    matches!(reply, Reply::Welcome { .. } | Reply::Segment { .. } | Reply::Route { .. })
 }
 
 impl AsFd for Connection {

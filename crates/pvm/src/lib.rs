@@ -10,14 +10,20 @@
 mod buffer;
 mod connection;
 pub mod locate;
+mod order;
+mod plug;
+mod route;
 mod source;
+mod state;
 #[allow(unsafe_code, reason = "the one room that talks to the C library and to foreign memory")]
 pub mod sys;
 mod task;
 mod wait;
 
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Remains};
 pub use pvm_core::{MessageKey, Pattern};
+#[doc(hidden)]
+pub use route::stream::read_route;
 pub use sys::gate::{Gate, GateGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
 pub use task::{Members, Task, after_fork};

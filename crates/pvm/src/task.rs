@@ -1,21 +1,25 @@
 //! A process's membership in the machine.
 
-use crate::buffer::{self, Buffer, Prepared, Store};
+mod routes;
+
+use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
-use crate::sys::gate::{Gate, GateGuard};
+use crate::route::watch_too;
+use crate::state::State;
+use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
-use crate::{locate, source};
-use pvm_core::{Mailbox, MessageKey, Pattern};
+use crate::{locate, plug, source};
+use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Body, Inlet, Outbox, Payload, Slab};
+use pvm_shm::{Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
-use pvm_wire::{Blob, Code, Envelope, HostIndex, PROTOCOL_VERSION, Tid};
+use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -28,26 +32,6 @@ const ANSWER: Duration = Duration::from_secs(60);
 
 /// The task that buffers take their slabs from.
 static CURRENT: Leaked<Task> = Leaked::none();
-
-/// A message that waits: its bytes.
-type Waiting = Store;
-
-#[derive(Debug)]
-struct State {
-    connection: Connection,
-    outbox: Outbox,
-    inlet: Inlet,
-    arrivals: VecDeque<(Envelope, Payload)>,
-    mailbox: Mailbox<Waiting>,
-    home: HostIndex,
-    /// Something was put aside that another thread may wait for.
-    news: bool,
-    /// Messages sent to each task.
-    sequences: BTreeMap<Tid, u64>,
-    /// The last message from each task of another host. Daemons that were replaced may hand a
-    /// message on twice.
-    heard: BTreeMap<Tid, u64>,
-}
 
 /// The members of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,8 +75,8 @@ impl Task {
             .find_map(|path| Connection::open(path).ok())
             .ok_or(Code::SysErr)?;
         let program = Blob(program.to_vec());
-        let version = PROTOCOL_VERSION;
-        let hello = Request::Hello { version, role: Role::Task, program, reset };
+        let (version, cookie, layout) = (PROTOCOL_VERSION, plug::cookie(), Layout::NATIVE);
+        let hello = Request::Hello { version, role: Role::Task, program, reset, cookie, layout };
         let welcome = match connection.ask(&hello)? {
             Reply::Welcome { welcome } => welcome,
             Reply::Refused { code, .. } => return Err(code),
@@ -108,19 +92,16 @@ impl Task {
         let other_descriptors = [socket, outbox.bell().as_raw_fd()];
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
         inbox.start(&activity);
+        let inlet = Inlet::new(welcome.tid, inbox.clone());
         let task = Box::leak(Box::new(Self {
-            waiter: Waiter::new(inbox.clone(), activity, bell.as_raw_fd(), socket, cores),
-            state: Gate::new(State {
-                connection,
-                outbox,
-                inlet: Inlet::new(welcome.tid, inbox),
-                arrivals: VecDeque::new(),
-                mailbox: Mailbox::new(),
-                home: welcome.tid.host(),
-                news: false,
-                sequences: BTreeMap::new(),
-                heard: BTreeMap::new(),
-            }),
+            waiter: Waiter::new(
+                (inbox, inlet.watch().clone()),
+                activity,
+                bell.as_raw_fd(),
+                socket,
+                cores,
+            ),
+            state: Gate::new(State::new(welcome.tid, connection, outbox, inlet)),
             welcome,
             generation: AtomicU32::new(0),
             alive: AtomicBool::new(true),
@@ -138,6 +119,9 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone; the task has left all the same.
     pub fn leave(&self) -> Result<(), Code> {
+        if let Ok(mut state) = self.enter() {
+            state.end_routes();
+        }
         let left = self.request(&Request::Leave).map(|_| ());
         self.end();
         left
@@ -211,7 +195,7 @@ impl Task {
         let mut state = self.enter()?;
         // Messages that nobody asks for now would keep the inbox from ever being quiet, and the
         // wait for the answer from ever sleeping.
-        state.pull();
+        state.pull(self.is_alone());
         // What came before the end of the connection still counts.
         let received = state.connection.receive();
         match state.connection.take(id) {
@@ -219,6 +203,11 @@ impl Task {
             Some(reply) => Ok(Some(reply)),
             None => received.inspect_err(|_| self.lost()).map(|()| None),
         }
+    }
+
+    /// True if nobody but the calling thread waits for messages, now or meanwhile.
+    fn is_alone(&self) -> bool {
+        gate::is_alone() && !self.waiter.watched.load(Ordering::Relaxed)
     }
 
     fn live(&self) -> Result<&Self, Code> {
@@ -237,6 +226,9 @@ impl Task {
     /// # Errors
     /// [`Code::BadParam`] for what is no task, [`Code::NoMem`], [`Code::SysErr`].
     pub fn send(&self, buffer: &mut Buffer, to: Tid, tag: i32, context: i32) -> Result<(), Code> {
+        if plug::is_carried(to, tag) {
+            return self.request(&plug::post(buffer, (self.tid(), to), tag, context)?).map(drop);
+        }
         if !to.is_task() {
             return Err(Code::BadParam);
         }
@@ -278,8 +270,19 @@ impl Task {
         let (described, mut body) = buffer.prepare()?;
         let envelope = Envelope { src: self.tid(), tag, context, ..described };
         let mut state = self.enter()?;
+        let mut hosts: BTreeMap<HostIndex, Vec<Tid>> = BTreeMap::new();
         for &to in to.iter().filter(|to| **to != self.tid()) {
-            state.send(self.tid(), to, envelope, &mut body)?;
+            if to.host() == self.tid().host() {
+                state.send(to, envelope, &mut body)?;
+            } else {
+                hosts.entry(to.host()).or_default().push(to);
+            }
+        }
+        for (host, tasks) in hosts {
+            match tasks[..] {
+                [to] => state.send_abroad(to, envelope, &mut body)?,
+                _ => state.send_spread(host, &tasks, envelope, &mut body)?,
+            }
         }
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
@@ -296,14 +299,42 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
     pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
+        self.follow_routes(&mut state);
+        let alone = self.is_alone();
         let found = loop {
-            let Some((envelope, store)) = state.find(pattern) else { break None };
+            let Some((envelope, store)) = state.find(pattern, alone) else { break None };
             // A run list that lies makes a message that nobody can read: as if never sent.
             if let Some(buffer) = Buffer::received(envelope, store) {
                 break Some(buffer);
             }
         };
+        if found.is_none() {
+            state.nothing_found();
+            self.follow_routes(&mut state);
+        }
         self.rewatch(&mut state, found.is_none());
+        Ok(found)
+    }
+
+    /// The same into a buffer, whose memory is used again; false if nothing matches.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    #[inline]
+    pub fn receive_into(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
+        let mut state = self.live()?.enter()?;
+        self.follow_routes(&mut state);
+        let alone = self.is_alone();
+        if let Some(room) = buffer.take_room() {
+            state.inlet.give_back(room);
+        }
+        let found = loop {
+            let Some((envelope, store)) = state.find(pattern, alone) else { break false };
+            if buffer.fill(envelope, store) {
+                break true;
+            }
+        };
+        self.rewatch(&mut state, !found);
         Ok(found)
     }
 
@@ -314,7 +345,8 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn probe(&self, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
         let mut state = self.live()?.enter()?;
-        state.pull();
+        self.follow_routes(&mut state);
+        state.pull(self.is_alone());
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
             // A run list that lies has no size that anybody could read.
@@ -331,7 +363,8 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn pending(&self) -> Result<Vec<(MessageKey, Envelope)>, Code> {
         let mut state = self.live()?.enter()?;
-        state.pull();
+        self.follow_routes(&mut state);
+        state.pull(self.is_alone());
         let all = state.mailbox.all();
         self.rewatch(&mut state, true);
         Ok(all)
@@ -365,6 +398,7 @@ impl Task {
             Woken::Socket => {
                 let mut state = self.live()?.enter()?;
                 state.connection.receive().inspect_err(|_| self.lost())?;
+                self.follow_routes(&mut state);
                 Ok(true)
             }
         }
@@ -412,6 +446,10 @@ impl Task {
         epoll::add(&watch, &self.bell, data, epoll::EventFlags::IN)?;
         // Answers on the socket are read by those who ask; only its end concerns the program.
         epoll::add(&watch, sys::borrow(self.waiter.socket), data, epoll::EventFlags::RDHUP)?;
+        let routes = self.waiter.routes.load(Ordering::Acquire);
+        if routes >= 0 {
+            watch_too(&watch, routes);
+        }
         Ok(watch)
     }
 
@@ -427,7 +465,7 @@ impl Task {
         }
         self.waiter.quiet();
         let unseen = !state.mailbox.is_empty() && arrived > self.looked.load(Ordering::Relaxed);
-        if (unseen || !self.waiter.inbox.arm(&self.waiter.activity))
+        if (unseen || !self.waiter.arm())
             && let Ok(address) = SocketAddrUnix::new(self.welcome.doorbell.0.as_slice())
         {
             // A full doorbell is readable already.
@@ -500,76 +538,6 @@ impl Drop for Inside<'_> {
     }
 }
 
-impl State {
-    fn send(
-        &mut self,
-        me: Tid,
-        to: Tid,
-        mut envelope: Envelope,
-        body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
-        let sequence = self.sequences.entry(to).or_default();
-        *sequence += 1;
-        envelope.dst = to;
-        envelope.sequence = *sequence;
-        // A task of another host is reached through our daemon's inbox.
-        let next = if to.host() == me.host() { to } else { Tid::daemon(me.host()) };
-        let parts: [&[u8]; 2];
-        let body = match body {
-            Prepared::Bytes(data, list) => {
-                parts = [data, list];
-                Body::Bytes(&parts)
-            }
-            Prepared::Slab(slab) => Body::Slab(slab),
-            Prepared::Copy(slab) => Body::Slab(slab),
-        };
-        // A receiver that is gone is no error: PVM drops such messages silently.
-        self.outbox.send(&mut self.connection, next, &envelope, body).map(|_| ())
-    }
-
-    /// The earliest match, from the mailbox or the lanes.
-    fn find(&mut self, pattern: &Pattern) -> Option<(Envelope, Waiting)> {
-        if let Some(found) = self.mailbox.take(pattern) {
-            return Some(found);
-        }
-        self.poll();
-        let mut found = None;
-        while let Some((envelope, payload)) = self.arrivals.pop_front() {
-            if found.is_none() && pattern.matches(&envelope) {
-                found = Some((envelope, Store::Received(payload)));
-            } else {
-                self.news = true;
-                self.mailbox.insert(envelope, Store::Received(payload));
-            }
-        }
-        found
-    }
-
-    /// Takes what the lanes hold.
-    fn poll(&mut self) {
-        self.inlet.poll(&mut self.connection, &mut self.arrivals);
-        let (home, heard) = (self.home, &mut self.heard);
-        self.arrivals.retain(|(envelope, _)| {
-            if envelope.src.host() == home || !envelope.src.is_task() {
-                return true;
-            }
-            let last = heard.entry(envelope.src).or_default();
-            let fresh = envelope.sequence > *last;
-            *last = envelope.sequence.max(*last);
-            fresh
-        });
-    }
-
-    /// Puts all that has arrived into the mailbox.
-    fn pull(&mut self) {
-        self.poll();
-        self.news |= !self.arrivals.is_empty();
-        for (envelope, payload) in self.arrivals.drain(..) {
-            self.mailbox.insert(envelope, Store::Received(payload));
-        }
-    }
-}
-
 /// `PvmMboxWaitForInfo`
 const WAIT_FOR_INFO: i32 = 32;
 
@@ -603,7 +571,8 @@ pub fn after_fork() {
         CURRENT.clear(task);
         let watch = task.watch.get().map(AsRawFd::as_raw_fd);
         let descriptors = task.other_descriptors.iter().copied();
-        for fd in descriptors.chain([task.bell.as_raw_fd()]).chain(watch) {
+        let routes = Some(task.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
+        for fd in descriptors.chain([task.bell.as_raw_fd()]).chain(watch).chain(routes) {
             sys::close(fd);
         }
     }

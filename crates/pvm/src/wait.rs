@@ -8,10 +8,12 @@
 use crate::sys;
 use pvm_shm::activity::Activity;
 use pvm_shm::inbox::Inbox;
+use pvm_shm::watch::Watch;
 use pvm_wire::Code;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::os::fd::RawFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,10 @@ use std::time::{Duration, Instant};
 const SPIN: Duration = Duration::from_micros(100);
 /// Looks between two looks at the clock.
 const LOOKS: u32 = 64;
+/// The same where messages also come over sockets: a look there is a call into the kernel, and a
+/// sleeper is woken by the network as quickly as it could look.
+const ROUTED_SPIN: Duration = Duration::from_micros(20);
+const ROUTED_LOOKS: u32 = 16;
 /// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
 const YIELDS: u32 = 16;
 /// Threads that wait while another one sleeps on the doorbell look again this often, in case
@@ -70,6 +76,7 @@ pub struct WaitToken(pub(crate) u32);
 #[derive(Debug)]
 pub(crate) struct Waiter {
     pub(crate) inbox: Inbox,
+    watch: Arc<Watch>,
     pub(crate) activity: Activity,
     pub(crate) bell: RawFd,
     pub(crate) socket: RawFd,
@@ -80,6 +87,8 @@ pub(crate) struct Waiter {
     others: AtomicI32,
     /// `pvm_getfds` was called: the doorbell belongs to the program as well.
     pub(crate) watched: AtomicBool,
+    /// Readable when something came by a direct route; -1 while there is none.
+    pub(crate) routes: AtomicI32,
 }
 
 /// Why a wait ended.
@@ -94,8 +103,8 @@ pub(crate) enum Woken {
 }
 
 impl Waiter {
-    pub(crate) const fn new(
-        inbox: Inbox,
+    pub(crate) fn new(
+        (inbox, watch): (Inbox, Arc<Watch>),
         activity: Activity,
         bell: RawFd,
         socket: RawFd,
@@ -103,6 +112,7 @@ impl Waiter {
     ) -> Self {
         Self {
             inbox,
+            watch,
             activity,
             bell,
             socket,
@@ -110,6 +120,7 @@ impl Waiter {
             sleeper: AtomicU32::new(0),
             others: AtomicI32::new(0),
             watched: AtomicBool::new(false),
+            routes: AtomicI32::new(-1),
         }
     }
 
@@ -120,9 +131,15 @@ impl Waiter {
         token: WaitToken,
         deadline: Deadline,
     ) -> Result<Woken, Code> {
-        let arrived =
-            || self.inbox.header().has_pending() || generation.load(Ordering::Acquire) != token.0;
-        if arrived() || self.spin(&arrived, deadline) {
+        let spun = self.watch.look(|has_come| {
+            let arrived = || {
+                has_come()
+                    || self.inbox.header().has_pending()
+                    || generation.load(Ordering::Acquire) != token.0
+            };
+            arrived() || self.spin(&arrived, deadline)
+        });
+        if spun {
             return Ok(Woken::Look);
         }
         if deadline.passed() {
@@ -159,25 +176,40 @@ impl Waiter {
     fn spin(&self, arrived: &dyn Fn() -> bool, deadline: Deadline) -> bool {
         // The clock costs more than a look: a quick answer comes without it.
         let mut start = None;
+        let routed = self.routes.load(Ordering::Relaxed) >= 0;
+        let (looks, longest) = if routed { (ROUTED_LOOKS, ROUTED_SPIN) } else { (LOOKS, SPIN) };
         while self.activity.count() <= self.cores {
-            for _ in 0..LOOKS {
+            for _ in 0..looks {
                 if arrived() {
                     return true;
                 }
                 std::hint::spin_loop();
             }
+            if self.has_routed() {
+                return true;
+            }
             let now = Instant::now();
-            if now - *start.get_or_insert(now) > SPIN || deadline.passed() {
+            if now - *start.get_or_insert(now) > longest || deadline.passed() {
                 return false;
             }
         }
         for _ in 0..YIELDS {
             rustix::thread::sched_yield();
-            if arrived() {
+            if arrived() || self.has_routed() {
                 return true;
             }
         }
         false
+    }
+
+    /// True when something came by a direct route.
+    fn has_routed(&self) -> bool {
+        let routes = self.routes.load(Ordering::Relaxed);
+        if routes < 0 {
+            return false;
+        }
+        let mut fds = [PollFd::from_borrowed_fd(sys::borrow(routes), PollFlags::IN)];
+        poll(&mut fds, Some(&sys::timespec(Duration::ZERO))).is_ok_and(|ready| ready > 0)
     }
 
     fn wait_for_sleeper(
@@ -203,7 +235,7 @@ impl Waiter {
         generation: &AtomicU32,
         token: WaitToken,
     ) -> Result<Woken, Code> {
-        if !self.inbox.arm(&self.activity) {
+        if !self.arm() {
             return Ok(Woken::Look);
         }
         if generation.load(Ordering::SeqCst) != token.0 {
@@ -211,9 +243,15 @@ impl Waiter {
             return Ok(Woken::Look);
         }
         let timeout = deadline.left().map(sys::timespec);
+        let routes = self.routes.load(Ordering::Acquire);
         let mut fds = [
             PollFd::from_borrowed_fd(sys::borrow(self.bell), PollFlags::IN),
             PollFd::from_borrowed_fd(sys::borrow(self.socket), PollFlags::IN),
+            // Without routes the socket a second time: the list has a fixed length.
+            PollFd::from_borrowed_fd(
+                sys::borrow(if routes < 0 { self.socket } else { routes }),
+                PollFlags::IN,
+            ),
         ];
         let polled = poll(&mut fds, timeout.as_ref());
         self.inbox.disarm(&self.activity);
@@ -229,6 +267,12 @@ impl Waiter {
             Err(Errno::INTR) => Ok(Woken::Look),
             Err(_) => Err(Code::SysErr),
         }
+    }
+
+    /// From now on whoever sends rings; false if something has come already.
+    pub(crate) fn arm(&self) -> bool {
+        // What came through a watched ring is seen now; what comes later marks the inbox.
+        !self.watch.rest() && self.inbox.arm(&self.activity)
     }
 
     /// Takes the rings off the doorbell.

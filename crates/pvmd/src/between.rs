@@ -54,6 +54,20 @@ choice! {
 }
 
 record! {
+    /// The machine that a host is to join.
+    pub struct Invited {
+        /// Where its inviter may be reached.
+        pub addresses: Vec<String>,
+        /// The fingerprint of the key that answers there.
+        pub fingerprint: Blob,
+        /// The inviter is on this computer.
+        pub local: bool,
+        /// Where hosts are reached that cannot be called, or empty.
+        pub via: String,
+        /// Seconds until this host ends if it is not let in; 0 for the usual time.
+        pub patience: u32,
+    }
+
     /// What a daemon is started with.
     pub struct Begin {
         /// The parent.
@@ -64,10 +78,10 @@ record! {
         pub name: String,
         /// The host's folder.
         pub folder: Blob,
-        /// The address of the machine to join; empty for a first host.
-        pub join_address: String,
-        /// The fingerprint of the key that answers there.
-        pub join_fingerprint: Blob,
+        /// What a host file says of this host.
+        pub options: String,
+        /// The machine to join; none for a first host.
+        pub join: Option<Invited>,
         /// Processes of tasks, which end if the parent dies.
         pub processes: Vec<(Tid, u32)>,
         /// Nanoseconds from the zero of the monotonic clock to 1970, read once.

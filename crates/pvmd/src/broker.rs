@@ -5,12 +5,16 @@
 use anyhow::{Context as _, Result, bail};
 use pvm_shm::Broker;
 use pvm_wire::request::{Reply, Request, Role, Segment, SegmentId};
-use pvm_wire::{Blob, Code, FrameBuffer, PROTOCOL_VERSION, Wire as _, write_frame};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use pvm_wire::route::Route;
+use pvm_wire::{Blob, Code, FrameBuffer, Layout, PROTOCOL_VERSION, Tid, Wire as _, write_frame};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
 use std::collections::VecDeque;
-use std::io::{IoSliceMut, Write as _};
+use std::io::{IoSlice, IoSliceMut, Write as _};
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 /// The daemon's end of the socket.
@@ -36,8 +40,28 @@ impl ParentBroker {
             role: Role::Task,
             program: Blob::from("pvmd"),
             reset: false,
+            cookie: 0,
+            layout: Layout::NATIVE,
         };
         self.segment(&request).map_err(|code| anyhow::anyhow!("no inbox for the daemon: {code}"))
+    }
+
+    /// Has the parent hand a task its end of a direct route.
+    pub(crate) fn give_route(&mut self, to: Tid, route: Route, socket: OwnedFd) -> Result<()> {
+        self.last = self.last.wrapping_add(1);
+        let mut out = Vec::new();
+        write_frame(&mut out, self.last, &Request::GiveRoute { to, route });
+        let fds = [socket.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        assert!(control.push(SendAncillaryMessage::ScmRights(&fds)), "there is room for one");
+        let flags = SendFlags::NOSIGNAL;
+        let sent = rustix::net::sendmsg(&self.socket, &[IoSlice::new(&out)], &mut control, flags)?;
+        self.socket.write_all(&out[sent..])?;
+        match self.reply()? {
+            Reply::Done => Ok(()),
+            _ => bail!("the task is gone"),
+        }
     }
 
     fn segment(&mut self, request: &Request) -> Result<(Segment, OwnedFd), Code> {
@@ -50,11 +74,16 @@ impl ParentBroker {
         }
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Reply> {
+    /// Asks and waits for the answer.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Reply> {
         self.last = self.last.wrapping_add(1);
         let mut out = Vec::new();
         write_frame(&mut out, self.last, request);
         self.socket.write_all(&out)?;
+        self.reply()
+    }
+
+    fn reply(&mut self) -> Result<Reply> {
         loop {
             if let Some((id, payload)) = self.frames.next_frame()? {
                 if id != self.last {

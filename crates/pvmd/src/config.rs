@@ -11,8 +11,22 @@ use std::path::{Path, PathBuf};
 pub(crate) enum Mode {
     /// A host's parent process.
     Parent(ParentOptions),
+    /// Starts a host's parent process, tells its answer, and ends.
+    Front(Vec<String>, Front),
     /// A host's daemon, started by its parent with its sockets as standard input and output.
     Daemon,
+    /// Tells which stages of adding this host (a line of a host file) succeed.
+    Doctor {
+        /// The line.
+        line: String,
+        /// As one line of JSON.
+        json: bool,
+    },
+    /// Tells which of these addresses can be reached from here, and whether a daemon of the
+    /// machine with this name runs here.
+    Reach(Vec<String>, Option<String>),
+    /// Asks the daemon with this socket to add the hosts of a file.
+    Populate(PathBuf, PathBuf),
     /// Print the version.
     Version,
     /// Print the usage.
@@ -28,54 +42,142 @@ pub(crate) struct ParentOptions {
     pub(crate) join: Option<Join>,
     /// Name of the host, if not the computer's.
     pub(crate) name: Option<String>,
+    /// Words of a host file that concern this host.
+    pub(crate) options: String,
+    /// Hosts to add when the machine has begun.
+    pub(crate) hostfile: Option<PathBuf>,
 }
 
 /// Where a new host finds its machine. Nothing here is secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Join {
-    /// The daemon that asked for the new host.
-    pub(crate) address: SocketAddr,
+    /// Where the daemon that asked for the new host may be reached.
+    pub(crate) addresses: Vec<String>,
     /// The fingerprint of its key.
     pub(crate) fingerprint: Vec<u8>,
+    /// It is on this computer.
+    pub(crate) local: bool,
+    /// The new daemon may be one of several here.
+    pub(crate) again: bool,
+    /// Where it reaches hosts that it cannot call.
+    pub(crate) via: Option<SocketAddr>,
+    /// Seconds until it ends if it is not let in; 0 for the usual time.
+    pub(crate) patience: u32,
+}
+
+/// What the process that ssh starts needs to know itself.
+#[derive(Debug, Default)]
+pub(crate) struct Front {
+    /// The inviter's protocol.
+    pub(crate) protocol: Option<u16>,
+    /// The machine's name.
+    pub(crate) vmid: Option<String>,
+    /// Where the inviter may be reached.
+    pub(crate) addresses: Vec<String>,
+    /// There may be a daemon here already.
+    pub(crate) again: bool,
 }
 
 /// The usage, as `pvmd --help` prints it.
 pub(crate) const USAGE: &str = "\
-usage: pvmd [--bound] [--name=NAME]
-       pvmd --join=ADDRESS:PORT --fingerprint=HEX [--name=NAME]
+usage: pvmd [--bound] [--name NAME] [--options WORDS] [[--hostfile] FILE]
+       pvmd --join ADDRESS:PORT[,...] --fingerprint HEX [--name NAME] [--options WORDS]
+       pvmd --doctor HOST-LINE [--json]
 
 Starts the daemon of this host and prints the path of its socket when it is ready.
-  --bound    end when standard input reaches its end
-  --name     the name of this host in the machine
-  --join     become a host of the machine whose daemon listens there
-Environment: PVM_VMID PVM_TMP PVM_ROOT PVM_ARCH";
+  --bound     end when standard input reaches its end
+  --name      the name of this host in the machine
+  --options   what a host file says of this host: ep= wd= sp= bx= ip=
+  --hostfile  add the hosts of this file
+  --join      become a host of the machine whose daemon listens there: prints a line that
+              begins with neopvm-host-1, and goes on in the background
+  --doctor    try the stages of adding a host, and name the first that fails
+Environment: PVM_VMID PVM_TMP PVM_ROOT PVM_ARCH PVM_RSH";
 
 /// Reads the arguments, the program's name left out.
 pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
-    let mut options = ParentOptions::default();
-    let (mut address, mut fingerprint) = (None, None);
+    let mut words = Vec::new();
     for arg in args {
-        let text = arg.to_str().context("an argument is not text")?;
-        let (name, value) = text.split_once('=').map_or((text, None), |(n, v)| (n, Some(v)));
-        match (name, value) {
-            ("--daemon", None) => return Ok(Mode::Daemon),
-            ("--version" | "-V", None) => return Ok(Mode::Version),
-            ("--help" | "-h", None) => return Ok(Mode::Help),
-            ("--bound", None) => options.bound = true,
-            ("--name", Some(name)) => options.name = Some(name.to_owned()),
-            ("--join", Some(at)) => address = Some(at.parse().context("--join: no address")?),
-            ("--fingerprint", Some(hex)) => {
-                fingerprint = Some(from_hex(hex).context("--fingerprint: no such thing")?);
+        words.push(arg.to_str().context("an argument is not text")?.to_owned());
+    }
+    let mut options = ParentOptions::default();
+    let mut front = Front::default();
+    let (mut addresses, mut fingerprint) = (None, None);
+    let (mut local, mut again, mut foreground) = (false, false, false);
+    let (mut doctor, mut json, mut socket) = (None, false, None);
+    let (mut via, mut patience) = (None, 0);
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let flag = match word.as_str() {
+            "--bound" => Some(&mut options.bound),
+            "--local" => Some(&mut local),
+            "--again" => Some(&mut again),
+            "--foreground" => Some(&mut foreground),
+            "--json" => Some(&mut json),
+            _ => None,
+        };
+        if let Some(flag) = flag {
+            *flag = true;
+            continue;
+        }
+        let (name, value) = word.split_once('=').map_or((&**word, None), |(n, v)| (n, Some(v)));
+        let mut value = || {
+            let value = value.map(str::to_owned).or_else(|| rest.next().cloned());
+            value.with_context(|| format!("{name}: nothing behind it\n{USAGE}"))
+        };
+        match name {
+            "--daemon" => return Ok(Mode::Daemon),
+            "--version" | "-V" => return Ok(Mode::Version),
+            "--help" | "-h" => return Ok(Mode::Help),
+            "--name" => options.name = Some(value()?),
+            "--options" => options.options = value()?,
+            "--hostfile" => options.hostfile = Some(value()?.into()),
+            "--join" => addresses = Some(addresses_in(&value()?)?),
+            "--fingerprint" => {
+                let bytes = from_hex(&value()?).filter(|bytes| !bytes.is_empty());
+                fingerprint = Some(bytes.context("--fingerprint: no such thing")?);
             }
-            _ => bail!("unknown argument {text}\n{USAGE}"),
+            "--protocol" => front.protocol = Some(value()?.parse().context("--protocol")?),
+            "--via" => via = Some(value()?.parse().context("--via")?),
+            "--patience" => patience = value()?.parse().context("--patience")?,
+            "--populate" => socket = Some(value()?),
+            "--vmid" => front.vmid = Some(checked_vmid(value()?.into())?),
+            "--doctor" => doctor = Some(value()?),
+            "--reach" => return Ok(Mode::Reach(addresses_in(&value()?)?, front.vmid)),
+            file if !file.starts_with('-') => options.hostfile = Some(word.into()),
+            // As PVM's own daemon has it; there is no debug mask here.
+            short if short.starts_with("-n") => options.name = Some(short[2..].to_owned()),
+            short if short.starts_with("-d") => {}
+            _ => bail!("unknown argument {word}\n{USAGE}"),
         }
     }
-    options.join = match (address, fingerprint) {
-        (Some(address), Some(fingerprint)) => Some(Join { address, fingerprint }),
+    if let Some(line) = doctor {
+        return Ok(Mode::Doctor { line, json });
+    }
+    if let (Some(socket), Some(file)) = (socket, &options.hostfile) {
+        return Ok(Mode::Populate(socket.into(), file.clone()));
+    }
+    options.join = match (addresses, fingerprint) {
+        (Some(addresses), Some(fingerprint)) => {
+            front.addresses.clone_from(&addresses);
+            front.again = again;
+            Some(Join { addresses, fingerprint, local, again: again || local, via, patience })
+        }
+        (None, None) if local => bail!("--local goes with --join"),
         (None, None) => None,
         _ => bail!("--join and --fingerprint go together"),
     };
-    Ok(Mode::Parent(options))
+    Ok(match &options.join {
+        Some(join) if !join.local && !foreground => Mode::Front(words, front),
+        _ => Mode::Parent(options),
+    })
+}
+
+fn addresses_in(list: &str) -> Result<Vec<String>> {
+    let parsed = list.split(',').map(|at| at.parse::<SocketAddr>());
+    let parsed: Result<Vec<_>, _> = parsed.collect();
+    let parsed = parsed.with_context(|| format!("{list}: no list of ADDRESS:PORT"))?;
+    Ok(parsed.iter().map(ToString::to_string).collect())
 }
 
 /// The places and names that the environment decides.
@@ -139,8 +241,20 @@ fn checked_vmid(vmid: OsString) -> Result<String> {
     }
 }
 
+/// PVM's name for this kind of computer, which is also a folder in users' search paths. As PVM 3.4.6 says on
+/// i386, x86-64, s390x and 32-bit ARM; where it says LINUX64 for another processor we do not, as those
+/// programs cannot run on x86-64.
 const fn default_arch() -> &'static str {
-    if cfg!(target_arch = "aarch64") { "LINUXAARCH64" } else { "LINUX64" }
+    match std::env::consts::ARCH.as_bytes() {
+        b"x86" => "LINUX",
+        b"s390x" => "LINUXS390",
+        b"arm" => "LINUXARM",
+        b"mips" | b"mips64" => "LINUXMIPS",
+        b"aarch64" => "LINUXAARCH64",
+        b"powerpc64" => "LINUXPPC64",
+        b"powerpc" => "LINUXPPC",
+        _ => "LINUX64",
+    }
 }
 
 /// Lower-case hexadecimal digits.
@@ -165,18 +279,39 @@ mod tests {
     }
 
     #[test]
-    fn a_join_needs_an_address_and_a_fingerprint() {
+    fn a_join_needs_addresses_and_a_fingerprint() {
         assert!(parse(&["--join=127.0.0.1:1"]).is_err());
         assert!(parse(&["--join=nowhere", "--fingerprint=00"]).is_err());
-        let mode = parse(&["--join=127.0.0.1:1", "--fingerprint=00ff"]).unwrap();
-        let Mode::Parent(options) = mode else { panic!("not a parent") };
-        assert_eq!(options.join.unwrap().fingerprint, [0, 255]);
+        assert!(parse(&["--join", "127.0.0.1:1", "--fingerprint"]).is_err());
+        let words = ["--join", "127.0.0.1:1,[::1]:2", "--fingerprint=00ff", "--foreground"];
+        let Mode::Parent(options) = parse(&words).unwrap() else { panic!("not a parent") };
+        let join = options.join.unwrap();
+        assert_eq!(join.fingerprint, [0, 255]);
+        assert_eq!(join.addresses, ["127.0.0.1:1", "[::1]:2"]);
+    }
+
+    #[test]
+    fn a_host_that_joins_from_elsewhere_is_started_by_a_process_that_ends() {
+        let words = ["--join=10.0.0.1:1", "--fingerprint=00", "--protocol=7", "--vmid=mine"];
+        let Mode::Front(args, front) = parse(&words).unwrap() else { panic!("no front") };
+        assert_eq!((args.len(), front.protocol, front.vmid.as_deref()), (4, Some(7), Some("mine")));
+        let local = ["--join=127.0.0.1:1", "--fingerprint=00", "--local"];
+        assert!(matches!(parse(&local), Ok(Mode::Parent(_))));
+        assert!(parse(&["--vmid=../x", "--join=10.0.0.1:1", "--fingerprint=00"]).is_err());
+    }
+
+    #[test]
+    fn the_forms_of_pvms_own_daemon_are_understood() {
+        let Mode::Parent(options) = parse(&["-d0", "-nthud", "hosts"]).unwrap() else { panic!() };
+        assert_eq!(options.name.as_deref(), Some("thud"));
+        assert_eq!(options.hostfile, Some("hosts".into()));
     }
 
     #[test]
     fn what_is_no_argument_is_refused() {
         assert!(parse(&["--bound=1"]).is_err());
-        assert!(parse(&["hostfile"]).is_err());
+        assert!(parse(&["--nonsense"]).is_err());
+        assert!(parse(&["-x"]).is_err());
         assert_eq!(from_hex("0g"), None);
         assert_eq!(from_hex(&to_hex(&[1, 171])), Some(vec![1, 171]));
     }

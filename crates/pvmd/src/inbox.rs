@@ -4,11 +4,12 @@
 use crate::broker::ParentBroker;
 use anyhow::{Context as _, Result};
 use pvm_shm::inbox::Inbox as Segment;
-use pvm_shm::inlet::Arrival;
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Body, Inlet, Outbox, Sent, Slab};
-use pvm_wire::{Code, Envelope, Tid};
-use std::collections::VecDeque;
+use pvm_shm::transit::{LaneNumber, Parcel};
+use pvm_shm::{Body, Outbox, Sent, Slab, Transit};
+use pvm_wire::route::Route;
+use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::net::UnixDatagram;
@@ -17,15 +18,14 @@ use tokio::net::UnixDatagram;
 #[derive(Debug)]
 pub(crate) struct Inbox {
     broker: ParentBroker,
-    inlet: Inlet,
+    transit: Transit,
     outbox: Outbox,
     bell: UnixDatagram,
-    arrivals: VecDeque<Arrival>,
 }
 
 impl Inbox {
-    /// Asks the parent for the inbox of `me` and binds its doorbell.
-    pub(crate) fn open(mut broker: ParentBroker, me: Tid) -> Result<Self> {
+    /// Asks the parent for the daemon's inbox and binds its doorbell.
+    pub(crate) fn open(mut broker: ParentBroker) -> Result<Self> {
         let (segment, fd) = broker.inbox()?;
         let mapping = Mapping::new(&fd, usize::try_from(segment.size)?, true)?;
         let path = Path::new(std::str::from_utf8(&segment.doorbell.0)?);
@@ -33,28 +33,58 @@ impl Inbox {
         let _ = std::fs::remove_file(path);
         let bell = UnixDatagram::bind(path).context("the daemon's doorbell")?;
         let outbox = Outbox::new(&mut broker)?;
-        let inlet = Inlet::new(me, Segment::new(Arc::new(mapping)));
-        inlet.inbox().start(outbox.activity());
+        let transit = Transit::new(Segment::new(Arc::new(mapping)));
+        transit.inbox().start(outbox.activity());
         // A daemon before this one may have died asleep, or with lanes in its hands.
-        inlet.inbox().disarm(outbox.activity());
-        inlet.inbox().header().put_back(u64::MAX);
-        Ok(Self { broker, inlet, outbox, bell, arrivals: VecDeque::new() })
+        transit.inbox().disarm(outbox.activity());
+        Ok(Self { broker, transit, outbox, bell })
     }
 
-    /// What tasks have sent since the last time.
-    pub(crate) fn arrivals(&mut self) -> impl Iterator<Item = Arrival> {
-        self.inlet.poll(&mut self.broker, &mut self.arrivals);
-        self.arrivals.drain(..)
+    /// The lanes that have something new, and the hosts that they lead to.
+    pub(crate) fn poll(&mut self) -> Vec<(LaneNumber, HostIndex)> {
+        let mut lanes = Vec::new();
+        self.transit.poll(&mut self.broker, &mut lanes);
+        lanes
+    }
+
+    /// The next message of a lane, to be confirmed when it is safe at the other host.
+    pub(crate) fn next(&mut self, lane: LaneNumber) -> Option<Parcel> {
+        self.transit.next(&mut self.broker, lane)
+    }
+
+    /// The oldest message of a lane, dropped by now, is safe.
+    pub(crate) fn confirm(&mut self, lane: LaneNumber) {
+        self.transit.confirm(&mut self.broker, lane);
+    }
+
+    /// The host that a lane leads to is gone.
+    pub(crate) fn discard(&mut self, lane: LaneNumber) {
+        self.transit.discard(&mut self.broker, lane);
+    }
+
+    /// The direct routes of a task are no more, or that to one task: the lanes to be read.
+    pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>) -> Vec<(LaneNumber, HostIndex)> {
+        self.transit.release(&mut self.broker, sender, to)
+    }
+
+    /// Hands a task its end of a direct route.
+    pub(crate) fn give_route(&mut self, to: Tid, route: Route, socket: OwnedFd) -> Result<()> {
+        self.broker.give_route(to, route, socket)
+    }
+
+    /// The lanes of a task to a host.
+    pub(crate) fn lanes_of(&mut self, sender: Tid, host: HostIndex) -> Vec<LaneNumber> {
+        self.transit.lanes_of(&mut self.broker, sender, host)
     }
 
     /// About to wait; false if something has come meanwhile.
     pub(crate) fn arm(&self) -> bool {
-        self.inlet.inbox().arm(self.outbox.activity())
+        self.transit.inbox().arm(self.outbox.activity())
     }
 
     /// Done with waiting.
     pub(crate) fn disarm(&self) {
-        self.inlet.inbox().disarm(self.outbox.activity());
+        self.transit.inbox().disarm(self.outbox.activity());
     }
 
     /// Waits for the bell. Can be given up at any time.

@@ -4,20 +4,32 @@
 //! and is a *newcomer* there until the machine has given it a place.
 
 pub(crate) mod connection;
+pub(crate) mod dial;
+mod direct;
+mod door;
 pub(crate) mod frames;
 mod incoming;
+mod outgoing;
 mod peer;
-mod session;
+mod routes;
+mod socket;
+mod traffic;
 
+use crate::addresses;
 use crate::inbox::Inbox;
 use crate::link::connection::{Connection, LinkEvent, Wiring};
+use crate::link::dial::Way;
+use crate::link::door::Relays;
 use crate::link::frames::LinkFrame;
+use crate::link::incoming::Nonsense;
 use crate::link::peer::Peer;
+use crate::link::routes::{End, Routes};
+use crate::link::traffic::Traffic;
 use crate::tls::{Fingerprint, Identity, Known};
 use anyhow::Result;
 use pvm_core::io::News;
 use pvm_wire::peer::{HostFacts, PeerMessage};
-use pvm_wire::{HostIndex, PROTOCOL_VERSION};
+use pvm_wire::{HostIndex, PROTOCOL_VERSION, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,7 +42,10 @@ const DEAD_TIME: Duration = Duration::from_secs(5);
 /// The same for a host to which this daemon never had a link: it may still be starting.
 const START_TIME: Duration = Duration::from_secs(10);
 /// A host that has lost all others ends after this time.
-const ALONE_TIME: Duration = Duration::from_secs(30);
+pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
+
+/// A host whose key the others refuse is no member any more, and ends after this time.
+const REFUSED_TIME: Duration = Duration::from_secs(5);
 
 /// How long a host that was taken out is called, to be told so.
 const TELL_TIME: Duration = Duration::from_secs(120);
@@ -64,7 +79,7 @@ enum Owner {
     /// Somebody that this daemon started and that has no place yet; its hello, if it came.
     Newcomer(Connection, Fingerprint, Option<Box<LinkFrame>>),
     /// The machine that this daemon is about to join; its place, once it said hello.
-    Machine(Connection, HostIndex, u64),
+    Machine(Connection, HostIndex),
 }
 
 /// The place of this host.
@@ -82,7 +97,6 @@ pub(crate) struct Links {
     identity: Identity,
     known: Known,
     wiring: Arc<Wiring>,
-    incarnation: u64,
     place: Option<Place>,
     hosts: Vec<(HostIndex, HostFacts)>,
     peers: BTreeMap<HostIndex, Peer>,
@@ -92,10 +106,24 @@ pub(crate) struct Links {
     /// told once they have called.
     newcomers: BTreeMap<Fingerprint, Option<News>>,
     /// Where the machine is that this daemon was started to join, and the key there.
-    machine: Option<(SocketAddr, Fingerprint)>,
+    machine: Option<(Vec<Way>, Fingerprint)>,
+    /// Hands on to every other host, where this one may not be able to call them.
+    relay: Option<SocketAddr>,
+    /// Whom this daemon hands on to.
+    relays: Relays,
+    /// The near ends of tunnels, by the keys of the hosts at the far ends.
+    tunnels: BTreeMap<Fingerprint, SocketAddr>,
+    /// Since when others refuse this host's key, and nobody accepts it.
+    refused_since: Option<Instant>,
     /// This daemon joined a machine: alone it is of no use.
     joined: bool,
     alone_since: Option<Instant>,
+    /// How long it may be.
+    patience: Duration,
+    /// What tasks have sent to other hosts.
+    traffic: Traffic,
+    /// Direct routes that are being made.
+    routes: Routes,
     /// Keys of hosts that were taken out: they are told so when they call or are called.
     removed: BTreeMap<Fingerprint, AbortHandle>,
     /// What they are told besides: see [`pvm_core::Machine::era`].
@@ -104,20 +132,26 @@ pub(crate) struct Links {
 
 impl Links {
     /// No links yet.
-    pub(crate) fn new(identity: Identity, wiring: Arc<Wiring>, incarnation: u64) -> Self {
+    pub(crate) fn new(identity: Identity, wiring: Arc<Wiring>) -> Self {
         Self {
             identity,
             known: Known::default(),
             wiring,
-            incarnation,
             place: None,
             hosts: Vec::new(),
             peers: BTreeMap::new(),
             owners: BTreeMap::new(),
             newcomers: BTreeMap::new(),
             machine: None,
+            relay: None,
+            relays: Relays::default(),
+            tunnels: BTreeMap::new(),
+            refused_since: None,
             joined: false,
             alone_since: None,
+            patience: ALONE_TIME,
+            traffic: Traffic::default(),
+            routes: Routes::default(),
             removed: BTreeMap::new(),
             era: 0,
         }
@@ -125,29 +159,66 @@ impl Links {
 
     /// Lets known hosts connect.
     pub(crate) fn listen(&self, listener: TcpListener) -> Result<()> {
-        self.wiring.listen(listener, self.identity.server(&self.known)?);
+        let own = self.identity.fingerprint().clone();
+        let server = self.identity.server(&self.known)?;
+        self.wiring.listen(listener, server, (own, self.relays.clone()));
         Ok(())
     }
 
     /// Calls the machine that this host is to join.
-    pub(crate) fn join(&mut self, address: SocketAddr, key: Fingerprint) {
+    pub(crate) fn join(&mut self, addresses: &[String], key: Fingerprint, patience: Duration) {
         self.joined = true;
+        self.patience = patience;
         self.alone_since = Some(Instant::now());
-        self.machine = Some((address, key));
+        self.machine = Some((self.ways(addresses), key));
         self.call_machine();
     }
 
+    /// Other hosts may be out of reach but for what is handed on there.
+    pub(crate) const fn set_relay(&mut self, relay: SocketAddr) {
+        self.relay = Some(relay);
+    }
+
+    fn ways(&self, candidates: &[String]) -> Vec<Way> {
+        ways(candidates, self.relay)
+    }
+
+    /// The near end of the tunnel to the host with this key; none: there is no tunnel any more.
+    pub(crate) fn set_tunnel(&mut self, key: &Fingerprint, near: Option<SocketAddr>) {
+        match near {
+            Some(near) => drop(self.tunnels.insert(key.clone(), near)),
+            None => drop(self.tunnels.remove(key)),
+        }
+        self.update_relays();
+    }
+
+    /// Hosts behind tunnels reach all others through this one, and the others them.
+    fn update_relays(&self) {
+        if self.tunnels.is_empty() {
+            return self.relays.set(BTreeMap::new());
+        }
+        let own = addresses::of_interfaces();
+        let direct = self.hosts.iter().map(|(_, facts)| {
+            let ways = addresses::in_order(&facts.addresses, &own);
+            let ways = ways.into_iter().filter(|way| !way.relay).map(|way| way.at);
+            (facts.key.0.clone(), ways.collect())
+        });
+        let tunnels = self.tunnels.iter().map(|(key, near)| (key.clone(), vec![*near]));
+        self.relays.set(direct.chain(tunnels).collect());
+    }
+
     fn call_machine(&self) {
-        if let Some((address, key)) = &self.machine
+        if let Some((ways, key)) = &self.machine
             && let Ok(config) = self.identity.client(key)
         {
-            self.wiring.call(*address, config, None);
+            self.wiring.call(ways.clone(), key.clone(), config, None);
         }
     }
 
     /// This host's place is known.
     pub(crate) fn set_place(&mut self, place: Place) {
         self.place = Some(place);
+        self.patience = ALONE_TIME;
         self.joined |= place.host != place.first;
     }
 
@@ -164,18 +235,28 @@ impl Links {
         self.hosts = hosts;
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
         self.part(&members);
-        self.peers.retain(|host, _| members.contains(host));
+        self.traffic.members_are(&members);
+        for (_, mut peer) in self.peers.extract_if(.., |host, _| !members.contains(host)) {
+            // The last thing that it is told is that it is no member any more.
+            peer.pump(None);
+            self.traffic.give_up(peer.streams.lanes());
+        }
         self.owners.retain(|_, owner| !matches!(owner, Owner::Peer(h) if !members.contains(h)));
         let now = Instant::now();
         let mut turns = Vec::new();
         for (host, facts) in self.hosts.clone() {
-            let known = self.peers.get(&host).is_some_and(|peer| peer.facts.key == facts.key);
-            if host != place.host && !known {
+            if let Some(peer) = self.peers.get_mut(&host).filter(|p| p.facts.key == facts.key) {
+                peer.learn(facts);
+            } else if host != place.host {
+                if let Some(peer) = self.peers.remove(&host) {
+                    self.traffic.give_up(peer.streams.lanes());
+                }
                 self.peers.insert(host, Peer::new(facts.clone(), now));
                 turns.extend(self.admit(host, &facts.key.0));
             }
         }
         self.update_known();
+        self.update_relays();
         self.call_missing();
         if self.joined && self.peers.is_empty() {
             self.alone_since = Some(now);
@@ -186,12 +267,11 @@ impl Links {
     /// Hosts that are no members any more: they may live and not know.
     fn part(&mut self, members: &BTreeSet<HostIndex>) {
         for (_, peer) in self.peers.iter().filter(|(host, _)| !members.contains(host)) {
-            let (key, address) = (peer.facts.key.0.clone(), peer.facts.address.parse());
-            let config = self.identity.client(&key);
-            if let (Ok(address), Ok(config), false) = (address, config, peer.ended) {
-                let calling = self.wiring.call(address, config, None);
-                let calling = give_up_after(calling, TELL_TIME);
-                self.removed.insert(key, calling);
+            let key = peer.facts.key.0.clone();
+            if let (Ok(config), false) = (self.identity.client(&key), peer.ended) {
+                let ways = self.ways(&peer.facts.addresses);
+                let calling = self.wiring.call(ways, key.clone(), config, None);
+                self.removed.insert(key, give_up_after(calling, TELL_TIME));
             }
         }
     }
@@ -199,6 +279,13 @@ impl Links {
     /// How often somebody of this machine went on alone.
     pub(crate) const fn set_era(&mut self, era: u64) {
         self.era = era;
+    }
+
+    /// A daemon that was started is waited for no longer.
+    pub(crate) fn give_up(&mut self, key: &Fingerprint) {
+        self.newcomers.remove(key);
+        self.owners.retain(|_, owner| !matches!(owner, Owner::Newcomer(_, k, _) if k == key));
+        self.update_known();
     }
 
     fn update_known(&self) {
@@ -210,13 +297,14 @@ impl Links {
     /// Calls the hosts that wait for it.
     fn call_missing(&mut self) {
         let Some(place) = self.place else { return };
+        let relay = self.relay;
         for (host, peer) in self.peers.range_mut(..place.host) {
             if peer.connection.is_some() || peer.calling.is_some() {
                 continue;
             }
-            let Ok(address) = peer.facts.address.parse() else { continue };
-            if let Ok(config) = self.identity.client(&peer.facts.key.0) {
-                peer.calling = Some(self.wiring.call(address, config, Some(*host)));
+            let (ways, key) = (ways(&peer.facts.addresses, relay), peer.facts.key.0.clone());
+            if let Ok(config) = self.identity.client(&key) {
+                peer.calling = Some(self.wiring.call(ways, key, config, Some(*host)));
             }
         }
     }
@@ -243,14 +331,27 @@ impl Links {
         }
     }
 
-    /// Hands on what tasks here have sent to tasks of other hosts.
-    pub(crate) fn forward(&mut self, inbox: &mut Inbox) {
-        for (envelope, payload) in inbox.arrivals() {
-            // To a host that is gone, as to a task that is gone: dropped.
-            if let Some(peer) = self.peers.get_mut(&envelope.dst.host()) {
-                peer.forward(envelope, payload);
-            }
-        }
+    /// Hands on what tasks here have sent to tasks of other hosts, and what machines say.
+    pub(crate) fn forward(&mut self, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+        let Some(inbox) = inbox else {
+            self.peers.values_mut().for_each(|peer| peer.pump(None));
+            return Vec::new();
+        };
+        self.traffic.sort(inbox, &mut self.peers);
+        self.peers.values_mut().for_each(|peer| peer.pump(Some(&mut *inbox)));
+        let drained = self.traffic.take_drained(inbox, &mut self.peers);
+        let news = |(tid, host)| Turn::News(News::Drained { tid, host });
+        drained.into_iter().map(news).collect()
+    }
+
+    /// To be told when all that a task has sent to a host is there.
+    pub(crate) fn drain(&mut self, tid: Tid, host: HostIndex) {
+        self.traffic.drain(tid, host);
+    }
+
+    /// True when everything that tasks here have sent to tasks of other hosts is safe there.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.peers.values().all(Peer::is_flushed)
     }
 
     /// Something happened on a connection.
@@ -260,16 +361,72 @@ impl Links {
                 self.up(connection, fingerprint, called)
             }
             LinkEvent::Frame { id, frame } => self.frame(id, frame, inbox),
-            LinkEvent::Room { id } => {
-                if let Some(Owner::Peer(host)) = self.owners.get(&id)
-                    && let Some(peer) = self.peers.get_mut(host)
-                {
-                    peer.pump();
+            // The next round sends more.
+            LinkEvent::Room => Vec::new(),
+            LinkEvent::Down { id } => self.down(id),
+            LinkEvent::Direct(made) => self.direct_made(made, inbox),
+            LinkEvent::Refused => {
+                let member = self.place.is_some() && !self.peers.values().any(Peer::is_up);
+                if member && self.refused_since.is_none() {
+                    self.refused_since = Some(Instant::now());
                 }
                 Vec::new()
             }
-            LinkEvent::Down { id } => self.down(id),
         }
+    }
+
+    /// The machines have agreed on a direct route.
+    pub(crate) fn route(&mut self, (local, peer): (Tid, Tid), inbox: &mut Inbox) -> Vec<Turn> {
+        let now = Instant::now();
+        let (end, new) = self.routes.agree((local, peer), now);
+        if let Some(end) = end {
+            return give(inbox, (local, peer), end);
+        }
+        let Some(place) = self.place.filter(|place| new && place.host > peer.host()) else {
+            return Vec::new();
+        };
+        debug_assert_ne!(place.host, peer.host());
+        let facts = self.peers.get(&peer.host()).map(|peer| &peer.facts);
+        let called = facts.and_then(|facts| {
+            let to = (self.ways(&facts.addresses), facts.key.0.clone());
+            Some((to, self.identity.direct_client(&facts.key.0).ok()?))
+        });
+        match called {
+            Some((to, config)) => {
+                self.wiring.call_direct(to, config, (local, peer));
+                Vec::new()
+            }
+            None => self.no_route((local, peer)),
+        }
+    }
+
+    fn no_route(&mut self, (local, peer): (Tid, Tid)) -> Vec<Turn> {
+        if self.routes.give_up((local, peer)) {
+            vec![Turn::News(News::NoRoute { local, peer })]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn direct_made(&mut self, made: direct::Made, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+        let pair = (made.local, made.peer);
+        let owner = self.peers.get(&pair.1.host()).map(|peer| &peer.facts.key.0);
+        // Who called speaks for the tasks of its own host only.
+        if made.key.is_some() && made.key.as_ref() != owner {
+            return vec![Turn::News(News::BadPeer)];
+        }
+        if made.route.is_none() {
+            return self.no_route(pair);
+        }
+        match (self.routes.made(made, Instant::now()), inbox) {
+            (Some(end), Some(inbox)) => give(inbox, pair, end),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A task is gone, or its route to one task broke: what was not confirmed goes by the link.
+    pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>, inbox: &mut Inbox) {
+        self.traffic.add(inbox.release(sender, to));
     }
 
     fn up(
@@ -285,14 +442,14 @@ impl Links {
                 let ready = self.newcomers.get_mut(&key).and_then(Option::take);
                 let id = connection.id;
                 let me = self.place.map_or(HostIndex(0), |place| place.host);
-                connection.send(&hello(me, self.incarnation, (0, 0)));
+                connection.send(&hello(me));
                 self.owners.insert(id, Owner::Newcomer(connection, key, None));
                 ready.into_iter().map(Turn::News).collect()
             }
             None if called.is_none() && self.joined && self.place.is_none() => {
-                connection.send(&hello(HostIndex(0), self.incarnation, (0, 0)));
+                connection.send(&hello(HostIndex(0)));
                 let id = connection.id;
-                self.owners.insert(id, Owner::Machine(connection, HostIndex(0), 0));
+                self.owners.insert(id, Owner::Machine(connection, HostIndex(0)));
                 Vec::new()
             }
             None if self.removed.contains_key(&key) => {
@@ -309,13 +466,12 @@ impl Links {
     fn attach(&mut self, host: HostIndex, connection: Connection) -> Vec<Turn> {
         let turns = self.detach(host);
         let me = self.place.map_or(HostIndex(0), |place| place.host);
-        let progress = self.peers.get(&host).map(Peer::progress);
-        let Some((peer, progress)) = self.peers.get_mut(&host).zip(progress) else { return turns };
+        let Some(peer) = self.peers.get_mut(&host) else { return turns };
         if let Some(calling) = peer.calling.take() {
             calling.abort();
         }
         self.owners.insert(connection.id, Owner::Peer(host));
-        connection.send(&hello(me, self.incarnation, progress));
+        connection.send(&hello(me));
         peer.connection = Some((connection, false));
         turns
     }
@@ -354,15 +510,15 @@ impl Links {
                 *hello = Some(Box::new(frame));
                 Vec::new()
             }
-            Some(Owner::Machine(_, host, incarnation)) => match frame {
-                LinkFrame::Hello { host: theirs, incarnation: number, .. } => {
-                    (*host, *incarnation) = (theirs, number);
+            Some(Owner::Machine(_, host)) => match frame {
+                LinkFrame::Hello { host: theirs, .. } => {
+                    *host = theirs;
                     Vec::new()
                 }
                 LinkFrame::Goodbye => {
                     // The machine ended before it let this host in.
                     self.machine = None;
-                    self.alone_since = Some(Instant::now() - ALONE_TIME);
+                    self.alone_since = Some(Instant::now() - self.patience);
                     Vec::new()
                 }
                 LinkFrame::Admitted { host: mine, first, hosts } => {
@@ -408,29 +564,17 @@ impl Links {
                 Ok(Some(message)) => return vec![Turn::News(News::Said { host, message })],
                 Err(error) => Err(error),
             },
-            LinkFrame::Delivered { through } => {
-                peer.confirm(through);
-                Ok(())
-            }
-            LinkFrame::Begin { sequence, envelope } => match inbox {
-                Some(inbox) => peer.begin(inbox, way, (sequence, envelope)),
+            frame => match inbox {
+                Some(inbox) => message_frame(peer, inbox, way, frame),
                 None => return self.bad(id),
             },
-            LinkFrame::More { bytes } => match inbox {
-                Some(inbox) => peer.more(inbox, &bytes.0),
-                None => return self.bad(id),
-            },
-            LinkFrame::Admitted { .. } => return self.bad(id),
         };
         if result.is_err() { self.bad(id) } else { Vec::new() }
     }
 
     /// A peer said hello: it may have been away, or be new and not know its place.
     fn greet(&mut self, id: u64, host: HostIndex, hello: &LinkFrame) -> Option<Turn> {
-        let LinkFrame::Hello { version, host: theirs, incarnation, known, delivered } = hello
-        else {
-            return None;
-        };
+        let LinkFrame::Hello { version, host: theirs } = hello else { return None };
         let place = self.place?;
         let peer = self.peers.get_mut(&host)?;
         let (connection, greeted) = peer.connection.as_mut()?;
@@ -446,9 +590,8 @@ impl Links {
             return None;
         }
         *greeted = true;
-        peer.resume(*incarnation, (*known == self.incarnation).then_some(*delivered));
-        peer.pump();
-        self.alone_since = None;
+        peer.resume();
+        (self.alone_since, self.refused_since) = (None, None);
         Some(Turn::News(News::LinkUp { host }))
     }
 
@@ -458,12 +601,11 @@ impl Links {
         let Some(id) = self.owners.iter().find(|(_, o)| machine(o)).map(|(id, _)| *id) else {
             return Vec::new();
         };
-        let Some(Owner::Machine(connection, _, incarnation)) = self.owners.remove(&id) else {
+        let Some(Owner::Machine(connection, _)) = self.owners.remove(&id) else {
             return Vec::new();
         };
         let mut turns = self.attach(by, connection);
-        let hello = hello(by, incarnation, (0, 0));
-        turns.extend(self.greet(id, by, &hello));
+        turns.extend(self.greet(id, by, &hello(by)));
         turns
     }
 
@@ -476,14 +618,26 @@ impl Links {
     /// When a host that has no link counts as dead.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let alone = self.alone_since.filter(|_| self.place.is_none());
-        let alone = alone.map(|since| since + ALONE_TIME);
-        self.peers.values().filter_map(deadline).chain(alone).min()
+        let alone = alone.map(|since| since + self.patience);
+        let refused = self.refused_since.map(|since| since + REFUSED_TIME);
+        let rests = self.peers.values().filter_map(|peer| peer.streams.next_deadline());
+        self.peers
+            .values()
+            .filter_map(deadline)
+            .chain(alone)
+            .chain(refused)
+            .chain(rests)
+            .chain(self.routes.next_deadline())
+            .min()
     }
 
     /// Hosts without a link for too long.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Vec<Turn> {
-        let mut turns = Vec::new();
+        let overdue = self.routes.overdue(now).into_iter();
+        let no_route = |(local, peer)| Turn::News(News::NoRoute { local, peer });
+        let mut turns: Vec<Turn> = overdue.map(no_route).collect();
         for (host, peer) in &mut self.peers {
+            peer.streams.handle_timeout(now);
             if deadline(peer).is_some_and(|deadline| deadline <= now) {
                 peer.dead = true;
                 turns.push(Turn::News(News::HostDead { host: *host }));
@@ -498,8 +652,10 @@ impl Links {
 
     /// True where this host joined a machine and has lost it.
     pub(crate) fn is_lost(&self, now: Instant) -> bool {
+        let refused = self.refused_since.is_some_and(|since| since + REFUSED_TIME <= now);
         // With a place it is the machine's matter.
-        self.place.is_none() && self.alone_since.is_some_and(|since| since + ALONE_TIME <= now)
+        let alone = self.alone_since.filter(|_| self.place.is_none());
+        refused || alone.is_some_and(|since| since + self.patience <= now)
     }
 
     /// Tells everybody that this host ends, behind what the machine has said.
@@ -507,7 +663,7 @@ impl Links {
         for peer in self.peers.values_mut() {
             let until = Instant::now() + GOODBYE_TIME;
             while peer.has_unsaid() && Instant::now() < until {
-                peer.pump();
+                peer.pump(None);
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
             if let Some((connection, _)) = peer.connection.take() {
@@ -532,8 +688,46 @@ fn give_up_after(what: AbortHandle, time: Duration) -> AbortHandle {
     what
 }
 
-fn hello(host: HostIndex, incarnation: u64, (known, delivered): (u64, u64)) -> LinkFrame {
-    LinkFrame::Hello { version: PROTOCOL_VERSION, host, incarnation, known, delivered }
+/// The ways to a host, the relay last.
+fn ways(candidates: &[String], relay: Option<SocketAddr>) -> Vec<Way> {
+    let direct = addresses::in_order(candidates, &addresses::of_interfaces());
+    direct.into_iter().chain(relay.map(|at| Way { at, relay: true })).collect()
+}
+
+const fn hello(host: HostIndex) -> LinkFrame {
+    LinkFrame::Hello { version: PROTOCOL_VERSION, host }
+}
+
+/// Hands a task its end of a route.
+fn give(inbox: &mut Inbox, (local, peer): (Tid, Tid), (socket, route): End) -> Vec<Turn> {
+    if inbox.give_route(local, route, socket).is_ok() {
+        return Vec::new();
+    }
+    vec![Turn::News(News::NoRoute { local, peer })]
+}
+
+/// A peer says something about messages between tasks.
+fn message_frame(
+    peer: &mut Peer,
+    inbox: &mut Inbox,
+    way: (HostIndex, HostIndex),
+    frame: LinkFrame,
+) -> Result<(), Nonsense> {
+    match frame {
+        LinkFrame::Begin { stream, envelope, receivers, bytes } => {
+            peer.begin(inbox, way, stream, (envelope, receivers, &bytes.0))
+        }
+        LinkFrame::More { stream, bytes } => peer.more(inbox, stream, &bytes.0),
+        LinkFrame::Delivered { stream, count } => {
+            peer.confirm(inbox, stream, count);
+            Ok(())
+        }
+        LinkFrame::Again { stream } => {
+            peer.streams.again(stream, Instant::now());
+            Ok(())
+        }
+        _ => Err(Nonsense::Bytes),
+    }
 }
 
 fn deadline(peer: &Peer) -> Option<Instant> {

@@ -4,6 +4,7 @@
 //! the same binary again as its *daemon*. Read [`parent`] for what owns tasks and segments,
 //! [`shell`] for what runs the machine and its links; [`between`] is what they say to each other.
 
+mod addresses;
 mod between;
 mod broker;
 mod clock;
@@ -15,6 +16,7 @@ mod link;
 mod local;
 mod log;
 mod parent;
+mod ports;
 mod processes;
 mod runtime_dir;
 mod shell;
@@ -27,7 +29,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let result = config::arguments(std::env::args_os().skip(1)).and_then(|mode| match mode {
-        Mode::Parent(options) => run_parent(&options),
+        Mode::Parent(options) => run_parent(options),
+        Mode::Front(words, front) => launch::front::run(&words, &front),
+        Mode::Doctor { line, json } => launch::doctor::run(&line, json),
+        Mode::Reach(told, vmid) => launch::reach::run(&told, vmid.as_deref()).map(|()| true),
+        Mode::Populate(socket, file) => launch::populate::run(&socket, &file),
         Mode::Daemon => shell::start::run().map(|()| true),
         Mode::Version => {
             println!("{}", env!("CARGO_PKG_VERSION"));
@@ -48,11 +54,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn run_parent(options: &ParentOptions) -> anyhow::Result<bool> {
+fn run_parent(mut options: ParentOptions) -> anyhow::Result<bool> {
     let silenced = std::env::var_os("PVM_ALLOW_ROOT").is_some();
     if rustix::process::getuid().is_root() && !silenced && options.join.is_none() {
         eprintln!("pvmd: running as root, and so will its tasks (PVM_ALLOW_ROOT=1 silences this)");
     }
     let places = Places::from_environment()?;
-    Ok(Parent::new(options, &places)?.run()?)
+    if let Some(path) = &options.hostfile {
+        let file = launch::populate::read(path)?;
+        let computer = rustix::system::uname();
+        let computer = computer.nodename().to_bytes();
+        let short = computer.split(|byte| *byte == b'.').next().unwrap_or(computer);
+        let name = options.name.as_ref().map_or(computer, |name| name.as_bytes());
+        let told = launch::populate::own_options(&file, &[name, computer, short]);
+        options.options = format!("{} {told}", options.options);
+    }
+    Ok(Parent::new(&options, &places)?.run()?)
 }

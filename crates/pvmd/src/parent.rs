@@ -21,6 +21,7 @@ pub(crate) mod stream;
 mod supervision;
 pub(crate) mod tasks;
 
+use crate::config::Join;
 use crate::launch::child::Surroundings;
 use crate::log::Log;
 use crate::parent::connections::Connections;
@@ -37,6 +38,9 @@ use pvm_wire::Tid;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The parent.
@@ -79,8 +83,12 @@ pub(crate) struct Parent {
     scratch: Vec<u8>,
     /// Name of the host from the command line, or empty.
     name: String,
-    /// Address and fingerprint of the machine to join.
-    join: Option<(String, Vec<u8>)>,
+    /// What a host file says of this host.
+    options: String,
+    /// Hosts to add once the machine has begun.
+    hostfile: Option<PathBuf>,
+    /// The machine to join.
+    join: Option<Join>,
     /// From the monotonic clock to the time of day, read once: tasks see no clock that jumps.
     clock: u64,
     printed: bool,
@@ -163,10 +171,23 @@ impl Parent {
         let socket = self.folder.socket();
         let line = if line.is_empty() { socket.display().to_string() } else { line.to_owned() };
         println!("{line}");
+        self.populate();
         self.log.line(&format!("ready {}", socket.display()));
         let _ = rustix::stdio::dup2_stdout(&self.around.null);
         if let Some(file) = self.log.file() {
             let _ = rustix::stdio::dup2_stderr(file);
+        }
+    }
+
+    /// Adds the hosts of the host file, if there is one.
+    fn populate(&mut self) {
+        let Some(file) = &self.hostfile else { return };
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("pvmd").arg("--populate").arg(self.folder.socket()).arg("--hostfile");
+        // Its end is noticed like that of any child.
+        let started = command.arg(file).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+        if let Err(error) = started {
+            self.log.line(&format!("{}: not read: {error}", file.display()));
         }
     }
 }

@@ -8,6 +8,7 @@
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -49,6 +50,27 @@ pub(crate) enum DirError {
     },
 }
 
+/// Which of the numbers a host takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seat {
+    /// The first host of a machine.
+    First,
+    /// A host that joins from elsewhere: the only one of its machine here, unless it starts more.
+    Guest,
+    /// One more host on the computer of another one.
+    Further,
+}
+
+impl Seat {
+    const fn places(self) -> std::ops::RangeInclusive<u16> {
+        match self {
+            Self::First => 1..=1,
+            Self::Guest => 2..=2,
+            Self::Further => 2..=HOSTS_MAX,
+        }
+    }
+}
+
 /// The folder, locked as long as this lives.
 #[derive(Debug)]
 pub(crate) struct RuntimeDir {
@@ -58,18 +80,17 @@ pub(crate) struct RuntimeDir {
 }
 
 impl RuntimeDir {
-    /// Takes folder 1 of machine `vmid` (a first host), or the lowest free one (one that joins).
-    pub(crate) fn take(temporary: &Path, vmid: &str, first: bool) -> Result<Self, DirError> {
-        let user = temporary.join(format!("neopvm-{}", rustix::process::getuid().as_raw()));
+    /// Takes the lowest free folder of machine `vmid` that fits.
+    pub(crate) fn take(temporary: &Path, vmid: &str, seat: Seat) -> Result<Self, DirError> {
+        let user = user_folder(temporary);
         let machine = user.join(vmid);
-        let places = if first { 1..=1 } else { 2..=HOSTS_MAX };
-        for place in places {
+        for place in seat.places() {
             let path = machine.join(place.to_string());
             if path.as_os_str().len() > PATH_BYTES_MAX {
                 return Err(DirError::TooLong(path));
             }
             match Self::take_one(&[&user, &machine, &path]) {
-                Err(DirError::Running(_)) if !first => {}
+                Err(DirError::Running(_)) if seat == Seat::Further => {}
                 other => return other,
             }
         }
@@ -120,6 +141,17 @@ impl RuntimeDir {
         }
         Err(DirError::Unsafe { path, what: "comes and goes" })
     }
+}
+
+fn user_folder(temporary: &Path) -> PathBuf {
+    temporary.join(format!("neopvm-{}", rustix::process::getuid().as_raw()))
+}
+
+/// The socket of a daemon of machine `vmid` that runs here, if one does.
+pub(crate) fn running(temporary: &Path, vmid: &str) -> Option<PathBuf> {
+    let places = std::fs::read_dir(user_folder(temporary).join(vmid)).ok()?;
+    let mut sockets = places.flatten().map(|place| place.path().join("pvmd.sock"));
+    sockets.find(|socket| UnixStream::connect(socket).is_ok())
 }
 
 /// Removes the folder and those above it that are empty then.
@@ -222,7 +254,7 @@ mod tests {
     #[test]
     fn an_orphan_does_not_clean_the_folder_of_a_new_owner() {
         let place = Place::new("orphan");
-        let owner = RuntimeDir::take(&place.0, "vm", true).unwrap();
+        let owner = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
         let path = owner.path().to_path_buf();
         remove_orphan(&path);
         assert!(path.join("bell").is_dir());
@@ -234,23 +266,36 @@ mod tests {
     #[test]
     fn a_second_first_host_is_refused_and_a_joining_one_gets_the_next_place() {
         let place = Place::new("second");
-        let first = RuntimeDir::take(&place.0, "vm", true).unwrap();
-        assert!(matches!(RuntimeDir::take(&place.0, "vm", true), Err(DirError::Running(_))));
-        let second = RuntimeDir::take(&place.0, "vm", false).unwrap();
-        let third = RuntimeDir::take(&place.0, "vm", false).unwrap();
+        let first = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
+        assert!(matches!(RuntimeDir::take(&place.0, "vm", Seat::First), Err(DirError::Running(_))));
+        let second = RuntimeDir::take(&place.0, "vm", Seat::Further).unwrap();
+        let third = RuntimeDir::take(&place.0, "vm", Seat::Further).unwrap();
         assert!(first.path().ends_with("vm/1"));
         assert!(second.path().ends_with("vm/2") && third.path().ends_with("vm/3"));
-        assert!(RuntimeDir::take(&place.0, "other", true).is_ok());
+        assert!(RuntimeDir::take(&place.0, "other", Seat::First).is_ok());
+        let guest = RuntimeDir::take(&place.0, "vm", Seat::Guest);
+        assert!(matches!(guest, Err(DirError::Running(_))));
+    }
+
+    #[test]
+    fn a_running_daemon_is_found_by_its_socket_and_a_dead_one_is_not() {
+        let place = Place::new("running");
+        let guest = RuntimeDir::take(&place.0, "vm", Seat::Guest).unwrap();
+        let listener = std::os::unix::net::UnixListener::bind(guest.socket()).unwrap();
+        assert_eq!(running(&place.0, "vm"), Some(guest.socket()));
+        assert_eq!(running(&place.0, "other"), None);
+        drop(listener);
+        assert_eq!(running(&place.0, "vm"), None);
     }
 
     #[test]
     fn what_a_dead_owner_left_is_cleaned() {
         let place = Place::new("stale");
-        let first = RuntimeDir::take(&place.0, "vm", true).unwrap();
+        let first = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
         std::fs::write(first.socket(), "").unwrap();
         std::fs::write(first.bells().join("t40001"), "").unwrap();
         drop(first);
-        let first = RuntimeDir::take(&place.0, "vm", true).unwrap();
+        let first = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
         assert!(!first.socket().exists() && !first.bells().join("t40001").exists());
         remove(first.path());
         assert!(!place.user().exists());
@@ -262,13 +307,13 @@ mod tests {
         let elsewhere = place.0.join("elsewhere");
         std::fs::create_dir(&elsewhere).unwrap();
         symlink(&elsewhere, place.user()).unwrap();
-        let refused = RuntimeDir::take(&place.0, "vm", true);
+        let refused = RuntimeDir::take(&place.0, "vm", Seat::First);
         assert!(matches!(refused, Err(DirError::Unsafe { what: "not a folder", .. })));
         std::fs::remove_file(place.user()).unwrap();
 
         std::fs::create_dir(place.user()).unwrap();
         std::fs::set_permissions(place.user(), PermissionsExt::from_mode(0o755)).unwrap();
-        let refused = RuntimeDir::take(&place.0, "vm", true);
+        let refused = RuntimeDir::take(&place.0, "vm", Seat::First);
         assert!(matches!(refused, Err(DirError::Unsafe { what: "open to others", .. })));
     }
 
@@ -276,7 +321,7 @@ mod tests {
     fn a_path_that_fits_no_socket_is_named() {
         let place = Place::new("long");
         let vmid = "v".repeat(100);
-        let refused = RuntimeDir::take(&place.0, &vmid, true);
+        let refused = RuntimeDir::take(&place.0, &vmid, Seat::First);
         assert!(matches!(refused, Err(DirError::TooLong(_))));
     }
 }

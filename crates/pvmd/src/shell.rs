@@ -4,19 +4,25 @@
 //! comes out goes to the parent in one frame, then acts are done. Whatever must survive this
 //! process is a record that the parent keeps.
 
+mod hosting;
+mod joining;
 mod own_records;
 pub(crate) mod start;
+mod tunnels;
 mod uplink;
 
+use crate::addresses;
 use crate::between::{Down, Up};
 use crate::broker::ParentBroker;
 use crate::clock;
 use crate::inbox::Inbox;
+use crate::launch::tunnel::Tunnel;
 use crate::link::connection::LinkEvent;
 use crate::link::{Links, Turn};
-use crate::local;
+use crate::ports::Ports;
 use crate::processes;
 use crate::runtime_dir;
+use crate::shell::joining::{Joining, Started};
 use crate::shell::own_records::OwnRecords;
 use crate::shell::uplink::Uplink;
 use anyhow::Result;
@@ -24,17 +30,16 @@ use pvm_core::Machine;
 use pvm_core::io::{Act, Effect, Event, Input, News, Output};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::Reply;
-use pvm_wire::{Blob, Code, Tid};
+use pvm_wire::{Code, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 const SIGKILL: i32 = 9;
-
-/// A daemon that was asked for, or why there is none.
-type Started = (u64, Result<HostFacts>);
+/// What links tell is taken in so many pieces before something is done about it.
+const EVENTS_AT_ONCE: usize = 32;
 
 /// The daemon.
 struct Shell {
@@ -42,14 +47,21 @@ struct Shell {
     links: Links,
     link_events: mpsc::Receiver<LinkEvent>,
     starts: (mpsc::Sender<Started>, mpsc::Receiver<Started>),
+    /// Hosts that were asked for here, by their tickets.
+    joining: BTreeMap<u64, Joining>,
+    /// To hosts that only ssh reaches.
+    tunnels: Vec<Tunnel>,
     /// There once this host has a place.
     placed: Option<Placed>,
     facts: HostFacts,
+    ports: Ports,
     begin: Basics,
     /// Processes of tasks, to be ended if the parent dies.
     tasks: BTreeMap<Tid, BTreeSet<u32>>,
     /// What the links told and the machine has not heard.
     turns: VecDeque<Turn>,
+    /// The machine waits for [`News::Flushed`].
+    flushing: bool,
 }
 
 /// What a host with a place has.
@@ -74,7 +86,7 @@ struct Basics {
     folder: OsString,
     parent_pid: u32,
     restarts: u32,
-    root: Option<PathBuf>,
+    vmid: String,
     broker: Option<ParentBroker>,
 }
 
@@ -82,9 +94,12 @@ impl Shell {
     async fn serve(mut self) -> Result<()> {
         loop {
             self.take_turns().await?;
+            self.forward();
+            if !self.turns.is_empty() {
+                continue;
+            }
             match self.wait().await {
                 Woken::Parent(frames) => {
-                    self.forward();
                     for (number, up) in frames {
                         match up {
                             Up::Happened { event } => self.happened(number, event).await?,
@@ -95,14 +110,26 @@ impl Shell {
                 }
                 Woken::ParentGone => return self.orphaned().await,
                 Woken::Link(event) => {
-                    let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
-                    self.turns.extend(self.links.handle(event, inbox));
+                    self.heard(event);
+                    // What has come meanwhile is answered together.
+                    for _ in 0..EVENTS_AT_ONCE {
+                        let Ok(event) = self.link_events.try_recv() else { break };
+                        self.heard(event);
+                    }
                 }
-                Woken::Started(started) => self.started(started),
+                Woken::Started(started) => self.started(started).await?,
                 Woken::Bell => {}
                 Woken::Time => self.time_passed().await?,
             }
-            self.forward();
+            self.flushed();
+        }
+    }
+
+    /// Tells the machine, if it wants to know, that nothing of our tasks is on its way any more.
+    fn flushed(&mut self) {
+        if self.flushing && self.links.is_flushed() {
+            self.flushing = false;
+            self.turns.push_back(Turn::News(News::Flushed));
         }
     }
 
@@ -131,12 +158,15 @@ impl Shell {
         let machine = machine.map(|at| Duration::from_nanos(at.0.saturating_sub(now.0)));
         let links = self.links.next_deadline();
         let links = links.map(|at| at.saturating_duration_since(Instant::now()));
-        machine.into_iter().chain(links).min()
+        let joining = self.joining.values().filter_map(Joining::deadline);
+        let joining = joining.map(|at| at.saturating_duration_since(Instant::now()));
+        machine.into_iter().chain(links).chain(joining).min()
     }
 
     async fn time_passed(&mut self) -> Result<()> {
         let now = Instant::now();
         self.turns.extend(self.links.handle_timeout(now));
+        self.end_waiting(now);
         if self.links.is_lost(now) {
             let text = "this host has lost its machine and ends".to_owned();
             return self.uplink.effects(0, vec![Effect::Log { text }, Effect::End]).await;
@@ -150,17 +180,26 @@ impl Shell {
         Ok(())
     }
 
-    /// What tasks sent to tasks of other hosts goes out.
+    fn heard(&mut self, event: LinkEvent) {
+        let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
+        self.turns.extend(self.links.handle(event, inbox));
+    }
+
+    /// What tasks sent to tasks of other hosts goes out, and what was said.
     fn forward(&mut self) {
-        if let Some(placed) = &mut self.placed {
-            self.links.forward(&mut placed.inbox);
-        }
+        let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
+        self.turns.extend(self.links.forward(inbox));
     }
 
     async fn happened(&mut self, number: u32, event: Event) -> Result<()> {
         match &event {
             Event::Launched { tid, pid } => drop(self.tasks.entry(*tid).or_default().insert(*pid)),
-            Event::Exited { tid, .. } => drop(self.tasks.remove(tid)),
+            Event::Exited { tid, .. } => {
+                self.tasks.remove(tid);
+                if let Some(placed) = &mut self.placed {
+                    self.links.release(*tid, None, &mut placed.inbox);
+                }
+            }
             _ => {}
         }
         if let Some(placed) = &mut self.placed {
@@ -192,52 +231,61 @@ impl Shell {
         }
         self.links.set_era(placed.machine.era());
         for act in acts {
-            self.act(act);
+            self.act(act).await?;
         }
         Ok(())
     }
 
-    fn act(&mut self, act: Act) {
+    async fn act(&mut self, act: Act) -> Result<()> {
         match act {
             Act::Say { host, message } => self.links.say(host, message),
-            Act::StartHost { ticket, line } => self.start_host(ticket, &line),
+            Act::StartHost { ticket, line } => self.start_host(ticket, &line).await?,
+            Act::Drain { tid, host } => {
+                if let Some(placed) = &mut self.placed {
+                    self.links.release(tid, None, &mut placed.inbox);
+                }
+                self.links.drain(tid, host);
+            }
+            Act::Route { local, peer } => {
+                if let Some(placed) = &mut self.placed {
+                    self.turns.extend(self.links.route((local, peer), &mut placed.inbox));
+                }
+            }
+            Act::ReleaseRoute { from, to } => {
+                if let Some(placed) = &mut self.placed {
+                    self.links.release(from, Some(to), &mut placed.inbox);
+                }
+            }
             // Whoever was started is let in when it is in the table of hosts.
             Act::Admit { .. } => {}
             // No machine of this daemon's has a witness yet: `Rules::plain`.
             Act::AskWitness { .. } => {}
-            Act::Hosts { hosts } => self.turns.extend(self.links.set_hosts(hosts)),
-        }
-    }
-
-    fn start_host(&mut self, ticket: u64, line: &Blob) {
-        if !line.0.is_empty() {
-            let detail = "this version adds hosts on this computer only".to_owned();
-            let code = Code::CantStart;
-            return self.turns.push_back(Turn::News(News::HostFailed { ticket, code, detail }));
-        }
-        let (address, key) = (self.facts.address.clone(), self.facts.key.0.clone());
-        let starts = self.starts.0.clone();
-        tokio::spawn(async move {
-            let started = local::start(&address, &key).await;
-            let _ = starts.send((ticket, started)).await;
-        });
-    }
-
-    fn started(&mut self, (ticket, started): Started) {
-        match started {
-            Ok(facts) => self.links.expect(ticket, facts),
-            Err(error) => {
-                let detail = format!("{error:#}");
-                let news = News::HostFailed { ticket, code: Code::CantStart, detail };
-                self.turns.push_back(Turn::News(news));
+            Act::Invite { ticket, line } => self.invite(ticket, &line).await?,
+            Act::HosterSaid { ticket, answer } => self.hoster_said(ticket, &answer).await?,
+            Act::Dismiss { key } => self.give_up(&key.0),
+            Act::Flush => {
+                self.forward();
+                self.flushing = true;
+                self.flushed();
+            }
+            Act::Hosts { hosts } => {
+                if hosts.iter().any(|(_, facts)| addresses::any_outward(&facts.addresses)) {
+                    self.open_outward().await?;
+                }
+                self.close_tunnels(&hosts).await?;
+                self.turns.extend(self.links.set_hosts(hosts));
             }
         }
+        Ok(())
     }
 
     async fn take_turns(&mut self) -> Result<()> {
         while let Some(turn) = self.turns.pop_front() {
             match turn {
                 Turn::News(news) => {
+                    if let News::HostReady { ticket, .. } = &news {
+                        self.joining.remove(ticket);
+                    }
                     let Some(placed) = &mut self.placed else { continue };
                     placed.machine.handle(clock::now(self.begin.clock), Input::News(news));
                     self.follow(0).await?;

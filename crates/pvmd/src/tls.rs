@@ -5,6 +5,7 @@
 //! nothing of a stranger's is parsed but a key of 44 bytes.
 
 use anyhow::{Context as _, Result, anyhow};
+use pvm_wire::route::{Cipher, RecordKey, Secret};
 use ring::digest;
 use ring::rand::SystemRandom;
 use ring::signature::Ed25519KeyPair;
@@ -19,10 +20,14 @@ use rustls::server::{AlwaysResolvesServerRawPublicKeys, NoServerSessionStorage};
 use rustls::sign::CertifiedKey;
 use rustls::version::TLS13;
 use rustls::{
-    ClientConfig, DigitallySignedStruct, DistinguishedName, Error, ServerConfig, SignatureScheme,
+    CipherSuite, ClientConfig, ConnectionTrafficSecrets, DigitallySignedStruct, DistinguishedName,
+    Error, ExtractedSecrets, ServerConfig, SignatureScheme,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
+
+/// Names the protocol of connections that two tasks shall have.
+const DIRECT: &[u8] = b"neopvm-direct";
 
 /// SHA-256 of a public key in its standard form.
 pub(crate) type Fingerprint = Vec<u8>;
@@ -93,14 +98,40 @@ impl Identity {
         // Every connection proves its key anew: a host that was removed has no ticket left.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
+        config.alpn_protocols = vec![DIRECT.to_vec()];
+        config.enable_secret_extraction = true;
+        Ok(Arc::new(config))
+    }
+
+    /// For a connection to the owner of one key that two tasks shall have.
+    pub(crate) fn direct_client(&self, fingerprint: &Fingerprint) -> Result<Arc<ClientConfig>> {
+        let mut provider = (*self.provider).clone();
+        // What this processor does quickly comes first; the server follows.
+        let quick = if has_aes() {
+            CipherSuite::TLS13_AES_128_GCM_SHA256
+        } else {
+            CipherSuite::TLS13_CHACHA20_POLY1305_SHA256
+        };
+        provider.cipher_suites.sort_by_key(|suite| suite.suite() != quick);
+        let mut config = self.client_with(Arc::new(provider), fingerprint)?;
+        config.alpn_protocols = vec![DIRECT.to_vec()];
+        config.enable_secret_extraction = true;
         Ok(Arc::new(config))
     }
 
     /// For connecting to the owner of one key.
     pub(crate) fn client(&self, fingerprint: &Fingerprint) -> Result<Arc<ClientConfig>> {
+        self.client_with(self.provider.clone(), fingerprint).map(Arc::new)
+    }
+
+    fn client_with(
+        &self,
+        provider: Arc<CryptoProvider>,
+        fingerprint: &Fingerprint,
+    ) -> Result<ClientConfig> {
         let known = Known::default();
         known.set(BTreeSet::from([fingerprint.clone()]));
-        let mut config = ClientConfig::builder_with_provider(self.provider.clone())
+        let mut config = ClientConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&TLS13])?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(self.verifier(&known)))
@@ -109,12 +140,42 @@ impl Identity {
             )));
         config.resumption = rustls::client::Resumption::disabled();
         config.enable_sni = false;
-        Ok(Arc::new(config))
+        Ok(config)
     }
 
     fn verifier(&self, known: &Known) -> Pinned {
         Pinned { known: known.clone(), provider: self.provider.clone() }
     }
+}
+
+/// True where the processor has instructions for AES.
+fn has_aes() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("aes");
+    #[cfg(target_arch = "aarch64")]
+    return std::arch::is_aarch64_feature_detected!("aes");
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return false;
+}
+
+/// True for a connection that two tasks shall have.
+pub(crate) fn is_direct(connection: &rustls::CommonState) -> bool {
+    connection.alpn_protocol() == Some(DIRECT)
+}
+
+/// What seals and opens the records of a connection from here on: its two keys, ours first.
+pub(crate) fn record_keys(secrets: ExtractedSecrets) -> (RecordKey, RecordKey) {
+    let key = |(sequence, secrets): (u64, ConnectionTrafficSecrets)| {
+        let (cipher, key, iv) = match secrets {
+            ConnectionTrafficSecrets::Aes128Gcm { key, iv } => (Cipher::Aes128, key, iv),
+            ConnectionTrafficSecrets::Aes256Gcm { key, iv } => (Cipher::Aes256, key, iv),
+            ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv } => (Cipher::ChaCha20, key, iv),
+            _ => unreachable!("TLS 1.3 of this version has these three"),
+        };
+        let (key, iv) = (Secret(key.as_ref().to_vec()), Secret(iv.as_ref().to_vec()));
+        RecordKey { cipher, key, iv, sequence }
+    };
+    (key(secrets.tx), key(secrets.rx))
 }
 
 /// The fingerprint that the other side of a connection has proved to own.

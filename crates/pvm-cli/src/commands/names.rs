@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::operator::Operator;
-use crate::options::NamesOptions;
+use crate::options::tasks::NamesOptions;
 use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use pvm_wire::Tid;

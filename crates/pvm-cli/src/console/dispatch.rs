@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::console::machine::Machine;
     use crate::console::screen::Screen;
-    use pvm_wire::request::{HostInfo, HostResult, Reply, Request};
+    use pvm_wire::request::{Failure, HostInfo, HostResult, Reply, Request};
     use pvm_wire::{Blob, Code, Tid};
     use std::cell::RefCell;
     use std::rc::Rc;
@@ -118,6 +118,7 @@ mod tests {
                         speed: 1000,
                         signature: 0x0040_8c41,
                         cores: 2,
+                        ..HostInfo::default()
                     }],
                 }),
                 Request::TaskStatus { tid: Tid(0x40001) } => Ok(Reply::Done),
@@ -127,8 +128,8 @@ mod tests {
                 }
                 Request::AddHosts { hosts } | Request::DelHosts { hosts } => {
                     let result = |name: &Blob| match name.0.first() {
-                        Some(b'g') => HostResult { outcome: 0x80000, detail: String::new() },
-                        _ => HostResult { outcome: -29, detail: "ssh refused\n".to_owned() },
+                        Some(b'g') => HostResult { outcome: 0x80000, failure: None },
+                        _ => HostResult { outcome: -29, failure: Some(Failure::of("ssh refused")) },
                     };
                     Ok(Reply::HostResults { results: hosts.iter().map(result).collect() })
                 }
@@ -179,8 +180,11 @@ mod tests {
     fn hosts_are_told_of_one_by_one() {
         let add = "1 successful\n                    HOST     DTID\n\
                    \x20                   good    80000\n                     bad Can't start pvmd\n\
-                   \nbad: ssh refused\n";
+                   \nAuto-Diagnosing Failed Hosts...\nbad...\nssh refused\n\n";
         assert_eq!(said(&["add good bad"]), add);
+        let nonsense = "0 successful\n                    HOST     DTID\n                   g x=1 Bad parameter\n\
+                        \nAuto-Diagnosing Failed Hosts...\ng x=1...\ng x=1: unknown option \"x=1\"\n\n";
+        assert_eq!(said(&["add 'g x=1'"]), nonsense);
         let delete = "1 successful\n                    HOST  STATUS\n\
                       \x20                   good  deleted\n                     bad  Can't start pvmd\n";
         assert_eq!(said(&["delete good bad"]), delete);

@@ -1,45 +1,75 @@
 //! Console commands about hosts: `add`, `conf`, `delete`, `mstat`.
 
 use crate::console::session::{Next, Session};
-use pvm_wire::request::{HostResult, Reply, Request};
+use crate::{hostline, outcome};
+use pvm_wire::hostfile::HostLine;
+use pvm_wire::request::{Failure, HostResult, Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
 use std::collections::BTreeSet;
-
-fn text_of(outcome: i32) -> String {
-    Code::from_number(outcome).map_or_else(|| format!("Error {outcome}"), |code| code.to_string())
-}
 
 fn lines(names: &[String]) -> Vec<Blob> {
     names.iter().map(|name| name.as_str().into()).collect()
 }
 
 fn good(results: &[HostResult]) -> usize {
-    results.iter().filter(|result| result.outcome >= 0).count()
+    results.iter().filter(|result| outcome::is_good(result)).count()
 }
 
 /// `add HOST ...`
 pub(crate) fn add(session: &mut Session, args: &[String]) -> Next {
-    let request = Request::AddHosts { hosts: lines(args) };
-    let Some(Reply::HostResults { results }) = session.ask("pvm_addhosts", &request) else {
-        return Next::Go;
-    };
+    let Some(results) = ask_for(session, args) else { return Next::Go };
     let mut text = format!("{} successful\n                    HOST     DTID\n", good(&results));
     for (name, result) in args.iter().zip(&results) {
-        if result.outcome < 0 {
-            text += &format!("{name:>24} {}\n", text_of(result.outcome));
-        } else {
+        if outcome::is_good(result) {
             text += &format!("{name:>24} {:>8x}\n", result.outcome);
             session.added.push(Tid::from_c_int(result.outcome));
+        } else {
+            text += &format!("{name:>24} {}\n", outcome::error(result));
         }
     }
-    // In the place of the original's "auto-diagnosis" stands what the daemon found out.
-    let known = |result: &HostResult| result.outcome == Code::DupHost.number();
-    let details = args.iter().zip(&results).filter(|(_, r)| !r.detail.is_empty() && !known(r));
-    for (name, result) in details {
-        text += &format!("\n{name}: {}\n", result.detail.trim_end());
-    }
-    session.say(text);
+    session.say(text + &diagnosis(args, &results));
     Next::Go
+}
+
+/// Asks for the hosts that make sense. The others are refused as the machine would.
+fn ask_for(session: &mut Session, args: &[String]) -> Option<Vec<HostResult>> {
+    let none = HostLine::default();
+    let lines: Vec<Result<Blob, HostResult>> = args
+        .iter()
+        .map(|word| match hostline::wanted(word, &none, None) {
+            Ok(wanted) => Ok(wanted.line.to_line()),
+            Err(failure) => Err(HostResult {
+                outcome: Code::BadParam.number(),
+                failure: Some(Failure::of(failure.text())),
+            }),
+        })
+        .collect();
+    let hosts: Vec<Blob> = lines.iter().flatten().cloned().collect();
+    let mut answers = Vec::new().into_iter();
+    if !hosts.is_empty() {
+        let request = Request::AddHosts { hosts };
+        let Reply::HostResults { results } = session.ask("pvm_addhosts", &request)? else {
+            return None;
+        };
+        answers = results.into_iter();
+    }
+    lines.into_iter().map(|line| line.map_or_else(Some, |_| answers.next())).collect()
+}
+
+/// The original goes through its own tests here; ours were done by whoever tried to add the host.
+fn diagnosis(args: &[String], results: &[HostResult]) -> String {
+    let mut text = String::new();
+    for (name, result) in args.iter().zip(results) {
+        let reasons = outcome::reasons(result);
+        if reasons.is_empty() || result.outcome == Code::DupHost.number() {
+            continue;
+        }
+        if text.is_empty() {
+            text += "\nAuto-Diagnosing Failed Hosts...\n";
+        }
+        text += &format!("{name}...\n{}\n\n", reasons.join("\n"));
+    }
+    text
 }
 
 /// `delete HOST ...`
@@ -51,7 +81,7 @@ pub(crate) fn delete(session: &mut Session, args: &[String]) -> Next {
     let mut text = format!("{} successful\n                    HOST  STATUS\n", good(&results));
     for (name, result) in args.iter().zip(&results) {
         let status =
-            if result.outcome < 0 { text_of(result.outcome) } else { "deleted".to_owned() };
+            if outcome::is_good(result) { "deleted".to_owned() } else { outcome::error(result) };
         text += &format!("{name:>24}  {status}\n");
     }
     session.say(text);
@@ -86,7 +116,8 @@ pub(crate) fn mstat(session: &mut Session, args: &[String]) -> Next {
     for name in args {
         let status = match session.machine.ask(&Request::HostStatus { name: name.as_str().into() })
         {
-            Ok(Reply::Number { value }) if value < 0 => text_of(value),
+            Ok(Reply::Number { value }) if value < 0 => Code::from_number(value)
+                .map_or_else(|| format!("Error {value}"), |code| code.to_string()),
             Ok(_) => "ok".to_owned(),
             Err(code) => code.to_string(),
         };

@@ -2,14 +2,14 @@
 
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
-use crate::options::RunOptions;
+use crate::options::tasks::RunOptions;
+use crate::program;
 use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, Tid};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// `PvmTaskHost`.
 const ON_HOST: i32 = 1;
@@ -58,7 +58,7 @@ pub(crate) fn start(
     let mut request = request(options, &file, &folder, vmid);
     let (start, tried) = attempt(operator, &request)?;
     let Some(code) = start.all_failed() else { return Ok(start) };
-    let in_path = if is_plain && code == Code::NoFile { find_in_path(named) } else { None };
+    let in_path = if is_plain && code == Code::NoFile { program::in_path(named) } else { None };
     if let Some(found) = in_path {
         request.file = Blob(found.into_os_string().into_vec());
         let (start, _) = attempt(operator, &request)?;
@@ -122,16 +122,6 @@ fn environment(options: &RunOptions, vmid: Option<&str>) -> Vec<Blob> {
     kept.chain(changes).map(Blob).collect()
 }
 
-fn find_in_path(name: &Path) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| is_executable(file))
-}
-
-fn is_executable(file: &Path) -> bool {
-    std::fs::metadata(file)
-        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-}
-
 /// Says why nothing was started: what can be seen from here is looked at.
 fn explain(operator: &mut Operator, options: &RunOptions, code: Code, tried: &[Blob]) -> Failure {
     let name = options.program().to_string_lossy();
@@ -176,14 +166,14 @@ fn not_started(name: &str) -> Failure {
 
 fn not_found(name: &str, tried: &[Blob]) -> Failure {
     let here = Path::new(name);
-    if name.contains('/') && here.is_file() && !is_executable(here) {
+    if name.contains('/') && here.is_file() && !program::is_executable(here) {
         let text = format!("{name}: not executable\n  make it so: `chmod +x {name}`");
         return Failure::new(Status::NotExecutable, text);
     }
     if name.contains('/') && here.is_dir() {
         return Failure::new(Status::NotExecutable, format!("{name}: a folder, not a program"));
     }
-    if name.contains('/') && is_executable(here) {
+    if name.contains('/') && program::is_executable(here) {
         return not_started(name);
     }
     let mut text = format!("{name}: no such program");
@@ -192,7 +182,7 @@ fn not_found(name: &str, tried: &[Blob]) -> Failure {
     }
     if !name.contains('/') {
         text += "\n  tried the folders in PATH";
-        if is_executable(here) {
+        if program::is_executable(here) {
             text += &format!("\n  there is one in this folder: `pvm run ./{name}`");
         }
     }

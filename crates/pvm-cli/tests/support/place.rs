@@ -62,7 +62,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         // Most tests have ended theirs already.
-        let _ = self.command(&["halt"]).stderr(Stdio::null()).status();
+        let _ = self.command(&["halt"]).output();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -196,10 +196,18 @@ impl Machine {
         let applied = self.consensus.applied();
         let due = |_: &u64, held: &Held| held.after != 0 && held.after <= applied;
         for number in self.pending.held.keys_where(due) {
-            if let Some(Held { asker, tid, request, .. }) = self.pending.held.remove(&number) {
-                self.serve_now(asker, tid, request);
+            if let Some(held) = self.pending.held.remove(&number)
+                && !self.is_orphaned(&held)
+            {
+                self.serve_now(held.asker, held.tid, held.request);
             }
         }
+    }
+
+    /// Whoever asked is gone: what it would spawn now would belong to no run.
+    fn is_orphaned(&self, held: &Held) -> bool {
+        let Asker::Connection { connection, .. } = held.asker else { return false };
+        self.tasks.client(connection).is_none_or(|c| c.tid.unwrap_or(Tid::NONE) != held.tid)
     }
 
     /// The leader has said how far the order is.

@@ -10,9 +10,13 @@ use pvm_wire::{Blob, Code, Encoding, Envelope, Message, RunList, Tid, Wire};
 /// `PVMNORESETCLASS`: the tasks that `reset` spares.
 const NO_RESET: &str = "###_PVM_NO_RESET_###";
 /// `PVMRMCLASS`, `PVMHOSTERCLASS`, `PVMTASKERCLASS`, `PVMTRACERCLASS`, by the number of the service.
-const SERVICES: [&str; 4] = ["###_PVM_RM_###", "###_PVM_HOSTER_###", "###_PVM_TASKER_###", TRACER];
+const SERVICES: [&str; 4] = [MANAGER, HOSTER, TASKER, TRACER];
+pub(super) const MANAGER: &str = "###_PVM_RM_###";
+pub(super) const HOSTER: &str = "###_PVM_HOSTER_###";
+pub(super) const TASKER: &str = "###_PVM_TASKER_###";
 const TRACER: &str = "###_PVM_TRACER_###";
 const HOSTER_NUMBER: i32 = 2;
+const TASKER_NUMBER: i32 = 3;
 
 impl Machine {
     pub(super) fn serve_names(&mut self, asker: Asker, tid: Tid, request: Request) {
@@ -118,7 +122,16 @@ impl Machine {
             let command = Command::Withdraw { name, owner: tid };
             return self.propose_for(asker, Some(Reply::Done), None, command);
         }
-        // As in PVM there is one tracer, and any number of the others, each once.
+        let alone = matches!(service, HOSTER_NUMBER | TASKER_NUMBER);
+        if alone && self.service(SERVICES[service as usize - 1]).is_some_and(|other| other != tid) {
+            return self.fail(asker, Code::Already);
+        }
+        if alone && self.registry.has(&name, tid) {
+            // As in PVM a second call takes it back.
+            let command = Command::Withdraw { name, owner: tid };
+            return self.propose_for(asker, Some(Reply::Done), None, command);
+        }
+        // As in PVM there is one tracer, and any number of managers, each once.
         let flags = if trace.is_some() { 0 } else { MULTI_INSTANCE };
         if flags == MULTI_INSTANCE && self.registry.has(&name, tid) {
             return self.answer(asker, Reply::Done);

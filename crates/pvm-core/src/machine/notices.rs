@@ -1,7 +1,7 @@
 //! `pvm_notify`: requests and the notices that answer them.
 
 use super::{Machine, host_of};
-use crate::io::Effect;
+use crate::io::{Act, Effect};
 use crate::notify::{HOST_ADD, HOST_DELETE, ROUTE_ADD, ROUTE_DELETE, TASK_EXIT, Watch};
 use crate::pending::Asker;
 use pvm_wire::peer::Said;
@@ -78,7 +78,29 @@ impl Machine {
         if self.tasks.alive(tid).is_some() {
             self.watches.add_foreign(host, watch, tid);
         } else {
+            self.tell_when_drained(host, watch, tid);
+        }
+    }
+
+    /// A task of ours is gone that another host watches. It is told when the last message of the
+    /// task is there.
+    pub(super) fn tell_when_drained(&mut self, host: HostIndex, watch: u64, tid: Tid) {
+        if self.hosts.contains(host) && self.watches.add_leaving(host, watch, tid) {
+            self.act(Act::Drain { tid, host });
+        }
+    }
+
+    /// The messages of a task that is gone are all there.
+    pub(super) fn drained(&mut self, tid: Tid, host: HostIndex) {
+        for watch in self.watches.take_leaving(host, tid) {
             self.say(host, Said::Gone { watch });
+        }
+    }
+
+    /// What a daemon before this one waited for.
+    pub(super) fn drain_again(&mut self) {
+        for (host, tid) in self.watches.leaving() {
+            self.act(Act::Drain { tid, host });
         }
     }
 

@@ -1,6 +1,6 @@
 //! What all hosts do in the same order.
 
-use super::{ANSWER_NS, Machine, number};
+use super::{ANSWER_NS, Machine, done, number};
 use crate::io::Act;
 use crate::pending::{Asker, Proposal, Want};
 use crate::planted::{self, Bug};
@@ -115,6 +115,7 @@ impl Machine {
             _ => None,
         };
         let outcome = self.outcome(command, mark, proposer);
+        self.tell_awaiting();
         if let Some(proposal) = mark.and_then(|mark| self.pending.proposals.remove(&mark)) {
             match (proposal.want, &outcome) {
                 (Some(want), Reply::Failed { code: Code::NotFound }) => {
@@ -131,8 +132,17 @@ impl Machine {
     /// Does what a command says. `mark` is that of a proposal of this host.
     fn outcome(&mut self, command: Command, mark: Option<u64>, proposer: HostIndex) -> Reply {
         match command {
-            Command::AddHost { facts } => self.host_added(facts, mark),
+            Command::AddHost { facts, again } => self.host_added(facts, again, mark),
             Command::RemoveHost { host, dead } => self.host_removed(host, dead),
+            Command::DrainHost { host, on } => self.host_drained(host, on),
+            Command::Retire { host } => self.host_retired(host),
+            Command::SetAddresses { host, addresses } => {
+                if self.hosts.set_addresses(host, addresses) {
+                    self.tell_hosts();
+                }
+                Reply::Done
+            }
+            Command::KnowHosts { lines } => done(self.hosts.know(&lines)),
             Command::PutInfo { name, flags, owner, message } => {
                 number(self.registry.put(&name, flags, owner, message))
             }
@@ -157,7 +167,7 @@ impl Machine {
             Command::LeaveGroup { group, tid } => {
                 let left = self.groups.leave(&group, tid);
                 self.member_gone(&group, tid, false);
-                left.map_or_else(|code| Reply::Failed { code }, |()| Reply::Done)
+                done(left)
             }
             Command::Freeze { group, asks } => self.frozen(&group, asks),
             Command::Fence { host, incarnation } => self.fence(host, incarnation, proposer),

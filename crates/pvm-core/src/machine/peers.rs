@@ -33,6 +33,12 @@ impl Machine {
         self.say(host, Said::Ask { ask, asker: tid, request });
     }
 
+    /// Asks for what may take as long as it likes: there is no deadline but the end of the host.
+    pub(super) fn ask_and_wait(&mut self, host: HostIndex, asker: Asker, request: Request) {
+        let ask = self.question(Question { asker, host, deadline: 0 });
+        self.say(host, Said::Ask { ask, asker: Tid::NONE, request });
+    }
+
     /// Notes a question; returns its number.
     pub(super) fn question(&mut self, question: Question) -> u64 {
         let ask = self.pending.number();
@@ -140,6 +146,12 @@ impl Machine {
                 self.pass_to_operator(operator, Reply::Exited { tid, status });
             }
             Said::RunSpawning { .. } | Said::RunSpawned { .. } => self.run_told(host, said),
+            Said::Post { to, message } => self.carry(to, message),
+            Said::RouteWanted { from, to } => self.route_wanted(host, from, to),
+            Said::RouteAnswer { from, to, agreed } => {
+                self.route_answered(host, (from, to), agreed);
+            }
+            Said::RouteBroken { from, to } => self.release_route(host, from, to),
             Said::Reset { asker } => self.kill_tasks(asker),
             Said::Halt => {
                 self.log("the machine was halted".to_owned());

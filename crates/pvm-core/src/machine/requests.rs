@@ -4,6 +4,7 @@ use super::{Machine, host_of};
 use crate::io::{Connection, Effect};
 use crate::pending::{Asker, Held};
 use crate::placement::TASK_HOST;
+use pvm_wire::peer::Command;
 use pvm_wire::request::{DaemonStatus, Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
 
@@ -17,7 +18,11 @@ impl Machine {
             return self.effect(Effect::Reply { connection, id, reply });
         };
         let tid = client.tid.unwrap_or(Tid::NONE);
+        if self.ask_manager(connection, id, tid, &request) {
+            return;
+        }
         match request {
+            Request::Post { to, message } => self.post(asker, tid, to, message),
             Request::Leave => self.leave(connection, asker),
             Request::Run { spawn } => self.run(connection, id, spawn),
             Request::Feed { tid, bytes } => self.feed(connection, asker, tid, bytes),
@@ -67,7 +72,9 @@ impl Machine {
             Request::FreeContext { context } => is_new(&Tid::from_c_int(*context)),
             Request::Notify { tids, .. } => tids.iter().any(is_new),
             Request::HostStatus { name } => is_unknown(name),
-            Request::DelHosts { hosts } => hosts.iter().any(is_unknown),
+            Request::DelHosts { hosts } | Request::DrainHosts { hosts } => {
+                hosts.iter().any(is_unknown)
+            }
             Request::Spawn { spawn } => spawn.flags & TASK_HOST != 0 && is_unknown(&spawn.place),
             _ => false,
         }
@@ -87,7 +94,12 @@ impl Machine {
             Request::Signal { tid, signal } => self.signal(asker, tid, signal),
             Request::TaskStatus { tid: of } => self.task_status(asker, tid, of),
             Request::HostStatus { name } => self.host_status(asker, &name),
-            Request::DelHosts { hosts } => self.del_hosts(asker, &hosts),
+            Request::AddHosts { hosts } => self.add_hosts(asker, &hosts),
+            Request::DelHosts { hosts } => self.del_hosts(asker, tid, &hosts),
+            Request::DrainHosts { hosts } => self.drain_hosts(asker, &hosts),
+            Request::KnowHosts { lines } => self.propose(asker, Command::KnowHosts { lines }),
+            Request::Load => self.answer(asker, Reply::Load { load: self.load() }),
+            Request::Settled { epoch } => self.await_epoch(asker, epoch),
             Request::Notify { kind, cancel, context, tag, count, tids } => {
                 let of = crate::notify::Watch {
                     owner: tid,
@@ -134,6 +146,9 @@ impl Machine {
                 }
                 self.answer(asker, Reply::Done);
             }
+            Request::OpenRoute { to } => self.open_route(asker, tid, to),
+            Request::SetRoute { allowed } => self.set_route(asker, tid, allowed),
+            Request::RouteBroken { peer } => self.route_broken(asker, tid, peer),
             Request::DaemonStatus => self.answer(asker, Reply::Status { status: self.status() }),
             // The parent answers these, or they are about a connection of this host.
             _ => self.fail(asker, Code::BadParam),
@@ -181,7 +196,7 @@ impl Machine {
             name: facts.map_or_else(Blob::default, |facts| facts.name.clone()),
             parent_pid: self.config.parent_pid,
             daemon_pid: self.config.daemon_pid,
-            address: facts.map_or_else(String::new, |facts| facts.address.clone()),
+            address: facts.and_then(|facts| facts.addresses.first().cloned()).unwrap_or_default(),
             bad_peers: self.bad_peers,
             restarts: self.config.restarts,
         }

@@ -3,8 +3,8 @@
 use super::{ANSWER_NS, LAUNCH_NS, Machine, tasks::KILL};
 use crate::io::{Connection, Effect, Launch};
 use crate::launches::{Batch, Finished, PlaceKey};
-use crate::pending::{Asker, Question};
-use crate::placement::{NO_SPAWN_PARENT, TASK_DEBUG};
+use crate::pending::{Asker, Question, SpawnStart};
+use crate::placement::{LEAST_LOADED, NO_SPAWN_PARENT, TASK_DEBUG};
 use crate::tasks::{Child, SPAWN_COUNT_MAX, Task};
 use pvm_wire::peer::{Operator, Said};
 use pvm_wire::request::{Reply, SpawnRequest};
@@ -25,16 +25,6 @@ struct Share {
     origin: HostIndex,
 }
 
-/// Who starts tasks, and on whose behalf.
-struct Start {
-    asker: Asker,
-    parent: i32,
-    /// The command whose run the tasks will belong to.
-    operator: Option<Operator>,
-    /// True if it is the command itself that asks for them.
-    direct: bool,
-}
-
 impl Machine {
     pub(super) fn spawn(&mut self, asker: Asker, tid: Tid, mut spawn: SpawnRequest) {
         if let Some(task) = self.tasks.get(tid).filter(|task| task.retraced) {
@@ -48,7 +38,7 @@ impl Machine {
             tid.as_c_int()
         };
         let operator = self.tasks.operator_of(tid);
-        self.start(Start { asker, parent, operator, direct: false }, spawn);
+        self.start(SpawnStart { asker, parent, operator, direct: false }, spawn);
     }
 
     pub(super) fn run(&mut self, connection: Connection, id: u32, spawn: SpawnRequest) {
@@ -56,10 +46,10 @@ impl Machine {
         self.launches.start_run(&operator);
         let asker = Asker::Connection { connection, id };
         let parent = Code::NoParent.number();
-        self.start(Start { asker, parent, operator: Some(operator), direct: true }, spawn);
+        self.start(SpawnStart { asker, parent, operator: Some(operator), direct: true }, spawn);
     }
 
-    fn start(&mut self, start: Start, spawn: SpawnRequest) {
+    fn start(&mut self, start: SpawnStart, spawn: SpawnRequest) {
         let count = match usize::try_from(spawn.count) {
             Ok(count @ 1..=SPAWN_COUNT_MAX) => count,
             refused => {
@@ -74,7 +64,24 @@ impl Machine {
             self.forget_run(&start);
             return self.fail(start.asker, Code::OutOfRes);
         }
+        if let Some(operator) = start.operator.clone().filter(|_| !start.direct) {
+            self.tell_run(Said::RunSpawning { operator });
+        }
+        if spawn.flags & LEAST_LOADED != 0 {
+            let fitting = self.placement.fitting(&self.hosts, spawn.flags, &spawn.place);
+            return self.weigh(start, spawn, fitting);
+        }
         let hosts = self.placement.choose(&self.hosts, spawn.flags, &spawn.place, count);
+        self.start_on(start, spawn, hosts);
+    }
+
+    /// Starts tasks on these hosts, one for each time that a host is named.
+    pub(super) fn start_on(
+        &mut self,
+        start: SpawnStart,
+        spawn: SpawnRequest,
+        hosts: Vec<HostIndex>,
+    ) {
         let batch = Batch {
             asker: start.asker,
             operator: start.operator.clone(),
@@ -83,10 +90,8 @@ impl Machine {
             tried: Vec::new(),
             deadline: self.after(LAUNCH_NS),
         };
-        if let Some(operator) = start.operator.clone().filter(|_| !start.direct) {
-            self.tell_run(Said::RunSpawning { operator });
-        }
         if hosts.is_empty() {
+            let count = usize::try_from(spawn.count).unwrap_or(0);
             let outcomes = vec![Code::NoHost.number(); count];
             return self.batch_done(Finished { batch, outcomes });
         }
@@ -109,7 +114,7 @@ impl Machine {
     }
 
     /// A command's tasks will never be.
-    fn forget_run(&mut self, start: &Start) {
+    fn forget_run(&mut self, start: &SpawnStart) {
         if let Some(operator) = start.operator.as_ref().filter(|_| start.direct) {
             self.launches.forget_run(operator);
         }
@@ -118,6 +123,9 @@ impl Machine {
     /// Another host's spawn call has chosen this host for some of its tasks.
     pub(super) fn launch_share(&mut self, origin: HostIndex, ask: u64, said: Said) {
         let Said::Launch { spawn, parent, operator, fed, .. } = said else { return };
+        if self.is_departing() {
+            return self.fail(Asker::Peer { host: origin, ask }, Code::HostFail);
+        }
         let count = usize::try_from(spawn.count).unwrap_or(0).min(SPAWN_COUNT_MAX);
         let batch = Batch {
             asker: Asker::Peer { host: origin, ask },
@@ -147,18 +155,20 @@ impl Machine {
             self.tasks.insert(tid, new_task(share, place));
             self.tasks.add_child(tid, child);
             let launch = Launch { split_output, fed, ..self.launch_of(tid, &share.spawn) };
-            self.effect(Effect::Launch { launch });
+            self.start_task(launch, share.spawn.flags, (at, count));
         }
     }
 
     fn launch_of(&self, tid: Tid, spawn: &SpawnRequest) -> Launch {
+        let facts = self.hosts.facts(self.me()).unwrap_or(&self.config.facts);
         let search = match spawn.file.0.first() {
             Some(b'/') => Vec::new(),
-            _ => self.config.facts.search.clone(),
+            _ => facts.search.clone(),
         };
-        let debugger = match spawn.flags & TASK_DEBUG {
-            0 => Blob::default(),
-            _ => self.config.debugger.clone(),
+        let debugger = match (spawn.flags & TASK_DEBUG, &facts.debugger) {
+            (0, _) => Blob::default(),
+            (_, Blob(none)) if none.is_empty() => self.config.debugger.clone(),
+            (_, debugger) => debugger.clone(),
         };
         Launch {
             tid,
@@ -167,10 +177,11 @@ impl Machine {
             args: spawn.args.clone(),
             environment: spawn.environment.clone(),
             whole_environment: spawn.whole_environment,
-            directory: spawn.directory.clone(),
+            directory: place_in(&facts.directory, &spawn.directory),
             fed: false,
             split_output: false,
             debugger,
+            cookie: 0,
         }
     }
 
@@ -273,6 +284,15 @@ impl Machine {
             self.say(host, Said::Siblings { tids: tids.to_vec() });
         }
         self.set_siblings(tids);
+    }
+}
+
+/// The directory to start in: what the spawn call says counts from the host's own.
+fn place_in(host: &Blob, wanted: &Blob) -> Blob {
+    match (host.0.as_slice(), wanted.0.as_slice()) {
+        (host, []) => Blob(host.to_vec()),
+        ([], _) | (_, [b'/', ..]) => wanted.clone(),
+        (host, wanted) => Blob([host, b"/", wanted].concat()),
     }
 }
 

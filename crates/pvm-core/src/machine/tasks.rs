@@ -30,6 +30,11 @@ impl Machine {
             let reply = Reply::Refused { code: Code::Already, reason };
             return self.effect(Effect::Reply { connection, id, reply });
         }
+        if client.role == Role::Task && self.is_departing() {
+            let reason = "this host is leaving the machine".to_owned();
+            let reply = Reply::Refused { code: Code::SysErr, reason };
+            return self.effect(Effect::Reply { connection, id, reply });
+        }
         let spared = !client.reset;
         if client.role == Role::Operator {
             self.tasks.connect(connection, client);
@@ -60,6 +65,7 @@ impl Machine {
             None => {
                 let tid = self.number(1)?[0];
                 self.tasks.insert(tid, Task::enrolled(&client, connection, self.config.host));
+                self.new_for_manager(tid);
                 tid
             }
         };
@@ -174,8 +180,11 @@ impl Machine {
         self.tell_gone(tid, known_everywhere);
     }
 
-    fn task_ended(&mut self, tid: Tid) {
+    pub(super) fn task_ended(&mut self, tid: Tid) {
         let Some(task) = self.tasks.remove(tid) else { return };
+        if self.tasks.child(tid).is_none() {
+            self.end_for_manager(tid, 0);
+        }
         if !task.left {
             self.tell_gone(tid, task.known_everywhere);
         }
@@ -187,16 +196,18 @@ impl Machine {
 
     /// Tells everybody who wants to know, and ends what the task itself wanted.
     pub(super) fn tell_gone(&mut self, tid: Tid, known_everywhere: bool) {
+        self.refusals.remove(&tid);
         for (_, watch) in self.watches.take_where(|w| w.kind == TASK_EXIT && w.of == tid) {
             self.deliver_notice(&watch, &[tid.as_c_int()]);
         }
         for (host, watch) in self.watches.take_foreign(tid) {
-            self.say(host, Said::Gone { watch });
+            self.tell_when_drained(host, watch, tid);
         }
         for (number, watch) in self.watches.take_where(|w| w.owner == tid) {
             self.unwatch(number, &watch);
         }
         self.pending.forget_reader(tid);
+        self.service_gone(tid);
         if known_everywhere {
             self.propose(Asker::Nobody, Command::TaskGone { tid });
         }
@@ -225,9 +236,13 @@ impl Machine {
     }
 
     pub(super) fn exited(&mut self, tid: Tid, status: i32) {
+        if self.given_gone(tid) {
+            return;
+        }
         self.task_ended(tid);
         if let Some(child) = self.tasks.child_mut(tid) {
             child.status = Some(status);
+            self.end_for_manager(tid, status);
             self.child_ended(tid);
         }
     }
@@ -277,7 +292,7 @@ impl Machine {
                 parent => Tid::from_c_int(parent),
             },
             host,
-            flags: task.flags(),
+            flags: task.flags() | self.service_flags(tid),
             name: task.name.clone(),
             pid: task.pid,
         };

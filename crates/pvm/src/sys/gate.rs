@@ -31,8 +31,9 @@ pub unsafe fn trust_alone(flag: *const u8) {
     ALONE.store(flag.cast_mut().cast(), Ordering::Relaxed);
 }
 
+/// True while this process has one thread only, as far as is known.
 #[inline]
-fn is_alone() -> bool {
+pub(crate) fn is_alone() -> bool {
     // SAFETY: `NEVER`, or what the caller of `trust_alone` promised.
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }

@@ -85,7 +85,7 @@ pub(crate) fn start(launch: &Launch, around: &mut Surroundings) -> Result<Child,
 }
 
 /// An absolute path is used as it is, a name is looked for in the folders of the search path.
-fn find(launch: &Launch) -> Result<PathBuf, LaunchError> {
+pub(crate) fn find(launch: &Launch) -> Result<PathBuf, LaunchError> {
     let file = Path::new(OsStr::from_bytes(&launch.file.0));
     let mut tried = Vec::new();
     let candidates: Vec<PathBuf> = if file.is_absolute() {
@@ -221,6 +221,7 @@ mod tests {
             fed: false,
             split_output: false,
             debugger: Blob::default(),
+            cookie: 0,
         }
     }
 

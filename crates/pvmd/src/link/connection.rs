@@ -1,36 +1,30 @@
 //! One encrypted connection: made from either side, then a task that reads and one that writes.
 
+use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Way, dial};
+use crate::link::direct::{self, Made};
+use crate::link::door::{HalfOpen, Relays, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
-use crate::tls::{Fingerprint, peer_fingerprint};
-use pvm_wire::{FrameBuffer, HostIndex, Wire as _, write_frame};
-use rustix::net::sockopt;
-use rustls::pki_types::ServerName;
+use crate::tls::{self, Fingerprint, peer_fingerprint};
+use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
 use rustls::{ClientConfig, ServerConfig};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{sleep, timeout};
-use tokio_rustls::{TlsAcceptor, TlsConnector, TlsStream};
+use tokio_rustls::TlsStream;
 
-/// How long a peer may take to prove its key.
-const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
-/// How many may be about to do so.
-const HALF_OPEN_MAX: usize = 64;
 /// Between two attempts to connect.
 const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_MAX: Duration = Duration::from_secs(1);
+/// How long a connection for two tasks may take to be made.
+const DIRECT_TIME: Duration = Duration::from_secs(5);
 /// Batches of frames that wait for the network; more are not made.
 const BATCHES: usize = 4;
 /// Frames that wait for the shell; while they do, nothing is read.
 const EVENTS: usize = 64;
-/// The kernel asks a silent peer after this time, so often, at this distance.
-const ALIVE_IDLE: Duration = Duration::from_secs(2);
-const ALIVE_DISTANCE: Duration = Duration::from_secs(1);
-const ALIVE_COUNT: u32 = 3;
 
 /// What connections tell the shell.
 #[derive(Debug)]
@@ -51,16 +45,17 @@ pub(crate) enum LinkEvent {
         /// The frame.
         frame: LinkFrame,
     },
-    /// There is room for more.
-    Room {
-        /// On this connection.
-        id: u64,
-    },
+    /// There is room for more on a connection.
+    Room,
+    /// A member that this side called does not accept this side's key.
+    Refused,
     /// The connection is gone.
     Down {
         /// Which.
         id: u64,
     },
+    /// A connection for two tasks is made, or cannot be.
+    Direct(Made),
 }
 
 /// Where connections tell it.
@@ -132,50 +127,88 @@ impl Wiring {
         Arc::new(Self { events, last: 0.into() })
     }
 
-    /// Calls until there is an answer from the owner of the key.
+    /// Calls until there is an answer from the owner of the key on one of these ways.
     pub(crate) fn call(
         self: &Arc<Self>,
-        address: SocketAddr,
+        ways: Vec<Way>,
+        key: Fingerprint,
         config: Arc<ClientConfig>,
         called: Option<HostIndex>,
     ) -> AbortHandle {
         let wiring = self.clone();
         let calling = tokio::spawn(async move {
-            let mut retry = RETRY_FIRST;
+            let (mut retry, mut patience) = (RETRY_FIRST, CONNECT_FIRST);
             loop {
-                let connected = timeout(HANDSHAKE_TIME, connect(address, config.clone())).await;
-                if let Ok(Ok((stream, first))) = connected {
-                    return wiring.up(stream, called, first).await;
+                match dial(&ways, &key, &config, patience).await {
+                    Dialed::Up(stream, first) => return wiring.up(*stream, called, first).await,
+                    // What one says that is no member any more does not count.
+                    Dialed::Refused if called.is_some() => {
+                        drop(wiring.events.send(LinkEvent::Refused).await);
+                    }
+                    Dialed::Refused | Dialed::Silent => {}
                 }
                 sleep(retry).await;
                 retry = (retry * 2).min(RETRY_MAX);
+                // With a detour there is no need to wait for a long way.
+                if !ways.iter().any(|way| way.relay) {
+                    patience = (patience * 2).min(CONNECT_MAX);
+                }
             }
         });
         calling.abort_handle()
     }
 
-    /// Answers everybody who proves a known key.
-    pub(crate) fn listen(self: &Arc<Self>, listener: TcpListener, config: Arc<ServerConfig>) {
+    /// Makes a connection for two tasks, once.
+    pub(crate) fn call_direct(
+        self: &Arc<Self>,
+        (ways, key): (Vec<Way>, Fingerprint),
+        config: Arc<ClientConfig>,
+        pair: (Tid, Tid),
+    ) {
         let wiring = self.clone();
-        let half_open = Arc::new(Semaphore::new(HALF_OPEN_MAX));
         tokio::spawn(async move {
-            let acceptor = TlsAcceptor::from(config);
-            loop {
-                let place = half_open.clone().acquire_owned().await;
+            let calling = direct::call((&ways, &key), config, pair);
+            let made = match timeout(DIRECT_TIME, calling).await {
+                Ok(Ok(made)) => made,
+                _ => Made { local: pair.0, peer: pair.1, key: None, route: None },
+            };
+            let _ = wiring.events.send(LinkEvent::Direct(made)).await;
+        });
+    }
+
+    /// Answers everybody who proves a known key. Of those who have not yet, the oldest goes when
+    /// there are too many: strangers who say nothing keep nobody out.
+    pub(crate) fn listen(
+        self: &Arc<Self>,
+        listener: TcpListener,
+        config: Arc<ServerConfig>,
+        (own, relays): (Fingerprint, Relays),
+    ) {
+        let wiring = self.clone();
+        tokio::spawn(async move {
+            let half_open = HalfOpen::default();
+            for number in 0.. {
                 let Ok((stream, _)) = listener.accept().await else {
                     // Out of descriptors, most likely: others will be closed.
                     sleep(RETRY_MAX).await;
                     continue;
                 };
-                let (wiring, acceptor) = (wiring.clone(), acceptor.clone());
-                tokio::spawn(async move {
-                    set_options(&stream);
-                    let accepted = timeout(HANDSHAKE_TIME, acceptor.accept(stream)).await;
-                    drop(place);
-                    if let Ok(Ok(stream)) = accepted {
-                        wiring.up(stream.into(), None, Vec::new()).await;
+                let (wiring, config, proving) = (wiring.clone(), config.clone(), half_open.clone());
+                let (own, relays) = (own.clone(), relays.clone());
+                let task = tokio::spawn(async move {
+                    let proved = || proving.remove(number);
+                    match answer(stream, config, &own, &relays, proved).await {
+                        Some(TlsStream::Server(stream)) if tls::is_direct(stream.get_ref().1) => {
+                            let answered = timeout(DIRECT_TIME, direct::answer(stream)).await;
+                            if let Ok(Ok(made)) = answered {
+                                let _ = wiring.events.send(LinkEvent::Direct(made)).await;
+                            }
+                        }
+                        Some(stream) => wiring.up(stream, None, Vec::new()).await,
+                        None => {}
                     }
                 });
+                half_open.add(number, task.abort_handle());
             }
         });
     }
@@ -201,34 +234,6 @@ impl Wiring {
             let _ = start.send(());
         }
     }
-}
-
-/// Connects, and waits for the first bytes of the hello: only they say that the other side has
-/// accepted this side's key.
-async fn connect(
-    address: SocketAddr,
-    config: Arc<ClientConfig>,
-) -> std::io::Result<(TlsStream<TcpStream>, Vec<u8>)> {
-    let stream = TcpStream::connect(address).await?;
-    set_options(&stream);
-    let name = ServerName::from(address.ip());
-    let mut stream = TlsStream::from(TlsConnector::from(config).connect(name, stream).await?);
-    let mut first = Vec::with_capacity(1024);
-    match stream.read_buf(&mut first).await? {
-        0 => Err(std::io::ErrorKind::ConnectionRefused.into()),
-        _ => Ok((stream, first)),
-    }
-}
-
-/// A peer that is silent for ever is noticed by the kernel, without a timer of ours.
-fn set_options(stream: &TcpStream) {
-    let total = ALIVE_IDLE + ALIVE_DISTANCE * ALIVE_COUNT;
-    let _ = stream.set_nodelay(true);
-    let _ = sockopt::set_socket_keepalive(stream, true);
-    let _ = sockopt::set_tcp_keepidle(stream, ALIVE_IDLE);
-    let _ = sockopt::set_tcp_keepintvl(stream, ALIVE_DISTANCE);
-    let _ = sockopt::set_tcp_keepcnt(stream, ALIVE_COUNT);
-    let _ = sockopt::set_tcp_user_timeout(stream, total.as_millis() as u32);
 }
 
 async fn read(
@@ -275,7 +280,7 @@ async fn write(
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
         }
-        let _ = events.send(LinkEvent::Room { id }).await;
+        let _ = events.send(LinkEvent::Room).await;
     }
     let _ = stream.shutdown().await;
 }

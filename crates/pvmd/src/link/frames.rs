@@ -1,7 +1,8 @@
 //! What crosses a link, once both ends have proved their keys.
 
 use pvm_wire::peer::{HostFacts, PeerMessage};
-use pvm_wire::{Blob, Envelope, HostIndex, choice};
+use pvm_wire::spread::Receiver;
+use pvm_wire::{Blob, Envelope, HostIndex, Wire as _, choice};
 
 /// Most of a message's body in one frame, so that nobody waits long behind a large message.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
@@ -19,12 +20,6 @@ choice! {
             version: u16,
             /// The sender's place, 0 if it has none yet.
             host: HostIndex,
-            /// A number for the sender's daemon process.
-            incarnation: u64,
-            /// The incarnation of the receiver that the next number is about.
-            known: u64,
-            /// The last message of that incarnation which has been delivered here.
-            delivered: u64,
         },
         /// To a new host: its place, and who else is there.
         2 => Admitted {
@@ -40,23 +35,6 @@ choice! {
             /// What.
             message: PeerMessage,
         },
-        /// A message between tasks begins. Its body follows.
-        4 => Begin {
-            /// Its number on this link.
-            sequence: u64,
-            /// Its envelope.
-            envelope: Envelope,
-        },
-        /// More of the body.
-        5 => More {
-            /// The bytes.
-            bytes: Blob,
-        },
-        /// Messages have been put into the inboxes of their receivers.
-        6 => Delivered {
-            /// The last of them.
-            through: u64,
-        },
         /// The sender's host ends now.
         7 => Goodbye,
         /// The receiver was taken out of the machine.
@@ -71,5 +49,107 @@ choice! {
             /// True for the last one.
             last: bool,
         },
+        /// A message between tasks begins, with the first part of its body. Messages of one
+        /// stream come one after the other; parts of different streams may alternate.
+        10 => Begin {
+            /// The sender's number for a lane of its own.
+            stream: u32,
+            /// Its envelope.
+            envelope: Envelope,
+            /// Who gets it, if it is for several.
+            receivers: Vec<Receiver>,
+            /// The first bytes.
+            bytes: Blob,
+        },
+        /// More of the body.
+        11 => More {
+            /// The stream.
+            stream: u32,
+            /// The bytes.
+            bytes: Blob,
+        },
+        /// So many more messages of a stream lie in the inboxes of their receivers.
+        12 => Delivered {
+            /// The stream.
+            stream: u32,
+            /// How many more.
+            count: u32,
+        },
+        /// Memory lacks for the next message of this stream that was not delivered: it and those
+        /// behind it must be sent again, as another stream.
+        13 => Again {
+            /// The stream.
+            stream: u32,
+        },
+    }
+}
+
+/// Writes a frame that ends with `size` bytes of a body, without a copy of them between: what
+/// `write_frame` makes of [`LinkFrame::Begin`] and [`LinkFrame::More`].
+pub(crate) fn write_body(
+    out: &mut Vec<u8>,
+    head: BodyHead<'_>,
+    size: usize,
+    fill: impl FnOnce(&mut [u8]),
+) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 8]);
+    match head {
+        BodyHead::Begin { stream, envelope, receivers } => {
+            10u16.encode(out);
+            stream.encode(out);
+            envelope.encode(out);
+            (receivers.len() as u32).encode(out);
+            receivers.iter().for_each(|receiver| receiver.encode(out));
+        }
+        BodyHead::More { stream } => {
+            11u16.encode(out);
+            stream.encode(out);
+        }
+    }
+    (size as u32).encode(out);
+    let body = out.len();
+    out.resize(body + size, 0);
+    fill(&mut out[body..]);
+    let length = (out.len() - start - 8) as u32;
+    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+/// What stands before the bytes.
+#[derive(Clone, Copy)]
+pub(crate) enum BodyHead<'a> {
+    /// See [`LinkFrame::Begin`].
+    Begin { stream: u32, envelope: &'a Envelope, receivers: &'a [Receiver] },
+    /// See [`LinkFrame::More`].
+    More { stream: u32 },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pvm_wire::{Tid, write_frame};
+
+    #[test]
+    fn bodies_are_written_as_the_frames_that_are_read() {
+        let envelope = Envelope::new(Tid(0x40001), Tid(0x80000), 3, 0);
+        let receivers = vec![Receiver { tid: Tid(0x80001), sequence: 7 }];
+        let bytes = Blob(b"some bytes".to_vec());
+        let head = BodyHead::Begin { stream: 9, envelope: &envelope, receivers: &receivers };
+        let more = BodyHead::More { stream: 9 };
+        let frames = [
+            LinkFrame::Begin {
+                stream: 9,
+                envelope,
+                receivers: receivers.clone(),
+                bytes: bytes.clone(),
+            },
+            LinkFrame::More { stream: 9, bytes: bytes.clone() },
+        ];
+        for (head, frame) in [head, more].into_iter().zip(frames) {
+            let (mut by_hand, mut as_frame) = (vec![1], vec![1]);
+            write_body(&mut by_hand, head, bytes.0.len(), |out| out.copy_from_slice(&bytes.0));
+            write_frame(&mut as_frame, 0, &frame);
+            assert_eq!(by_hand, as_frame);
+        }
     }
 }

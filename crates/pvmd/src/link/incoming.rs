@@ -1,12 +1,16 @@
-//! A message that comes over a link in pieces, and goes straight into shared memory.
+//! Messages that come over a link in parts, and go straight into shared memory.
 
 use crate::inbox::Inbox;
-use crate::link::session::{Arrived, Incoming};
+use crate::link::frames::LinkFrame;
 use pvm_shm::{Body, Slab};
-use pvm_wire::{Envelope, HostIndex};
+use pvm_wire::spread::Receiver;
+use pvm_wire::{Code, Envelope, HostIndex, write_frame};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A body up to this size is put together here; larger ones in a slab.
 const SMALL_BYTES_MAX: u64 = 4096;
+/// Messages that may be half there at a time: one for each sender of a host.
+const PARTIALS_MAX: usize = 1 << 18;
 
 /// The peer says what no daemon says.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,9 +18,6 @@ pub(crate) enum Nonsense {
     /// A message that is not between its host and this one.
     #[error("a message that is not for this link")]
     Address,
-    /// Numbers with a hole.
-    #[error("a message is missing")]
-    Gap,
     /// More bytes than announced, or bytes of no message.
     #[error("bytes that belong to no message")]
     Bytes,
@@ -26,63 +27,72 @@ pub(crate) enum Nonsense {
 enum Place {
     Small(Vec<u8>),
     Slab(Slab),
-    /// Delivered before, or no memory: the bytes are passed over.
+    /// No memory: the bytes are passed over, and asked for again.
     Nowhere,
 }
 
 #[derive(Debug)]
 struct Partial {
-    sequence: u64,
     envelope: Envelope,
+    receivers: Vec<Receiver>,
     place: Place,
     filled: usize,
     size: usize,
 }
 
-/// The messages of one peer.
+/// The messages of one peer, on one connection.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
-    partial: Option<Partial>,
-    /// The numbers.
-    pub(crate) session: Incoming,
+    partials: BTreeMap<u32, Partial>,
+    /// Delivered, and the peer has not been told.
+    delivered: BTreeMap<u32, u32>,
+    /// Streams of which nothing more is taken.
+    refused: BTreeSet<u32>,
+    /// Those of them that the peer has not been told of.
+    again: Vec<u32>,
 }
 
 impl Assembly {
-    /// A new connection: what was half there comes again from its beginning.
-    pub(crate) fn resume(&mut self, incarnation: u64) {
-        self.partial = None;
-        self.session.resume(incarnation);
-    }
-
-    /// A message begins. True if it is complete with that.
+    /// A message begins.
     pub(crate) fn begin(
         &mut self,
         inbox: &mut Inbox,
         (from, to): (HostIndex, HostIndex),
-        (sequence, envelope): (u64, Envelope),
-    ) -> Result<bool, Nonsense> {
-        if self.partial.is_some() {
+        stream: u32,
+        (envelope, receivers, bytes): (Envelope, Vec<Receiver>, &[u8]),
+    ) -> Result<(), Nonsense> {
+        if self.partials.contains_key(&stream) || self.partials.len() >= PARTIALS_MAX {
             return Err(Nonsense::Bytes);
         }
-        let size = usize::try_from(envelope.body_size()).map_err(|_| Nonsense::Bytes)?;
-        let place = match self.session.judge(sequence) {
-            Arrived::Gap => return Err(Nonsense::Gap),
-            Arrived::Again => Place::Nowhere,
-            Arrived::New if envelope.src.host() != from || envelope.dst.host() != to => {
-                return Err(Nonsense::Address);
-            }
-            Arrived::New if envelope.body_size() <= SMALL_BYTES_MAX => {
-                Place::Small(Vec::with_capacity(size))
-            }
-            Arrived::New => inbox.slab(size).map_or(Place::Nowhere, Place::Slab),
+        let here = |tid: pvm_wire::Tid| tid.is_task() && tid.host() == to;
+        let addressed = if envelope.is_spread() {
+            receivers.iter().all(|receiver| here(receiver.tid))
+        } else {
+            here(envelope.dst) && receivers.is_empty()
         };
-        self.partial = Some(Partial { sequence, envelope, place, filled: 0, size });
-        Ok(self.finish(inbox))
+        if envelope.src.host() != from || !envelope.src.is_task() || !addressed {
+            return Err(Nonsense::Address);
+        }
+        let size = usize::try_from(envelope.body_size()).map_err(|_| Nonsense::Bytes)?;
+        let place = if self.refused.contains(&stream) {
+            Place::Nowhere
+        } else if envelope.body_size() <= SMALL_BYTES_MAX {
+            Place::Small(Vec::with_capacity(size))
+        } else {
+            inbox.slab(size).map_or(Place::Nowhere, Place::Slab)
+        };
+        self.partials.insert(stream, Partial { envelope, receivers, place, filled: 0, size });
+        self.more(inbox, stream, bytes)
     }
 
-    /// More of the body. True if it is complete with that.
-    pub(crate) fn more(&mut self, inbox: &mut Inbox, bytes: &[u8]) -> Result<bool, Nonsense> {
-        let partial = self.partial.as_mut().ok_or(Nonsense::Bytes)?;
+    /// More of the body.
+    pub(crate) fn more(
+        &mut self,
+        inbox: &mut Inbox,
+        stream: u32,
+        bytes: &[u8],
+    ) -> Result<(), Nonsense> {
+        let partial = self.partials.get_mut(&stream).ok_or(Nonsense::Bytes)?;
         if bytes.len() > partial.size - partial.filled {
             return Err(Nonsense::Bytes);
         }
@@ -92,20 +102,66 @@ impl Assembly {
             Place::Nowhere => {}
         }
         partial.filled += bytes.len();
-        Ok(self.finish(inbox))
+        if partial.filled == partial.size
+            && let Some(done) = self.partials.remove(&stream)
+        {
+            self.finish(inbox, stream, done);
+        }
+        Ok(())
     }
 
-    fn finish(&mut self, inbox: &mut Inbox) -> bool {
-        let Some(mut done) = self.partial.take_if(|p| p.filled == p.size) else { return false };
-        // A receiver that is gone needs nothing; without memory the host is lost anyway.
-        match &mut done.place {
-            Place::Small(bytes) => _ = inbox.send(&done.envelope, Body::Bytes(&[&bytes[..]])),
-            Place::Slab(slab) => _ = inbox.send(&done.envelope, Body::Slab(slab)),
-            Place::Nowhere => {}
+    fn finish(&mut self, inbox: &mut Inbox, stream: u32, done: Partial) {
+        if deliver(inbox, done).is_ok() {
+            *self.delivered.entry(stream).or_default() += 1;
+        } else if self.refused.insert(stream) {
+            self.again.push(stream);
         }
-        if self.session.judge(done.sequence) == Arrived::New {
-            self.session.deliver(done.sequence);
-        }
-        true
     }
+
+    /// True where the peer is to be told something.
+    pub(crate) fn has_reports(&self) -> bool {
+        !self.delivered.is_empty() || !self.again.is_empty()
+    }
+
+    /// Puts what the peer is to be told into a batch.
+    pub(crate) fn report(&mut self, batch: &mut Vec<u8>) {
+        for (stream, count) in std::mem::take(&mut self.delivered) {
+            write_frame(batch, 0, &LinkFrame::Delivered { stream, count });
+        }
+        for stream in std::mem::take(&mut self.again) {
+            write_frame(batch, 0, &LinkFrame::Again { stream });
+        }
+    }
+}
+
+/// Puts a message into the inboxes of its receivers. A receiver that is gone needs nothing; if
+/// some have it when memory ends, they will drop it the second time.
+fn deliver(inbox: &mut Inbox, mut message: Partial) -> Result<(), Code> {
+    let mut envelopes = vec![message.envelope];
+    if message.envelope.is_spread() {
+        let plain =
+            Envelope { flags: message.envelope.flags & !Envelope::SPREAD, ..message.envelope };
+        let to = |receiver: &Receiver| Envelope {
+            dst: receiver.tid,
+            sequence: receiver.sequence,
+            ..plain
+        };
+        envelopes = message.receivers.iter().map(to).collect();
+        // One copy for all of them.
+        if let Place::Small(bytes) = &message.place
+            && bytes.len() > pvm_shm::lane::INLINE_MAX
+        {
+            let slab = inbox.slab(bytes.len())?;
+            slab.write(0, bytes);
+            message.place = Place::Slab(slab);
+        }
+    }
+    for envelope in &envelopes {
+        match &mut message.place {
+            Place::Small(bytes) => inbox.send(envelope, Body::Bytes(&[&bytes[..]]))?,
+            Place::Slab(slab) => inbox.send(envelope, Body::Slab(slab))?,
+            Place::Nowhere => return Err(Code::NoMem),
+        };
+    }
+    Ok(())
 }

@@ -5,10 +5,10 @@ use crate::inbox::Inbox;
 use crate::link::connection::Connection;
 use crate::link::frames::{CHUNK_BYTES, LinkFrame, SAID_BYTES_MAX};
 use crate::link::incoming::{Assembly, Nonsense};
-use crate::link::session::Outgoing;
-use pvm_shm::Payload;
+use crate::link::outgoing::Streams;
 use pvm_wire::peer::{HostFacts, PeerMessage};
-use pvm_wire::{Blob, Bytes as _, Envelope, HostIndex, Wire as _, write_frame};
+use pvm_wire::spread::Receiver;
+use pvm_wire::{Blob, Envelope, HostIndex, Wire as _, write_frame};
 use std::collections::VecDeque;
 use std::time::Instant;
 use tokio::task::AbortHandle;
@@ -33,26 +33,13 @@ pub(crate) struct Peer {
     pub(crate) dead: bool,
     /// It has said that it ends.
     pub(crate) ended: bool,
-    messages: Outgoing<(Envelope, Payload)>,
-    /// How many messages were queued so far.
-    queued: u64,
-    /// What machines say, each behind the messages that were queued before.
-    said: VecDeque<(u64, PeerMessage)>,
-    /// How far the current message is sent.
-    sending: Option<Sending>,
-    /// The last message that is sent as a whole on this connection.
-    sent_through: u64,
-    /// Something was delivered that the peer has not been told of.
-    delivered: bool,
+    /// What goes there.
+    pub(crate) streams: Streams,
+    /// What the machine here says; it goes before messages.
+    said: VecDeque<PeerMessage>,
     incoming: Assembly,
     /// Pieces of what the machine there says.
     pieces: Vec<u8>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Sending {
-    sequence: u64,
-    offset: usize,
 }
 
 impl Peer {
@@ -66,15 +53,21 @@ impl Peer {
             was_up: false,
             dead: false,
             ended: false,
-            messages: Outgoing::new(),
-            queued: 0,
+            streams: Streams::default(),
             said: VecDeque::new(),
-            sending: None,
-            sent_through: 0,
-            delivered: false,
             incoming: Assembly::default(),
             pieces: Vec::new(),
         }
+    }
+
+    /// The host told something else of itself: a call that tries old addresses ends.
+    pub(crate) fn learn(&mut self, facts: HostFacts) {
+        if self.facts.addresses != facts.addresses
+            && let Some(calling) = self.calling.take()
+        {
+            calling.abort();
+        }
+        self.facts = facts;
     }
 
     /// True while frames can go there.
@@ -82,17 +75,10 @@ impl Peer {
         matches!(self.connection, Some((_, true)))
     }
 
-    /// What to say of what came from it so far: its incarnation and the last message.
-    pub(crate) fn progress(&self) -> (u64, u64) {
-        self.incoming.session.progress()
-    }
-
-    /// The peer said hello: what it has not heard is sent again.
-    pub(crate) fn resume(&mut self, incarnation: u64, through: Option<u64>) {
-        self.incoming.resume(incarnation);
-        self.messages.resume(through);
-        self.sending = None;
-        self.sent_through = self.messages.confirmed();
+    /// The peer said hello: what it has not confirmed is sent again.
+    pub(crate) fn resume(&mut self) {
+        self.incoming = Assembly::default();
+        self.streams.restart();
         self.down_since = None;
         self.dead = false;
         self.was_up = true;
@@ -120,22 +106,19 @@ impl Peer {
         self.connection = None;
         self.said.clear();
         self.pieces.clear();
-        self.sending = None;
+        self.incoming = Assembly::default();
         self.down_since = Some(now);
     }
 
-    /// Queues a message of a task.
-    pub(crate) fn forward(&mut self, envelope: Envelope, payload: Payload) {
-        self.queued += 1;
-        self.messages.push((envelope, payload));
-        self.pump();
+    /// True when every message that was queued has been confirmed.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.streams.lanes().all(|lane| self.streams.is_drained(lane))
     }
 
     /// Queues what the machine says; without a link it is not kept.
     pub(crate) fn say(&mut self, message: PeerMessage) {
         if self.is_up() {
-            self.said.push_back((self.queued, message));
-            self.pump();
+            self.said.push_back(message);
         }
     }
 
@@ -144,35 +127,34 @@ impl Peer {
         self.is_up() && !self.said.is_empty()
     }
 
-    /// Sends as much as the connection takes.
-    pub(crate) fn pump(&mut self) {
+    /// Sends as much as the connection takes: what the machine says, what was delivered here,
+    /// then messages, if there is an inbox to take them from.
+    pub(crate) fn pump(&mut self, mut inbox: Option<&mut Inbox>) {
         while let Some((connection, true)) = &self.connection {
-            let Some(room) = connection.room() else { return };
-            let mut batch = Vec::new();
-            fill(
-                &mut batch,
-                &mut self.messages,
-                &mut self.said,
-                &mut self.sending,
-                &mut self.sent_through,
-            );
-            if std::mem::take(&mut self.delivered) {
-                let through = self.incoming.session.progress().1;
-                write_frame(&mut batch, 0, &LinkFrame::Delivered { through });
-            }
-            if batch.is_empty() {
+            let messages = inbox.is_some() && self.streams.has_work();
+            if self.said.is_empty() && !self.incoming.has_reports() && !messages {
                 return;
             }
-            room.send(batch);
+            let Some(room) = connection.room() else { return };
+            let mut batch = Vec::new();
+            self.incoming.report(&mut batch);
+            while batch.len() < CHUNK_BYTES
+                && let Some(message) = self.said.pop_front()
+            {
+                write_said(&mut batch, message);
+            }
+            if let Some(inbox) = inbox.as_deref_mut() {
+                self.streams.fill(inbox, &mut batch);
+            }
+            if !batch.is_empty() {
+                room.send(batch);
+            }
         }
     }
 
     /// The peer has delivered messages.
-    pub(crate) fn confirm(&mut self, through: u64) {
-        // Not the one that is still being sent.
-        let complete = through.min(self.sent_through);
-        self.messages.delivered(complete);
-        self.pump();
+    pub(crate) fn confirm(&mut self, inbox: &mut Inbox, stream: u32, count: u32) {
+        self.streams.confirm(inbox, stream, count);
     }
 
     /// A message begins.
@@ -180,25 +162,20 @@ impl Peer {
         &mut self,
         inbox: &mut Inbox,
         way: (HostIndex, HostIndex),
-        message: (u64, Envelope),
+        stream: u32,
+        message: (Envelope, Vec<Receiver>, &[u8]),
     ) -> Result<(), Nonsense> {
-        let complete = self.incoming.begin(inbox, way, message)?;
-        self.acknowledge(complete);
-        Ok(())
+        self.incoming.begin(inbox, way, stream, message)
     }
 
     /// More of a message.
-    pub(crate) fn more(&mut self, inbox: &mut Inbox, bytes: &[u8]) -> Result<(), Nonsense> {
-        let complete = self.incoming.more(inbox, bytes)?;
-        self.acknowledge(complete);
-        Ok(())
-    }
-
-    fn acknowledge(&mut self, complete: bool) {
-        self.delivered |= complete;
-        if complete {
-            self.pump();
-        }
+    pub(crate) fn more(
+        &mut self,
+        inbox: &mut Inbox,
+        stream: u32,
+        bytes: &[u8],
+    ) -> Result<(), Nonsense> {
+        self.incoming.more(inbox, stream, bytes)
     }
 }
 
@@ -220,40 +197,5 @@ fn write_said(batch: &mut Vec<u8>, message: PeerMessage) {
     while let Some(piece) = pieces.next() {
         let last = pieces.peek().is_none();
         write_frame(batch, 0, &LinkFrame::Piece { bytes: Blob(piece.to_vec()), last });
-    }
-}
-
-/// Puts frames into a batch: the rest of the current message, what machines said before it was
-/// queued, the next message.
-fn fill(
-    batch: &mut Vec<u8>,
-    messages: &mut Outgoing<(Envelope, Payload)>,
-    said: &mut VecDeque<(u64, PeerMessage)>,
-    sending: &mut Option<Sending>,
-    sent_through: &mut u64,
-) {
-    while batch.len() < CHUNK_BYTES {
-        if let Some(now) = sending {
-            let Some((_, payload)) = messages.current() else { return };
-            let size = (payload.size() - now.offset).min(CHUNK_BYTES);
-            if size > 0 {
-                let mut bytes = vec![0; size];
-                payload.copy_to(now.offset, &mut bytes);
-                write_frame(batch, 0, &LinkFrame::More { bytes: Blob(bytes) });
-                now.offset += size;
-            }
-            if now.offset == payload.size() {
-                *sent_through = now.sequence;
-                *sending = None;
-            }
-        } else if said.front().is_some_and(|(behind, _)| *behind <= *sent_through) {
-            let Some((_, message)) = said.pop_front() else { return };
-            write_said(batch, message);
-        } else if let Some((sequence, (envelope, _))) = messages.next() {
-            write_frame(batch, 0, &LinkFrame::Begin { sequence, envelope: *envelope });
-            *sending = Some(Sending { sequence, offset: 0 });
-        } else {
-            return;
-        }
     }
 }

@@ -145,8 +145,9 @@ impl Connections {
     }
 
     /// The tasks among them.
-    pub(crate) fn of_task(&mut self, tid: Tid) -> Option<&mut Connection> {
-        self.all.values_mut().find(|connection| connection.tid == Some(tid))
+    pub(crate) fn of_task(&mut self, tid: Tid) -> Option<(u64, &mut Connection)> {
+        let mut all = self.all.iter_mut().map(|(number, connection)| (*number, connection));
+        all.find(|(_, connection)| connection.tid == Some(tid))
     }
 
     /// When the next stranger's time is over.

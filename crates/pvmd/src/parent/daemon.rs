@@ -25,6 +25,8 @@ pub(crate) struct Daemon {
     pub(crate) stream: Stream,
     /// Where it asks for segments, as tasks do on the local socket.
     pub(crate) broker: Stream,
+    /// Sockets of direct routes that came with its requests.
+    pub(crate) sockets: VecDeque<OwnedFd>,
 }
 
 impl Daemon {
@@ -46,6 +48,7 @@ impl Daemon {
             pid: child.id(),
             stream: Stream::new(ours.into(), FRAME_BYTES_MAX),
             broker: Stream::new(broker.into(), FRAME_BYTES_MAX),
+            sockets: VecDeque::new(),
         })
     }
 }

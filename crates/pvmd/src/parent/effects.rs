@@ -106,6 +106,9 @@ impl Parent {
             self.log.line(&format!("no memory for the inbox of {tid}: {error}"));
             (Code::OutOfRes, Vec::new())
         });
+        if launch.cookie != 0 {
+            return self.look_for(launch, ready.map(drop));
+        }
         let started = ready.and_then(|_| {
             child::start(launch, &mut self.around).map_err(|error| (error.code, error.tried))
         });
@@ -124,6 +127,24 @@ impl Parent {
             self.outputs.add(tid, stream, fd);
         }
         self.tell(Event::Launched { tid, pid: child.pid });
+    }
+
+    /// A tasker will start the program, if there is one.
+    fn look_for(&mut self, launch: &Launch, ready: Result<(), (Code, Vec<Blob>)>) {
+        let tid = launch.tid;
+        let found =
+            ready.and_then(|()| child::find(launch).map_err(|error| (error.code, error.tried)));
+        match found {
+            Ok(path) => {
+                self.tasks.give(tid, launch.cookie);
+                let path = Blob(path.into_os_string().into_vec());
+                self.tell(Event::Found { tid, path });
+            }
+            Err((code, tried)) => {
+                self.segments.remove_task(tid);
+                self.tell(Event::LaunchFailed { tid, code, tried });
+            }
+        }
     }
 
     fn feed(&mut self, tid: Tid, bytes: &Blob) {
@@ -152,7 +173,7 @@ impl Parent {
         self.tasks.forget(tid);
         self.segments.remove_task(tid);
         let _ = std::fs::remove_file(self.folder.bells().join(tid.to_string()));
-        if let Some(connection) = self.connections.of_task(tid) {
+        if let Some((_, connection)) = self.connections.of_task(tid) {
             connection.tid = None;
         }
     }

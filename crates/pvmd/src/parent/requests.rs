@@ -7,7 +7,7 @@ use crate::parent::stream::StreamEnd;
 use crate::processes;
 use pvm_core::io::Event;
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Blob, Code, PROTOCOL_VERSION, Reader, Wire as _};
+use pvm_wire::{Blob, Code, Layout, PROTOCOL_VERSION, Reader, Tid, Wire as _};
 use rustix::io::Errno;
 use rustix::net::{SocketFlags, sockopt};
 use std::time::{Duration, Instant};
@@ -21,6 +21,8 @@ enum Fault {
     Bytes(String),
     /// Another version of the protocol.
     Version(u16),
+    /// A task whose numbers lie the other way round than in the host's shared memory.
+    Order,
 }
 
 impl Parent {
@@ -95,9 +97,15 @@ impl Parent {
             Request::Hello { version, .. } if version != PROTOCOL_VERSION => {
                 Err(Fault::Version(version))
             }
-            Request::Hello { role, program, reset, .. } => {
+            Request::Hello { role: Role::Task, layout, .. }
+                if layout.is_swapped_to(Layout::NATIVE) =>
+            {
+                Err(Fault::Order)
+            }
+            Request::Hello { role, program, reset, cookie, .. } => {
                 self.connections.know(number);
-                self.greet((number, id), role, program, reset);
+                let launched = self.task_of(number, &role, cookie);
+                self.greet((number, id), (role, launched), program, reset);
                 Ok(())
             }
             _ if !connection.is_known() => Err(Fault::Bytes("no hello".to_owned())),
@@ -105,7 +113,9 @@ impl Parent {
             | Request::OpenSlab { .. }
             | Request::MapSegment { .. }
             | Request::ListLanes { .. }
-            | Request::DropSegment { .. } => {
+            | Request::DropSegment { .. }
+            // Only the daemon may, and not here.
+            | Request::GiveRoute { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);
                 match fd {
                     Some(fd) => connection.stream.push_with(id, &reply, fd),
@@ -120,13 +130,27 @@ impl Parent {
         }
     }
 
-    fn greet(&mut self, (number, id): (u64, u32), role: Role, program: Blob, reset: bool) {
+    /// The task that somebody who connects was started as.
+    fn task_of(&mut self, number: u64, role: &Role, cookie: u32) -> Option<Tid> {
+        let pid = self.connections.get(number)?.pid;
+        match role {
+            Role::Task => self
+                .tasks
+                .given_as(cookie)
+                .or_else(|| self.tasks.launched_as(processes::line_of(pid))),
+            Role::Operator => None,
+        }
+    }
+
+    fn greet(
+        &mut self,
+        (number, id): (u64, u32),
+        (role, launched): (Role, Option<Tid>),
+        program: Blob,
+        reset: bool,
+    ) {
         let Some(connection) = self.connections.get(number) else { return };
         let pid = connection.pid;
-        let launched = match role {
-            Role::Task => self.tasks.launched_as(processes::line_of(pid)),
-            Role::Operator => None,
-        };
         self.tell(Event::Hello { connection: number, id, role, program, reset, pid, launched });
     }
 
@@ -148,6 +172,14 @@ impl Parent {
                 self.log.line(&format!("refused process {pid}: {reason}"));
                 let reply = Reply::Refused { code: Code::BadVersion, reason };
                 connection.stream.push(0, &reply);
+                connection.ending = true;
+            }
+            Fault::Order => {
+                let reason = "the task has another order of bytes than this host, so they can \
+                              share no memory; add a host with a pvmd of the task's kind";
+                self.log.line(&format!("refused process {pid}: {reason}"));
+                let reason = reason.to_owned();
+                connection.stream.push(0, &Reply::Refused { code: Code::BadVersion, reason });
                 connection.ending = true;
             }
         }

@@ -6,7 +6,7 @@ use crate::launch::child::Surroundings;
 use crate::log::Log;
 use crate::parent::poll::{Interest, Poll, Token};
 use crate::parent::segments::Segments;
-use crate::runtime_dir::RuntimeDir;
+use crate::runtime_dir::{RuntimeDir, Seat};
 use anyhow::{Context as _, Result};
 use rustix::process::{Resource, Rlimit};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
@@ -17,8 +17,12 @@ use std::sync::atomic::AtomicBool;
 impl Parent {
     /// Takes the host's folder and everything that can only be had once.
     pub(crate) fn new(options: &ParentOptions, places: &Places) -> Result<Self> {
-        let first = options.join.is_none();
-        let folder = RuntimeDir::take(&places.temporary, &places.vmid, first)?;
+        let seat = match &options.join {
+            None => Seat::First,
+            Some(join) if join.again => Seat::Further,
+            Some(_) => Seat::Guest,
+        };
+        let folder = RuntimeDir::take(&places.temporary, &places.vmid, seat)?;
         // A shell that started us in the background keeps its own job control.
         let _ = rustix::process::setsid();
         let log = Log::create(&folder.log()).context("the log")?;
@@ -65,7 +69,9 @@ impl Parent {
             touched: Default::default(),
             scratch: vec![0; crate::parent::output::CHUNK_BYTES],
             name: options.name.clone().unwrap_or_default(),
-            join: options.join.as_ref().map(|j| (j.address.to_string(), j.fingerprint.clone())),
+            options: options.options.clone(),
+            hostfile: options.hostfile.clone(),
+            join: options.join.clone(),
             clock: crate::clock::offset(),
             printed: false,
             ending: ended,

@@ -2,9 +2,12 @@
 
 use pvm_wire::{FrameBuffer, Wire, write_frame};
 use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
 use std::collections::VecDeque;
-use std::io::IoSlice;
+use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -57,6 +60,33 @@ impl Stream {
             Err(Errno::AGAIN | Errno::INTR) => Ok(0),
             Err(_) => Err(StreamEnd::Closed),
         }
+    }
+
+    /// The same, with the descriptors that come beside: only from our own daemon.
+    pub(crate) fn read_with(
+        &mut self,
+        scratch: &mut [u8],
+        descriptors: &mut VecDeque<OwnedFd>,
+    ) -> Result<usize, StreamEnd> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut into = [IoSliceMut::new(scratch)];
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+        let received = match rustix::net::recvmsg(&self.fd, &mut into, &mut control, flags) {
+            Ok(received) => received.bytes,
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
+            Err(_) => return Err(StreamEnd::Closed),
+        };
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = message {
+                descriptors.extend(fds);
+            }
+        }
+        if received == 0 {
+            return Err(StreamEnd::Closed);
+        }
+        self.input.push(&scratch[..received]);
+        Ok(received)
     }
 
     /// The frames that have come.

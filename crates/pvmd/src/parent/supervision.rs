@@ -1,11 +1,12 @@
 //! The daemon's life as the parent leads it.
 
 use super::Parent;
-use crate::between::{Begin, Down, Up};
+use crate::between::{Begin, Down, Invited, Up};
 use crate::parent::daemon::Daemon;
 use crate::parent::poll::{Interest, Token};
 use pvm_core::io::Event;
 use pvm_wire::request::{Reply, Request, Segment};
+use pvm_wire::route::Route;
 use pvm_wire::{Blob, Code, Tid, Wire as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -27,14 +28,19 @@ impl Parent {
         let errors = self.log.file().and_then(|file| file.try_clone().ok());
         let mut daemon = Daemon::start(errors.map_or_else(Stdio::null, Stdio::from))?;
         self.restart_at = None;
-        let (address, fingerprint) = self.join.clone().unwrap_or_default();
         let begin = Begin {
             parent_pid: std::process::id(),
             restarts: self.restarts.total,
             name: self.name.clone(),
             folder: Blob(self.folder.path().as_os_str().as_bytes().to_vec()),
-            join_address: address,
-            join_fingerprint: Blob(fingerprint),
+            options: self.options.clone(),
+            join: self.join.as_ref().map(|join| Invited {
+                addresses: join.addresses.clone(),
+                fingerprint: Blob(join.fingerprint.clone()),
+                local: join.local,
+                via: join.via.map(|via| via.to_string()).unwrap_or_default(),
+                patience: join.patience,
+            }),
             processes: self.tasks.processes(),
             clock: self.clock,
         };
@@ -156,7 +162,7 @@ impl Parent {
     /// The daemon asks for a segment, as tasks do.
     pub(super) fn serve_broker(&mut self) {
         let Some(daemon) = &mut self.daemon else { return };
-        if daemon.broker.read(&mut self.scratch).is_err() {
+        if daemon.broker.read_with(&mut self.scratch, &mut daemon.sockets).is_err() {
             return self.poll.remove(&daemon.broker);
         }
         loop {
@@ -165,6 +171,7 @@ impl Parent {
             let Ok(request) = Request::from_bytes(payload) else { break };
             let (reply, fd) = match request {
                 Request::Hello { .. } => self.welcome_daemon(),
+                Request::GiveRoute { to, route } => (self.give_route(to, route), None),
                 request => self.segments.answer(self.daemon_tid, &request),
             };
             let Some(daemon) = &mut self.daemon else { return };
@@ -177,6 +184,18 @@ impl Parent {
         if let Some(daemon) = &mut self.daemon {
             let _ = daemon.broker.flush();
         }
+    }
+
+    /// Hands a task its end of a direct route.
+    fn give_route(&mut self, to: Tid, route: Route) -> Reply {
+        let socket = self.daemon.as_mut().and_then(|daemon| daemon.sockets.pop_front());
+        let task = self.connections.of_task(to);
+        let (Some(socket), Some((number, connection))) = (socket, task) else {
+            return Reply::Failed { code: Code::NoTask };
+        };
+        connection.stream.push_with(0, &Reply::Route { route }, socket);
+        self.touched.insert(number);
+        Reply::Done
     }
 
     /// Gives the daemon its inbox. It has told its id on its other socket before it asks.

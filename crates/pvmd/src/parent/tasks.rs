@@ -23,6 +23,8 @@ struct Task {
     exited: bool,
     /// The machine knows it no more.
     forgotten: bool,
+    /// What its process says hello with, if a tasker starts it; else 0.
+    cookie: u32,
 }
 
 impl Task {
@@ -36,6 +38,18 @@ impl Tasks {
     /// A task's process was started.
     pub(crate) fn start(&mut self, tid: Tid, pid: u32) {
         self.tasks.insert(tid, Task { started: Some(pid), ..Task::default() });
+    }
+
+    /// A tasker starts a task's process.
+    pub(crate) fn give(&mut self, tid: Tid, cookie: u32) {
+        self.tasks.insert(tid, Task { cookie, ..Task::default() });
+    }
+
+    /// The task that a tasker has started with this number, if it has not enrolled.
+    pub(crate) fn given_as(&self, cookie: u32) -> Option<Tid> {
+        let waits =
+            |task: &Task| task.cookie == cookie && task.enrolled.is_none() && !task.forgotten;
+        self.tasks.iter().find(|(_, task)| cookie != 0 && waits(task)).map(|(tid, _)| *tid)
     }
 
     /// A process became a task. True if it is not the one that was started for it.
@@ -77,7 +91,8 @@ impl Tasks {
     pub(crate) fn forget(&mut self, tid: Tid) {
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         task.forgotten = true;
-        if task.exited {
+        // Of one that nobody has started no end will be told.
+        if task.exited || task.process().is_none() {
             self.tasks.remove(&tid);
         }
     }
@@ -117,6 +132,19 @@ mod tests {
         assert_eq!(tasks.process(A), None);
         tasks.forget(A);
         assert!(tasks.tasks.is_empty());
+    }
+
+    #[test]
+    fn a_task_that_a_tasker_starts_is_known_by_its_number() {
+        let mut tasks = Tasks::default();
+        tasks.give(A, 10_000_000);
+        tasks.give(B, 10_000_001);
+        assert_eq!((tasks.given_as(0), tasks.given_as(10_000_001)), (None, Some(B)));
+        assert!(tasks.enrol(B, 12));
+        assert_eq!(tasks.given_as(10_000_001), None);
+        tasks.forget(A);
+        assert_eq!((tasks.given_as(10_000_000), tasks.process(B)), (None, Some(12)));
+        assert_eq!(tasks.gone(12, None), [(B, 0)]);
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! The shell's own records among those that the parent keeps. Their keys begin with a zero byte,
 //! the machine's never do.
 
+use crate::launch::tunnel::Ends;
 use crate::link::Place;
+use crate::ports::Ports;
 use pvm_core::io::Effect;
 use pvm_wire::peer::HostFacts;
 use pvm_wire::{Blob, HostIndex, Wire};
 
 const KEY: &[u8] = b"\0key";
-const ADDRESS: &[u8] = b"\0address";
+const PORTS: &[u8] = b"\0ports";
 const PLACE: &[u8] = b"\0place";
+const TUNNELS: &[u8] = b"\0tunnels";
 const HOSTS: &[u8] = b"\0hosts";
 
 /// What the shell knows again after a restart.
@@ -16,10 +19,12 @@ const HOSTS: &[u8] = b"\0hosts";
 pub(crate) struct OwnRecords {
     /// The private key.
     pub(crate) key: Option<Blob>,
-    /// Where it listened.
-    pub(crate) address: Option<String>,
+    /// Where it listens.
+    pub(crate) ports: Option<Ports>,
     /// This host's place.
     pub(crate) place: Option<Place>,
+    /// Tunnels that this host keeps.
+    pub(crate) tunnels: Option<Vec<Ends>>,
     /// All hosts when this one joined.
     pub(crate) hosts: Vec<(HostIndex, HostFacts)>,
 }
@@ -32,11 +37,15 @@ impl OwnRecords {
         for (key, value) in own {
             match key.0.as_slice() {
                 KEY => found.key = Some(value),
-                ADDRESS => found.address = String::from_bytes(&value.0).ok(),
+                PORTS => {
+                    let ports = <(u16, u16)>::from_bytes(&value.0).ok();
+                    found.ports = ports.map(|(inside, outward)| Ports { inside, outward });
+                }
                 PLACE => {
                     let place = <(HostIndex, HostIndex)>::from_bytes(&value.0).ok();
                     found.place = place.map(|(host, first)| Place { host, first });
                 }
+                TUNNELS => found.tunnels = Vec::from_bytes(&value.0).ok(),
                 HOSTS => found.hosts = Vec::from_bytes(&value.0).unwrap_or_default(),
                 _ => {}
             }
@@ -50,8 +59,9 @@ impl OwnRecords {
         let hosts = (!self.hosts.is_empty()).then(|| self.hosts.to_bytes());
         let all = [
             (KEY, self.key.as_ref().map(|key| key.0.clone())),
-            (ADDRESS, self.address.as_ref().map(Wire::to_bytes)),
+            (PORTS, self.ports.map(|ports| (ports.inside, ports.outward).to_bytes())),
             (PLACE, place),
+            (TUNNELS, self.tunnels.as_ref().map(Wire::to_bytes)),
             (HOSTS, hosts),
         ];
         let save = |(key, value): (&[u8], Option<Vec<u8>>)| {
@@ -69,9 +79,9 @@ mod tests {
     fn own_records_are_told_from_the_machines() {
         let own = OwnRecords {
             key: Some("secret".into()),
-            address: Some("127.0.0.1:7".into()),
+            ports: Some(Ports { inside: 7, outward: 0 }),
             place: Some(Place { host: HostIndex(3), first: HostIndex(1) }),
-            hosts: Vec::new(),
+            ..OwnRecords::default()
         };
         let mut records: Vec<_> = own
             .effects()
@@ -84,7 +94,7 @@ mod tests {
         records.push(("hmachine".into(), "x".into()));
         let found = OwnRecords::take(&mut records);
         assert_eq!(records, [("hmachine".into(), "x".into())]);
-        assert_eq!((found.key, found.address), (own.key, own.address));
+        assert_eq!((found.key, found.ports), (own.key, own.ports));
         assert_eq!(found.place.map(|place| place.host), Some(HostIndex(3)));
     }
 }

@@ -2,26 +2,31 @@
 //! died.
 
 use super::{Basics, Placed, Shell, host_frame};
-use crate::between::{Begin, Down, Up};
+use crate::between::{Begin, Down, Invited, Up};
 use crate::broker::ParentBroker;
 use crate::config::Places;
 use crate::inbox::Inbox;
+use crate::launch::reply;
 use crate::link::connection::{Wiring, events};
-use crate::link::{Links, Place};
+use crate::link::{ALONE_TIME, Links, Place};
+use crate::ports::{Ports, Reach};
 use crate::shell::own_records::OwnRecords;
 use crate::shell::uplink::Uplink;
-use crate::{facts, local, tls};
+use crate::{facts, tls};
 use anyhow::{Context as _, Result, bail};
 use pvm_core::{Config, Machine, Order, Rules};
 use pvm_quorum::Core;
 use pvm_wire::{Blob, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
-use tokio::net::{TcpListener, UnixStream};
+use std::time::Duration;
+use tokio::net::UnixStream;
 use tokio::sync::mpsc;
+
+/// A daemon that was started from elsewhere and is not let in ends after this time.
+const JOIN_TIME: Duration = Duration::from_secs(10);
 
 /// Runs the daemon to its end.
 pub(crate) fn run() -> Result<()> {
@@ -72,16 +77,19 @@ async fn build(
     let own = OwnRecords::take(&mut records);
     let key = own.key.map_or_else(tls::new_key, |key| Ok(key.0))?;
     let identity = tls::Identity::new(&key)?;
-    let listener = listen(own.address.as_deref()).await?;
-    let address = listener.local_addr()?.to_string();
     let places = Places::from_environment()?;
     let fingerprint = identity.fingerprint().clone();
-    let facts = facts::gather(&places, &begin.name, address.clone(), fingerprint);
-
     let (link_sender, link_events) = events();
-    let links = Links::new(identity, Wiring::new(link_sender), tls::new_number()?);
-    links.listen(listener)?;
-    let kept = OwnRecords { key: Some(Blob(key)), address: Some(address), ..Default::default() };
+    let mut links = Links::new(identity, Wiring::new(link_sender));
+    if let Some(via) = begin.join.as_ref().and_then(|join| join.via.parse().ok()) {
+        links.set_relay(via);
+    }
+    let guest = begin.join.as_ref().is_some_and(|join| !join.local);
+    let reach = if guest { Reach::Outward } else { Reach::Inside };
+    let ports = Ports::open(&links, own.ports, reach)?;
+    let names = (begin.name.as_str(), begin.options.as_str());
+    let facts = facts::gather(&places, names, ports.addresses(), fingerprint);
+    let kept = OwnRecords { key: Some(Blob(key)), ports: Some(ports), ..Default::default() };
     uplink.effects(0, kept.effects()).await?;
 
     let mut tasks: BTreeMap<Tid, BTreeSet<u32>> = BTreeMap::new();
@@ -89,48 +97,46 @@ async fn build(
         tasks.entry(tid).or_default().insert(pid);
     }
     let mut shell = Shell {
+        tunnels: Vec::new(),
         uplink,
         links,
         link_events,
         starts: mpsc::channel(16),
+        joining: BTreeMap::new(),
         placed: None,
         facts,
+        ports,
         begin: Basics {
             clock: begin.clock,
             folder: OsString::from_vec(begin.folder.0),
             parent_pid: begin.parent_pid,
             restarts: begin.restarts,
-            root: places.root,
+            vmid: places.vmid,
             broker: Some(broker),
         },
         tasks,
         turns: VecDeque::new(),
+        flushing: false,
     };
     let first = Place { host: HostIndex(1), first: HostIndex(1) };
-    let joins = !begin.join_address.is_empty();
-    let line = if joins { local::reply_line(&shell.facts) } else { String::new() };
+    shell.reopen(own.tunnels);
+    let joins = begin.join.is_some();
+    let line = if joins { reply::ready_line(&shell.facts) } else { String::new() };
     if let Some(place) = own.place.or_else(|| (!joins).then_some(first)) {
         shell.place(place, &records).await?;
         if !own.hosts.is_empty() && records.is_empty() {
             shell.turns.extend(shell.links.set_hosts(own.hosts));
         }
-    } else {
-        let address: SocketAddr = begin.join_address.parse().context("the machine's address")?;
-        shell.links.join(address, begin.join_fingerprint.0);
+    } else if let Some(join) = begin.join {
+        let patience = match join {
+            Invited { patience: 1.., .. } => Duration::from_secs(join.patience.into()),
+            Invited { local: true, .. } => ALONE_TIME,
+            _ => JOIN_TIME,
+        };
+        shell.links.join(&join.addresses, join.fingerprint.0, patience);
     }
     shell.uplink.tell(&Down::Ready { line }).await?;
     Ok(shell)
-}
-
-/// The address that the hosts of the machine use. All of them are on this computer so far.
-async fn listen(before: Option<&str>) -> Result<TcpListener> {
-    let anew = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    if let Some(before) = before.and_then(|address| address.parse::<SocketAddr>().ok())
-        && let Ok(listener) = TcpListener::bind(before).await
-    {
-        return Ok(listener);
-    }
-    TcpListener::bind(anew).await.context("cannot listen on the loopback interface")
 }
 
 impl Shell {
@@ -138,7 +144,7 @@ impl Shell {
     pub(super) async fn place(&mut self, place: Place, records: &[(Blob, Blob)]) -> Result<()> {
         self.uplink.tell(&host_frame(place)).await?;
         let broker = self.begin.broker.take().context("a host has one place")?;
-        let inbox = Inbox::open(broker, Tid::daemon(place.host))?;
+        let inbox = Inbox::open(broker)?;
         let config = Config {
             host: place.host,
             first: place.first,
@@ -147,7 +153,7 @@ impl Shell {
             parent_pid: self.begin.parent_pid,
             daemon_pid: std::process::id(),
             restarts: self.begin.restarts,
-            debugger: self.debugger(),
+            debugger: self.facts.debugger.clone(),
         };
         let quorum = Box::new(Core::new(tls::new_number()?));
         let order = Order { quorum, rules: Rules::plain() };
@@ -158,11 +164,5 @@ impl Shell {
         self.links.set_place(place);
         self.placed = Some(Placed { machine, inbox });
         self.follow(0).await
-    }
-
-    fn debugger(&self) -> Blob {
-        let root = self.begin.root.as_ref();
-        let path = root.map(|root| root.join("lib/debugger").into_os_string().into_vec());
-        Blob(path.unwrap_or_default())
     }
 }

@@ -1,7 +1,7 @@
 //! A small speaker of the request protocol, and a host to speak to.
 
 use pvm_wire::request::{Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions};
-use pvm_wire::{Blob, FrameBuffer, PROTOCOL_VERSION, Tid, Wire, write_frame};
+use pvm_wire::{Blob, FrameBuffer, Layout, PROTOCOL_VERSION, Tid, Wire, write_frame};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, IoSliceMut, Write as _};
@@ -47,7 +47,7 @@ impl Host {
         Self::start_as(&mut shell, &folder)
     }
 
-    fn start_as(command: &mut Command, folder: &Path) -> Self {
+    pub(crate) fn start_as(command: &mut Command, folder: &Path) -> Self {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -186,7 +186,9 @@ impl Client {
 
     pub(crate) fn hello(&mut self, role: Role, version: u16) -> Reply {
         let program = Blob::from("test");
-        let reply = self.ask(&Request::Hello { version, role, program, reset: true });
+        let layout = Layout::NATIVE;
+        let hello = Request::Hello { version, role, program, reset: true, cookie: 0, layout };
+        let reply = self.ask(&hello);
         self.is_task = matches!(reply, Reply::Welcome { .. });
         reply
     }

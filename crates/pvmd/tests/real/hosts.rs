@@ -6,7 +6,7 @@ use pvm_wire::{Blob, PROTOCOL_VERSION};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-fn hosts(client: &mut Client) -> Vec<HostInfo> {
+pub(crate) fn hosts(client: &mut Client) -> Vec<HostInfo> {
     let Reply::Hosts { hosts } = client.ask(&Request::Config) else { panic!() };
     hosts
 }

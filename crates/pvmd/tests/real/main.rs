@@ -5,6 +5,7 @@
 
 mod client;
 mod hosts;
+mod joining;
 mod life;
 mod messages;
 mod strangers;

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, Host, PATIENCE};
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Blob, Code, PROTOCOL_VERSION, Tid};
+use pvm_wire::{Blob, Code, Layout, PROTOCOL_VERSION, Tid};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 
@@ -16,12 +16,35 @@ fn another_version_is_refused_with_both_named() {
         role: Role::Task,
         program: Blob::default(),
         reset: true,
+        cookie: 0,
+        layout: Layout::NATIVE,
     });
     let Reply::Refused { code, reason } = client.answer(0) else { panic!("not refused") };
     assert_eq!(code, Code::BadVersion);
     assert!(reason.contains(&format!("protocol {PROTOCOL_VERSION}")), "{reason}");
     assert!(reason.contains(&format!("protocol {version}")), "{reason}");
     assert!(client.is_closed());
+}
+
+/// It would have shared memory with the others and read every number in it backwards.
+#[test]
+fn a_task_of_the_other_byte_order_was_let_in_and_hung() {
+    let host = Host::start();
+    for layout in Layout::ALL.into_iter().filter(|layout| layout.is_swapped_to(Layout::NATIVE)) {
+        let mut client = Client::connect(&host);
+        client.send(&Request::Hello {
+            version: PROTOCOL_VERSION,
+            role: Role::Task,
+            program: Blob::default(),
+            reset: true,
+            cookie: 0,
+            layout,
+        });
+        let Reply::Refused { code, reason } = client.answer(0) else { panic!("not refused") };
+        assert_eq!(code, Code::BadVersion);
+        assert!(reason.contains("order of bytes"), "{reason}");
+        assert!(client.is_closed());
+    }
 }
 
 #[test]

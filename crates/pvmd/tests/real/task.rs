@@ -49,7 +49,7 @@ impl Task {
         self.sequence += 1;
         envelope.sequence = self.sequence;
         let here = to.host() == self.tid.host();
-        let into = if here { to } else { Tid::daemon(self.tid.host()) };
+        let into = if here { to } else { Tid::host_id(to.host()) };
         self.outbox.send(&mut self.broker, into, &envelope, Body::Bytes(&[bytes])).unwrap()
     }
 

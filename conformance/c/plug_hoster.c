@@ -1,0 +1,40 @@
+/*
+ * A hoster: who may be one. What it is told and what its answers do needs more than one host:
+ * spread/hoster.c.
+ */
+#include "plug.h"
+
+static void show_entries(void)
+{
+	struct pvmmboxinfo *boxes;
+	int n = 0;
+
+	pvm_getmboxinfo("###_PVM_HOSTER_###", &n, &boxes);
+	printf("%d entry, flags %x\n", n ? boxes->mi_nentries : 0, flags_of(pvm_mytid()));
+}
+
+int main(int argc, char **argv)
+{
+	char *role = begin(argc, argv);
+
+	if (!strcmp(role, "second"))
+		return -pvm_reg_hoster();
+	pvm_setopt(PvmResvTids, 1);
+	SHOW(pvm_reg_hoster());
+	show_entries();
+	printf("another hoster: %s\n", code(-(status_of(start_process("second", (char *)0, (char **)0)) >> 8)));
+	/* A second call takes it back. */
+	SHOW(pvm_reg_hoster());
+	show_entries();
+	printf("another hoster: %s\n", code(-(status_of(start_process("second", (char *)0, (char **)0)) >> 8)));
+	SHOW(pvm_reg_hoster());
+	show_entries();
+	/* Answers that nobody waits for are no harm. */
+	pvm_initsend(PvmDataDefault);
+	put_int(1);
+	put_int(0x80000);
+	pvm_pkstr("PvmCantStart");
+	send_with(4711, DAEMON, SM_STHOSTACK);
+	SHOW(pvm_exit());
+	return 0;
+}

@@ -1,0 +1,78 @@
+#!/bin/bash
+# The conformance programs and Debian's own programs on a machine of three hosts: see README.md.
+#
+#   spread.sh live [NAME...]          on Debian's PVM, compared with the recorded answers
+#   spread.sh ours PREFIX [NAME...]   on the installation in PREFIX
+#   spread.sh oracle [NAME...]        records the answers where three hosts answer differently than one
+#   spread.sh debian WHERE [NAME...]  debian.sh WHERE ("original" or a PREFIX)
+#   spread.sh all PREFIX              live, ours PREFIX and debian PREFIX at the same time, each on hosts of its own
+#
+# The hosts are those of xtask/hosts.sh; where they cannot be made, this is skipped by name. After ours no process and no
+# file of it may be left on any of them.
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+tool=$here/../xtask/hosts.sh
+
+[ $# -gt 0 ] || { sed -n '4,8s/^#   //p' "$0" >&2; exit 2; }
+
+if [ "$1" = all ]; then
+	logs=$(mktemp -d) || exit 2
+	trap 'rm -rf "$logs"' EXIT
+	status=0
+	failed=
+	bash "$0" live >"$logs/original" 2>&1 &
+	original=$!
+	bash "$0" ours "$2" >"$logs/ours" 2>&1 &
+	ours=$!
+	bash "$0" debian "$2" >"$logs/debian" 2>&1 &
+	debian=$!
+	for part in original ours debian; do
+		wait "${!part}" || { status=1 && failed+=" $part"; }
+		sed "s/^/$part: /" "$logs/$part"
+	done
+	for part in $failed; do
+		printf '\nwhat failed, %s:\n' "$part"
+		grep -v ': ok$' "$logs/$part" | tail -40
+	done
+	exit $status
+fi
+
+if [ -z "${SPREAD_INSIDE:-}" ]; then
+	words=()
+	for word; do
+		[[ $word == */* && -d $word ]] && word=$(cd "$word" && pwd) # prefixes from where we were called
+		words+=("$word")
+	done
+	SPREAD_INSIDE=1 bash "$tool" run 3 -- bash "$here/spread.sh" "${words[@]}"
+	status=$?
+	[ $status = 77 ] && [ "${CI:-}" != true ] && exit 0
+	exit $status
+fi
+
+# left: what is on the hosts besides sshd
+left() {
+	local host found
+	for host in h1 h2 h3; do
+		found=$(bash "$tool" on "$host" ps -eo pid=,args= | grep -v -e " sshd:" -e " ps -eo"
+			bash "$tool" on "$host" find /tmp -xdev "(" -name "neopvm*" -o -name "pvm*" ")")
+		[ -z "$found" ] || printf 'left on %s:\n%s\n' "$host" "$found"
+	done
+}
+
+program=run.sh
+[ "$1" != debian ] || { program=debian.sh; shift; }
+bash "$tool" on h1 env MACHINE_HOSTS="h2 h3" LIMIT="${LIMIT:-30}" bash "$here/$program" "$@"
+status=$?
+case $* in
+live* | oracle* | original*) ;;
+*)
+	sleep 1 # what halts at this moment may end
+	bash "$tool" env "HOME=$HOSTS_DIR/home" # the run's own is gone
+	found=$(left)
+	if [ -n "$found" ]; then
+		echo "$found"
+		status=1
+	fi
+	;;
+esac
+exit $status

@@ -1,0 +1,73 @@
+//! What completion speaks of.
+
+/// What a word can be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// A host of the machine.
+    Host,
+    /// One of those but the one that we are on.
+    OtherHost,
+    /// A host that may be added.
+    NewHost,
+    /// A task, or all.
+    Victim,
+    /// The name of a named message.
+    Name,
+    /// A signal.
+    Signal,
+    /// A file.
+    File,
+    /// A program.
+    Program,
+    /// Something that nobody can know.
+    Nothing,
+}
+
+impl Kind {
+    /// What the shell adds to the candidates.
+    pub(crate) fn shell(self) -> Shell {
+        match self {
+            Self::File => Shell::Files,
+            Self::Program => Shell::Programs,
+            _ => Shell::Nothing,
+        }
+    }
+}
+
+/// What the shell adds by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Shell {
+    /// Nothing.
+    Nothing,
+    /// Files and folders.
+    Files,
+    /// Commands, files and folders.
+    Programs,
+}
+
+impl Shell {
+    /// As the scripts know it.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Files => "files",
+            Self::Programs => "programs",
+        }
+    }
+}
+
+/// A word that may stand there.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Candidate {
+    /// The word.
+    pub(crate) word: String,
+    /// What it is, in a few words.
+    pub(crate) about: String,
+}
+
+impl Candidate {
+    /// Of these two.
+    pub(crate) fn new(word: &str, about: &str) -> Self {
+        Self { word: word.to_owned(), about: about.to_owned() }
+    }
+}

@@ -1,0 +1,94 @@
+//! Options of the commands about hosts.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Of `pvm up`.
+#[derive(Debug, Args)]
+pub(crate) struct UpOptions {
+    /// This many hosts on this computer, named NAME, NAME.2, ...
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=4095))]
+    pub(crate) local: u32,
+    /// Name of this host in the machine, if not the computer's
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Give up waiting for the hosts of the host file after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60,
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// A host file: one host per line, with its options
+    #[arg(value_name = "FILE")]
+    pub(crate) hostfile: Option<PathBuf>,
+}
+
+/// Of `pvm add`.
+#[derive(Debug, Args)]
+pub(crate) struct AddOptions {
+    /// A host: NAME, USER@NAME or an address, as one would write it for ssh; 'NAME so=... ep=...'
+    /// with options as in a host file; or 'local' for one more host on this computer
+    #[arg(value_name = "HOST", required_unless_present = "hostfile")]
+    pub(crate) hosts: Vec<String>,
+    /// A host file: adds its hosts, or, if hosts are named too, gives those their options
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hostfile: Option<PathBuf>,
+    /// An option for these hosts, as in a host file: lo=USER, ep=FOLDERS, wd=FOLDER, sp=SPEED, ...
+    #[arg(short, long = "option", value_name = "KEY=VALUE")]
+    pub(crate) option: Vec<String>,
+    /// Copy pvmd to hosts that do not have it
+    #[arg(long)]
+    pub(crate) push: bool,
+    /// Let the traffic go through the ssh connection, for hosts behind a firewall or NAT
+    #[arg(long)]
+    pub(crate) tunnel: bool,
+    /// Give up waiting after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60,
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) timeout: u64,
+    /// Say what was added
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Of `pvm del`.
+#[derive(Debug, Args)]
+pub(crate) struct DelOptions {
+    /// A host
+    #[arg(value_name = "HOST", required = true)]
+    pub(crate) hosts: Vec<String>,
+    /// Give the hosts no new tasks; they leave when their last task has ended
+    #[arg(long)]
+    pub(crate) drain: bool,
+    /// With --drain: wait until they have left
+    #[arg(long, requires = "drain")]
+    pub(crate) wait: bool,
+    /// Say what was removed
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Of `pvm doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorOptions {
+    /// A host to look at, as for `pvm add`; none: this computer
+    #[arg(value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// A host file: looks at its hosts, or, if hosts are named too, gives those their options
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hostfile: Option<PathBuf>,
+    /// An option for these hosts, as in a host file
+    #[arg(short, long = "option", value_name = "KEY=VALUE")]
+    pub(crate) option: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

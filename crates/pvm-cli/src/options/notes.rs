@@ -1,0 +1,116 @@
+//! What help and the man pages say behind the options. The fields of the JSON are an interface: a
+//! field may come, none goes or changes its meaning.
+
+/// `pvm`.
+pub(crate) const PVM: &str = "\
+Examples: `pvm run -n 4 ./program` runs four tasks; `pvm up` starts a machine, `pvm add lab2 \
+lab3` makes it larger, `pvm run` then works on all of it, and `pvm halt` ends it.
+
+Without a command, or with a host file: the console of PVM 3, on a terminal or with a script on \
+standard input. `pvm [-nNAME] [HOSTFILE]` starts a daemon if none runs.
+
+Exit status: 0 success; 1 the machine refused, or a part failed; 2 wrong use; 3 no machine is \
+running; 4 a daemon could not be started or went away; `pvm run` gives that of the tasks.
+
+--json prints one line with one object on standard output; its fields stand in the page of each \
+command. What goes wrong is told on standard error, too.
+
+Environment: PVM_VMID chooses one of several machines, PVM_TMP the folder of the runtime files, \
+PVM_RSH the program that is used instead of ssh, NO_COLOR switches colours off.";
+
+/// `pvm run`.
+pub(crate) const RUN: &str = "\
+The tasks have this command's directory and environment and take themselves for masters \
+(pvm_parent gives PvmNoParent). Standard input goes to the first of them.
+
+What the tasks spawn belongs to the run: its output comes here, too, unless it is caught \
+(pvm_catchout), and has the task in front. When the tasks have ended, what they left running has a \
+second to end, too, and is told to end then.
+
+A signal such as that of Ctrl-C is passed on; what lives on is killed after 5 seconds, or at once \
+by a second signal. Nothing outlives pvm run.
+
+Exit status: the first of the tasks' that is not 0; 128 + N for a task ended by signal N; 126 and \
+127 if the program cannot be executed or is not found; 1 if the machine refused; 4 if the daemon \
+could not be started or went away.";
+
+/// `pvm up`.
+pub(crate) const UP: &str = "\
+If a machine runs already it is used, and only the hosts that it lacks are added. The hosts of the \
+host file are started at the same time, through ssh; a host that cannot be added is told with its \
+cause and remedy (see `pvm add`), and the others are in. pvmd(1) describes host files.
+
+JSON: started (whether a machine was started), address, version, added (the hosts of the file; \
+fields as of `pvm add`), hosts (fields as of `pvm conf`).";
+
+/// `pvm add`.
+pub(crate) const ADD: &str = "\
+pvmd is started there through ssh, as the user's ~/.ssh/config says: users, ports, keys and jump \
+hosts belong there. PVM_RSH names another program with the same arguments. All hosts are started \
+at the same time; none of them waits for another. On success nothing is printed (-v: a line for \
+each host).
+
+A host that cannot be added is told with the first stage that failed, what was found out, and the \
+command to try next. The stages: name (is it known), route (is it reachable), port (does an ssh \
+server answer), key (does it let us in), shell (is its output clean), pvmd (is it installed \
+there), version (does it speak our protocol), callback (does it reach us), join. `pvm doctor HOST` \
+shows all of them.
+
+JSON: hosts, a list in the order of the command line: host (as it was written), ok, tid, error \
+(PVM's words), stage, detail, remedy. What does not apply is null.";
+
+/// `pvm del`.
+pub(crate) const DEL: &str = "\
+The tasks of a host that is removed end. With --drain they do not: the host gets no new ones and \
+leaves with its last; `pvm add` takes it back before that.
+
+JSON: hosts, a list in the order of the command line: host, ok, error, stage, detail, remedy.";
+
+/// `pvm conf`.
+pub(crate) const CONF: &str = "\
+STATE is up, or draining after `pvm del --drain`. ADDRESS is where other daemons try first.
+
+JSON: hosts: name, tid, arch, speed, cores, signature (of the data layout), addresses (in the \
+order in which they are tried), version, draining.";
+
+/// `pvm ps`.
+pub(crate) const PS: &str = "\
+PROGRAM is empty (-) for a task that was not started by the machine.
+
+JSON: tasks: tid, host, pid, parent (null for none), flags (of PVM: 4 connected, 2 started by the \
+machine, ...), program.";
+
+/// `pvm kill`.
+pub(crate) const KILL: &str = "\
+JSON: signal, tasks: tid, ok, error.";
+
+/// `pvm names`.
+pub(crate) const NAMES: &str = "\
+JSON: names: name, entries: index, owner (null for an entry that has outlived its owner), flags.";
+
+/// `pvm groups`.
+pub(crate) const GROUPS: &str = "\
+JSON: groups: name, members (by instance; null for a hole), waiting (tasks at its barrier).";
+
+/// `pvm status`.
+pub(crate) const STATUS: &str = "\
+JSON: version, host (its index), name, parent_pid, daemon_pid, address, bad_peers (peers dropped \
+for bad bytes), restarts (of the daemon), folder (of the runtime files).";
+
+/// `pvm halt`.
+pub(crate) const HALT: &str = "\
+Returns when nothing of the machine is left on this computer, and says what it stopped.
+
+JSON: hosts (their names), tasks (their ids).";
+
+/// `pvm doctor`.
+pub(crate) const DOCTOR: &str = "\
+Without a host it looks at this computer: whether pvmd is found and fits, the folder of the runtime \
+files, the machines that run, leftovers, other implementations of PVM, ssh, and the computer's \
+name. With hosts it goes through the stages of `pvm add` for each, without adding it; no machine \
+need run.
+
+Exit status: 0 if nothing is wrong, 1 otherwise; warnings are not wrong.
+
+JSON: without a host: ok, checks: check, state (ok, warning, failed), detail, remedy. With \
+hosts: ok, hosts: host, ok, stages: stage, ok (null where it was not reached), detail, remedy.";

@@ -1,0 +1,106 @@
+//! Options of the commands about tasks.
+
+use clap::Args;
+use pvm_wire::Tid;
+
+/// Of `pvm run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    /// How many tasks
+    #[arg(short = 'n', long = "tasks", value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u16).range(1..=16384))]
+    pub(crate) count: u16,
+    /// The host to run on; by default the machine chooses
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Set a variable for the tasks, beside the environment of this command
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    pub(crate) env: Vec<String>,
+    /// Output as it is, without a prefix per task (there is none for a single task's own output)
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// The program - a path, or a name in the spawn path or in PATH - and its arguments
+    #[arg(value_name = "PROGRAM [ARGS]", required = true, trailing_var_arg = true)]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
+
+impl RunOptions {
+    /// What to run.
+    pub(crate) fn program(&self) -> &std::ffi::OsStr {
+        self.command.first().expect("the command line requires a program")
+    }
+
+    /// What it is given.
+    pub(crate) fn arguments(&self) -> &[std::ffi::OsString] {
+        self.command.get(1..).unwrap_or_default()
+    }
+}
+
+/// Of `pvm ps`.
+#[derive(Debug, Args)]
+pub(crate) struct PsOptions {
+    /// Only the tasks of this host
+    #[arg(value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Consoles, too
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Of `pvm kill`.
+#[derive(Debug, Args)]
+pub(crate) struct KillOptions {
+    /// The signal, by name or number
+    #[arg(short, long, value_name = "SIGNAL", default_value = "TERM", value_parser = crate::signals::number)]
+    pub(crate) signal: i32,
+    /// Say what was sent to whom
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// A task, as `pvm ps` shows it, or 'all' for all but consoles
+    #[arg(value_name = "TID", required = true, value_parser = victim)]
+    pub(crate) victims: Vec<Victim>,
+}
+
+/// Who is to get a signal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Victim {
+    /// Every task that `pvm ps` lists.
+    All,
+    /// This one.
+    Task(Tid),
+}
+
+/// Of `pvm names`.
+#[derive(Debug, Args)]
+pub(crate) struct NamesOptions {
+    /// Names to show; * stands for any text
+    #[arg(value_name = "PATTERN", default_value = "*")]
+    pub(crate) pattern: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn variable(text: &str) -> Result<String, String> {
+    match text.split_once('=') {
+        Some((name, _)) if !name.is_empty() => Ok(text.to_owned()),
+        _ => Err("not of the form NAME=VALUE".to_owned()),
+    }
+}
+
+fn victim(text: &str) -> Result<Victim, String> {
+    if text == "all" {
+        return Ok(Victim::All);
+    }
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix('t')).unwrap_or(text);
+    match u32::from_str_radix(digits, 16).map(Tid) {
+        Ok(tid) if tid.is_task() => Ok(Victim::Task(tid)),
+        _ => Err("not a task id such as t40002; `pvm ps` lists them".to_owned()),
+    }
+}

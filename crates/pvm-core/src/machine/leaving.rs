@@ -1,0 +1,178 @@
+//! Hosts go: deleted, drained and then empty, or dead.
+
+use super::Machine;
+use crate::io::Act;
+use crate::notify::{HOST_DELETE, TASK_EXIT};
+use crate::pending::Asker;
+use pvm_wire::peer::Command;
+use pvm_wire::request::{Failure, HostResult, Reply};
+use pvm_wire::{Blob, Code, HostIndex, Tid};
+
+/// What `waitpid` tells of a process that was killed: all that can be said of a lost task.
+const KILLED: i32 = 9;
+/// Why the last host stays.
+const LAST_STAYS: &str = "the last host ends only with the whole machine";
+/// Why a program cannot delete the first host: PVM 3.4 answers its programs so.
+const FIRST_STAYS: &str = "a program cannot delete the first host; `pvm delete` can";
+
+impl Machine {
+    /// The members that names mean, in their order, with the results of those that mean none.
+    fn members_named(
+        &self,
+        names: &[Blob],
+        spared: Option<HostIndex>,
+    ) -> (Vec<HostResult>, Vec<(u32, HostIndex)>) {
+        let count = self.hosts.indices().len();
+        let mut members: Vec<(u32, HostIndex)> = Vec::new();
+        let mut results = Vec::new();
+        for (place, name) in (0..).zip(names) {
+            let host = if name.0 == b"." { Some(self.me()) } else { self.hosts.named(name) };
+            let (code, why) = match host {
+                None => (Code::NoHost, "no member has this name"),
+                Some(host) if Some(host) == spared => (Code::BadParam, FIRST_STAYS),
+                Some(host) if members.iter().any(|(_, member)| *member == host) => {
+                    (Code::DupHost, "it is named twice")
+                }
+                Some(_) if members.len() + 1 == count => (Code::BadParam, LAST_STAYS),
+                Some(host) => {
+                    members.push((place, host));
+                    results.push(HostResult::default());
+                    continue;
+                }
+            };
+            results.push(HostResult { outcome: code.number(), failure: Some(Failure::of(why)) });
+        }
+        (results, members)
+    }
+
+    pub(super) fn del_hosts(&mut self, asker: Asker, tid: Tid, names: &[Blob]) {
+        if names.is_empty() {
+            return self.fail(asker, Code::BadParam);
+        }
+        let spared = if tid == Tid::NONE { None } else { self.consensus.begun_on() };
+        let (results, mut gone) = self.members_named(names, spared);
+        // This host itself, if it is among them, is the last.
+        let me = self.me();
+        gone.sort_by_key(|&(place, host)| (host == me, place));
+        let remove = |(place, host)| (place, Command::RemoveHost { host, dead: false });
+        self.change(asker, results, gone.into_iter().map(remove).collect(), Vec::new());
+    }
+
+    pub(super) fn drain_hosts(&mut self, asker: Asker, names: &[Blob]) {
+        if names.is_empty() {
+            return self.fail(asker, Code::BadParam);
+        }
+        let (results, members) = self.members_named(names, None);
+        let drain = |(place, host)| (place, Command::DrainHost { host, on: true });
+        self.change(asker, results, members.into_iter().map(drain).collect(), Vec::new());
+    }
+
+    /// A host is drained from here in the order on, or not any more.
+    pub(super) fn host_drained(&mut self, host: HostIndex, on: bool) -> Reply {
+        if !self.hosts.contains(host) {
+            return Reply::Failed { code: Code::NoHost };
+        }
+        let changed = self.hosts.set_draining(host, on);
+        if host == self.me() {
+            self.departure.stop();
+            if changed {
+                let text = if on { "is being drained" } else { "is no longer drained" };
+                self.log(format!("this host {text}"));
+            }
+        }
+        Reply::Done
+    }
+
+    /// A drained host leaves when nothing that began here goes on.
+    pub(super) fn leave_if_empty(&mut self) {
+        let under_way = self.departure.is_under_way() || self.ending;
+        let last = self.hosts.indices().len() == 1;
+        if !under_way && !last && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks() {
+            self.departure.flush();
+            self.act(Act::Flush);
+        }
+    }
+
+    fn is_empty_of_tasks(&self) -> bool {
+        self.tasks.is_empty()
+            && self.launches.is_empty()
+            && self.pending.additions.is_empty()
+            && self.pending.changes.is_empty()
+            && self.pending.weighings.is_empty()
+    }
+
+    /// What tasks of this host have sent is safe.
+    pub(super) fn flushed(&mut self) {
+        if self.departure.flushed() && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks()
+        {
+            self.departure.ask();
+            self.propose(Asker::Nobody, Command::Retire { host: self.me() });
+        }
+    }
+
+    /// True while a drained host waits to be let go: nothing new begins here.
+    pub(super) const fn is_departing(&self) -> bool {
+        self.departure.has_asked()
+    }
+
+    /// A drained host had nothing left to do. If it was taken back meanwhile, it stays.
+    pub(super) fn host_retired(&mut self, host: HostIndex) -> Reply {
+        if self.hosts.indices() == [host] {
+            // The others left at the same time: the last one stays.
+            self.departure.stop();
+            return Reply::Done;
+        }
+        if self.hosts.is_draining(host) { self.take_out(host, "has left") } else { Reply::Done }
+    }
+
+    /// A host was taken out, on every host at this place of the order.
+    pub(super) fn host_removed(&mut self, host: HostIndex, dead: bool) -> Reply {
+        self.take_out(host, if dead { "is dead" } else { "was deleted" })
+    }
+
+    fn take_out(&mut self, host: HostIndex, how: &str) -> Reply {
+        let name = self.hosts.facts(host).map(|facts| facts.name.to_text());
+        let Some(name) = name.filter(|_| self.hosts.remove(host)) else { return Reply::Done };
+        if host == self.me() {
+            self.log("this host was taken out of the machine".to_owned());
+            self.ending = true;
+            return Reply::Done;
+        }
+        if self.consensus.is_leader() {
+            self.log(format!("host {name} {how}"));
+        }
+        self.sessions.forget(host);
+        self.consensus.unseat(host);
+        self.tell_hosts();
+        self.host_gone(host);
+        self.alone_now();
+        Reply::Done
+    }
+
+    /// Everything that was on a host is gone.
+    fn host_gone(&mut self, host: HostIndex) {
+        self.host_end_for_manager(host);
+        for asker in self.pending.take_asked(host) {
+            self.fail(asker, Code::HostFail);
+        }
+        for kind in [TASK_EXIT, HOST_DELETE] {
+            let due = self.watches.take_where(|w| w.kind == kind && w.of.host() == host);
+            for (_, watch) in due {
+                self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+            }
+        }
+        self.watches.forget_host(host);
+        self.registry.host_gone(host);
+        for tid in self.groups.members_on(host) {
+            self.leave_all_groups(tid);
+        }
+        for ((connection, id), tid) in self.launches.running_on(host) {
+            let operator = pvm_wire::peer::Operator { host: self.me(), connection, id };
+            self.pass_to_operator(operator, Reply::Exited { tid, status: KILLED });
+        }
+        self.orphan_children(host);
+        self.spawners_gone(host);
+        self.release_siblings(host);
+        self.pending.forget_awaiting(host);
+    }
+}

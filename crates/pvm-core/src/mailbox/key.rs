@@ -1,0 +1,5 @@
+//! The name of a waiting message.
+
+/// Names a message while it waits: they are numbered as they arrive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MessageKey(pub u64);

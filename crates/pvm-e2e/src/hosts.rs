@@ -1,0 +1,235 @@
+//! Several hosts on this computer, each with a network, name, process table, `/tmp` and sshd of its own.
+//!
+//! `xtask/hosts.sh` makes them; here is what tests ask of them. They share the file system otherwise, so one
+//! installation and one home serve all. Where they cannot be made (no root, a tool missing) the test is skipped by name.
+
+use crate::output::{Output, Running};
+use crate::patience::eventually;
+use crate::program;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Hosts are up within this, also on a busy computer.
+const START: Duration = Duration::from_secs(60);
+/// No command of the tests needs longer.
+const LIMIT: Duration = Duration::from_secs(120);
+/// What ends has ended within this.
+const END: Duration = Duration::from_secs(10);
+/// The status of `hosts.sh` where there can be no hosts.
+const SKIPPED: i32 = 77;
+
+/// Hosts `h1` to `hN` on one switch. Gone when dropped, and when the test's process ends.
+#[derive(Debug)]
+pub struct Hosts {
+    runner: Option<Running>,
+    folder: PathBuf,
+    count: u32,
+}
+
+impl Hosts {
+    /// So many hosts; none where they cannot be made, which is said on standard error.
+    pub fn up(count: u32) -> Option<Self> {
+        Self::make(&[&count.to_string()], count)
+    }
+
+    /// The same with every cable shaped to `rate`, such as `100mbit`.
+    pub fn shaped(count: u32, rate: &str) -> Option<Self> {
+        Self::make(&[&count.to_string(), rate], count)
+    }
+
+    fn make(how: &[&str], count: u32) -> Option<Self> {
+        let mut command = Command::new("bash");
+        command.arg(script()).arg("run").args(how);
+        // The hosts live as long as the command reads, so they end with this process.
+        command.args(["--", "sh", "-c", "echo \"$HOSTS_DIR\"; exec cat >/dev/null"]);
+        let mut runner = Running::start(command);
+        let ready = || runner.so_far().ends_with('\n') || !runner.is_running();
+        assert!(eventually(START, ready), "no hosts: {}", runner.errors_so_far());
+        let said = runner.so_far();
+        if !said.ends_with('\n') {
+            let output = runner.wait(END);
+            eprint!("{}", output.err);
+            let must = std::env::var_os("CI").is_some_and(|value| value == "true");
+            assert!(output.code() == SKIPPED && !must, "no hosts: {}", output.err);
+            return None;
+        }
+        let folder = PathBuf::from(said.trim_end());
+        let hosts = Self { runner: Some(runner), folder, count };
+        hosts.set(&[]);
+        Some(hosts)
+    }
+
+    /// The names, `h1` first.
+    pub fn names(&self) -> Vec<String> {
+        (1..=self.count).map(|number| format!("h{number}")).collect()
+    }
+
+    /// Where they lie.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// HOME on all of them.
+    pub fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    /// A file of one host: `hosts` is its `/etc/hosts`, `ssh/...` its `~/.ssh/...`.
+    pub fn file(&self, host: &str, name: &str) -> PathBuf {
+        self.folder.join(host).join(name)
+    }
+
+    /// What every later session has in its environment, beside the installation's place in PATH.
+    pub fn set(&self, environment: &[(&str, &str)]) {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let prefix = program::prefix();
+        let mut words = vec![
+            "env".to_owned(),
+            format!("HOME={}", self.home().display()),
+            format!("PATH={}:{path}:/usr/sbin:/sbin", prefix.join("bin").display()),
+            "PVM_ALLOW_ROOT=1".to_owned(),
+            "LC_ALL=C".to_owned(),
+        ];
+        words.extend(environment.iter().map(|(name, value)| format!("{name}={value}")));
+        self.tool(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    /// `hosts.sh` with these words: `cut h2`, `nat h3`, `crash h2` and others.
+    pub fn tool(&self, words: &[&str]) {
+        let output = Running::start(self.command(words)).finish(LIMIT);
+        assert_eq!(output.code(), 0, "hosts.sh {words:?}: {}{}", output.out, output.err);
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new("bash");
+        command.arg(script()).args(words).env("HOSTS_DIR", &self.folder);
+        command
+    }
+
+    /// A command on a host.
+    pub fn on(&self, host: &str, words: &[&str]) -> Command {
+        self.command(&[&["on", host], words].concat())
+    }
+
+    /// A command on the switch, where every cable ends.
+    pub fn on_switch(&self, words: &[&str]) -> Command {
+        self.command(&[&["switch"], words].concat())
+    }
+
+    /// Runs a command on a host to any end.
+    pub fn finish(&self, host: &str, words: &[&str]) -> Output {
+        Running::start(self.on(host, words)).finish(LIMIT)
+    }
+
+    /// Runs a command on a host to its good end.
+    pub fn run(&self, host: &str, words: &[&str]) -> Output {
+        let output = self.finish(host, words);
+        assert_eq!(
+            output.code(),
+            0,
+            "{host}: {words:?}: {:?}\n--- output\n{}--- errors\n{}--- logs\n{}",
+            output.status,
+            output.out,
+            output.err,
+            self.logs()
+        );
+        output
+    }
+
+    /// Runs a line of shell on a host to its good end.
+    pub fn shell(&self, host: &str, line: &str) -> Output {
+        self.run(host, &["sh", "-c", line])
+    }
+
+    /// A packet filter on a host: what comes in and is met by `rule` of nft.
+    pub fn wall(&self, host: &str, rule: &str) {
+        let chain = "add chain inet wall in { type filter hook input priority 0; }";
+        let words = format!("add table inet wall; {chain}; add rule inet wall in {rule}");
+        self.run(host, &["nft", &words]);
+    }
+
+    /// Compiles a program of `programs/` and puts it where spawn finds it on every host.
+    pub fn compile(&self, source: &str) -> String {
+        let name = source.split('.').next().expect("a name");
+        let bin = self.home().join("pvm3/bin/LINUX64");
+        std::fs::create_dir_all(&bin).expect("a folder");
+        let to = bin.join(name);
+        if !to.exists() {
+            program::compile(source, &to);
+        }
+        to.to_string_lossy().into_owned()
+    }
+
+    /// Starts a machine on `host` and adds others from there.
+    pub fn machine(&self, host: &str, others: &[&str]) {
+        self.run(host, &["pvm", "up"]);
+        if !others.is_empty() {
+            self.run(host, &[&["pvm", "add"], others].concat());
+        }
+    }
+
+    /// Halts the machine of `host` and proves that nothing is left on any host.
+    pub fn halt(&self, host: &str) {
+        self.run(host, &["pvm", "halt"]);
+        self.assert_nothing_left();
+    }
+
+    /// What runs on a host besides sshd and its sessions' shells: `PID COMMAND`.
+    pub fn processes(&self, host: &str) -> Vec<String> {
+        let output = self.run(host, &["ps", "-eo", "pid=,args="]);
+        let ours = |line: &&str| !line.contains(" sshd: ") && !line.contains(" ps -eo pid=");
+        output.out.lines().filter(ours).map(|line| line.trim().to_owned()).collect()
+    }
+
+    /// What of ours is on a host: processes, files in `/tmp`, and sockets that listen (but sshd's).
+    pub fn left(&self, host: &str) -> Vec<String> {
+        let mut left = self.processes(host);
+        // A checkout that lies there is mounted, and so are the folders that lead to it.
+        let ours = ["(", "-not", "-type", "d", "-o", "-name", "neopvm*", ")"];
+        let files =
+            self.run(host, &[&["find", "/tmp", "-xdev", "-mindepth", "1"], &ours[..]].concat()).out;
+        left.extend(files.lines().map(str::to_owned));
+        for kind in ["-Hltnu", "-Hlx"] {
+            let sockets = self.run(host, &["ss", kind]).out;
+            let ours = |line: &&str| !line.contains(":22 ");
+            left.extend(sockets.lines().filter(ours).map(str::to_owned));
+        }
+        left
+    }
+
+    /// A moment from now nothing of ours is on any host.
+    pub fn assert_nothing_left(&self) {
+        for host in self.names() {
+            let gone = eventually(END, || self.left(&host).is_empty());
+            assert!(gone, "left on {host}: {:#?}\n{}", self.left(&host), self.logs());
+        }
+    }
+
+    /// The daemons' logs on all hosts, their last lines.
+    pub fn logs(&self) -> String {
+        let tail = "find /tmp -name 'pvml*' -exec tail -n 25 {} +";
+        let of = |host: &String| {
+            let output = self.finish(host, &["sh", "-c", tail]);
+            let sshd = std::fs::read_to_string(self.file(host, "sshd.log")).unwrap_or_default();
+            format!("{host}:\n{}{}sshd: {sshd}", output.out, output.err)
+        };
+        self.names().iter().map(of).collect()
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.logs());
+        }
+        // Its input ends, so it takes the hosts away; it must have the time to do so.
+        if let Some(mut runner) = self.runner.take() {
+            runner.wait(START);
+        }
+    }
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/hosts.sh")
+}

@@ -1,0 +1,29 @@
+//! Mappings of other processes' slabs, kept while they are being read and a little longer.
+
+use crate::outbox::{Broker, map};
+use crate::segment::Mapping;
+use pvm_wire::request::SegmentId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Mappings that are kept though nothing in them is being read.
+const KEPT: usize = 64;
+
+/// The mappings of one reader.
+#[derive(Debug, Default)]
+pub(crate) struct Mappings(BTreeMap<SegmentId, Arc<Mapping>>);
+
+impl Mappings {
+    /// The mapping of a segment; none if there is no such segment.
+    pub(crate) fn get(&mut self, broker: &mut dyn Broker, id: SegmentId) -> Option<Arc<Mapping>> {
+        if let Some(mapping) = self.0.get(&id) {
+            return Some(mapping.clone());
+        }
+        if self.0.len() >= KEPT {
+            self.0.retain(|_, mapping| Arc::strong_count(mapping) > 1);
+        }
+        let (_, mapping) = broker.map(id).and_then(map).ok()?;
+        self.0.insert(id, mapping.clone());
+        Some(mapping)
+    }
+}

@@ -1,0 +1,99 @@
+//! A map that finds at once what it found last: a task mostly talks to the same one again.
+
+use std::collections::BTreeMap;
+
+/// The map.
+#[derive(Clone, Debug)]
+pub struct Recent<K, V> {
+    entries: Vec<(K, V)>,
+    places: BTreeMap<K, usize>,
+    last: usize,
+}
+
+impl<K: Ord + Copy, V> Default for Recent<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: Ord + Copy, V> Recent<K, V> {
+    /// An empty one.
+    pub const fn new() -> Self {
+        Self { entries: Vec::new(), places: BTreeMap::new(), last: 0 }
+    }
+
+    #[inline]
+    fn place(&self, key: K) -> Option<usize> {
+        if self.entries.get(self.last).is_some_and(|(found, _)| *found == key) {
+            return Some(self.last);
+        }
+        self.places.get(&key).copied()
+    }
+
+    /// The value, to be read.
+    #[inline]
+    pub fn get(&self, key: K) -> Option<&V> {
+        self.place(key).map(|place| &self.entries[place].1)
+    }
+
+    /// The value, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
+        let place = self.place(key)?;
+        self.last = place;
+        Some(&mut self.entries[place].1)
+    }
+
+    /// Puts a value under a key, in place of another one if there is one.
+    #[inline]
+    pub fn insert(&mut self, key: K, value: V) -> &mut V {
+        let place = match self.place(key) {
+            Some(place) => {
+                self.entries[place].1 = value;
+                place
+            }
+            None => {
+                let place = self.entries.len();
+                self.entries.push((key, value));
+                self.places.insert(key, place);
+                place
+            }
+        };
+        self.last = place;
+        &mut self.entries[place].1
+    }
+
+    /// Takes a value out.
+    pub fn remove(&mut self, key: K) -> Option<V> {
+        let place = self.places.remove(&key)?;
+        let (_, value) = self.entries.swap_remove(place);
+        if let Some((moved, _)) = self.entries.get(place) {
+            self.places.insert(*moved, place);
+        }
+        Some(value)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_agrees_with_a_plain_map() {
+        let (mut recent, mut plain) = (Recent::new(), BTreeMap::new());
+        let mut state = 1u64;
+        for step in 0..20_000u64 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let key = (state >> 33) % 40;
+            match (state >> 40) % 4 {
+                0 => assert_eq!(recent.remove(key), plain.remove(&key)),
+                1 => {
+                    recent.insert(key, step);
+                    plain.insert(key, step);
+                }
+                2 => assert_eq!(recent.get_mut(key), plain.get_mut(&key)),
+                _ => assert_eq!(recent.get(key), plain.get(&key)),
+            }
+        }
+    }
+}

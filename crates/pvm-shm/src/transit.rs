@@ -1,0 +1,376 @@
+//! What goes to other hosts: the daemon's inbox.
+//!
+//! There is a lane for each pair of a sender and a host. The daemon reads ahead of the mark up to
+//! which a lane counts as read, and moves the mark when the other host has confirmed a message.
+//! So nothing is lost with a daemon: the next one starts again at the marks. The data in slabs
+//! are held in the host's name until then.
+
+use crate::Payload;
+use crate::inbox::{Inbox, LANE_BITS};
+use crate::lane::{self, Popped, Ring, Room};
+use crate::mappings::Mappings;
+use crate::outbox::{Broker, map};
+use crate::slab::{Descriptor, SlabView};
+use pvm_wire::request::SegmentId;
+use pvm_wire::spread::{self, Receiver};
+use pvm_wire::{Envelope, HostIndex, Tid};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Names a lane; never used twice.
+pub type LaneNumber = u64;
+
+/// A message on its way to another host.
+#[derive(Debug)]
+pub struct Parcel {
+    /// Its envelope.
+    pub envelope: Envelope,
+    /// Its body.
+    pub payload: Payload,
+    /// Who gets it, if it is for several.
+    pub receivers: Vec<Receiver>,
+    /// The list of receivers is needed again by a daemon that takes over.
+    #[expect(dead_code, reason = "held, not read")]
+    list: Option<SlabView>,
+}
+
+impl Parcel {
+    /// A message that holds no list of receivers in a slab.
+    pub const fn new(envelope: Envelope, payload: Payload, receivers: Vec<Receiver>) -> Self {
+        Self { envelope, payload, receivers, list: None }
+    }
+}
+
+/// One ring of a lane.
+#[derive(Debug)]
+struct RingIn {
+    receiver: lane::Receiver,
+    segment: SegmentId,
+    /// Cells read and not confirmed: true for a message, false for what made no sense.
+    ahead: VecDeque<bool>,
+    /// It has been read to the cell that says where the lane goes on.
+    left: bool,
+}
+
+#[derive(Debug)]
+struct LaneIn {
+    sender: Tid,
+    /// A host, or a task there: then it is the lane of a direct route.
+    to: Tid,
+    /// The lane of a direct route is opened only when it is released.
+    closed: Option<(SegmentId, Ring)>,
+    /// Oldest first; all but the last one are left.
+    rings: VecDeque<RingIn>,
+}
+
+impl RingIn {
+    fn new(segment: SegmentId, ring: Ring) -> Self {
+        let receiver = lane::Receiver::new(ring);
+        Self { receiver, segment, ahead: VecDeque::new(), left: false }
+    }
+}
+
+impl LaneIn {
+    fn has(&self, segment: SegmentId) -> bool {
+        self.rings.iter().any(|ring| ring.segment == segment)
+            || self.closed.as_ref().is_some_and(|(id, _)| *id == segment)
+    }
+
+    const fn host(&self) -> HostIndex {
+        self.to.host()
+    }
+
+    /// Opens the lane of a direct route that has been released.
+    fn open_released(&mut self) {
+        if let Some((segment, ring)) = self.closed.take_if(|(_, ring)| ring.is_released()) {
+            self.rings.push_back(RingIn::new(segment, ring));
+        }
+    }
+
+    fn unconfirmed(&self) -> usize {
+        self.rings.iter().map(|ring| ring.ahead.len()).sum()
+    }
+
+    /// Moves the marks past cells that are no messages, and lets go of rings that are done with.
+    fn settle(&mut self, broker: &mut dyn Broker) {
+        while let Some(ring) = self.rings.front_mut() {
+            while ring.ahead.front() == Some(&false) {
+                ring.ahead.pop_front();
+                ring.receiver.confirm();
+            }
+            if !(ring.left && ring.ahead.is_empty()) {
+                return;
+            }
+            broker.drop_segment(ring.segment);
+            self.rings.pop_front();
+        }
+    }
+}
+
+/// The daemon's lanes.
+#[derive(Debug)]
+pub struct Transit {
+    inbox: Inbox,
+    lanes: BTreeMap<LaneNumber, LaneIn>,
+    places: Vec<Option<LaneNumber>>,
+    next: LaneNumber,
+    opened: u32,
+    slabs: Mappings,
+    dropped: u64,
+}
+
+impl Transit {
+    /// Reads this inbox.
+    pub fn new(inbox: Inbox) -> Self {
+        // A reader before this one may have died between taking the bits and reading the lanes.
+        inbox.header().put_back(u64::MAX);
+        Self {
+            inbox,
+            lanes: BTreeMap::new(),
+            places: Vec::new(),
+            next: 1,
+            opened: 0,
+            slabs: Mappings::default(),
+            dropped: 0,
+        }
+    }
+
+    /// The inbox.
+    pub const fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// Messages that were dropped because they made no sense.
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Puts the lanes that have something new into `out`, each with the host that it leads to.
+    pub fn poll(&mut self, broker: &mut dyn Broker, out: &mut Vec<(LaneNumber, HostIndex)>) {
+        let bits = self.inbox.header().take();
+        if bits == 0 {
+            return;
+        }
+        self.refresh(broker);
+        let mut bits = bits;
+        while bits != 0 {
+            let bit = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            for number in self.places.iter().skip(bit).step_by(LANE_BITS as usize).flatten() {
+                if let Some(lane) = self.lanes.get_mut(number) {
+                    lane.open_released();
+                    if lane.closed.is_none() {
+                        out.push((*number, lane.host()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Learns of lanes that were opened since the last time.
+    fn refresh(&mut self, broker: &mut dyn Broker) {
+        let opened = self.inbox.opened();
+        if opened == self.opened {
+            return;
+        }
+        let Ok(segments) = broker.list_lanes(self.opened) else { return };
+        self.opened = opened;
+        for segment in segments {
+            let place = segment.lane as usize;
+            // The keeper counts lanes; more than this is nobody's doing but a scribbler's.
+            if place > 1 << 20 || !(segment.to.is_host() || segment.to.is_task()) {
+                continue;
+            }
+            if self.places.len() <= place {
+                self.places.resize(place + 1, None);
+            }
+            let known = self.places[place].and_then(|number| self.lanes.get(&number));
+            // An opening may be listed twice.
+            if known.is_some_and(|lane| lane.has(segment.id)) {
+                continue;
+            }
+            // A lane that was here before has been read to its end and confirmed.
+            if let Some(old) = self.places[place].take() {
+                self.lanes.remove(&old);
+            }
+            let Some((ring, to)) = open(broker, segment.id, segment.owner) else { continue };
+            let number = self.next;
+            self.next += 1;
+            let mut lane =
+                LaneIn { sender: segment.owner, to, closed: None, rings: VecDeque::new() };
+            if to.is_task() {
+                lane.closed = Some((segment.id, ring));
+                lane.open_released();
+            } else {
+                lane.rings.push_back(RingIn::new(segment.id, ring));
+            }
+            self.lanes.insert(number, lane);
+            self.places[place] = Some(number);
+        }
+    }
+
+    /// The next message of a lane, to be confirmed later.
+    pub fn next(&mut self, broker: &mut dyn Broker, number: LaneNumber) -> Option<Parcel> {
+        loop {
+            let lane = self.lanes.get_mut(&number)?;
+            let ring = lane.rings.back_mut()?;
+            let mut room = Box::new([0; _]);
+            let popped = ring.receiver.pop_ahead(&mut room)?;
+            if popped.kind == lane::Kind::Moved as u8 {
+                ring.left = true;
+                let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
+                let (sender, expected) = (lane.sender, lane.to);
+                match open(broker, id, sender) {
+                    Some((next, to)) if to == expected => {
+                        lane.rings.push_back(RingIn::new(id, next));
+                    }
+                    // A lane that leads nowhere ends.
+                    _ => self.dropped += 1,
+                }
+                lane.settle(broker);
+                continue;
+            }
+            let (sender, host) = (lane.sender, Tid::host_id(lane.host()));
+            let parcel = self.open_message(broker, (sender, host), popped, room);
+            let lane = self.lanes.get_mut(&number)?;
+            lane.rings.back_mut()?.ahead.push_back(parcel.is_some());
+            if parcel.is_some() {
+                return parcel;
+            }
+            self.dropped += 1;
+            lane.settle(broker);
+        }
+    }
+
+    /// The oldest message that [`Transit::next`] gave of this lane lies where it is safe. Its
+    /// data must have been let go of before.
+    pub fn confirm(&mut self, broker: &mut dyn Broker, number: LaneNumber) {
+        let Some(lane) = self.lanes.get_mut(&number) else { return };
+        lane.settle(broker);
+        if let Some(ring) = lane.rings.front_mut()
+            && ring.ahead.pop_front().is_some()
+        {
+            ring.receiver.confirm();
+            lane.settle(broker);
+        }
+    }
+
+    /// Nobody will ever get what is in this lane: the host is gone. What was read of it must have
+    /// been let go of before.
+    pub fn discard(&mut self, broker: &mut dyn Broker, number: LaneNumber) {
+        while !self.is_confirmed(number) {
+            self.confirm(broker, number);
+        }
+        while self.next(broker, number).is_some() {
+            self.confirm(broker, number);
+        }
+    }
+
+    /// The lanes of a sender to a host, those that a sender of the same name had before included.
+    pub fn lanes_of(
+        &mut self,
+        broker: &mut dyn Broker,
+        sender: Tid,
+        host: HostIndex,
+    ) -> Vec<LaneNumber> {
+        self.refresh(broker);
+        let fits = |lane: &LaneIn| lane.sender == sender && lane.host() == host;
+        self.lanes.iter().filter(|(_, lane)| fits(lane)).map(|(number, _)| *number).collect()
+    }
+
+    /// The direct routes of a task are no more, or that to one task: what was not confirmed is to
+    /// be read. The lanes that this is about.
+    pub fn release(
+        &mut self,
+        broker: &mut dyn Broker,
+        sender: Tid,
+        to: Option<Tid>,
+    ) -> Vec<(LaneNumber, HostIndex)> {
+        self.refresh(broker);
+        let mut released = Vec::new();
+        for (number, lane) in &mut self.lanes {
+            let asked = lane.sender == sender && to.is_none_or(|to| to == lane.to);
+            if asked && let Some((_, ring)) = &lane.closed {
+                ring.release();
+                lane.open_released();
+                released.push((*number, lane.host()));
+            }
+        }
+        released
+    }
+
+    /// True if nothing of a lane waits to be confirmed. What has not been read yet does not count.
+    pub fn is_confirmed(&self, number: LaneNumber) -> bool {
+        self.lanes.get(&number).is_none_or(|lane| lane.unconfirmed() == 0)
+    }
+
+    fn open_message(
+        &mut self,
+        broker: &mut dyn Broker,
+        (sender, host): (Tid, Tid),
+        popped: Popped,
+        room: Box<Room>,
+    ) -> Option<Parcel> {
+        let envelope = popped.envelope?;
+        if envelope.src != sender || envelope.dst.host() != host.host() {
+            return None;
+        }
+        let bytes = &room[..popped.size];
+        let size = usize::try_from(envelope.body_size()).ok()?;
+        let list_size = if envelope.is_spread() {
+            usize::try_from(envelope.sequence).ok()?.checked_mul(Receiver::SIZE)?
+        } else {
+            0
+        };
+        if popped.kind == lane::Kind::Inline as u8 {
+            if bytes.len() != size.checked_add(list_size)? {
+                return None;
+            }
+            let receivers = spread::from_bytes(&bytes[size..])?;
+            let payload = Payload::Inline { bytes: room, size };
+            return Some(Parcel::new(envelope, payload, receivers));
+        }
+        if popped.kind != lane::Kind::Slab as u8 {
+            return None;
+        }
+        let body = Descriptor::from_slice(bytes)?;
+        let behind = bytes.get(Descriptor::SIZE..)?;
+        if list_size == 0 || behind.len() == list_size {
+            let receivers = if list_size == 0 { Vec::new() } else { spread::from_bytes(behind)? };
+            let view = self.view(broker, host, body, size)?;
+            return Some(Parcel::new(envelope, Payload::Slab(view), receivers));
+        }
+        if behind.is_empty() {
+            // The list lies behind the body.
+            let view = self.view(broker, host, body, size.checked_add(list_size)?)?;
+            let mut list = vec![0; list_size];
+            view.read(size, &mut list);
+            let receivers = spread::from_bytes(&list)?;
+            return Some(Parcel::new(envelope, Payload::Slab(view.cut(size)), receivers));
+        }
+        let at = Descriptor::from_slice(behind)?;
+        let view = self.view(broker, host, body, size)?;
+        let list_view = self.view(broker, host, at, list_size)?;
+        let mut list = vec![0; list_size];
+        list_view.read(0, &mut list);
+        let receivers = spread::from_bytes(&list)?;
+        let payload = Payload::Slab(view);
+        Some(Parcel { envelope, payload, receivers, list: Some(list_view) })
+    }
+
+    fn view(
+        &mut self,
+        broker: &mut dyn Broker,
+        host: Tid,
+        descriptor: Descriptor,
+        size: usize,
+    ) -> Option<SlabView> {
+        let mapping = self.slabs.get(broker, descriptor.segment)?;
+        SlabView::new(mapping, host, descriptor, size as u64)
+    }
+}
+
+/// A ring of a lane, and what it leads to.
+fn open(broker: &mut dyn Broker, id: SegmentId, sender: Tid) -> Option<(Ring, Tid)> {
+    let (segment, mapping) = broker.map(id).and_then(map).ok()?;
+    (segment.owner == sender).then_some((Ring::Shared(mapping), segment.to))
+}

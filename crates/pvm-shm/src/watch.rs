@@ -1,0 +1,134 @@
+//! The rings that a receiver looks at by itself.
+//!
+//! A sender whose ring is watched only publishes its cell: it neither marks the inbox nor reads
+//! whether the receiver sleeps, so that a message costs the two of them one cache line. Before
+//! the receiver sleeps it ends all watches and looks once more (`Receiver::unwatch`).
+//!
+//! The thread that waits reads the stamps without the lock on the lanes. A ring that is let go of
+//! while such a thread is looking is kept until none is.
+
+use crate::lane::{Receiver, Ring};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
+use std::ptr;
+use std::sync::Arc;
+
+/// How many rings are watched at once: each costs a look.
+pub(crate) const SLOTS: usize = 4;
+
+/// One watched ring: where its next stamp will be, what it will be, and where the sender reads that
+/// it is watched.
+#[derive(Debug)]
+struct Slot {
+    stamp: AtomicPtr<AtomicU32>,
+    next: AtomicU32,
+    flag: AtomicPtr<AtomicU32>,
+}
+
+/// What the lanes tell the thread that waits. Shared between the two.
+#[derive(Debug)]
+pub struct Watch {
+    slots: [Slot; SLOTS],
+    /// Threads that look at the stamps just now.
+    looking: AtomicU32,
+    /// Whoever waited has ended all watches.
+    rested: AtomicBool,
+}
+
+impl Watch {
+    pub(crate) fn new() -> Self {
+        let slot = || Slot {
+            stamp: AtomicPtr::new(ptr::null_mut()),
+            next: AtomicU32::new(0),
+            flag: AtomicPtr::new(ptr::null_mut()),
+        };
+        Self {
+            slots: std::array::from_fn(|_| slot()),
+            looking: AtomicU32::new(0),
+            rested: AtomicBool::new(false),
+        }
+    }
+
+    /// Looks at the stamps for as long as `body` runs; it is given the question whether something
+    /// has come.
+    #[inline]
+    pub fn look<T>(&self, body: impl FnOnce(&dyn Fn() -> bool) -> T) -> T {
+        // PAIRS WITH: `clear`. Either the pointer is seen to be gone, or this is seen.
+        self.looking.fetch_add(1, Ordering::SeqCst);
+        let result = body(&|| self.is_ready());
+        self.looking.fetch_sub(1, Ordering::Release);
+        result
+    }
+
+    fn is_ready(&self) -> bool {
+        self.slots.iter().any(|slot| {
+            let stamp = slot.stamp.load(Ordering::SeqCst);
+            // SAFETY: the ring behind it is kept while `looking` is not 0.
+            !stamp.is_null()
+                && unsafe { &*stamp }.load(Ordering::Acquire) == slot.next.load(Ordering::Relaxed)
+        })
+    }
+
+    /// Before sleeping: ends all watches; true if something has come.
+    pub fn rest(&self) -> bool {
+        self.look(|has_come| {
+            for slot in &self.slots {
+                let flag = slot.flag.load(Ordering::SeqCst);
+                if !flag.is_null() {
+                    self.rested.store(true, Ordering::Relaxed);
+                    // SAFETY: as in `is_ready`.
+                    unsafe { &*flag }.store(0, Ordering::Relaxed);
+                }
+            }
+            // PAIRS WITH: `Sender::is_watched`.
+            fence(Ordering::SeqCst);
+            has_come()
+        })
+    }
+
+    /// True once after [`Watch::rest`].
+    #[inline]
+    pub(crate) fn take_rested(&self) -> bool {
+        self.rested.load(Ordering::Relaxed) && self.rested.swap(false, Ordering::Relaxed)
+    }
+
+    /// Where the next cell of a watched ring will be.
+    #[inline]
+    pub(crate) fn set(&self, slot: usize, receiver: &Receiver) {
+        let Some((stamp, next)) = receiver.next_stamp() else { return };
+        let slot = &self.slots[slot];
+        slot.next.store(next, Ordering::Relaxed);
+        slot.stamp.store(ptr::from_ref(stamp).cast_mut(), Ordering::Relaxed);
+        slot.flag.store(ptr::from_ref(receiver.watch_flag()).cast_mut(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn clear(&self, slot: usize) {
+        self.slots[slot].stamp.store(ptr::null_mut(), Ordering::SeqCst);
+        self.slots[slot].flag.store(ptr::null_mut(), Ordering::SeqCst);
+    }
+
+    fn is_looked_at(&self) -> bool {
+        self.looking.load(Ordering::SeqCst) != 0
+    }
+}
+
+/// Rings that were let go of while somebody might look at them.
+#[derive(Debug)]
+pub(crate) struct Retired {
+    watch: Arc<Watch>,
+    rings: Vec<Ring>,
+}
+
+impl Retired {
+    pub(crate) const fn new(watch: Arc<Watch>) -> Self {
+        Self { watch, rings: Vec::new() }
+    }
+
+    /// Keeps the ring of a slot that was cleared for as long as it is looked at.
+    pub(crate) fn keep(&mut self, ring: Ring) {
+        if self.watch.is_looked_at() {
+            self.rings.push(ring);
+        } else {
+            self.rings.clear();
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Direct routes of a task to tasks of other hosts.
+//!
+//! A route is asked for at the first send under `PvmRouteDirect`; until it stands, and whenever it
+//! cannot take a message, messages go by the daemons. Numbers keep them in order.
+
+pub(crate) mod direct;
+pub(crate) mod notices;
+pub(crate) mod records;
+pub(crate) mod stream;
+
+use crate::buffer::Store;
+use crate::order::Order;
+use direct::{Around, Direct};
+use notices::RouteNotices;
+use pvm_shm::Slab;
+use pvm_wire::{Envelope, Tid};
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::fd::{AsRawFd as _, OwnedFd, RawFd};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+/// A wish that nothing came of is made again after this time.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
+/// So few are looked at without asking which of them have something: one call less.
+const FEW: usize = 2;
+/// Routes that one look serves.
+const READY: usize = 64;
+
+/// `PvmDontRoute`: neither asks for direct routes nor grants them.
+pub(crate) const DONT_ROUTE: i32 = 1;
+/// `PvmAllowDirect`, the default: grants them.
+pub(crate) const ALLOW_DIRECT: i32 = 2;
+/// `PvmRouteDirect`: asks for them, too.
+pub(crate) const ROUTE_DIRECT: i32 = 3;
+
+/// A message as it waits.
+pub(crate) type Arrived = (Envelope, Store);
+
+/// All routes of a task.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    pub(crate) open: BTreeMap<Tid, Direct>,
+    asked: BTreeMap<Tid, Instant>,
+    /// Of those, the ones that no answer has come for.
+    awaited: BTreeSet<Tid>,
+    /// Holds the sockets.
+    epoll: Option<OwnedFd>,
+    scratch: Vec<u8>,
+    /// `PvmRoute`.
+    pub(crate) option: i32,
+    /// Tasks that wait to hear that their messages came.
+    owed: BTreeSet<Tid>,
+    /// What the program wants to be told of routes.
+    pub(crate) notices: RouteNotices,
+}
+
+impl Routes {
+    /// None yet.
+    pub(crate) const fn new(me: Tid) -> Self {
+        Self {
+            open: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            awaited: BTreeSet::new(),
+            epoll: None,
+            scratch: Vec::new(),
+            option: ALLOW_DIRECT,
+            owed: BTreeSet::new(),
+            notices: RouteNotices::new(me),
+        }
+    }
+
+    /// The descriptor that is readable when something came by a route; made when there is none.
+    pub(crate) fn descriptor(&mut self) -> Option<RawFd> {
+        if self.epoll.is_none() {
+            self.epoll = epoll::create(epoll::CreateFlags::CLOEXEC).ok();
+        }
+        self.epoll.as_ref().map(OwnedFd::as_raw_fd)
+    }
+
+    /// True if a route to this task is to be asked for now; it counts as asked for.
+    pub(crate) fn ask(&mut self, to: Tid) -> bool {
+        if self.option != ROUTE_DIRECT {
+            return false;
+        }
+        let now = Instant::now();
+        let due = self.asked.get(&to).is_none_or(|at| now - *at > ASK_AGAIN);
+        if due {
+            self.asked.insert(to, now);
+            self.awaited.insert(to);
+        }
+        due
+    }
+
+    /// True while an answer is awaited.
+    pub(crate) fn is_asking(&self) -> bool {
+        !self.awaited.is_empty()
+    }
+
+    /// There will be no route for now.
+    pub(crate) fn refused(&mut self, peer: Tid) {
+        self.awaited.remove(&peer);
+    }
+
+    /// A new route.
+    pub(crate) fn add(&mut self, peer: Tid, direct: Direct) {
+        self.asked.remove(&peer);
+        self.awaited.remove(&peer);
+        if let Some(epoll) = &self.epoll {
+            let data = epoll::EventData::new_u64(peer.0.into());
+            // Without it the route is served whenever something else happens.
+            let _ = epoll::add(epoll, &direct.socket, data, epoll::EventFlags::IN);
+        }
+        self.open.insert(peer, direct);
+    }
+
+    /// Forgets a route; its socket is closed with what is returned.
+    pub(crate) fn remove(&mut self, peer: Tid) -> Option<Direct> {
+        self.owed.remove(&peer);
+        let direct = self.open.remove(&peer)?;
+        // A child of a fork may hold the socket as well.
+        let _ = rustix::net::shutdown(&direct.socket, rustix::net::Shutdown::Both);
+        Some(direct)
+    }
+
+    /// Sends a message, or confirms. The error is that the route is of no more use.
+    pub(crate) fn with<R>(
+        &mut self,
+        peer: Tid,
+        (order, arrivals): (&mut Order<Arrived>, &mut VecDeque<Arrived>),
+        slab: &mut dyn FnMut(usize) -> Option<Slab>,
+        act: impl FnOnce(&mut Direct, u64, &mut Around<'_>) -> Result<R, direct::Broken>,
+    ) -> Option<Result<R, direct::Broken>> {
+        let direct = self.open.get_mut(&peer)?;
+        let mut arrived = Vec::new();
+        let mut around = Around { scratch: &mut self.scratch, arrived: &mut arrived, slab };
+        let mut result = act(direct, order.last(peer), &mut around);
+        for (envelope, store) in arrived {
+            order.take(peer, envelope.sequence, (envelope, store), arrivals);
+        }
+        let heard = order.last(peer);
+        if result.is_ok() && direct.owes(heard, false) {
+            let mut rest = Vec::new();
+            let mut around = Around { scratch: &mut self.scratch, arrived: &mut rest, slab };
+            if let Err(broken) = direct.confirm(heard, &mut around) {
+                result = Err(broken);
+            }
+            for (envelope, store) in rest {
+                order.take(peer, envelope.sequence, (envelope, store), arrivals);
+            }
+        }
+        if direct.owes(order.last(peer), true) {
+            self.owed.insert(peer);
+        } else {
+            self.owed.remove(&peer);
+        }
+        Some(result)
+    }
+
+    /// The routes that may have something.
+    pub(crate) fn ready(&self) -> Vec<Tid> {
+        let Some(epoll) = self.epoll.as_ref().filter(|_| !self.open.is_empty()) else {
+            return Vec::new();
+        };
+        if self.open.len() <= FEW {
+            return self.open.keys().copied().collect();
+        }
+        let mut events: Vec<epoll::Event> = Vec::with_capacity(READY);
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if epoll::wait(epoll, spare_capacity(&mut events), Some(&at_once)).is_err() {
+            return Vec::new();
+        }
+        events.iter().map(|event| Tid(event.data.u64() as u32)).collect()
+    }
+
+    /// Those whose messages have come and who have not been told.
+    pub(crate) fn take_owed(&mut self) -> BTreeSet<Tid> {
+        std::mem::take(&mut self.owed)
+    }
+}
+
+/// The program's descriptor is readable when something came by a direct route, too.
+pub(crate) fn watch_too(watch: &OwnedFd, routes: RawFd) {
+    let data = epoll::EventData::new_u64(1);
+    // Only memory can lack; then the program learns of it by its next call.
+    let _ = epoll::add(watch, crate::sys::borrow(routes), data, epoll::EventFlags::IN);
+}

@@ -1,0 +1,185 @@
+//! TLS 1.3 records (RFC 8446, section 5), sealed and opened with keys from a handshake that
+//! somebody else has made.
+
+use pvm_wire::route::{Cipher, RecordKey};
+use ring::aead::{
+    AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey,
+};
+
+/// Most data in one record.
+pub(crate) const DATA_MAX: usize = 16 << 10;
+/// In front of the data: kind, version, length.
+const HEADER: usize = 5;
+/// Behind them: the inner kind and the tag.
+const TRAILER: usize = 17;
+const APPLICATION_DATA: u8 = 23;
+/// With one key no more records than this are sealed (RFC 8446, section 5.5: 2^24.5 full ones).
+pub(crate) const RECORDS_MAX: u64 = 1 << 24;
+
+/// A record that was not sealed by the other end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Forged;
+
+/// One direction.
+#[derive(Debug)]
+struct Direction {
+    key: LessSafeKey,
+    iv: [u8; 12],
+    sequence: u64,
+}
+
+impl Direction {
+    fn new(secret: &RecordKey) -> Option<Self> {
+        let algorithm = match secret.cipher {
+            Cipher::Aes128 => &AES_128_GCM,
+            Cipher::Aes256 => &AES_256_GCM,
+            Cipher::ChaCha20 => &CHACHA20_POLY1305,
+        };
+        let key = LessSafeKey::new(UnboundKey::new(algorithm, &secret.key.0).ok()?);
+        let iv = secret.iv.0.as_slice().try_into().ok()?;
+        Some(Self { key, iv, sequence: secret.sequence })
+    }
+
+    /// A nonce is used once: the number goes up with each.
+    fn nonce(&mut self) -> Nonce {
+        let mut nonce = self.iv;
+        for (byte, number) in nonce[4..].iter_mut().zip(self.sequence.to_be_bytes()) {
+            *byte ^= number;
+        }
+        self.sequence += 1;
+        Nonce::assume_unique_for_key(nonce)
+    }
+}
+
+/// Seals what this end sends.
+#[derive(Debug)]
+pub(crate) struct Sealer(Direction);
+
+impl Sealer {
+    /// With this key; none if it is no key.
+    pub(crate) fn new(secret: &RecordKey) -> Option<Self> {
+        Direction::new(secret).map(Self)
+    }
+
+    /// How many records this key has sealed.
+    pub(crate) const fn records(&self) -> u64 {
+        self.0.sequence
+    }
+
+    /// Appends a record of `size` bytes, at most [`DATA_MAX`], that `fill` puts there.
+    pub(crate) fn seal(&mut self, out: &mut Vec<u8>, size: usize, fill: impl FnOnce(&mut [u8])) {
+        debug_assert!(size <= DATA_MAX);
+        let start = out.len();
+        let length = ((size + TRAILER) as u16).to_be_bytes();
+        let header = [APPLICATION_DATA, 3, 3, length[0], length[1]];
+        out.extend_from_slice(&header);
+        let data = out.len();
+        out.resize(data + size, 0);
+        fill(&mut out[data..]);
+        out.push(APPLICATION_DATA);
+        let (nonce, aad) = (self.0.nonce(), Aad::from(header));
+        let tag = self.0.key.seal_in_place_separate_tag(nonce, aad, &mut out[data..]);
+        match tag {
+            Ok(tag) => out.extend_from_slice(tag.as_ref()),
+            // Only data of 64 GiB are too long. Nothing goes out unsealed.
+            Err(_) => out.truncate(start),
+        }
+    }
+}
+
+/// Opens what the other end has sent.
+#[derive(Debug)]
+pub(crate) struct Opener(Direction);
+
+impl Opener {
+    /// With this key; none if it is no key.
+    pub(crate) fn new(secret: &RecordKey) -> Option<Self> {
+        Direction::new(secret).map(Self)
+    }
+
+    /// The first record in `bytes`, if it is there as a whole: its data, and how many bytes it
+    /// took.
+    ///
+    /// # Errors
+    /// It was not sealed by the other end, or is no record of data.
+    pub(crate) fn open<'a>(
+        &mut self,
+        bytes: &'a mut [u8],
+    ) -> Result<Option<(&'a [u8], usize)>, Forged> {
+        let Some(header) = bytes.first_chunk::<HEADER>().copied() else { return Ok(None) };
+        let length = usize::from(u16::from_be_bytes([header[3], header[4]]));
+        let known = header[..3] == [APPLICATION_DATA, 3, 3];
+        if !known || !(TRAILER..=DATA_MAX + TRAILER + 255).contains(&length) {
+            return Err(Forged);
+        }
+        let Some(sealed) = bytes.get_mut(HEADER..HEADER + length) else { return Ok(None) };
+        let (nonce, aad) = (self.0.nonce(), Aad::from(header));
+        let opened = self.0.key.open_in_place(nonce, aad, sealed).map_err(|_| Forged)?;
+        // Zeros may stand behind the inner kind.
+        let end = opened.iter().rposition(|byte| *byte != 0).ok_or(Forged)?;
+        if opened[end] != APPLICATION_DATA {
+            return Err(Forged);
+        }
+        Ok(Some((&opened[..end], HEADER + length)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pvm_wire::route::Secret;
+
+    fn secret(cipher: Cipher, seed: u8) -> RecordKey {
+        let size = if cipher == Cipher::Aes128 { 16 } else { 32 };
+        let key = Secret((0..size).map(|n| n * 7 + seed).collect());
+        RecordKey { cipher, key, iv: Secret(vec![seed; 12]), sequence: 2 }
+    }
+
+    #[test]
+    fn records_come_back_however_the_stream_is_cut() {
+        for cipher in [Cipher::Aes128, Cipher::Aes256, Cipher::ChaCha20] {
+            let secret = secret(cipher, 3);
+            let (mut sealer, mut opener) =
+                (Sealer::new(&secret).expect("a key"), Opener::new(&secret).expect("a key"));
+            let mut stream = Vec::new();
+            for size in [0, 1, 80, 5000, DATA_MAX] {
+                sealer.seal(&mut stream, size, |out| out.fill(size as u8));
+            }
+            let mut sizes = Vec::new();
+            let mut got: Vec<u8> = Vec::new();
+            for part in stream.chunks(777) {
+                got.extend_from_slice(part);
+                while let Some((data, used)) = opener.open(&mut got).expect("ours") {
+                    assert!(data.iter().all(|byte| *byte == data.len() as u8));
+                    sizes.push(data.len());
+                    got.drain(..used);
+                }
+            }
+            assert_eq!(sizes, [0, 1, 80, 5000, DATA_MAX]);
+            assert_eq!(sealer.records(), 7);
+        }
+    }
+
+    #[test]
+    fn a_changed_repeated_or_omitted_record_is_noticed() {
+        let secret = secret(Cipher::Aes128, 9);
+        let mut stream = Vec::new();
+        let mut sealer = Sealer::new(&secret).expect("a key");
+        sealer.seal(&mut stream, 10, |out| out.fill(1));
+        let first = stream.len();
+        sealer.seal(&mut stream, 10, |out| out.fill(2));
+        for place in 0..first {
+            let mut spoilt = stream[..first].to_vec();
+            spoilt[place] ^= 1;
+            // A longer length waits for more bytes.
+            let opened =
+                Opener::new(&secret).expect("a key").open(&mut spoilt).map(|o| o.is_some());
+            assert!(matches!(opened, Err(Forged) | Ok(false)), "{place}: {opened:?}");
+        }
+        let mut opener = Opener::new(&secret).expect("a key");
+        assert!(opener.open(&mut stream.clone()[..first]).is_ok());
+        assert_eq!(opener.open(&mut stream.clone()[..first]), Err(Forged));
+        let mut opener = Opener::new(&secret).expect("a key");
+        assert_eq!(opener.open(&mut stream.clone()[first..]), Err(Forged));
+    }
+}

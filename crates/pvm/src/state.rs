@@ -1,0 +1,387 @@
+//! What a task holds behind its gate: its lanes, its routes, what has come and what was sent.
+
+use crate::buffer::{Prepared, Store};
+use crate::connection::Connection;
+use crate::order::Order;
+use crate::route::direct::{Direct, Source};
+use crate::route::{Arrived, DONT_ROUTE, Routes};
+use pvm_core::{Mailbox, Pattern};
+use pvm_shm::lane::INLINE_MAX;
+use pvm_shm::recent::Recent;
+use pvm_shm::{Body, Inlet, Outbox, Pushed, Sent, Slab};
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::route::Route;
+use pvm_wire::spread::Receiver;
+use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use rustix::fd::OwnedFd;
+use std::collections::VecDeque;
+
+/// Of so many fruitless looks one goes to the host as well.
+const LOOKS: u32 = 64;
+
+/// A message that waits: its bytes.
+pub(crate) type Waiting = Store;
+
+/// What a task holds.
+#[derive(Debug)]
+pub(crate) struct State {
+    me: Tid,
+    pub(crate) connection: Connection,
+    pub(crate) outbox: Outbox,
+    pub(crate) inlet: Inlet,
+    /// Messages of other hosts whose turn has come.
+    arrivals: VecDeque<Arrived>,
+    pub(crate) mailbox: Mailbox<Waiting>,
+    /// Something was put aside that another thread may wait for.
+    pub(crate) news: bool,
+    /// Messages sent to each task.
+    sequences: Recent<Tid, u64>,
+    /// What has come from tasks of other hosts.
+    order: Order<Arrived>,
+    pub(crate) routes: Routes,
+    /// Looks that found nothing.
+    fruitless: u32,
+}
+
+impl State {
+    /// Of a task that has just enrolled.
+    pub(crate) fn new(me: Tid, connection: Connection, outbox: Outbox, inlet: Inlet) -> Self {
+        Self {
+            me,
+            connection,
+            outbox,
+            inlet,
+            arrivals: VecDeque::new(),
+            mailbox: Mailbox::new(),
+            news: false,
+            sequences: Recent::new(),
+            order: Order::new(),
+            routes: Routes::new(me),
+            fruitless: 0,
+        }
+    }
+
+    /// The number of the next message to a task.
+    fn next_number(&self, to: Tid) -> u64 {
+        self.sequences.get(to).copied().unwrap_or(0) + 1
+    }
+
+    /// Sends by the lane of the receiver, or by that of its host.
+    pub(crate) fn send(
+        &mut self,
+        to: Tid,
+        mut envelope: Envelope,
+        body: &mut Prepared<'_>,
+    ) -> Result<(), Code> {
+        envelope.dst = to;
+        envelope.sequence = self.next_number(to);
+        // A task of another host is reached through our daemon, by a lane for that host.
+        let next = if to.host() == self.me.host() { to } else { Tid::host_id(to.host()) };
+        let mut whole = Parts::of(body);
+        let body = whole.body();
+        // A receiver that is gone is no error: PVM drops such messages silently. A number counts
+        // when the message is on its way: what follows would wait for one that never comes.
+        if self.outbox.send(&mut self.connection, next, &envelope, body)? == Sent::Delivered {
+            self.sequences.insert(to, envelope.sequence);
+        }
+        Ok(())
+    }
+
+    /// Sends to a task of another host: directly where that is possible now, else by the daemons.
+    pub(crate) fn send_abroad(
+        &mut self,
+        to: Tid,
+        envelope: Envelope,
+        body: &mut Prepared<'_>,
+    ) -> Result<(), Code> {
+        if self.routes.is_asking() {
+            // An answer may have come since; its end is noticed elsewhere.
+            let _ = self.connection.receive();
+            self.adopt();
+        }
+        if self.routes.open.contains_key(&to) {
+            if self.send_directly(to, envelope, body)? {
+                return Ok(());
+            }
+        } else if self.routes.ask(to) {
+            self.connection.tell(&Request::OpenRoute { to })?;
+        }
+        self.send(to, envelope, body)
+    }
+
+    /// False if the message must go by the daemons.
+    fn send_directly(
+        &mut self,
+        to: Tid,
+        mut envelope: Envelope,
+        body: &mut Prepared<'_>,
+    ) -> Result<bool, Code> {
+        envelope.dst = to;
+        envelope.sequence = self.next_number(to);
+        let Self { outbox, connection, routes, order, arrivals, .. } = self;
+        let Some(direct) = routes.open.get_mut(&to).filter(|direct| direct.may_speak()) else {
+            return Ok(false);
+        };
+        if direct.wants_renewal() {
+            connection.tell(&Request::OpenRoute { to })?;
+        }
+        if let Prepared::Bytes(data, list) = body
+            && data.len() + list.len() > INLINE_MAX
+        {
+            let slab = outbox.slab(connection, data.len() + list.len())?;
+            slab.write(0, data);
+            slab.write(data.len(), list);
+            *body = Prepared::Copy(slab);
+        }
+        let mut pushed =
+            outbox.push_pair(connection, &mut direct.pair, &envelope, Parts::of(body).body())?;
+        while pushed == Pushed::Full {
+            let mut slab = |size| outbox.slab(connection, size).ok();
+            let around = (&mut *order, &mut *arrivals);
+            let moved = routes
+                .with(to, around, &mut slab, |direct, _, around| direct.await_confirmation(around));
+            let direct = match moved {
+                Some(Ok(true)) => routes.open.get_mut(&to),
+                Some(Err(_)) => {
+                    self.break_route(to);
+                    return Ok(false);
+                }
+                _ => None,
+            };
+            let Some(direct) = direct else { break };
+            pushed = outbox.push_pair(
+                connection,
+                &mut direct.pair,
+                &envelope,
+                Parts::of(body).body(),
+            )?;
+        }
+        self.news |= !self.arrivals.is_empty();
+        match pushed {
+            Pushed::Full => return Ok(false),
+            Pushed::Released => {
+                self.break_route(to);
+                return Ok(false);
+            }
+            Pushed::Taken => {
+                self.sequences.insert(to, envelope.sequence);
+                self.break_route(to);
+                return Ok(true);
+            }
+            Pushed::Kept => {}
+        }
+        self.sequences.insert(to, envelope.sequence);
+        let source = match body {
+            Prepared::Bytes(data, list) => Source::Bytes(data, list),
+            Prepared::Slab(slab) => Source::Slab(slab),
+            Prepared::Copy(slab) => Source::Slab(slab),
+        };
+        let Self { outbox, connection, routes, order, arrivals, .. } = self;
+        let mut slab = |size| outbox.slab(connection, size).ok();
+        let sent = routes.with(to, (order, arrivals), &mut slab, |direct, heard, around| {
+            direct.send(&envelope, source, heard, around)
+        });
+        self.news |= !self.arrivals.is_empty();
+        if matches!(sent, Some(Err(_))) {
+            // It lies in the lane of the route, which is the daemon's now.
+            self.break_route(to);
+        }
+        Ok(true)
+    }
+
+    /// One copy for all receivers on one other host.
+    pub(crate) fn send_spread(
+        &mut self,
+        host: HostIndex,
+        to: &[Tid],
+        envelope: Envelope,
+        body: &mut Prepared<'_>,
+    ) -> Result<(), Code> {
+        let receiver = |&tid: &Tid| Receiver { tid, sequence: self.next_number(tid) };
+        let receivers: Vec<Receiver> = to.iter().map(receiver).collect();
+        let mut whole = Parts::of(body);
+        let body = whole.body();
+        let (connection, host) = (&mut self.connection, Tid::host_id(host));
+        let sent = self.outbox.send_spread(connection, host, &envelope, (body, &receivers))?;
+        if sent == Sent::Delivered {
+            for receiver in &receivers {
+                self.sequences.insert(receiver.tid, receiver.sequence);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over the routes that the host has handed out.
+    pub(crate) fn adopt(&mut self) {
+        while let Some((reply, socket)) = self.connection.take_told() {
+            match (reply, socket) {
+                (Reply::Route { route }, Some(socket)) => self.adopt_route(&route, socket),
+                // The wish is made again after a while.
+                (Reply::NoRoute { peer }, _) => self.routes.refused(peer),
+                _ => {}
+            }
+        }
+    }
+
+    fn adopt_route(&mut self, route: &Route, socket: OwnedFd) {
+        let peer = route.peer;
+        let refused = self.routes.option == DONT_ROUTE;
+        if refused || !peer.is_task() || peer.host() == self.me.host() {
+            return;
+        }
+        // The new one counts: whatever the old one has not brought goes by the daemons.
+        self.break_route(peer);
+        let Ok(pair) = self.outbox.open_pair(&mut self.connection, peer) else { return };
+        let Some(direct) = Direct::new(self.me, route, socket, pair) else { return };
+        if self.routes.descriptor().is_none() {
+            return;
+        }
+        self.routes.add(peer, direct);
+        let notices = self.routes.notices.added();
+        self.tell_self(notices);
+        if route.first {
+            self.confirm_to(peer);
+        }
+    }
+
+    /// A route is of no more use, here and there.
+    fn break_route(&mut self, peer: Tid) {
+        let Some(direct) = self.routes.remove(peer) else { return };
+        self.outbox.release_pair(&direct.pair);
+        // If the daemon is gone, that is noticed elsewhere.
+        let _ = self.connection.tell(&Request::RouteBroken { peer });
+        let notices = self.routes.notices.deleted(peer);
+        self.tell_self(notices);
+    }
+
+    /// Empty messages of the task to itself.
+    pub(crate) fn tell_self(&mut self, notices: Vec<Envelope>) {
+        for notice in notices {
+            self.news = true;
+            self.mailbox.insert(notice, Store::Heap(Vec::new()));
+        }
+    }
+
+    /// The task leaves: the daemon sends what was not confirmed.
+    pub(crate) fn end_routes(&mut self) {
+        let peers: Vec<Tid> = self.routes.open.keys().copied().collect();
+        for peer in peers {
+            self.break_route(peer);
+        }
+    }
+
+    /// Nothing was found: time to tell those who wait for it what has come of theirs, and to
+    /// look whether the host has handed out a route. A task that sleeps is woken for that; one
+    /// that only looks must look there, too.
+    pub(crate) fn nothing_found(&mut self) {
+        self.fruitless = self.fruitless.wrapping_add(1);
+        if self.order.is_waiting() || self.fruitless.is_multiple_of(LOOKS) {
+            // The end of the connection is noticed elsewhere.
+            let _ = self.connection.receive();
+        }
+        for peer in self.routes.take_owed() {
+            self.confirm_to(peer);
+        }
+    }
+
+    fn confirm_to(&mut self, peer: Tid) {
+        let Self { outbox, connection, routes, order, arrivals, .. } = self;
+        let mut slab = |size| outbox.slab(connection, size).ok();
+        let told = routes.with(peer, (order, arrivals), &mut slab, |direct, heard, around| {
+            direct.confirm(heard, around)
+        });
+        self.news |= !self.arrivals.is_empty();
+        if matches!(told, Some(Err(_))) {
+            self.break_route(peer);
+        }
+    }
+
+    /// The earliest match, from the mailbox, the lanes or the routes. `alone`: nobody else waits for
+    /// what comes behind it, so that may stay where it is.
+    #[inline]
+    pub(crate) fn find(&mut self, pattern: &Pattern, alone: bool) -> Option<(Envelope, Waiting)> {
+        if let Some(found) = self.mailbox.take(pattern) {
+            return Some(found);
+        }
+        self.read_routes();
+        let mut found = None;
+        while let Some((envelope, store)) = self.next_arrival(alone) {
+            if found.is_none() && pattern.matches(&envelope) {
+                found = Some((envelope, store));
+                if alone {
+                    break;
+                }
+            } else {
+                self.news = true;
+                self.mailbox.insert(envelope, store);
+            }
+        }
+        found
+    }
+
+    /// Takes what the routes hold.
+    fn read_routes(&mut self) {
+        if self.routes.open.is_empty() {
+            return;
+        }
+        for peer in self.routes.ready() {
+            let Self { outbox, connection, routes, order, arrivals, .. } = self;
+            let mut slab = |size| outbox.slab(connection, size).ok();
+            let read = routes.with(peer, (order, arrivals), &mut slab, |direct, _, around| {
+                direct.receive(around)
+            });
+            if matches!(read, Some(Err(_))) {
+                self.break_route(peer);
+            }
+        }
+    }
+
+    /// The next of what has come, those of other hosts in the order of their numbers.
+    #[inline]
+    fn next_arrival(&mut self, alone: bool) -> Option<Arrived> {
+        loop {
+            if let Some(arrived) = self.arrivals.pop_front() {
+                return Some(arrived);
+            }
+            let (envelope, payload) = self.inlet.next(&mut self.connection, alone)?;
+            let arrived = (envelope, Store::from(payload));
+            let from = envelope.src;
+            if from.host() == self.me.host() || !from.is_task() {
+                return Some(arrived);
+            }
+            self.order.take(from, envelope.sequence, arrived, &mut self.arrivals);
+        }
+    }
+
+    /// Puts all that has arrived into the mailbox.
+    pub(crate) fn pull(&mut self, alone: bool) {
+        self.read_routes();
+        while let Some((envelope, store)) = self.next_arrival(alone) {
+            self.news = true;
+            self.mailbox.insert(envelope, store);
+        }
+    }
+}
+
+/// A prepared body as the lanes take it.
+enum Parts<'a> {
+    Bytes([&'a [u8]; 2]),
+    Slab(&'a mut Slab),
+}
+
+impl<'a> Parts<'a> {
+    fn of(body: &'a mut Prepared<'_>) -> Self {
+        match body {
+            Prepared::Bytes(data, list) => Self::Bytes([data, list]),
+            Prepared::Slab(slab) => Self::Slab(slab),
+            Prepared::Copy(slab) => Self::Slab(slab),
+        }
+    }
+
+    fn body(&mut self) -> Body<'_> {
+        match self {
+            Self::Bytes(parts) => Body::Bytes(parts),
+            Self::Slab(slab) => Body::Slab(slab),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What people are told when a host cannot be added: one place for what several ways of finding out
+//! have in common.
+
+use crate::launch::places::pushed_folder;
+use crate::launch::ssh::Target;
+use pvm_wire::PROTOCOL_VERSION;
+
+/// The sentence about a pvmd that is not there.
+pub(crate) fn looked_for(name: &str, tried: &[String]) -> String {
+    format!("no pvmd on {name} (tried {})", tried.join(", "))
+}
+
+/// What to do about a daemon that is there already.
+pub(crate) fn already_remedy(target: &Target) -> String {
+    format!("{} pvm halt (or give this machine another name: PVM_VMID, id=)", target.typed())
+}
+
+/// The sentence about two versions.
+pub(crate) fn versions(name: &str, version: &str, protocol: u16) -> String {
+    format!(
+        "{name} has NeoPVM {version} (protocol {protocol}), here is NeoPVM {} (protocol {PROTOCOL_VERSION})",
+        env!("CARGO_PKG_VERSION"),
+    )
+}
+
+/// The sentence about a version that does not say which one it is.
+pub(crate) fn other_version(name: &str) -> String {
+    format!(
+        "the pvmd on {name} is of another version than NeoPVM {} (protocol {PROTOCOL_VERSION}) here",
+        env!("CARGO_PKG_VERSION"),
+    )
+}
+
+/// The sentence about a host that cannot call back.
+pub(crate) fn no_call(name: &str, tried: &[(String, String)]) -> String {
+    let tried: Vec<String> = tried.iter().map(|(at, why)| format!("{at} {why}")).collect();
+    format!("{name} cannot call this host back (tried from there: {})", tried.join(", "))
+}
+
+/// How pvmd gets there: our binary runs on the same kind of system only.
+pub(crate) fn push_remedy(name: &str, system: &str) -> String {
+    if system == here() {
+        format!("pvm add --push {name}")
+    } else {
+        format!("install NeoPVM for {system} on {name}, below ~/{}", pushed_folder())
+    }
+}
+
+/// This system, as `uname -sm` names it.
+pub(crate) fn here() -> String {
+    let names = rustix::system::uname();
+    format!("{} {}", names.sysname().to_string_lossy(), names.machine().to_string_lossy())
+}

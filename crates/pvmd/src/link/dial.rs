@@ -1,0 +1,126 @@
+//! Calling another host: the ways that lead to it, one after the other, until one proves the key.
+
+use crate::link::door::PREFACE;
+use crate::link::socket::set_options;
+use crate::tls::Fingerprint;
+use rustls::ClientConfig;
+use rustls::pki_types::ServerName;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::{TlsConnector, TlsStream, client};
+
+/// How long a host may take to answer at one of its addresses, the first time and at most: an
+/// address that leads nowhere must not hold up the second look at the others.
+pub(crate) const CONNECT_FIRST: Duration = Duration::from_millis(400);
+pub(crate) const CONNECT_MAX: Duration = Duration::from_secs(3);
+/// How long it may take to prove its key.
+const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
+/// Between the attempts at one address of a host and the next.
+const NEXT_ADDRESS: Duration = Duration::from_millis(50);
+
+/// A way to a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Where to connect.
+    pub(crate) at: SocketAddr,
+    /// Another host listens there, which hands on to the one with the right key.
+    pub(crate) relay: bool,
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) enum Dialed {
+    /// The owner of the key has accepted ours and begun to speak.
+    Up(Box<TlsStream<TcpStream>>, Vec<u8>),
+    /// The owner of the key does not accept ours.
+    Refused,
+    /// Nobody with the key answers.
+    Silent,
+}
+
+/// Tries all ways. Attempts begin one after the other, a moment apart, so that a dead address
+/// costs nothing but that.
+pub(crate) async fn dial(
+    ways: &[Way],
+    key: &Fingerprint,
+    config: &Arc<ClientConfig>,
+    patience: Duration,
+) -> Dialed {
+    let mut attempts = JoinSet::new();
+    for (place, way) in (0..).zip(ways.iter().copied()) {
+        attempts.spawn(async move {
+            sleep(NEXT_ADDRESS * place).await;
+            let stream = timeout(patience, TcpStream::connect(way.at)).await.ok()?.ok()?;
+            Some((way, stream))
+        });
+    }
+    let mut outcome = Dialed::Silent;
+    while let Some(attempt) = attempts.join_next().await {
+        let Ok(Some((way, stream))) = attempt else { continue };
+        let proving = prove(way, stream, key, config.clone());
+        match timeout(HANDSHAKE_TIME, proving).await {
+            Ok(Ok((stream, first))) => return Dialed::Up(Box::new(stream), first),
+            // What an authenticated peer says is an alert.
+            Ok(Err(error)) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                outcome = Dialed::Refused;
+            }
+            _ => {}
+        }
+    }
+    outcome
+}
+
+/// Connects to the owner of a key for a purpose of its own: the first way that leads there.
+pub(crate) async fn dial_once(
+    ways: &[Way],
+    key: &Fingerprint,
+    config: &Arc<ClientConfig>,
+) -> Option<client::TlsStream<TcpStream>> {
+    for &way in ways {
+        let Ok(Ok(stream)) = timeout(CONNECT_FIRST, TcpStream::connect(way.at)).await else {
+            continue;
+        };
+        if let Ok(stream) = shake_hands(way, stream, key, config.clone()).await {
+            return Some(stream);
+        }
+    }
+    None
+}
+
+async fn shake_hands(
+    way: Way,
+    mut stream: TcpStream,
+    key: &Fingerprint,
+    config: Arc<ClientConfig>,
+) -> std::io::Result<client::TlsStream<TcpStream>> {
+    set_options(&stream);
+    if way.relay {
+        stream.write_all(&[PREFACE, &key[..]].concat()).await?;
+    }
+    let name = ServerName::from(way.at.ip());
+    TlsConnector::from(config).connect(name, stream).await
+}
+
+/// Proves the keys, and waits for the first bytes of the hello: only they say that the other side
+/// has accepted this side's key.
+async fn prove(
+    way: Way,
+    stream: TcpStream,
+    key: &Fingerprint,
+    config: Arc<ClientConfig>,
+) -> std::io::Result<(TlsStream<TcpStream>, Vec<u8>)> {
+    let mut stream = TlsStream::from(shake_hands(way, stream, key, config).await?);
+    let mut first = Vec::with_capacity(1024);
+    let refused = std::io::ErrorKind::ConnectionRefused;
+    match stream.read_buf(&mut first).await {
+        Ok(n) if n > 0 => Ok((stream, first)),
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Err(refused.into()),
+        Ok(_) => Err(std::io::ErrorKind::UnexpectedEof.into()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,71 @@
+//! Connections that two tasks shall have: the daemons make the handshake and let go.
+//!
+//! Who calls says which tasks it is about and waits for one byte, so that each side knows that
+//! the other has accepted its key. Behind that byte the side that answers says nothing until it
+//! has heard a record, so no byte of the tasks is caught in a daemon.
+
+use crate::link::dial::{Way, dial_once};
+use crate::tls::{self, Fingerprint, peer_fingerprint};
+use anyhow::{Context as _, Result, bail};
+use pvm_wire::Tid;
+use pvm_wire::route::Route;
+use rustls::ClientConfig;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_rustls::server;
+
+/// Says that the other side's key is accepted.
+const ACCEPTED: u8 = 1;
+
+/// What became of a connection for two tasks.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// The task here.
+    pub(crate) local: Tid,
+    /// The task there.
+    pub(crate) peer: Tid,
+    /// Whose key the other side has proved, if it called.
+    pub(crate) key: Option<Fingerprint>,
+    /// The socket and this end's keys; none if it could not be made.
+    pub(crate) route: Option<(OwnedFd, Route)>,
+}
+
+/// Connects the two tasks `local` and `peer`.
+pub(crate) async fn call(
+    (ways, key): (&[Way], &Fingerprint),
+    config: Arc<ClientConfig>,
+    (local, peer): (Tid, Tid),
+) -> Result<Made> {
+    let mut stream = dial_once(ways, key, &config).await.context("no way to the host")?;
+    let mut whose = Vec::new();
+    whose.extend_from_slice(&local.0.to_le_bytes());
+    whose.extend_from_slice(&peer.0.to_le_bytes());
+    stream.write_all(&whose).await?;
+    stream.flush().await?;
+    if stream.read_u8().await? != ACCEPTED {
+        bail!("not accepted");
+    }
+    let (socket, connection) = stream.into_inner();
+    let (seal, open) = tls::record_keys(connection.dangerous_extract_secrets()?);
+    let route = Route { peer, first: true, seal, open };
+    Ok(Made { local, peer, key: None, route: Some((descriptor(socket)?, route)) })
+}
+
+/// Answers somebody who has proved a known key.
+pub(crate) async fn answer(mut stream: server::TlsStream<TcpStream>) -> Result<Made> {
+    let key = peer_fingerprint(stream.get_ref().1).context("no key")?;
+    let peer = Tid(stream.read_u32_le().await?);
+    let local = Tid(stream.read_u32_le().await?);
+    stream.write_all(&[ACCEPTED]).await?;
+    stream.flush().await?;
+    let (socket, connection) = stream.into_inner();
+    let (seal, open) = tls::record_keys(connection.dangerous_extract_secrets()?);
+    let route = Route { peer, first: false, seal, open };
+    Ok(Made { local, peer, key: Some(key), route: Some((descriptor(socket)?, route)) })
+}
+
+fn descriptor(socket: TcpStream) -> Result<OwnedFd> {
+    Ok(socket.into_std()?.into())
+}

@@ -1,0 +1,241 @@
+//! `make bench-messages`: the same measured loops on NeoPVM and its peers, in turns.
+//!
+//! `benchmarks/compare/compare.c` is compiled once for each system that is installed. The systems take turns, case by
+//! case and round by round, so that a busy moment of the computer meets all of them. A ratio compares figures of the
+//! same round; the best of the rounds is shown, and all of them are kept in OUT/messages.json.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ROUNDS: usize = 3;
+
+/// A case, and the ratio to Open MPI that is the goal for it.
+struct Case {
+    name: &'static str,
+    tasks: u32,
+    words: &'static [&'static str],
+    goal: f64,
+    /// True for rates, where more is better.
+    rate: bool,
+}
+
+const fn case(name: &'static str, tasks: u32, words: &'static [&'static str], goal: f64) -> Case {
+    Case { name, tasks, words, goal, rate: false }
+}
+
+const CASES: [Case; 17] = [
+    case("8 B one way, us", 2, &["pingpong", "8", "packed", "0.5"], 0.50),
+    case("100 B one way, us", 2, &["pingpong", "100", "packed", "0.5"], 0.50),
+    case("1 kB one way, us", 2, &["pingpong", "1000", "packed", "0.5"], 0.75),
+    case("10 kB one way, us", 2, &["pingpong", "10000", "packed", "0.5"], 0.80),
+    case("100 kB packed, us", 2, &["pingpong", "100000", "packed", "0.5"], 1.00),
+    case("100 kB in place, us", 2, &["pingpong", "100000", "inplace", "0.5"], 0.75),
+    case("1 MB packed, us", 2, &["pingpong", "1000000", "packed", "0.5"], 1.05),
+    case("1 MB in place, us", 2, &["pingpong", "1000000", "inplace", "0.5"], 0.70),
+    case("4 MB in place, us", 2, &["pingpong", "4000000", "inplace", "1"], 0.95),
+    Case { name: "8 B messages/s", tasks: 2, words: &["rate", "0.5"], goal: 1.4, rate: true },
+    case("8 tasks in pairs, us", 8, &["crowd", "0.5"], 0.60),
+    case("barrier of 4, us", 4, &["barrier", "0", "0.5"], 1.0),
+    case("broadcast 8 B to 4, us", 4, &["broadcast", "8", "0.5"], 2.0),
+    case("broadcast 1 MB to 4, us", 4, &["broadcast", "1000000", "0.5"], 1.0),
+    case("sum 8 B of 4, us", 4, &["sum", "8", "0.5"], 2.0),
+    case("sum 1 MB of 4, us", 4, &["sum", "1000000", "0.5"], 1.0),
+    // In us for each task; the goal is absolute.
+    case("spawn 64, us a task", 1, &["spawn", "64"], 600.0),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Ours,
+    Original,
+    OpenMpi,
+    Mpich,
+}
+
+struct System {
+    kind: Kind,
+    name: &'static str,
+    needs: &'static str,
+}
+
+const SYSTEMS: [System; 4] = [
+    System { kind: Kind::Ours, name: "NeoPVM", needs: "" },
+    System { kind: Kind::OpenMpi, name: "Open MPI", needs: "/usr/bin/mpicc.openmpi" },
+    System { kind: Kind::Mpich, name: "MPICH", needs: "/usr/bin/mpicc.mpich" },
+    System { kind: Kind::Original, name: "PVM 3.4.6", needs: "/usr/lib/libpvm3.so" },
+];
+
+struct Bench<'a> {
+    root: &'a Path,
+    prefix: &'a Path,
+    out: &'a Path,
+}
+
+/// Builds and runs everything; what is installed in `prefix` is measured, results go to `out`.
+pub(crate) fn messages(root: &Path, prefix: &Path, out: &Path) -> Result<(), String> {
+    fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
+    let bench = Bench { root, prefix, out };
+    let mut systems = Vec::new();
+    for system in &SYSTEMS {
+        if system.needs.is_empty() || found(system.needs) {
+            bench.compile(system)?;
+            systems.push(system);
+        } else {
+            eprintln!("{} is not installed: it is left out", system.name);
+        }
+    }
+    let mut figures = vec![vec![Vec::new(); systems.len()]; CASES.len()];
+    for round in 1..=ROUNDS {
+        for (case, row) in CASES.iter().zip(&mut figures) {
+            eprintln!("round {round} of {ROUNDS}: {}", case.name);
+            for (system, cell) in systems.iter().zip(row) {
+                cell.push(bench.measure(system, case));
+            }
+        }
+    }
+    print!("{}", table(&systems, &figures));
+    let json = out.join("messages.json");
+    fs::write(&json, to_json(&systems, &figures))
+        .map_err(|e| format!("{}: {e}", json.display()))?;
+    println!("\nevery figure: {}", json.display());
+    Ok(())
+}
+
+fn found(file: &str) -> bool {
+    let multiarch = file.replace("/usr/lib/", "/usr/lib/x86_64-linux-gnu/");
+    Path::new(file).exists() || Path::new(&multiarch).exists()
+}
+
+impl Bench<'_> {
+    fn program(&self, system: &System) -> PathBuf {
+        self.out.join(format!("compare-{}", system.name.replace(' ', "-").to_lowercase()))
+    }
+
+    fn compile(&self, system: &System) -> Result<(), String> {
+        let folder = self.root.join("benchmarks/compare");
+        let (compiler, calls) = match system.kind {
+            Kind::Ours | Kind::Original => ("cc", "calls_pvm.c"),
+            Kind::OpenMpi => ("mpicc.openmpi", "calls_mpi.c"),
+            Kind::Mpich => ("mpicc.mpich", "calls_mpi.c"),
+        };
+        let mut command = Command::new(compiler);
+        command.arg("-O2").arg("-o").arg(self.program(system));
+        command.arg(folder.join("compare.c")).arg(folder.join(calls));
+        if system.kind == Kind::Ours {
+            let lib = self.prefix.join("lib");
+            command.arg("-DNEOPVM").arg(format!("-I{}", self.prefix.join("include").display()));
+            command
+                .arg(format!("-L{}", lib.display()))
+                .arg(format!("-Wl,-rpath,{}", lib.display()));
+            command.arg("-lpvm3");
+        } else if system.kind == Kind::Original {
+            command.args(["-lgpvm3", "-lpvm3"]);
+        }
+        crate::outside::status(&mut command)
+    }
+
+    /// The median that the program tells, or none if it failed or has no such case.
+    fn measure(&self, system: &System, case: &Case) -> Option<f64> {
+        let program = self.program(system);
+        let spawn = case.words[0] == "spawn";
+        let mut command = Command::new("timeout");
+        command.args(["-k", "1", "60"]);
+        match system.kind {
+            Kind::OpenMpi | Kind::Mpich if spawn => return None,
+            Kind::OpenMpi => {
+                command.env("OMPI_ALLOW_RUN_AS_ROOT", "1");
+                command.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+                command.args(["mpirun.openmpi", "--oversubscribe", "-n", &case.tasks.to_string()]);
+            }
+            Kind::Mpich => {
+                command.args(["mpirun.mpich", "-n", &case.tasks.to_string()]);
+            }
+            Kind::Ours | Kind::Original => {
+                let kind = if system.kind == Kind::Ours { "ours" } else { "original" };
+                let machine = self.root.join("conformance/machine.sh");
+                let script = ". \"$1\"; machine_init \"$2\" \"$3\"; trap machine_end EXIT; machine_start || exit 1; \
+                              shift 3; machine_run 50 \"$@\"";
+                command.args(["bash", "-c", script, "bash"]);
+                command.arg(machine).arg(kind).arg(self.prefix);
+            }
+        }
+        let output = command.arg(program).args(case.words).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let line = text.lines().rfind(|line| line.split('\t').count() == 4)?;
+        line.split('\t').next()?.parse().ok()
+    }
+}
+
+/// The figures of one case: for each system, one for each round.
+type Row = Vec<Vec<Option<f64>>>;
+
+/// The best ratio of a round, ours to Open MPI's.
+fn ratio(case: &Case, systems: &[&System], row: &Row) -> Option<f64> {
+    let at = |kind| systems.iter().position(|system| system.kind == kind);
+    let ours = &row[at(Kind::Ours)?];
+    if case.words[0] == "spawn" {
+        return ours.iter().flatten().copied().min_by(f64::total_cmp);
+    }
+    let theirs = &row[at(Kind::OpenMpi)?];
+    let both = ours.iter().zip(theirs).filter_map(|(a, b)| Some((*a)? / (*b)?));
+    if case.rate { both.max_by(f64::total_cmp) } else { both.min_by(f64::total_cmp) }
+}
+
+fn best(case: &Case, cell: &[Option<f64>]) -> Option<f64> {
+    let all = cell.iter().flatten().copied();
+    if case.rate { all.max_by(f64::total_cmp) } else { all.min_by(f64::total_cmp) }
+}
+
+fn table(systems: &[&System], figures: &[Row]) -> String {
+    let mut text = format!("| {:24} |", "best of the rounds");
+    for system in systems {
+        let _ = write!(text, " {:>10} |", system.name);
+    }
+    text.push_str(" to Open MPI | goal |\n|---|");
+    text.push_str(&"---:|".repeat(systems.len() + 1));
+    text.push_str("---|\n");
+    for (case, row) in CASES.iter().zip(figures) {
+        let _ = write!(text, "| {:24} |", case.name);
+        for cell in row {
+            let shown = best(case, cell).map_or_else(|| "-".to_owned(), number);
+            let _ = write!(text, " {shown:>10} |");
+        }
+        let reached = ratio(case, systems, row);
+        let shown = reached.map_or_else(|| "-".to_owned(), number);
+        let sign = if case.rate { ">=" } else { "<=" };
+        let met = match reached {
+            Some(reached) if (reached <= case.goal) != case.rate => "met",
+            Some(_) => "missed",
+            None => "",
+        };
+        let _ = writeln!(text, " {shown:>11} | {sign} {} {met} |", number(case.goal));
+    }
+    text
+}
+
+fn number(value: f64) -> String {
+    match value.abs() {
+        small if small < 10.0 => format!("{value:.2}"),
+        middle if middle < 1000.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+fn to_json(systems: &[&System], figures: &[Row]) -> String {
+    let mut rows = Vec::new();
+    for (case, row) in CASES.iter().zip(figures) {
+        for (system, cell) in systems.iter().zip(row) {
+            let figures: Vec<String> =
+                cell.iter().map(|f| f.map_or("null".to_owned(), |f| f.to_string())).collect();
+            rows.push(format!(
+                "  {{\"case\":\"{}\",\"system\":\"{}\",\"rounds\":[{}]}}",
+                case.name,
+                system.name,
+                figures.join(",")
+            ));
+        }
+    }
+    format!("[\n{}\n]\n", rows.join(",\n"))
+}
