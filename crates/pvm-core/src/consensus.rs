@@ -115,6 +115,11 @@ impl Consensus {
         self.quorum.is_settled()
     }
 
+    /// False where this host leads and new members are to vote that do not yet.
+    pub(crate) fn is_arranged(&self) -> bool {
+        !self.is_leader() || self.quorum.is_arranged()
+    }
+
     pub(crate) fn era(&self) -> u64 {
         self.quorum.era()
     }

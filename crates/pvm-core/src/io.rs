@@ -278,6 +278,8 @@ pub enum News {
         /// The task there.
         peer: Tid,
     },
+    /// What the machine is bound to has ended: the machine ends.
+    Unbound,
     /// A peer sent bytes that are none of ours and was dropped.
     BadPeer,
     /// A suspicion: no link to a host, and no sign of life, within the bound. It is told again if

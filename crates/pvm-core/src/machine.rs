@@ -370,6 +370,7 @@ impl Machine {
             }
             News::NoRoute { local, peer } => self.no_route(local, peer),
             News::Drained { tid, host } => self.drained(tid, host),
+            News::Unbound => self.halt(Asker::Nobody),
             News::BadPeer => self.bad_peers += 1,
         }
     }

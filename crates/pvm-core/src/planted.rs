@@ -46,12 +46,24 @@ pub enum Bug {
     CutTooEarly,
     /// A voter that is gone is not replaced.
     VoterNotReplaced,
+    /// A member votes for two in one term.
+    VotedTwice,
+    /// What another leader left in a log is kept where the present one says otherwise.
+    LogNotTruncated,
+    /// Entries are taken without a look at the one before them.
+    BeforeNotChecked,
+    /// A new host is not told of the named messages.
+    StateWithoutNames,
+    /// A host that was taken out is told of twice.
+    NoticeTwice,
+    /// A host that was taken out keeps its seat in the order.
+    SeatKept,
 }
 
 impl Bug {
     /// Those that the simulator finds within the runs of its test. Not among them yet: an earlier term
     /// counted, a snapshot without tail, a forgotten fence, a barrier that is not asked for again.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 22] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -68,6 +80,12 @@ impl Bug {
         Self::SilenceIsEvidence,
         Self::CutTooEarly,
         Self::VoterNotReplaced,
+        Self::VotedTwice,
+        Self::LogNotTruncated,
+        Self::BeforeNotChecked,
+        Self::StateWithoutNames,
+        Self::NoticeTwice,
+        Self::SeatKept,
     ];
 }
 

@@ -426,6 +426,10 @@ impl Quorum for Core {
         done && self.is_leader() && self.voters().iter().all(|v| self.members.contains(v))
     }
 
+    fn is_arranged(&self) -> bool {
+        self.is_settled() && self.voters().len() >= self.voter_count().min(self.members.len())
+    }
+
     fn era(&self) -> u64 {
         era(self.term())
     }

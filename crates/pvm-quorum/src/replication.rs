@@ -74,7 +74,8 @@ impl Core {
         }
         // What is ordered for good here is the same everywhere.
         let known = self.commit.saturating_sub(before);
-        if known == 0 && self.log.term(before) != Some(before_term) {
+        let differs = self.log.term(before) != Some(before_term);
+        if known == 0 && differs && !planted::is(Bug::BeforeNotChecked) {
             let hint = self.log.last().min(before.saturating_sub(1)).max(self.commit);
             return self.send(from, Word::Differ { hint, stamp });
         }
@@ -82,6 +83,7 @@ impl Core {
         for (number, entry) in (before + 1..).zip(entries).filter(|e| e.0 > self.commit) {
             match self.log.get(number) {
                 Some(mine) if mine.term == entry.term => continue,
+                Some(_) if planted::is(Bug::LogNotTruncated) => continue,
                 Some(_) => self.log.drop_from(number),
                 None if number != self.log.last() + 1 => return,
                 None => {}

@@ -39,7 +39,8 @@ impl Core {
         self.arrange();
     }
 
-    fn voter_count(&self) -> usize {
+    /// How many should vote.
+    pub(crate) fn voter_count(&self) -> usize {
         match self.members.len() {
             0..=2 if self.resigning.is_some() => 2,
             0..=2 => 1,

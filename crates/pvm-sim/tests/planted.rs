@@ -6,6 +6,7 @@
 use pvm_core::planted::{Bug, plant};
 use pvm_sim::faults::{Scene, run};
 use std::panic::catch_unwind;
+use std::sync::Mutex;
 
 /// Runs of each scene before a bug counts as not found.
 const RUNS: u64 = 150;
@@ -30,19 +31,28 @@ fn find(bug: Bug) -> Option<(Scene, u64, String)> {
     found
 }
 
+/// Each bug is sought on a thread of its own.
 #[test]
 fn every_planted_bug_is_found() {
     let only = std::env::var("PVM_SIM_BUG").ok();
-    let mut missed = Vec::new();
-    for bug in Bug::ALL {
-        let name = format!("{bug:?}");
-        if only.as_ref().is_some_and(|only| *only != name) {
-            continue;
+    let wanted = |bug: &Bug| only.as_ref().is_none_or(|only| *only == format!("{bug:?}"));
+    let bugs: Vec<Bug> = Bug::ALL.into_iter().filter(wanted).collect();
+    let open = Mutex::new(bugs.iter());
+    let missed = Mutex::new(Vec::new());
+    let seek = || {
+        let next = || open.lock().expect("no thread panics").next();
+        while let Some(&bug) = next() {
+            match find(bug) {
+                Some((scene, seed, why)) => println!("{bug:?}: {scene:?}, seed {seed}: {why}"),
+                None => missed.lock().expect("no thread panics").push(format!("{bug:?}")),
+            }
         }
-        match find(bug) {
-            Some((scene, seed, why)) => println!("{name}: {scene:?}, seed {seed}: {why}"),
-            None => missed.push(name),
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(seek);
         }
-    }
-    assert!(missed.is_empty(), "not found: {}", missed.join(", "));
+    });
+    let missed = missed.into_inner().expect("no thread panics");
+    assert!(!bugs.is_empty() && missed.is_empty(), "not found: {}", missed.join(", "));
 }

@@ -11,6 +11,7 @@ pub(crate) mod frames;
 mod incoming;
 mod outgoing;
 mod peer;
+mod pulse;
 mod routes;
 mod socket;
 mod traffic;
@@ -23,6 +24,7 @@ use crate::link::door::Relays;
 use crate::link::frames::LinkFrame;
 use crate::link::incoming::Nonsense;
 use crate::link::peer::Peer;
+use crate::link::pulse::SILENT_TIME;
 use crate::link::routes::{End, Routes};
 use crate::link::traffic::Traffic;
 use crate::tls::{Fingerprint, Identity, Known};
@@ -37,8 +39,9 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// Without a link for so long, a host is dead. A killed daemon is back in a fraction of it.
-const DEAD_TIME: Duration = Duration::from_secs(5);
+/// A host of which nothing is heard for so long is dead: together with the agreement on it that
+/// stays below five seconds. A killed daemon is back in a fraction of it.
+const DEAD_TIME: Duration = Duration::from_millis(4500);
 /// The same for a host to which this daemon never had a link: it may still be starting.
 const START_TIME: Duration = Duration::from_secs(10);
 /// A host that has lost all others ends after this time.
@@ -364,6 +367,7 @@ impl Links {
             // The next round sends more.
             LinkEvent::Room => Vec::new(),
             LinkEvent::Down { id } => self.down(id),
+            LinkEvent::Silent { id } => self.silent(id),
             LinkEvent::Direct(made) => self.direct_made(made, inbox),
             LinkEvent::Refused => {
                 let member = self.place.is_some() && !self.peers.values().any(Peer::is_up);
@@ -501,6 +505,20 @@ impl Links {
             }
             Some(Owner::Newcomer(..)) | None => Vec::new(),
         }
+    }
+
+    /// Nothing has come on a connection for so long that it is given up: if its host lives, there
+    /// will be another one.
+    fn silent(&mut self, id: u64) -> Vec<Turn> {
+        let host = match self.owners.get(&id) {
+            Some(Owner::Peer(host)) => Some(*host),
+            _ => None,
+        };
+        let turns = self.down(id);
+        if let Some(peer) = host.and_then(|host| self.peers.get_mut(&host)) {
+            peer.down_since = Instant::now().checked_sub(SILENT_TIME);
+        }
+        turns
     }
 
     fn frame(&mut self, id: u64, frame: LinkFrame, inbox: Option<&mut Inbox>) -> Vec<Turn> {

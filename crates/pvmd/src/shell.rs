@@ -103,7 +103,7 @@ impl Shell {
                     for (number, up) in frames {
                         match up {
                             Up::Happened { event } => self.happened(number, event).await?,
-                            Up::Quit => return self.quit().await,
+                            Up::Quit { machine } => return self.quit(machine).await,
                             Up::Begin { .. } | Up::Records { .. } => {}
                         }
                     }
@@ -304,7 +304,12 @@ impl Shell {
     }
 
     /// The parent ends in order.
-    async fn quit(mut self) -> Result<()> {
+    async fn quit(mut self, machine: bool) -> Result<()> {
+        if let Some(placed) = self.placed.as_mut().filter(|_| machine) {
+            placed.machine.handle(clock::now(self.begin.clock), Input::News(News::Unbound));
+            // The parent ends, too, and may not listen any more.
+            let _ = self.follow(0).await;
+        }
         self.forward();
         self.links.goodbye().await;
         Ok(())

@@ -27,6 +27,7 @@ impl Machine {
             return;
         }
         self.arrange_two();
+        self.arranged();
         self.fence_suspects();
         self.lead_home();
     }

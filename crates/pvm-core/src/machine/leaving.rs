@@ -4,6 +4,7 @@ use super::Machine;
 use crate::io::Act;
 use crate::notify::{HOST_DELETE, TASK_EXIT};
 use crate::pending::Asker;
+use crate::planted::{self, Bug};
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Failure, HostResult, Reply};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
@@ -142,7 +143,9 @@ impl Machine {
             self.log(format!("host {name} {how}"));
         }
         self.sessions.forget(host);
-        self.consensus.unseat(host);
+        if !planted::is(Bug::SeatKept) {
+            self.consensus.unseat(host);
+        }
         self.tell_hosts();
         self.host_gone(host);
         self.alone_now();
@@ -159,6 +162,9 @@ impl Machine {
             let due = self.watches.take_where(|w| w.kind == kind && w.of.host() == host);
             for (_, watch) in due {
                 self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+                if planted::is(Bug::NoticeTwice) {
+                    self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+                }
             }
         }
         self.watches.forget_host(host);

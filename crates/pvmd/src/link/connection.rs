@@ -4,6 +4,7 @@ use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Way, dial};
 use crate::link::direct::{self, Made};
 use crate::link::door::{HalfOpen, Relays, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
+use crate::link::pulse::{self, Pulse};
 use crate::tls::{self, Fingerprint, peer_fingerprint};
 use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
 use rustls::{ClientConfig, ServerConfig};
@@ -51,6 +52,11 @@ pub(crate) enum LinkEvent {
     Refused,
     /// The connection is gone.
     Down {
+        /// Which.
+        id: u64,
+    },
+    /// Nothing has come on a connection for too long.
+    Silent {
         /// Which.
         id: u64,
     },
@@ -218,13 +224,20 @@ impl Wiring {
         let id = 1 + self.last.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let (batches, queue) = mpsc::channel(BATCHES);
         let (reader, writer) = tokio::io::split(stream);
-        let writer = tokio::spawn(write(writer, queue, self.events.clone(), id));
+        let pulse = Arc::new(Pulse::default());
+        let (events, kept) = (self.events.clone(), pulse::keep(pulse.clone(), batches.downgrade()));
+        tokio::spawn(async move {
+            if kept.await {
+                let _ = events.send(LinkEvent::Silent { id }).await;
+            }
+        });
+        let writer = tokio::spawn(write(writer, (queue, pulse.clone()), self.events.clone(), id));
         // The reader waits for its turn, so that nothing of it is told before the connection is.
         let (start, started) = tokio::sync::oneshot::channel();
         let events = self.events.clone();
         let reader = tokio::spawn(async move {
             if started.await.is_ok() {
-                read(reader, first, &events, id).await;
+                read(reader, first, (&events, &pulse), id).await;
                 let _ = events.send(LinkEvent::Down { id }).await;
             }
         });
@@ -239,7 +252,7 @@ impl Wiring {
 async fn read(
     mut stream: ReadHalf<TlsStream<TcpStream>>,
     first: Vec<u8>,
-    events: &Events,
+    (events, pulse): (&Events, &Pulse),
     id: u64,
 ) {
     let mut frames = FrameBuffer::new(FRAME_BYTES_MAX);
@@ -254,12 +267,20 @@ async fn read(
             };
             // A daemon that talks nonsense is as good as gone.
             let Ok(frame) = frame else { return };
+            if matches!(frame, LinkFrame::Beat) {
+                continue;
+            }
+            pulse.set_full(true);
             if events.send(LinkEvent::Frame { id, frame }).await.is_err() {
                 return;
             }
+            pulse.set_full(false);
         }
         match stream.read(&mut scratch).await {
-            Ok(n) if n > 0 => frames.push(&scratch[..n]),
+            Ok(n) if n > 0 => {
+                pulse.heard();
+                frames.push(&scratch[..n]);
+            }
             _ => return,
         }
     }
@@ -267,7 +288,7 @@ async fn read(
 
 async fn write(
     mut stream: WriteHalf<TlsStream<TcpStream>>,
-    mut queue: mpsc::Receiver<Vec<u8>>,
+    (mut queue, pulse): (mpsc::Receiver<Vec<u8>>, Arc<Pulse>),
     events: Events,
     id: u64,
 ) {
@@ -280,6 +301,7 @@ async fn write(
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
         }
+        pulse.written();
         let _ = events.send(LinkEvent::Room).await;
     }
     let _ = stream.shutdown().await;

@@ -42,6 +42,8 @@ choice! {
             /// How often somebody of the sender's machine went on alone.
             era: u64,
         },
+        /// The sender lives and has nothing to say.
+        71 => Beat,
         /// A part of something said that is too long for one frame.
         8 => Piece {
             /// The bytes.

@@ -29,7 +29,7 @@ impl Parent {
             std::thread::sleep(PAUSE);
         }
         if let Some(daemon) = &mut self.daemon {
-            daemon.stream.push(0, &Up::Quit);
+            daemon.stream.push(0, &Up::Quit { machine: self.bound });
             let _ = daemon.stream.flush();
         }
         self.end_tasks();
