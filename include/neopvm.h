@@ -45,17 +45,21 @@
 #include <stdint.h>
 
 /* Counts changes of this file that a caller could notice. */
-#define NEOPVM_INTERFACE 1
+#define NEOPVM_INTERFACE 2
 
 #define NEOPVM_OK 0
 #define NEOPVM_BAD_PARAMETER (-2)
 #define NEOPVM_TOO_LARGE (-4)     /* the room is too small */
 #define NEOPVM_END (-5)           /* of the message */
+#define NEOPVM_DENIED (-8)
+#define NEOPVM_NO_MEMORY (-10)
 #define NEOPVM_NO_MACHINE (-14)   /* no daemon, or no longer */
 #define NEOPVM_NO_BUFFER (-16)
+#define NEOPVM_HOST_FAILED (-22)
 #define NEOPVM_NO_PARENT (-23)
 #define NEOPVM_NOT_POSSIBLE (-24)
 #define NEOPVM_ALREADY (-30)      /* a handler has interrupted the library */
+#define NEOPVM_NO_TASK (-31)
 #define NEOPVM_NOT_FOUND (-32)
 
 #define NEOPVM_DEFAULT 0          /* converted for receivers of another kind */
@@ -188,6 +192,108 @@ int32_t neopvm_rewind(neopvm_buffer buffer);
  * that task misbehaves: check what you read once you have read it.
  */
 int32_t neopvm_view(neopvm_buffer buffer, const void **data, uint64_t *bytes);
+
+/*
+ * The next `count` items where they lie, instead of unpacking them: the same order, the same end. The
+ * address need not be aligned. PvmNotImpl where items would have to be converted (packed as another type,
+ * or in PvmDataRaw on a machine of another layout) or do not all lie behind one another; PvmNoData where
+ * there are fewer. Then nothing is read and neopvm_unpack can still do it. For how long, see neopvm_view.
+ * A view ends with its message, by neopvm_free at the latest; a task that dies holds nothing. The child of
+ * a fork has no views.
+ */
+int32_t neopvm_view_items(neopvm_buffer buffer, int32_t type, uint64_t count, const void **data);
+
+/*
+ * Packs `count` items that the program writes to `items` later, before it sends. More than 208 bytes lie in
+ * shared memory, are sent without a copy to tasks of this host, and can be sent several times. The address is
+ * good until more is packed into the buffer or it is freed, and need not be aligned behind items of other
+ * types. Once sent, the items must not be changed while neopvm_is_read says 1. To send other items, free the
+ * buffer and allocate again: the memory is used again when its last reader has done with it.
+ * PvmNoMem where there is no shared memory.
+ */
+int32_t neopvm_allocate(neopvm_buffer buffer, int32_t type, uint64_t count, void **items);
+
+/* `reading` becomes 1 while a receiver (or the way to another host) holds what was sent, else 0. */
+int32_t neopvm_is_read(neopvm_buffer buffer, int32_t *reading);
+
+/* ---- Exposed memory: read and written by other tasks without their owner's taking part ---- */
+
+#define NEOPVM_MAY_READ 1
+#define NEOPVM_MAY_WRITE 3            /* and read */
+
+/*
+ * Exposes `bytes` bytes of fresh memory, all 0, under a number of this task's own. Its owner may always
+ * write it. `rights` are those of all other tasks; on one host the kernel keeps them. The address is good
+ * until neopvm_withdraw or the end of the task, not in the child of a fork, which must not touch it.
+ * PvmAlready for a number in use, PvmNoMem, PvmNotImpl for NEOPVM_MAY_READ before Linux 5.1.
+ */
+int32_t neopvm_expose(uint32_t number, uint64_t bytes, int32_t rights, void **address);
+
+/* The address is of no more use; others are told PvmNotFound. */
+int32_t neopvm_withdraw(uint32_t number);
+
+/* Size of what a task exposes under a number, and the rights to it. */
+int32_t neopvm_exposed(int32_t tid, uint32_t number, uint64_t *bytes, int32_t *rights);
+
+/*
+ * Copies `bytes` bytes from or to what `tid` exposes, from `offset` on. Done when it returns. Bytes are
+ * bytes: nothing is converted. On one host, 4 or 8 bytes at a multiple of their number are read and written
+ * as a whole, and whoever reads what a put wrote also sees what was put before; otherwise tasks that
+ * write the same bytes at the same time must agree by other means. Between hosts the daemons carry the
+ * bytes; the owner's program takes no part there either.
+ * PvmNotFound: nothing is exposed there. PvmNoTask: its owner is gone. PvmHostFail: its host is.
+ * PvmBadParam: not all inside. PvmDenied: may not be written.
+ */
+int32_t neopvm_get_memory(int32_t tid, uint32_t number, uint64_t offset, void *data,
+                          uint64_t bytes);
+int32_t neopvm_put_memory(int32_t tid, uint32_t number, uint64_t offset, const void *data,
+                          uint64_t bytes);
+
+/* ---- Probe points: what the library does, noted as it does it ---- */
+
+#define NEOPVM_POINT_ENTER 1          /* a call begins: `call` is its TEV_ number (pvmtev.h) */
+#define NEOPVM_POINT_LEAVE 2          /* it ends with `result` */
+#define NEOPVM_POINT_WAIT_BEGIN 3
+#define NEOPVM_POINT_WAIT_END 4
+#define NEOPVM_POINT_SEND_BEGIN 5     /* a message is put on its way to `peer` */
+#define NEOPVM_POINT_SEND_END 6
+#define NEOPVM_POINT_RECEIVED 7       /* a message was taken: from whom, and what was asked for */
+#define NEOPVM_POINT_COPY_BEGIN 8     /* the program's data are copied */
+#define NEOPVM_POINT_COPY_END 9
+#define NEOPVM_POINT_ROUTE 10         /* direct route: `result` 1 asked, 2 stands, 3 refused, 4 broke */
+
+#define NEOPVM_WAY_MEMORY 1           /* of one host */
+#define NEOPVM_WAY_DIRECT 2           /* a direct route between hosts */
+#define NEOPVM_WAY_DAEMONS 3
+#define NEOPVM_WAY_OWN 4              /* to the task itself */
+
+struct neopvm_record {
+    uint64_t time_ns;  /* CLOCK_MONOTONIC of the task's host */
+    uint64_t bytes;
+    uint64_t sequence; /* of the messages of this pair of tasks; 0 where it is not known */
+    int32_t point;
+    int32_t way;
+    int32_t hops;      /* daemons on the way */
+    uint32_t thread;
+    int32_t peer;
+    int32_t tag;
+    int32_t context;
+    int32_t asked_source; /* of a receive; NEOPVM_ANY */
+    int32_t asked_tag;
+    int32_t call;
+    int32_t result;
+    uint32_t reserved;
+};
+
+/* Switches the probe points of a task of the machine on (1) or off (0). The task takes no part. */
+int32_t neopvm_set_probes(int32_t tid, int32_t on);
+
+/*
+ * Takes up to `room` records of a task of this host, oldest first, each once; one reader at a time. `dropped`
+ * is how many found no room so far: 16384 are kept. PvmNotFound before the first one.
+ */
+int32_t neopvm_read_records(int32_t tid, struct neopvm_record *records, uint64_t room,
+                            uint64_t *count, uint64_t *dropped);
 
 /* ---- Waiting for messages beside other things ---- */
 

@@ -234,7 +234,7 @@ inside() { # COMMAND OPERAND...: on the hosts that a run made
     lossy)
       ip netns exec "$PRE$host" nft delete table inet loss 2>/dev/null
       [ "$1" = 0 ] || ip netns exec "$PRE$host" nft "table inet loss {
-        chain in { type filter hook input priority 0; iif eth0 numgen random mod 100 < $1 drop; } }"
+        chain in { type filter hook input priority 0; iif eth0 numgen random mod 100 < $1 drop; }; }"
       ;;
     nat) nat "$host" ;;
     rate) shape "$PRE$host" "s${host#h}" "$1" ;;

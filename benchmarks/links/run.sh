@@ -1,15 +1,16 @@
 #!/bin/bash
 # Measures links between hosts: run.sh PREFIX OUT
 #
-# On the hosts of xtask/hosts.sh, as root: a message one way between two hosts (a plain TCP connection, the original and
-# NeoPVM, each through the daemons and direct), the payload of a cable shaped to RATE (100mbit), and how long it takes to
-# add 1 and 16 hosts. The systems take turns, round after round; printed is the median. Every single measurement is in
-# OUT/links.jsonl. ROUNDS, SECONDS_EACH (per case), RATE, SIZES and SYSTEMS="ours original" may be set.
+# On the hosts of xtask/hosts.sh, as root: a message one way between two hosts (a plain TCP connection, the same with TLS
+# by rustls, the original and NeoPVM, each through the daemons and direct), the payload of a cable shaped to RATE
+# (100mbit), and how long it takes to add 1 and 16 hosts. The systems take turns, round after round; printed is the
+# median. Every single measurement is in OUT/links.jsonl. ROUNDS, SECONDS_EACH (per case), RATE, SIZES,
+# SYSTEMS="ours original", PASSES="latency stream adding" and TLS (the program of tls.rs) may be set.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$here/../../xtask/hosts.sh
 rounds=${ROUNDS:-3} seconds=${SECONDS_EACH:-0.5} rate=${RATE:-100mbit}
-sizes=${SIZES:-8 64 1024 16384 131072 1000000}
+sizes=${SIZES:-8 100 1000 10000 100000 1000000}
 stream_bytes=1000000 stream_count=30
 others=16
 
@@ -19,6 +20,11 @@ if [ -z "${LINKS_PASS:-}" ]; then
   prefix=$(cd "$1" && pwd) && mkdir -p "$2" && out=$(cd "$2" && pwd) || exit 2
   mkdir -p "$out/ours" "$out/original"
   ${CC:-cc} -O2 -o "$out/tcp" "$here/tcp.c" || exit 1
+  if [ -z "${TLS:-}" ]; then
+    (cd "$here" && cargo build --quiet --release --package pvmd --example tls) || exit 1
+    TLS=${CARGO_TARGET_DIR:-$here/../../target}/release/examples/tls
+  fi
+  cp "$TLS" "$out/tls" || exit 1
   systems=ours
   for source in "$here/../messages/pingpong.c" "$here/stream.c"; do
     name=$(basename "$source" .c)
@@ -31,9 +37,15 @@ if [ -z "${LINKS_PASS:-}" ]; then
   [ "$systems" != ours ] || echo "the original is not installed (Debian packages pvm pvm-dev): nothing to compare with"
   export PREFIX=$prefix OUT=$out SYSTEMS=${SYSTEMS:-$systems}
   : >"$out/links.jsonl"
-  LINKS_PASS=latency bash "$tool" run 2 -- bash "$here/run.sh" || exit
-  LINKS_PASS=stream bash "$tool" run 2 "$rate" -- bash "$here/run.sh" || exit
-  LINKS_PASS=adding bash "$tool" run $((1 + others)) -- bash "$here/run.sh" || exit
+  for pass in ${PASSES:-latency stream adding}; do
+    case $pass in
+      latency) on=2 ;;
+      stream) on="2 $rate" ;;
+      *) on=$((1 + others)) ;;
+    esac
+    # shellcheck disable=SC2086
+    LINKS_PASS=$pass bash "$tool" run $on -- bash "$here/run.sh" || exit
+  done
   echo
   echo "every single measurement: $out/links.jsonl"
   exit 0
@@ -93,23 +105,31 @@ table() {
       for (i = 1; i <= nr; i++) { printf "%-10s", rows[i]; for (j = 1; j <= k; j++) put(median(rows[i], c[j])); print "" } }'
 }
 
-ways() {
+plain() { case $1 in tcp | tls) ;; *) false ;; esac; }
+
+ways() { # tls where it is measured
   echo tcp
+  [ "$LINKS_PASS" != latency ] || echo tls
   local system
   for system in $SYSTEMS; do echo "$system-daemon $system-direct"; done
 }
 
 serve() {
-  bash "$tool" on h2 "$OUT/tcp" serve 5001 >"$OUT/tcp.ready" 2>&1 &
-  server=$!
-  trap 'kill $server 2>/dev/null' EXIT
-  local try
-  for ((try = 0; try < 200; try++)); do
-    grep -qs ready "$OUT/tcp.ready" && return
-    sleep 0.05
+  local way port=5001 try
+  servers=
+  trap 'kill $servers 2>/dev/null' EXIT
+  for way in $(ways); do
+    plain "$way" || continue
+    bash "$tool" on h2 "$OUT/$way" serve $port >"$OUT/$way.ready" 2>&1 &
+    servers="$servers $!"
+    port=$((port + 1))
+    for ((try = 0; try < 200; try++)); do
+      grep -qs ready "$OUT/$way.ready" && continue 2
+      sleep 0.05
+    done
+    echo "the plain connection's other end does not start: $(cat "$OUT/$way.ready")" >&2
+    exit 1
   done
-  echo "the plain connection's other end does not start: $(cat "$OUT/tcp.ready")" >&2
-  exit 1
 }
 
 two_hosts() {
@@ -122,13 +142,15 @@ two_hosts() {
 }
 
 latency() {
-  local round bytes way system route line
+  local round bytes way system route line port
   two_hosts
   for ((round = 1; round <= rounds; round++)); do for bytes in $sizes; do for way in $(ways); do
     system=${way%-*} route=${way#*-}
-    if [ "$way" = tcp ]; then
+    if plain "$way"; then
       # bytes, trips, us, GB/s
-      line=$(at h1 ours "$OUT/tcp" loop 10.77.0.2 5001 "$bytes" "$seconds" | cut -f3)
+      port=5001
+      [ "$way" = tcp ] || port=5002
+      line=$(at h1 ours "$OUT/$way" loop 10.77.0.2 $port "$bytes" "$seconds" | cut -f3)
     else
       line=$(at h1 "$system" timeout 60 "$OUT/$system/pingpong" -b "$bytes" -e raw -r "$route" -t "$seconds" -w h2 2>>"$OUT/errors" | cut -f4)
     fi
@@ -137,6 +159,11 @@ latency() {
   done; done; done >"$OUT/latency.txt"
   table "one message, one way, between two hosts, in us (median of $rounds rounds; raw encoding)" "$(ways | tr '\n' ' ')" <"$OUT/latency.txt"
   awk '{ print $1, $2, $1 / $3 / 1000 }' "$OUT/latency.txt" | table "the same in GB/s" "$(ways | tr '\n' ' ')"
+  # A round's cases of one size are moments apart, so they are compared with each other.
+  awk '$2 == "tcp" { tcp = $3 } $2 == "tls" { tls = $3 }
+    $2 ~ /^ours-/ { print $1, $2 "/tcp", $3 / tcp; print $1, $2 "/tls", $3 / tls }' "$OUT/latency.txt" |
+    table "ours as a multiple of the plain connection's time and of the TLS connection's, round by round" \
+      "ours-direct/tcp ours-direct/tls ours-daemon/tcp ours-daemon/tls"
   for system in $SYSTEMS; do finish "$system"; done
   return 0
 }

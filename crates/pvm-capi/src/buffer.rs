@@ -12,6 +12,7 @@ use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 use crate::guard::{call, inside};
 use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
+use crate::trace::{int_at, traced};
 use crate::{globals, session};
 
 /// Numbers and what they stand for; number n is at n - 1. Places stay, so a table that once had many
@@ -57,6 +58,29 @@ impl Table {
         }
         Ok(buffer)
     }
+}
+
+/// What a tracer is told of a buffer.
+pub(crate) struct Told {
+    pub(crate) bytes: c_int,
+    pub(crate) tag: c_int,
+    pub(crate) context: c_int,
+    pub(crate) source: c_int,
+}
+
+/// The head of a buffer as events tell it; -1 where there is none.
+pub(crate) fn told(id: c_int) -> Told {
+    let head = |content: &mut Content| {
+        let envelope = content.buffer.envelope();
+        Told {
+            bytes: c_int::try_from(content.size()).unwrap_or(c_int::MAX),
+            tag: envelope.tag,
+            context: envelope.context,
+            source: envelope.src.as_c_int(),
+        }
+    };
+    let none = Told { bytes: -1, tag: -1, context: session::context(), source: -1 };
+    inside(|| get(id)?.content(head)).unwrap_or(none)
 }
 
 /// Frees the buffers of a thread that ends.
@@ -293,18 +317,21 @@ pub(crate) fn begin_sending(encoding: Encoding) -> Result<c_int, Code> {
 /// Frees the send buffer and begins a new one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_initsend(number: c_int) -> c_int {
+    traced!(INITSEND, pvm_initsend(number), [ME: number], |r| [MSB: r]);
     call("pvm_initsend", || begin_sending(encoding(number)?))
 }
 
 /// A new buffer that is not current.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_mkbuf(number: c_int) -> c_int {
+    traced!(MKBUF, pvm_mkbuf(number), [ME: number], |r| [MB: r]);
     call("pvm_mkbuf", || insert_packed(Buffer::new(encoding(number)?)))
 }
 
 /// Frees a buffer; it is current no more.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_freebuf(id: c_int) -> c_int {
+    traced!(FREEBUF, pvm_freebuf(id), [MB: id], |r| [CC: r]);
     call("pvm_freebuf", || {
         if id == 0 {
             return Ok(0);
@@ -330,18 +357,21 @@ pub(crate) fn free_everywhere(id: c_int) {
 /// The send buffer, 0 for none.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_getsbuf() -> c_int {
+    traced!(GETSBUF, pvm_getsbuf(), [], |r| [MSB: r]);
     thread::here(|thread| thread.sending.id())
 }
 
 /// The receive buffer, 0 for none.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_getrbuf() -> c_int {
+    traced!(GETRBUF, pvm_getrbuf(), [], |r| [MRB: r]);
     thread::here(|thread| thread.receiving.id())
 }
 
 /// Changes the send buffer and returns the old one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_setsbuf(id: c_int) -> c_int {
+    traced!(SETSBUF, pvm_setsbuf(id), [MB: id], |r| [MSB: r]);
     call("pvm_setsbuf", || {
         let slot = if id == 0 { None } else { Some(occupied(id)?) };
         Ok(set_sending(id, slot))
@@ -351,6 +381,7 @@ pub(crate) extern "C" fn pvm_setsbuf(id: c_int) -> c_int {
 /// Changes the receive buffer and returns the old one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_setrbuf(id: c_int) -> c_int {
+    traced!(SETRBUF, pvm_setrbuf(id), [MB: id], |r| [MRB: r]);
     call("pvm_setrbuf", || {
         let slot = if id == 0 { None } else { Some(get(id)?) };
         if let Some(slot) = slot {
@@ -388,6 +419,7 @@ pub(crate) unsafe extern "C" fn pvm_bufinfo(
     tag: *mut c_int,
     tid: *mut c_int,
 ) -> c_int {
+    traced!(unsafe BUFINFO, pvm_bufinfo(id, bytes, tag, tid), [MB: id], |r| [CC: r, INB: int_at(bytes), IMC: int_at(tag), IST: int_at(tid)]);
     call("pvm_bufinfo", || {
         let facts = get(id)?.content(|content| {
             let buffer = &content.buffer;
@@ -430,6 +462,7 @@ fn encoding_mark(encoding: Encoding, layout: Layout) -> c_int {
 /// `info` is null or points to a `struct pvmminfo`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_getminfo(id: c_int, info: *mut MessageInfo) -> c_int {
+    traced!(unsafe GETMINFO, pvm_getminfo(id, info), [MB: id], |r| [CC: r]);
     call("pvm_getminfo", || {
         let slot = occupied(id)?;
         if info.is_null() {
@@ -461,6 +494,7 @@ unsafe extern "C" fn pvm_getminfo(id: c_int, info: *mut MessageInfo) -> c_int {
 /// `info` is null or points to a `struct pvmminfo`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_setminfo(id: c_int, info: *const MessageInfo) -> c_int {
+    traced!(unsafe SETMINFO, pvm_setminfo(id, info), [MB: id], |r| [CC: r]);
     call("pvm_setminfo", || {
         let slot = occupied(id)?;
         // SAFETY: the caller's promise.

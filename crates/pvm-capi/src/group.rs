@@ -17,6 +17,7 @@ use crate::pack::{self, Items};
 use crate::selection::pattern;
 use crate::session::unexpected;
 use crate::slot::Slot;
+use crate::trace::{ints_at, text_at, traced};
 use crate::{message, pointer, session};
 
 /// Where collective messages travel; PVM's `SYSCTX_SG`.
@@ -94,6 +95,7 @@ pub(crate) fn barrier<'a>(
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
+    traced!(unsafe JOINGROUP, pvm_joingroup(name), [GN: text_at(name)], |r| [CC: r]);
     // SAFETY: the program's promise.
     call("pvm_joingroup", || join(unsafe { group_name(name) }?))
 }
@@ -104,6 +106,7 @@ pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
+    traced!(unsafe LVGROUP, pvm_lvgroup(name), [GN: text_at(name)], |r| [CC: r]);
     // SAFETY: the program's promise.
     call("pvm_lvgroup", || leave(unsafe { group_name(name) }?).map(|()| 0))
 }
@@ -114,6 +117,7 @@ pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_gettid(name: *const c_char, instance: c_int) -> c_int {
+    traced!(unsafe GETTID, pvm_gettid(name, instance), [GN: text_at(name), GI: instance], |r| [GT: r]);
     call("pvm_gettid", || {
         // SAFETY: the program's promise.
         let tids = members(unsafe { group_name(name) }?)?;
@@ -132,6 +136,7 @@ fn member(tids: &[Tid], instance: c_int) -> Result<Tid, Code> {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_getinst(name: *const c_char, tid: c_int) -> c_int {
+    traced!(unsafe GETINST, pvm_getinst(name, tid), [GN: text_at(name), GT: tid], |r| [GI: r]);
     call("pvm_getinst", || {
         // SAFETY: the program's promise.
         let tids = members(unsafe { group_name(name) }?)?;
@@ -150,6 +155,7 @@ fn instance(tids: &[Tid], tid: Tid) -> Result<c_int, Code> {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_gsize(name: *const c_char) -> c_int {
+    traced!(unsafe GSIZE, pvm_gsize(name), [GN: text_at(name)], |r| [GS: r]);
     call("pvm_gsize", || {
         // SAFETY: the program's promise.
         let tids = members(unsafe { group_name(name) }?)?;
@@ -164,6 +170,7 @@ pub(crate) unsafe extern "C" fn pvm_gsize(name: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_barrier(name: *const c_char, count: c_int) -> c_int {
+    traced!(unsafe BARRIER, pvm_barrier(name, count), [GN: text_at(name), GBC: count], |r| [CC: r]);
     // SAFETY: the program's promise.
     finish("pvm_barrier", barrier(|| unsafe { group_name(name) }, count))
 }
@@ -209,6 +216,7 @@ pub(crate) fn broadcast(
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_bcast(name: *const c_char, tag: c_int) -> c_int {
+    traced!(unsafe BCAST, pvm_bcast(name, tag), [GN: text_at(name), MC: tag], |r| [CC: r, MDL: ints_at(std::ptr::null(), 0)]);
     call("pvm_bcast", || {
         // SAFETY: the program's promise.
         broadcast(buffer::sending, unsafe { group_name(name) }?, tag)?;
@@ -360,6 +368,7 @@ pub(crate) unsafe extern "C" fn pvm_reduce(
     name: *const c_char,
     root: c_int,
 ) -> c_int {
+    traced!(unsafe REDUCE, pvm_reduce(operation, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
     let arguments = Arguments { count, kind, tag, name, root };
     let result = match operation {
         // SAFETY: the program's promise.
@@ -416,6 +425,7 @@ pub(crate) unsafe extern "C" fn pvm_gather(
     name: *const c_char,
     root: c_int,
 ) -> c_int {
+    traced!(unsafe GATHER, pvm_gather(result, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
     let arguments = Arguments { count, kind, tag, name, root };
     // SAFETY: the program's promise.
     finish("pvm_gather", unsafe { gather(result, data, arguments) })
@@ -470,6 +480,7 @@ pub(crate) unsafe extern "C" fn pvm_scatter(
     name: *const c_char,
     root: c_int,
 ) -> c_int {
+    traced!(unsafe SCATTER, pvm_scatter(result, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
     let arguments = Arguments { count, kind, tag, name, root };
     // SAFETY: the program's promise.
     finish("pvm_scatter", unsafe { scatter(result, data, arguments) })

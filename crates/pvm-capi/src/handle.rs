@@ -4,6 +4,8 @@
 //! an error or has a current buffer; each answers a status.
 
 mod machine;
+mod memory;
+mod probes;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
@@ -23,7 +25,7 @@ use crate::slot::Slot;
 use crate::{globals, group, message, session};
 
 /// `NEOPVM_INTERFACE`
-const INTERFACE: i32 = 1;
+const INTERFACE: i32 = 2;
 
 /// `struct neopvm_info`
 #[repr(C)]

@@ -13,6 +13,7 @@ use pvm_wire::Code;
 
 use crate::guard::{Errand, Function, call, inside};
 use crate::selection::Selection;
+use crate::trace::traced;
 use crate::{buffer, output, pointer, session};
 
 /// PVM has nine handlers of its own, so a program's first has this number.
@@ -102,6 +103,7 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
     context: c_int,
     function: Option<Function>,
 ) -> c_int {
+    traced!(unsafe ADDMHF, pvm_addmhf(source, tag, context, function), [RST: source, RMC: tag, RCX: context], |r| [MHI: r]);
     call("pvm_addmhf", || {
         let function = function.ok_or(Code::BadParam)?;
         let since = session::task()?.pending()?.last().map(|(key, _)| *key);
@@ -124,6 +126,7 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
 /// Removes a handler.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_delmhf(number: c_int) -> c_int {
+    traced!(DELMHF, pvm_delmhf(number), [MHI: number], |r| [CC: r]);
     call("pvm_delmhf", || {
         let number = usize::try_from(number).map_err(|_| Code::BadParam)?;
         let place = number.checked_sub(FIRST_NUMBER).ok_or(Code::NotFound)?;

@@ -16,6 +16,7 @@ use pvm_wire::{Blob, Code, Tid};
 use crate::guard::{self, Limit, call, failed, inside};
 use crate::session::unexpected;
 use crate::timeval::{Timeval, timeval};
+use crate::trace::{int_at, text_at, texts_at, traced};
 use crate::{pointer, session};
 
 /// `struct pvmhostinfo`
@@ -131,6 +132,7 @@ pub(crate) unsafe extern "C" fn pvm_config(
     formats_out: *mut c_int,
     table: *mut *const HostEntry,
 ) -> c_int {
+    traced!(unsafe CONFIG, pvm_config(number, formats_out, table), [], |r| [NH: int_at(number), NA: int_at(formats_out), CC: r]);
     call("pvm_config", || {
         let hosts = hosts()?;
         // SAFETY: the program's promise.
@@ -156,6 +158,7 @@ pub(crate) unsafe extern "C" fn pvm_tasks(
     number: *mut c_int,
     table: *mut *const TaskEntry,
 ) -> c_int {
+    traced!(unsafe TASKS, pvm_tasks(place, number, table), [TW: place], |r| [CC: r, TNT: int_at(number)]);
     call("pvm_tasks", || {
         let tasks = tasks(place)?;
         // SAFETY: the program's promise.
@@ -191,6 +194,7 @@ pub(crate) unsafe extern "C" fn pvm_tasks(
 /// `host` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_mstat(host: *const c_char) -> c_int {
+    traced!(unsafe MSTAT, pvm_mstat(host), [HN: text_at(host)], |r| [HS: r]);
     call("pvm_mstat", || {
         // SAFETY: the program's promise.
         let name = unsafe { pointer::text(host) }?;
@@ -209,6 +213,7 @@ pub(crate) unsafe extern "C" fn pvm_mstat(host: *const c_char) -> c_int {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_archcode(name: *const c_char) -> c_int {
+    traced!(unsafe ARCHCODE, pvm_archcode(name), [AN: text_at(name)], |r| [AC: r]);
     call("pvm_archcode", || {
         // SAFETY: the program's promise.
         let name = unsafe { pointer::text(name) }?;
@@ -293,6 +298,7 @@ pub(crate) unsafe extern "C" fn pvm_addhosts(
     number: c_int,
     results: *mut c_int,
 ) -> c_int {
+    traced!(unsafe ADDHOSTS, pvm_addhosts(names, number, results), [HNL: &texts_at(names, number)[..]], |r| [CC: r]);
     // SAFETY: the program's promise.
     unsafe { change_hosts_call(names, number, results, true) }
 }
@@ -307,6 +313,7 @@ pub(crate) unsafe extern "C" fn pvm_delhosts(
     number: c_int,
     results: *mut c_int,
 ) -> c_int {
+    traced!(unsafe DELHOSTS, pvm_delhosts(names, number, results), [HNL: &texts_at(names, number)[..]], |r| [CC: r]);
     // SAFETY: the program's promise.
     unsafe { change_hosts_call(names, number, results, false) }
 }
@@ -473,12 +480,14 @@ fn register(service: i32, trace: Option<TraceOptions>) -> Result<Reply, Code> {
 /// This task starts daemons on further hosts from now on; a second call takes it back.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_reg_hoster() -> c_int {
+    traced!(REG_HOSTER, pvm_reg_hoster(), [], |r| [CC: r]);
     call("pvm_reg_hoster", || register(HOSTER, None).map(|_| 0))
 }
 
 /// This task starts the tasks of its host from now on; a second call takes it back.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_reg_tasker() -> c_int {
+    traced!(REG_TASKER, pvm_reg_tasker(), [], |r| [CC: r]);
     call("pvm_reg_tasker", || register(TASKER, None).map(|_| 0))
 }
 
@@ -488,6 +497,7 @@ extern "C" fn pvm_reg_tasker() -> c_int {
 /// `host` is null or points to a pointer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_reg_rm(host: *mut *const HostEntry) -> c_int {
+    traced!(unsafe REG_RM, pvm_reg_rm(host), [], |r| [CC: r]);
     call("pvm_reg_rm", || {
         let again = register(MANAGER, None)? == Reply::Done;
         let hosts = hosts()?;

@@ -8,6 +8,7 @@ use pvm::{Buffer, Gate, Task};
 use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use crate::buffer;
+use crate::buffer::told;
 use crate::guard::{self, Limit, Look, call, failed, inside, wait_for};
 use crate::handler;
 use crate::held;
@@ -18,6 +19,7 @@ use crate::session;
 use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
+use crate::trace::{int_at, ints_at, list_at, traced};
 
 /// The program's own matching (`pvm_recvf`).
 pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
@@ -100,6 +102,7 @@ pub(crate) fn put_off(
 /// Sends the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
+    traced!(SEND, pvm_send(tid, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()], |r| [CC: r]);
     if guard::is_inside() {
         let kept = put_off(buffer::pvm_getsbuf(), &[tid], tag, session::context());
         return kept.map_or_else(|code| failed("pvm_send", code), |()| 0);
@@ -118,6 +121,7 @@ pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
 /// `tids` has `count` elements.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag: c_int) -> c_int {
+    traced!(unsafe MCAST, pvm_mcast(tids, count, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, MC: tag, MCX: session::context(), MDL: ints_at(tids, count)], |r| [CC: r]);
     let arguments = || {
         let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
         if tag < 0 && session::option(session::RESERVED) == 0 {
@@ -159,6 +163,7 @@ pub(crate) unsafe extern "C" fn pvm_psend(
     count: c_int,
     kind: c_int,
 ) -> c_int {
+    traced!(unsafe PSEND, pvm_psend(tid, tag, items, count, kind), [DST: tid, MC: tag, MCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r]);
     call("pvm_psend", || {
         let kind = bulk_kind(kind)?;
         let tid = Tid::from_c_int(tid);
@@ -239,13 +244,25 @@ fn is_system(tid: c_int) -> bool {
 /// Waits for a message.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_recv(tid: c_int, tag: c_int) -> c_int {
+    traced!(RECV, pvm_recv(tid, tag), [RST: tid, RMC: tag, RCX: session::context()], |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]);
     receive("pvm_recv", tid, tag, Limit::Never)
 }
 
 /// Receives a message if there is one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_nrecv(tid: c_int, tag: c_int) -> c_int {
+    traced!(NRECV, pvm_nrecv(tid, tag), [RST: tid, RMC: tag, RCX: session::context()], |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]);
     receive("pvm_nrecv", tid, tag, Limit::Now)
+}
+
+/// Seconds (0) or microseconds (1) of a limit, for tracers; -1 where there is none.
+///
+/// # Safety
+/// `timeout` is null or points to a `struct timeval`.
+unsafe fn limit_part(timeout: *const Timeval, part: usize) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { pointer::load(timeout) }
+        .map_or(-1, |parts| c_int::try_from(parts[part]).unwrap_or(c_int::MAX))
 }
 
 /// Waits for a message for some time.
@@ -258,6 +275,7 @@ pub(crate) unsafe extern "C" fn pvm_trecv(
     tag: c_int,
     timeout: *const Timeval,
 ) -> c_int {
+    traced!(unsafe TRECV, pvm_trecv(tid, tag, timeout), [RST: tid, RMC: tag, RCX: session::context(), MTS: limit_part(timeout, 0), MTU: limit_part(timeout, 1)], |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]);
     // SAFETY: the program's promise.
     let limit = match unsafe { pointer::load(timeout) } {
         None => Limit::Never,
@@ -281,6 +299,7 @@ fn limit_after(seconds: c_long, micros: c_long) -> Limit {
 /// Tells of a message without receiving it; 0 if there is none.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
+    traced!(PROBE, pvm_probe(tid, tag), [RST: tid, RMC: tag, RCX: session::context()], |r| [CC: r]);
     handler::run_all();
     let custom = inside(custom_match).ok().flatten();
     if let Some(function) = custom {
@@ -374,6 +393,7 @@ fn receive_matching(
 /// The function can be called until it is replaced.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_recvf(function: Option<Match>) -> Option<Match> {
+    traced!(unsafe RECVF, pvm_recvf(function), [], |_r| []);
     inside(|| {
         session::in_forked_child(|| MATCH.reset_after_fork());
         MATCHING.store(true, Ordering::Release);
@@ -432,6 +452,7 @@ pub(crate) unsafe extern "C" fn pvm_precv(
     from_tag: *mut c_int,
     length: *mut c_int,
 ) -> c_int {
+    traced!(unsafe PRECV, pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length), [RST: tid, RMC: tag, RCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r, MNB: int_at(length), MC: int_at(from_tag), MCX: session::context(), SRC: int_at(from_tid)]);
     let answers = Answers { tid: from_tid, tag: from_tag, length };
     let checked = inside(|| {
         let kind = bulk_kind(kind)?;
@@ -463,6 +484,7 @@ pub(crate) unsafe extern "C" fn pvm_precv(
 /// `fds` is null or points to a pointer.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_getfds(fds: *mut *const c_int) -> c_int {
+    traced!(unsafe GETFDS, pvm_getfds(fds), [], |r| [CC: r, FDS: list_at(fds, r)]);
     thread_local! {
         static DESCRIPTORS: std::cell::Cell<[c_int; 1]> = const { std::cell::Cell::new([-1]) };
     }
@@ -481,6 +503,7 @@ unsafe extern "C" fn pvm_getfds(fds: *mut *const c_int) -> c_int {
 /// The current context.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_getcontext() -> c_int {
+    traced!(GETCONTEXT, pvm_getcontext(), [], |r| [CXC: r]);
     // A task that was spawned begins in the context of its parent.
     call("pvm_getcontext", || {
         session::task()?;
@@ -491,6 +514,7 @@ pub(crate) extern "C" fn pvm_getcontext() -> c_int {
 /// Changes the context and returns the old one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_setcontext(context: c_int) -> c_int {
+    traced!(SETCONTEXT, pvm_setcontext(context), [CXS: context], |r| [CC: r]);
     call("pvm_setcontext", || {
         session::task()?;
         Ok(session::set_context(context))

@@ -8,6 +8,7 @@ use pvm_wire::{Blob, Code, Tid};
 
 use crate::guard::call;
 use crate::masks::{CHILD_MASK, MASK_LETTERS, OWN_MASK, mask, store_mask};
+use crate::trace::traced;
 use crate::{pointer, session};
 
 /// `PvmNotImpl` in PVM's Unix library, too.
@@ -44,6 +45,7 @@ fn number(option: c_int) -> Result<usize, Code> {
 /// The value of an option.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_getopt(option: c_int) -> c_int {
+    traced!(GETOPT, pvm_getopt(option), [OPT: option], |r| [OPV: r]);
     call("pvm_getopt", || {
         let number = number(option)?;
         if matches!(number, POLL_TYPE | POLL_TIME) {
@@ -62,6 +64,7 @@ fn enrol_for(number: usize) -> Result<(), Code> {
 /// Changes an option and returns its old value.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_setopt(option: c_int, value: c_int) -> c_int {
+    traced!(SETOPT, pvm_setopt(option, value), [OPT: option, OPV: value], |r| [OPV: r]);
     call("pvm_setopt", || {
         let number = number(option)?;
         check(number, value)?;

@@ -9,6 +9,7 @@ use pvm_wire::{Code, Encoding, Kind};
 use crate::buffer;
 use crate::guard::{call, call_here, failed, inside};
 use crate::pointer;
+use crate::trace::traced;
 
 /// Items of a C array: where the first is, how many, and how many apart.
 #[derive(Clone, Copy)]
@@ -194,7 +195,7 @@ unsafe fn unpack_call(
 }
 
 macro_rules! typed_calls {
-    ($($pack:ident $unpack:ident $item:ty, $kind:ident;)*) => {$(
+    ($($pack:ident $unpack:ident $item:ty, $kind:ident, $packed:ident $unpacked:ident;)*) => {$(
         /// Packs `count` items that lie `stride` apart.
         ///
         /// # Safety
@@ -205,6 +206,7 @@ macro_rules! typed_calls {
             count: c_int,
             stride: c_int,
         ) -> c_int {
+            traced!(unsafe $packed, $pack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
             let items = items.cast_mut().cast();
             // SAFETY: the program's promise; packing only reads.
             unsafe { pack_call(stringify!($pack), Kind::$kind, items, count, stride) }
@@ -220,6 +222,7 @@ macro_rules! typed_calls {
             count: c_int,
             stride: c_int,
         ) -> c_int {
+            traced!(unsafe $unpacked, $unpack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
             // SAFETY: the program's promise.
             unsafe { unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride) }
         }
@@ -227,17 +230,17 @@ macro_rules! typed_calls {
 }
 
 typed_calls! {
-    pvm_pkbyte pvm_upkbyte c_char, Byte;
-    pvm_pkshort pvm_upkshort c_short, Short;
-    pvm_pkushort pvm_upkushort c_short, Ushort;
-    pvm_pkint pvm_upkint c_int, Int;
-    pvm_pkuint pvm_upkuint c_int, Uint;
-    pvm_pklong pvm_upklong c_long, Long;
-    pvm_pkulong pvm_upkulong c_long, Ulong;
-    pvm_pkfloat pvm_upkfloat c_float, Float;
-    pvm_pkdouble pvm_upkdouble c_double, Double;
-    pvm_pkcplx pvm_upkcplx c_float, Cplx;
-    pvm_pkdcplx pvm_upkdcplx c_double, Dcplx;
+    pvm_pkbyte pvm_upkbyte c_char, Byte, PKBYTE UPKBYTE;
+    pvm_pkshort pvm_upkshort c_short, Short, PKSHORT UPKSHORT;
+    pvm_pkushort pvm_upkushort c_short, Ushort, PKUSHORT UPKUSHORT;
+    pvm_pkint pvm_upkint c_int, Int, PKINT UPKINT;
+    pvm_pkuint pvm_upkuint c_int, Uint, PKUINT UPKUINT;
+    pvm_pklong pvm_upklong c_long, Long, PKLONG UPKLONG;
+    pvm_pkulong pvm_upkulong c_long, Ulong, PKULONG UPKULONG;
+    pvm_pkfloat pvm_upkfloat c_float, Float, PKFLOAT UPKFLOAT;
+    pvm_pkdouble pvm_upkdouble c_double, Double, PKDOUBLE UPKDOUBLE;
+    pvm_pkcplx pvm_upkcplx c_float, Cplx, PKCPLX UPKCPLX;
+    pvm_pkdcplx pvm_upkdcplx c_double, Dcplx, PKDCPLX UPKDCPLX;
 }
 
 /// Packs a text.
@@ -246,6 +249,7 @@ typed_calls! {
 /// `text` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_pkstr(text: *const c_char) -> c_int {
+    traced!(unsafe PKSTR, pvm_pkstr(text), [PDA: text], |r| [CC: r]);
     call("pvm_pkstr", || {
         // SAFETY: the program's promise.
         let text = unsafe { pointer::text(text) }?;
@@ -260,6 +264,7 @@ pub(crate) unsafe extern "C" fn pvm_pkstr(text: *const c_char) -> c_int {
 /// `out` has room for it.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_upkstr(out: *mut c_char) -> c_int {
+    traced!(unsafe UPKSTR, pvm_upkstr(out), [PDA: out], |r| [CC: r]);
     call("pvm_upkstr", || {
         if out.is_null() {
             return Err(Code::BadParam);

@@ -8,11 +8,17 @@ use pvm_wire::{Blob, Code, Tid};
 
 use crate::guard::{call, failed, inside};
 use crate::say::{say, who};
+use crate::trace::{self};
+use crate::trace::{ints_at, list_at, text_at, traced};
 use crate::{globals, handler, options, output, pointer, registry, session};
 
 /// This task's id; the process becomes a task if it is none.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_mytid() -> c_int {
+    if !crate::guard::is_inside() {
+        trace::enrol_first();
+    }
+    traced!(MYTID, pvm_mytid(), [], |r| [MT: r]);
     // Handlers ask this at any time; the answer needs no lock.
     if let Some(task) = session::current() {
         return task.tid().as_c_int();
@@ -23,6 +29,8 @@ pub(crate) extern "C" fn pvm_mytid() -> c_int {
 /// The task that spawned this one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_parent() -> c_int {
+    trace::enrol_first();
+    traced!(PARENT, pvm_parent(), [], |r| [PT: r]);
     let parent = call("pvm_parent", || {
         let parent = session::task()?.welcome().parent;
         Ok(if parent == 0 { Code::NoParent.number() } else { parent })
@@ -36,9 +44,11 @@ pub(crate) extern "C" fn pvm_parent() -> c_int {
 /// Leaves the machine; the process goes on. Caught output is printed to its end first.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_exit() -> c_int {
+    traced!(EXIT, pvm_exit(), [], |r| [CC: r]);
     if session::current().is_none() {
         return 0;
     }
+    trace::flush();
     handler::run_all();
     let begun = inside(|| session::current().map_or(Ok(()), output::wait_for_end));
     // A daemon that is gone ends the waiting, and the exit tells so.
@@ -124,6 +134,7 @@ pub(crate) fn siblings() -> Result<Vec<c_int>, Code> {
 /// `tids` is null or points to a pointer.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_siblings(tids: *mut *const c_int) -> c_int {
+    traced!(unsafe SIBLINGS, pvm_siblings(tids), [], |r| [SIB: list_at(tids, r)]);
     call("pvm_siblings", || {
         let listed = siblings()?;
         let count = c_int::try_from(listed.len()).map_err(|_| Code::Overflow)?;
@@ -191,6 +202,7 @@ pub(crate) unsafe extern "C" fn pvm_spawn(
     count: c_int,
     tids: *mut c_int,
 ) -> c_int {
+    traced!(unsafe SPAWN, pvm_spawn(file, args, flags, place, count, tids), [SE: text_at(file), SW: text_at(place), SF: flags, SC: count], |r| [CC: r, STL: ints_at(tids, r)]);
     call("pvm_spawn", || {
         // SAFETY: the program's promise.
         let file = unsafe { pointer::text(file) }?;
@@ -243,18 +255,21 @@ pub(crate) fn signal(tid: c_int, signal: c_int) -> Result<c_int, Code> {
 /// Ends a task.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_kill(tid: c_int) -> c_int {
+    traced!(KILL, pvm_kill(tid), [TT: tid], |r| [CC: r]);
     call("pvm_kill", || signal(tid, 15))
 }
 
 /// Sends a signal to a task.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_sendsig(tid: c_int, number: c_int) -> c_int {
+    traced!(SENDSIG, pvm_sendsig(tid, number), [TT: tid, SN: number], |r| [CC: r]);
     call("pvm_sendsig", || signal(tid, number))
 }
 
 /// `PvmOk` if a task runs.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_pstat(tid: c_int) -> c_int {
+    traced!(PSTAT, pvm_pstat(tid), [TT: tid], |r| [TST: r]);
     call("pvm_pstat", || {
         let tid = Tid::from_c_int(tid);
         if !tid.is_task() {
@@ -327,6 +342,7 @@ pub(crate) unsafe extern "C" fn pvm_notify(
     count: c_int,
     tids: *const c_int,
 ) -> c_int {
+    traced!(unsafe NOTIFY, pvm_notify(kind, tag, count, tids), [NE: kind, NMC: tag, NTL: ints_at(tids, count)], |r| [CC: r]);
     call("pvm_notify", || {
         let number = usize::try_from(count).unwrap_or(0);
         let number = if has_subjects(kind) { number } else { 0 };

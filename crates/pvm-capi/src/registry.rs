@@ -10,6 +10,7 @@ use pvm_wire::{Code, Encoding, Kind};
 use crate::buffer;
 use crate::guard::{self, call, inside};
 use crate::session::unexpected;
+use crate::trace::{text_at, traced};
 use crate::{pointer, session};
 
 const MULTI_INSTANCE: c_int = 2;
@@ -83,6 +84,7 @@ pub(crate) fn list(pattern: &[u8]) -> Result<Vec<MailboxInfo>, Code> {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_putinfo(name: *const c_char, id: c_int, flags: c_int) -> c_int {
+    traced!(unsafe PUTINFO, pvm_putinfo(name, id, flags), [CN: text_at(name), CI: -1, CF: flags, CD: id], |r| [CC: r]);
     call("pvm_putinfo", || {
         // SAFETY: the program's promise.
         let name = unsafe { pointer::text(name) }?;
@@ -101,6 +103,7 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     index: c_int,
     flags: c_int,
 ) -> c_int {
+    traced!(unsafe GETINFO, pvm_recvinfo(name, index, flags), [CN: text_at(name), CI: index, CF: flags], |r| [CC: r.min(0), CR: r]);
     // SAFETY: the program's promise.
     let received = receive(|| unsafe { pointer::text(name) }, index, flags);
     call("pvm_recvinfo", || buffer::receive_into(received?.0))
@@ -116,6 +119,7 @@ pub(crate) unsafe extern "C" fn pvm_delinfo(
     index: c_int,
     flags: c_int,
 ) -> c_int {
+    traced!(unsafe DELINFO, pvm_delinfo(name, index, flags), [CN: text_at(name), CI: index, CF: flags], |r| [CC: r]);
     // SAFETY: the program's promise.
     call("pvm_delinfo", || delete(unsafe { pointer::text(name) }?, index, flags))
 }
@@ -174,6 +178,7 @@ unsafe extern "C" fn pvm_getmboxinfo(
     number: *mut c_int,
     classes: *mut *const ClassEntry,
 ) -> c_int {
+    traced!(unsafe GETMBOXINFO, pvm_getmboxinfo(pattern, number, classes), [CN: text_at(pattern)], |r| [CC: r]);
     call("pvm_getmboxinfo", || {
         // SAFETY: the program's promise.
         let found = list(unsafe { pointer::text_or_none(pattern) }.unwrap_or_default())?;
@@ -200,6 +205,7 @@ unsafe extern "C" fn pvm_getmboxinfo(
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) -> c_int {
+    traced!(unsafe INSERT, pvm_insert(name, index, data), [CN: text_at(name), CI: index, CD: data], |r| [CC: r]);
     call("pvm_insert", || {
         // SAFETY: the program's promise.
         let name = unsafe { pointer::text(name) }?;
@@ -227,6 +233,7 @@ unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) 
 /// `name` is null or ends with 0; `data` is null or points to an int.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_lookup(name: *const c_char, index: c_int, data: *mut c_int) -> c_int {
+    traced!(unsafe LOOKUP, pvm_lookup(name, index, data), [CN: text_at(name), CI: index], |r| [CC: r]);
     let flags = if index == -1 { FIRST_AVAILABLE } else { 0 };
     let place = if index == -1 { 0 } else { index };
     // SAFETY: the program's promise.
@@ -247,6 +254,7 @@ unsafe extern "C" fn pvm_lookup(name: *const c_char, index: c_int, data: *mut c_
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pvm_delete(name: *const c_char, index: c_int) -> c_int {
+    traced!(unsafe DELETE, pvm_delete(name, index), [CN: text_at(name), CI: index], |r| [CC: r]);
     // SAFETY: the program's promise.
     call("pvm_delete", || delete(unsafe { pointer::text(name) }?, index, 0))
 }
@@ -264,11 +272,13 @@ pub(crate) fn free_context(context: c_int) -> Result<c_int, Code> {
 /// A context that nobody else in the machine has.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_newcontext() -> c_int {
+    traced!(NEWCONTEXT, pvm_newcontext(), [], |r| [CXN: r]);
     call("pvm_newcontext", new_context)
 }
 
 /// Gives a context back.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_freecontext(context: c_int) -> c_int {
+    traced!(FREECONTEXT, pvm_freecontext(context), [CXF: context], |r| [CC: r]);
     call("pvm_freecontext", || free_context(context))
 }

@@ -6,12 +6,14 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
+use pvm::probes::EVENTS;
 use pvm::{Gate, Task};
 use pvm_wire::request::{Inherited, Request, Target, TraceOptions};
 use pvm_wire::{Code, Tid};
 
 use crate::globals;
 use crate::masks::{CHILD_MASK, OWN_MASK, mask, store_mask};
+use crate::probe;
 
 /// The enrolled task; null before `pvm_mytid`, after `pvm_exit` and in the child of a fork.
 static TASK: AtomicPtr<Task> = AtomicPtr::new(ptr::null_mut());
@@ -113,13 +115,58 @@ pub(crate) fn task() -> Result<&'static Task, Code> {
         task.set_route(option(ROUTE))?;
     }
     TASK.store(ptr::from_ref(task).cast_mut(), Ordering::Release);
+    settle_tracing(task);
+    probe::follow(Some(task.probe_word()));
     mirror();
     Ok(task)
+}
+
+/// Where this task's trace events go, and how.
+pub(crate) struct Tracing {
+    /// Whose events they are.
+    pub(crate) own: Tid,
+    /// Who gets them.
+    pub(crate) to: Tid,
+    pub(crate) context: c_int,
+    pub(crate) tag: c_int,
+    /// Bytes that are collected before they are sent.
+    pub(crate) buffer: c_int,
+    /// `PvmTraceFull` 1 (or 0), `PvmTraceTime` 2, `PvmTraceCount` 3.
+    pub(crate) options: c_int,
+}
+
+/// None if nobody wants this task's events.
+pub(crate) fn tracing() -> Option<Tracing> {
+    let own = current()?.tid();
+    let Target { tid: to, context, tag } = target(OWN_TRACE_TID, OWN_TRACE_CONTEXT, OWN_TRACE_TAG);
+    let (buffer, options) = (option(OWN_TRACE_BUFFER), option(OWN_TRACE_OPTIONS));
+    to.is_task().then_some(Tracing { own, to, context, tag, buffer, options })
+}
+
+/// True if the tracer wants to know of this kind of event.
+pub(crate) fn is_traced(kind: u16) -> bool {
+    let letter = mask(OWN_MASK).get(usize::from(kind) / 4).copied().unwrap_or(0);
+    letter & 1 << (kind & 3) != 0
+}
+
+/// Calls look further only where somebody wants to know.
+fn settle_tracing(task: &Task) {
+    if tracing_of(task) {
+        task.probe_word().fetch_or(EVENTS, Ordering::Relaxed);
+    } else {
+        task.probe_word().fetch_and(!EVENTS, Ordering::Relaxed);
+    }
+}
+
+fn tracing_of(task: &Task) -> bool {
+    let to = Tid(option(OWN_TRACE_TID).cast_unsigned());
+    to.is_task() && mask(OWN_MASK).iter().any(|letter| letter & 0xf != 0) && task.is_alive()
 }
 
 /// `pvm_exit`
 pub(crate) fn leave(task: &Task) -> Result<(), Code> {
     TASK.store(ptr::null_mut(), Ordering::Release);
+    probe::follow(None);
     mirror();
     task.leave()
 }
@@ -186,6 +233,7 @@ pub(crate) fn announce_output(task: &Task) -> Result<(), Code> {
 
 /// Tells the daemon where this task's own traces go.
 pub(crate) fn announce_trace(task: &Task) -> Result<(), Code> {
+    settle_tracing(task);
     let trace = TraceOptions {
         target: target(OWN_TRACE_TID, OWN_TRACE_CONTEXT, OWN_TRACE_TAG),
         buffer: option(OWN_TRACE_BUFFER),
@@ -245,6 +293,7 @@ fn watch_forks() {
 /// The child is nobody: it may enrol as a task of its own.
 extern "C" fn after_fork() {
     TASK.store(ptr::null_mut(), Ordering::Release);
+    probe::follow(None);
     ENROLLING.reset_after_fork();
     pvm::after_fork();
     HOOKS.iter().filter_map(OnceLock::get).for_each(|hook| hook());
@@ -252,7 +301,7 @@ extern "C" fn after_fork() {
 }
 
 /// What the rooms above have to forget in the child of a fork.
-static HOOKS: [OnceLock<fn()>; 4] = [const { OnceLock::new() }; 4];
+static HOOKS: [OnceLock<fn()>; 6] = [const { OnceLock::new() }; 6];
 
 /// The child of a fork is to call this. Asked for once by each room that keeps something behind a
 /// gate; asking again changes nothing.

@@ -4,6 +4,7 @@
 
 use std::ffi::{c_char, c_int};
 
+use crate::pointer::text_or_none;
 use crate::timeval::Timeval;
 
 /// `struct Pvmtevdid`: a datum's short name, which trace files carry, and what it is.
@@ -272,6 +273,18 @@ pub(crate) static mut pvmtevinfo: [EventName; 109] = [
     event(c"profiling"),
     event(c"user_defined"),
 ];
+
+/// The name of a kind of event, as programs find it in the table.
+pub(crate) fn event_name(kind: u16) -> &'static [u8] {
+    // SAFETY: the table is static; a program that writes to it puts texts there, as the ABI has it.
+    unsafe {
+        let table = &raw const pvmtevinfo;
+        if usize::from(kind) >= (*table).len() {
+            return b"";
+        }
+        text_or_none((*table)[usize::from(kind)].name).unwrap_or_default()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -105,6 +105,13 @@ choice! {
             /// Absolute path of the program.
             path: Blob,
         },
+        /// What [`Effect::Ask`] asked.
+        110 => Answered {
+            /// Which question.
+            ticket: u64,
+            /// The answer.
+            reply: Reply,
+        },
     }
 
     /// What the parent is to do. Those of one event are applied together.
@@ -173,6 +180,13 @@ choice! {
             key: Blob,
             /// Its value, or none if it is gone.
             value: Option<Blob>,
+        },
+        /// A request about a task's segments: the parent, which keeps them, answers with `Answered`.
+        110 => Ask {
+            /// To tell the answers apart.
+            ticket: u64,
+            /// The question.
+            request: Request,
         },
         /// The machine ends: kill all tasks, remove all files, go.
         10 => End,

@@ -7,10 +7,11 @@
 
 mod groups;
 mod home;
-mod leading;
 mod joining;
+mod leading;
 mod leaving;
 mod members;
+mod memory;
 mod names;
 mod notices;
 mod order;
@@ -334,6 +335,7 @@ impl Machine {
             Event::Wrote { tid, stream, bytes } => self.wrote(tid, stream, bytes),
             Event::OutputEnded { tid } => self.output_ended(tid),
             Event::Found { tid, path } => self.found(tid, &path),
+            Event::Answered { ticket, reply } => self.answered(ticket, reply),
         }
     }
 

@@ -6,6 +6,7 @@
 //! Start with [`Machine`], and with [`Hosts`] for several hosts with networks of their own.
 #![forbid(unsafe_code)]
 
+pub mod faults;
 mod hosts;
 mod machine;
 mod output;

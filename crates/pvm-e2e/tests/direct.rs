@@ -17,6 +17,11 @@ fn numbered_messages_of_all_sizes_cross_both_ways() {
 }
 
 #[test]
+fn keys_that_are_used_up_are_renewed_and_nothing_is_lost_repeated_or_reordered() {
+    two_hosts(&["renew", "800"]);
+}
+
+#[test]
 fn a_task_that_wants_no_routes_gets_none() {
     two_hosts(&["refuse", "300"]);
 }

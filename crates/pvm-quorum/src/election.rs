@@ -93,8 +93,8 @@ impl Core {
             self.raise_term(term);
             self.step_down();
         }
-        let free = self.ballot.voted.is_none_or(|voted| voted == from)
-            || planted::is(Bug::VotedTwice);
+        let free =
+            self.ballot.voted.is_none_or(|voted| voted == from) || planted::is(Bug::VotedTwice);
         let yes = good && free && term == self.term();
         if yes {
             self.ballot.voted = Some(from);

@@ -21,6 +21,8 @@ pub const LANE_BITS: u32 = 62;
 const LANES: u64 = (1 << LANE_BITS) - 1;
 const CLOSED: u64 = 1 << 62;
 const ARMED: u64 = 1 << 63;
+/// Where the word of the probe points lies: behind the header.
+const PROBES_AT: usize = 64;
 
 /// What lies at the start of an inbox's segment. All on one cache line.
 #[derive(Debug)]
@@ -158,6 +160,18 @@ impl Inbox {
     pub fn header(&self) -> &Header {
         // SAFETY: atomics only.
         unsafe { self.mapping.view(0) }
+    }
+
+    /// The word that the owner's probe points look at: 0 while they note nothing. On a cache line
+    /// that nobody writes otherwise.
+    pub fn probes(&self) -> &AtomicU32 {
+        // SAFETY: an atomic, valid for any bits.
+        unsafe { self.mapping.view(PROBES_AT) }
+    }
+
+    /// Anybody: from now on the owner's probe points note something, or nothing (0).
+    pub fn set_probes(&self, mask: u32) {
+        self.probes().store(mask, Ordering::Relaxed);
     }
 
     /// Lanes ever opened.

@@ -5,6 +5,8 @@
 //! with the task; a lane out of it stays until the receiver has read it; its slabs stay until
 //! every reader has struck itself out (or died).
 
+mod owned;
+
 use crate::activity::Activity;
 use crate::inbox::Inbox;
 use crate::lane::{CELLS_MAX, Ring, segment_size};
@@ -28,6 +30,10 @@ enum Use {
     Lane(Tid, Tid, u32),
     /// Whose, and the page of holders.
     Slab(Tid, Arc<Mapping>),
+    /// Whose trace ring.
+    Recorder(Tid),
+    /// Whose, under which number, and the page in front of the memory.
+    Exposed(Tid, u32, Arc<Mapping>),
 }
 
 #[derive(Debug)]
@@ -112,14 +118,24 @@ impl Keeper {
         purpose: impl FnOnce(&OwnedFd) -> Result<Use, Code>,
     ) -> Result<SegmentId, Code> {
         let size = size.checked_next_multiple_of(PAGE).ok_or(Code::NoMem)?;
+        self.check_room(size)?;
+        let fd = segment::create(size).map_err(|_| Code::NoMem)?;
+        let purpose = purpose(&fd)?;
+        self.adopt(fd, size, purpose)
+    }
+
+    fn check_room(&mut self, size: usize) -> Result<(), Code> {
         if self.bytes.saturating_add(size as u64) > self.bytes_max {
             self.sweep();
         }
         if self.bytes.saturating_add(size as u64) > self.bytes_max {
             return Err(Code::NoMem);
         }
-        let fd = segment::create(size).map_err(|_| Code::NoMem)?;
-        let purpose = purpose(&fd)?;
+        Ok(())
+    }
+
+    fn adopt(&mut self, fd: OwnedFd, size: usize, purpose: Use) -> Result<SegmentId, Code> {
+        self.check_room(size)?;
         let id = self.next;
         self.next += 1;
         self.bytes += size as u64;
@@ -154,7 +170,9 @@ impl Keeper {
                     segment.doorbell = receiver.doorbell.clone();
                 }
             }
-            Use::Slab(owner, _) => segment.owner = owner,
+            Use::Slab(owner, _) | Use::Recorder(owner) | Use::Exposed(owner, ..) => {
+                segment.owner = owner;
+            }
             Use::Activity | Use::Inbox => {}
         }
         Ok((segment, &kept.fd))
@@ -268,6 +286,8 @@ impl Keeper {
             Some(Use::Lane(from, to, _)) if *from != asker && self.box_for(*to) != asker => {
                 Err(Code::Denied)
             }
+            // These have names of their own, and rights.
+            Some(Use::Exposed(..)) => Err(Code::Denied),
             _ => self.segment(id),
         }
     }
@@ -320,6 +340,7 @@ impl Keeper {
             self.delete(own.segment);
         }
         self.remove_sender(tid);
+        self.remove_owned(tid);
         for kept in self.segments.values() {
             if let Use::Slab(_, holders) = &kept.purpose {
                 slab::strike_out(holders, Some(tid));

@@ -13,6 +13,7 @@
 //! taken for hostile: an index is read once and checked, no reference to bytes is formed.
 
 pub mod activity;
+pub mod exposed;
 pub mod inbox;
 pub mod inlet;
 mod keeper;
@@ -20,10 +21,13 @@ pub mod lane;
 mod mappings;
 pub mod outbox;
 mod pair;
+pub mod probe;
 pub mod recent;
+pub mod recorder;
 pub mod segment;
 pub mod slab;
 pub mod sync;
+pub mod ticks;
 pub mod transit;
 pub mod watch;
 

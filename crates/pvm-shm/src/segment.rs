@@ -30,11 +30,21 @@ unsafe impl Sync for Mapping {}
 /// # Errors
 /// The host has no memory left, or no descriptors.
 pub fn create(size: usize) -> io::Result<OwnedFd> {
+    let fd = create_unsealed(size)?;
+    rustix::fs::fcntl_add_seals(&fd, SealFlags::SEAL)?;
+    Ok(fd)
+}
+
+/// The same, to which its owner may add seals.
+///
+/// # Errors
+/// As for [`create`].
+pub fn create_unsealed(size: usize) -> io::Result<OwnedFd> {
     let size = size.next_multiple_of(PAGE) as u64;
     let fd = rustix::fs::memfd_create(c"neopvm", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     rustix::fs::ftruncate(&fd, size)?;
     rustix::fs::fallocate(&fd, FallocateFlags::empty(), 0, size)?;
-    rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW)?;
     Ok(fd)
 }
 
@@ -44,6 +54,18 @@ impl Mapping {
     /// # Errors
     /// The descriptor is no sealed segment of this size, or there is no address space.
     pub fn new(fd: impl AsFd, size: usize, touched: bool) -> io::Result<Self> {
+        Self::with(fd, size, touched, ProtFlags::READ | ProtFlags::WRITE)
+    }
+
+    /// The same for reading only: a write is a fault of the process.
+    ///
+    /// # Errors
+    /// As for [`Mapping::new`].
+    pub fn for_reading(fd: impl AsFd, size: usize, touched: bool) -> io::Result<Self> {
+        Self::with(fd, size, touched, ProtFlags::READ)
+    }
+
+    fn with(fd: impl AsFd, size: usize, touched: bool, rights: ProtFlags) -> io::Result<Self> {
         let fd = fd.as_fd();
         let seals = rustix::fs::fcntl_get_seals(fd)?;
         let real = u64::try_from(rustix::fs::fstat(fd)?.st_size).unwrap_or(0);
@@ -52,16 +74,8 @@ impl Mapping {
         }
         let flags = if touched { MapFlags::POPULATE } else { MapFlags::empty() };
         // SAFETY: a new mapping at an address of the kernel's choice disturbs nothing.
-        let start = unsafe {
-            mmap(
-                std::ptr::null_mut(),
-                size,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::SHARED | flags,
-                fd,
-                0,
-            )?
-        };
+        let start =
+            unsafe { mmap(std::ptr::null_mut(), size, rights, MapFlags::SHARED | flags, fd, 0)? };
         // SAFETY: the range was mapped above and belongs to nobody else. Without this a forked
         // child could write into the parent's lanes.
         unsafe { madvise(start, size, Advice::LinuxDontFork) }?;

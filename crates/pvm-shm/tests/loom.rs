@@ -6,6 +6,7 @@ use loom::sync::Arc;
 use loom::thread;
 use pvm_shm::inbox::{Armed, Header, Marked};
 use pvm_shm::lane::{Kind, Receiver, Ring, Room, Sender};
+use pvm_shm::recorder::{Record, Recorder};
 use pvm_shm::sync::{AtomicU32, Ordering};
 use pvm_wire::{Envelope, Tid};
 
@@ -152,5 +153,38 @@ fn loom_a_watch_that_ends_misses_nothing() {
         let armed = header.arm();
         let woke = sending.join().expect("no panic");
         assert!(seen || armed == Armed::Not || woke, "asleep beside a message");
+    });
+}
+
+/// Two threads that note at once and a reader: every record is read once and whole or counted as
+/// dropped, those of a thread in order.
+#[test]
+fn loom_a_recorder_loses_only_what_it_counts() {
+    loom::model(|| {
+        let recorder = Recorder::on_heap(2);
+        let mut reader = recorder.reader();
+        let note = |recorder: &Recorder, thread: u32, number: u64| {
+            let record = Record { thread, sequence: number, ..Record::default() };
+            recorder.put(&record);
+        };
+        let writing = {
+            let recorder = recorder.clone();
+            thread::spawn(move || {
+                note(&recorder, 1, 1);
+                note(&recorder, 1, 2);
+            })
+        };
+        note(&recorder, 0, 1);
+        let mut last = [0; 2];
+        let mut each = |record: Record| {
+            let (thread, number) = (record.thread as usize, record.sequence);
+            assert!(number > last[thread]);
+            last[thread] = number;
+        };
+        let mut taken = reader.drain(usize::MAX, &mut each).taken;
+        writing.join().expect("no panic");
+        let rest = reader.drain(usize::MAX, &mut each);
+        taken += rest.taken;
+        assert_eq!(taken as u64 + rest.dropped, 3);
     });
 }

@@ -205,6 +205,7 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
         }
         Effect::Feed { tid, bytes } => format!("feed {tid} {bytes:?}"),
         Effect::Log { text } => format!("log: {text}"),
+        Effect::Ask { request, .. } => format!("ask the parent: {request:?}"),
         Effect::Forget { tid } => format!("forget {tid}"),
         Effect::Save { .. } => return None,
         Effect::End => "end".to_owned(),

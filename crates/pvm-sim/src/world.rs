@@ -423,6 +423,12 @@ impl World {
             Effect::Deliver { to, message } => {
                 self.inboxes.entry(to).or_default().push(message);
             }
+            // Simulated tasks have no memory that they could expose.
+            Effect::Ask { ticket, .. } => {
+                let reply = Reply::Failed { code: Code::NotFound };
+                let event = Event::Answered { ticket, reply };
+                self.later(LAUNCH_NS, Happening::Event(host, event));
+            }
             Effect::Forget { .. } | Effect::Feed { .. } | Effect::Log { .. } | Effect::End => {}
         }
     }

@@ -20,6 +20,9 @@ pub type SegmentId = u32;
 /// The segment that every host has from the start: what its tasks share about waiting.
 pub const ACTIVITY_SEGMENT: SegmentId = 1;
 
+/// Bytes of exposed memory that cross between hosts in one piece.
+pub const MEMORY_BYTES_MAX: usize = 128 << 10;
+
 record! {
     /// Where a message of the machine (output of a task, a trace event) is to go.
     pub struct Target {
@@ -422,6 +425,71 @@ choice! {
             /// The other task.
             peer: Tid,
         },
+        /// A segment for the asker's trace ring; asked again, the same.
+        110 => OpenRecorder {
+            /// Records that it is to have.
+            records: u32,
+        },
+        /// The trace ring of a task of this host, to be read.
+        111 => MapRecorder {
+            /// Whose.
+            tid: Tid,
+        },
+        /// Which probe points of a task note something: 1 all, 0 none.
+        112 => SetProbes {
+            /// Whose.
+            tid: Tid,
+            /// The word that its probe points look at.
+            mask: u32,
+        },
+        /// Memory that other tasks may read and write without the asker's taking part.
+        113 => Expose {
+            /// The asker's own name for it.
+            number: u32,
+            /// Its size.
+            bytes: u64,
+        },
+        /// Memory is not exposed any more.
+        114 => Withdraw {
+            /// The asker's own name for it.
+            number: u32,
+        },
+        /// Exposed memory of a task of this host.
+        115 => MapExposed {
+            /// Whose.
+            owner: Tid,
+            /// The owner's name for it.
+            number: u32,
+        },
+        /// Bytes of exposed memory of a task of another host.
+        116 => GetMemory {
+            /// Whose.
+            owner: Tid,
+            /// The owner's name for it.
+            number: u32,
+            /// Where they begin.
+            offset: u64,
+            /// How many, at most [`MEMORY_BYTES_MAX`].
+            bytes: u32,
+        },
+        /// Writes into exposed memory of a task of another host.
+        117 => PutMemory {
+            /// Whose.
+            owner: Tid,
+            /// The owner's name for it.
+            number: u32,
+            /// Where they go.
+            offset: u64,
+            /// The bytes, at most [`MEMORY_BYTES_MAX`].
+            bytes: Blob,
+        },
+        /// How large exposed memory is, and who may write it.
+        118 => DescribeMemory {
+            /// Whose.
+            owner: Tid,
+            /// The owner's name for it.
+            number: u32,
+        },
     }
 
     /// An answer.
@@ -559,6 +627,18 @@ choice! {
         60 => Route {
             /// This end of it.
             route: Route,
+        },
+        /// To [`Request::GetMemory`].
+        110 => Memory {
+            /// The bytes.
+            bytes: Blob,
+        },
+        /// To [`Request::DescribeMemory`].
+        111 => Exposed {
+            /// Its size.
+            bytes: u64,
+            /// True if others may write it.
+            writable: bool,
         },
         /// Unasked (its number is 0): there will be no direct route for now.
         61 => NoRoute {

@@ -1,5 +1,7 @@
 //! Reading the items of a message, as what they were packed as or through the XDR view.
 
+mod view;
+
 use crate::{Code, Encoding, Kind, Run, RunList, Shape};
 
 /// Where the bytes of a message lie: ordinary memory, or memory that the sender can still

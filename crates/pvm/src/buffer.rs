@@ -4,6 +4,8 @@
 //! then straight into a slab of the task's. A received message is read where it lies. So pack
 //! and unpack are the only copies a message makes on one host.
 
+mod view;
+
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
 use pvm_shm::lane::{INLINE_MAX, Room};
@@ -554,7 +556,7 @@ impl Buffer {
         if self.encoding == Encoding::InPlace { Encoding::Raw } else { self.encoding }
     }
 
-    fn sent_size(&self) -> usize {
+    pub(crate) fn sent_size(&self) -> usize {
         if self.in_place.is_empty() {
             self.size
         } else {

@@ -173,7 +173,7 @@ impl Connection {
         }
     }
 
-    fn ask_segment(&mut self, request: &Request) -> Result<(Segment, OwnedFd), Code> {
+    pub(crate) fn ask_segment(&mut self, request: &Request) -> Result<(Segment, OwnedFd), Code> {
         match self.ask(request)? {
             Reply::Segment { segment } => {
                 Ok((segment, self.take_descriptor().ok_or(Code::SysErr)?))

@@ -10,8 +10,10 @@
 mod buffer;
 mod connection;
 pub mod locate;
+mod memory;
 mod order;
 mod plug;
+mod probe;
 mod route;
 mod source;
 mod state;
@@ -21,7 +23,11 @@ mod task;
 mod wait;
 
 pub use buffer::{Buffer, Remains};
+pub use memory::Memory;
+pub use probe::Negotiation;
 pub use pvm_core::{MessageKey, Pattern};
+pub use pvm_shm::probe as probes;
+pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way};
 #[doc(hidden)]
 pub use route::stream::read_route;
 pub use sys::gate::{Gate, GateGuard, trust_alone};

@@ -14,6 +14,7 @@ use direct::{Around, Direct};
 use notices::RouteNotices;
 use pvm_shm::Slab;
 use pvm_wire::{Envelope, Tid};
+use records::RECORDS_MAX;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsRawFd as _, OwnedFd, RawFd};
@@ -24,6 +25,8 @@ use std::time::{Duration, Instant};
 const ASK_AGAIN: Duration = Duration::from_secs(5);
 /// So few are looked at without asking which of them have something: one call less.
 const FEW: usize = 2;
+/// For tests: keys are renewed after fewer records.
+const LIMIT: &str = "NEOPVM_ROUTE_RECORDS";
 /// Routes that one look serves.
 const READY: usize = 64;
 
@@ -47,6 +50,8 @@ pub(crate) struct Routes {
     /// Holds the sockets.
     epoll: Option<OwnedFd>,
     scratch: Vec<u8>,
+    /// Records that may be sealed with one key.
+    limit: u64,
     /// `PvmRoute`.
     pub(crate) option: i32,
     /// Tasks that wait to hear that their messages came.
@@ -57,8 +62,9 @@ pub(crate) struct Routes {
 
 impl Routes {
     /// None yet.
-    pub(crate) const fn new(me: Tid) -> Self {
+    pub(crate) fn new(me: Tid) -> Self {
         Self {
+            limit: limit(std::env::var(LIMIT).ok().as_deref()),
             open: BTreeMap::new(),
             asked: BTreeMap::new(),
             awaited: BTreeSet::new(),
@@ -100,6 +106,11 @@ impl Routes {
     /// There will be no route for now.
     pub(crate) fn refused(&mut self, peer: Tid) {
         self.awaited.remove(&peer);
+    }
+
+    /// Records that may be sealed with one key.
+    pub(crate) const fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// A new route.
@@ -179,9 +190,29 @@ impl Routes {
     }
 }
 
+/// Fewer than the protocol allows, if tests say so; 16 at the least, so that a route is of use.
+fn limit(wanted: Option<&str>) -> u64 {
+    let wanted = wanted.and_then(|number| number.parse().ok()).unwrap_or(RECORDS_MAX);
+    wanted.clamp(16, RECORDS_MAX)
+}
+
 /// The program's descriptor is readable when something came by a direct route, too.
 pub(crate) fn watch_too(watch: &OwnedFd, routes: RawFd) {
     let data = epoll::EventData::new_u64(1);
     // Only memory can lack; then the program learns of it by its next call.
     let _ = epoll::add(watch, crate::sys::borrow(routes), data, epoll::EventFlags::IN);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_setting_lets_a_key_seal_more_than_it_may() {
+        assert_eq!(limit(None), RECORDS_MAX);
+        assert_eq!(limit(Some("200")), 200);
+        for wrong in ["0", "99999999999", "-1", "many", ""] {
+            assert!((16..=RECORDS_MAX).contains(&limit(Some(wrong))), "{wrong}");
+        }
+    }
 }

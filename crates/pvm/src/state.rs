@@ -1,20 +1,25 @@
 //! What a task holds behind its gate: its lanes, its routes, what has come and what was sent.
 
+mod probes;
+
 use crate::buffer::{Prepared, Store};
 use crate::connection::Connection;
 use crate::order::Order;
-use crate::route::direct::{Direct, Source};
+use crate::probe::Negotiation;
+use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use pvm_core::{Mailbox, Pattern};
 use pvm_shm::lane::INLINE_MAX;
+use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
 use pvm_shm::{Body, Inlet, Outbox, Pushed, Sent, Slab};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsRawFd as _, OwnedFd};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Of so many fruitless looks one goes to the host as well.
 const LOOKS: u32 = 64;
@@ -25,7 +30,7 @@ pub(crate) type Waiting = Store;
 /// What a task holds.
 #[derive(Debug)]
 pub(crate) struct State {
-    me: Tid,
+    pub(crate) me: Tid,
     pub(crate) connection: Connection,
     pub(crate) outbox: Outbox,
     pub(crate) inlet: Inlet,
@@ -41,11 +46,18 @@ pub(crate) struct State {
     pub(crate) routes: Routes,
     /// Looks that found nothing.
     fruitless: u32,
+    pub(crate) probes: Arc<Probes>,
 }
 
 impl State {
     /// Of a task that has just enrolled.
-    pub(crate) fn new(me: Tid, connection: Connection, outbox: Outbox, inlet: Inlet) -> Self {
+    pub(crate) fn new(
+        me: Tid,
+        connection: Connection,
+        outbox: Outbox,
+        inlet: Inlet,
+        probes: Arc<Probes>,
+    ) -> Self {
         Self {
             me,
             connection,
@@ -58,11 +70,12 @@ impl State {
             order: Order::new(),
             routes: Routes::new(me),
             fruitless: 0,
+            probes,
         }
     }
 
     /// The number of the next message to a task.
-    fn next_number(&self, to: Tid) -> u64 {
+    pub(crate) fn next_number(&self, to: Tid) -> u64 {
         self.sequences.get(to).copied().unwrap_or(0) + 1
     }
 
@@ -105,6 +118,7 @@ impl State {
             }
         } else if self.routes.ask(to) {
             self.connection.tell(&Request::OpenRoute { to })?;
+            self.probe_route(to, Negotiation::Asked);
         }
         self.send(to, envelope, body)
     }
@@ -171,15 +185,15 @@ impl State {
             Pushed::Kept => {}
         }
         self.sequences.insert(to, envelope.sequence);
-        let source = match body {
-            Prepared::Bytes(data, list) => Source::Bytes(data, list),
-            Prepared::Slab(slab) => Source::Slab(slab),
-            Prepared::Copy(slab) => Source::Slab(slab),
+        let mut put = |offset: usize, out: &mut [u8]| match body {
+            Prepared::Bytes(data, list) => join(data, list, offset, out),
+            Prepared::Slab(slab) => slab.read(offset, out),
+            Prepared::Copy(slab) => slab.read(offset, out),
         };
         let Self { outbox, connection, routes, order, arrivals, .. } = self;
         let mut slab = |size| outbox.slab(connection, size).ok();
         let sent = routes.with(to, (order, arrivals), &mut slab, |direct, heard, around| {
-            direct.send(&envelope, source, heard, around)
+            direct.send(&envelope, &mut put, heard, around)
         });
         self.news |= !self.arrivals.is_empty();
         if matches!(sent, Some(Err(_))) {
@@ -217,7 +231,10 @@ impl State {
             match (reply, socket) {
                 (Reply::Route { route }, Some(socket)) => self.adopt_route(&route, socket),
                 // The wish is made again after a while.
-                (Reply::NoRoute { peer }, _) => self.routes.refused(peer),
+                (Reply::NoRoute { peer }, _) => {
+                    self.routes.refused(peer);
+                    self.probe_route(peer, Negotiation::Refused);
+                }
                 _ => {}
             }
         }
@@ -232,11 +249,13 @@ impl State {
         // The new one counts: whatever the old one has not brought goes by the daemons.
         self.break_route(peer);
         let Ok(pair) = self.outbox.open_pair(&mut self.connection, peer) else { return };
-        let Some(direct) = Direct::new(self.me, route, socket, pair) else { return };
+        let limit = self.routes.limit();
+        let Some(direct) = Direct::new(self.me, route, (socket, pair), limit) else { return };
         if self.routes.descriptor().is_none() {
             return;
         }
         self.routes.add(peer, direct);
+        self.probe_route(peer, Negotiation::Stands);
         let notices = self.routes.notices.added();
         self.tell_self(notices);
         if route.first {
@@ -248,6 +267,7 @@ impl State {
     fn break_route(&mut self, peer: Tid) {
         let Some(direct) = self.routes.remove(peer) else { return };
         self.outbox.release_pair(&direct.pair);
+        self.probe_route(peer, Negotiation::Broke);
         // If the daemon is gone, that is noticed elsewhere.
         let _ = self.connection.tell(&Request::RouteBroken { peer });
         let notices = self.routes.notices.deleted(peer);
@@ -259,6 +279,13 @@ impl State {
         for notice in notices {
             self.news = true;
             self.mailbox.insert(notice, Store::Heap(Vec::new()));
+        }
+    }
+
+    /// In the child of a fork: the sockets are its parent's.
+    pub(crate) fn close_routes(&self) {
+        for direct in self.routes.open.values() {
+            crate::sys::close(direct.socket.as_raw_fd());
         }
     }
 
@@ -361,6 +388,15 @@ impl State {
             self.mailbox.insert(envelope, store);
         }
     }
+}
+
+/// Copies what lies from an offset on in two pieces, one behind the other.
+fn join(first: &[u8], second: &[u8], offset: usize, out: &mut [u8]) {
+    let split = first.len().saturating_sub(offset).min(out.len());
+    let (front, back) = out.split_at_mut(split);
+    front.copy_from_slice(&first[offset.min(first.len())..][..split]);
+    let from = (offset + split).saturating_sub(first.len());
+    back.copy_from_slice(&second[from..from + back.len()]);
 }
 
 /// A prepared body as the lanes take it.

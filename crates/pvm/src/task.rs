@@ -1,9 +1,12 @@
 //! A process's membership in the machine.
 
+mod memory;
+mod probes;
 mod routes;
 
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
+use crate::memory::Memories;
 use crate::route::watch_too;
 use crate::state::State;
 use crate::sys::gate::{self, Gate, GateGuard};
@@ -12,6 +15,7 @@ use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
 use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
+use pvm_shm::probe::Probes;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
@@ -49,6 +53,8 @@ pub struct Task {
     welcome: Welcome,
     state: Gate<State>,
     waiter: Waiter,
+    pub(crate) probes: Arc<Probes>,
+    pub(crate) memories: Memories,
     /// Bumped when something was put aside that another thread may wait for.
     generation: AtomicU32,
     alive: AtomicBool,
@@ -93,6 +99,7 @@ impl Task {
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
         inbox.start(&activity);
         let inlet = Inlet::new(welcome.tid, inbox.clone());
+        let probes = Arc::new(Probes::new(&inbox));
         let task = Box::leak(Box::new(Self {
             waiter: Waiter::new(
                 (inbox, inlet.watch().clone()),
@@ -101,7 +108,9 @@ impl Task {
                 socket,
                 cores,
             ),
-            state: Gate::new(State::new(welcome.tid, connection, outbox, inlet)),
+            state: Gate::new(State::new(welcome.tid, connection, outbox, inlet, probes.clone())),
+            probes,
+            memories: Memories::new(),
             welcome,
             generation: AtomicU32::new(0),
             alive: AtomicBool::new(true),
@@ -210,7 +219,7 @@ impl Task {
         gate::is_alone() && !self.waiter.watched.load(Ordering::Relaxed)
     }
 
-    fn live(&self) -> Result<&Self, Code> {
+    pub(crate) fn live(&self) -> Result<&Self, Code> {
         if self.is_alive() { Ok(self) } else { Err(Code::SysErr) }
     }
 
@@ -262,30 +271,32 @@ impl Task {
         context: i32,
     ) -> Result<(), Code> {
         self.live()?;
+        self.ready_probes();
         // As in PVM the buffer remembers tag and receiver of its last sending, no more.
         buffer.envelope_mut().tag = tag;
         buffer.envelope_mut().dst = to.last().copied().unwrap_or_default();
         let to_self = to.contains(&self.tid()).then(|| buffer.to_message());
         // Takes slabs through the gate, so it comes before entering it.
-        let (described, mut body) = buffer.prepare()?;
+        let (described, mut body) = self.probe_copy(buffer.sent_size(), || buffer.prepare())?;
         let envelope = Envelope { src: self.tid(), tag, context, ..described };
         let mut state = self.enter()?;
         let mut hosts: BTreeMap<HostIndex, Vec<Tid>> = BTreeMap::new();
         for &to in to.iter().filter(|to| **to != self.tid()) {
             if to.host() == self.tid().host() {
-                state.send(to, envelope, &mut body)?;
+                state.probed_send(to, envelope, &mut body)?;
             } else {
                 hosts.entry(to.host()).or_default().push(to);
             }
         }
         for (host, tasks) in hosts {
             match tasks[..] {
-                [to] => state.send_abroad(to, envelope, &mut body)?,
-                _ => state.send_spread(host, &tasks, envelope, &mut body)?,
+                [to] => state.probed_send_abroad(to, envelope, &mut body)?,
+                _ => state.probed_send_spread(host, &tasks, envelope, &mut body)?,
             }
         }
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
+            state.probe_own(&own);
             state.mailbox.insert(own, Store::Heap(message.body.0));
             state.news = true;
             self.rewatch(&mut state, false);
@@ -308,7 +319,9 @@ impl Task {
                 break Some(buffer);
             }
         };
-        if found.is_none() {
+        if let Some(buffer) = &found {
+            state.probe_received(buffer.envelope(), pattern);
+        } else {
             state.nothing_found();
             self.follow_routes(&mut state);
         }
@@ -331,6 +344,7 @@ impl Task {
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break false };
             if buffer.fill(envelope, store) {
+                state.probe_received(buffer.envelope(), pattern);
                 break true;
             }
         };
@@ -392,7 +406,7 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone.
     pub fn wait(&self, token: WaitToken, deadline: Deadline) -> Result<bool, Code> {
         self.live()?;
-        match self.waiter.wait(&self.generation, token, deadline)? {
+        match self.probe_wait(|| self.waiter.wait(&self.generation, token, deadline))? {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),
             Woken::Socket => {
@@ -483,7 +497,7 @@ impl Task {
     }
 
     /// Enters the gate; what is put aside inside is announced to other threads on leaving.
-    fn enter(&self) -> Result<Inside<'_>, Code> {
+    pub(crate) fn enter(&self) -> Result<Inside<'_>, Code> {
         Ok(Inside { state: self.state.enter()?, task: self })
     }
 
@@ -508,7 +522,7 @@ impl Task {
 }
 
 /// The state, while this thread has the gate.
-struct Inside<'a> {
+pub(crate) struct Inside<'a> {
     state: GateGuard<'a, State>,
     task: &'a Task,
 }
@@ -569,6 +583,11 @@ pub fn after_fork() {
     if let Some(task) = CURRENT.get() {
         task.alive.store(false, Ordering::Release);
         CURRENT.clear(task);
+        // A thread of the parent may have been at work there; then they stay open until exec, as routes are shut down
+        // by their end, not by their last descriptor.
+        if let Some(state) = task.state.enter_if_free() {
+            state.close_routes();
+        }
         let watch = task.watch.get().map(AsRawFd::as_raw_fd);
         let descriptors = task.other_descriptors.iter().copied();
         let routes = Some(task.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);

@@ -25,7 +25,7 @@ const LOOKS: u32 = 64;
 /// The same where messages also come over sockets: a look there is a call into the kernel, and a
 /// sleeper is woken by the network as quickly as it could look.
 const ROUTED_SPIN: Duration = Duration::from_micros(20);
-const ROUTED_LOOKS: u32 = 16;
+const ROUTED_LOOKS: u32 = 4;
 /// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
 const YIELDS: u32 = 16;
 /// Threads that wait while another one sleeps on the doorbell look again this often, in case

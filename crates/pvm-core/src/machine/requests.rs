@@ -68,6 +68,10 @@ impl Machine {
             | Request::Signal { tid, .. }
             | Request::TaskStatus { tid }
             | Request::SetTrace { tid, .. }
+            | Request::SetProbes { tid, .. }
+            | Request::GetMemory { owner: tid, .. }
+            | Request::PutMemory { owner: tid, .. }
+            | Request::DescribeMemory { owner: tid, .. }
             | Request::HostClock { host: tid } => is_new(tid),
             Request::FreeContext { context } => is_new(&Tid::from_c_int(*context)),
             Request::Notify { tids, .. } => tids.iter().any(is_new),
@@ -146,6 +150,10 @@ impl Machine {
                 }
                 self.answer(asker, Reply::Done);
             }
+            Request::SetProbes { .. }
+            | Request::GetMemory { .. }
+            | Request::PutMemory { .. }
+            | Request::DescribeMemory { .. } => self.serve_memory(asker, tid, request),
             Request::OpenRoute { to } => self.open_route(asker, tid, to),
             Request::SetRoute { allowed } => self.set_route(asker, tid, allowed),
             Request::RouteBroken { peer } => self.route_broken(asker, tid, peer),

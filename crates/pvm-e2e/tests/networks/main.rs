@@ -5,6 +5,7 @@
 
 mod ask;
 mod diagnosis;
+mod faults;
 mod joining;
 mod strangers;
 mod wire;

@@ -1,7 +1,7 @@
 //! One direct route: a connected socket and the keys of its records.
 
 use crate::buffer::Store;
-use crate::route::records::{DATA_MAX, Opener, RECORDS_MAX, Sealer};
+use crate::route::records::{DATA_MAX, Opener, Sealed, Sealer};
 use crate::route::stream::{MESSAGE_HEAD, Sink, Stream, confirmation, message_head};
 use crate::sys;
 use pvm_shm::{PairLane, Slab};
@@ -13,47 +13,22 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::time::{Duration, Instant};
 
-/// Records that go with one call.
-const RECORDS_AT_ONCE: usize = 16;
+/// Records that go with one call: the other end opens them while the next ones are sealed.
+const RECORDS_AT_ONCE: usize = 4;
 /// Room for what is read with one call.
 pub(crate) const INPUT_BYTES: usize = 256 << 10;
 /// Reads that one look at a route may take: others have their turn.
 const READS: usize = 8;
 /// A receiver that takes nothing for so long gets the rest by the daemons.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// A message that comes in so many bytes is confirmed at once, smaller ones by the dozen.
-const LARGE_BYTES: usize = 64 << 10;
+/// After so many messages or so many bytes in large ones they are confirmed; the lane of a route holds four times as
+/// much. A task that answers, or that finds nothing more, confirms anyway.
 const CONFIRM_EACH: u64 = 64;
-/// From this record on a new route is asked for.
-const RENEW_AT: u64 = RECORDS_MAX / 2;
+const CONFIRM_BYTES: usize = 1 << 20;
 
 /// The route is of no more use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Broken;
-
-/// The body of a message on its way.
-#[derive(Clone, Copy)]
-pub(crate) enum Source<'a> {
-    /// Two pieces, one behind the other.
-    Bytes(&'a [u8], &'a [u8]),
-    /// In a slab.
-    Slab(&'a Slab),
-}
-
-impl Source<'_> {
-    fn copy_to(&self, offset: usize, out: &mut [u8]) {
-        match self {
-            Self::Bytes(first, second) => {
-                let split = first.len().saturating_sub(offset).min(out.len());
-                let (front, back) = out.split_at_mut(split);
-                front.copy_from_slice(&first[offset.min(first.len())..][..split]);
-                let from = (offset + split).saturating_sub(first.len());
-                back.copy_from_slice(&second[from..from + back.len()]);
-            }
-            Self::Slab(slab) => slab.read(offset, out),
-        }
-    }
-}
 
 /// What a look at a route needs of its task.
 pub(crate) struct Around<'a> {
@@ -78,13 +53,15 @@ pub(crate) struct Direct {
     stream: Stream,
     /// Bytes of a record that has not come as a whole.
     rest: Vec<u8>,
-    out: Vec<u8>,
+    out: Sealed,
     /// The other end listens: it has said something, or this one speaks first.
     may_speak: bool,
     /// What was confirmed to the other task last.
     told: u64,
-    /// A large message came since.
-    large: bool,
+    /// Bytes of large messages that came since.
+    untold: usize,
+    /// Records that may be sealed with this key.
+    limit: u64,
     /// A new route was asked for.
     renewing: bool,
     /// The other task confirms in time, so it is worth waiting for.
@@ -95,7 +72,7 @@ struct Taken<'a, 'b> {
     peer: Tid,
     me: Tid,
     pair: &'a mut PairLane,
-    large: &'a mut bool,
+    untold: &'a mut usize,
     prompt: &'a mut bool,
     around: &'a mut Around<'b>,
 }
@@ -108,7 +85,7 @@ impl Sink for Taken<'_, '_> {
         envelope.src == self.peer && envelope.dst == self.me && !envelope.is_spread()
     }
     fn slab(&mut self, size: usize) -> Option<Slab> {
-        *self.large |= size >= LARGE_BYTES;
+        *self.untold += size;
         (self.around.slab)(size)
     }
     fn message(&mut self, envelope: Envelope, store: Store) {
@@ -118,7 +95,12 @@ impl Sink for Taken<'_, '_> {
 
 impl Direct {
     /// Takes over an end of a route; none if its keys are none.
-    pub(crate) fn new(me: Tid, route: &Route, socket: OwnedFd, pair: PairLane) -> Option<Self> {
+    pub(crate) fn new(
+        me: Tid,
+        route: &Route,
+        (socket, pair): (OwnedFd, PairLane),
+        limit: u64,
+    ) -> Option<Self> {
         Some(Self {
             peer: route.peer,
             me,
@@ -128,10 +110,11 @@ impl Direct {
             pair,
             stream: Stream::new(),
             rest: Vec::new(),
-            out: Vec::new(),
+            out: Sealed::new(),
             may_speak: route.first,
             told: 0,
-            large: false,
+            untold: 0,
+            limit,
             renewing: false,
             prompt: true,
         })
@@ -144,7 +127,7 @@ impl Direct {
 
     /// True once, when the keys have been used for long.
     pub(crate) const fn wants_renewal(&mut self) -> bool {
-        let due = !self.renewing && self.sealer.records() > RENEW_AT;
+        let due = !self.renewing && self.sealer.records() > self.limit / 2;
         self.renewing |= due;
         due
     }
@@ -153,7 +136,7 @@ impl Direct {
     pub(crate) const fn owes(&self, heard: u64, idle: bool) -> bool {
         self.may_speak
             && heard > self.told
-            && (idle || self.large || heard - self.told >= CONFIRM_EACH)
+            && (idle || self.untold >= CONFIRM_BYTES || heard - self.told >= CONFIRM_EACH)
     }
 
     /// Tells the other task what has come.
@@ -166,39 +149,38 @@ impl Direct {
 
     const fn note_told(&mut self, heard: u64) {
         self.told = heard;
-        self.large = false;
+        self.untold = 0;
     }
 
-    /// Sends a message, with a confirmation of what has come.
+    /// Sends a message, with a confirmation of what has come. `put` puts the bytes of the body from an offset on.
     pub(crate) fn send(
         &mut self,
         envelope: &Envelope,
-        body: Source<'_>,
+        put: &mut dyn FnMut(usize, &mut [u8]),
         heard: u64,
         around: &mut Around<'_>,
     ) -> Result<(), Broken> {
         self.note_told(heard);
         let size = usize::try_from(envelope.body_size()).map_err(|_| Broken)?;
-        if self.sealer.records() + (size / DATA_MAX) as u64 + 2 >= RECORDS_MAX {
+        if self.sealer.records() + (size / DATA_MAX) as u64 + 2 >= self.limit {
             return Err(Broken);
         }
         let head = message_head(heard, envelope);
-        let first = size.min(DATA_MAX - MESSAGE_HEAD);
-        self.sealer.seal(&mut self.out, MESSAGE_HEAD + first, |out| {
+        let mut sent = size.min(DATA_MAX - MESSAGE_HEAD);
+        self.sealer.seal(&mut self.out, MESSAGE_HEAD + sent, |out| {
             out[..MESSAGE_HEAD].copy_from_slice(&head);
-            body.copy_to(0, &mut out[MESSAGE_HEAD..]);
+            put(0, &mut out[MESSAGE_HEAD..]);
         });
-        let mut sent = first;
+        let mut records = 1;
         while sent < size {
-            for _ in 1..RECORDS_AT_ONCE {
-                let part = (size - sent).min(DATA_MAX);
-                if part == 0 {
-                    break;
-                }
-                self.sealer.seal(&mut self.out, part, |out| body.copy_to(sent, out));
-                sent += part;
+            if records == RECORDS_AT_ONCE {
+                self.write(around)?;
+                records = 0;
             }
-            self.write(around)?;
+            let part = (size - sent).min(DATA_MAX);
+            self.sealer.seal(&mut self.out, part, |out| put(sent, out));
+            sent += part;
+            records += 1;
         }
         self.write(around)
     }
@@ -208,9 +190,9 @@ impl Direct {
     fn write(&mut self, around: &mut Around<'_>) -> Result<(), Broken> {
         let mut written = 0;
         let mut since = None;
-        while written < self.out.len() {
+        while written < self.out.bytes().len() {
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            match rustix::net::send(&self.socket, &self.out[written..], flags) {
+            match rustix::net::send(&self.socket, &self.out.bytes()[written..], flags) {
                 Ok(n) => {
                     written += n;
                     since = None;
@@ -230,7 +212,6 @@ impl Direct {
             }
         }
         self.out.clear();
-        self.out.shrink_to(RECORDS_AT_ONCE * (DATA_MAX + 64));
         Ok(())
     }
 
@@ -286,7 +267,7 @@ impl Direct {
             peer,
             me,
             pair: &mut self.pair,
-            large: &mut self.large,
+            untold: &mut self.untold,
             prompt: &mut self.prompt,
             around,
         };

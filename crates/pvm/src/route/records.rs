@@ -67,23 +67,54 @@ impl Sealer {
     }
 
     /// Appends a record of `size` bytes, at most [`DATA_MAX`], that `fill` puts there.
-    pub(crate) fn seal(&mut self, out: &mut Vec<u8>, size: usize, fill: impl FnOnce(&mut [u8])) {
+    pub(crate) fn seal(&mut self, out: &mut Sealed, size: usize, fill: impl FnOnce(&mut [u8])) {
         debug_assert!(size <= DATA_MAX);
-        let start = out.len();
         let length = ((size + TRAILER) as u16).to_be_bytes();
         let header = [APPLICATION_DATA, 3, 3, length[0], length[1]];
-        out.extend_from_slice(&header);
-        let data = out.len();
-        out.resize(data + size, 0);
-        fill(&mut out[data..]);
-        out.push(APPLICATION_DATA);
+        let record = out.room(HEADER + size + TRAILER);
+        record[..HEADER].copy_from_slice(&header);
+        let (inner, tag) = record[HEADER..].split_at_mut(size + 1);
+        fill(&mut inner[..size]);
+        inner[size] = APPLICATION_DATA;
         let (nonce, aad) = (self.0.nonce(), Aad::from(header));
-        let tag = self.0.key.seal_in_place_separate_tag(nonce, aad, &mut out[data..]);
-        match tag {
-            Ok(tag) => out.extend_from_slice(tag.as_ref()),
-            // Only data of 64 GiB are too long. Nothing goes out unsealed.
-            Err(_) => out.truncate(start),
+        // Only data of 64 GiB are too long. Nothing goes out unsealed.
+        if let Ok(sealed) = self.0.key.seal_in_place_separate_tag(nonce, aad, inner) {
+            tag.copy_from_slice(sealed.as_ref());
+            out.end += HEADER + size + TRAILER;
         }
+    }
+}
+
+/// Sealed records on their way to the socket. The memory is kept and never cleared: what lies in it is sealed or was
+/// written over.
+#[derive(Debug, Default)]
+pub(crate) struct Sealed {
+    bytes: Vec<u8>,
+    end: usize,
+}
+
+impl Sealed {
+    /// Nothing.
+    pub(crate) const fn new() -> Self {
+        Self { bytes: Vec::new(), end: 0 }
+    }
+
+    /// The records.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.end]
+    }
+
+    /// They are sent.
+    pub(crate) const fn clear(&mut self) {
+        self.end = 0;
+    }
+
+    fn room(&mut self, size: usize) -> &mut [u8] {
+        let end = self.end + size;
+        if self.bytes.len() < end {
+            self.bytes.resize(end, 0);
+        }
+        &mut self.bytes[self.end..end]
     }
 }
 
@@ -141,13 +172,13 @@ mod tests {
             let secret = secret(cipher, 3);
             let (mut sealer, mut opener) =
                 (Sealer::new(&secret).expect("a key"), Opener::new(&secret).expect("a key"));
-            let mut stream = Vec::new();
+            let mut stream = Sealed::new();
             for size in [0, 1, 80, 5000, DATA_MAX] {
                 sealer.seal(&mut stream, size, |out| out.fill(size as u8));
             }
             let mut sizes = Vec::new();
             let mut got: Vec<u8> = Vec::new();
-            for part in stream.chunks(777) {
+            for part in stream.bytes().chunks(777) {
                 got.extend_from_slice(part);
                 while let Some((data, used)) = opener.open(&mut got).expect("ours") {
                     assert!(data.iter().all(|byte| *byte == data.len() as u8));
@@ -161,13 +192,29 @@ mod tests {
     }
 
     #[test]
+    fn what_was_sent_leaves_nothing_in_what_is_sealed_next() {
+        let secret = secret(Cipher::Aes128, 5);
+        let (mut sealer, mut opener) =
+            (Sealer::new(&secret).expect("a key"), Opener::new(&secret).expect("a key"));
+        let mut out = Sealed::new();
+        for size in [5000, 3, 0, 5000, 17] {
+            out.clear();
+            sealer.seal(&mut out, size, |out| out.fill(7));
+            let mut bytes = out.bytes().to_vec();
+            let (data, used) = opener.open(&mut bytes).expect("ours").expect("whole");
+            assert_eq!((data, used), (&vec![7; size][..], size + HEADER + TRAILER));
+        }
+    }
+
+    #[test]
     fn a_changed_repeated_or_omitted_record_is_noticed() {
         let secret = secret(Cipher::Aes128, 9);
-        let mut stream = Vec::new();
+        let mut sealed = Sealed::new();
         let mut sealer = Sealer::new(&secret).expect("a key");
-        sealer.seal(&mut stream, 10, |out| out.fill(1));
-        let first = stream.len();
-        sealer.seal(&mut stream, 10, |out| out.fill(2));
+        sealer.seal(&mut sealed, 10, |out| out.fill(1));
+        let first = sealed.bytes().len();
+        sealer.seal(&mut sealed, 10, |out| out.fill(2));
+        let stream = sealed.bytes().to_vec();
         for place in 0..first {
             let mut spoilt = stream[..first].to_vec();
             spoilt[place] ^= 1;

@@ -75,6 +75,14 @@ impl<T> Gate<T> {
         self.enter_among_threads()
     }
 
+    /// The value, if nobody has the gate.
+    pub fn enter_if_free(&self) -> Option<GateGuard<'_, T>> {
+        self.owner
+            .compare_exchange(FREE, thread_number(), Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+            .then_some(GateGuard { gate: self, _thread: std::marker::PhantomData })
+    }
+
     fn enter_among_threads(&self) -> Result<GateGuard<'_, T>, Code> {
         let me = thread_number();
         loop {

@@ -34,6 +34,10 @@ impl Parent {
                 Effect::Feed { tid, bytes } => self.feed(tid, &bytes),
                 Effect::Log { text } => self.log.line(&text),
                 Effect::Forget { tid } => self.forget(tid),
+                Effect::Ask { ticket, request } => {
+                    let reply = self.segments.answer_machine(&request);
+                    self.tell(Event::Answered { ticket, reply });
+                }
                 Effect::Save { key, value } => self.journal.save(key, value),
                 Effect::End => self.ending = true,
             }

@@ -114,6 +114,11 @@ impl Parent {
             | Request::MapSegment { .. }
             | Request::ListLanes { .. }
             | Request::DropSegment { .. }
+            | Request::OpenRecorder { .. }
+            | Request::MapRecorder { .. }
+            | Request::Expose { .. }
+            | Request::MapExposed { .. }
+            | Request::Withdraw { .. }
             // Only the daemon may, and not here.
             | Request::GiveRoute { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);

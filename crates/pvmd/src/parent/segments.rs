@@ -1,7 +1,7 @@
 //! The parent's side of shared memory: requests for segments, and the machine's own messages.
 
 use pvm_shm::{Body, Keeper, Outbox, Sent};
-use pvm_wire::request::{Reply, Request, Segment};
+use pvm_wire::request::{MEMORY_BYTES_MAX, Reply, Request, Segment};
 use pvm_wire::{Blob, Code, Message, Tid};
 
 use std::os::fd::OwnedFd;
@@ -64,9 +64,46 @@ impl Segments {
                 keeper.drop_segment(asker, id);
                 return Ok((Reply::Done, None));
             }
+            Request::OpenRecorder { records } => keeper.open_recorder(asker, records),
+            Request::MapRecorder { tid } => keeper.map_recorder(tid),
+            Request::Expose { number, bytes } => keeper.expose(asker, number, bytes),
+            Request::MapExposed { owner, number } => keeper.map_exposed(owner, number),
+            Request::Withdraw { number } => {
+                keeper.withdraw(asker, number)?;
+                return Ok((Reply::Done, None));
+            }
             _ => Err(Code::BadParam),
         };
         owned(found).map(|(segment, fd)| (Reply::Segment { segment }, Some(fd)))
+    }
+
+    /// Answers what the machine asks on behalf of somebody, mostly on another host.
+    pub(crate) fn answer_machine(&self, request: &Request) -> Reply {
+        self.serve(request).unwrap_or_else(|code| Reply::Failed { code })
+    }
+
+    fn serve(&self, request: &Request) -> Result<Reply, Code> {
+        let keeper = &self.keeper;
+        match request {
+            Request::SetProbes { tid, mask } => {
+                keeper.set_probes(*tid, *mask).map(|()| Reply::Done)
+            }
+            Request::GetMemory { owner, number, offset, bytes } => {
+                let mut out = vec![0; (*bytes as usize).min(MEMORY_BYTES_MAX)];
+                keeper.exposed(*owner, *number)?.get(*offset, &mut out)?;
+                Ok(Reply::Memory { bytes: Blob(out) })
+            }
+            Request::PutMemory { owner, number, offset, bytes } => {
+                keeper.exposed(*owner, *number)?.put(*offset, &bytes.0)?;
+                Ok(Reply::Done)
+            }
+            Request::DescribeMemory { owner, number } => {
+                let exposed = keeper.exposed(*owner, *number)?;
+                let (bytes, writable) = (exposed.bytes() as u64, exposed.is_writable());
+                Ok(Reply::Exposed { bytes, writable })
+            }
+            _ => Err(Code::BadParam),
+        }
     }
 
     /// Puts a message of the machine into a task's inbox. A task that is gone needs none.

@@ -1,0 +1,168 @@
+//! Data without copies and without the other side: views, memory for sending, exposed memory.
+
+use std::ffi::c_void;
+use std::slice;
+
+use pvm_wire::{Code, Tid};
+
+use super::{answer, kind, size, status, with};
+use crate::guard::inside;
+use crate::pointer::store;
+use crate::{buffer, session};
+
+/// `NEOPVM_MAY_READ`
+const MAY_READ: i32 = 1;
+/// `NEOPVM_MAY_WRITE`
+const MAY_WRITE: i32 = 3;
+
+/// The next items where they lie.
+///
+/// # Safety
+/// `data` points to an address.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_view_items(
+    handle: i32,
+    kind_number: i32,
+    count: u64,
+    data: *mut *const c_void,
+) -> i32 {
+    let view = || {
+        let (kind, count) = (kind(kind_number)?, size(count)?);
+        let viewed = buffer::get(handle)?.content(|content| {
+            // What a reader has seen must stay where it is: packing begins a new message.
+            content.reading = true;
+            content.buffer.view_items(kind, count)
+        })??;
+        Ok(viewed.cast())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { answer(data, view) }
+}
+
+/// Packs items that are filled in later.
+///
+/// # Safety
+/// `items` points to an address.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_allocate(
+    handle: i32,
+    kind_number: i32,
+    count: u64,
+    items: *mut *mut c_void,
+) -> i32 {
+    let allocate = || {
+        let (kind, count) = (kind(kind_number)?, size(count)?);
+        // Shared memory is a task's.
+        session::task()?;
+        let place = buffer::get(handle)?.write(|buffer| buffer.allocate(kind, count))??;
+        Ok(place.cast())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { answer(items, allocate) }
+}
+
+/// Whether receivers still read what was sent.
+///
+/// # Safety
+/// `reading` points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_is_read(handle: i32, reading: *mut i32) -> i32 {
+    let look = || with(handle, |buffer| Ok(i32::from(buffer.is_being_read())));
+    // SAFETY: the caller's promise.
+    unsafe { answer(reading, look) }
+}
+
+/// Exposes memory.
+///
+/// # Safety
+/// `address` points to an address.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_expose(
+    number: u32,
+    bytes: u64,
+    rights: i32,
+    address: *mut *mut c_void,
+) -> i32 {
+    let expose = || {
+        if !matches!(rights, MAY_READ | MAY_WRITE) {
+            return Err(Code::BadParam);
+        }
+        let memory = session::task()?.expose(number, bytes, rights == MAY_WRITE)?;
+        Ok(memory.address.cast())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { answer(address, expose) }
+}
+
+/// Exposes it no more.
+#[unsafe(no_mangle)]
+extern "C" fn neopvm_withdraw(number: u32) -> i32 {
+    status(inside(|| session::task()?.withdraw(number)))
+}
+
+/// What a task exposes.
+///
+/// # Safety
+/// Each pointer is null or points to its type.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_exposed(
+    tid: i32,
+    number: u32,
+    bytes: *mut u64,
+    rights: *mut i32,
+) -> i32 {
+    status(inside(|| {
+        let (size, writable) = session::task()?.exposed(Tid::from_c_int(tid), number)?;
+        // SAFETY: the caller's promise.
+        unsafe { store(bytes, size) };
+        // SAFETY: the caller's promise.
+        unsafe { store(rights, if writable { MAY_WRITE } else { MAY_READ }) };
+        Ok(())
+    }))
+}
+
+/// Reads exposed memory.
+///
+/// # Safety
+/// `data` has `bytes` bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_get_memory(
+    tid: i32,
+    number: u32,
+    offset: u64,
+    data: *mut c_void,
+    bytes: u64,
+) -> i32 {
+    status(inside(|| {
+        let bytes = size(bytes)?;
+        if data.is_null() && bytes > 0 || isize::try_from(bytes).is_err() {
+            return Err(Code::BadParam);
+        }
+        let task = session::task()?;
+        if bytes == 0 {
+            return task.get(Tid::from_c_int(tid), number, offset, &mut []);
+        }
+        // SAFETY: the caller's promise. It may be uninitialised for C; `get` only writes to it.
+        let out = unsafe { slice::from_raw_parts_mut(data.cast::<u8>(), bytes) };
+        task.get(Tid::from_c_int(tid), number, offset, out)
+    }))
+}
+
+/// Writes exposed memory.
+///
+/// # Safety
+/// `data` has `bytes` bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_put_memory(
+    tid: i32,
+    number: u32,
+    offset: u64,
+    data: *const c_void,
+    bytes: u64,
+) -> i32 {
+    status(inside(|| {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { crate::pointer::array(data.cast::<u8>(), size(bytes)?) }?;
+        session::task()?.put(Tid::from_c_int(tid), number, offset, bytes)
+    }))
+}

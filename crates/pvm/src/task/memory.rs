@@ -1,0 +1,202 @@
+//! Exposed memory: what this task lets others read and write, and what it reads and writes of theirs.
+
+use super::{ANSWER, Task};
+use crate::memory::Memory;
+use crate::wait::Deadline;
+use pvm_shm::exposed::Exposed;
+use pvm_wire::request::{MEMORY_BYTES_MAX, Reply, Request};
+use pvm_wire::{Blob, Code, Tid};
+use std::collections::VecDeque;
+
+/// Pieces on their way to or from another host at the same time.
+const PIECES: usize = 4;
+
+impl Task {
+    /// Exposes fresh memory, all 0, under a number of this task's own. All tasks of the machine may
+    /// read it with [`Task::get`] and, if `writable`, write it with [`Task::put`], while this task
+    /// does something else. It goes with the task.
+    ///
+    /// # Errors
+    /// [`Code::BadParam`] for no bytes, [`Code::Already`] for a number in use, [`Code::NoMem`],
+    /// [`Code::NotImpl`] where the kernel (before Linux 5.1) cannot keep others from writing.
+    pub fn expose(&self, number: u32, bytes: u64, writable: bool) -> Result<Memory, Code> {
+        if bytes == 0 {
+            return Err(Code::BadParam);
+        }
+        let segment = {
+            let mut state = self.live()?.enter()?;
+            state.connection.ask_segment(&Request::Expose { number, bytes })?
+        };
+        match Exposed::own(segment, writable) {
+            Ok(exposed) => {
+                let memory = Memory { address: exposed.address(), bytes: exposed.bytes() };
+                self.memories.add_own(number, exposed)?;
+                Ok(memory)
+            }
+            Err(code) => {
+                let _ = self.request(&Request::Withdraw { number });
+                Err(code)
+            }
+        }
+    }
+
+    /// Exposes it no more; its address is of no more use here. Others are told
+    /// [`Code::NotFound`] from now on.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub fn withdraw(&self, number: u32) -> Result<(), Code> {
+        let own = self.memories.remove_own(number)?;
+        let withdrawn = self.done(&Request::Withdraw { number });
+        drop(own);
+        withdrawn
+    }
+
+    /// How many bytes a task exposes under this number, and whether others may write them.
+    ///
+    /// # Errors
+    /// As for [`Task::get`].
+    pub fn exposed(&self, owner: Tid, number: u32) -> Result<(u64, bool), Code> {
+        if owner.host() == self.tid().host() {
+            // The owner may always write; others are asked about.
+            let exposed = if owner == self.tid() {
+                self.map_exposed(owner, number)?
+            } else {
+                self.exposed_memory(owner, number)?
+            };
+            return Ok((exposed.bytes() as u64, exposed.is_writable()));
+        }
+        match self.request(&Request::DescribeMemory { owner, number })? {
+            Reply::Exposed { bytes, writable } => Ok((bytes, writable)),
+            _ => Err(Code::DSysErr),
+        }
+    }
+
+    /// Reads exposed memory of any task of the machine, without its taking part. On one host a copy
+    /// of its memory; four or eight bytes at a multiple of their number are read as a whole, and
+    /// whoever reads what a `put` wrote sees what was put before. Between hosts the host of the owner
+    /// answers, in pieces of [`MEMORY_BYTES_MAX`].
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] if nothing is exposed under this number, [`Code::NoTask`] if its owner is
+    /// gone, [`Code::HostFail`] if its host is, [`Code::BadParam`] for bytes that are not all inside.
+    /// What was read then is not defined.
+    pub fn get(&self, owner: Tid, number: u32, offset: u64, out: &mut [u8]) -> Result<(), Code> {
+        if owner.host() == self.tid().host() && owner.is_task() {
+            return self.exposed_memory(owner, number)?.get(offset, out);
+        }
+        check_owner(owner)?;
+        let pieces = out.chunks_mut(MEMORY_BYTES_MAX);
+        let ask = |piece: &&mut [u8], offset| {
+            let bytes = u32::try_from(piece.len()).unwrap_or(u32::MAX);
+            Request::GetMemory { owner, number, offset, bytes }
+        };
+        self.in_pieces(offset, pieces, ask, |piece: &mut [u8], reply| match reply {
+            Reply::Memory { bytes } if bytes.0.len() == piece.len() => {
+                piece.copy_from_slice(&bytes.0);
+                Ok(())
+            }
+            _ => Err(Code::DSysErr),
+        })
+    }
+
+    /// Writes exposed memory of any task of the machine, without its taking part. Done when it
+    /// returns: whoever reads there afterwards reads this.
+    ///
+    /// # Errors
+    /// As for [`Task::get`]; [`Code::Denied`] if others may only read. Some of it may be written then.
+    pub fn put(&self, owner: Tid, number: u32, offset: u64, bytes: &[u8]) -> Result<(), Code> {
+        if owner.host() == self.tid().host() && owner.is_task() {
+            return self.exposed_memory(owner, number)?.put(offset, bytes);
+        }
+        check_owner(owner)?;
+        let ask = |piece: &&[u8], offset| {
+            let bytes = Blob(piece.to_vec());
+            Request::PutMemory { owner, number, offset, bytes }
+        };
+        self.in_pieces(offset, bytes.chunks(MEMORY_BYTES_MAX), ask, |_, reply| match reply {
+            Reply::Done => Ok(()),
+            _ => Err(Code::DSysErr),
+        })
+    }
+
+    /// Asks for one piece after the other, some of them ahead, and takes all answers in their order.
+    fn in_pieces<P: AsRef<[u8]>>(
+        &self,
+        mut offset: u64,
+        pieces: impl Iterator<Item = P>,
+        ask: impl Fn(&P, u64) -> Request,
+        mut take: impl FnMut(P, Reply) -> Result<(), Code>,
+    ) -> Result<(), Code> {
+        let mut pieces = pieces.peekable();
+        let mut asked: VecDeque<(u32, P)> = VecDeque::new();
+        let mut done = Ok(());
+        loop {
+            while done.is_ok()
+                && asked.len() < PIECES
+                && let Some(piece) = pieces.next()
+            {
+                let length = piece.as_ref().len() as u64;
+                match self.ask(&ask(&piece, offset)) {
+                    Ok(id) => asked.push_back((id, piece)),
+                    Err(code) => done = Err(code),
+                }
+                offset = offset.saturating_add(length);
+            }
+            let Some((id, piece)) = asked.pop_front() else { return done };
+            // All answers are taken: one that nobody takes would be kept for ever.
+            let took = self.await_answer(id).and_then(|reply| take(piece, reply));
+            done = done.and(took);
+        }
+    }
+
+    fn await_answer(&self, id: u32) -> Result<Reply, Code> {
+        let deadline = Deadline::after(ANSWER);
+        loop {
+            let token = self.token();
+            if let Some(reply) = self.answer(id)? {
+                return Ok(reply);
+            }
+            if !self.wait(token, deadline)? {
+                return Err(Code::SysErr);
+            }
+        }
+    }
+
+    /// The memory of a task of this host.
+    #[inline]
+    fn exposed_memory(&self, owner: Tid, number: u32) -> Result<Exposed, Code> {
+        self.live()?;
+        if owner == self.tid() {
+            return self.memories.own(number)?.ok_or(Code::NotFound);
+        }
+        match self.memories.find((owner, number))? {
+            Some(exposed) => Ok(exposed),
+            None => self.map_other(owner, number),
+        }
+    }
+
+    #[cold]
+    fn map_other(&self, owner: Tid, number: u32) -> Result<Exposed, Code> {
+        let exposed = match self.map_exposed(owner, number) {
+            // Whether its owner lives is for the machine to say.
+            Err(Code::NotFound) => {
+                self.request(&Request::TaskStatus { tid: owner })?;
+                return Err(Code::NotFound);
+            }
+            exposed => exposed?,
+        };
+        self.memories.keep((owner, number), exposed.clone())?;
+        Ok(exposed)
+    }
+
+    fn map_exposed(&self, owner: Tid, number: u32) -> Result<Exposed, Code> {
+        let mut state = self.live()?.enter()?;
+        let (segment, fd) = state.connection.ask_segment(&Request::MapExposed { owner, number })?;
+        Exposed::map(&fd, segment.size)
+    }
+}
+
+fn check_owner(owner: Tid) -> Result<(), Code> {
+    if owner.is_task() { Ok(()) } else { Err(Code::BadParam) }
+}
