@@ -40,7 +40,7 @@ inside() (
 
 encodings="raw default inplace"
 sizes="8 1000000"
-crowds="100 1000"
+crowds="64 1000"
 
 messages() {
   local round system encoding bytes line

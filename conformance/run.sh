@@ -4,6 +4,7 @@
 #   run.sh oracle [NAME...]        records expected/NAME.txt on Debian's PVM
 #   run.sh live [NAME...]          runs them on Debian's PVM and compares with the recorded
 #   run.sh ours PREFIX [NAME...]   runs them on the installation in PREFIX and compares
+#   run.sh all PREFIX              live, ours PREFIX and debian.sh PREFIX at the same time
 #
 # With MACHINE_HOSTS set (spread.sh does that) the machine has several hosts: programs whose answers differ there are
 # compared with expected/spread/NAME.txt, and the ones in spread/ run, too.
@@ -17,16 +18,23 @@ cd "$(dirname "${BASH_SOURCE[0]}")" || exit 2
 here=$PWD
 . ./machine.sh
 
-LIMIT=${LIMIT:-30} # seconds for one program
+LIMIT=${LIMIT:-90} # seconds for one program
 DEBIAN_LIB=${DEBIAN_LIB:-/usr/lib/$(gcc -print-multiarch)}
 
 usage() {
-	sed -n '4,6s/^#   //p' run.sh >&2
+	sed -n '4,7s/^#   //p' run.sh >&2
 	exit 2
 }
 
 mode=${1:-}
 [ $# -gt 0 ] && shift
+if [ "$mode" = all ]; then
+	. ./together.sh
+	prefix=$(cd "$called_from" && cd "${1:-}" && pwd) || exit 2
+	printf -v where '%q' "$prefix"
+	together original "bash run.sh live" ours "bash run.sh ours $where" debian "bash debian.sh $where"
+	exit
+fi
 prefix=
 case $mode in
 oracle | live)
@@ -114,20 +122,46 @@ compile() {
 	fi
 }
 
-# feed FILE: a console script line by line, with time for answers. "SLEEP n" waits longer, @WORK@ is
-# the private folder, @LAST@ the task id that the console printed last.
+# answers_before FILE EXPECTED: for each line of a console script how many lines the console has written before it,
+# as far as the expected answers tell
+answers_before() {
+	awk 'NR == FNR { sub(/^(pvm> )+/, ""); want[++count] = $0; next }
+		/^SLEEP/ { next }
+		{
+			known = index($0, "@LAST@") - 1
+			for (i = at + 1; i <= count; i++)
+				if (known < 0 ? want[i] == $0 : substr(want[i], 1, known) == substr($0, 1, known))
+					break
+			print i <= count ? (at = i) - 1 : 0
+		}' "$2" "$1"
+}
+
+# await_answers COUNT: until the console has written so many lines; on a busy computer that takes its time
+await_answers() {
+	local i
+	for ((i = 0; i < 500; i++)); do
+		[ "$(wc -l <"$WORK/raw")" -lt "$1" ] || return
+		sleep 0.02
+	done
+}
+
+# feed FILE EXPECTED: a console script line by line, each behind the answers that are expected before it. "SLEEP n" waits
+# longer, @WORK@ is the private folder, @LAST@ the task id that the console printed last.
 feed() {
-	local line
+	local line before
+	exec 3< <(answers_before "$1" "$2")
 	while IFS= read -r line; do
 		case $line in
 		SLEEP*) sleep "${line#SLEEP }" ;;
 		*)
+			read -r before <&3 && await_answers "$before"
 			line=${line//@WORK@/$WORK}
 			[[ $line != *@LAST@* ]] || line=${line//@LAST@/$(grep -E '^t[0-9a-f]+$' "$WORK/raw" | tail -1)}
 			printf '%s\n' "$line" && sleep 0.05
 			;;
 		esac
 	done <"$1"
+	exec 3<&-
 	sleep 0.2
 }
 
@@ -159,7 +193,8 @@ run_once() {
 	machine_start || return 1
 	if is_console "$1"; then
 		rm -rf "$WORK/scratch" && mkdir "$WORK/scratch"
-		feed "$(source_of "$1")" | machine_run "$LIMIT" stdbuf -oL "$CONSOLE" >"$WORK/raw" 2>&1
+		: >"$WORK/raw"
+		feed "$(source_of "$1")" "$WORK/want" | machine_run "$LIMIT" stdbuf -oL "$CONSOLE" >"$WORK/raw" 2>&1
 		status=${PIPESTATUS[1]}
 		normalise_console <"$WORK/raw" >"$WORK/out"
 	else
@@ -208,12 +243,12 @@ check() {
 	local name=$1 way=$2 program=$3 tries=$4 try
 	for ((try = 1; try <= tries; try++)); do
 		: >"$WORK/out"
-		run_once "$name" "$program"
 		if [ "$mode" = ours ]; then
 			differences "$name" <"$(expected_of "$name")" >"$WORK/want"
 		else
 			cp "$(expected_of "$name")" "$WORK/want"
 		fi
+		run_once "$name" "$program"
 		any_order "$name"
 		if cmp -s "$WORK/want" "$WORK/out"; then
 			verdict "$name" "$way" ok
@@ -241,6 +276,7 @@ for name in "${names[@]}"; do
 	fi
 	case $mode in
 	oracle)
+		: >"$WORK/want" # nothing is expected
 		run_once "$name" "$WORK/$name"
 		record "$name"
 		if grep -q -e '^gave up' -e '^exit status' "$WORK/out"; then
@@ -252,8 +288,7 @@ for name in "${names[@]}"; do
 	# The original's groups lose races on a busy computer: that is its own business.
 	live) check "$name" "" "$WORK/$name" 4 ;;
 	ours)
-		# The console's lines are fed by the clock, and a busy computer can move an answer behind the next
-		# line: such a script has a second try. Programs have none.
+		# What a console tells unasked can come in two orders: such a script has a second try. Programs have none.
 		tries=1
 		! is_console "$name" || tries=2
 		check "$name" "" "$WORK/$name" $tries

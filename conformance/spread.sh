@@ -16,25 +16,12 @@ tool=$here/../xtask/hosts.sh
 [ $# -gt 0 ] || { sed -n '4,8s/^#   //p' "$0" >&2; exit 2; }
 
 if [ "$1" = all ]; then
-	logs=$(mktemp -d) || exit 2
-	trap 'rm -rf "$logs"' EXIT
-	status=0
-	failed=
-	bash "$0" live >"$logs/original" 2>&1 &
-	original=$!
-	bash "$0" ours "$2" >"$logs/ours" 2>&1 &
-	ours=$!
-	bash "$0" debian "$2" >"$logs/debian" 2>&1 &
-	debian=$!
-	for part in original ours debian; do
-		wait "${!part}" || { status=1 && failed+=" $part"; }
-		sed "s/^/$part: /" "$logs/$part"
-	done
-	for part in $failed; do
-		printf '\nwhat failed, %s:\n' "$part"
-		grep -v ': ok$' "$logs/$part" | tail -40
-	done
-	exit $status
+	. "$here/together.sh"
+	prefix=$(cd "$2" && pwd) || exit 2
+	printf -v self 'bash %q' "$here/spread.sh"
+	printf -v where '%q' "$prefix"
+	together original "$self live" ours "$self ours $where" debian "$self debian $where"
+	exit
 fi
 
 if [ -z "${SPREAD_INSIDE:-}" ]; then
@@ -61,7 +48,7 @@ left() {
 
 program=run.sh
 [ "$1" != debian ] || { program=debian.sh; shift; }
-bash "$tool" on h1 env MACHINE_HOSTS="h2 h3" LIMIT="${LIMIT:-30}" bash "$here/$program" "$@"
+bash "$tool" on h1 env MACHINE_HOSTS="h2 h3" LIMIT="${LIMIT:-90}" bash "$here/$program" "$@"
 status=$?
 case $* in
 live* | oracle* | original*) ;;

@@ -58,6 +58,7 @@
 #define NEOPVM_HOST_FAILED (-22)
 #define NEOPVM_NO_PARENT (-23)
 #define NEOPVM_NOT_POSSIBLE (-24)
+#define NEOPVM_NO_ROOM (-27)      /* too much waits unread, or a limit is reached */
 #define NEOPVM_ALREADY (-30)      /* a handler has interrupted the library */
 #define NEOPVM_NO_TASK (-31)
 #define NEOPVM_NOT_FOUND (-32)
@@ -157,6 +158,22 @@ int32_t neopvm_multicast(neopvm_buffer buffer, const int32_t *tids, uint64_t cou
 
 /* To all members of a group but this task, in the current context. `group` ends with 0. */
 int32_t neopvm_broadcast(neopvm_buffer buffer, const char *group, int32_t tag);
+
+/*
+ * What sends of this task do when what they and others have sent waits unread beyond the limits of the
+ * host (128 MiB of one sender, 256 MiB of all, a million messages to one receiver):
+ *   NEOPVM_SPILL  messages go to an unlinked file; when that finds no room either, the send waits
+ *   NEOPVM_BLOCK  the send waits; it takes in what arrives meanwhile
+ *   NEOPVM_FAIL   the send fails with NEOPVM_NO_ROOM, and nothing is sent
+ * A send that waits for receivers which wait in sends themselves, all for each other, fails with
+ * NEOPVM_NO_ROOM for one of them; so does one that had to go to a full disk. `old` is what was set before;
+ * a negative policy changes nothing. The variable PVM_SPILL (spill, block, error) is the start.
+ */
+#define NEOPVM_SPILL 0
+#define NEOPVM_BLOCK 1
+#define NEOPVM_FAIL 2
+
+int32_t neopvm_when_full(int32_t policy, int32_t *old);
 
 /* ---- Receiving ---- */
 

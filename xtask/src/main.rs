@@ -9,10 +9,12 @@
 mod bench;
 mod check;
 mod foreign;
+mod fuzzing;
 mod hosts;
 mod install;
 mod outside;
 mod second_user;
+mod soak;
 mod source;
 mod tidy;
 mod tools;
@@ -30,7 +32,7 @@ usage: cargo xtask CHORE
   mixed                 builds for other kinds of computers, and one machine of them all
   loom                  the interleavings of pvm-shm
   miri [CRATE]          pvm-shm (or CRATE) under Miri
-  fuzz TARGET SECONDS   one fuzz target
+  fuzz TARGET SECONDS   one fuzz target, or `all`
   sim SEED              replay one simulation
   bench-messages PREFIX OUT  the same loops on NeoPVM and its peers, in turns
   soak MINUTES          simulations from new seeds, end-to-end tests and fuzzing, round after round
@@ -54,8 +56,9 @@ fn main() -> ExitCode {
         ["loom"] => outside::status(&mut tools::loom(&root)),
         ["miri"] => outside::status(&mut tools::miri(&root, "pvm-shm")),
         ["miri", package] => outside::status(&mut tools::miri(&root, package)),
+        ["fuzz", "all", seconds] => fuzzing::all(&root, seconds).map(drop),
         ["fuzz", target, seconds] => outside::status(&mut tools::fuzz(&root, target, seconds)),
-        ["soak", minutes] => tools::soak(&root, minutes),
+        ["soak", minutes] => soak::run(&root, minutes),
         ["sim", seed] => outside::status(&mut tools::simulation(&root, seed)),
         _ => {
             eprint!("{USAGE}");

@@ -4,7 +4,6 @@ use crate::install::target_folder;
 use crate::outside;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// The interleavings of pvm-shm: the tests that have loom in their path. Its own target folder, because `--cfg loom` would rebuild everything in the common one.
 pub(crate) fn loom(root: &Path) -> Command {
@@ -49,26 +48,4 @@ fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.args(arguments).current_dir(root);
     command
-}
-
-/// Rounds of everything that chance decides, until the time is up or something fails.
-pub(crate) fn soak(root: &Path, minutes: &str) -> Result<(), String> {
-    let minutes: u64 =
-        minutes.parse().map_err(|_| format!("{minutes}: not a number of minutes"))?;
-    let start = Instant::now();
-    let mut round = 0;
-    while start.elapsed() < Duration::from_secs(60 * minutes) {
-        round += 1;
-        // The clock is as good a source of new seeds as any, and what failed is printed to be replayed.
-        let seed = UNIX_EPOCH.elapsed().map_or(round, |t| u64::from(t.subsec_nanos()));
-        println!("round {round}: seed {seed}, {} minutes gone", start.elapsed().as_secs() / 60);
-        let replay = |why| format!("{why}; replay with: cargo xtask sim {seed}");
-        outside::status(&mut simulation(root, &seed.to_string())).map_err(replay)?;
-        outside::run(root, "cargo", &["test", "--package=pvm-e2e"])?;
-        for target in fuzz_targets(root)? {
-            outside::status(&mut fuzz(root, &target, "60"))?;
-        }
-    }
-    println!("{round} rounds passed");
-    Ok(())
 }

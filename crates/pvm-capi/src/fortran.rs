@@ -449,7 +449,7 @@ pub(crate) unsafe extern "C" fn pvmfhostsync_(
 /// As `pvm_reduce`; the text has `length` characters.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvmfreduce_(
-    operation: Option<group::Operation>,
+    operation: Option<crate::reduction::Function>,
     data: *mut c_void,
     count: In,
     kind: In,

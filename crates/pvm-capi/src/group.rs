@@ -1,31 +1,21 @@
-//! Groups: membership, barrier, broadcast, and the collective calls.
-//!
-//! The machine owns the groups. Reduce, gather and scatter are messages between the members and
-//! the root, in a context of their own, so that no wildcard receive of a program takes them.
+//! Groups: membership, barrier, broadcast, and the collective calls. The work is done by crate pvm; here are
+//! the arguments of C and the waits, during which handlers of the program may run.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};
+use std::slice;
+use std::sync::Arc;
 
-use pvm::{Buffer, Gate};
+use pvm::group::collective::{Arguments, Collective, Combination, Read};
+use pvm::{Members, Task, WaitToken};
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Blob, Code, Encoding, Kind, Tid};
+use pvm_wire::{Code, Kind, Tid};
 
 use crate::buffer;
-use crate::guard::{self, Limit, Look, call, failed, inside, wait_for};
-use crate::handler;
-use crate::pack::{self, Items};
-use crate::selection::pattern;
+use crate::guard::{Errand, Limit, call, failed, inside, same_task};
 use crate::session::unexpected;
 use crate::slot::Slot;
 use crate::trace::{ints_at, text_at, traced};
-use crate::{message, pointer, session};
-
-/// Where collective messages travel; PVM's `SYSCTX_SG`.
-const CONTEXT: c_int = 0x7_fffd;
-
-/// A user's operation of `pvm_reduce`.
-pub(crate) type Operation =
-    unsafe extern "C" fn(*const c_int, *mut c_void, *const c_void, *const c_int, *mut c_int);
+use crate::{handler, message, pointer, reduction, session};
 
 /// # Safety
 /// `name` is null or ends with 0.
@@ -35,58 +25,27 @@ pub(crate) unsafe fn group_name<'a>(name: *const c_char) -> Result<&'a [u8], Cod
     if name.is_empty() { Err(Code::NullGroup) } else { Ok(name) }
 }
 
-fn blob(name: &[u8]) -> Blob {
-    name.to_vec().into()
-}
-
-/// Members of the groups that this task has frozen. As in PVM they are asked no more, whoever leaves.
-static FROZEN: Gate<BTreeMap<Vec<u8>, Vec<Tid>>> = Gate::new(BTreeMap::new());
-
-/// Ids by instance; `NONE` where nobody is.
-pub(crate) fn members(name: &[u8]) -> Result<Vec<Tid>, Code> {
-    session::task()?;
-    if let Some(tids) = FROZEN.enter()?.get(name) {
-        return Ok(tids.clone());
-    }
-    current_members(name)
-}
-
-fn current_members(name: &[u8]) -> Result<Vec<Tid>, Code> {
-    match session::task()?.request(&Request::GroupMembers { group: blob(name) })? {
-        Reply::Members { tids, .. } => Ok(tids),
-        _ => Err(unexpected()),
-    }
-}
-
-fn number(request: &Request) -> Result<c_int, Code> {
-    match session::task()?.request(request)? {
-        Reply::Number { value } => Ok(value),
-        Reply::Done => Ok(0),
-        _ => Err(unexpected()),
-    }
-}
-
-/// Joins a group and returns the instance number.
-pub(crate) fn join(name: &[u8]) -> Result<c_int, Code> {
-    session::task()?;
-    if FROZEN.enter()?.contains_key(name) {
-        return Err(Code::NotInGroup);
-    }
-    number(&Request::JoinGroup { group: blob(name) })
-}
-
-/// Leaves a group.
-pub(crate) fn leave(name: &[u8]) -> Result<(), Code> {
-    FROZEN.enter()?.remove(name);
-    number(&Request::LeaveGroup { group: blob(name) }).map(drop)
+fn members(name: &[u8]) -> Result<Arc<Members>, Code> {
+    session::task()?.members(name)
 }
 
 /// Waits until `count` members have called. Called outside of the library.
 pub(crate) fn barrier<'a>(
-    name: impl FnOnce() -> Result<&'a [u8], Code>,
+    name: impl Fn() -> Result<&'a [u8], Code>,
     count: c_int,
 ) -> Result<(), Code> {
-    guard::ask(|_| Ok(Request::Barrier { group: blob(name()?), count })).map(drop)
+    let (task, mut waiting) = inside(|| {
+        let task = session::task()?;
+        Ok((task, task.enter_barrier(name()?, count)?))
+    })?;
+    while !waiting.is_met() {
+        let token = waiting.token(task);
+        waiting = inside(|| task.look_at_barrier(waiting, name()?, count))?;
+        if !waiting.is_met() {
+            task.wait(token, Limit::Never)?;
+        }
+    }
+    Ok(())
 }
 
 /// Joins a group and returns the instance number.
@@ -97,7 +56,7 @@ pub(crate) fn barrier<'a>(
 pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
     traced!(unsafe JOINGROUP, pvm_joingroup(name), [GN: text_at(name)], |r| [CC: r]);
     // SAFETY: the program's promise.
-    call("pvm_joingroup", || join(unsafe { group_name(name) }?))
+    call("pvm_joingroup", || session::task()?.join_group(unsafe { group_name(name) }?))
 }
 
 /// Leaves a group.
@@ -107,8 +66,11 @@ pub(crate) unsafe extern "C" fn pvm_joingroup(name: *const c_char) -> c_int {
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_lvgroup(name: *const c_char) -> c_int {
     traced!(unsafe LVGROUP, pvm_lvgroup(name), [GN: text_at(name)], |r| [CC: r]);
-    // SAFETY: the program's promise.
-    call("pvm_lvgroup", || leave(unsafe { group_name(name) }?).map(|()| 0))
+    call("pvm_lvgroup", || {
+        // SAFETY: the program's promise.
+        let name = unsafe { group_name(name) }?;
+        session::task()?.leave_group(name).map(|()| 0)
+    })
 }
 
 /// The task with an instance number.
@@ -120,14 +82,9 @@ pub(crate) unsafe extern "C" fn pvm_gettid(name: *const c_char, instance: c_int)
     traced!(unsafe GETTID, pvm_gettid(name, instance), [GN: text_at(name), GI: instance], |r| [GT: r]);
     call("pvm_gettid", || {
         // SAFETY: the program's promise.
-        let tids = members(unsafe { group_name(name) }?)?;
-        member(&tids, instance).map(Tid::as_c_int)
+        let members = members(unsafe { group_name(name) }?)?;
+        members.tid(instance).map(Tid::as_c_int)
     })
-}
-
-fn member(tids: &[Tid], instance: c_int) -> Result<Tid, Code> {
-    let found = usize::try_from(instance).ok().and_then(|i| tids.get(i));
-    found.copied().filter(|&tid| tid != Tid::NONE).ok_or(Code::NoInst)
 }
 
 /// The instance number of a task.
@@ -139,14 +96,9 @@ pub(crate) unsafe extern "C" fn pvm_getinst(name: *const c_char, tid: c_int) -> 
     traced!(unsafe GETINST, pvm_getinst(name, tid), [GN: text_at(name), GT: tid], |r| [GI: r]);
     call("pvm_getinst", || {
         // SAFETY: the program's promise.
-        let tids = members(unsafe { group_name(name) }?)?;
-        instance(&tids, Tid::from_c_int(tid))
+        let members = members(unsafe { group_name(name) }?)?;
+        members.instance(Tid::from_c_int(tid))
     })
-}
-
-fn instance(tids: &[Tid], tid: Tid) -> Result<c_int, Code> {
-    let found = tids.iter().position(|&other| other == tid && tid != Tid::NONE);
-    found.and_then(|i| c_int::try_from(i).ok()).ok_or(Code::NotInGroup)
 }
 
 /// How many members there are.
@@ -158,9 +110,8 @@ pub(crate) unsafe extern "C" fn pvm_gsize(name: *const c_char) -> c_int {
     traced!(unsafe GSIZE, pvm_gsize(name), [GN: text_at(name)], |r| [GS: r]);
     call("pvm_gsize", || {
         // SAFETY: the program's promise.
-        let tids = members(unsafe { group_name(name) }?)?;
-        let size = tids.iter().filter(|&&tid| tid != Tid::NONE).count();
-        c_int::try_from(size).map_err(|_| Code::Overflow)
+        let members = members(unsafe { group_name(name) }?)?;
+        c_int::try_from(members.size()).map_err(|_| Code::Overflow)
     })
 }
 
@@ -184,11 +135,7 @@ pub(crate) unsafe extern "C" fn pvm_freezegroup(name: *const c_char, size: c_int
     call("pvm_freezegroup", || {
         // SAFETY: the program's promise.
         let name = unsafe { group_name(name) }?;
-        number(&Request::FreezeGroup { group: blob(name), size })?;
-        let tids = current_members(name)?;
-        let count = c_int::try_from(tids.len()).map_err(|_| Code::Overflow)?;
-        FROZEN.enter()?.insert(name.to_vec(), tids);
-        Ok(count)
+        session::task()?.freeze_group(name, size)
     })
 }
 
@@ -199,11 +146,8 @@ pub(crate) fn broadcast(
     tag: c_int,
 ) -> Result<(), Code> {
     let own = session::task()?.tid();
-    let tids: Vec<c_int> = members(name)?
-        .into_iter()
-        .filter(|&tid| tid != Tid::NONE && tid != own)
-        .map(Tid::as_c_int)
-        .collect();
+    let members = members(name)?;
+    let tids: Vec<c_int> = members.present().filter(|&tid| tid != own).map(Tid::as_c_int).collect();
     if tids.is_empty() {
         return Err(Code::NoInst);
     }
@@ -224,20 +168,9 @@ pub(crate) unsafe extern "C" fn pvm_bcast(name: *const c_char, tag: c_int) -> c_
     })
 }
 
-/// One collective call of one member.
-struct Collective {
-    /// The members in the order of their instances, holes left out.
-    tids: Vec<Tid>,
-    own: Tid,
-    root: Tid,
-    kind: Kind,
-    count: usize,
-    tag: c_int,
-}
-
-/// Arguments that the three calls share.
+/// Arguments that the three calls share, as C gives them.
 #[derive(Clone, Copy)]
-struct Arguments {
+struct Given {
     count: c_int,
     kind: c_int,
     tag: c_int,
@@ -245,109 +178,114 @@ struct Arguments {
     root: c_int,
 }
 
-impl Collective {
-    /// Checks the arguments of a collective call and asks who the members are.
-    ///
-    /// # Safety
-    /// The name is null or ends with 0.
-    unsafe fn new(arguments: Arguments) -> Result<Self, Code> {
-        // SAFETY: the caller's promise.
-        let name = unsafe { group_name(arguments.name) }?;
-        let count = usize::try_from(arguments.count).unwrap_or(0);
-        if count == 0 {
-            return Err(Code::BadParam);
-        }
-        // PVM takes strings for bytes here.
-        let kind = if arguments.kind == 0 { 1 } else { arguments.kind };
-        let kind = Kind::from_number(kind).ok_or(Code::BadParam)?;
-        if matches!(kind, Kind::Ushort | Kind::Uint | Kind::Ulong) {
-            return Err(Code::BadParam);
-        }
-        let tids = members(name)?;
-        let own = session::task()?.tid();
-        instance(&tids, own)?;
-        let root = member(&tids, arguments.root)?;
-        let tids = tids.into_iter().filter(|&tid| tid != Tid::NONE).collect();
-        Ok(Self { tids, own, root, kind, count, tag: arguments.tag })
+/// Checks the arguments of a collective call and finds the members.
+///
+/// # Safety
+/// The name is null or ends with 0.
+unsafe fn collective<'a>(given: Given) -> Result<(&'static Task, Collective<'a>), Code> {
+    // SAFETY: the caller's promise.
+    let group = unsafe { group_name(given.name) }?;
+    let count = usize::try_from(given.count).unwrap_or(0);
+    if count == 0 {
+        return Err(Code::BadParam);
     }
-
-    fn is_root(&self) -> bool {
-        self.own == self.root
-    }
-
-    fn bytes(&self) -> usize {
-        self.count.saturating_mul(self.kind.size())
-    }
-
-    /// Sends `count` items.
-    ///
-    /// # Safety
-    /// They can be read.
-    unsafe fn send(&self, to: Tid, items: *const c_void) -> Result<(), Code> {
-        let mut buffer = Buffer::new(Encoding::Default);
-        let items = Items::of_any_count(items.cast_mut(), self.count, 1)?;
-        // SAFETY: the caller's promise.
-        unsafe { pack::pack(&mut buffer, self.kind, items) }?;
-        session::task()?.send(&mut buffer, to, self.tag, CONTEXT)
-    }
-
-    /// Waits for the items of a member.
-    ///
-    /// # Safety
-    /// They can be written.
-    unsafe fn receive(&self, from: Tid, items: *mut c_void) -> Result<(), Code> {
-        let items = Items::of_any_count(items, self.count, 1)?;
-        let wanted = pattern(CONTEXT, from.as_c_int(), self.tag);
-        wait_for(Limit::Never, |task| {
-            if let Some(due) = handler::arrivals(task)? {
-                return Ok(Look::Handler(due));
-            }
-            let Some(mut message) = task.receive(&wanted)? else { return Ok(Look::Nothing) };
-            // SAFETY: the caller's promise.
-            unsafe { pack::unpack(&mut message, self.kind, items) }.map(Look::Done)
-        })
-        .map(drop)
-    }
-
-    /// The items of the member at `index` in an array of all.
-    fn part(&self, array: *mut c_void, index: usize) -> *mut c_void {
-        array.wrapping_byte_add(index.wrapping_mul(self.bytes()))
-    }
+    // PVM takes strings for bytes here.
+    let kind = if given.kind == 0 { 1 } else { given.kind };
+    let kind = Kind::from_number(kind).ok_or(Code::BadParam)?;
+    let arguments = Arguments { group, root: given.root, tag: given.tag, kind, count };
+    let task = session::task()?;
+    Ok((task, Collective::new(task, arguments)?))
 }
 
-/// Memory for the items of one member while the root waits for it. It outlives the wait only on
-/// the way of `longjmp`, and then is lost.
-struct Received(Vec<u8>);
+/// What a look for a member's message found.
+enum Step {
+    Done,
+    Handler(Errand),
+    /// From now on it is watched whether the member lives.
+    Watch,
+    Wait(&'static Task, WaitToken),
+}
+
+/// Waits for the message of a member, and runs handlers meanwhile.
+fn take(call: &Collective<'_>, from: Tid, read: Read<'_>) -> Result<(), Code> {
+    let mut vigil = call.vigil(from);
+    let mut waiting: Option<&'static Task> = None;
+    let result = loop {
+        let step = inside(|| {
+            let task = same_task(waiting)?;
+            let in_vain = waiting.is_some() && vigil.is_in_vain(task)?;
+            let token = vigil.token(task);
+            if let Some(due) = handler::arrivals(task)? {
+                return Ok(Step::Handler(due));
+            }
+            match call.receive(task, from)? {
+                Some(mut message) => read(&mut message).map(|()| Step::Done),
+                None if in_vain => Err(Code::NoTask),
+                None if waiting.is_none() => {
+                    waiting = Some(task);
+                    Ok(Step::Watch)
+                }
+                None => Ok(Step::Wait(task, token)),
+            }
+        });
+        match step {
+            Ok(Step::Done) => break Ok(()),
+            Ok(Step::Handler(due)) => due.run(),
+            Ok(Step::Watch) => {}
+            Ok(Step::Wait(task, token)) => {
+                if let Err(code) = task.wait(token, Limit::Never) {
+                    break Err(code);
+                }
+            }
+            Err(code) => break Err(code),
+        }
+    };
+    if let Some(task) = waiting {
+        vigil.end(task);
+    }
+    result
+}
+
+/// A C array as bytes.
+///
+/// # Safety
+/// It has `bytes` bytes, which nobody else touches during the call.
+unsafe fn array<'a>(first: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Code> {
+    if first.is_null() || isize::try_from(bytes).is_err() {
+        return Err(Code::BadParam);
+    }
+    // SAFETY: the caller's promise, and not null.
+    Ok(unsafe { slice::from_raw_parts_mut(first.cast(), bytes) })
+}
 
 /// # Safety
 /// As [`pvm_reduce`].
 unsafe fn reduce(
-    operation: Operation,
+    operation: reduction::Function,
     data: *mut c_void,
-    arguments: Arguments,
+    given: Given,
 ) -> Result<(), Code> {
     if data.is_null() {
         return Err(Code::BadParam);
     }
     // SAFETY: the caller's promise.
-    let call = inside(|| unsafe { Collective::new(arguments) })?;
+    let (task, call) = inside(|| unsafe { collective(given) })?;
+    // SAFETY: the caller's promise.
+    let items = unsafe { array(data, call.bytes()) }?;
     if !call.is_root() {
-        // SAFETY: the caller's promise.
-        return inside(|| unsafe { call.send(call.root, data) });
+        return inside(|| call.hand_in(task, items));
     }
-    let mut received = Received(vec![0; call.bytes()]);
-    let mut info = 0;
-    for &tid in call.tids.iter().filter(|&&tid| tid != call.own) {
-        let items = received.0.as_mut_ptr().cast::<c_void>();
-        // SAFETY: the memory has room for the items.
-        unsafe { call.receive(tid, items) }?;
+    let mut function = |x: &mut [u8], y: &mut [u8]| {
+        let (mut info, x, y) = (0, x.as_mut_ptr().cast(), y.as_mut_ptr().cast());
         // SAFETY: the program registered the operation for such arrays.
-        unsafe { operation(&arguments.kind, data, items, &arguments.count, &mut info) };
-        if let Some(code) = Code::from_number(info) {
-            return Err(code);
-        }
-    }
-    Ok(())
+        unsafe { operation(&given.kind, x, y, &given.count, &mut info) };
+        Code::from_number(info).map_or(Ok(()), Err)
+    };
+    let mut how = match reduction::known(operation) {
+        Some(operation) => Combination::Known(operation),
+        None => Combination::Function(&mut function),
+    };
+    call.combine(items, &mut how, &mut take)
 }
 
 fn finish(name: &str, result: Result<(), Code>) -> c_int {
@@ -360,7 +298,7 @@ fn finish(name: &str, result: Result<(), Code>) -> c_int {
 /// `data` has `count` elements of the type; the name is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_reduce(
-    operation: Option<Operation>,
+    operation: Option<reduction::Function>,
     data: *mut c_void,
     count: c_int,
     kind: c_int,
@@ -369,10 +307,10 @@ pub(crate) unsafe extern "C" fn pvm_reduce(
     root: c_int,
 ) -> c_int {
     traced!(unsafe REDUCE, pvm_reduce(operation, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
-    let arguments = Arguments { count, kind, tag, name, root };
+    let given = Given { count, kind, tag, name, root };
     let result = match operation {
         // SAFETY: the program's promise.
-        Some(operation) => unsafe { reduce(operation, data, arguments) },
+        Some(operation) => unsafe { reduce(operation, data, given) },
         None => Err(Code::BadParam),
     };
     finish("pvm_reduce", result)
@@ -380,34 +318,23 @@ pub(crate) unsafe extern "C" fn pvm_reduce(
 
 /// # Safety
 /// As [`pvm_gather`].
-unsafe fn gather(
-    result: *mut c_void,
-    data: *const c_void,
-    arguments: Arguments,
-) -> Result<(), Code> {
+unsafe fn gather(result: *mut c_void, data: *const c_void, given: Given) -> Result<(), Code> {
     if data.is_null() {
         return Err(Code::BadParam);
     }
     // SAFETY: the caller's promise.
-    let call = inside(|| unsafe { Collective::new(arguments) })?;
+    let (task, call) = inside(|| unsafe { collective(given) })?;
     if !call.is_root() {
         // SAFETY: the caller's promise.
-        return inside(|| unsafe { call.send(call.root, data) });
+        let items = unsafe { array(data.cast_mut(), call.bytes()) }?;
+        return inside(|| call.hand_in(task, items));
     }
-    if result.is_null() {
-        return Err(Code::BadParam);
-    }
-    for (i, &tid) in call.tids.iter().enumerate() {
-        let part = call.part(result, i);
-        if tid == call.own {
-            // SAFETY: the caller's promise; the arrays may be one.
-            unsafe { std::ptr::copy(data.cast::<u8>(), part.cast(), call.bytes()) };
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { call.receive(tid, part) }?;
-        }
-    }
-    Ok(())
+    // SAFETY: the caller's promise.
+    let result = unsafe { array(result, call.bytes().saturating_mul(call.size())) }?;
+    let own = result[call.own_place() * call.bytes()..].as_mut_ptr();
+    // SAFETY: both have so many bytes; the arrays may be one.
+    unsafe { std::ptr::copy(data.cast::<u8>(), own, call.bytes()) };
+    call.gather(result, None, &mut take)
 }
 
 /// Collects the data of all members in the root's result, in the order of their instances.
@@ -426,43 +353,31 @@ pub(crate) unsafe extern "C" fn pvm_gather(
     root: c_int,
 ) -> c_int {
     traced!(unsafe GATHER, pvm_gather(result, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
-    let arguments = Arguments { count, kind, tag, name, root };
+    let given = Given { count, kind, tag, name, root };
     // SAFETY: the program's promise.
-    finish("pvm_gather", unsafe { gather(result, data, arguments) })
+    finish("pvm_gather", unsafe { gather(result, data, given) })
 }
 
 /// # Safety
 /// As [`pvm_scatter`].
-unsafe fn scatter(
-    result: *mut c_void,
-    data: *const c_void,
-    arguments: Arguments,
-) -> Result<(), Code> {
+unsafe fn scatter(result: *mut c_void, data: *const c_void, given: Given) -> Result<(), Code> {
     if result.is_null() {
         return Err(Code::BadParam);
     }
     // SAFETY: the caller's promise.
-    let call = inside(|| unsafe { Collective::new(arguments) })?;
+    let (task, call) = inside(|| unsafe { collective(given) })?;
     if !call.is_root() {
         // SAFETY: the caller's promise.
-        return unsafe { call.receive(call.root, result) };
+        return call.receive_part(unsafe { array(result, call.bytes()) }?, &mut take);
     }
-    if data.is_null() {
-        return Err(Code::BadParam);
-    }
-    inside(|| {
-        for (i, &tid) in call.tids.iter().enumerate() {
-            let part = call.part(data.cast_mut(), i);
-            if tid == call.own {
-                // SAFETY: the caller's promise; the arrays may be one.
-                unsafe { std::ptr::copy(part.cast::<u8>(), result.cast(), call.bytes()) };
-            } else {
-                // SAFETY: the caller's promise.
-                unsafe { call.send(tid, part) }?;
-            }
-        }
-        Ok(())
-    })
+    let all = call.bytes().saturating_mul(call.size());
+    // SAFETY: the caller's promise.
+    let parts = unsafe { array(data.cast_mut(), all) }?;
+    let own = inside(|| call.deal(task, parts))?;
+    let part = parts[own * call.bytes()..].as_ptr();
+    // SAFETY: both have so many bytes; the arrays may be one.
+    unsafe { std::ptr::copy(part, result.cast(), call.bytes()) };
+    Ok(())
 }
 
 /// Gives each member its part of the root's data, in the order of their instances.
@@ -481,9 +396,9 @@ pub(crate) unsafe extern "C" fn pvm_scatter(
     root: c_int,
 ) -> c_int {
     traced!(unsafe SCATTER, pvm_scatter(result, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
-    let arguments = Arguments { count, kind, tag, name, root };
+    let given = Given { count, kind, tag, name, root };
     // SAFETY: the program's promise.
-    finish("pvm_scatter", unsafe { scatter(result, data, arguments) })
+    finish("pvm_scatter", unsafe { scatter(result, data, given) })
 }
 
 /// Prints the groups, as PVM's group server did on request.

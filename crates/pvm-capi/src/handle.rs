@@ -3,6 +3,7 @@
 //! A handle is a number of the buffer table, so both interfaces can be mixed. No call prints, keeps
 //! an error or has a current buffer; each answers a status.
 
+mod limits;
 mod machine;
 mod memory;
 mod probes;

@@ -1,102 +1,20 @@
-//! The operations of `pvm_reduce`: maximum, minimum, sum and product, element by element.
-//!
-//! Complex numbers are compared by their modulus. Bytes have no sum and no product, and unsigned
-//! types none of the four, as in PVM.
+//! The operations of `pvm_reduce` as C and Fortran call them; what they do stands in `pvm::reduction`.
 
-use std::ffi::{c_int, c_long, c_void};
-use std::ops::{Add, Mul};
+use std::ffi::{c_int, c_void};
+use std::slice;
 
+use pvm::reduction::{Operation, combine};
 use pvm_wire::{Code, Kind};
 
 use crate::guard::plain;
 use crate::pointer::{load, store};
 
-/// A complex number as C and Fortran lay it out.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Complex<T>(T, T);
-
-impl<T: Copy + Add<Output = T>> Add for Complex<T> {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0 + other.0, self.1 + other.1)
-    }
-}
-
-macro_rules! complex_product {
-    ($($t:ty),*) => {$(
-        impl Mul for Complex<$t> {
-            type Output = Self;
-            fn mul(self, other: Self) -> Self {
-                Self(self.0 * other.0 - self.1 * other.1, self.0 * other.1 + self.1 * other.0)
-            }
-        }
-        impl PartialOrd for Complex<$t> {
-            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-                let square = |c: &Self| c.0 * c.0 + c.1 * c.1;
-                square(self).partial_cmp(&square(other))
-            }
-        }
-    )*};
-}
-complex_product!(f32, f64);
-
-/// The operation.
-#[derive(Clone, Copy)]
-enum Operation {
-    Max,
-    Min,
-    Sum,
-    Product,
-}
-
-/// `x` becomes `x` or `y`.
-///
-/// # Safety
-/// Both have `count` elements.
-unsafe fn each<T: Copy>(x: *mut c_void, y: *const c_void, count: usize, f: impl Fn(T, T) -> T) {
-    let (x, y) = (x.cast::<T>(), y.cast::<T>());
-    for i in 0..count {
-        // SAFETY: the caller's promise; Fortran may not have aligned the arrays.
-        let a = unsafe { x.add(i).read_unaligned() };
-        // SAFETY: as above.
-        let b = unsafe { y.add(i).read_unaligned() };
-        // SAFETY: as above.
-        unsafe { x.add(i).write_unaligned(f(a, b)) };
-    }
-}
+/// How programs combine two arrays in `pvm_reduce`: type, first and result, second, count, code.
+pub(crate) type Function =
+    unsafe extern "C" fn(*const c_int, *mut c_void, *const c_void, *const c_int, *mut c_int);
 
 /// # Safety
-/// Both have `count` elements.
-unsafe fn choose<T: Copy + PartialOrd>(
-    operation: Operation,
-    x: *mut c_void,
-    y: *const c_void,
-    count: usize,
-) {
-    match operation {
-        // SAFETY: the caller's promise.
-        Operation::Max => unsafe { each::<T>(x, y, count, |a, b| if b > a { b } else { a }) },
-        // SAFETY: the caller's promise.
-        _ => unsafe { each::<T>(x, y, count, |a, b| if b < a { b } else { a }) },
-    }
-}
-
-macro_rules! numbers {
-    ($operation:expr, $t:ty, $add:expr, $multiply:expr, $x:expr, $y:expr, $count:expr) => {
-        match $operation {
-            // SAFETY: the caller's promise.
-            Operation::Sum => unsafe { each::<$t>($x, $y, $count, $add) },
-            // SAFETY: the caller's promise.
-            Operation::Product => unsafe { each::<$t>($x, $y, $count, $multiply) },
-            // SAFETY: the caller's promise.
-            _ => unsafe { choose::<$t>($operation, $x, $y, $count) },
-        }
-    };
-}
-
-/// # Safety
-/// Both have `count` elements of `kind`.
+/// Both have `count` elements of `kind`, and are not null if there are any.
 unsafe fn apply(
     operation: Operation,
     kind: c_int,
@@ -104,31 +22,26 @@ unsafe fn apply(
     y: *const c_void,
     count: usize,
 ) -> Result<(), Code> {
-    match (Kind::from_number(kind), operation) {
-        (Some(Kind::Byte), Operation::Max | Operation::Min) => {
-            // SAFETY: the caller's promise.
-            unsafe { choose::<i8>(operation, x, y, count) };
-        }
-        (Some(Kind::Short), _) => {
-            numbers!(operation, i16, i16::wrapping_add, i16::wrapping_mul, x, y, count);
-        }
-        (Some(Kind::Int), _) => {
-            numbers!(operation, i32, i32::wrapping_add, i32::wrapping_mul, x, y, count);
-        }
-        (Some(Kind::Long), _) => {
-            numbers!(operation, c_long, c_long::wrapping_add, c_long::wrapping_mul, x, y, count);
-        }
-        (Some(Kind::Float), _) => numbers!(operation, f32, Add::add, Mul::mul, x, y, count),
-        (Some(Kind::Double), _) => numbers!(operation, f64, Add::add, Mul::mul, x, y, count),
-        (Some(Kind::Cplx), _) => {
-            numbers!(operation, Complex<f32>, Add::add, Mul::mul, x, y, count);
-        }
-        (Some(Kind::Dcplx), _) => {
-            numbers!(operation, Complex<f64>, Add::add, Mul::mul, x, y, count);
-        }
-        _ => return Err(Code::BadParam),
+    let kind = Kind::from_number(kind).ok_or(Code::BadParam)?;
+    let bytes = count.checked_mul(kind.size()).ok_or(Code::BadParam)?;
+    if count == 0 {
+        return combine(operation, kind, &mut [], &[]);
     }
-    Ok(())
+    if std::ptr::addr_eq(x, y) {
+        // SAFETY: the caller's promise.
+        let same = unsafe { slice::from_raw_parts(y.cast::<u8>(), bytes) }.to_vec();
+        // SAFETY: the caller's promise; the other one is a copy.
+        return combine(
+            operation,
+            kind,
+            unsafe { slice::from_raw_parts_mut(x.cast(), bytes) },
+            &same,
+        );
+    }
+    // SAFETY: the caller's promise.
+    let x = unsafe { slice::from_raw_parts_mut(x.cast(), bytes) };
+    // SAFETY: the caller's promise.
+    combine(operation, kind, x, unsafe { slice::from_raw_parts(y.cast(), bytes) })
 }
 
 macro_rules! operations {
@@ -185,41 +98,51 @@ operations! {
     PvmProduct pvmproduct_ Product;
 }
 
+/// The operation of PVM's that a program passes, if it is one.
+pub(crate) fn known(operation: Function) -> Option<Operation> {
+    let all: [(Function, Operation); 8] = [
+        (PvmMax, Operation::Max),
+        (PvmMin, Operation::Min),
+        (PvmSum, Operation::Sum),
+        (PvmProduct, Operation::Product),
+        (pvmmax_, Operation::Max),
+        (pvmmin_, Operation::Min),
+        (pvmsum_, Operation::Sum),
+        (pvmproduct_, Operation::Product),
+    ];
+    // A program that was linked at a fixed address may have addresses of its own for them, and then calls
+    // them as it calls functions of its own.
+    all.into_iter().find(|(known, _)| std::ptr::fn_addr_eq(*known, operation)).map(|(_, own)| own)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn run<T: Copy>(operation: Operation, kind: c_int, x: &mut [T], y: &[T]) -> Result<(), Code> {
-        // SAFETY: both have as many elements.
-        unsafe { apply(operation, kind, x.as_mut_ptr().cast(), y.as_ptr().cast(), x.len()) }
+    #[test]
+    fn an_array_may_be_combined_with_itself() {
+        let mut x = [1i32, -4, 3];
+        let (kind, count, mut info) = (3, 3, 1);
+        // SAFETY: three elements.
+        unsafe { PvmSum(&kind, x.as_mut_ptr().cast(), x.as_ptr().cast(), &count, &mut info) };
+        assert_eq!((x, info), ([2, -8, 6], 0));
     }
 
     #[test]
-    fn bytes_are_signed_and_have_no_sum() {
-        let mut x = [1u8, 4];
-        assert_eq!(run(Operation::Max, 1, &mut x, &[200, 5]), Ok(()));
-        assert_eq!(x, [1, 5]);
-        assert_eq!(run(Operation::Sum, 1, &mut x, &[1, 1]), Err(Code::BadParam));
-    }
-
-    #[test]
-    fn unsigned_types_have_none() {
-        for kind in [9, 10, 11, 0, 99] {
-            assert_eq!(run(Operation::Max, kind, &mut [0u64], &[1]), Err(Code::BadParam));
+    fn what_is_no_type_or_has_no_sum_is_refused() {
+        for kind in [0, 1, 9, 10, 11, 99] {
+            let (mut x, count, mut info) = ([1u64], 1, 1);
+            // SAFETY: one element of any size.
+            unsafe {
+                PvmSum(&kind, x.as_mut_ptr().cast(), [1u64].as_ptr().cast(), &count, &mut info)
+            };
+            assert_eq!((x, info), ([1], Code::BadParam.number()));
         }
     }
 
     #[test]
-    fn complex_numbers_multiply_and_compare_by_modulus() {
-        let mut x = [1f32, 2.0];
-        // SAFETY: one complex number each.
-        let done = unsafe {
-            apply(Operation::Product, 5, x.as_mut_ptr().cast(), [3f32, 4.0].as_ptr().cast(), 1)
-        };
-        assert_eq!(done, Ok(()));
-        assert_eq!(x, [-5.0, 10.0]);
-        let mut x = [Complex(1f64, 1.0)];
-        assert_eq!(run(Operation::Max, 7, &mut x, &[Complex(0.0, 9.0)]), Ok(()));
-        assert_eq!(x, [Complex(0.0, 9.0)]);
+    fn operations_are_known_by_their_address() {
+        assert_eq!(known(PvmSum), Some(Operation::Sum));
+        assert_eq!(known(pvmmax_), Some(Operation::Max));
     }
 }

@@ -8,4 +8,6 @@ pub(crate) mod kill;
 pub(crate) mod names;
 pub(crate) mod ps;
 pub(crate) mod status;
+pub(crate) mod token;
 pub(crate) mod up;
+pub(crate) mod upgrade;

@@ -19,6 +19,7 @@ mod settings;
 mod spawn;
 mod tasks;
 mod terminal;
+mod traces;
 mod tracing;
 mod variables;
 mod words;

@@ -30,7 +30,7 @@ mod table;
 mod tasks;
 
 use clap::{CommandFactory as _, Parser as _};
-use commands::{add, conf, del, halt, kill, names, ps, status, up};
+use commands::{add, conf, del, halt, kill, names, ps, status, token, up, upgrade};
 use failure::Failure;
 use options::{Command, Options};
 use std::process::ExitCode;
@@ -71,6 +71,8 @@ fn command(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Names(options)) => names::names(&options),
         Some(Command::Groups(options)) => names::groups(options.json),
         Some(Command::Status(options)) => status::status(options.json),
+        Some(Command::Token(options)) => token::token(&options),
+        Some(Command::Upgrade(options)) => upgrade::upgrade(&options),
         Some(Command::Halt(options)) => halt::halt(options.json),
         Some(Command::Doctor(options)) => doctor::doctor(&options),
         Some(Command::Complete(options)) => complete::complete(&options).map_err(Failure::from),

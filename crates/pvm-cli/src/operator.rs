@@ -118,6 +118,13 @@ impl Operator {
 
     fn connect_within(path: &Path, patience: Duration) -> Result<Option<Self>, Failure> {
         let Ok(stream) = UnixStream::connect(path) else { return Ok(None) };
+        if !pvm::locate::is_own(&stream) {
+            let text = format!(
+                "{}: another user's process listens there, not a daemon of ours\n  set PVM_TMP to a folder of your own",
+                path.display()
+            );
+            return Err(Failure::new(Status::Daemon, text));
+        }
         let other = stream.try_clone()?;
         let frames = FrameBuffer::new(FRAME_BYTES_MAX);
         let answers = Answers { stream, frames };

@@ -8,7 +8,7 @@ pub(crate) mod notes;
 pub(crate) mod tasks;
 
 use clap::{Args, Parser, Subcommand};
-use hosts::{AddOptions, DelOptions, DoctorOptions, UpOptions};
+use hosts::{AddOptions, DelOptions, DoctorOptions, TokenOptions, UpOptions, UpgradeOptions};
 use std::path::PathBuf;
 use tasks::{KillOptions, NamesOptions, PsOptions, RunOptions};
 
@@ -59,6 +59,12 @@ pub(crate) enum Command {
     /// Tell about the daemon of this host
     #[command(after_help = notes::STATUS)]
     Status(ListOptions),
+    /// Print a token with which one host may join that ssh does not reach
+    #[command(after_help = notes::TOKEN)]
+    Token(TokenOptions),
+    /// Replace the daemons by the version that is installed now, while the tasks go on
+    #[command(after_help = notes::UPGRADE)]
+    Upgrade(UpgradeOptions),
     /// Stop the machine: all its tasks and daemons
     #[command(after_help = notes::HALT)]
     Halt(ListOptions),

@@ -167,6 +167,14 @@ impl Running {
     fn handle_reply(&mut self, reply: Reply) {
         match reply {
             Reply::Output { tid, bytes, stream } => self.show(tid, stream, &bytes.0),
+            Reply::Cut { tid } => {
+                self.streams.end_of(tid);
+                let bytes = self.streams.bytes_of(tid);
+                eprintln!(
+                    "pvm: the host of {tid} is gone: {bytes} bytes of its output have come, what it \
+                     wrote after them is lost"
+                );
+            }
             Reply::Joined { tids } => self.children.extend(tids),
             Reply::Exited { tid, status } => {
                 self.streams.end_of(tid);

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a line waits for the output before it; then the transcripts differ anyway.
-const LINE_TIME_MAX: Duration = Duration::from_secs(5);
+const LINE_TIME_MAX: Duration = Duration::from_secs(30);
 const LONG_HEADER: &str = "HOST      TID     PTID    PID";
 
 struct Transcript {

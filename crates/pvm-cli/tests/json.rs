@@ -128,7 +128,17 @@ fn a_host_that_is_drained_leaves_when_its_last_task_has_ended() {
     assert!(String::from_utf8(conf.stdout).unwrap().contains(" draining "));
     let mut wait: Command = place.command(&["del", "--drain", "--wait", "-v", second]);
     let mut wait = wait.stdout(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    // It has asked when it talks to the daemon; a moment later it would be gone if it did not wait.
+    let talks = |link: std::io::Result<std::fs::DirEntry>| {
+        let target = link.and_then(|link| std::fs::read_link(link.path()));
+        target.is_ok_and(|target| target.to_string_lossy().starts_with("socket:"))
+    };
+    let folder = format!("/proc/{}/fd", wait.id());
+    let end = Instant::now() + TIME_MAX;
+    while !std::fs::read_dir(&folder).unwrap().any(talks) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(500));
     assert!(wait.try_wait().unwrap().is_none(), "it did not wait");
     assert!(place.command(&["kill", "all"]).status().unwrap().success());
     let output = wait.wait_with_output().unwrap();

@@ -70,6 +70,10 @@ impl Gatherings {
             // PVM 3.4.6 answers so to a count of 0.
             count => u32::try_from(count).ok().filter(|&c| c > 0).ok_or(Code::Mismatch)?,
         };
+        // Who is missing died.
+        if count as usize > group.size() && group.lost > 0 {
+            return Err(Code::NoTask);
+        }
         let key = (name.clone(), purpose as u8);
         let empty = Gathering { count, waiting: Vec::new() };
         let gathering = self.gatherings.entry(key.clone()).or_insert(empty);
@@ -145,9 +149,16 @@ mod tests {
         assert_eq!(enter(&groups, tids[1], -1), Ok(vec![]));
         assert_eq!(enter(&groups, tids[2], 3).map(|all| all.len()), Ok(3));
         assert_eq!(enter(&groups, tids[0], 3), Ok(vec![]));
-        groups.task_gone(tids[2]);
+        groups.task_gone(tids[2], true);
         let told = gatherings.member_gone(&name, tids[2], true, &groups);
         assert_eq!(told.len(), 1);
         assert_eq!(told[0].1, Code::NoTask);
+        let group = groups.find(&name).expect("it exists").clone();
+        let late = gatherings.enter(&name, Purpose::Barrier, &group, 3, member(tids[1]));
+        assert_eq!(late, Err(Code::NoTask), "who comes behind the death is told, too");
+        groups.join(&name, Tid(0x40004)).expect("the place is free");
+        let group = groups.find(&name).expect("it exists").clone();
+        let made_good = gatherings.enter(&name, Purpose::Barrier, &group, 3, member(tids[1]));
+        assert_eq!(made_good, Ok(vec![]));
     }
 }

@@ -1,7 +1,9 @@
 //! Groups of tasks: names, instance numbers, frozen or not; the same on every host.
 
+use crate::io::{Departure, GroupState};
 use crate::records::{Change, Table};
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
+use std::collections::BTreeMap;
 
 record! {
     /// One group.
@@ -13,6 +15,8 @@ record! {
         pub defunct: bool,
         /// The number of the last command by which a member died.
         pub last_death: u64,
+        /// Members that died and whose places nobody has taken.
+        pub lost: u32,
     }
 }
 
@@ -31,11 +35,13 @@ impl Group {
 #[derive(Debug)]
 pub(crate) struct Groups {
     groups: Table<Blob, Group>,
+    /// What the tasks of this host have not been shown.
+    unshown: BTreeMap<Blob, Departure>,
 }
 
 impl Groups {
     pub(crate) const fn new() -> Self {
-        Self { groups: Table::new(b'g') }
+        Self { groups: Table::new(b'g'), unshown: BTreeMap::new() }
     }
 
     /// The group, or why there is none.
@@ -53,7 +59,13 @@ impl Groups {
             return Err(Code::NullGroup);
         }
         if !self.groups.contains(name) {
-            let group = Group { members: Vec::new(), frozen: false, defunct: false, last_death: 0 };
+            let group = Group {
+                members: Vec::new(),
+                frozen: false,
+                defunct: false,
+                last_death: 0,
+                lost: 0,
+            };
             self.groups.insert(name.clone(), group);
         }
         let group = self.groups.get_mut(name).expect("inserted above");
@@ -69,6 +81,8 @@ impl Groups {
             Some(hole) => group.members[hole] = tid,
             None => group.members.push(tid),
         }
+        group.lost = group.lost.saturating_sub(1);
+        self.show(name, Departure::None);
         i32::try_from(instance).map_err(|_| Code::OutOfRes)
     }
 
@@ -84,6 +98,7 @@ impl Groups {
         if group.members.is_empty() {
             self.groups.remove(name);
         }
+        self.show(name, Departure::Left);
         Ok(())
     }
 
@@ -91,14 +106,21 @@ impl Groups {
     pub(crate) fn freeze(&mut self, name: &Blob) -> Result<i32, Code> {
         let group = self.groups.get_mut(name).ok_or(Code::NoGroup)?;
         group.frozen = true;
-        i32::try_from(group.size()).map_err(|_| Code::OutOfRes)
+        let size = group.size();
+        self.show(name, Departure::None);
+        i32::try_from(size).map_err(|_| Code::OutOfRes)
     }
 
-    /// A task is gone: it leaves all its groups. Returns their names.
-    pub(crate) fn task_gone(&mut self, tid: Tid) -> Vec<Blob> {
+    /// A task is gone: it leaves all its groups. `died`: not by its own will, so that those who wait for it do so
+    /// in vain. Returns the names.
+    pub(crate) fn task_gone(&mut self, tid: Tid, died: bool) -> Vec<Blob> {
         let names = self.groups.keys_where(|_, group| group.has(tid));
         for name in &names {
             self.leave(name, tid).expect("it is a member");
+            self.show(name, Departure::Gone);
+            if died && let Some(group) = self.groups.get_mut(name) {
+                group.lost += 1;
+            }
         }
         names
     }
@@ -110,6 +132,32 @@ impl Groups {
                 group.last_death = number;
             }
         }
+    }
+
+    fn show(&mut self, name: &Blob, departure: Departure) {
+        let shown = self.unshown.entry(name.clone()).or_insert(departure);
+        *shown = (*shown).max(departure);
+    }
+
+    /// All groups are to be shown.
+    pub(crate) fn show_all(&mut self) {
+        for name in self.groups.keys_where(|_, _| true) {
+            self.show(&name, Departure::None);
+        }
+    }
+
+    /// What is to be shown to the tasks of this host.
+    pub(crate) fn take_unshown(&mut self) -> Vec<(Blob, Option<GroupState>, Departure)> {
+        let state = |group: &Group| {
+            let Group { members, frozen, defunct, lost, .. } = group.clone();
+            GroupState { members, frozen, defunct, lost }
+        };
+        let unshown = std::mem::take(&mut self.unshown);
+        let all = unshown.into_iter().map(|(name, departure)| {
+            let group = self.groups.get(&name).map(state);
+            (name, group, departure)
+        });
+        all.collect()
     }
 
     /// The tasks of a host that are members of any group.
@@ -152,7 +200,7 @@ mod tests {
         assert_eq!(groups.find(name).map(Group::size), Ok(2));
         assert_eq!(groups.join(name, Tid(0x40009)), Ok(0));
         for tid in groups.members_on(HostIndex(1)) {
-            groups.task_gone(tid);
+            groups.task_gone(tid, true);
         }
         assert_eq!(groups.leave(name, c), Ok(()));
         assert_eq!(groups.leave(name, c), Err(Code::NoGroup));

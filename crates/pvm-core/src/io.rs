@@ -22,6 +22,7 @@
 pub use pvm_wire::peer::HostFacts;
 use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Failure, Reply, Request, Role, Welcome};
+use pvm_wire::route::Secret;
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
 
 /// A connection to the local socket, numbered by the parent and never used twice.
@@ -104,6 +105,17 @@ choice! {
             tid: Tid,
             /// Absolute path of the program.
             path: Blob,
+        },
+        /// What became of [`Effect::Upgrade`].
+        130 => Upgraded {
+            /// As it was given.
+            mark: Blob,
+            /// The version that ran.
+            from: String,
+            /// The version that runs now.
+            to: String,
+            /// Why it is still the old program; empty if it is not.
+            failure: String,
         },
         /// What [`Effect::Ask`] asked.
         110 => Answered {
@@ -190,6 +202,13 @@ choice! {
         },
         /// The machine ends: kill all tasks, remove all files, go.
         10 => End,
+        /// Replace the daemon by another program; answered by `Upgraded`, told to the new one.
+        130 => Upgrade {
+            /// To be given back.
+            mark: Blob,
+            /// Absolute path, or empty for the host's own.
+            program: Blob,
+        },
     }
 }
 
@@ -214,6 +233,9 @@ record! {
         pub fed: bool,
         /// True if output and error output are told apart (`pvm run`); otherwise one pipe.
         pub split_output: bool,
+        /// True if it leads a group of processes and signals for it go to all of them: what a person has started
+        /// with `pvm run` may be a shell that waits for the task.
+        pub group: bool,
         /// With `PvmTaskDebug`: the debugger to run it under, else empty.
         pub debugger: Blob,
         /// Not zero where a tasker will start it: the program is only looked for, and answered
@@ -285,6 +307,13 @@ pub enum News {
         /// The host.
         host: HostIndex,
     },
+    /// What [`Act::Token`] asked for.
+    Token {
+        /// As it was given.
+        mark: Blob,
+        /// The token's text.
+        token: Secret,
+    },
     /// A route that [`Act::Route`] asked for could not be made.
     NoRoute {
         /// The task here.
@@ -321,6 +350,30 @@ pub enum News {
         /// True if this host has the lock.
         granted: bool,
     },
+}
+
+/// A group as its members see it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GroupState {
+    /// By instance; [`Tid::NONE`] marks a hole.
+    pub members: Vec<Tid>,
+    /// True once frozen.
+    pub frozen: bool,
+    /// True once a member of a frozen group has gone: no barrier of it can be met again.
+    pub defunct: bool,
+    /// Members that died and whose places nobody has taken.
+    pub lost: u32,
+}
+
+/// How members have gone since a group was shown last: the gravest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Departure {
+    /// Nobody has.
+    None,
+    /// One has left the group.
+    Left,
+    /// One is no task any more: a barrier that needs it is not met.
+    Gone,
 }
 
 /// What the shell is to do.
@@ -404,6 +457,30 @@ pub enum Act {
         from: Tid,
         /// The receiver.
         to: Tid,
+    },
+    /// A group changed: the tasks of this host are to see it before they see anything that follows from it.
+    Group {
+        /// Its name.
+        name: Blob,
+        /// What it is now; none if it is no more.
+        group: Option<GroupState>,
+        /// Whether somebody is no member any more.
+        departure: Departure,
+    },
+    /// Make a token with which one host may join. Answered with [`News::Token`] at once, and with
+    /// [`News::HostReady`] when it has been used, or with [`News::HostFailed`].
+    Token {
+        /// To tell the answers apart.
+        ticket: u64,
+        /// To be given back with the token.
+        mark: Blob,
+        /// How long it is good.
+        seconds: u32,
+    },
+    /// A host has spoken in another one's name: its link is dropped.
+    Distrust {
+        /// Which.
+        host: HostIndex,
     },
     /// The host table changed: who is in, with their addresses and keys.
     Hosts {

@@ -21,9 +21,13 @@ mod plug;
 mod requests;
 mod routes;
 mod settling;
+mod showing;
 mod spawn;
+mod speaking;
 mod tasks;
+mod token;
 mod two;
+mod upgrade;
 mod weighing;
 
 use crate::Time;
@@ -160,6 +164,8 @@ impl Machine {
             let _known = machine.restore_record(key, value);
         }
         if *machine.joined.get() {
+            machine.groups.show_all();
+            machine.show_groups();
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_hosts();
@@ -236,6 +242,7 @@ impl Machine {
         self.end_calls();
         self.end_batches();
         self.end_changes();
+        self.end_group_changes();
         for asker in self.pending.take_overdue(now.0) {
             self.fail(asker, Code::HostFail);
         }
@@ -335,6 +342,9 @@ impl Machine {
             Event::Wrote { tid, stream, bytes } => self.wrote(tid, stream, bytes),
             Event::OutputEnded { tid } => self.output_ended(tid),
             Event::Found { tid, path } => self.found(tid, &path),
+            Event::Upgraded { mark, from, to, failure } => {
+                self.upgraded(&mark, Reply::Upgraded { from, to, failure });
+            }
             Event::Answered { ticket, reply } => self.answered(ticket, reply),
         }
     }
@@ -370,6 +380,7 @@ impl Machine {
             News::Invited { ticket, login, options, command, vmid } => {
                 self.invited(ticket, [options, login, command, vmid]);
             }
+            News::Token { mark, token } => self.token_made(&mark, token),
             News::NoRoute { local, peer } => self.no_route(local, peer),
             News::Drained { tid, host } => self.drained(tid, host),
             News::Unbound => self.halt(Asker::Nobody),
@@ -420,6 +431,8 @@ impl Machine {
             }
             Asker::Again { request } => self.serve_again(request, reply),
             Asker::Change { change, place } => self.change_ordered(change, place, &reply),
+            Asker::Joined { change } => self.group_changed(change, reply),
+            Asker::Shown { change, host } => self.group_shown(change, host),
             Asker::Settled { change, host } => self.change_settled(change, host, &reply),
             Asker::Kept { addition, place, host } => self.host_kept(addition, place, host, &reply),
             Asker::Load { weighing, host } => self.load_told(weighing, host, reply),
@@ -444,6 +457,7 @@ impl Machine {
     /// Puts out the records that changed, and the end if it has come.
     fn finish(&mut self) {
         self.leave_if_empty();
+        self.show_groups();
         let mut changes = Vec::new();
         self.joined.take_changes(&mut changes);
         self.consensus.take_changes(&mut changes);

@@ -52,6 +52,15 @@ choice! {
             change: u64,
             host: HostIndex,
         },
+        /// Who joins or leaves a group: to be answered once all hosts show it.
+        100 => Joined {
+            change: u64,
+        },
+        /// A host that has been asked whether it shows a change of a group.
+        101 => Shown {
+            change: u64,
+            host: HostIndex,
+        },
         /// A host that was being drained and is added again.
         10 => Kept {
             addition: u64,
@@ -172,6 +181,22 @@ record! {
         pub deadline: u64,
     }
 
+    /// A change of a group that is to be shown by all hosts before it is answered.
+    pub struct GroupChange {
+        pub asker: Asker,
+        pub reply: Reply,
+        /// Hosts that may not show it yet.
+        pub waiting: Vec<HostIndex>,
+        /// Zero until it is ordered.
+        pub deadline: u64,
+    }
+
+    /// A host that wants to know when a command's changes of groups are shown here.
+    pub struct Onlooker {
+        pub asker: Asker,
+        pub number: u64,
+    }
+
     /// A member that wants to know when the host table has had so many changes here.
     pub struct Awaiting {
         pub asker: Asker,
@@ -228,6 +253,8 @@ pub(crate) struct Pending {
     pub(crate) additions: Table<u64, Addition>,
     pub(crate) changes: Table<u64, HostChange>,
     pub(crate) awaiting: Table<u64, Awaiting>,
+    pub(crate) group_changes: Table<u64, GroupChange>,
+    pub(crate) onlookers: Table<u64, Onlooker>,
     pub(crate) weighings: Table<u64, Weighing>,
     count: Slot<u64>,
 }
@@ -246,6 +273,8 @@ impl Pending {
             additions: Table::new(b'd'),
             changes: Table::new(b'L'),
             awaiting: Table::new(b'M'),
+            group_changes: Table::new(b'['),
+            onlookers: Table::new(b']'),
             weighings: Table::new(b'I'),
             count: Slot::new(b'A', 0),
         }
@@ -264,10 +293,11 @@ impl Pending {
         let proposals = self.proposals.values().map(|p| p.deadline);
         let starts = self.starts.values().map(|s| s.deadline);
         let changes = self.changes.values().map(|c| c.deadline).filter(|&d| d != 0);
+        let groups = self.group_changes.values().map(|c| c.deadline).filter(|&d| d != 0);
         let turns = self.additions.values().map(|a| a.turn_until);
         let turns = turns.filter(|&until| until != 0 && until != NO_TURN);
         let all = questions.chain(asks).chain(late).chain(proposals);
-        all.chain(starts).chain(changes).chain(turns).min()
+        all.chain(starts).chain(changes).chain(groups).chain(turns).min()
     }
 
     /// The questions and proposals whose time has come: those who asked are to be told.
@@ -296,6 +326,10 @@ impl Pending {
         let is_gone = |awaiting: &Awaiting| matches!(awaiting.asker, Asker::Peer { host, .. } if host == gone);
         for key in self.awaiting.keys_where(|_, awaiting| is_gone(awaiting)) {
             self.awaiting.remove(&key);
+        }
+        let is_gone = |onlooker: &Onlooker| matches!(onlooker.asker, Asker::Peer { host, .. } if host == gone);
+        for key in self.onlookers.keys_where(|_, onlooker| is_gone(onlooker)) {
+            self.onlookers.remove(&key);
         }
     }
 
@@ -356,6 +390,8 @@ impl Pending {
         self.additions.take_changes(out);
         self.changes.take_changes(out);
         self.awaiting.take_changes(out);
+        self.group_changes.take_changes(out);
+        self.onlookers.take_changes(out);
         self.weighings.take_changes(out);
         self.count.take_changes(out);
     }
@@ -372,6 +408,8 @@ impl Pending {
             || self.additions.restore(key, value)
             || self.changes.restore(key, value)
             || self.awaiting.restore(key, value)
+            || self.group_changes.restore(key, value)
+            || self.onlookers.restore(key, value)
             || self.weighings.restore(key, value)
             || self.count.restore(key, value)
     }

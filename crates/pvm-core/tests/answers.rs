@@ -441,3 +441,25 @@ fn thousands_of_tasks_are_started_in_one_call_and_no_frame_grows_beyond_its_boun
     large.args = vec![Blob(vec![b'x'; 100_000])];
     assert_eq!(host.reply(Request::Spawn { spawn: large }), failed(Code::OutOfRes));
 }
+
+#[test]
+fn what_is_asked_about_a_tasks_memory_is_asked_of_the_parent_and_answered_once() {
+    let host = &mut Host::with_task();
+    let get = |owner, bytes| Request::GetMemory { owner, number: 7, offset: 8, bytes };
+    let effects = host.ask(1, get(ME, 4));
+    let asked = effects.iter().find_map(|effect| match effect {
+        Effect::Ask { ticket, request } => Some((*ticket, request.clone())),
+        _ => None,
+    });
+    let (ticket, request) = asked.expect("a question");
+    assert_eq!((request, reply_in(&effects)), (get(ME, 4), None));
+    let reply = Reply::Memory { bytes: Blob(vec![1, 2, 3, 4]) };
+    let answered = |host: &mut Host| host.give(Event::Answered { ticket, reply: reply.clone() });
+    assert_eq!(reply_in(&answered(host)), Some(reply.clone()));
+    assert_eq!(reply_in(&answered(host)), None);
+    // Too much for one piece, a task that is not there, a host that is not there.
+    assert_eq!(host.reply(get(ME, u32::MAX)), failed(Code::BadParam));
+    assert_eq!(host.reply(get(Tid(0x40999), 4)), failed(Code::NoTask));
+    assert_eq!(host.reply(get(Tid(0x80001), 4)), failed(Code::NoTask));
+    assert_eq!(host.reply(get(Tid::NONE, 4)), failed(Code::BadParam));
+}

@@ -93,6 +93,7 @@ impl Host {
         let again = self.drain();
         let only_old = |output: &Output| match output {
             Output::Act(Act::Hosts { .. } | Act::Flush | Act::Drain { .. }) => true,
+            Output::Act(Act::Group { .. }) => true,
             Output::Effect(Effect::Log { .. } | Effect::Save { .. }) => true,
             // Who has left a group whose barrier it waits at learns it when it is asked for again.
             Output::Effect(Effect::Reply { reply: Reply::Failed { .. }, .. }) => true,

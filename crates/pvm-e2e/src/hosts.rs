@@ -15,7 +15,7 @@ const START: Duration = Duration::from_secs(60);
 /// No command of the tests needs longer.
 const LIMIT: Duration = Duration::from_secs(120);
 /// What ends has ended within this.
-const END: Duration = Duration::from_secs(10);
+const END: Duration = Duration::from_secs(30);
 /// The status of `hosts.sh` where there can be no hosts.
 const SKIPPED: i32 = 77;
 

@@ -9,11 +9,11 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A daemon is ready within this, also where many tests share few cores.
-const START: Duration = Duration::from_secs(20);
+const START: Duration = Duration::from_secs(60);
 /// No program of the tests needs longer.
 const LIMIT: Duration = Duration::from_secs(90);
 /// What ends has ended within this.
-const END: Duration = Duration::from_secs(10);
+const END: Duration = Duration::from_secs(30);
 
 /// A machine of one host, or of several on this computer. It ends with this value, and with the
 /// test's process.
@@ -32,8 +32,13 @@ impl Machine {
 
     /// The same in a place that is there.
     pub fn start_in(place: Place) -> Self {
+        Self::start_with(place, &[])
+    }
+
+    /// The same, with more in the environment of the host.
+    pub fn start_with(place: Place, variables: &[(&str, &std::ffi::OsStr)]) -> Self {
         let mut command = place.installed("pvmd");
-        command.arg("--bound");
+        command.arg("--bound").envs(variables.iter().copied());
         let mut daemon = Running::start(command);
         let ready = eventually(START, || daemon.so_far().contains('\n') || !daemon.is_running());
         let said = daemon.so_far();

@@ -17,7 +17,7 @@ use std::time::Duration;
 const ARCH: &str = "LINUX64";
 
 /// What ends has ended within this.
-const END: Duration = Duration::from_secs(5);
+const END: Duration = Duration::from_secs(30);
 
 /// Removed when dropped, with everything that was started from it.
 #[derive(Debug)]

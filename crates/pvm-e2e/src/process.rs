@@ -100,3 +100,25 @@ pub fn segments(process: u32) -> (usize, u64) {
         held.filter_map(|path| Some(fs::metadata(path).ok()?.blocks() / 2)).collect();
     (sizes.len(), sizes.iter().sum())
 }
+
+/// Resident memory in KiB: private, shared memory, files.
+pub fn memory_kib(process: u32) -> [u64; 3] {
+    let text = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    ["RssAnon:", "RssShmem:", "RssFile:"].map(|key| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key));
+        let word = line.and_then(|line| line.split_whitespace().next());
+        word.and_then(|word| word.parse().ok()).unwrap_or(0)
+    })
+}
+
+/// Files without a name that a process holds open on a disk.
+pub fn deleted_files(process: u32) -> usize {
+    let entries = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let is_spilled = |path: &std::path::PathBuf| {
+        fs::read_link(path).is_ok_and(|target| {
+            let target = target.to_string_lossy();
+            target.ends_with("(deleted)") && !target.starts_with("/memfd:")
+        })
+    };
+    entries.map(|entry| entry.path()).filter(is_spilled).count()
+}

@@ -34,6 +34,26 @@ fn an_idle_host_takes_little_memory_and_no_processor() {
 }
 
 #[test]
+fn an_idle_task_takes_little_memory() {
+    let _alone = ALONE.lock();
+    let machine = Machine::start();
+    let mut tasks = [machine.begin("idle.c", &[]), machine.begin("idle.c", &["bare"])];
+    for task in &tasks {
+        assert!(eventually(Duration::from_secs(60), || task.so_far().contains("waits")));
+    }
+    let kib = tasks.each_ref().map(|task| process::resident_kib(task.pid()));
+    eprintln!(
+        "idle: a task has {} KiB resident, the same program without the machine {}",
+        kib[0], kib[1]
+    );
+    assert!(kib[0] <= kib[1] + (3 << 10), "{kib:?} KiB: the library takes over 3 MB");
+    for task in &mut tasks {
+        process::kill(task.pid());
+    }
+    machine.halt();
+}
+
+#[test]
 fn the_exit_of_a_killed_task_is_told_at_once() {
     let _alone = ALONE.lock();
     let machine = Machine::start();

@@ -31,8 +31,16 @@ fn messages_reach_a_child_that_enrols_after_their_sender_left() {
     let machine = Machine::start();
     let done = machine.place().home().join("done");
     machine.run("early.c", &[done.to_str().expect("text")]);
-    let came = eventually(Duration::from_secs(20), || done.exists());
+    let came = eventually(Duration::from_secs(60), || done.exists());
     assert!(came, "the child did not get its messages\n{}", machine.log());
+    machine.halt();
+}
+
+#[test]
+fn a_process_that_leaves_and_comes_back_keeps_no_descriptors() {
+    let machine = Machine::start();
+    let output = machine.run("comings.c", &[]);
+    assert!(output.number("last ") <= output.number("first "), "{}", output.out);
     machine.halt();
 }
 
@@ -57,7 +65,7 @@ fn a_task_that_is_killed_stops_none_of_its_senders_and_leaves_no_memory() {
     running.write("\n");
     let output = machine.expect_success(running);
     assert!(output.number("longest send ") < 1e6, "a send took over a second: {}", output.out);
-    let returned = eventually(Duration::from_secs(10), || {
+    let returned = eventually(Duration::from_secs(60), || {
         let (now_segments, now_kib) = process::segments(machine.parent());
         now_segments <= segments && now_kib <= kib + 64
     });

@@ -87,6 +87,21 @@ fn ctrl_c_kills_the_tasks_and_what_they_spawned() {
 }
 
 #[test]
+fn a_signal_to_a_run_ends_the_shell_as_well_as_the_task_behind_it() {
+    let place = Place::new();
+    let script = format!("{} wait; echo went on", place.compile("runner.c").display());
+    let mut command = place.installed("pvm");
+    command.args(["run", "sh", "-c", &script]);
+    let running = Running::start(command);
+    assert!(eventually(LIMIT, || running.so_far().contains("waiting")));
+    process::send(running.pid(), Signal::TERM);
+    let output = running.finish(LIMIT);
+    assert_eq!(output.code(), 128 + 15, "{output:?}");
+    assert!(!output.out.contains("went on"), "{output:?}");
+    place.assert_nothing_left();
+}
+
+#[test]
 fn a_polite_end_kills_the_tasks_too() {
     interrupted(Signal::TERM, 128 + 15);
 }

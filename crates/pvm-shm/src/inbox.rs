@@ -13,7 +13,7 @@
 
 use crate::activity::Activity;
 use crate::segment::{Mapping, PAGE};
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::Arc;
 
 /// Lanes share the 62 bits by their place modulo this.
@@ -34,6 +34,9 @@ pub struct Header {
     /// 1 once the owner counts among the awake.
     counted: AtomicU32,
 }
+
+/// Behind it, on a cache line of its own: what a sender looks at only when its ring is full.
+const UNMATCHED_OFFSET: usize = 128;
 
 /// What became of the wish to sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +78,18 @@ impl Header {
             return Marked::Wake;
         }
         Marked::Awake
+    }
+
+    /// Something changed that is no message and that the owner may wait for: true if it sleeps and it is the
+    /// caller's part to ring. PAIRS WITH: the owner's fence between `arm` and its last look.
+    pub fn wake(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.is_armed() && self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0
+    }
+
+    /// Owner: between `arm` and a last look at what is no message. PAIRS WITH: `wake`.
+    pub fn look_again() {
+        fence(Ordering::SeqCst);
     }
 
     /// Sender: the owner is gone.
@@ -177,6 +192,21 @@ impl Inbox {
     /// Lanes ever opened.
     pub fn opened(&self) -> u32 {
         self.header().opened.load(Ordering::Acquire)
+    }
+
+    fn unmatched_word(&self) -> &AtomicU32 {
+        // SAFETY: an atomic, valid for any bits.
+        unsafe { self.mapping.view(UNMATCHED_OFFSET) }
+    }
+
+    /// Owner: so many messages wait outside of their lanes, roughly.
+    pub fn tell_unmatched(&self, count: u32) {
+        self.unmatched_word().store(count, Ordering::Relaxed);
+    }
+
+    /// Keeper: how many messages wait outside of their lanes. Who lies here slows its own senders.
+    pub fn unmatched(&self) -> u32 {
+        self.unmatched_word().load(Ordering::Relaxed)
     }
 
     /// Keeper: one more lane was opened. PAIRS WITH: `opened` behind the bit of that lane.

@@ -5,9 +5,11 @@ use crate::lane::{self, Popped, Ring, Room};
 use crate::mappings::Mappings;
 use crate::outbox::{Broker, map};
 use crate::slab::{Descriptor, SlabView};
+use crate::spill::SpillView;
 use crate::watch::{Retired, SLOTS, Watch};
 use pvm_wire::request::{Segment, SegmentId};
-use pvm_wire::{Bytes, Envelope, Tid};
+use pvm_wire::{Bytes, Code, Envelope, Tid};
+use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -31,6 +33,8 @@ pub enum Payload {
     },
     /// They lie in the sender's slab.
     Slab(SlabView),
+    /// They lie in a file: see [`Inlet::load`].
+    Spilled(SpillView),
 }
 
 impl Payload {
@@ -39,6 +43,7 @@ impl Payload {
         match self {
             Self::Inline { size, .. } => *size,
             Self::Slab(view) => view.size(),
+            Self::Spilled(view) => view.size(),
         }
     }
 }
@@ -53,6 +58,11 @@ impl Bytes for Payload {
                 out.copy_from_slice(&bytes[..*size][offset..offset + out.len()]);
             }
             Self::Slab(view) => view.read(offset, out),
+            Self::Spilled(view) => {
+                if view.read(offset, out).is_err() {
+                    out.fill(0);
+                }
+            }
         }
     }
 }
@@ -95,6 +105,8 @@ pub struct Inlet {
     turn: u32,
     /// Room that the last look did not need.
     spare: Option<Box<Room>>,
+    /// The file that was read last.
+    file: Option<(SegmentId, OwnedFd)>,
 }
 
 /// A message as it came out of its lane.
@@ -120,6 +132,7 @@ impl Inlet {
             watched: [Watched::default(); SLOTS],
             turn: 0,
             spare: None,
+            file: None,
         }
     }
 
@@ -141,6 +154,33 @@ impl Inlet {
     /// Room for a payload, for who has no use for it any more.
     pub fn give_back(&mut self, room: Box<Room>) {
         self.spare = Some(room);
+    }
+
+    /// Reads a body out of its file; `None` for the whole, else from an offset on.
+    ///
+    /// # Errors
+    /// [`Code::NoMem`]; [`Code::BadMsg`] if the file is gone or the disk fails.
+    #[cold]
+    pub fn load(
+        &mut self,
+        broker: &mut dyn Broker,
+        view: &SpillView,
+        from: Option<usize>,
+    ) -> Result<Vec<u8>, Code> {
+        let id = view.segment();
+        let fd = match self.file.take() {
+            Some((known, fd)) if known == id => fd,
+            _ => broker.map_spill(id).map_err(|_| Code::BadMsg)?.1,
+        };
+        let loaded = match from {
+            None => view.load(&fd),
+            Some(offset) => {
+                let mut bytes = vec![0; view.size().checked_sub(offset).ok_or(Code::BadMsg)?];
+                view.read_from(&fd, offset, &mut bytes).map(|()| bytes)
+            }
+        };
+        self.file = Some((id, fd));
+        loaded
     }
 
     /// Takes all that waits. The order of each sender is kept.
@@ -362,6 +402,10 @@ impl Inlet {
             let descriptor = Descriptor::from_slice(&room[..popped.size])?;
             self.spare = Some(room);
             let mapping = self.slabs.get(broker, descriptor.segment)?;
+            if descriptor.is_in_file() {
+                let view = SpillView::new(mapping, self.me, descriptor, size)?;
+                return Some((envelope, Payload::Spilled(view)));
+            }
             Some((envelope, Payload::Slab(SlabView::new(mapping, self.me, descriptor, size)?)))
         } else {
             None

@@ -8,15 +8,20 @@
 mod owned;
 
 use crate::activity::Activity;
+use crate::credit::{Account, Charge, Limits};
 use crate::inbox::Inbox;
-use crate::lane::{CELLS_MAX, Ring, segment_size};
+use crate::lane::{CELL_SIZE, CELLS_FIRST, CELLS_MAX, HEADER_SIZE, Ring, segment_size};
 use crate::outbox::Broker;
+use crate::roster::Roster;
 use crate::segment::{self, Mapping, PAGE};
 use crate::slab;
+use crate::spill::HOLDER_BYTES;
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::{Blob, Code, Tid};
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Lanes of senders that are gone are looked after when there are this many of an inbox.
@@ -30,10 +35,56 @@ enum Use {
     Lane(Tid, Tid, u32),
     /// Whose, and the page of holders.
     Slab(Tid, Arc<Mapping>),
+    /// Of the group with this name.
+    Roster(Blob),
     /// Whose trace ring.
     Recorder(Tid),
     /// Whose, under which number, and the page in front of the memory.
     Exposed(Tid, u32, Arc<Mapping>),
+    /// The same for a file that lies beside it.
+    Spill(Tid, Arc<Mapping>, File),
+}
+
+/// A file: to be written by its owner, and to be read by others.
+#[derive(Debug)]
+struct File {
+    writer: OwnedFd,
+    reader: OwnedFd,
+    bytes: u64,
+}
+
+impl Use {
+    /// Whose it is and who reads it, of what senders own.
+    const fn holders(&self) -> Option<(Tid, &Arc<Mapping>)> {
+        match self {
+            Self::Slab(owner, holders) | Self::Spill(owner, holders, _) => Some((*owner, holders)),
+            Self::Activity
+            | Self::Inbox
+            | Self::Lane(..)
+            | Self::Recorder(_)
+            | Self::Exposed(..)
+            | Self::Roster(_) => None,
+        }
+    }
+
+    /// What it was charged as.
+    const fn charge(&self, size: usize) -> Option<Charge> {
+        match self {
+            Self::Slab(owner, _) => Some(Charge::Slab(*owner, size as u64)),
+            Self::Spill(_, _, file) => Some(Charge::File(file.bytes)),
+            Self::Lane(_, to, _) => Some(Charge::Cells(*to, cells_of(size))),
+            Self::Activity
+            | Self::Inbox
+            | Self::Recorder(_)
+            | Self::Exposed(..)
+            | Self::Roster(_) => None,
+        }
+    }
+}
+
+/// Cells of a ring in a segment of this size.
+const fn cells_of(size: usize) -> u64 {
+    ((size - HEADER_SIZE) / CELL_SIZE) as u64
 }
 
 #[derive(Debug)]
@@ -75,9 +126,13 @@ pub struct Keeper {
     /// Slabs whose owner is gone.
     orphans: BTreeSet<SegmentId>,
     slabs: BTreeMap<Tid, BTreeSet<SegmentId>>,
+    rosters: BTreeMap<Blob, SegmentId>,
     activity: Activity,
     bytes: u64,
     bytes_max: u64,
+    account: Account,
+    /// Where files are made.
+    folders: Vec<PathBuf>,
 }
 
 impl Keeper {
@@ -96,10 +151,25 @@ impl Keeper {
             daemon: Tid::NONE,
             orphans: BTreeSet::new(),
             slabs: BTreeMap::new(),
+            rosters: BTreeMap::new(),
             activity: Activity::new(Arc::new(mapping)),
             bytes: Activity::SIZE as u64,
             bytes_max,
+            account: Account::default(),
+            folders: Vec::new(),
         })
+    }
+
+    /// What may be taken, and where messages that find no memory may go: the first of these folders
+    /// in which a file can be made.
+    pub fn limit(&mut self, limits: Limits, folders: Vec<PathBuf>) {
+        self.account.limit(limits);
+        self.folders = folders;
+    }
+
+    /// What is taken now: bytes of slabs, bytes of files, cells of lanes.
+    pub fn taken(&self) -> (u64, u64, u64) {
+        self.account.taken()
     }
 
     /// Bytes of all segments.
@@ -146,6 +216,9 @@ impl Keeper {
     fn delete(&mut self, id: SegmentId) {
         if let Some(kept) = self.segments.remove(&id) {
             self.bytes -= kept.size as u64;
+            if let Some(charge) = kept.purpose.charge(kept.size) {
+                self.account.give_back(charge);
+            }
         }
     }
 
@@ -170,10 +243,13 @@ impl Keeper {
                     segment.doorbell = receiver.doorbell.clone();
                 }
             }
-            Use::Slab(owner, _) | Use::Recorder(owner) | Use::Exposed(owner, ..) => {
+            Use::Slab(owner, _)
+            | Use::Spill(owner, ..)
+            | Use::Recorder(owner)
+            | Use::Exposed(owner, ..) => {
                 segment.owner = owner;
             }
-            Use::Activity | Use::Inbox => {}
+            Use::Activity | Use::Inbox | Use::Roster(_) => {}
         }
         Ok((segment, &kept.fd))
     }
@@ -244,7 +320,21 @@ impl Keeper {
             }
         };
         let size = segment_size(cells.clamp(4, CELLS_MAX));
-        let id = self.create(size, |_| Ok(Use::Lane(from, to, place)))?;
+        // What `create` makes of it.
+        let charge = Charge::Cells(to, cells_of(size.next_multiple_of(PAGE)));
+        if cells <= CELLS_FIRST || from == Tid::NONE {
+            // Whoever talks has a lane, and the host itself is never held up.
+            self.account.charge(charge);
+        } else {
+            self.account.take(charge, receiver.inbox.unmatched().into())?;
+        }
+        let id = match self.create(size, |_| Ok(Use::Lane(from, to, place))) {
+            Ok(id) => id,
+            Err(code) => {
+                self.account.give_back(charge);
+                return Err(code);
+            }
+        };
         let receiver = self.boxes.get_mut(&owner).expect("found above");
         if receiver.by_sender.insert((from, to), place).is_some() {
             let lane = receiver.lanes[place as usize].as_mut().expect("known by its sender");
@@ -266,15 +356,99 @@ impl Keeper {
     /// A segment for the slabs of a task.
     ///
     /// # Errors
-    /// [`Code::NoMem`].
+    /// [`Code::OutOfRes`] if there is no credit now, [`Code::NoMem`].
     pub fn open_slab(&mut self, owner: Tid, bytes: u64) -> Result<(Segment, &OwnedFd), Code> {
         let size = usize::try_from(bytes).map_err(|_| Code::NoMem)?.max(2 * PAGE);
-        let id = self.create(size, |fd| {
+        let size = size.checked_next_multiple_of(PAGE).ok_or(Code::NoMem)?;
+        let charge = Charge::Slab(owner, size as u64);
+        if owner == Tid::NONE {
+            // The host itself is never held up.
+            self.account.charge(charge);
+        } else if self.account.take(charge, 0).is_err() {
+            self.sweep();
+            self.account.take(charge, 0)?;
+        }
+        let made = self.create(size, |fd| {
             let holders = Mapping::new(fd, PAGE, true).map_err(|_| Code::NoMem)?;
             Ok(Use::Slab(owner, Arc::new(holders)))
-        })?;
+        });
+        self.owned(owner, made, charge)
+    }
+
+    /// A file for messages of a task, and the segment with the holders beside it.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRes`] if there is no credit now, or no folder for files at all.
+    /// [`Code::Overflow`] if the disk is full. [`Code::NoMem`].
+    pub fn open_spill(&mut self, owner: Tid, bytes: u64) -> Result<(Segment, &OwnedFd), Code> {
+        let bytes = bytes.checked_next_multiple_of(PAGE as u64).ok_or(Code::Overflow)?;
+        let charge = Charge::File(bytes);
+        if self.account.take(charge, 0).is_err() {
+            self.sweep();
+            self.account.take(charge, 0)?;
+        }
+        let made = self.create_file(bytes).and_then(|(writer, reader)| {
+            self.create(HOLDER_BYTES, |fd| {
+                let holders = Mapping::new(fd, HOLDER_BYTES, false).map_err(|_| Code::NoMem)?;
+                Ok(Use::Spill(owner, Arc::new(holders), File { writer, reader, bytes }))
+            })
+        });
+        self.owned(owner, made, charge)
+    }
+
+    /// A segment that was charged is its owner's now, if it was made.
+    fn owned(
+        &mut self,
+        owner: Tid,
+        made: Result<SegmentId, Code>,
+        charge: Charge,
+    ) -> Result<(Segment, &OwnedFd), Code> {
+        let id = made.inspect_err(|_| self.account.give_back(charge))?;
         self.slabs.entry(owner).or_default().insert(id);
         self.segment(id)
+    }
+
+    fn create_file(&self, bytes: u64) -> Result<(OwnedFd, OwnedFd), Code> {
+        let mut answer = Code::OutOfRes;
+        for folder in &self.folders {
+            match segment::create_file(folder, bytes) {
+                Ok(file) => return Ok(file),
+                Err(Errno::NOSPC | Errno::DQUOT | Errno::FBIG) => answer = Code::Overflow,
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => return Err(Code::NoMem),
+                // Another folder may do.
+                Err(_) => {}
+            }
+        }
+        Err(answer)
+    }
+
+    /// The file beside a segment.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub fn map_spill(&self, asker: Tid, id: SegmentId) -> Result<(Segment, &OwnedFd), Code> {
+        match self.segments.get(&id).map(|kept| &kept.purpose) {
+            Some(Use::Spill(owner, _, file)) => {
+                let (segment, _) = self.segment(id)?;
+                let fd = if *owner == asker { &file.writer } else { &file.reader };
+                Ok((Segment { size: file.bytes, ..segment }, fd))
+            }
+            _ => Err(Code::NotFound),
+        }
+    }
+
+    /// Who would have to read so that a send finds credit again: the readers of the sender's own
+    /// memory, or those of all senders' memory and files.
+    pub fn readers(&self, sender: Option<Tid>) -> BTreeSet<Tid> {
+        let mut readers = BTreeSet::new();
+        for kept in self.segments.values() {
+            if let Some((owner, holders)) = kept.purpose.holders()
+                && sender.is_none_or(|sender| sender == owner)
+            {
+                slab::readers(holders, &mut readers);
+            }
+        }
+        readers
     }
 
     /// A segment by its number: slabs and inboxes for all, a lane for its two ends.
@@ -290,6 +464,39 @@ impl Keeper {
             Some(Use::Exposed(..)) => Err(Code::Denied),
             _ => self.segment(id),
         }
+    }
+
+    /// The inbox of a task, and its doorbell: for whoever wakes it.
+    ///
+    /// # Errors
+    /// [`Code::NoTask`].
+    pub fn map_inbox(&self, of: Tid) -> Result<(Segment, &OwnedFd), Code> {
+        let found = self.boxes.get(&of).ok_or(Code::NoTask)?;
+        let (segment, fd) = self.segment(found.segment)?;
+        Ok((Segment { doorbell: found.doorbell.clone(), ..segment }, fd))
+    }
+
+    /// The roster of a group.
+    ///
+    /// # Errors
+    /// [`Code::NoGroup`]: it has no members here, or none at all.
+    pub fn map_group(&self, name: &Blob) -> Result<(Segment, &OwnedFd), Code> {
+        self.segment(*self.rosters.get(name).ok_or(Code::NoGroup)?)
+    }
+
+    /// A roster for a group, or the one that it has. Only the daemon writes rosters.
+    ///
+    /// # Errors
+    /// [`Code::Denied`], [`Code::NoMem`].
+    pub fn open_group(&mut self, asker: Tid, name: &Blob) -> Result<(Segment, &OwnedFd), Code> {
+        if !asker.is_daemon() {
+            return Err(Code::Denied);
+        }
+        if !self.rosters.contains_key(name) {
+            let id = self.create(Roster::SIZE, |_| Ok(Use::Roster(name.clone())))?;
+            self.rosters.insert(name.clone(), id);
+        }
+        self.map_group(name)
     }
 
     /// The lanes into a task's inbox that were opened after the `after`-th.
@@ -318,13 +525,17 @@ impl Keeper {
                 }
                 self.delete(id);
             }
-            Some(Use::Slab(owner, _)) if *owner == asker => {
+            Some(Use::Slab(owner, _) | Use::Spill(owner, ..)) if *owner == asker => {
                 if let Some(own) = self.slabs.get_mut(&asker) {
                     own.remove(&id);
                 }
                 // A reader may still hold the descriptor, if not the mapping.
                 self.orphans.insert(id);
                 self.sweep();
+            }
+            Some(Use::Roster(name)) if asker.is_daemon() => {
+                self.rosters.remove(&name.clone());
+                self.delete(id);
             }
             _ => {}
         }
@@ -342,7 +553,7 @@ impl Keeper {
         self.remove_sender(tid);
         self.remove_owned(tid);
         for kept in self.segments.values() {
-            if let Use::Slab(_, holders) = &kept.purpose {
+            if let Some((_, holders)) = kept.purpose.holders() {
                 slab::strike_out(holders, Some(tid));
             }
         }
@@ -391,8 +602,10 @@ impl Keeper {
             .iter()
             .copied()
             .filter(|id| match self.segments.get(id).map(|kept| &kept.purpose) {
-                Some(Use::Slab(_, holders)) => slab::strike_out(holders, None),
-                _ => true,
+                Some(purpose) => {
+                    purpose.holders().is_none_or(|(_, holders)| slab::strike_out(holders, None))
+                }
+                None => true,
             })
             .collect();
         for id in unread {
@@ -451,6 +664,12 @@ impl Broker for KeeperBroker<'_> {
     fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
         self.keeper.open_slab(self.tid, bytes).and_then(owned)
     }
+    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.open_spill(self.tid, bytes).and_then(owned)
+    }
+    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.map_spill(self.tid, id).and_then(owned)
+    }
     fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
         self.keeper.map(self.tid, id).and_then(owned)
     }
@@ -459,5 +678,14 @@ impl Broker for KeeperBroker<'_> {
     }
     fn drop_segment(&mut self, id: SegmentId) {
         self.keeper.drop_segment(self.tid, id);
+    }
+    fn map_inbox(&mut self, of: Tid) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.map_inbox(of).and_then(owned)
+    }
+    fn map_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.map_group(name).and_then(owned)
+    }
+    fn open_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        self.keeper.open_group(self.tid, name).and_then(owned)
     }
 }

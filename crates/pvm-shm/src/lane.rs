@@ -307,6 +307,13 @@ impl Sender {
         }
     }
 
+    /// True if the receiver has reported that it has read all of it.
+    pub(crate) fn is_read(&mut self) -> bool {
+        // Looks at the mark, as no ring has that much room.
+        self.has_room(self.cells as u64);
+        self.consumed == self.position
+    }
+
     /// Ends this ring: the lane goes on in `segment`.
     pub fn push_moved(&mut self, segment: u32) {
         debug_assert!(self.has_room(0), "the cell was kept back");

@@ -7,12 +7,15 @@
 //! holds a descriptor. All segments are made by the host's [`Keeper`], which keeps them until
 //! their readers are done, whatever happens to the writers. [`Outbox`] is the sending half of a
 //! process, [`Inlet`] the receiving half; what goes to other hosts the daemon takes out of its
-//! inbox with [`Transit`]. The layouts are drawn in `doc/shm.md`.
+//! inbox with [`Transit`]. A group has a [`Roster`]: who is in it, and its barrier. The layouts are drawn in `doc/shm.md`.
 //!
 //! This crate is the only home of unsafe memory code. Memory shared with another process is
 //! taken for hostile: an index is read once and checked, no reference to bytes is formed.
 
 pub mod activity;
+pub mod barrier;
+mod bells;
+pub mod credit;
 pub mod exposed;
 pub mod inbox;
 pub mod inlet;
@@ -24,16 +27,20 @@ mod pair;
 pub mod probe;
 pub mod recent;
 pub mod recorder;
+pub mod roster;
 pub mod segment;
 pub mod slab;
+pub mod spill;
 pub mod sync;
 pub mod ticks;
 pub mod transit;
 pub mod watch;
 
+pub use bells::Bells;
 pub use inlet::{Inlet, Payload};
 pub use keeper::Keeper;
 pub use outbox::{Body, Broker, Outbox, Pushed, Sent};
 pub use pair::PairLane;
+pub use roster::Roster;
 pub use slab::{Pool, Slab};
 pub use transit::Transit;

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 /// Mappings that are kept though nothing in them is being read.
 const KEPT: usize = 64;
+/// Bytes of all mappings from which on those that nobody reads go when another one comes.
+const KEPT_BYTES: usize = 64 << 20;
 
 /// The mappings of one reader.
 #[derive(Debug, Default)]
@@ -19,7 +21,8 @@ impl Mappings {
         if let Some(mapping) = self.0.get(&id) {
             return Some(mapping.clone());
         }
-        if self.0.len() >= KEPT {
+        let bytes: usize = self.0.values().map(|mapping| mapping.size()).sum();
+        if self.0.len() >= KEPT || bytes >= KEPT_BYTES {
             self.0.retain(|_, mapping| Arc::strong_count(mapping) > 1);
         }
         let (_, mapping) = broker.map(id).and_then(map).ok()?;

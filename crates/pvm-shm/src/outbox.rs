@@ -1,31 +1,52 @@
 //! The sending half of a process: its lanes into other inboxes, and its slabs.
 
 use crate::activity::Activity;
+use crate::credit::{KEPT_BYTES, PAIR_BYTES};
 use crate::inbox::{Inbox, Marked};
 use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SLAB_PAYLOAD_MAX};
 use crate::pair::{self, PairLane};
 use crate::recent::Recent;
 use crate::segment::Mapping;
 use crate::slab::{Descriptor, Pool, Slab};
+use crate::spill::{Draft, Spill};
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::spread::{self, Receiver};
-use pvm_wire::{Code, Envelope, Tid};
+use pvm_wire::{Blob, Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Who gives out segments: the keeper, asked directly or over a socket.
 pub trait Broker {
-    /// A (larger) lane to a task of this host. `NoTask` if there is none.
+    /// A (larger) lane to a task of this host. `NoTask` if there is none, `OutOfRes` if it has as
+    /// many unread messages as it may have.
     fn open_lane(&mut self, to: Tid, cells: u32) -> Result<(Segment, OwnedFd), Code>;
-    /// A segment for slabs.
+    /// A segment for slabs. `OutOfRes` if there is no credit now.
     fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code>;
+    /// A file for messages that find no credit in memory, and the segment beside it. `OutOfRes` if
+    /// there is no credit now, `Overflow` if the disk is full.
+    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code>;
+    /// The file beside a segment; its size is that of the file.
+    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code>;
     /// A segment by its number.
     fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code>;
     /// The caller's own lanes opened after the `after`-th.
     fn list_lanes(&mut self, after: u32) -> Result<Vec<Segment>, Code>;
     /// The caller needs this one no more.
     fn drop_segment(&mut self, id: SegmentId);
+    /// The inbox of a task of this host, to wake it. `NoTask` if there is none.
+    fn map_inbox(&mut self, _of: Tid) -> Result<(Segment, OwnedFd), Code> {
+        Err(Code::NotImpl)
+    }
+    /// The roster of a group. `NoGroup` if there is none.
+    fn map_group(&mut self, _name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        Err(Code::NotImpl)
+    }
+    /// A roster for a group, or the one that it has: for the daemon.
+    fn open_group(&mut self, _name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        Err(Code::NotImpl)
+    }
 }
 
 /// Maps a segment that came with its description.
@@ -42,6 +63,8 @@ pub enum Body<'a> {
     Bytes(&'a [&'a [u8]]),
     /// In a slab of this outbox's.
     Slab(&'a mut Slab),
+    /// In a file of this outbox's.
+    Draft(&'a mut Draft),
 }
 
 /// What is to be published.
@@ -72,6 +95,8 @@ pub enum Sent {
     Delivered,
     /// There is no such task (any more).
     Gone,
+    /// There is no credit now: nothing was sent.
+    Full,
 }
 
 #[derive(Debug)]
@@ -90,7 +115,30 @@ pub struct Outbox {
     pool: Pool,
     bell: OwnedFd,
     activity: Activity,
+    spill: Spill,
+    /// Messages without credit go to disk.
+    spills: bool,
+    /// So much is open that a receiver may have more than its share.
+    pressed: bool,
+    /// Bytes unread by each receiver, as they were counted last, and sends until the next count.
+    unread: BTreeMap<Tid, usize>,
+    uncounted: usize,
+    /// Slabs that are not asked for again so soon.
+    refused: u32,
+    /// Calls of [`Outbox::shrink`] that do nothing.
+    rest: usize,
+    /// There are more slabs than are kept, or files.
+    has_grown: bool,
+    /// Some ring may be worth leaving.
+    has_large_rings: bool,
+    /// The last send that found no credit had no place in its lane.
+    lacks_cells: bool,
 }
+
+/// A ring of this many cells is left when it is empty after a burst: 8 MiB.
+const LARGE_RING: u32 = CELLS_MAX / 2;
+/// So many slabs are not asked for when the host has refused one.
+const REFUSED_REST: u32 = 64;
 
 impl Outbox {
     /// No lanes yet.
@@ -104,7 +152,27 @@ impl Outbox {
         let bell = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)
             .map_err(|_| Code::OutOfRes)?;
         let activity = Activity::new(mapping);
-        Ok(Self { lanes: Recent::new(), pool: Pool::new(), bell, activity })
+        Ok(Self {
+            lanes: Recent::new(),
+            pool: Pool::new(),
+            bell,
+            activity,
+            spill: Spill::default(),
+            spills: true,
+            pressed: false,
+            unread: BTreeMap::new(),
+            uncounted: 0,
+            refused: 0,
+            rest: 0,
+            has_grown: false,
+            has_large_rings: false,
+            lacks_cells: false,
+        })
+    }
+
+    /// Whether messages that find no credit in memory go to disk.
+    pub const fn set_spills(&mut self, spills: bool) {
+        self.spills = spills;
     }
 
     /// The host's count of awake tasks.
@@ -117,18 +185,199 @@ impl Outbox {
         &self.bell
     }
 
+    /// Behind [`Sent::Full`]: true if the receiver has as many unread messages as it may have,
+    /// false if memory or disk are used up.
+    pub const fn lacks_cells(&self) -> bool {
+        self.lacks_cells
+    }
+
     /// A slab for `size` bytes.
     ///
     /// # Errors
-    /// The host has no memory left.
+    /// [`Code::OutOfRes`] if there is no credit now; [`Code::NoMem`].
     pub fn slab(&mut self, broker: &mut dyn Broker, size: usize) -> Result<Slab, Code> {
         for segment in self.pool.surplus() {
             broker.drop_segment(segment);
         }
-        self.pool.take(size, |bytes| {
+        match self.take_slab(broker, size) {
+            Err(Code::OutOfRes) if self.refused == 0 => {
+                // What was read meanwhile gives credit.
+                self.give_back(broker, 0);
+                let taken = self.take_slab(broker, size);
+                self.refused = if taken.is_err() { REFUSED_REST } else { 0 };
+                taken
+            }
+            taken => taken,
+        }
+    }
+
+    fn take_slab(&mut self, broker: &mut dyn Broker, size: usize) -> Result<Slab, Code> {
+        let Self { pool, refused, pressed, has_grown, .. } = self;
+        let opened = &mut false;
+        let slab = pool.take(size, |bytes| {
+            if *refused > 0 {
+                *refused -= 1;
+                return Err(Code::OutOfRes);
+            }
             let (segment, mapping) = map(broker.open_slab(bytes as u64)?)?;
+            *opened = true;
             Ok((segment.id, mapping))
-        })
+        })?;
+        if *opened {
+            *pressed = pool.opened() > PAIR_BYTES as u64;
+            *has_grown |= pool.opened() > KEPT_BYTES;
+        }
+        Ok(slab)
+    }
+
+    #[cold]
+    fn give_back(&mut self, broker: &mut dyn Broker, keep: u64) {
+        for segment in self.pool.shrink(keep) {
+            broker.drop_segment(segment);
+        }
+        self.pressed = self.pool.opened() > PAIR_BYTES as u64;
+        self.uncounted = 0;
+    }
+
+    /// True where [`Outbox::shrink`] may give something back.
+    #[inline]
+    pub const fn is_large(&self) -> bool {
+        self.has_large_rings || self.has_grown
+    }
+
+    /// After a burst: gives back slabs and files that have been read, and leaves large rings that
+    /// are empty.
+    #[cold]
+    pub fn shrink(&mut self, broker: &mut dyn Broker) {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return;
+        }
+        // Who looks again and again is not to count all that is unread each time.
+        self.rest = self.pool.in_flight() / 256;
+        self.spill.shrink(broker);
+        if self.pool.opened() > KEPT_BYTES {
+            self.give_back(broker, KEPT_BYTES);
+        }
+        self.has_grown = !self.spill.is_empty() || self.pool.opened() > KEPT_BYTES;
+        if self.has_large_rings {
+            self.leave_large_rings(broker);
+        }
+    }
+
+    fn leave_large_rings(&mut self, broker: &mut dyn Broker) {
+        self.has_large_rings = false;
+        let mut left = Vec::new();
+        for (to, lane) in self.lanes.iter_mut() {
+            if lane.sender.cells() < LARGE_RING {
+                continue;
+            }
+            let next =
+                if lane.sender.is_read() { open(broker, to, CELLS_FIRST).ok() } else { None };
+            let Some(next) = next else {
+                self.has_large_rings = true;
+                continue;
+            };
+            lane.sender.push_moved(next.segment);
+            left.push(std::mem::replace(lane, next));
+        }
+        for lane in left {
+            self.mark(&lane.inbox, lane.place, lane.doorbell.as_ref());
+        }
+    }
+
+    /// True if a receiver has its share of this sender's slabs already.
+    #[cold]
+    fn has_share(&mut self, to: Tid, size: usize) -> bool {
+        if self.uncounted == 0 {
+            self.unread = self.pool.unread();
+            self.uncounted = 16 + self.pool.in_flight() / 8;
+        }
+        self.uncounted -= 1;
+        let unread = self.unread.entry(to).or_default();
+        let has = *unread > 0 && unread.saturating_add(size) > PAIR_BYTES;
+        if !has {
+            *unread += size;
+        }
+        has
+    }
+
+    /// Room for a message without credit, if this sender spills.
+    fn draft(
+        &mut self,
+        broker: &mut dyn Broker,
+        size: usize,
+        readers: usize,
+    ) -> Result<Option<Draft>, Code> {
+        let drafted =
+            if self.spills { self.spill.begin(broker, size, readers) } else { Err(Code::OutOfRes) };
+        match drafted {
+            Ok(draft) => {
+                self.has_grown = true;
+                Ok(Some(draft))
+            }
+            Err(Code::OutOfRes) => {
+                // The next try asks and counts anew.
+                (self.lacks_cells, self.refused, self.uncounted) = (false, 0, 0);
+                Ok(None)
+            }
+            // A full disk: no credit will come of waiting.
+            Err(Code::Overflow) => Err(Code::OutOfRes),
+            Err(code) => Err(code),
+        }
+    }
+
+    /// Room in a file for a body of which the parts come later, for so many receivers.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRes`] if there is no credit now or the disk is full; [`Code::NoMem`].
+    pub fn spill(
+        &mut self,
+        broker: &mut dyn Broker,
+        size: usize,
+        readers: usize,
+    ) -> Result<Draft, Code> {
+        self.draft(broker, size, readers)?.ok_or(Code::OutOfRes)
+    }
+
+    fn send_draft(
+        &mut self,
+        broker: &mut dyn Broker,
+        to: Tid,
+        envelope: &Envelope,
+        draft: &mut Draft,
+    ) -> Result<Sent, Code> {
+        let descriptor = draft.hold_for(to).ok_or(Code::NoMem)?;
+        let payload = &descriptor.to_array();
+        let sent = self.push(broker, to, Outgoing { kind: lane::Kind::Slab, envelope, payload });
+        if sent != Ok(Sent::Delivered) {
+            draft.release(descriptor);
+        }
+        sent
+    }
+
+    /// Sends what found no credit in memory: from a file, if this sender spills.
+    #[cold]
+    fn send_spilled(
+        &mut self,
+        broker: &mut dyn Broker,
+        to: Tid,
+        envelope: &Envelope,
+        (slab, parts): (Option<&Slab>, &[&[u8]]),
+    ) -> Result<Sent, Code> {
+        let in_slab = slab.map_or(0, |_| usize::try_from(envelope.body_size()).unwrap_or(0));
+        let size = in_slab + parts.iter().map(|part| part.len()).sum::<usize>();
+        let Some(mut draft) = self.draft(broker, size, 1)? else { return Ok(Sent::Full) };
+        let full = |_| Code::OutOfRes;
+        if let Some(slab) = slab {
+            draft.write_slab(slab, in_slab).map_err(full)?;
+        }
+        let mut at = in_slab;
+        for part in parts {
+            draft.write(at, part).map_err(full)?;
+            at += part.len();
+        }
+        self.send_draft(broker, to, envelope, &mut draft)
     }
 
     /// Slabs that readers still hold.
@@ -140,7 +389,8 @@ impl Outbox {
     /// where a daemon hands it on. Never waits for the receiver.
     ///
     /// # Errors
-    /// The host has no memory left.
+    /// [`Code::NoMem`] if the host has no memory left, [`Code::OutOfRes`] if the message had to go to
+    /// a disk and that is full.
     pub fn send(
         &mut self,
         broker: &mut dyn Broker,
@@ -167,7 +417,9 @@ impl Outbox {
                     let message = Outgoing { kind, envelope, payload: &inline[..size] };
                     return self.push(broker, to, message);
                 }
-                let mut slab = self.slab(broker, size)?;
+                let Ok(mut slab) = self.slab(broker, size) else {
+                    return self.send_spilled(broker, to, envelope, (None, parts));
+                };
                 let mut at = 0;
                 for part in parts {
                     slab.write(at, part);
@@ -176,6 +428,7 @@ impl Outbox {
                 self.send_slab(broker, to, envelope, &mut slab)
             }
             Body::Slab(slab) => self.send_slab(broker, to, envelope, slab),
+            Body::Draft(draft) => self.send_draft(broker, to, envelope, draft),
         }
     }
 
@@ -201,19 +454,32 @@ impl Outbox {
                 whole.push(list);
                 self.send(broker, host, &envelope, Body::Bytes(&whole))
             }
+            Body::Draft(_) => Err(Code::BadParam),
             Body::Slab(slab) => {
-                let descriptor = self.hold(broker, host, slab)?;
+                let size = usize::try_from(envelope.body_size()).map_err(|_| Code::NoMem)?;
+                if self.pressed && self.has_share(host, size) {
+                    return self.send_spilled(broker, host, &envelope, (Some(slab), &[list]));
+                }
+                let Ok(descriptor) = self.hold(broker, host, slab) else {
+                    return self.send_spilled(broker, host, &envelope, (Some(slab), &[list]));
+                };
                 let mut payload = descriptor.to_array().to_vec();
                 let mut list_slab = None;
                 if payload.len() + list.len() <= SLAB_PAYLOAD_MAX {
                     payload.extend_from_slice(list);
                 } else {
                     // Two descriptors: 32 bytes are no descriptor and entries of 12.
-                    let mut slab = self.slab(broker, list.len())?;
-                    slab.write(0, list);
-                    let held = self.hold(broker, host, &mut slab)?;
+                    let list_held = self.slab(broker, list.len()).and_then(|mut slab| {
+                        slab.write(0, list);
+                        let held = self.hold(broker, host, &mut slab)?;
+                        Ok((slab, held))
+                    });
+                    let Ok((own, held)) = list_held else {
+                        slab.release(descriptor);
+                        return self.send_spilled(broker, host, &envelope, (Some(slab), &[list]));
+                    };
                     payload.extend_from_slice(&held.to_array());
-                    list_slab = Some((slab, held));
+                    list_slab = Some((own, held));
                 }
                 let kind = lane::Kind::Slab;
                 let message = Outgoing { kind, envelope: &envelope, payload: &payload };
@@ -257,6 +523,7 @@ impl Outbox {
             return Ok(Pushed::Full);
         }
         let pushed = match body {
+            Body::Draft(_) => return Ok(Pushed::Full),
             Body::Bytes(parts) => {
                 let whole = parts.concat();
                 if whole.len() > INLINE_MAX {
@@ -267,7 +534,9 @@ impl Outbox {
             }
             Body::Slab(slab) => {
                 let host = Tid::host_id(envelope.dst.host());
-                let descriptor = self.hold(broker, host, slab)?;
+                let Ok(descriptor) = self.hold(broker, host, slab) else {
+                    return Ok(Pushed::Full);
+                };
                 let payload = descriptor.to_array();
                 let hold = slab.hold(descriptor);
                 let pushed = pair.sender.push(lane::Kind::Slab, envelope, &payload);
@@ -333,7 +602,12 @@ impl Outbox {
         envelope: &Envelope,
         slab: &mut Slab,
     ) -> Result<Sent, Code> {
-        let descriptor = self.hold(broker, to, slab)?;
+        if self.pressed && self.has_share(to, slab.capacity()) {
+            return self.send_spilled(broker, to, envelope, (Some(slab), &[]));
+        }
+        let Ok(descriptor) = self.hold(broker, to, slab) else {
+            return self.send_spilled(broker, to, envelope, (Some(slab), &[]));
+        };
         let payload = &descriptor.to_array();
         let sent = self.push(broker, to, Outgoing { kind: lane::Kind::Slab, envelope, payload });
         if sent != Ok(Sent::Delivered) {
@@ -363,8 +637,13 @@ impl Outbox {
                     self.lanes.remove(to);
                     return Ok(Sent::Gone);
                 }
+                Err(Code::OutOfRes) => {
+                    self.lacks_cells = true;
+                    return Ok(Sent::Full);
+                }
                 next => next?,
             };
+            self.has_large_rings |= cells >= LARGE_RING;
             lane.sender.push_moved(next.segment);
             next.sender.push(kind, envelope, payload).expect("an empty ring has room");
             *lane = next;

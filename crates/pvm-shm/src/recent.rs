@@ -63,6 +63,11 @@ impl<K: Ord + Copy, V> Recent<K, V> {
         &mut self.entries[place].1
     }
 
+    /// All of it, to be changed, in no order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (K, &mut V)> {
+        self.entries.iter_mut().map(|(key, value)| (*key, value))
+    }
+
     /// Takes a value out.
     pub fn remove(&mut self, key: K) -> Option<V> {
         let place = self.places.remove(&key)?;

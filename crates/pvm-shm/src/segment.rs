@@ -4,13 +4,18 @@
 //! touching it raises no SIGBUS. It does not survive a fork into the child.
 
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
+use rustix::fs::{FallocateFlags, MemfdFlags, Mode, OFlags, SealFlags};
 use rustix::io;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use std::os::fd::AsRawFd as _;
+use std::path::Path;
 use std::ptr::NonNull;
 
 /// Granularity of segments.
 pub const PAGE: usize = 4096;
+
+/// This part of a disk is never taken by files.
+const SPARED: u64 = 20;
 
 /// A mapped segment.
 #[derive(Debug)]
@@ -46,6 +51,52 @@ pub fn create_unsealed(size: usize) -> io::Result<OwnedFd> {
     rustix::fs::fallocate(&fd, FallocateFlags::empty(), 0, size)?;
     rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW)?;
     Ok(fd)
+}
+
+/// Makes a file of `size` bytes in a folder, without a name, and opens it a second time to be read
+/// only.
+///
+/// # Errors
+/// The disk is full, or the folder may not be written.
+pub fn create_file(folder: &Path, size: u64) -> io::Result<(OwnedFd, OwnedFd)> {
+    let disk = rustix::fs::statvfs(folder)?;
+    let left = disk.f_bavail.saturating_mul(disk.f_frsize).checked_sub(size);
+    // What others write there needs room, too.
+    if left.is_none_or(|left| left < disk.f_blocks.saturating_mul(disk.f_frsize) / SPARED) {
+        return Err(io::Errno::NOSPC);
+    }
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let fd = match rustix::fs::open(folder, flags | OFlags::TMPFILE, mode) {
+        // Not every file system knows files without names.
+        Err(io::Errno::OPNOTSUPP | io::Errno::ISDIR | io::Errno::INVAL) => {
+            let path = folder.join(format!("spill-{}", std::process::id()));
+            // One that was left here by a process of this number that was killed.
+            let _ = rustix::fs::unlink(&path);
+            let fd = rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
+            rustix::fs::unlink(&path)?;
+            fd
+        }
+        fd => fd?,
+    };
+    match rustix::fs::fallocate(&fd, FallocateFlags::empty(), 0, size) {
+        Err(io::Errno::OPNOTSUPP | io::Errno::NOSYS) => fill(&fd, size)?,
+        done => done?,
+    }
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let reader = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    Ok((fd, reader))
+}
+
+/// Takes the blocks of a file where they cannot be had otherwise.
+fn fill(fd: &OwnedFd, size: u64) -> io::Result<()> {
+    let zeros = [0; 16 * PAGE];
+    let mut at = 0;
+    while at < size {
+        let n = usize::try_from(size - at).map_or(zeros.len(), |left| left.min(zeros.len()));
+        at += rustix::io::pwrite(fd, &zeros[..n], at)? as u64;
+    }
+    Ok(())
 }
 
 impl Mapping {

@@ -13,7 +13,7 @@ use crate::segment::{Mapping, PAGE};
 use crate::sync::{AtomicU32, Ordering};
 use pvm_wire::request::SegmentId;
 use pvm_wire::{Code, Tid};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Holders of a segment; a slot has its share of them.
@@ -21,7 +21,10 @@ pub const HOLDERS: usize = PAGE / size_of::<u32>();
 /// Slots of the smallest class.
 const SMALLEST: usize = 4096;
 /// Slots that were never needed again are given back beyond this many bytes of a class.
-const KEPT_BYTES: usize = 8 << 20;
+const CLASS_KEPT_BYTES: usize = 8 << 20;
+
+/// In a descriptor's holder: the data lie in the file beside the segment.
+const IN_FILE: u32 = 1 << 31;
 
 /// The holders of a segment.
 fn holders(mapping: &Mapping) -> &[AtomicU32] {
@@ -29,10 +32,22 @@ fn holders(mapping: &Mapping) -> &[AtomicU32] {
     unsafe { mapping.views(0, HOLDERS) }
 }
 
+/// Of a slab, one page; of a file, all of its segment.
+fn all_holders(mapping: &Mapping) -> &[AtomicU32] {
+    // SAFETY: atomics, valid for any bits.
+    unsafe { mapping.views(0, mapping.size() / size_of::<u32>()) }
+}
+
+/// Keeper: who reads anything of the segment.
+pub(crate) fn readers(mapping: &Mapping, out: &mut BTreeSet<Tid>) {
+    let names = all_holders(mapping).iter().map(|holder| holder.load(Ordering::Acquire));
+    out.extend(names.filter(|name| *name != 0).map(Tid));
+}
+
 /// Keeper: strikes a dead receiver out. True if nobody reads any slot of the segment.
 pub(crate) fn strike_out(mapping: &Mapping, dead: Option<Tid>) -> bool {
     let mut empty = true;
-    for holder in holders(mapping) {
+    for holder in all_holders(mapping) {
         match holder.load(Ordering::Acquire) {
             0 => {}
             name if dead.is_some_and(|tid| tid.0 == name) => holder.store(0, Ordering::Release),
@@ -65,6 +80,21 @@ impl Descriptor {
         a[4..8].copy_from_slice(&self.holder.to_le_bytes());
         a[8..].copy_from_slice(&self.offset.to_le_bytes());
         a
+    }
+
+    /// In a file: `holder` is one of its own.
+    pub(crate) const fn in_file(segment: SegmentId, holder: u32, offset: u64) -> Self {
+        Self { segment, holder: holder | IN_FILE, offset }
+    }
+
+    /// True where the data lie in a file.
+    pub const fn is_in_file(self) -> bool {
+        self.holder & IN_FILE != 0
+    }
+
+    /// Which of the holders.
+    pub(crate) const fn place(self) -> usize {
+        (self.holder & !IN_FILE) as usize
     }
 
     /// Reads the fixed form.
@@ -169,6 +199,10 @@ struct Slot {
 }
 
 impl Slot {
+    const fn segment_bytes(&self) -> u64 {
+        (PAGE + HOLDERS / self.holders * self.capacity) as u64
+    }
+
     /// PAIRS WITH: `SlabView::drop`.
     fn is_unread(&self) -> bool {
         holders(&self.mapping)[self.first_holder..][..self.noted]
@@ -191,6 +225,8 @@ pub struct Pool(Arc<Mutex<Slots>>);
 
 #[derive(Debug, Default)]
 struct Slots {
+    /// Bytes of all segments.
+    opened: u64,
     classes: Vec<Class>,
     /// Segments that are needed no more.
     surplus: Vec<SegmentId>,
@@ -263,13 +299,65 @@ impl Pool {
             alone: slots == 1,
         });
         let first = all.next();
-        self.slots().class(class).free.extend(all);
+        let mut slots_of_all = self.slots();
+        slots_of_all.opened += (PAGE + slots * bytes) as u64;
+        slots_of_all.class(class).free.extend(all);
+        drop(slots_of_all);
         Ok(Slab { slot: first, pool: self.clone() })
     }
 
     /// Segments that can be given back to the keeper.
     pub fn surplus(&self) -> Vec<SegmentId> {
         std::mem::take(&mut self.slots().surplus)
+    }
+
+    /// Bytes of all its segments.
+    pub(crate) fn opened(&self) -> u64 {
+        self.slots().opened
+    }
+
+    /// Bytes that each receiver has not read yet.
+    pub(crate) fn unread(&self) -> BTreeMap<Tid, usize> {
+        let slots = self.slots();
+        let mut unread = BTreeMap::new();
+        for slot in slots.classes.iter().flat_map(|class| &class.in_flight) {
+            for holder in &holders(&slot.mapping)[slot.first_holder..][..slot.noted] {
+                let name = holder.load(Ordering::Acquire);
+                if name != 0 {
+                    *unread.entry(Tid(name)).or_default() += slot.capacity;
+                }
+            }
+        }
+        unread
+    }
+
+    /// Segments of which nothing is used, so that about `keep` bytes remain; smaller slots are kept
+    /// before larger ones.
+    pub(crate) fn shrink(&self, keep: u64) -> Vec<SegmentId> {
+        let mut slots = self.slots();
+        let mut given = std::mem::take(&mut slots.surplus);
+        let Slots { opened, classes, .. } = &mut *slots;
+        for class in classes.iter_mut().rev() {
+            class.count_unread();
+            if *opened <= keep {
+                continue;
+            }
+            // Segments all of whose slots are free.
+            let mut free: BTreeMap<SegmentId, (usize, &Slot)> = BTreeMap::new();
+            for slot in &class.free {
+                free.entry(slot.segment).or_insert((0, slot)).0 += 1;
+            }
+            let mut gone = BTreeSet::new();
+            for (segment, (count, slot)) in free {
+                if count * slot.holders == HOLDERS && *opened > keep {
+                    *opened = opened.saturating_sub(slot.segment_bytes());
+                    gone.insert(segment);
+                }
+            }
+            class.free.retain(|slot| !gone.contains(&slot.segment));
+            given.extend(gone);
+        }
+        given
     }
 
     /// True while a slab is in the hands of its owner or of a reader.
@@ -324,7 +412,8 @@ impl Slots {
         let idle: usize = class.free.iter().map(|slot| slot.capacity).sum();
         if !slot.is_unread() {
             class.in_flight.push_back(slot);
-        } else if slot.alone && idle + capacity > KEPT_BYTES {
+        } else if slot.alone && idle + capacity > CLASS_KEPT_BYTES {
+            self.opened = self.opened.saturating_sub(slot.segment_bytes());
             self.surplus.push(slot.segment);
         } else {
             class.free.push(slot);

@@ -11,10 +11,13 @@ use crate::lane::{self, Popped, Ring, Room};
 use crate::mappings::Mappings;
 use crate::outbox::{Broker, map};
 use crate::slab::{Descriptor, SlabView};
+use crate::spill::SpillView;
 use pvm_wire::request::SegmentId;
 use pvm_wire::spread::{self, Receiver};
 use pvm_wire::{Envelope, HostIndex, Tid};
+use rustix::fd::OwnedFd;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
 
 /// Names a lane; never used twice.
 pub type LaneNumber = u64;
@@ -115,6 +118,8 @@ pub struct Transit {
     next: LaneNumber,
     opened: u32,
     slabs: Mappings,
+    /// Files of messages that are on their way.
+    files: BTreeMap<SegmentId, Weak<OwnedFd>>,
     dropped: u64,
 }
 
@@ -130,6 +135,7 @@ impl Transit {
             next: 1,
             opened: 0,
             slabs: Mappings::default(),
+            files: BTreeMap::new(),
             dropped: 0,
         }
     }
@@ -334,6 +340,14 @@ impl Transit {
         }
         let body = Descriptor::from_slice(bytes)?;
         let behind = bytes.get(Descriptor::SIZE..)?;
+        if body.is_in_file() {
+            let whole = size.checked_add(list_size)?;
+            let view = self.spilled(broker, host, body, whole)?;
+            let mut list = vec![0; list_size];
+            view.read(size, &mut list).ok()?;
+            let receivers = if list_size == 0 { Vec::new() } else { spread::from_bytes(&list)? };
+            return Some(Parcel::new(envelope, Payload::Spilled(view.cut(size)), receivers));
+        }
         if list_size == 0 || behind.len() == list_size {
             let receivers = if list_size == 0 { Vec::new() } else { spread::from_bytes(behind)? };
             let view = self.view(broker, host, body, size)?;
@@ -355,6 +369,29 @@ impl Transit {
         let receivers = spread::from_bytes(&list)?;
         let payload = Payload::Slab(view);
         Some(Parcel { envelope, payload, receivers, list: Some(list_view) })
+    }
+
+    fn spilled(
+        &mut self,
+        broker: &mut dyn Broker,
+        host: Tid,
+        descriptor: Descriptor,
+        size: usize,
+    ) -> Option<SpillView> {
+        let mapping = self.slabs.get(broker, descriptor.segment)?;
+        let view = SpillView::new(mapping, host, descriptor, size as u64)?;
+        let id = descriptor.segment;
+        let known = self.files.get(&id).and_then(Weak::upgrade);
+        let fd = match known {
+            Some(fd) => fd,
+            None => {
+                let fd = Arc::new(broker.map_spill(id).ok()?.1);
+                self.files.retain(|_, fd| fd.strong_count() > 0);
+                self.files.insert(id, Arc::downgrade(&fd));
+                fd
+            }
+        };
+        Some(view.with_file(fd))
     }
 
     fn view(

@@ -4,9 +4,11 @@
 
 use loom::sync::Arc;
 use loom::thread;
+use pvm_shm::barrier::{Arrival, Outcome, Word};
 use pvm_shm::inbox::{Armed, Header, Marked};
 use pvm_shm::lane::{Kind, Receiver, Ring, Room, Sender};
 use pvm_shm::recorder::{Record, Recorder};
+use pvm_shm::roster::{Listed, Read, Table};
 use pvm_shm::sync::{AtomicU32, Ordering};
 use pvm_wire::{Envelope, Tid};
 
@@ -153,6 +155,94 @@ fn loom_a_watch_that_ends_misses_nothing() {
         let armed = header.arm();
         let woke = sending.join().expect("no panic");
         assert!(seen || armed == Armed::Not || woke, "asleep beside a message");
+    });
+}
+
+/// Two members meet: one of them is the last, and the other one, if it went to sleep, is woken.
+#[test]
+fn loom_a_barrier_leaves_nobody_asleep() {
+    loom::model(|| {
+        let word = Arc::new(Word::new());
+        let headers = Arc::new([Header::new(), Header::new()]);
+        let meet = |me: usize, word: Arc<Word>, headers: Arc<[Header; 2]>| {
+            // True if it sleeps, and whether it has rung the other one.
+            match word.arrive(me as u32, 2) {
+                Arrival::Waits(ticket) => {
+                    let armed = headers[me].arm();
+                    Header::look_again();
+                    (armed == Armed::Now && word.outcome(ticket) == Outcome::Waits, false)
+                }
+                Arrival::Last(others) => {
+                    assert_eq!(others, 1 << (1 - me));
+                    (false, headers[1 - me].wake())
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        let other = {
+            let (word, headers) = (word.clone(), headers.clone());
+            thread::spawn(move || meet(1, word, headers))
+        };
+        let (asleep, rang) = meet(0, word.clone(), headers.clone());
+        let (other_asleep, other_rang) = other.join().expect("no panic");
+        assert!(!(asleep && other_asleep), "both wait");
+        assert!(!asleep || other_rang, "asleep behind a barrier that was met");
+        assert!(!other_asleep || rang, "asleep behind a barrier that was met");
+        assert_eq!(word.waiting(), 0);
+    });
+}
+
+/// A member dies while another one arrives. The one that arrives is told by the daemon, or sees behind its
+/// arrival that the list has changed.
+#[test]
+fn loom_a_death_is_told_to_who_arrives() {
+    loom::model(|| {
+        let word = Arc::new(Word::new());
+        let table: Arc<Table<1>> = Arc::new(Table::new());
+        let listed = |lost| Listed { members: vec![Tid(0x40001)], lost, ..Listed::default() };
+        table.write(Some(&listed(0)));
+        let arriving = {
+            let (word, table) = (word.clone(), table.clone());
+            thread::spawn(move || {
+                if table.version() != 2 {
+                    return None;
+                }
+                let Arrival::Waits(ticket) = word.arrive(0, 2) else { panic!("alone") };
+                Some((ticket, table.has_changed(2)))
+            })
+        };
+        table.write(Some(&listed(1)));
+        word.strike_out(1 << 1);
+        let woken = word.break_above(1);
+        if let Some((ticket, warned)) = arriving.join().expect("no panic") {
+            assert!(woken == 1 || warned, "waits in vain");
+            assert_eq!(woken == 1, word.outcome(ticket) == Outcome::Broken);
+        }
+    });
+}
+
+/// Readers of a group see it as it was at one moment.
+#[test]
+fn loom_a_roster_is_read_as_a_whole() {
+    loom::model(|| {
+        let table: Arc<Table<2>> = Arc::new(Table::new());
+        let listed = |low: u32| {
+            let members = vec![Tid(0x40000 | low), Tid(0x80000 | low)];
+            Listed { members, lost: low, ..Listed::default() }
+        };
+        table.write(Some(&listed(1)));
+        let writing = {
+            let table = table.clone();
+            thread::spawn(move || table.write(Some(&listed(2))))
+        };
+        match table.read() {
+            Read::Group(2, group) => assert_eq!(group, listed(1)),
+            Read::Group(4, group) => assert_eq!(group, listed(2)),
+            Read::Unsure => {}
+            other => panic!("{other:?}"),
+        }
+        writing.join().expect("no panic");
+        assert_eq!(table.read(), Read::Group(4, listed(2)));
     });
 }
 

@@ -124,12 +124,14 @@ fn command(command: &Command) -> String {
         Command::JoinGroup { group, tid } => format!("{tid} joins {}", group.to_text()),
         Command::LeaveGroup { group, tid } => format!("{tid} leaves {}", group.to_text()),
         Command::TaskGone { tid } => format!("{tid} is gone"),
+        Command::TaskLeft { tid } => format!("{tid} leaves its groups"),
         other => format!("{other:?}"),
     }
 }
 
 fn request(request: &Request) -> String {
     match request {
+        Request::Shown { number } => format!("is command {number} shown?"),
         Request::Settled { epoch } => format!("is change {epoch} known?"),
         Request::Load => "how busy?".to_owned(),
         Request::Tasks { place } => format!("tasks of {place}"),
@@ -208,6 +210,7 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
         Effect::Ask { request, .. } => format!("ask the parent: {request:?}"),
         Effect::Forget { tid } => format!("forget {tid}"),
         Effect::Save { .. } => return None,
+        Effect::Upgrade { program, .. } => format!("upgrade to {}", program.to_text()),
         Effect::End => "end".to_owned(),
     })
 }
@@ -215,7 +218,7 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
 /// What the shell is told, but for what is said: that is written down as it crosses the link.
 pub(crate) fn act(act: &Act) -> Option<String> {
     Some(match act {
-        Act::Say { .. } | Act::Drain { .. } => return None,
+        Act::Say { .. } | Act::Drain { .. } | Act::Group { .. } => return None,
         Act::ReleaseRoute { from, to } => {
             format!("what {from} sent directly to {to} goes by the link")
         }
@@ -229,6 +232,8 @@ pub(crate) fn act(act: &Act) -> Option<String> {
         Act::Dismiss { key } => format!("dismiss the daemon with {}", key.to_text()),
         Act::Invite { line, .. } => format!("invite: {}", line.to_text()),
         Act::HosterSaid { answer, .. } => format!("the hoster says {}", answer.to_text()),
+        Act::Token { seconds, .. } => format!("make a token for {seconds} s"),
+        Act::Distrust { host } => format!("drop the link to host {host}"),
         Act::Flush => "flush".to_owned(),
         Act::Hosts { hosts } => {
             let all: Vec<_> = hosts

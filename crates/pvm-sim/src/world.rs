@@ -429,7 +429,12 @@ impl World {
                 let event = Event::Answered { ticket, reply };
                 self.later(LAUNCH_NS, Happening::Event(host, event));
             }
-            Effect::Forget { .. } | Effect::Feed { .. } | Effect::Log { .. } | Effect::End => {}
+            Effect::Forget { .. }
+            | Effect::Feed { .. }
+            | Effect::Log { .. }
+            // No script asks for it: what a restart does is tested by crashes.
+            | Effect::Upgrade { .. }
+            | Effect::End => {}
         }
     }
 
@@ -572,7 +577,7 @@ impl World {
                 let news = News::Drained { tid, host: to };
                 self.later(self.latency, Happening::News(host, news));
             }
-            Act::Route { .. } | Act::ReleaseRoute { .. } => {}
+            Act::Route { .. } | Act::ReleaseRoute { .. } | Act::Group { .. } => {}
             Act::Invite { ticket, line } => {
                 let (login, command) = (line, Blob::from("start"));
                 let (options, vmid) = (Blob::default(), Blob::default());
@@ -582,6 +587,10 @@ impl World {
             // A hoster of the simulation answers with the line of the host that it has started.
             Act::HosterSaid { ticket, answer } => {
                 self.act(host, Act::StartHost { ticket, line: answer });
+            }
+            Act::Token { .. } => panic!("no script asks for a token"),
+            Act::Distrust { host: other } => {
+                panic!("{host} distrusts {other}, which is a machine like all")
             }
             Act::Dismiss { key } => self.newcomers.retain(|_, facts| facts.key != key),
             Act::Flush => self.later(FLUSH_NS, Happening::News(host, News::Flushed)),

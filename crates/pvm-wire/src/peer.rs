@@ -305,6 +305,11 @@ choice! {
             /// Who is to be answered: hosts and their numbers of the request.
             asks: Vec<(HostIndex, u64)>,
         },
+        /// A task has left the machine in order: its memberships end.
+        100 => TaskLeft {
+            /// The task.
+            tid: Tid,
+        },
         /// A host gets no new tasks from now on, or gets them again.
         12 => DrainHost {
             /// Which.

@@ -8,7 +8,7 @@
 mod hosts;
 mod names;
 
-use crate::route::Route;
+use crate::route::{Route, Secret};
 use crate::{Blob, Code, HostIndex, Layout, Message, Tid, choice, record};
 
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
@@ -138,6 +138,16 @@ choice! {
         1 => Task,
         /// A command: asks, but is nobody's peer.
         2 => Operator,
+    }
+
+    /// Which credit a send lacks.
+    pub enum Lack {
+        /// The receiver has as many unread messages as it may have.
+        1 => Lane,
+        /// The sender has as much unread memory as it may have, and does not spill.
+        2 => Own,
+        /// The host's memory or disk is used up by the messages of several.
+        3 => Host,
     }
 
     /// A request.
@@ -393,6 +403,19 @@ choice! {
             /// How many.
             epoch: u64,
         },
+        /// The daemon of a host is to be replaced by another program while its tasks go on.
+        130 => Upgrade {
+            /// Which host, "." for this one.
+            host: Blob,
+            /// Absolute path there; empty for the program that the host was started from, as it
+            /// lies there now.
+            program: Blob,
+        },
+        /// A token with which one host may join that nobody can start through ssh.
+        131 => Token {
+            /// How long it is good.
+            seconds: u32,
+        },
         /// A message for a daemon, or with a tag of [`crate::plug`]: the daemons carry it. As
         /// with every message nobody is told whether anybody wanted it.
         80 => Post {
@@ -401,6 +424,27 @@ choice! {
             /// The message.
             message: Message,
         },
+        /// A file of this many bytes for messages that find no credit in memory, and a segment with the
+        /// places where their readers note themselves; the segment comes beside the answer.
+        120 => OpenSpill {
+            /// Bytes of the file.
+            bytes: u64,
+        },
+        /// The file that belongs to such a segment: to be written by its owner, read by others.
+        121 => MapSpill {
+            /// The segment.
+            id: SegmentId,
+        },
+        /// The asker's send waits for credit, and has just tried again in vain. Answered with
+        /// [`Code::OutOfRes`] when all who could give it any wait in a send as well.
+        122 => Blocked {
+            /// The receivers of the message.
+            to: Vec<Tid>,
+            /// Which credit it lacks.
+            lack: Lack,
+        },
+        /// The asker waits no more.
+        123 => Unblocked,
         /// A direct route to a task of another host, please. Answered at once; what comes of it
         /// is told later by an unasked [`Reply::Route`] or [`Reply::NoRoute`].
         60 => OpenRoute {
@@ -411,6 +455,27 @@ choice! {
         61 => SetRoute {
             /// False with `PvmDontRoute`.
             allowed: bool,
+        },
+        /// The inbox of a task of this host, to wake it.
+        100 => MapInbox {
+            /// Which task.
+            of: Tid,
+        },
+        /// The roster of a group, if it has members on this host.
+        101 => MapGroup {
+            /// Which group.
+            group: Blob,
+        },
+        /// From a daemon to its parent: a roster for a group, or the one that it has.
+        102 => OpenGroup {
+            /// Which group.
+            group: Blob,
+        },
+        /// Between hosts: to be answered once what the command of this number did to groups is shown to the tasks
+        /// there.
+        103 => Shown {
+            /// The command.
+            number: u64,
         },
         /// From a daemon to its parent: hand this, and the socket beside it, to a task.
         62 => GiveRoute {
@@ -501,7 +566,7 @@ choice! {
             /// Why.
             code: Code,
         },
-        /// To [`Request::Hello`] of a task; the inbox comes beside it.
+        /// To [`Request::Hello`] of a task; its inbox and the host's count of awake tasks come beside it.
         3 => Welcome {
             /// What it needs to know.
             welcome: Welcome,
@@ -623,6 +688,26 @@ choice! {
             /// How busy it is.
             load: HostLoad,
         },
+        /// To [`Request::Upgrade`].
+        130 => Upgraded {
+            /// The version that ran.
+            from: String,
+            /// The version that runs now.
+            to: String,
+            /// Why it is still the old program; empty if it is not.
+            failure: String,
+        },
+        /// To [`Request::Token`].
+        131 => Token {
+            /// Its text.
+            token: Secret,
+        },
+        /// The host of a task of [`Request::Run`] is dead: the output of the task ends with what has
+        /// come. Its [`Reply::Exited`] follows.
+        132 => Cut {
+            /// Which task.
+            tid: Tid,
+        },
         /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
         60 => Route {
             /// This end of it.
@@ -667,6 +752,8 @@ record! {
         pub bad_peers: u64,
         /// Times that the daemon was started again.
         pub restarts: u32,
+        /// What the kernel keeps the daemon from, in words.
+        pub guard: String,
     }
 }
 

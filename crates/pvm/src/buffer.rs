@@ -10,6 +10,7 @@ use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
 use pvm_shm::lane::{INLINE_MAX, Room};
 use pvm_shm::slab::SlabView;
+use pvm_shm::spill::SpillView;
 use pvm_shm::{Payload, Slab};
 use pvm_wire::{
     Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid,
@@ -27,6 +28,8 @@ pub(crate) enum Store {
     Slab(Slab),
     /// In the sender's slab.
     Received(SlabView),
+    /// In a file, from which it is loaded when the program takes the message.
+    Spilled(SpillView),
 }
 
 impl From<Payload> for Store {
@@ -34,6 +37,7 @@ impl From<Payload> for Store {
         match payload {
             Payload::Inline { bytes, .. } => Self::Small(bytes),
             Payload::Slab(view) => Self::Received(view),
+            Payload::Spilled(view) => Self::Spilled(view),
         }
     }
 }
@@ -54,6 +58,7 @@ impl Bytes for Data<'_> {
             Store::Heap(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
             Store::Slab(slab) => slab.read(offset, out),
             Store::Received(view) => view.read(offset, out),
+            Store::Spilled(_) => unreachable!("loaded before it is read"),
         }
     }
 }
@@ -208,7 +213,7 @@ impl Buffer {
     /// False if the bytes lie in shared memory, which the child of a fork does not have: there
     /// such a buffer must be forgotten, not dropped.
     pub const fn is_private(&self) -> bool {
-        !matches!(self.store, Store::Slab(_) | Store::Received(_))
+        !matches!(self.store, Store::Slab(_) | Store::Received(_) | Store::Spilled(_))
     }
 
     /// Packs items of one kind that lie behind one another.
@@ -333,6 +338,7 @@ impl Buffer {
             Store::Heap(bytes) => bytes.as_ptr(),
             Store::Slab(slab) => slab.address(0, self.size).cast_const(),
             Store::Received(view) => view.address(),
+            Store::Spilled(_) => std::ptr::null(),
         };
         (address, self.size)
     }
@@ -509,7 +515,9 @@ impl Buffer {
             Store::Small(small) => small[self.size..end].copy_from_slice(bytes),
             Store::Heap(heap) => heap.extend_from_slice(bytes),
             Store::Slab(slab) => slab.write(self.size, bytes),
-            Store::Received(_) => unreachable!("`reserve` makes it our own"),
+            Store::Received(_) | Store::Spilled(_) => {
+                unreachable!("`reserve` makes it our own")
+            }
         }
         self.size = end;
     }
@@ -522,7 +530,7 @@ impl Buffer {
             Store::Small(_) => end <= INLINE_MAX,
             Store::Heap(_) => true,
             Store::Slab(slab) => end <= slab.capacity() && (!self.sealed || slab.is_unread()),
-            Store::Received(_) => false,
+            Store::Received(_) | Store::Spilled(_) => false,
         };
         if fits { Ok(()) } else { self.move_to(end) }
     }
@@ -604,6 +612,7 @@ impl Buffer {
                 bytes.extend(list);
                 Prepared::Bytes(&[], bytes)
             }
+            Store::Spilled(_) => return Err(Code::BadMsg),
         })
     }
 
@@ -634,9 +643,17 @@ fn described(envelope: &Envelope, store: &Store) -> Option<(usize, RunList)> {
     Some((size, envelope.runs(&list).ok()?))
 }
 
-/// Bytes of a waiting message as `pvm_bufinfo` counts them.
-pub(crate) fn reported_size(envelope: &Envelope, store: &Store) -> Option<usize> {
-    let (size, runs) = described(envelope, store)?;
+/// Bytes of a waiting message as `pvm_bufinfo` counts them. `list`: its run list, where that does
+/// not lie in memory.
+pub(crate) fn reported_size(
+    envelope: &Envelope,
+    store: &Store,
+    list: Option<&[u8]>,
+) -> Option<usize> {
+    let (size, runs) = match list {
+        None => described(envelope, store)?,
+        Some(list) => (usize::try_from(envelope.data_size).ok()?, envelope.runs(list).ok()?),
+    };
     let native = || foreign::native_size(envelope, &runs, size);
     Some(if envelope.encoding.has_runs() { runs.xdr_size() } else { native() })
 }

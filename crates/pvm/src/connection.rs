@@ -1,8 +1,9 @@
 //! The socket to the host's parent: requests out, answers in, descriptors beside them.
 
 use pvm_shm::Broker;
-use pvm_wire::request::{Reply, Request, Segment, SegmentId};
-use pvm_wire::{Code, FRAME_BYTES_MAX, FrameBuffer, Tid, Wire, write_frame};
+use pvm_shm::activity::Activity;
+use pvm_wire::request::{ACTIVITY_SEGMENT, Reply, Request, Segment, SegmentId};
+use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, FrameBuffer, Tid, Wire, write_frame};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -33,6 +34,8 @@ pub(crate) struct Connection {
     unwanted: BTreeSet<u32>,
     /// What was told unasked, with the descriptors that came beside.
     told: VecDeque<(Reply, Option<OwnedFd>)>,
+    /// Segments that came before they were asked for.
+    ready: Vec<(Segment, OwnedFd)>,
     /// Answers came that somebody else may wait for.
     news: bool,
 }
@@ -44,6 +47,9 @@ impl Connection {
         let kind = SocketType::STREAM;
         let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)?;
         rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+        if !crate::locate::is_own(&socket) {
+            return Err(Errno::ACCESS);
+        }
         Ok(Self {
             socket,
             frames: FrameBuffer::new(FRAME_BYTES_MAX),
@@ -52,6 +58,7 @@ impl Connection {
             replies: BTreeMap::new(),
             unwanted: BTreeSet::new(),
             told: VecDeque::new(),
+            ready: Vec::new(),
             news: false,
         })
     }
@@ -84,6 +91,18 @@ impl Connection {
         Ok(())
     }
 
+    /// Leaves. The host has heard it when this returns, and so before anything that this process says later; what the
+    /// machine makes of it concerns nobody here.
+    pub(crate) fn say_goodbye(&mut self) -> Result<(), Code> {
+        self.tell(&Request::Leave)?;
+        // Of no segment: the parent answers by itself, in the order in which it has read.
+        match self.ask(&Request::DropSegment { id: 0 }) {
+            // Denied where the machine has done it already and the process is a stranger.
+            Ok(_) | Err(Code::Denied) => Ok(()),
+            Err(code) => Err(code),
+        }
+    }
+
     /// What the host has told unasked.
     pub(crate) fn take_told(&mut self) -> Option<(Reply, Option<OwnedFd>)> {
         self.told.pop_front()
@@ -99,9 +118,20 @@ impl Connection {
         std::mem::replace(&mut self.news, false)
     }
 
-    /// The descriptor beside an answer that comes with one.
-    pub(crate) fn take_descriptor(&mut self) -> Option<OwnedFd> {
-        self.descriptors.pop_front()
+    /// The two descriptors that come with a welcome: the inbox is given out, the host's count is kept for who asks.
+    pub(crate) fn take_inbox(&mut self) -> Option<OwnedFd> {
+        let inbox = self.descriptors.pop_front()?;
+        let segment = Segment {
+            id: ACTIVITY_SEGMENT,
+            size: Activity::SIZE as u64,
+            lane: 0,
+            owner: Tid::NONE,
+            to: Tid::NONE,
+            inbox: 0,
+            doorbell: Blob::default(),
+        };
+        self.ready.push((segment, self.descriptors.pop_front()?));
+        Some(inbox)
     }
 
     /// Reads what is there, without waiting.
@@ -135,8 +165,9 @@ impl Connection {
                 if id == 0 {
                     // Descriptors come in the order of the frames that they belong to; those of
                     // answers are taken at once by who asked.
-                    let waiting = self.replies.values().filter(|r| brings_descriptor(r)).count();
-                    let fd = brings_descriptor(&reply).then(|| self.descriptors.remove(waiting));
+                    let waiting = self.replies.values().map(descriptors_beside).sum();
+                    let brings = descriptors_beside(&reply) > 0;
+                    let fd = brings.then(|| self.descriptors.remove(waiting));
                     self.told.push_back((reply, fd.flatten()));
                 } else if !self.unwanted.remove(&id) {
                     self.replies.insert(id, reply);
@@ -176,16 +207,20 @@ impl Connection {
     pub(crate) fn ask_segment(&mut self, request: &Request) -> Result<(Segment, OwnedFd), Code> {
         match self.ask(request)? {
             Reply::Segment { segment } => {
-                Ok((segment, self.take_descriptor().ok_or(Code::SysErr)?))
+                Ok((segment, self.descriptors.pop_front().ok_or(Code::SysErr)?))
             }
             _ => Err(Code::SysErr),
         }
     }
 }
 
-/// True for what comes with a descriptor.
-const fn brings_descriptor(reply: &Reply) -> bool {
-    matches!(reply, Reply::Welcome { .. } | Reply::Segment { .. } | Reply::Route { .. })
+/// How many descriptors come with an answer.
+const fn descriptors_beside(reply: &Reply) -> usize {
+    match reply {
+        Reply::Welcome { .. } => 2,
+        Reply::Segment { .. } | Reply::Route { .. } => 1,
+        _ => 0,
+    }
 }
 
 impl AsFd for Connection {
@@ -201,8 +236,17 @@ impl Broker for Connection {
     fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
         self.ask_segment(&Request::OpenSlab { bytes })
     }
+    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::OpenSpill { bytes })
+    }
+    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapSpill { id })
+    }
     fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
-        self.ask_segment(&Request::MapSegment { id })
+        match self.ready.iter().position(|(segment, _)| segment.id == id) {
+            Some(at) => Ok(self.ready.swap_remove(at)),
+            None => self.ask_segment(&Request::MapSegment { id }),
+        }
     }
     fn list_lanes(&mut self, after: u32) -> Result<Vec<Segment>, Code> {
         match self.ask(&Request::ListLanes { after })? {
@@ -213,5 +257,11 @@ impl Broker for Connection {
     fn drop_segment(&mut self, id: SegmentId) {
         // Answered like the others, so that answers and requests stay paired.
         let _ = self.ask(&Request::DropSegment { id });
+    }
+    fn map_inbox(&mut self, of: Tid) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapInbox { of })
+    }
+    fn map_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        self.ask_segment(&Request::MapGroup { group: name.clone() })
     }
 }

@@ -9,11 +9,15 @@
 
 mod buffer;
 mod connection;
+pub mod group;
 pub mod locate;
+mod members;
 mod memory;
 mod order;
 mod plug;
 mod probe;
+pub mod reduction;
+mod rosters;
 mod route;
 mod source;
 mod state;
@@ -23,6 +27,7 @@ mod task;
 mod wait;
 
 pub use buffer::{Buffer, Remains};
+pub use members::Members;
 pub use memory::Memory;
 pub use probe::Negotiation;
 pub use pvm_core::{MessageKey, Pattern};
@@ -32,5 +37,5 @@ pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way}
 pub use route::stream::read_route;
 pub use sys::gate::{Gate, GateGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
-pub use task::{Members, Task, after_fork};
+pub use task::{Policy, Task, after_fork};
 pub use wait::{Deadline, WaitToken};

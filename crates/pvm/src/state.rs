@@ -6,9 +6,10 @@ use crate::buffer::{Prepared, Store};
 use crate::connection::Connection;
 use crate::order::Order;
 use crate::probe::Negotiation;
+use crate::rosters::Rosters;
 use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
-use pvm_core::{Mailbox, Pattern};
+use pvm_core::{Mailbox, MessageKey, Pattern};
 use pvm_shm::lane::INLINE_MAX;
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
@@ -44,9 +45,12 @@ pub(crate) struct State {
     /// What has come from tasks of other hosts.
     order: Order<Arrived>,
     pub(crate) routes: Routes,
+    pub(crate) groups: Rosters,
     /// Looks that found nothing.
     fruitless: u32,
     pub(crate) probes: Arc<Probes>,
+    /// What senders were told of the messages that wait, in thousands.
+    told: u32,
 }
 
 impl State {
@@ -69,8 +73,10 @@ impl State {
             sequences: Recent::new(),
             order: Order::new(),
             routes: Routes::new(me),
+            groups: Rosters::default(),
             fruitless: 0,
             probes,
+            told: 0,
         }
     }
 
@@ -79,13 +85,13 @@ impl State {
         self.sequences.get(to).copied().unwrap_or(0) + 1
     }
 
-    /// Sends by the lane of the receiver, or by that of its host.
+    /// Sends by the lane of the receiver, or by that of its host. False if there is no credit now.
     pub(crate) fn send(
         &mut self,
         to: Tid,
         mut envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         envelope.dst = to;
         envelope.sequence = self.next_number(to);
         // A task of another host is reached through our daemon, by a lane for that host.
@@ -94,19 +100,21 @@ impl State {
         let body = whole.body();
         // A receiver that is gone is no error: PVM drops such messages silently. A number counts
         // when the message is on its way: what follows would wait for one that never comes.
-        if self.outbox.send(&mut self.connection, next, &envelope, body)? == Sent::Delivered {
+        let sent = self.outbox.send(&mut self.connection, next, &envelope, body)?;
+        if sent == Sent::Delivered {
             self.sequences.insert(to, envelope.sequence);
         }
-        Ok(())
+        Ok(sent != Sent::Full)
     }
 
     /// Sends to a task of another host: directly where that is possible now, else by the daemons.
+    /// False if there is no credit now.
     pub(crate) fn send_abroad(
         &mut self,
         to: Tid,
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         if self.routes.is_asking() {
             // An answer may have come since; its end is noticed elsewhere.
             let _ = self.connection.receive();
@@ -114,7 +122,7 @@ impl State {
         }
         if self.routes.open.contains_key(&to) {
             if self.send_directly(to, envelope, body)? {
-                return Ok(());
+                return Ok(true);
             }
         } else if self.routes.ask(to) {
             self.connection.tell(&Request::OpenRoute { to })?;
@@ -142,7 +150,9 @@ impl State {
         if let Prepared::Bytes(data, list) = body
             && data.len() + list.len() > INLINE_MAX
         {
-            let slab = outbox.slab(connection, data.len() + list.len())?;
+            let Ok(slab) = outbox.slab(connection, data.len() + list.len()) else {
+                return Ok(false);
+            };
             slab.write(0, data);
             slab.write(data.len(), list);
             *body = Prepared::Copy(slab);
@@ -203,14 +213,14 @@ impl State {
         Ok(true)
     }
 
-    /// One copy for all receivers on one other host.
+    /// One copy for all receivers on one other host. False if there is no credit now.
     pub(crate) fn send_spread(
         &mut self,
         host: HostIndex,
         to: &[Tid],
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         let receiver = |&tid: &Tid| Receiver { tid, sequence: self.next_number(tid) };
         let receivers: Vec<Receiver> = to.iter().map(receiver).collect();
         let mut whole = Parts::of(body);
@@ -222,7 +232,7 @@ impl State {
                 self.sequences.insert(receiver.tid, receiver.sequence);
             }
         }
-        Ok(())
+        Ok(sent != Sent::Full)
     }
 
     /// Takes over the routes that the host has handed out.
@@ -309,6 +319,50 @@ impl State {
         for peer in self.routes.take_owed() {
             self.confirm_to(peer);
         }
+        self.tidy();
+    }
+
+    /// Nothing was found: a moment to give back what a burst has left.
+    #[inline]
+    pub(crate) fn tidy(&mut self) {
+        if self.outbox.is_large() {
+            self.outbox.shrink(&mut self.connection);
+        }
+        self.tell_unmatched();
+    }
+
+    /// Tells senders roughly how many messages wait here that nobody has asked for.
+    #[inline]
+    fn tell_unmatched(&mut self) {
+        let thousands = (self.mailbox.len() >> 10) as u32;
+        if thousands != self.told {
+            self.told = thousands;
+            self.inlet.inbox().tell_unmatched(thousands << 10);
+        }
+    }
+
+    /// A message that was found, its body in memory. None if it cannot be read.
+    #[inline]
+    pub(crate) fn at_hand(&mut self, store: Store) -> Option<Store> {
+        match store {
+            Store::Spilled(view) => {
+                let loaded = self.inlet.load(&mut self.connection, &view, None);
+                loaded.ok().map(Store::Heap)
+            }
+            store => Some(store),
+        }
+    }
+
+    /// The run list of a waiting message that lies in a file.
+    pub(crate) fn spilled_list(&mut self, key: MessageKey) -> Option<Vec<u8>> {
+        let Self { mailbox, inlet, connection, .. } = self;
+        match mailbox.get(key)? {
+            (envelope, Store::Spilled(view)) => {
+                let from = usize::try_from(envelope.data_size).ok()?;
+                inlet.load(connection, view, Some(from)).ok()
+            }
+            _ => None,
+        }
     }
 
     fn confirm_to(&mut self, peer: Tid) {
@@ -387,6 +441,7 @@ impl State {
             self.news = true;
             self.mailbox.insert(envelope, store);
         }
+        self.tell_unmatched();
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn borrow(fd: RawFd) -> BorrowedFd<'static> {
 
 /// Closes a descriptor of a task that is gone.
 pub(crate) fn close(fd: RawFd) {
-    // SAFETY: only `after_fork` calls this, once, for descriptors whose owner is leaked.
+    // SAFETY: only `Task::close` and `State::close_routes` call this, once for each descriptor, whose owner is leaked.
     unsafe { rustix::io::close(fd) }
 }
 
@@ -103,4 +103,29 @@ pub(crate) fn watch_forks(child: extern "C" fn()) {
         // SAFETY: a plain registration; the handler only closes descriptors and stores atomics.
         unsafe { pthread_atfork(None, None, Some(child)) };
     });
+}
+
+/// A place in shared memory that stays mapped while a thread waits for it to change: as a value without a
+/// lifetime, so that longjmp may leave the frame.
+#[derive(Debug)]
+pub(crate) struct Pinned<T: 'static>(*const T);
+
+impl<T> Clone for Pinned<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Pinned<T> {}
+
+impl<T: Sync> Pinned<T> {
+    /// A place in a roster, between `Task::begin_group_wait` and `Task::end_group_wait`.
+    pub(crate) const fn new(place: &T) -> Self {
+        Self(std::ptr::from_ref(place))
+    }
+
+    /// The place.
+    pub(crate) fn get(self) -> &'static T {
+        // SAFETY: `Rosters::find` unmaps nothing while a group wait goes on, and tasks are never freed.
+        unsafe { &*self.0 }
+    }
 }

@@ -1,8 +1,11 @@
 //! A process's membership in the machine.
 
 mod memory;
+mod pressure;
 mod probes;
 mod routes;
+
+pub use crate::task::pressure::Policy;
 
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
@@ -11,6 +14,7 @@ use crate::route::watch_too;
 use crate::state::State;
 use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
+use crate::task::pressure::Sending;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
 use pvm_core::{MessageKey, Pattern};
@@ -37,15 +41,6 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// The task that buffers take their slabs from.
 static CURRENT: Leaked<Task> = Leaked::none();
 
-/// The members of a group.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Members {
-    /// By instance number; [`Tid::NONE`] marks a hole.
-    pub tids: Vec<Tid>,
-    /// True once `pvm_freezegroup` fixed them.
-    pub frozen: bool,
-}
-
 /// A process's membership, from `pvm_mytid` to `pvm_exit`. Never freed, so that a blocking call
 /// holds nothing that longjmp could leak. All methods may be called from any thread.
 #[derive(Debug)]
@@ -65,6 +60,10 @@ pub struct Task {
     /// Arrivals that the program has looked at (`pvm_getfds`).
     looked: AtomicU64,
     other_descriptors: [RawFd; 2],
+    /// What a send does that finds no credit.
+    policy: AtomicU32,
+    /// Threads that look at rosters.
+    group_waits: AtomicU32,
 }
 
 impl Task {
@@ -88,12 +87,12 @@ impl Task {
             Reply::Refused { code, .. } => return Err(code),
             _ => return Err(Code::BadVersion),
         };
-        let inbox = connection.take_descriptor().ok_or(Code::SysErr)?;
+        let inbox = connection.take_inbox().ok_or(Code::SysErr)?;
         let mapping = Mapping::new(&inbox, Inbox::SIZE, true).map_err(|_| Code::NoMem)?;
         let inbox = Inbox::new(Arc::new(mapping));
         let outbox = Outbox::new(&mut connection)?;
         let activity = outbox.activity().clone();
-        let bell = bind(&welcome.doorbell)?;
+        let (bell, doorbell) = new_bell(&welcome.doorbell)?;
         let socket = connection.socket().as_raw_fd();
         let other_descriptors = [socket, outbox.bell().as_raw_fd()];
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
@@ -104,7 +103,7 @@ impl Task {
             waiter: Waiter::new(
                 (inbox, inlet.watch().clone()),
                 activity,
-                bell.as_raw_fd(),
+                (bell.as_raw_fd(), Some(doorbell)),
                 socket,
                 cores,
             ),
@@ -118,7 +117,10 @@ impl Task {
             watch: OnceLock::new(),
             looked: AtomicU64::new(0),
             other_descriptors,
+            policy: AtomicU32::new(Policy::Spill as u32),
+            group_waits: AtomicU32::new(0),
         }));
+        task.set_policy(Policy::of_environment())?;
         CURRENT.set(task);
         Ok(task)
     }
@@ -128,10 +130,10 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone; the task has left all the same.
     pub fn leave(&self) -> Result<(), Code> {
-        if let Ok(mut state) = self.enter() {
+        let left = self.enter().and_then(|mut state| {
             state.end_routes();
-        }
-        let left = self.request(&Request::Leave).map(|_| ());
+            state.connection.say_goodbye()
+        });
         self.end();
         left
     }
@@ -151,16 +153,27 @@ impl Task {
         &self.welcome
     }
 
-    /// Leaves without a word: whoever waits finds the task dead. The descriptors stay open.
+    /// Leaves without a word: whoever waits finds the task dead.
     fn end(&self) {
         self.alive.store(false, Ordering::Release);
         CURRENT.clear(self);
         if let Ok(state) = self.state.enter() {
-            // The other end sees an end of file, and so does a thread that waits here; the
-            // descriptors themselves stay, as a number that is used again would deceive it.
+            // The other end sees an end of file, and so does a thread that waits here.
             let _ = rustix::net::shutdown(state.connection.socket(), rustix::net::Shutdown::Both);
         }
         self.lost();
+        // A number that is used again would deceive a thread that waits: where there are others they stay open.
+        if gate::is_alone() {
+            self.close();
+        }
+    }
+
+    /// Closes what is open. The task is leaked, so nobody closes it again.
+    fn close(&self) {
+        let watch = self.watch.get().map(AsRawFd::as_raw_fd);
+        let routes = Some(self.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
+        let own = self.other_descriptors.into_iter().chain([self.bell.as_raw_fd()]);
+        own.chain(watch).chain(routes).for_each(sys::close);
     }
 
     /// Asks the host. Answers are waited for without holding anything; all but the requests
@@ -283,16 +296,18 @@ impl Task {
         let mut hosts: BTreeMap<HostIndex, Vec<Tid>> = BTreeMap::new();
         for &to in to.iter().filter(|to| **to != self.tid()) {
             if to.host() == self.tid().host() {
-                state.probed_send(to, envelope, &mut body)?;
+                let sending = Sending::Here(to);
+                state = self.patiently(state, (sending, envelope), &mut body)?;
             } else {
                 hosts.entry(to.host()).or_default().push(to);
             }
         }
         for (host, tasks) in hosts {
-            match tasks[..] {
-                [to] => state.probed_send_abroad(to, envelope, &mut body)?,
-                _ => state.probed_send_spread(host, &tasks, envelope, &mut body)?,
-            }
+            let sending = match tasks[..] {
+                [to] => Sending::Abroad(to),
+                _ => Sending::Spread(host, &tasks),
+            };
+            state = self.patiently(state, (sending, envelope), &mut body)?;
         }
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
@@ -314,6 +329,7 @@ impl Task {
         let alone = self.is_alone();
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break None };
+            let Some(store) = state.at_hand(store) else { continue };
             // A run list that lies makes a message that nobody can read: as if never sent.
             if let Some(buffer) = Buffer::received(envelope, store) {
                 break Some(buffer);
@@ -343,11 +359,15 @@ impl Task {
         }
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break false };
+            let Some(store) = state.at_hand(store) else { continue };
             if buffer.fill(envelope, store) {
                 state.probe_received(buffer.envelope(), pattern);
                 break true;
             }
         };
+        if !found {
+            state.tidy();
+        }
         self.rewatch(&mut state, !found);
         Ok(found)
     }
@@ -362,9 +382,11 @@ impl Task {
         self.follow_routes(&mut state);
         state.pull(self.is_alone());
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
+        let list = key.and_then(|key| state.spilled_list(key));
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
             // A run list that lies has no size that anybody could read.
-            (*envelope, buffer::reported_size(envelope, store).unwrap_or(0))
+            let size = buffer::reported_size(envelope, store, list.as_deref());
+            (*envelope, size.unwrap_or(0))
         });
         self.rewatch(&mut state, found.is_none());
         Ok(found)
@@ -390,13 +412,13 @@ impl Task {
     /// As for [`Task::receive`].
     pub fn take(&self, key: MessageKey) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
-        let taken = state.mailbox.remove(key);
-        Ok(taken.and_then(|(envelope, store)| Buffer::received(envelope, store)))
+        let Some((envelope, store)) = state.mailbox.remove(key) else { return Ok(None) };
+        Ok(state.at_hand(store).and_then(|store| Buffer::received(envelope, store)))
     }
 
     /// What has arrived so far: take it, then look, then [`Task::wait`].
     pub fn token(&self) -> WaitToken {
-        WaitToken(self.generation.load(Ordering::Acquire))
+        WaitToken::new(self.generation.load(Ordering::Acquire))
     }
 
     /// Waits until something arrived after the token was taken; a signal ends it, too. False if
@@ -445,6 +467,8 @@ impl Task {
     /// [`Code::OutOfRes`] if the process has no descriptor left.
     pub fn descriptor(&self) -> Result<RawFd, Code> {
         let mut state = self.live()?.enter()?;
+        // It is rung by this task itself, too.
+        self.waiter.bind();
         if self.watch.get().is_none() {
             let watch = self.new_watch().map_err(|_| Code::OutOfRes)?;
             let _ = self.watch.set(watch);
@@ -501,23 +525,24 @@ impl Task {
         Ok(Inside { state: self.state.enter()?, task: self })
     }
 
-    /// The members of a group.
-    ///
-    /// # Errors
-    /// [`Code::NoGroup`] and others of the machine.
-    pub fn members(&self, group: &[u8]) -> Result<Members, Code> {
-        match self.request(&Request::GroupMembers { group: Blob(group.to_vec()) })? {
-            Reply::Members { tids, frozen } => Ok(Members { tids, frozen }),
-            _ => Err(Code::DSysErr),
-        }
+    /// Takes what has arrived out of the lanes, so that a wait for something else may sleep.
+    pub(crate) fn pull(&self) -> Result<(), Code> {
+        self.enter()?.pull(self.is_alone());
+        Ok(())
     }
 
-    /// Waits until `count` members (-1: all) have called it.
-    ///
-    /// # Errors
-    /// [`Code::Mismatch`], [`Code::NotInGroup`] and others of the machine.
-    pub fn barrier(&self, group: &[u8], count: i32) -> Result<(), Code> {
-        self.request(&Request::Barrier { group: Blob(group.to_vec()), count }).map(|_| ())
+    /// From now on rosters stay mapped, as this thread looks at one. Left by longjmp it never ends, which
+    /// costs no more than the memory of groups that are gone.
+    pub(crate) fn begin_group_wait(&self) {
+        self.group_waits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn end_group_wait(&self) {
+        self.group_waits.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_group_waits(&self) -> bool {
+        self.group_waits.load(Ordering::Relaxed) != 0
     }
 }
 
@@ -555,14 +580,13 @@ impl Drop for Inside<'_> {
 /// `PvmMboxWaitForInfo`
 const WAIT_FOR_INFO: i32 = 32;
 
-/// Binds the datagram socket that others ring.
-fn bind(path: &Blob) -> Result<OwnedFd, Code> {
+/// The datagram socket that others ring, and the name that it gets before this task sleeps.
+fn new_bell(path: &Blob) -> Result<(OwnedFd, SocketAddrUnix), Code> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let bell = rustix::net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None)
         .map_err(|_| Code::OutOfRes)?;
     let address = SocketAddrUnix::new(path.0.as_slice()).map_err(|_| Code::SysErr)?;
-    rustix::net::bind(&bell, &address).map_err(|_| Code::SysErr)?;
-    Ok(bell)
+    Ok((bell, address))
 }
 
 /// A slab of the current task's, if there is one and it has memory.
@@ -588,12 +612,7 @@ pub fn after_fork() {
         if let Some(state) = task.state.enter_if_free() {
             state.close_routes();
         }
-        let watch = task.watch.get().map(AsRawFd::as_raw_fd);
-        let descriptors = task.other_descriptors.iter().copied();
-        let routes = Some(task.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
-        for fd in descriptors.chain([task.bell.as_raw_fd()]).chain(watch).chain(routes) {
-            sys::close(fd);
-        }
+        task.close();
     }
 }
 

@@ -5,16 +5,17 @@
 //! others on a word that it bumps. The wait holds no lock and no value with a destructor, so a
 //! signal handler may leave it by longjmp.
 
-use crate::sys;
+use crate::sys::{self, Pinned};
 use pvm_shm::activity::Activity;
-use pvm_shm::inbox::Inbox;
+use pvm_shm::inbox::{Header, Inbox};
 use pvm_shm::watch::Watch;
 use pvm_wire::Code;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
+use rustix::net::SocketAddrUnix;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Longest spin. A sleeping receiver costs its sender and itself about 5 us, so a partner that
@@ -31,6 +32,9 @@ const YIELDS: u32 = 16;
 /// Threads that wait while another one sleeps on the doorbell look again this often, in case
 /// that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
+
+/// A task that cannot bind its doorbell (the disk is full) looks this often.
+const MUTE: Duration = Duration::from_millis(5);
 
 /// Until when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,8 +73,44 @@ impl Deadline {
 }
 
 /// What had arrived when it was taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WaitToken(pub(crate) u32);
+#[derive(Clone, Copy, Debug)]
+pub struct WaitToken {
+    pub(crate) generation: u32,
+    watched: Option<Watched>,
+}
+
+impl WaitToken {
+    pub(crate) const fn new(generation: u32) -> Self {
+        Self { generation, watched: None }
+    }
+
+    /// The same, for a wait that a change of a word ends as well.
+    pub(crate) const fn with(self, watched: Watched) -> Self {
+        Self { watched: Some(watched), ..self }
+    }
+
+    fn is_over(self) -> bool {
+        self.watched.is_some_and(Watched::has_changed)
+    }
+}
+
+/// A word in a roster, and what it was.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watched {
+    word: Pinned<AtomicU64>,
+    mask: u64,
+    value: u64,
+}
+
+impl Watched {
+    pub(crate) const fn new(word: &AtomicU64, mask: u64, value: u64) -> Self {
+        Self { word: Pinned::new(word), mask, value }
+    }
+
+    fn has_changed(self) -> bool {
+        self.word.get().load(Ordering::Acquire) & self.mask != self.value
+    }
+}
 
 /// What a task's threads wait on.
 #[derive(Debug)]
@@ -79,6 +119,9 @@ pub(crate) struct Waiter {
     watch: Arc<Watch>,
     pub(crate) activity: Activity,
     pub(crate) bell: RawFd,
+    /// Where others find the doorbell, once it is bound there.
+    doorbell: Option<SocketAddrUnix>,
+    bound: AtomicBool,
     pub(crate) socket: RawFd,
     pub(crate) cores: i32,
     /// The thread that sleeps on the descriptors, 0 for none.
@@ -106,7 +149,7 @@ impl Waiter {
     pub(crate) fn new(
         (inbox, watch): (Inbox, Arc<Watch>),
         activity: Activity,
-        bell: RawFd,
+        (bell, doorbell): (RawFd, Option<SocketAddrUnix>),
         socket: RawFd,
         cores: i32,
     ) -> Self {
@@ -115,6 +158,8 @@ impl Waiter {
             watch,
             activity,
             bell,
+            doorbell,
+            bound: AtomicBool::new(false),
             socket,
             cores,
             sleeper: AtomicU32::new(0),
@@ -135,7 +180,8 @@ impl Waiter {
             let arrived = || {
                 has_come()
                     || self.inbox.header().has_pending()
-                    || generation.load(Ordering::Acquire) != token.0
+                    || generation.load(Ordering::Acquire) != token.generation
+                    || token.is_over()
             };
             arrived() || self.spin(&arrived, deadline)
         });
@@ -224,7 +270,7 @@ impl Waiter {
             Deadline::Never | Deadline::Now => relay,
         };
         self.others.fetch_add(1, Ordering::SeqCst);
-        sys::futex_wait(generation, token.0, Some(until));
+        sys::futex_wait(generation, token.generation, Some(until));
         self.others.fetch_sub(1, Ordering::AcqRel);
         if deadline.passed() { Woken::Late } else { Woken::Look }
     }
@@ -238,11 +284,16 @@ impl Waiter {
         if !self.arm() {
             return Ok(Woken::Look);
         }
-        if generation.load(Ordering::SeqCst) != token.0 {
+        Header::look_again();
+        if generation.load(Ordering::SeqCst) != token.generation || token.is_over() {
             self.inbox.disarm(&self.activity);
             return Ok(Woken::Look);
         }
-        let timeout = deadline.left().map(sys::timespec);
+        let left = deadline.left();
+        // Without a doorbell nobody can wake us, so we look.
+        let mute = !self.bound.load(Ordering::Relaxed);
+        let timeout = if mute { Some(left.map_or(MUTE, |left| left.min(MUTE))) } else { left };
+        let timeout = timeout.map(sys::timespec);
         let routes = self.routes.load(Ordering::Acquire);
         let mut fds = [
             PollFd::from_borrowed_fd(sys::borrow(self.bell), PollFlags::IN),
@@ -256,6 +307,7 @@ impl Waiter {
         let polled = poll(&mut fds, timeout.as_ref());
         self.inbox.disarm(&self.activity);
         match polled {
+            Ok(0) if mute && !deadline.passed() => Ok(Woken::Look),
             Ok(0) => Ok(Woken::Late),
             Ok(_) => {
                 if !fds[0].revents().is_empty() {
@@ -271,8 +323,20 @@ impl Waiter {
 
     /// From now on whoever sends rings; false if something has come already.
     pub(crate) fn arm(&self) -> bool {
+        self.bind();
         // What came through a watched ring is seen now; what comes later marks the inbox.
         !self.watch.rest() && self.inbox.arm(&self.activity)
+    }
+
+    /// Gives the doorbell its name. Only who sleeps needs one: a task that says something and ends costs no file.
+    pub(crate) fn bind(&self) {
+        if self.bound.load(Ordering::Relaxed) {
+            return;
+        }
+        let Some(doorbell) = &self.doorbell else { return };
+        // Of two threads one comes late: then it is bound already, and the kernel calls that invalid.
+        let bound = rustix::net::bind(sys::borrow(self.bell), doorbell);
+        self.bound.store(matches!(bound, Ok(()) | Err(Errno::INVAL)), Ordering::Relaxed);
     }
 
     /// Takes the rings off the doorbell.

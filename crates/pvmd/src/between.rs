@@ -3,8 +3,13 @@
 //! Frames upwards carry the number of an event, frames downwards the number of the event whose
 //! effects they are; 0 where there is no event.
 
+use crate::launch::token::Token;
 use pvm_core::io::{Effect, Event};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
+
+/// What this program and its records say. A later program speaks every earlier version that its
+/// notes of release name; one that cannot says [`Down::Unfit`], and the old one goes on.
+pub(crate) const VERSION: u16 = 1;
 
 choice! {
     /// From the parent to the daemon.
@@ -53,6 +58,18 @@ choice! {
             /// Its index.
             host: HostIndex,
         },
+        /// First of all: which program this is.
+        5 => Version {
+            /// NeoPVM's version.
+            version: String,
+            /// What keeps it from doing what no daemon does, in words.
+            guard: String,
+        },
+        /// This program cannot go on with what the parent has.
+        6 => Unfit {
+            /// Why.
+            reason: String,
+        },
     }
 }
 
@@ -67,12 +84,18 @@ record! {
         pub local: bool,
         /// Where hosts are reached that cannot be called, or empty.
         pub via: String,
+        /// What lets it in; none if the inviter knows its key.
+        pub token: Option<Token>,
         /// Seconds until this host ends if it is not let in; 0 for the usual time.
         pub patience: u32,
     }
 
     /// What a daemon is started with.
     pub struct Begin {
+        /// The parent's [`VERSION`].
+        pub between: u16,
+        /// The protocol that the parent and the tasks speak.
+        pub protocol: u16,
         /// The parent.
         pub parent_pid: u32,
         /// How many daemons this host has lost.

@@ -122,6 +122,12 @@ impl Broker for ParentBroker {
     fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
         self.segment(&Request::OpenSlab { bytes })
     }
+    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.segment(&Request::OpenSpill { bytes })
+    }
+    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.segment(&Request::MapSpill { id })
+    }
     fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
         self.segment(&Request::MapSegment { id })
     }
@@ -135,5 +141,11 @@ impl Broker for ParentBroker {
     fn drop_segment(&mut self, id: SegmentId) {
         // Nothing can be done about a refusal, and a dead parent is noticed elsewhere.
         let _ = self.ask(&Request::DropSegment { id });
+    }
+    fn map_inbox(&mut self, of: Tid) -> Result<(Segment, OwnedFd), Code> {
+        self.segment(&Request::MapInbox { of })
+    }
+    fn open_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
+        self.segment(&Request::OpenGroup { group: name.clone() })
     }
 }

@@ -1,5 +1,7 @@
 //! What the command line and the environment say.
 
+use crate::hex::from_hex;
+use crate::launch::token::Token;
 use anyhow::{Context as _, Result, bail};
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -10,9 +12,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) enum Mode {
     /// A host's parent process.
-    Parent(ParentOptions),
+    Parent(Box<ParentOptions>),
     /// Starts a host's parent process, tells its answer, and ends.
     Front(Vec<String>, Front),
+    /// Starts a host's parent process that joins by the token in this file, waits until it has, and
+    /// ends.
+    Bearer(Vec<String>, PathBuf),
     /// A host's daemon, started by its parent with its sockets as standard input and output.
     Daemon,
     /// Tells which stages of adding this host (a line of a host file) succeed.
@@ -46,6 +51,8 @@ pub(crate) struct ParentOptions {
     pub(crate) options: String,
     /// Hosts to add when the machine has begun.
     pub(crate) hostfile: Option<PathBuf>,
+    /// The file of the token that tells which machine to join.
+    pub(crate) token: Option<PathBuf>,
 }
 
 /// Where a new host finds its machine. Nothing here is secret.
@@ -59,10 +66,27 @@ pub(crate) struct Join {
     pub(crate) local: bool,
     /// The new daemon may be one of several here.
     pub(crate) again: bool,
+    /// What lets it in; none if the inviter knows its key.
+    pub(crate) token: Option<Token>,
     /// Where it reaches hosts that it cannot call.
     pub(crate) via: Option<SocketAddr>,
     /// Seconds until it ends if it is not let in; 0 for the usual time.
     pub(crate) patience: u32,
+}
+
+impl Join {
+    /// As a token says.
+    pub(crate) fn by(token: Token) -> Self {
+        Self {
+            addresses: token.addresses.clone(),
+            fingerprint: token.fingerprint.0.clone(),
+            local: false,
+            again: false,
+            token: Some(token),
+            via: None,
+            patience: 0,
+        }
+    }
 }
 
 /// What the process that ssh starts needs to know itself.
@@ -82,6 +106,7 @@ pub(crate) struct Front {
 pub(crate) const USAGE: &str = "\
 usage: pvmd [--bound] [--name NAME] [--options WORDS] [[--hostfile] FILE]
        pvmd --join ADDRESS:PORT[,...] --fingerprint HEX [--name NAME] [--options WORDS]
+       pvmd --token-file FILE [--name NAME] [--options WORDS]
        pvmd --doctor HOST-LINE [--json]
 
 Starts the daemon of this host and prints the path of its socket when it is ready.
@@ -91,6 +116,8 @@ Starts the daemon of this host and prints the path of its socket when it is read
   --hostfile  add the hosts of this file
   --join      become a host of the machine whose daemon listens there: prints a line that
               begins with neopvm-host-1, and goes on in the background
+  --token-file  become a host of the machine that the token in FILE (- for standard input) is
+              for, made there by `pvm token`; goes on in the background
   --doctor    try the stages of adding a host, and name the first that fails
 Environment: PVM_VMID PVM_TMP PVM_ROOT PVM_ARCH PVM_RSH";
 
@@ -131,6 +158,7 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
             "--help" | "-h" => return Ok(Mode::Help),
             "--name" => options.name = Some(value()?),
             "--options" => options.options = value()?,
+            "--token-file" => options.token = Some(value()?.into()),
             "--hostfile" => options.hostfile = Some(value()?.into()),
             "--join" => addresses = Some(addresses_in(&value()?)?),
             "--fingerprint" => {
@@ -161,15 +189,22 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
         (Some(addresses), Some(fingerprint)) => {
             front.addresses.clone_from(&addresses);
             front.again = again;
-            Some(Join { addresses, fingerprint, local, again: again || local, via, patience })
+            let again = again || local;
+            Some(Join { addresses, fingerprint, local, again, token: None, via, patience })
         }
         (None, None) if local => bail!("--local goes with --join"),
         (None, None) => None,
         _ => bail!("--join and --fingerprint go together"),
     };
+    if let Some(file) = options.token.clone().filter(|_| !foreground) {
+        if options.join.is_some() {
+            bail!("a token names the machine: --join does not go with it");
+        }
+        return Ok(Mode::Bearer(words, file));
+    }
     Ok(match &options.join {
         Some(join) if !join.local && !foreground => Mode::Front(words, front),
-        _ => Mode::Parent(options),
+        _ => Mode::Parent(Box::new(options)),
     })
 }
 
@@ -193,6 +228,61 @@ pub(crate) struct Places {
     pub(crate) arch: String,
     /// The user's home.
     pub(crate) home: PathBuf,
+    /// How much may wait unread, and where.
+    pub(crate) spilling: Spilling,
+}
+
+/// Limits of what waits unread on this host, and where it goes that finds no room in memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spilling {
+    /// `PVM_SPILL_DIR`: for the files, whatever kind of folder it is.
+    folder: Option<PathBuf>,
+    /// `TMPDIR`.
+    temporary: Option<PathBuf>,
+    /// `PVM_SPILL_MB`: bytes of files.
+    pub(crate) file_bytes: Option<u64>,
+    /// `PVM_SLAB_MB`: bytes of slabs.
+    pub(crate) slab_bytes: Option<u64>,
+}
+
+/// File systems that are memory: `tmpfs`, `ramfs`.
+const MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
+
+impl Spilling {
+    fn from_environment() -> Result<Self> {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let bytes = |name| match variable(name) {
+            None => Ok(None),
+            Some(text) => {
+                let number = text.to_str().and_then(|text| text.parse::<u64>().ok());
+                match number.and_then(|mebibytes| mebibytes.checked_mul(1 << 20)) {
+                    Some(bytes) => Ok(Some(bytes)),
+                    None => bail!("{name}: not a number of mebibytes"),
+                }
+            }
+        };
+        Ok(Self {
+            folder: variable("PVM_SPILL_DIR").map(PathBuf::from),
+            temporary: variable("TMPDIR").map(PathBuf::from),
+            file_bytes: bytes("PVM_SPILL_MB")?,
+            slab_bytes: bytes("PVM_SLAB_MB")?,
+        })
+    }
+
+    /// Where files may be made, best first. Unless it was named, a folder in memory is none: what
+    /// is to leave the memory would stay there.
+    pub(crate) fn folders(&self, machine: &Path) -> Vec<PathBuf> {
+        if let Some(folder) = &self.folder {
+            return vec![folder.clone()];
+        }
+        let others = self.temporary.iter().map(PathBuf::as_path);
+        let all = [machine].into_iter().chain(others).chain([Path::new("/var/tmp")]);
+        let on_disk = |folder: &&Path| {
+            rustix::fs::statfs(*folder)
+                .is_ok_and(|system| !MEMORY.contains(&(system.f_type as u64 & 0xffff_ffff)))
+        };
+        all.filter(on_disk).map(Path::to_path_buf).collect()
+    }
 }
 
 impl Places {
@@ -211,6 +301,7 @@ impl Places {
             root: variable("PVM_ROOT").map(PathBuf::from).or_else(installed_root),
             arch: arch.unwrap_or_else(|| default_arch().to_owned()),
             home: variable("HOME").map_or_else(|| "/".into(), PathBuf::from),
+            spilling: Spilling::from_environment()?,
         })
     }
 
@@ -233,7 +324,7 @@ fn installed_root() -> Option<PathBuf> {
 }
 
 /// A machine's name becomes the name of a folder.
-fn checked_vmid(vmid: OsString) -> Result<String> {
+pub(crate) fn checked_vmid(vmid: OsString) -> Result<String> {
     let bad = vmid.as_bytes().contains(&b'/') || vmid == "." || vmid == ".." || vmid.len() > 64;
     match vmid.into_string() {
         Ok(vmid) if !bad => Ok(vmid),
@@ -255,19 +346,6 @@ const fn default_arch() -> &'static str {
         b"powerpc" => "LINUXPPC",
         _ => "LINUX64",
     }
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The reverse of [`to_hex`].
-pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.is_ascii() || !text.len().is_multiple_of(2) {
-        return None;
-    }
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]
@@ -312,8 +390,6 @@ mod tests {
         assert!(parse(&["--bound=1"]).is_err());
         assert!(parse(&["--nonsense"]).is_err());
         assert!(parse(&["-x"]).is_err());
-        assert_eq!(from_hex("0g"), None);
-        assert_eq!(from_hex(&to_hex(&[1, 171])), Some(vec![1, 171]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What this host tells of itself.
 
 use crate::config::Places;
+use crate::version::version;
 use pvm_wire::hostfile::{expand, parse_line};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::{Blob, Layout};
@@ -43,7 +44,7 @@ pub(crate) fn gather(
         search,
         directory: here(told.wd).as_deref().map(at_home).unwrap_or_default(),
         debugger: here(told.bx).as_deref().map(at_home).or_else(installed).unwrap_or_default(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: version().to_owned(),
         computer: this_computer(&computer),
     }
 }
@@ -84,6 +85,7 @@ mod tests {
             root: Some("/opt/pvm".into()),
             arch: "LINUX64".into(),
             home: "/home/me".into(),
+            spilling: crate::config::Spilling::default(),
         };
         let words = "lo=me ep=bin/$PVM_ARCH:/opt wd=work sp=7 bx=$PVM_ROOT/dbg";
         let facts = gather(&places, ("h", words), Vec::new(), Vec::new());

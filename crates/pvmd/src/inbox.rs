@@ -2,13 +2,16 @@
 //! hosts send goes out to them.
 
 use crate::broker::ParentBroker;
+use crate::rosters::Rosters;
 use anyhow::{Context as _, Result};
+use pvm_core::io::{Departure, GroupState};
 use pvm_shm::inbox::Inbox as Segment;
 use pvm_shm::segment::Mapping;
+use pvm_shm::spill::Draft;
 use pvm_shm::transit::{LaneNumber, Parcel};
 use pvm_shm::{Body, Outbox, Sent, Slab, Transit};
 use pvm_wire::route::Route;
-use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use pvm_wire::{Blob, Code, Envelope, HostIndex, Tid};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,11 +24,12 @@ pub(crate) struct Inbox {
     transit: Transit,
     outbox: Outbox,
     bell: UnixDatagram,
+    rosters: Rosters,
 }
 
 impl Inbox {
     /// Asks the parent for the daemon's inbox and binds its doorbell.
-    pub(crate) fn open(mut broker: ParentBroker) -> Result<Self> {
+    pub(crate) fn open(mut broker: ParentBroker, host: HostIndex) -> Result<Self> {
         let (segment, fd) = broker.inbox()?;
         let mapping = Mapping::new(&fd, usize::try_from(segment.size)?, true)?;
         let path = Path::new(std::str::from_utf8(&segment.doorbell.0)?);
@@ -37,13 +41,16 @@ impl Inbox {
         transit.inbox().start(outbox.activity());
         // A daemon before this one may have died asleep, or with lanes in its hands.
         transit.inbox().disarm(outbox.activity());
-        Ok(Self { broker, transit, outbox, bell })
+        Ok(Self { broker, transit, outbox, bell, rosters: Rosters::new(host) })
     }
 
     /// The lanes that have something new, and the hosts that they lead to.
     pub(crate) fn poll(&mut self) -> Vec<(LaneNumber, HostIndex)> {
         let mut lanes = Vec::new();
         self.transit.poll(&mut self.broker, &mut lanes);
+        if lanes.is_empty() && self.outbox.is_large() {
+            self.outbox.shrink(&mut self.broker);
+        }
         lanes
     }
 
@@ -77,6 +84,16 @@ impl Inbox {
         self.transit.lanes_of(&mut self.broker, sender, host)
     }
 
+    /// Shows the tasks of this host a group.
+    pub(crate) fn show_group(
+        &mut self,
+        name: &Blob,
+        group: Option<GroupState>,
+        departure: Departure,
+    ) {
+        self.rosters.show((&mut self.broker, &self.outbox), name, group, departure);
+    }
+
     /// About to wait; false if something has come meanwhile.
     pub(crate) fn arm(&self) -> bool {
         self.transit.inbox().arm(self.outbox.activity())
@@ -98,6 +115,11 @@ impl Inbox {
     /// Room for the body of a message that comes in pieces.
     pub(crate) fn slab(&mut self, size: usize) -> Result<Slab, Code> {
         self.outbox.slab(&mut self.broker, size)
+    }
+
+    /// The same in a file, for so many receivers, where there is no credit in memory.
+    pub(crate) fn spill(&mut self, size: usize, readers: usize) -> Result<Draft, Code> {
+        self.outbox.spill(&mut self.broker, size, readers)
     }
 
     /// Puts a message into the inbox of a task here; one that is gone needs none.

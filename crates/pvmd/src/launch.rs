@@ -1,5 +1,6 @@
 //! Starting programs and other daemons.
 
+pub(crate) mod bearer;
 pub(crate) mod child;
 pub(crate) mod doctor;
 pub(crate) mod front;
@@ -15,4 +16,6 @@ mod resident;
 pub(crate) mod sentences;
 pub(crate) mod ssh;
 mod stages;
+pub(crate) mod task;
+pub(crate) mod token;
 pub(crate) mod tunnel;

@@ -12,20 +12,24 @@ mod incoming;
 mod outgoing;
 mod peer;
 mod pulse;
+pub(crate) mod redeem;
 mod routes;
 mod socket;
+pub(crate) mod tokens;
 mod traffic;
 
 use crate::addresses;
 use crate::inbox::Inbox;
+use crate::launch::token::Token;
 use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::dial::Way;
-use crate::link::door::Relays;
+use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
 use crate::link::incoming::Nonsense;
 use crate::link::peer::Peer;
 use crate::link::pulse::SILENT_TIME;
 use crate::link::routes::{End, Routes};
+use crate::link::tokens::Tokens;
 use crate::link::traffic::Traffic;
 use crate::tls::{Fingerprint, Identity, Known};
 use anyhow::Result;
@@ -62,6 +66,13 @@ const GOODBYE_TIME: Duration = Duration::from_millis(300);
 pub(crate) enum Turn {
     /// Something for the machine.
     News(News),
+    /// Somebody wants a place for a token.
+    Redeem {
+        /// What was said.
+        redeem: Box<redeem::Redeem>,
+        /// Where the answer is waited for: empty, or why not.
+        answer: tokio::sync::oneshot::Sender<String>,
+    },
     /// This host has a place now.
     Placed {
         /// Its place.
@@ -114,6 +125,8 @@ pub(crate) struct Links {
     relay: Option<SocketAddr>,
     /// Whom this daemon hands on to.
     relays: Relays,
+    /// What lets hosts in that nobody has started from here.
+    pub(crate) tokens: Tokens,
     /// The near ends of tunnels, by the keys of the hosts at the far ends.
     tunnels: BTreeMap<Fingerprint, SocketAddr>,
     /// Since when others refuse this host's key, and nobody accepts it.
@@ -148,6 +161,7 @@ impl Links {
             machine: None,
             relay: None,
             relays: Relays::default(),
+            tokens: Tokens::default(),
             tunnels: BTreeMap::new(),
             refused_since: None,
             joined: false,
@@ -162,10 +176,21 @@ impl Links {
 
     /// Lets known hosts connect.
     pub(crate) fn listen(&self, listener: TcpListener) -> Result<()> {
-        let own = self.identity.fingerprint().clone();
-        let server = self.identity.server(&self.known)?;
-        self.wiring.listen(listener, server, (own, self.relays.clone()));
+        let door = Door {
+            members: self.identity.server(&self.known)?,
+            bearers: self.identity.server(&Known::anybody())?,
+            own: self.identity.fingerprint().clone(),
+            relays: self.relays.clone(),
+            tokens: self.tokens.clone(),
+        };
+        self.wiring.listen(listener, door);
         Ok(())
+    }
+
+    /// Uses a token at the machine that this host is to join.
+    pub(crate) async fn redeem(&self, token: &Token, facts: &HostFacts) -> Result<()> {
+        let config = self.identity.client(&token.fingerprint.0)?;
+        redeem::call(&ways(&token.addresses, None), &config, token, facts).await
     }
 
     /// Calls the machine that this host is to join.
@@ -368,6 +393,7 @@ impl Links {
             LinkEvent::Room => Vec::new(),
             LinkEvent::Down { id } => self.down(id),
             LinkEvent::Silent { id } => self.silent(id),
+            LinkEvent::Redeem { redeem, answer } => vec![Turn::Redeem { redeem, answer }],
             LinkEvent::Direct(made) => self.direct_made(made, inbox),
             LinkEvent::Refused => {
                 let member = self.place.is_some() && !self.peers.values().any(Peer::is_up);
@@ -625,6 +651,14 @@ impl Links {
         let mut turns = self.attach(by, connection);
         turns.extend(self.greet(id, by, &hello(by)));
         turns
+    }
+
+    /// A host has said what it may not: it has to call again.
+    pub(crate) fn distrust(&mut self, host: HostIndex) -> Vec<Turn> {
+        let peer = self.peers.get(&host);
+        let connection = peer.and_then(|peer| peer.connection.as_ref());
+        let id = connection.map(|(connection, _)| connection.id);
+        id.map_or_else(Vec::new, |id| self.down(id))
     }
 
     fn bad(&mut self, id: u64) -> Vec<Turn> {

@@ -1,7 +1,8 @@
 //! Starting further daemons of this machine on this computer.
 
-use crate::config::to_hex;
+use crate::hex::to_hex;
 use crate::launch::reply::{self, Answer};
+use crate::starter;
 use crate::tls::Fingerprint;
 use anyhow::{Context as _, Result, bail};
 use pvm_wire::peer::HostFacts;
@@ -18,15 +19,15 @@ const COMPLAINT_BYTES_MAX: u64 = 1024;
 /// Starts another daemon here, which will call `address` and expect the owner of `key` there.
 /// Nothing in the arguments is secret.
 pub(crate) async fn start(address: &str, key: &Fingerprint) -> Result<HostFacts> {
-    let mut child = Command::new("/proc/self/exe")
+    let mut command = Command::new("/proc/self/exe");
+    command
         .arg0("pvmd")
         .args([format!("--join={address}"), format!("--fingerprint={}", to_hex(key))])
         .arg("--local")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context("cannot start another pvmd")?;
+        .stderr(Stdio::piped());
+    let mut child = starter::spawn(command).await.context("cannot start another pvmd")?;
     let stdout = child.stdout.take().context("no output of pvmd")?;
     let mut line = String::new();
     let mut reader = BufReader::new(stdout.take(1 << 20));

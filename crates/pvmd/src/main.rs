@@ -10,6 +10,8 @@ mod broker;
 mod clock;
 mod config;
 mod facts;
+mod guard;
+mod hex;
 mod inbox;
 mod launch;
 mod link;
@@ -18,25 +20,35 @@ mod log;
 mod parent;
 mod ports;
 mod processes;
+mod rosters;
 mod runtime_dir;
 mod shell;
+mod starter;
 mod sys;
 mod tls;
+mod version;
 
-use config::{Mode, ParentOptions, Places};
+use config::{Join, Mode, ParentOptions, Places};
+use launch::token::Token;
 use parent::Parent;
+use rustix::process::DumpableBehavior;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Some of its processes are started through a descriptor: `ps` shall show what they are.
+    let _ = rustix::thread::set_name(c"pvmd");
+    // What this process holds is no other's to read, nor a core file's.
+    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let result = config::arguments(std::env::args_os().skip(1)).and_then(|mode| match mode {
-        Mode::Parent(options) => run_parent(options),
+        Mode::Parent(options) => run_parent(*options),
         Mode::Front(words, front) => launch::front::run(&words, &front),
+        Mode::Bearer(words, file) => launch::bearer::run(&words, &file),
         Mode::Doctor { line, json } => launch::doctor::run(&line, json),
         Mode::Reach(told, vmid) => launch::reach::run(&told, vmid.as_deref()).map(|()| true),
         Mode::Populate(socket, file) => launch::populate::run(&socket, &file),
         Mode::Daemon => shell::start::run().map(|()| true),
         Mode::Version => {
-            println!("{}", env!("CARGO_PKG_VERSION"));
+            println!("{}", version::version());
             Ok(true)
         }
         Mode::Help => {
@@ -59,7 +71,12 @@ fn run_parent(mut options: ParentOptions) -> anyhow::Result<bool> {
     if rustix::process::getuid().is_root() && !silenced && options.join.is_none() {
         eprintln!("pvmd: running as root, and so will its tasks (PVM_ALLOW_ROOT=1 silences this)");
     }
-    let places = Places::from_environment()?;
+    let mut places = Places::from_environment()?;
+    if let Some(path) = &options.token {
+        let token = Token::read(launch::token::open(path)?)?;
+        places.vmid = config::checked_vmid(token.vmid.clone().into())?;
+        options.join = Some(Join::by(token));
+    }
     if let Some(path) = &options.hostfile {
         let file = launch::populate::read(path)?;
         let computer = rustix::system::uname();

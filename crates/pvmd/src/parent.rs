@@ -14,15 +14,17 @@ pub(crate) mod feed;
 pub(crate) mod journal;
 pub(crate) mod output;
 pub(crate) mod poll;
+pub(crate) mod program;
 mod requests;
 pub(crate) mod segments;
 mod setup;
 pub(crate) mod stream;
 mod supervision;
 pub(crate) mod tasks;
+mod upgrade;
 
 use crate::config::Join;
-use crate::launch::child::Surroundings;
+use crate::launch::task::Surroundings;
 use crate::log::Log;
 use crate::parent::connections::Connections;
 use crate::parent::daemon::{Daemon, Restarts};
@@ -30,6 +32,7 @@ use crate::parent::feed::Feeds;
 use crate::parent::journal::Journal;
 use crate::parent::output::Outputs;
 use crate::parent::poll::{Poll, Token};
+use crate::parent::program::{Program, Upgrade};
 use crate::parent::segments::Segments;
 use crate::parent::tasks::Tasks;
 use crate::runtime_dir::RuntimeDir;
@@ -67,7 +70,17 @@ pub(crate) struct Parent {
     feeds: Feeds,
     journal: Journal,
     around: Surroundings,
+    /// What the daemon is, and where such a program is installed.
+    program: Program,
+    own_path: PathBuf,
+    upgrade: Option<Upgrade>,
     daemon: Option<Daemon>,
+    /// The version that the daemon has told.
+    daemon_version: String,
+    /// What confines it, as it has told.
+    daemon_guard: String,
+    /// The daemon has done something since it was started.
+    daemon_worked: bool,
     /// The daemon's id, once it has one.
     daemon_tid: Option<Tid>,
     /// The poll set waits for room in the daemon's socket.
@@ -109,6 +122,7 @@ impl Parent {
                 self.dispatch(token);
             }
             self.restart_daemon();
+            self.end_slow_upgrade();
             self.drop_overdue();
             self.segments.sweep(Instant::now());
         }
@@ -147,6 +161,7 @@ impl Parent {
     fn timeout(&self) -> Option<Duration> {
         let next = [
             self.restart_at,
+            self.upgrade_deadline(),
             self.accept_again,
             self.connections.next_deadline(),
             self.segments.next_sweep(),

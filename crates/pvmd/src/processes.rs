@@ -3,7 +3,9 @@
 use crate::sys::signal_of;
 use rustix::process::Pid;
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt as _;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 /// Deeper than any tree of wrappers.
 const DEPTH_MAX: usize = 64;
@@ -37,14 +39,71 @@ pub(crate) fn descendants(ancestor: u32, apart: impl Fn(u32) -> bool) -> Vec<u32
     found
 }
 
-/// True where a process runs the same program as this one.
+/// True where a process goes by the same name as this one. Its program file may be another version,
+/// and what else `/proc` tells of it is nobody's to read.
 pub(crate) fn is_like_us(pid: u32) -> bool {
-    let program = |pid: &str| {
-        let data = std::fs::metadata(format!("/proc/{pid}/exe")).ok()?;
-        Some((data.dev(), data.ino()))
-    };
-    let ours = program("self");
-    ours.is_some() && ours == program(&pid.to_string())
+    let ours = name_of(std::process::id());
+    ours.is_some() && ours == name_of(pid)
+}
+
+/// Field 2 of `/proc/PID/stat`, which may hold anything between its brackets.
+fn name_of(pid: u32) -> Option<Vec<u8>> {
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let begin = stat.iter().position(|byte| *byte == b'(')?;
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    Some(stat.get(begin + 1..end)?.to_vec())
+}
+
+/// Names, in a task's environment, the parent process of its host.
+pub(crate) const PARENT: &str = "NEOPVM_PARENT";
+/// What a process has in its environment that is to outlive its machine.
+const OUTLIVE: &[u8] = b"PVM_OUTLIVE=1";
+
+/// The words of a process's environment; none where they are nobody's to read.
+fn environment(pid: u32) -> Vec<u8> {
+    std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+}
+
+/// True where a process has asked to outlive its machine.
+pub(crate) fn may_outlive(pid: u32) -> bool {
+    environment(pid).split(|byte| *byte == 0).any(|word| word == OUTLIVE)
+}
+
+/// Living processes that began as tasks of a host whose socket lies at or below this path, or descend
+/// from such ones, whoever is their parent now. `of` says whether the parent process that their
+/// environment names is the one that is meant. Those of a container are not ours to judge: numbers of
+/// processes mean something else there.
+pub(crate) fn of_hosts(sockets: &Path, of: impl Fn(u32) -> bool) -> Vec<u32> {
+    let table = |pid: &str| std::fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+    let ours = table("self");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        if task_of(&environment(pid), sockets).is_some_and(&of)
+            && pid != std::process::id()
+            && is_alive(pid)
+            && table(&pid.to_string()) == ours
+        {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+/// The parent process that the environment of a task names, if its host's socket is meant.
+fn task_of(environment: &[u8], sockets: &Path) -> Option<u32> {
+    let (mut here, mut parent) = (false, None);
+    for word in environment.split(|byte| *byte == 0) {
+        let Some(at) = word.iter().position(|byte| *byte == b'=') else { continue };
+        let (name, value) = (&word[..at], OsStr::from_bytes(&word[at + 1..]));
+        match name {
+            b"PVMSOCK" => here = Path::new(value).starts_with(sockets),
+            name if name == PARENT.as_bytes() => parent = value.to_str()?.parse().ok(),
+            _ => {}
+        }
+    }
+    parent.filter(|_| here)
 }
 
 /// Field 4 of `/proc/PID/stat`; the name in field 2 may hold anything, so it is skipped from behind.
@@ -70,9 +129,34 @@ pub(crate) fn signal(pid: u32, signal: i32) {
     }
 }
 
+/// Sends a signal to all processes of a group.
+pub(crate) fn signal_group(leader: u32, signal: i32) {
+    let leader = i32::try_from(leader).ok().and_then(Pid::from_raw);
+    if let (Some(leader), Some(signal)) = (leader, signal_of(signal)) {
+        let _ = rustix::process::kill_process_group(leader, signal);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_task_left_is_known_by_its_environment() {
+        let socket = Path::new("/run/of-this-test/pvmd.sock");
+        let mut sleep = std::process::Command::new("/bin/sleep");
+        sleep.arg("60").env("PVMSOCK", socket).env(PARENT, "77").env("PVM_OUTLIVE", "1");
+        let mut child = sleep.spawn().unwrap();
+        // Between its start and the new program its environment is that of this process.
+        while of_hosts(socket, |_| true).is_empty() {}
+        assert_eq!(of_hosts(socket, |parent| parent == 77), [child.id()]);
+        assert!(of_hosts(socket, |parent| parent == 78).is_empty());
+        assert!(of_hosts(Path::new("/run/other"), |_| true).is_empty());
+        assert!(may_outlive(child.id()) && !may_outlive(std::process::id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(of_hosts(socket, |_| true).is_empty());
+    }
 
     #[test]
     fn the_tree_is_walked_up_and_down() {

@@ -104,7 +104,7 @@ impl RuntimeDir {
 
     /// Path of the local socket.
     pub(crate) fn socket(&self) -> PathBuf {
-        self.path.join("pvmd.sock")
+        socket_in(&self.path)
     }
 
     /// Path of the log.
@@ -143,7 +143,13 @@ impl RuntimeDir {
     }
 }
 
-fn user_folder(temporary: &Path) -> PathBuf {
+/// Path of the local socket of the host with this folder.
+pub(crate) fn socket_in(folder: &Path) -> PathBuf {
+    folder.join("pvmd.sock")
+}
+
+/// The folder of all of this user's machines.
+pub(crate) fn user_folder(temporary: &Path) -> PathBuf {
     temporary.join(format!("neopvm-{}", rustix::process::getuid().as_raw()))
 }
 

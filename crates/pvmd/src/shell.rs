@@ -8,6 +8,7 @@ mod hosting;
 mod joining;
 mod own_records;
 pub(crate) mod start;
+mod tokens;
 mod tunnels;
 mod uplink;
 
@@ -25,6 +26,7 @@ use crate::runtime_dir;
 use crate::shell::joining::{Joining, Started};
 use crate::shell::own_records::OwnRecords;
 use crate::shell::uplink::Uplink;
+use crate::starter;
 use anyhow::Result;
 use pvm_core::Machine;
 use pvm_core::io::{Act, Effect, Event, Input, News, Output};
@@ -33,11 +35,14 @@ use pvm_wire::request::Reply;
 use pvm_wire::{Code, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 const SIGKILL: i32 = 9;
+/// How often, and how long apart, what the tasks of a dead parent left is looked for.
+const ORPHAN_ROUNDS: u32 = 200;
+const ORPHAN_PAUSE: Duration = Duration::from_millis(5);
 /// What links tell is taken in so many pieces before something is done about it.
 const EVENTS_AT_ONCE: usize = 32;
 
@@ -60,6 +65,8 @@ struct Shell {
     tasks: BTreeMap<Tid, BTreeSet<u32>>,
     /// What the links told and the machine has not heard.
     turns: VecDeque<Turn>,
+    /// What whoever started this host is told once it has a place.
+    told_when_placed: Option<String>,
     /// The machine waits for [`News::Flushed`].
     flushing: bool,
 }
@@ -218,6 +225,10 @@ impl Shell {
         while let Some(output) = placed.machine.poll_output() {
             match output {
                 Output::Effect(effect) => effects.push(effect),
+                // Before anybody hears what follows from it.
+                Output::Act(Act::Group { name, group, departure }) => {
+                    placed.inbox.show_group(&name, group, departure);
+                }
                 Output::Act(act) => acts.push(act),
             }
         }
@@ -260,8 +271,14 @@ impl Shell {
             Act::Admit { .. } => {}
             // No machine of this daemon's has a witness yet: `Rules::plain`.
             Act::AskWitness { .. } => {}
+            // Shown before the effects.
+            Act::Group { .. } => {}
             Act::Invite { ticket, line } => self.invite(ticket, &line).await?,
             Act::HosterSaid { ticket, answer } => self.hoster_said(ticket, &answer).await?,
+            Act::Token { ticket, mark, seconds } => {
+                self.make_token(ticket, mark, seconds).await?;
+            }
+            Act::Distrust { host } => self.turns.extend(self.links.distrust(host)),
             Act::Dismiss { key } => self.give_up(&key.0),
             Act::Flush => {
                 self.forward();
@@ -290,11 +307,15 @@ impl Shell {
                     placed.machine.handle(clock::now(self.begin.clock), Input::News(news));
                     self.follow(0).await?;
                 }
+                Turn::Redeem { redeem, answer } => self.redeem(*redeem, answer).await?,
                 Turn::Placed { host, first, hosts, by } => {
                     let place = crate::link::Place { host, first };
                     let records = OwnRecords { place: Some(place), hosts, ..OwnRecords::default() };
                     self.uplink.effects(0, records.effects()).await?;
                     self.place(place, &[]).await?;
+                    if let Some(line) = self.told_when_placed.take() {
+                        self.uplink.tell(&Down::Ready { line }).await?;
+                    }
                     self.turns.extend(self.links.set_hosts(records.hosts));
                     self.turns.extend(self.links.placed(by));
                 }
@@ -317,12 +338,33 @@ impl Shell {
 
     /// The parent was killed: its tasks must not live on unseen, nor its files.
     async fn orphaned(mut self) -> Result<()> {
-        for pid in self.tasks.values().flatten() {
-            processes::signal(*pid, SIGKILL);
-        }
+        let folder = PathBuf::from(&self.begin.folder);
+        let socket = runtime_dir::socket_in(&folder);
+        let tasks: Vec<u32> = self.tasks.values().flatten().copied().collect();
+        let parent = self.begin.parent_pid;
+        // What is confined sees no other process, and removes nothing outside of its folder.
+        starter::run(move || end_tasks(tasks, &socket, parent));
         self.links.goodbye().await;
-        runtime_dir::remove_orphan(Path::new(&self.begin.folder));
+        starter::run(move || runtime_dir::remove_orphan(&folder));
         Ok(())
+    }
+}
+
+/// Kills the tasks of a parent that is gone, and what they have started: their descendants, and those
+/// that had left them, which are known by their environment.
+fn end_tasks(mut found: Vec<u32>, socket: &Path, of: u32) {
+    for pid in found.clone() {
+        found.extend(processes::descendants(pid, processes::is_like_us));
+    }
+    for _ in 0..ORPHAN_ROUNDS {
+        found.extend(processes::of_hosts(socket, |parent| parent == of));
+        found.retain(|pid| processes::is_alive(*pid) && !processes::is_like_us(*pid));
+        found.retain(|pid| !processes::may_outlive(*pid));
+        if found.is_empty() {
+            return;
+        }
+        found.iter().for_each(|pid| processes::signal(*pid, SIGKILL));
+        std::thread::sleep(ORPHAN_PAUSE);
     }
 }
 

@@ -7,7 +7,7 @@
 use anyhow::{Context as _, Result, anyhow};
 use pvm_wire::route::{Cipher, RecordKey, Secret};
 use ring::digest;
-use ring::rand::SystemRandom;
+use ring::rand::{SecureRandom as _, SystemRandom};
 use ring::signature::Ed25519KeyPair;
 use rustls::client::AlwaysResolvesClientRawPublicKeys;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -38,6 +38,14 @@ pub(crate) fn new_key() -> Result<Vec<u8>> {
     Ok(key.map_err(|_| anyhow!("no random numbers for a key"))?.as_ref().to_vec())
 }
 
+/// So many bytes that nobody can guess.
+pub(crate) fn new_secret<const BYTES: usize>() -> Result<[u8; BYTES]> {
+    let mut bytes = [0; BYTES];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| anyhow!("no random numbers"))?;
+    Ok(bytes)
+}
+
 /// A number that nobody can guess.
 pub(crate) fn new_number() -> Result<u64> {
     let bytes = ring::rand::generate::<[u8; 8]>(&SystemRandom::new());
@@ -50,16 +58,25 @@ fn fingerprint_of(public_key: &[u8]) -> Fingerprint {
 
 /// The keys that may connect.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known(Arc<RwLock<BTreeSet<Fingerprint>>>);
+pub(crate) struct Known {
+    keys: Arc<RwLock<BTreeSet<Fingerprint>>>,
+    /// All keys: what their owners may do is decided by something else.
+    all: bool,
+}
 
 impl Known {
     /// From now on these and no others.
     pub(crate) fn set(&self, fingerprints: BTreeSet<Fingerprint>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = fingerprints;
+        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = fingerprints;
+    }
+
+    /// Any key, for those who bring a token.
+    pub(crate) fn anybody() -> Self {
+        Self { all: true, ..Self::default() }
     }
 
     fn contains(&self, fingerprint: &Fingerprint) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).contains(fingerprint)
+        self.all || self.keys.read().unwrap_or_else(PoisonError::into_inner).contains(fingerprint)
     }
 }
 

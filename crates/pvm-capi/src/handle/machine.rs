@@ -2,13 +2,13 @@
 
 use std::ffi::c_char;
 
-use pvm_wire::{Code, Tid};
+use pvm_wire::Code;
 
 use super::{answer, context, size, status, with};
 use crate::guard::inside;
 use crate::pointer::{array, store, text, text_or_none};
 use crate::process::{self, Notice, Spawn};
-use crate::{buffer, group, machine, registry};
+use crate::{buffer, group, machine, registry, session};
 
 /// `struct neopvm_host`
 #[repr(C)]
@@ -222,7 +222,7 @@ unsafe extern "C" fn neopvm_notify(
 unsafe extern "C" fn neopvm_join(name: *const c_char, instance: *mut i32) -> i32 {
     status(inside(|| {
         // SAFETY: the caller's promise.
-        let joined = group::join(unsafe { group::group_name(name) }?)?;
+        let joined = session::task()?.join_group(unsafe { group::group_name(name) }?)?;
         // SAFETY: the caller's promise.
         unsafe { store(instance, joined) };
         Ok(())
@@ -236,7 +236,7 @@ unsafe extern "C" fn neopvm_join(name: *const c_char, instance: *mut i32) -> i32
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_leave_group(name: *const c_char) -> i32 {
     // SAFETY: the caller's promise.
-    status(inside(|| group::leave(unsafe { group::group_name(name) }?)))
+    status(inside(|| session::task()?.leave_group(unsafe { group::group_name(name) }?)))
 }
 
 /// The members of a group.
@@ -253,8 +253,8 @@ unsafe extern "C" fn neopvm_members(
 ) -> i32 {
     status(inside(|| {
         // SAFETY: the caller's promise.
-        let members = group::members(unsafe { group::group_name(name) }?)?;
-        let lines: Vec<i32> = members.into_iter().map(Tid::as_c_int).collect();
+        let members = session::task()?.members(unsafe { group::group_name(name) }?)?;
+        let lines: Vec<i32> = members.tids.iter().map(|tid| tid.as_c_int()).collect();
         // SAFETY: the caller's promise.
         unsafe { fill(&lines, tids, room, count) }
     }))

@@ -190,6 +190,13 @@ static void machine(int32_t me, const char *program)
     CHECK(neopvm_get("handles", 0, 0, &got) == NEOPVM_NOT_FOUND);
     CHECK(neopvm_put(NULL, buffer, 0, NULL) == NEOPVM_BAD_PARAMETER);
 
+    OK(neopvm_when_full(NEOPVM_FAIL, &index));
+    CHECK(index == NEOPVM_SPILL);
+    OK(neopvm_when_full(-1, &index));
+    CHECK(index == NEOPVM_FAIL);
+    CHECK(neopvm_when_full(3, NULL) == NEOPVM_BAD_PARAMETER);
+    OK(neopvm_when_full(NEOPVM_SPILL, NULL));
+
     OK(neopvm_join("handles", &instance));
     CHECK(instance == 0);
     OK(neopvm_members("handles", tids, 8, &count));

@@ -23,7 +23,8 @@ pub(crate) fn status(as_json: bool) -> Result<(), Failure> {
         return Ok(show_json(&json!({
             "version": status.version, "host": status.host.0, "name": status.name.to_text(),
             "parent_pid": status.parent_pid, "daemon_pid": status.daemon_pid, "address": status.address,
-            "bad_peers": status.bad_peers, "restarts": status.restarts, "folder": folder,
+            "bad_peers": status.bad_peers, "restarts": status.restarts, "guard": status.guard,
+            "folder": folder,
         }))?);
     }
     let rows = [
@@ -34,6 +35,7 @@ pub(crate) fn status(as_json: bool) -> Result<(), Failure> {
         ("daemon", status.daemon_pid.to_string()),
         ("restarts", status.restarts.to_string()),
         ("bad peers", status.bad_peers.to_string()),
+        ("guard", status.guard),
         ("files", folder),
     ];
     for (name, value) in rows {

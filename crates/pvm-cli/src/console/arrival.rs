@@ -1,5 +1,6 @@
 //! What comes to the console from the machine while it waits for a line.
 
+use crate::console::traces::is_trace;
 use pvm_wire::Tid;
 
 /// The tag of the notices about new hosts.
@@ -18,6 +19,13 @@ pub(crate) enum Arrival {
         tid: Tid,
         /// What of it.
         what: Wrote,
+    },
+    /// Trace events of a task of a job.
+    Trace {
+        /// The job's number.
+        job: i32,
+        /// The events, four bytes at a time.
+        words: Vec<i32>,
     },
     /// Somebody added hosts.
     HostsAdded(Vec<Tid>),
@@ -47,6 +55,12 @@ pub(crate) fn decode(tag: i32, read: &mut dyn Unpack) -> Option<Arrival> {
         return Some(Arrival::HostsAdded(tids.collect()));
     }
     let job = tag.checked_sub(JOBS_TAG).filter(|job| *job > 0)?;
+    if is_trace(first) {
+        // A traced job has two tags, as in PVM; this is the second.
+        let rest = std::iter::from_fn(|| read.int());
+        let words = std::iter::once(first).chain(rest).collect();
+        return Some(Arrival::Trace { job: job - 1, words });
+    }
     let what = match read.int()? {
         0 => Wrote::End,
         count if count > 0 => Wrote::Bytes(read.bytes(count.unsigned_abs() as usize)?),
@@ -88,6 +102,8 @@ mod tests {
         assert_eq!(about(-2, b""), output(Wrote::New));
         assert_eq!(about(9, b"short"), None);
         assert_eq!(decode(tag, &mut Given(vec![1], b"")), None);
+        let trace = decode(tag, &mut Given(vec![-7, 3, -8], b""));
+        assert_eq!(trace, Some(Arrival::Trace { job: 1, words: vec![-7, 3, -8] }));
         assert_eq!(decode(-7, &mut Given(vec![1, 2], b"")), None);
         let hosts = decode(HOSTS_TAG, &mut Given(vec![2, 0x80000, 0xc0000], b""));
         assert_eq!(hosts, Some(Arrival::HostsAdded(vec![Tid(0x80000), Tid(0xc0000)])));

@@ -1,6 +1,7 @@
 //! Jobs: what one `spawn ->` started, and where its output goes.
 
 use crate::console::arrival::Wrote;
+use crate::console::traces::Traces;
 use pvm_wire::Tid;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -31,7 +32,8 @@ pub(crate) enum Sink {
 #[derive(Debug)]
 pub(crate) struct Job {
     sink: Sink,
-    traced: bool,
+    /// Where its trace goes, if it is traced.
+    trace: Option<(Sink, Traces)>,
     /// Its tasks that have not ended, in the order in which they came, with the lines they have begun.
     tasks: Vec<(Tid, Vec<u8>)>,
 }
@@ -45,8 +47,25 @@ impl Jobs {
     }
 
     /// Opens a job.
-    pub(crate) fn open(&mut self, number: i32, sink: Sink, traced: bool) {
-        self.jobs.insert(number, Job { sink, traced, tasks: Vec::new() });
+    pub(crate) fn open(&mut self, number: i32, sink: Sink, trace: Option<Sink>) {
+        let trace = trace.map(|sink| (sink, Traces::default()));
+        self.jobs.insert(number, Job { sink, trace, tasks: Vec::new() });
+    }
+
+    /// Takes trace events; gives what the console is to print.
+    pub(crate) fn take_trace(&mut self, number: i32, words: &[i32]) -> Vec<u8> {
+        let job = self.jobs.get_mut(&number);
+        let Some((sink, traces)) = job.and_then(|job| job.trace.as_mut()) else {
+            return Vec::new();
+        };
+        // The events of all tasks of a job are of one library, so one description does.
+        let text = traces.text(0, words);
+        match sink {
+            Sink::File(_) => pass(number, sink, text.into_bytes()),
+            Sink::Console | Sink::Nowhere => {
+                text.lines().flat_map(|line| format!("[T{number}] {line}\n").into_bytes()).collect()
+            }
+        }
     }
 
     /// These tasks belong to the job; a job without tasks is none.
@@ -62,7 +81,7 @@ impl Jobs {
     /// Each job as `jobs` names it, with its tasks.
     pub(crate) fn list(&self) -> impl Iterator<Item = (String, Vec<Tid>)> {
         self.jobs.iter().map(|(number, job)| {
-            let mark = if job.traced { 'T' } else { ' ' };
+            let mark = if job.trace.is_some() { 'T' } else { ' ' };
             (format!("{mark}{number}:"), job.tasks.iter().map(|&(tid, _)| tid).collect())
         })
     }
@@ -114,15 +133,8 @@ impl Jobs {
     }
 
     fn pass(&mut self, number: i32, text: Vec<u8>) -> Vec<u8> {
-        match self.jobs.get_mut(&number).map(|job| &mut job.sink) {
-            Some(Sink::Console) => text,
-            Some(Sink::File(file)) => match file.write_all(&text) {
-                Ok(()) => Vec::new(),
-                // A full disk must not make output disappear: it is shown here instead.
-                Err(error) => [format!("[{number}] {error}\n").into_bytes(), text].concat(),
-            },
-            Some(Sink::Nowhere) | None => Vec::new(),
-        }
+        let sink = self.jobs.get_mut(&number).map(|job| &mut job.sink);
+        sink.map_or_else(Vec::new, |sink| pass(number, sink, text))
     }
 
     fn end(&mut self, number: i32, tid: Tid) -> String {
@@ -133,6 +145,19 @@ impl Jobs {
         }
         self.jobs.remove(&number);
         format!("[{number}] finished\n")
+    }
+}
+
+/// Writes to a file; gives what the console is to print.
+fn pass(number: i32, sink: &mut Sink, text: Vec<u8>) -> Vec<u8> {
+    match sink {
+        Sink::Console => text,
+        Sink::File(file) => match file.write_all(&text) {
+            Ok(()) => Vec::new(),
+            // A full disk must not make output disappear: it is shown here instead.
+            Err(error) => [format!("[{number}] {error}\n").into_bytes(), text].concat(),
+        },
+        Sink::Nowhere => Vec::new(),
     }
 }
 
@@ -158,7 +183,7 @@ mod tests {
         let mut jobs = Jobs::default();
         let (a, b) = (Tid(0x40002), Tid(0x40003));
         let number = jobs.number(false);
-        jobs.open(number, Sink::Console, false);
+        jobs.open(number, Sink::Console, None);
         jobs.started(number, &[a]);
         let bytes = |text: &str| Wrote::Bytes(text.as_bytes().to_vec());
         assert_eq!(jobs.take(1, a, bytes("one\ntw"), true), b"[1:t40002] one\n");

@@ -108,6 +108,7 @@ impl Session {
                 let marked = self.settings.value("PvmShowTids") != 0;
                 self.jobs.take(job, tid, what, marked)
             }
+            Arrival::Trace { job, words } => self.jobs.take_trace(job, &words),
             Arrival::HostsAdded(tids) => self.news_of_hosts(tids).into_bytes(),
             Arrival::Lost => Vec::new(),
         }

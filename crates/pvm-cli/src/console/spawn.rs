@@ -3,10 +3,12 @@
 use crate::console::arrival::JOBS_TAG;
 use crate::console::jobs::Sink;
 use crate::console::session::{Next, Session};
+use crate::console::traces;
 use crate::console::words::integer;
 use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, Tid};
 use std::fs::File;
+use std::io::Write as _;
 
 const TASK_HOST: i32 = 1;
 const TASK_ARCH: i32 = 2;
@@ -108,6 +110,17 @@ fn open(output: Option<&Redirection>) -> Result<Sink, String> {
     opened.map(Sink::File).map_err(|error| format!("{path}: {}\n", reason(&error)))
 }
 
+/// Where a job's trace goes: a new file, or the console.
+fn open_trace(path: &Option<String>) -> Result<Sink, String> {
+    let Some(path) = path else { return Ok(Sink::Console) };
+    let opened = File::options().write(true).create(true).truncate(true).open(path);
+    let written = opened.and_then(|mut file| {
+        file.write_all(traces::head().as_bytes())?;
+        Ok(file)
+    });
+    written.map(Sink::File).map_err(|error| format!("{path}: {}\n", reason(&error)))
+}
+
 /// The system's words without Rust's number behind them.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
@@ -127,18 +140,14 @@ pub(crate) fn spawn(session: &mut Session, args: &[String]) -> Next {
     let number = is_job.then(|| session.jobs.number(plan.trace.is_some()));
     if let Some(number) = number {
         session.say(format!("[{number}]\n"));
-        match open(plan.output.as_ref()) {
-            Ok(sink) => session.jobs.open(number, sink, plan.trace.is_some()),
+        let trace = plan.trace.as_ref().map(open_trace).transpose();
+        match open(plan.output.as_ref()).and_then(|sink| Ok((sink, trace?))) {
+            Ok((sink, trace)) => session.jobs.open(number, sink, trace),
             Err(text) => {
                 session.say(text);
                 return Next::Go;
             }
         }
-    }
-    if plan.trace.is_some() {
-        session
-            .screen
-            .complain("spawn: -@: tasks send no trace events yet; this job is not traced\n");
     }
     let request = request(session, &plan, number, file, arguments);
     // The library refuses this before it asks the daemon.

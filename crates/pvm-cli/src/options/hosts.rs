@@ -76,6 +76,32 @@ pub(crate) struct DelOptions {
     pub(crate) json: bool,
 }
 
+/// Of `pvm token`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenOptions {
+    /// How long it is good
+    #[arg(long, value_name = "N", default_value_t = 10,
+          value_parser = clap::value_parser!(u32).range(1..=1440))]
+    pub(crate) minutes: u32,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Of `pvm upgrade`.
+#[derive(Debug, Args)]
+pub(crate) struct UpgradeOptions {
+    /// A host; none: all hosts of the machine, one after the other
+    #[arg(value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// This pvmd there instead of the one that the host was started from
+    #[arg(long, value_name = "FILE")]
+    pub(crate) program: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Of `pvm doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorOptions {

@@ -95,11 +95,34 @@ JSON: groups: name, members (by instance; null for a hole), waiting (tasks at it
 /// `pvm status`.
 pub(crate) const STATUS: &str = "\
 JSON: version, host (its index), name, parent_pid, daemon_pid, address, bad_peers (peers dropped \
-for bad bytes), restarts (of the daemon), folder (of the runtime files).";
+for bad bytes), restarts (of the daemon), guard (what the kernel keeps the daemon from: \
+landlock, seccomp, or none and why), folder (of the runtime files).";
+
+/// `pvm token`.
+pub(crate) const TOKEN: &str = "\
+For hosts that no ssh reaches: batch systems, containers, computers in a cloud. There, `pvmd \
+--token-file FILE` (0600, or - for standard input) makes the computer a host; the new daemon checks \
+this machine's key before it tells the secret, and its own key counts from then on. A token is good \
+once, for one host, until its time is over; five wrong secrets end it. Keep it out of arguments and of \
+the environment: others can read those. The new host must be able to call this one.
+
+JSON: token, seconds.";
+
+/// `pvm upgrade`.
+pub(crate) const UPGRADE: &str = "\
+Install the new version first. On each host the daemon is replaced by the program at the path \
+that the host was started from (or FILE); tasks, their messages, their output and the machine's state \
+go on. A program that cannot go on with what is there, or that is not ready within 3 seconds, is \
+given up, and the old one runs again. Both must speak the same protocol (`pvm doctor HOST` names it). \
+The process that owns the tasks of a host stays as it is until the host ends.
+
+JSON: hosts: host, ok, from, to (versions, null where unknown), error.";
 
 /// `pvm halt`.
 pub(crate) const HALT: &str = "\
-Returns when nothing of the machine is left on this computer, and says what it stopped.
+Returns when nothing of the machine is left on this computer, and says what it stopped. What \
+tasks have started ends too, whatever became of its parents; a process that is to go on has \
+PVM_OUTLIVE=1 in its environment.
 
 JSON: hosts (their names), tasks (their ids).";
 

@@ -31,6 +31,8 @@ pub(crate) struct Streams {
     coloured: [bool; 2],
     /// The marks of the tasks that have any.
     marks: BTreeMap<Tid, [String; 2]>,
+    /// How many bytes each task has written.
+    written: BTreeMap<Tid, u64>,
     /// The lines that have begun.
     begun: BTreeMap<(Tid, u8), Vec<u8>>,
     /// Streams on which a line without a mark has begun, which must not run into a marked one.
@@ -44,7 +46,8 @@ impl Streams {
         let coloured = [wanted && stdout().is_terminal(), wanted && stderr().is_terminal()];
         let own = if marking == Marking::Others { tasks.to_vec() } else { Vec::new() };
         let (marks, begun, open) = (BTreeMap::new(), BTreeMap::new(), [false; 2]);
-        let mut streams = Self { marking, own, coloured, marks, begun, open };
+        let written = BTreeMap::new();
+        let mut streams = Self { marking, own, coloured, marks, written, begun, open };
         if marking == Marking::All {
             // In the order in which they were started, whoever writes first.
             tasks.iter().for_each(|&tid| drop(streams.mark(tid, 1)));
@@ -54,6 +57,7 @@ impl Streams {
 
     /// Writes what a task wrote.
     pub(crate) fn write(&mut self, tid: Tid, stream: u8, bytes: &[u8]) -> Result<()> {
+        *self.written.entry(tid).or_default() += bytes.len() as u64;
         if self.marking == Marking::Nothing || self.own.contains(&tid) {
             self.open[place(stream)] = bytes.last().is_some_and(|&byte| byte != b'\n');
             return emit(stream, bytes);
@@ -63,6 +67,11 @@ impl Streams {
         begun.extend_from_slice(bytes);
         let lines = take_lines(begun, &mark);
         self.emit_lines(stream, lines)
+    }
+
+    /// How many bytes of a task have come.
+    pub(crate) fn bytes_of(&self, tid: Tid) -> u64 {
+        self.written.get(&tid).copied().unwrap_or(0)
     }
 
     /// A task ended: a line that it had begun is all there is of it.

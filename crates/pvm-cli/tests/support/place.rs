@@ -40,7 +40,7 @@ impl Place {
     /// Hosts that end by themselves leave nothing, either, but a moment later.
     #[allow(dead_code, reason = "not every test looks")]
     pub(crate) fn is_cleared(&self) {
-        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while !self.leftovers().is_empty() {
             assert!(std::time::Instant::now() < end, "{:?}", self.leftovers());
             std::thread::sleep(std::time::Duration::from_millis(5));

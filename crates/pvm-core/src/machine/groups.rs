@@ -3,6 +3,7 @@
 use super::{Machine, number};
 use crate::barrier::{Ask, Purpose, Waiting};
 use crate::home::Asked;
+use crate::io::Act;
 use crate::pending::Asker;
 use pvm_wire::peer::Command;
 use pvm_wire::request::{GroupInfo, Reply, Request};
@@ -15,10 +16,10 @@ impl Machine {
         match request {
             Request::JoinGroup { group } => {
                 self.known_everywhere(tid);
-                self.propose(asker, Command::JoinGroup { group, tid });
+                self.change_group(asker, Command::JoinGroup { group, tid });
             }
             Request::LeaveGroup { group } => {
-                self.propose(asker, Command::LeaveGroup { group, tid });
+                self.change_group(asker, Command::LeaveGroup { group, tid });
             }
             request => self.ask_home(asker, tid, request),
         }
@@ -112,11 +113,24 @@ impl Machine {
     }
 
     /// A task is gone that was a member of groups, perhaps.
-    pub(super) fn leave_all_groups(&mut self, tid: Tid) {
-        let names = self.groups.task_gone(tid);
+    pub(super) fn leave_all_groups(&mut self, tid: Tid, died: bool) {
+        let names = self.groups.task_gone(tid, died);
         self.groups.note_death(&names, self.consensus.applied());
         for name in names {
             self.member_gone(&name, tid, true);
+        }
+    }
+    /// A task leaves the machine in order: nobody has to make its place good.
+    pub(super) fn leave_groups_of(&mut self, tid: Tid) {
+        if self.groups.iter().any(|(_, group)| group.has(tid)) {
+            self.propose(Asker::Nobody, Command::TaskLeft { tid });
+        }
+    }
+
+    /// Puts out what has changed in groups, for the tasks of this host.
+    pub(super) fn show_groups(&mut self) {
+        for (name, group, departure) in self.groups.take_unshown() {
+            self.act(Act::Group { name, group, departure });
         }
     }
 }

@@ -148,7 +148,7 @@ impl Machine {
             return;
         }
         let line = parse_line(&start.line.0).unwrap_or_default();
-        if line.name.0 != LOCAL {
+        if line.name.0 != LOCAL && !line.host_name().0.is_empty() {
             // It goes by the name that it was asked for.
             facts.name = line.host_name();
         }

@@ -170,10 +170,11 @@ impl Machine {
         self.watches.forget_host(host);
         self.registry.host_gone(host);
         for tid in self.groups.members_on(host) {
-            self.leave_all_groups(tid);
+            self.leave_all_groups(tid, true);
         }
         for ((connection, id), tid) in self.launches.running_on(host) {
             let operator = pvm_wire::peer::Operator { host: self.me(), connection, id };
+            self.pass_to_operator(operator.clone(), Reply::Cut { tid });
             self.pass_to_operator(operator, Reply::Exited { tid, status: KILLED });
         }
         self.orphan_children(host);

@@ -115,7 +115,10 @@ impl Machine {
             _ => None,
         };
         let outcome = self.outcome(command, mark, proposer);
+        // One after the other: a place that is left and taken at once was free for a moment.
+        self.show_groups();
         self.tell_awaiting();
+        self.tell_onlookers();
         if let Some(proposal) = mark.and_then(|mark| self.pending.proposals.remove(&mark)) {
             match (proposal.want, &outcome) {
                 (Some(want), Reply::Failed { code: Code::NotFound }) => {
@@ -171,9 +174,13 @@ impl Machine {
             }
             Command::Freeze { group, asks } => self.frozen(&group, asks),
             Command::Fence { host, incarnation } => self.fence(host, incarnation, proposer),
+            Command::TaskLeft { tid } => {
+                self.leave_all_groups(tid, false);
+                Reply::Done
+            }
             Command::TaskGone { tid } => {
                 self.registry.task_gone(tid);
-                self.leave_all_groups(tid);
+                self.leave_all_groups(tid, true);
                 Reply::Done
             }
         }

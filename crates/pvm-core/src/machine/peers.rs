@@ -82,6 +82,7 @@ impl Machine {
                 self.act(Act::Say { host, message });
                 match (next, said) {
                     (false, _) => {}
+                    (true, said) if joined && !self.may_say(host, &said) => {}
                     (true, said) if joined => self.heard(host, said),
                     (true, said) => self.sessions.keep_early(host, said),
                 }
@@ -106,7 +107,9 @@ impl Machine {
             self.report(term, host);
         }
         for early in self.sessions.take_early() {
-            self.heard(early.host, early.said);
+            if self.may_say(early.host, &early.said) {
+                self.heard(early.host, early.said);
+            }
         }
     }
 

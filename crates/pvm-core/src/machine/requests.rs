@@ -52,7 +52,7 @@ impl Machine {
             let number = self.pending.number();
             self.pending.held.insert(number, Held { after: 0, asker, tid, request });
             let ping = Request::HostStatus { name: ".".into() };
-            return self.ask_home(Asker::Again { request: number }, tid, ping);
+            return self.ask_home(Asker::Again { request: number }, Tid::NONE, ping);
         }
         self.serve_now(asker, tid, request);
     }
@@ -75,7 +75,7 @@ impl Machine {
             | Request::HostClock { host: tid } => is_new(tid),
             Request::FreeContext { context } => is_new(&Tid::from_c_int(*context)),
             Request::Notify { tids, .. } => tids.iter().any(is_new),
-            Request::HostStatus { name } => is_unknown(name),
+            Request::HostStatus { name } | Request::Upgrade { host: name, .. } => is_unknown(name),
             Request::DelHosts { hosts } | Request::DrainHosts { hosts } => {
                 hosts.iter().any(is_unknown)
             }
@@ -104,6 +104,7 @@ impl Machine {
             Request::KnowHosts { lines } => self.propose(asker, Command::KnowHosts { lines }),
             Request::Load => self.answer(asker, Reply::Load { load: self.load() }),
             Request::Settled { epoch } => self.await_epoch(asker, epoch),
+            Request::Shown { number } => self.await_shown(asker, number),
             Request::Notify { kind, cancel, context, tag, count, tids } => {
                 let of = crate::notify::Watch {
                     owner: tid,
@@ -134,6 +135,12 @@ impl Machine {
             Request::HostClock { host } => self.host_clock(asker, tid, host),
             Request::Reset { kill } => self.reset(asker, tid, kill),
             Request::Halt => self.halt(asker),
+            // Good for this host alone: another one would have to be reached by the new one.
+            Request::Token { seconds } => match asker {
+                Asker::Connection { .. } if tid == Tid::NONE => self.token(asker, seconds),
+                _ => self.fail(asker, Code::Denied),
+            },
+            Request::Upgrade { host, program } => self.upgrade(asker, &host, program),
             Request::SetTrace { tid: of, trace } => {
                 if let Some(task) = self.tasks.get_mut(of) {
                     task.inherited.trace = trace;
@@ -207,6 +214,8 @@ impl Machine {
             address: facts.and_then(|facts| facts.addresses.first().cloned()).unwrap_or_default(),
             bad_peers: self.bad_peers,
             restarts: self.config.restarts,
+            // The parent knows.
+            guard: String::new(),
         }
     }
 }

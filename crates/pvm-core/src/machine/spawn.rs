@@ -152,9 +152,10 @@ impl Machine {
             let fed = share.fed && at == 0;
             // A catcher gets both in one, in the order in which they were written.
             let split_output = child.operator.is_some() && child.output.tid == Tid::NONE;
+            let group = child.is_direct();
             self.tasks.insert(tid, new_task(share, place));
             self.tasks.add_child(tid, child);
-            let launch = Launch { split_output, fed, ..self.launch_of(tid, &share.spawn) };
+            let launch = Launch { split_output, fed, group, ..self.launch_of(tid, &share.spawn) };
             self.start_task(launch, share.spawn.flags, (at, count));
         }
     }
@@ -180,6 +181,7 @@ impl Machine {
             directory: place_in(&facts.directory, &spawn.directory),
             fed: false,
             split_output: false,
+            group: false,
             debugger,
             cookie: 0,
         }

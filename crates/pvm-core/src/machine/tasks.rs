@@ -161,6 +161,7 @@ impl Machine {
     pub(super) fn leave(&mut self, connection: Connection, asker: Asker) {
         let client = self.tasks.client_mut(connection);
         if let Some(tid) = client.and_then(|client| client.tid.take()) {
+            self.leave_groups_of(tid);
             self.task_left(tid);
         }
         // PVM answers 0 also to a second pvm_exit.

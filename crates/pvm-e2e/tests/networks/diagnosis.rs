@@ -61,7 +61,7 @@ fn append(hosts: &Hosts, host: &str, name: &str, text: &str) {
 }
 
 fn nothing_begun(hosts: &Hosts, host: &str) {
-    let clean = eventually(Duration::from_secs(10), || hosts.left(host).is_empty());
+    let clean = eventually(Duration::from_secs(60), || hosts.left(host).is_empty());
     assert!(clean, "half-added: {:?}", hosts.left(host));
 }
 
@@ -103,7 +103,7 @@ fn name_route_and_port_each_have_their_sentence() {
     );
     let mute = Running::start(hosts.on("h2", &["sh", "-c", &line]));
     let listens = || hosts.run("h2", &["ss", "-Hltn"]).out.contains(":4711");
-    assert!(eventually(Duration::from_secs(10), listens));
+    assert!(eventually(Duration::from_secs(60), listens));
     both_say(&hosts, "other", strange);
     drop(mute);
     hosts.shell("h2", "pkill -x stranger; true");

@@ -14,7 +14,7 @@ fn three_hosts_join_over_ssh_work_leave_and_come_again() {
     eprintln!("{}", hosts.run("h1", &[&routes, "3"]).out);
     hosts.run("h3", &["pvm", "del", "h2"]);
     all_see(&hosts, &["h1", "h3"]);
-    let gone = eventually(Duration::from_secs(10), || hosts.left("h2").is_empty());
+    let gone = eventually(Duration::from_secs(60), || hosts.left("h2").is_empty());
     assert!(gone, "left on the deleted host: {:?}", hosts.left("h2"));
     hosts.run("h1", &[&all, "2"]);
     // From a member that is not the first.

@@ -8,4 +8,5 @@ mod diagnosis;
 mod faults;
 mod joining;
 mod strangers;
+mod tokens;
 mod wire;

@@ -68,13 +68,13 @@ fn the_same_secrets_on_a_plain_connection_are_found() {
     let Some(hosts) = Hosts::up(2) else { return };
     let wire = Wire::tap(&hosts, WIRETAP, "capture");
     let listener = Running::start(hosts.on("h2", &[STRANGER, "listen", "4711"]));
-    assert!(eventually(Duration::from_secs(10), || listener.so_far().contains("listening")));
+    assert!(eventually(Duration::from_secs(60), || listener.so_far().contains("listening")));
     let said: Vec<u8> = secrets().into_iter().flat_map(|(_, needle)| needle).collect();
     let file = hosts.home().join("said");
     // Far more than one packet: each secret is cut by some packet's end.
     std::fs::write(&file, said.repeat(500)).expect("a file");
     hosts.run("h1", &[STRANGER, "say", "10.77.0.2:4711", &file.to_string_lossy()]);
-    let heard = listener.finish(Duration::from_secs(10));
+    let heard = listener.finish(Duration::from_secs(60));
     assert_eq!(heard.number("heard ") as usize, said.len() * 500);
     let capture = wire.finish();
     assert!(capture.tcp_bytes() >= said.len() * 500, "{} bytes", capture.tcp_bytes());

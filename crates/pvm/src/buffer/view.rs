@@ -58,7 +58,7 @@ impl Buffer {
             Store::Heap(heap) => heap[start..].as_mut_ptr(),
             Store::Slab(slab) => slab.address(start, bytes),
             // `reserve` has made it our own.
-            Store::Received(_) => return Err(Code::NoMem),
+            Store::Received(_) | Store::Spilled(_) => return Err(Code::NoMem),
         })
     }
 

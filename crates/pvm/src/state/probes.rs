@@ -15,7 +15,7 @@ impl State {
         to: Tid,
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         if !self.probes.is_on() {
             return self.send(to, envelope, body);
         }
@@ -28,7 +28,7 @@ impl State {
         to: Tid,
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         if !self.probes.is_on() {
             return self.send_abroad(to, envelope, body);
         }
@@ -43,7 +43,7 @@ impl State {
         to: &[Tid],
         envelope: Envelope,
         body: &mut Prepared<'_>,
-    ) -> Result<(), Code> {
+    ) -> Result<bool, Code> {
         if !self.probes.is_on() {
             return self.send_spread(host, to, envelope, body);
         }
@@ -58,14 +58,19 @@ impl State {
         to: Tid,
         way: Way,
         mut envelope: Envelope,
-        send: impl FnOnce(&mut Self) -> Result<(), Code>,
-    ) -> Result<(), Code> {
+        send: impl FnOnce(&mut Self) -> Result<bool, Code>,
+    ) -> Result<bool, Code> {
         envelope.sequence = self.next_number(to);
         self.probes.note(probe::sending(Point::SendBegin, to.0, way, &envelope));
         let sent = send(self);
         // A route can end, or come to stand, while it is used.
         let way = if way == Way::Memory || to.is_host() { way } else { self.way_to(to) };
-        let result = sent.err().map_or(0, Code::number);
+        let result = match sent {
+            Ok(true) => 0,
+            // It is tried again when there is credit.
+            Ok(false) => Code::OutOfRes.number(),
+            Err(code) => code.number(),
+        };
         let end = probe::sending(Point::SendEnd, to.0, way, &envelope);
         self.probes.note(Record { result, ..end });
         sent

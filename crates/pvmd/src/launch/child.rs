@@ -1,291 +1,239 @@
-//! Starting a task: the program is looked for, its environment put together, its pipes made.
+//! A process becomes a program.
 //!
-//! Nothing runs between fork and exec, so that the standard library takes `posix_spawn` and a
-//! parent with many pages starts a task as fast as a small one.
+//! Until it does, the child uses the memory of this process, which waits for it (`CLONE_VM` and `CLONE_VFORK`, as
+//! `posix_spawn` does): a parent with many pages starts a task as fast as a small one. `posix_spawn` itself asks for each
+//! of 64 signals what is done with it and maps a stack for each child; of the signals that this program handles we
+//! know, and the stack is kept. That saves some 140 system calls a start.
 
-use pvm_core::io::Launch;
-use pvm_wire::{Blob, Code};
-use rustix::pipe::PipeFlags;
-use rustix::process::{Resource, Rlimit};
-use std::ffi::{OsStr, OsString};
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use rustix::process::Rlimit;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 
-/// What every task of this host gets.
+/// Standard input, output and error output.
+pub(crate) type Streams<'a> = [BorrowedFd<'a>; 3];
+
+/// Signals that this program handles or ignores: its children begin without that.
+const HANDLED: [c_int; 5] =
+    [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGCHLD, libc::SIGPIPE];
+/// Enough for a handful of system calls, four frames deep; pages that are not touched cost nothing.
+const STACK_BYTES: usize = 64 << 10;
+
+/// What a child runs on until it is its program. One at a time: whoever starts it waits.
 #[derive(Debug)]
-pub(crate) struct Surroundings {
-    /// Path of the local socket.
-    pub(crate) socket: PathBuf,
-    /// The user's home.
-    pub(crate) home: PathBuf,
-    /// Where NeoPVM is installed.
-    pub(crate) root: Option<PathBuf>,
-    /// `/dev/null`, open.
-    pub(crate) null: OwnedFd,
-    /// Keeps low numbers of descriptors free for the moment of a start: the C library starts
-    /// nothing with a descriptor above the task's own limit.
-    pub(crate) low: Vec<OwnedFd>,
-    /// The limit of open files that this process was started with.
+pub(crate) struct Stack(Box<[MaybeUninit<u128>]>);
+
+impl Stack {
+    /// An unused one.
+    pub(crate) fn new() -> Self {
+        Self(Box::new_uninit_slice(STACK_BYTES / size_of::<u128>()))
+    }
+
+    /// The address behind its last byte; stacks grow downwards.
+    fn top(&mut self) -> *mut c_void {
+        self.0.as_mut_ptr_range().end.cast()
+    }
+}
+
+/// What a process becomes.
+#[derive(Debug)]
+pub(crate) struct Program {
+    /// The file to be executed.
+    pub(crate) path: CString,
+    /// Its arguments, its own name first.
+    pub(crate) arguments: Vec<CString>,
+    /// Its environment, `NAME=VALUE` each.
+    pub(crate) environment: Vec<CString>,
+    /// Where it starts.
+    pub(crate) directory: CString,
+    /// How many files it may open.
     pub(crate) files: Rlimit,
-    /// The limit that this process has now.
-    pub(crate) files_raised: Rlimit,
+    /// It leads a group of its own.
+    pub(crate) group: bool,
 }
 
-impl Surroundings {
-    /// Takes the lowest descriptors that are free, one for each standard stream.
-    pub(crate) fn reserve(&mut self) {
-        while self.low.len() < 3
-            && let Ok(fd) = self.null.try_clone()
-        {
-            self.low.push(fd);
-        }
-    }
+/// A [`Program`] as the system takes it.
+struct Plan<'a> {
+    path: &'a CStr,
+    arguments: Vec<*const c_char>,
+    environment: Vec<*const c_char>,
+    directory: &'a CStr,
+    streams: [c_int; 3],
+    files: libc::rlimit,
+    group: bool,
+    /// Why it did not come to that, as the system numbers it.
+    error: AtomicI32,
 }
 
-/// A started task.
-#[derive(Debug)]
-pub(crate) struct Child {
-    /// Its process.
-    pub(crate) pid: u32,
-    /// Standard output (1) and error output (2), or both in one (1). They do not block.
-    pub(crate) outputs: Vec<(u8, OwnedFd)>,
-    /// Standard input, if it is fed. It does not block.
-    pub(crate) input: Option<OwnedFd>,
-}
-
-/// A task that could not be started.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct LaunchError {
-    /// Why.
-    pub(crate) code: Code,
-    /// Paths tried.
-    pub(crate) tried: Vec<Blob>,
-}
-
-/// Starts a program.
-pub(crate) fn start(launch: &Launch, around: &mut Surroundings) -> Result<Child, LaunchError> {
-    let program = find(launch)?;
-    let mut command = if launch.debugger.0.is_empty() {
-        Command::new(&program)
-    } else {
-        let mut command = Command::new(OsStr::from_bytes(&launch.debugger.0));
-        command.arg(&program);
-        command
-    };
-    command.args(launch.args.iter().map(|arg| OsStr::from_bytes(&arg.0)));
-    command.current_dir(directory(launch, around));
-    set_environment(&mut command, launch, around);
-    run(command, launch, around).map_err(|error| LaunchError {
-        code: code_of(&error),
-        tried: vec![Blob(program.into_os_string().as_bytes().to_vec())],
-    })
-}
-
-/// An absolute path is used as it is, a name is looked for in the folders of the search path.
-pub(crate) fn find(launch: &Launch) -> Result<PathBuf, LaunchError> {
-    let file = Path::new(OsStr::from_bytes(&launch.file.0));
-    let mut tried = Vec::new();
-    let candidates: Vec<PathBuf> = if file.is_absolute() {
-        vec![file.to_path_buf()]
-    } else {
-        let search = launch.search.iter().filter(|folder| folder.0.starts_with(b"/"));
-        search.map(|folder| Path::new(OsStr::from_bytes(&folder.0)).join(file)).collect()
-    };
-    for candidate in candidates {
-        let found = std::fs::metadata(&candidate);
-        if found.is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0) {
-            return Ok(candidate);
-        }
-        tried.push(Blob(candidate.into_os_string().as_bytes().to_vec()));
-    }
-    Err(LaunchError { code: Code::NoFile, tried })
-}
-
-/// Where it starts. As in PVM a folder that this host does not have is the user's home.
-fn directory(launch: &Launch, around: &Surroundings) -> PathBuf {
-    let wished = around.home.join(OsStr::from_bytes(&launch.directory.0));
-    [wished, around.home.clone()]
-        .into_iter()
-        .find(|path| path.is_dir())
-        .unwrap_or_else(|| "/".into())
-}
-
-/// Names that PVM gives every task, with the value where the machine says nothing. The process id
-/// expected is that of no process: the daemon knows its tasks by their credentials.
-const GIVEN: [(&str, &str); 5] =
-    [("PVMEPID", "0"), ("PVMCTX", "0x0"), ("PVMTMASK", ""), ("PVMTRCBUF", "0"), ("PVMTRCOPT", "0")];
-
-fn set_environment(command: &mut Command, launch: &Launch, around: &Surroundings) {
-    if launch.whole_environment {
-        command.env_clear();
-    }
-    for (name, value) in GIVEN {
-        command.env(name, value);
-    }
-    let mut libraries = match launch.whole_environment {
-        true => None,
-        false => std::env::var_os("LD_LIBRARY_PATH"),
-    };
-    for pair in &launch.environment {
-        let Some(at) = pair.0.iter().position(|byte| *byte == b'=').filter(|at| *at > 0) else {
-            continue;
+impl Program {
+    /// Starts a process with this program; returns its number. Nobody else may start one meanwhile on this stack.
+    ///
+    /// # Errors
+    /// The system cannot start processes, or not this program.
+    pub(crate) fn start(&self, streams: Streams<'_>, stack: &mut Stack) -> io::Result<u32> {
+        let words = |words: &[CString]| -> Vec<*const c_char> {
+            words.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect()
         };
-        let (name, value) = (&pair.0[..at], OsStr::from_bytes(&pair.0[at + 1..]));
-        if name == b"LD_LIBRARY_PATH" {
-            libraries = Some(value.to_owned());
+        let plan = Plan {
+            path: &self.path,
+            arguments: words(&self.arguments),
+            environment: words(&self.environment),
+            directory: &self.directory,
+            streams: streams.map(|fd| fd.as_raw_fd()),
+            files: libc::rlimit {
+                rlim_cur: self.files.current.unwrap_or(libc::RLIM_INFINITY),
+                rlim_max: self.files.maximum.unwrap_or(libc::RLIM_INFINITY),
+            },
+            group: self.group,
+            error: AtomicI32::new(0),
+        };
+        let started = clone(&plan, stack)?;
+        match plan.error.load(Ordering::Relaxed) {
+            0 => Ok(started.cast_unsigned()),
+            error => {
+                let pid = rustix::process::Pid::from_raw(started);
+                let _ = rustix::process::waitpid(pid, rustix::process::WaitOptions::empty());
+                Err(io::Error::from_raw_os_error(error))
+            }
         }
-        command.env(OsStr::from_bytes(name), value);
-    }
-    command.env("PVMSOCK", &around.socket);
-    if let Some(root) = &around.root {
-        command.env("LD_LIBRARY_PATH", first_of(root.join("lib").into_os_string(), libraries));
     }
 }
 
-fn first_of(first: OsString, rest: Option<OsString>) -> OsString {
-    let mut path = first;
-    if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
-        path.push(":");
-        path.push(rest);
+/// Makes the child and waits until it is its program or has given up.
+fn clone(plan: &Plan<'_>, stack: &mut Stack) -> io::Result<c_int> {
+    let mut all = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut old = MaybeUninit::<libc::sigset_t>::uninit();
+    // No handler of ours may run in the child: it would write into our memory and descriptors.
+    // SAFETY: `all` is written here.
+    unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    // SAFETY: `all` was filled above; `old` is written here.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), old.as_mut_ptr()) };
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let plan = ptr::from_ref(plan).cast_mut().cast();
+    // SAFETY: the stack is the child's alone, because this thread waits until the child has left it; so does
+    // `plan` stay valid for as long. `become_program` allocates nothing, takes no lock and does not unwind.
+    let pid = unsafe { libc::clone(become_program, stack.top(), flags, plan) };
+    let result = if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(pid) };
+    // SAFETY: `old` was written above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, old.as_ptr(), ptr::null_mut()) };
+    result
+}
+
+/// The child's whole life before its program.
+extern "C" fn become_program(plan: *mut c_void) -> c_int {
+    // SAFETY: `clone` got it from a reference that outlives this process's use of our memory; nobody writes it
+    // but for `error`, which is atomic.
+    let plan = unsafe { &*plan.cast::<Plan<'_>>() };
+    for signal in HANDLED {
+        // SAFETY: no handler, so none that could be wrong; signal handlers are a process's own even where the
+        // memory is shared.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
-    path
-}
-
-fn run(mut command: Command, launch: &Launch, around: &mut Surroundings) -> std::io::Result<Child> {
-    let (output, writer) = pipe()?;
-    rustix::io::ioctl_fionbio(&output, true)?;
-    let mut outputs = vec![(1, output)];
-    let errors_writer = if launch.split_output {
-        let (errors, errors_writer) = pipe()?;
-        rustix::io::ioctl_fionbio(&errors, true)?;
-        outputs.push((2, errors));
-        Some(errors_writer)
-    } else {
-        None
-    };
-    let (reader, input) = if launch.fed {
-        let (reader, input) = pipe()?;
-        rustix::io::ioctl_fionbio(&input, true)?;
-        (Some(reader), Some(input))
-    } else {
-        (None, None)
-    };
-    // Copies take the lowest numbers, which are free now.
-    around.low.clear();
-    command.stdin(Stdio::from(reader.as_ref().unwrap_or(&around.null).try_clone()?));
-    command.stdout(Stdio::from(writer.try_clone()?));
-    command.stderr(Stdio::from(errors_writer.as_ref().unwrap_or(&writer).try_clone()?));
-    // Limits are inherited, so the task's is set for the moment of its start.
-    let set = |limit: Rlimit| rustix::process::setrlimit(Resource::Nofile, limit);
-    let _ = set(around.files);
-    let started = command.spawn();
-    let _ = set(around.files_raised);
-    drop(command);
-    around.reserve();
-    // The child is waited for by its number, with all others.
-    Ok(Child { pid: started?.id(), outputs, input })
-}
-
-fn pipe() -> std::io::Result<(OwnedFd, OwnedFd)> {
-    Ok(rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?)
-}
-
-fn code_of(error: &std::io::Error) -> Code {
-    use rustix::io::Errno;
-    match Errno::from_io_error(error) {
-        Some(Errno::ACCESS | Errno::PERM) => Code::Denied,
-        Some(Errno::NOMEM) => Code::NoMem,
-        Some(Errno::NOENT | Errno::NOTDIR | Errno::NOEXEC | Errno::LOOP) => Code::NoFile,
-        _ => Code::OutOfRes,
+    let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `none` is written here.
+    unsafe { libc::sigemptyset(none.as_mut_ptr()) };
+    // SAFETY: `none` was written above.
+    unsafe { libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut()) };
+    if prepare(plan) {
+        // SAFETY: strings that end in NUL, lists that end in a null pointer, all alive in `plan`'s owner.
+        unsafe {
+            libc::execve(plan.path.as_ptr(), plan.arguments.as_ptr(), plan.environment.as_ptr())
+        };
     }
+    let error = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+    plan.error.store(error, Ordering::Relaxed);
+    // SAFETY: ends the child without running what is registered for the end of this process.
+    unsafe { libc::_exit(127) }
+}
+
+/// Streams, folder and limits. False where one of them cannot be had; the system says why.
+fn prepare(plan: &Plan<'_>) -> bool {
+    for (from, to) in plan.streams.into_iter().zip(0..) {
+        // SAFETY: descriptors of this process; a copy of one onto itself keeps its mark, which is taken off.
+        let copied = unsafe {
+            if from == to { libc::fcntl(to, libc::F_SETFD, 0) } else { libc::dup2(from, to) }
+        };
+        if copied < 0 {
+            return false;
+        }
+    }
+    if plan.group {
+        // SAFETY: no pointers; a child that was just made can always lead a group.
+        unsafe { libc::setpgid(0, 0) };
+    }
+    // SAFETY: the limit lies in `plan`. A limit that cannot be set is the one that there is.
+    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const plan.files) };
+    // SAFETY: a string that ends in NUL.
+    unsafe { libc::chdir(plan.directory.as_ptr()) == 0 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pvm_wire::Tid;
-    use std::io::Read as _;
+    use std::os::fd::AsFd as _;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::ExitStatus;
 
-    fn launch(file: &str, args: &[&str]) -> Launch {
-        Launch {
-            tid: Tid(0x40001),
-            file: file.into(),
-            search: vec!["/nowhere".into(), "relative".into(), "/bin".into()],
-            args: args.iter().map(|arg| Blob::from(*arg)).collect(),
-            environment: Vec::new(),
-            whole_environment: false,
-            directory: Blob::default(),
-            fed: false,
-            split_output: false,
-            debugger: Blob::default(),
-            cookie: 0,
+    fn word(text: &str) -> CString {
+        CString::new(text).unwrap()
+    }
+
+    fn shell(script: &str) -> Program {
+        Program {
+            path: word("/bin/sh"),
+            arguments: ["sh", "-c", script].map(word).into(),
+            environment: vec![word("A=1")],
+            directory: word("/usr"),
+            files: Rlimit { current: Some(20), maximum: Some(30) },
+            group: false,
         }
     }
 
-    fn surroundings() -> Surroundings {
-        let files = rustix::process::getrlimit(Resource::Nofile);
-        Surroundings {
-            socket: "/run/some.sock".into(),
-            home: "/usr".into(),
-            root: Some("/opt/neopvm".into()),
-            null: std::fs::File::open("/dev/null").unwrap().into(),
-            files,
-            files_raised: files,
-            low: Vec::new(),
+    fn end_of(program: &Program) -> io::Result<ExitStatus> {
+        let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+        let pid = program.start([null.as_fd(); 3], &mut Stack::new())?;
+        let pid = rustix::process::Pid::from_raw(pid.cast_signed());
+        let waited = rustix::process::waitpid(pid, rustix::process::WaitOptions::empty())?;
+        let (_, status) = waited.expect("it was waited for");
+        Ok(ExitStatus::from_raw(status.as_raw()))
+    }
+
+    #[test]
+    fn a_child_has_the_folder_the_limits_and_nothing_else_of_ours() {
+        let kept = std::fs::File::open("/dev/null").unwrap();
+        let script = format!(
+            "test $A = 1 && test $(pwd) = /usr && test $(ulimit -n) = 20 && test $(ulimit -Hn) = 30 &&
+             test -z \"$HOME\" && test ! -e /proc/$$/fd/{}",
+            kept.as_raw_fd()
+        );
+        assert_eq!(end_of(&shell(&script)).unwrap().code(), Some(0));
+    }
+
+    #[test]
+    fn a_child_can_be_ended_by_what_we_handle_or_ignore() {
+        for signal in HANDLED.into_iter().filter(|signal| *signal != libc::SIGCHLD) {
+            let status = end_of(&shell(&format!("kill -{signal} $$; exit 0"))).unwrap();
+            assert_eq!(status.signal(), Some(signal));
         }
     }
 
-    fn output(launch: &Launch) -> String {
-        let child = start(launch, &mut surroundings()).unwrap();
-        let (_, fd) = child.outputs.into_iter().next().unwrap();
-        rustix::io::ioctl_fionbio(&fd, false).unwrap();
-        let mut text = String::new();
-        std::fs::File::from(fd).read_to_string(&mut text).unwrap();
-        let pid = rustix::process::Pid::from_raw(child.pid.cast_signed());
-        rustix::process::waitpid(pid, rustix::process::WaitOptions::empty()).unwrap();
-        text
+    #[test]
+    fn a_child_leads_a_group_if_it_is_to() {
+        let script = "set -- $(cat /proc/$$/stat); test $5 = $$";
+        assert_eq!(end_of(&shell(script)).unwrap().code(), Some(1));
+        assert_eq!(end_of(&Program { group: true, ..shell(script) }).unwrap().code(), Some(0));
     }
 
     #[test]
-    fn a_program_is_found_and_sees_its_place() {
-        let script = "echo $0 $PVMSOCK $PVMCTX $LD_LIBRARY_PATH; pwd; echo err >&2";
-        let text = output(&launch("sh", &["-c", script]));
-        assert!(text.starts_with("/bin/sh /run/some.sock 0x0 /opt/neopvm/lib"), "{text}");
-        assert!(text.ends_with("/usr\nerr\n"), "{text}");
-    }
-
-    #[test]
-    fn the_environment_can_be_replaced_as_a_whole() {
-        let mut launch = launch("/bin/sh", &["-c", "echo ${HOME-none} $A"]);
-        launch.whole_environment = true;
-        launch.environment = vec!["A=b=c".into(), "=bad".into(), "bad".into()];
-        assert_eq!(output(&launch), "none b=c\n");
-    }
-
-    #[test]
-    fn a_missing_program_is_answered_with_the_paths_tried() {
-        let error = start(&launch("no-such-program", &[]), &mut surroundings()).unwrap_err();
-        assert_eq!(error.code, Code::NoFile);
-        let expected = ["/nowhere/no-such-program", "/bin/no-such-program"];
-        assert_eq!(error.tried, expected.map(Blob::from));
-    }
-
-    #[test]
-    fn a_file_that_is_no_program_is_refused() {
-        let error = start(&launch("/etc/passwd", &[]), &mut surroundings()).unwrap_err();
-        assert_eq!(error.tried, ["/etc/passwd".into()]);
-    }
-
-    #[test]
-    fn a_missing_folder_is_the_users_home() {
-        let mut launch = launch("/bin/sh", &[]);
-        launch.directory = "/no/such/folder".into();
-        let around = surroundings();
-        assert_ne!(directory(&launch, &around), Path::new("/no/such/folder"));
-        launch.directory = "/usr".into();
-        assert_eq!(directory(&launch, &around), Path::new("/usr"));
+    fn what_is_no_program_is_an_error_and_no_child() {
+        let none = Program { path: word("/no/such/program"), ..shell("") };
+        assert_eq!(end_of(&none).unwrap_err().raw_os_error(), Some(libc::ENOENT));
+        let nowhere = Program { directory: word("/no/such/folder"), ..shell("") };
+        assert_eq!(end_of(&nowhere).unwrap_err().raw_os_error(), Some(libc::ENOENT));
+        let folder = Program { path: word("/usr"), ..shell("") };
+        assert_eq!(end_of(&folder).unwrap_err().raw_os_error(), Some(libc::EACCES));
     }
 }

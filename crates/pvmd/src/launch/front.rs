@@ -15,7 +15,7 @@ const COMPLAINT_BYTES_MAX: u64 = 1024;
 
 /// Starts the parent with the same arguments. False if there is none; the reason is printed.
 pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
-    let version = env!("CARGO_PKG_VERSION");
+    let version = crate::version::version();
     if let Some(theirs) = front.protocol.filter(|theirs| *theirs != PROTOCOL_VERSION) {
         let text = format!(
             "NeoPVM {version} there speaks protocol {PROTOCOL_VERSION}, the machine protocol {theirs}"

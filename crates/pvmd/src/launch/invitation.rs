@@ -1,7 +1,7 @@
 //! What a new daemon is told on its command line. Nothing in it is secret: addresses, and the
 //! fingerprint of the key that it will find there.
 
-use crate::config::to_hex;
+use crate::hex::to_hex;
 use crate::tls::Fingerprint;
 use pvm_wire::PROTOCOL_VERSION;
 

@@ -61,7 +61,7 @@ impl Places {
 
 /// Where a copy of our own programs goes, below the user's home there.
 pub(crate) fn pushed_folder() -> String {
-    format!(".local/share/neopvm/{}", env!("CARGO_PKG_VERSION"))
+    format!(".local/share/neopvm/{}", crate::version::version())
 }
 
 /// The pushed copy, in words of the shell there.

@@ -4,6 +4,7 @@ use crate::launch::places::pushed_folder;
 use crate::launch::sentences::here;
 use crate::launch::ssh::Target;
 
+use crate::starter;
 use pvm_wire::request::Failure;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -36,7 +37,7 @@ pub(crate) async fn push(target: &Target) -> Result<(), Failure> {
         remedy,
     };
     let mut tar =
-        pack().map_err(|error| failed(error.to_string(), "sudo apt install tar".into()))?;
+        pack().await.map_err(|error| failed(error.to_string(), "sudo apt install tar".into()))?;
     let stream: Option<Stdio> = tar.stdout.take().and_then(|stdout| stdout.try_into().ok());
     let stream = stream.ok_or_else(|| failed("no output of tar".into(), String::new()))?;
     let heard = target.run(&script(), stream, Instant::now() + PUSH_TIME).await;
@@ -63,7 +64,7 @@ fn script() -> String {
 }
 
 /// A stream of the installation that this program is part of, or of this program alone.
-fn pack() -> std::io::Result<Child> {
+async fn pack() -> std::io::Result<Child> {
     let program = std::env::current_exe()?;
     let mut tar = Command::new("tar");
     match root_of(&program) {
@@ -77,7 +78,8 @@ fn pack() -> std::io::Result<Child> {
         }
     }
     tar.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    tar.kill_on_drop(true).spawn()
+    tar.kill_on_drop(true);
+    starter::spawn(tar).await
 }
 
 /// PREFIX of `PREFIX/bin/pvmd`.

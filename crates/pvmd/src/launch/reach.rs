@@ -5,6 +5,7 @@ use crate::addresses;
 use crate::config::Places;
 use crate::launch::front;
 use crate::runtime_dir;
+use crate::version::version;
 use anyhow::Result;
 use pvm_wire::PROTOCOL_VERSION;
 use std::io::ErrorKind;
@@ -71,7 +72,7 @@ pub(crate) fn run(told: &[String], vmid: Option<&str>) -> Result<()> {
     let running = runtime_dir::running(&places.temporary, vmid.unwrap_or(&places.vmid));
     let reached = Reached {
         protocol: PROTOCOL_VERSION,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: version().to_owned(),
         running: running.map(|socket| socket.display().to_string()),
         addresses,
     };

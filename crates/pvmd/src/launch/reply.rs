@@ -3,7 +3,7 @@
 //! `neopvm-host-1 PROTOCOL VERSION FACTS` if it is there, `neopvm-refused-1 CODE STAGE TEXT` if it
 //! will not be; FACTS and TEXT in hexadecimal. Shells that say something before it are no harm.
 
-use crate::config::{from_hex, to_hex};
+use crate::hex::{from_hex, to_hex};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::{Failure, STAGES};
 use pvm_wire::{Code, PROTOCOL_VERSION, Wire as _};

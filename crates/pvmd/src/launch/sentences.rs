@@ -19,7 +19,7 @@ pub(crate) fn already_remedy(target: &Target) -> String {
 pub(crate) fn versions(name: &str, version: &str, protocol: u16) -> String {
     format!(
         "{name} has NeoPVM {version} (protocol {protocol}), here is NeoPVM {} (protocol {PROTOCOL_VERSION})",
-        env!("CARGO_PKG_VERSION"),
+        crate::version::version(),
     )
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn versions(name: &str, version: &str, protocol: u16) -> String {
 pub(crate) fn other_version(name: &str) -> String {
     format!(
         "the pvmd on {name} is of another version than NeoPVM {} (protocol {PROTOCOL_VERSION}) here",
-        env!("CARGO_PKG_VERSION"),
+        crate::version::version(),
     )
 }
 

@@ -3,6 +3,7 @@
 
 use crate::launch::invitation::quoted;
 use crate::launch::reply::{self, Answer};
+use crate::starter;
 use pvm_wire::hostfile::HostLine;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -159,8 +160,8 @@ impl Heard {
 
 async fn listen(mut ssh: Command, stdin: Stdio, until: Instant) -> Heard {
     let mut heard = Heard::default();
-    let child = ssh.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = match child {
+    ssh.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = match starter::spawn(ssh).await {
         Ok(child) => child,
         Err(error) => {
             heard.no_ssh = Some(format!("{}: {error}", program()));

@@ -10,6 +10,7 @@ use crate::launch::sentences::{
     already_remedy, looked_for, no_call, other_version, push_remedy, versions,
 };
 use crate::launch::ssh::{Heard, Target};
+use crate::starter;
 use pvm_wire::hostfile::HostLine;
 use pvm_wire::request::{Failure, STAGES};
 use pvm_wire::{Code, PROTOCOL_VERSION};
@@ -185,7 +186,9 @@ impl Way {
     /// As `ssh_config` says.
     async fn of(target: &Target) -> Result<Self, String> {
         let mut ssh = target.ssh();
-        let asked = ssh.args(["-G", "--", &target.at]).stdin(Stdio::null()).output();
+        ssh.args(["-G", "--", &target.at]).stdin(Stdio::null());
+        ssh.stdout(Stdio::piped()).stderr(Stdio::null());
+        let asked = async { starter::spawn(ssh).await?.wait_with_output().await };
         let output = timeout(NAME_TIME, asked).await.map_err(|_| "ssh -G takes too long")?;
         let output = output.map_err(|error| format!("ssh cannot be started here: {error}"))?;
         let text = String::from_utf8_lossy(&output.stdout);

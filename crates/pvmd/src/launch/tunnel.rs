@@ -2,6 +2,7 @@
 //! long as the host is a member. What passes is encrypted between the daemons as ever.
 
 use crate::launch::ssh::Target;
+use crate::starter;
 use crate::tls::new_number;
 use anyhow::{Context as _, Result};
 use pvm_wire::{Blob, record};
@@ -88,7 +89,9 @@ impl Tunnel {
                 ssh.args(["-R", &back, "-L", &forth, "--", &target.at]);
                 ssh.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
                 let begun = Instant::now();
-                let _ = ssh.status().await;
+                if let Ok(mut ssh) = starter::spawn(ssh).await {
+                    let _ = ssh.wait().await;
+                }
                 // One that has lived was a good one.
                 retry = if begun.elapsed() > RETRY_MAX { RETRY_FIRST } else { retry * 2 };
                 retry = retry.min(RETRY_MAX);

@@ -2,17 +2,18 @@
 
 use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Way, dial};
 use crate::link::direct::{self, Made};
-use crate::link::door::{HalfOpen, Relays, answer};
+use crate::link::door::{Door, HalfOpen, Visitor, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
 use crate::link::pulse::{self, Pulse};
+use crate::link::redeem::{self, Redeem};
 use crate::tls::{self, Fingerprint, peer_fingerprint};
 use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
-use rustls::{ClientConfig, ServerConfig};
+use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsStream;
@@ -59,6 +60,13 @@ pub(crate) enum LinkEvent {
     Silent {
         /// Which.
         id: u64,
+    },
+    /// Somebody wants a place for a token.
+    Redeem {
+        /// What was said.
+        redeem: Box<Redeem>,
+        /// Where the answer is waited for: empty, or why not.
+        answer: oneshot::Sender<String>,
     },
     /// A connection for two tasks is made, or cannot be.
     Direct(Made),
@@ -184,39 +192,45 @@ impl Wiring {
 
     /// Answers everybody who proves a known key. Of those who have not yet, the oldest goes when
     /// there are too many: strangers who say nothing keep nobody out.
-    pub(crate) fn listen(
-        self: &Arc<Self>,
-        listener: TcpListener,
-        config: Arc<ServerConfig>,
-        (own, relays): (Fingerprint, Relays),
-    ) {
+    pub(crate) fn listen(self: &Arc<Self>, listener: TcpListener, door: Door) {
         let wiring = self.clone();
         tokio::spawn(async move {
             let half_open = HalfOpen::default();
             for number in 0.. {
-                let Ok((stream, _)) = listener.accept().await else {
+                let Ok((stream, from)) = listener.accept().await else {
                     // Out of descriptors, most likely: others will be closed.
                     sleep(RETRY_MAX).await;
                     continue;
                 };
-                let (wiring, config, proving) = (wiring.clone(), config.clone(), half_open.clone());
-                let (own, relays) = (own.clone(), relays.clone());
+                let (wiring, door, proving) = (wiring.clone(), door.clone(), half_open.clone());
                 let task = tokio::spawn(async move {
                     let proved = || proving.remove(number);
-                    match answer(stream, config, &own, &relays, proved).await {
-                        Some(TlsStream::Server(stream)) if tls::is_direct(stream.get_ref().1) => {
+                    match answer(stream, &door, proved).await {
+                        Some(Visitor::Known(TlsStream::Server(stream)))
+                            if tls::is_direct(stream.get_ref().1) =>
+                        {
                             let answered = timeout(DIRECT_TIME, direct::answer(stream)).await;
                             if let Ok(Ok(made)) = answered {
                                 let _ = wiring.events.send(LinkEvent::Direct(made)).await;
                             }
                         }
-                        Some(stream) => wiring.up(stream, None, Vec::new()).await,
+                        Some(Visitor::Known(stream)) => wiring.up(stream, None, Vec::new()).await,
+                        Some(Visitor::Bearer(stream)) => {
+                            redeem::answer(stream, |redeem| wiring.ask(redeem)).await;
+                        }
                         None => {}
                     }
                 });
-                half_open.add(number, task.abort_handle());
+                half_open.add(number, from.ip(), task.abort_handle());
             }
         });
+    }
+
+    /// Asks the shell whether a token is good.
+    async fn ask(&self, redeem: Redeem) -> anyhow::Result<String> {
+        let (answer, answered) = oneshot::channel();
+        self.events.send(LinkEvent::Redeem { redeem: Box::new(redeem), answer }).await?;
+        Ok(answered.await?)
     }
 
     async fn up(&self, stream: TlsStream<TcpStream>, called: Option<HostIndex>, first: Vec<u8>) {
@@ -233,7 +247,7 @@ impl Wiring {
         });
         let writer = tokio::spawn(write(writer, (queue, pulse.clone()), self.events.clone(), id));
         // The reader waits for its turn, so that nothing of it is told before the connection is.
-        let (start, started) = tokio::sync::oneshot::channel();
+        let (start, started) = oneshot::channel();
         let events = self.events.clone();
         let reader = tokio::spawn(async move {
             if started.await.is_ok() {

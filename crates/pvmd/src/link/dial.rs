@@ -1,6 +1,6 @@
 //! Calling another host: the ways that lead to it, one after the other, until one proves the key.
 
-use crate::link::door::PREFACE;
+use crate::link::door::{PREFACE, TOKEN_PREFACE};
 use crate::link::socket::set_options;
 use crate::tls::Fingerprint;
 use rustls::ClientConfig;
@@ -86,6 +86,26 @@ pub(crate) async fn dial_once(
             continue;
         };
         if let Ok(stream) = shake_hands(way, stream, key, config.clone()).await {
+            return Some(stream);
+        }
+    }
+    None
+}
+
+/// Connects to the owner of the key in `config`, where somebody unknown may use a token.
+pub(crate) async fn dial_token(
+    ways: &[Way],
+    config: &Arc<ClientConfig>,
+) -> Option<client::TlsStream<TcpStream>> {
+    for &way in ways.iter().filter(|way| !way.relay) {
+        let connected = timeout(CONNECT_MAX, TcpStream::connect(way.at)).await;
+        let Ok(Ok(mut stream)) = connected else { continue };
+        set_options(&stream);
+        let proved = async {
+            stream.write_all(TOKEN_PREFACE).await?;
+            TlsConnector::from(config.clone()).connect(ServerName::from(way.at.ip()), stream).await
+        };
+        if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIME, proved).await {
             return Some(stream);
         }
     }

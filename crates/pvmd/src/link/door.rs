@@ -5,16 +5,17 @@
 //! between those two. There is nothing behind this door but doors of the same kind.
 
 use crate::link::socket::set_options;
+use crate::link::tokens::Tokens;
 use crate::tls::Fingerprint;
 use rustls::ServerConfig;
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 
 /// How long a peer may take to prove its key.
@@ -27,32 +28,85 @@ const RELAYED_MAX: usize = 1024;
 /// with its first byte.
 pub(crate) const PREFACE: &[u8] = b"NPVMvia1";
 const FINGERPRINT_BYTES: usize = 32;
+/// Comes before the handshake of somebody whose key is not known, who has a token instead.
+pub(crate) const TOKEN_PREFACE: &[u8] = b"NPVMtok1";
 
-/// Those who have connected and proved nothing yet, the oldest first.
+/// Those who have connected and proved nothing yet. Of whom there are most, the oldest goes first.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct HalfOpen(Arc<Mutex<BTreeMap<u64, AbortHandle>>>);
+pub(crate) struct HalfOpen(Arc<Mutex<Waiting>>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    all: BTreeMap<u64, (IpAddr, AbortHandle)>,
+    by_source: BTreeMap<IpAddr, BTreeSet<u64>>,
+}
+
+impl Waiting {
+    fn remove(&mut self, number: u64) -> Option<AbortHandle> {
+        let (source, task) = self.all.remove(&number)?;
+        if let Some(theirs) = self.by_source.get_mut(&source) {
+            theirs.remove(&number);
+            if theirs.is_empty() {
+                self.by_source.remove(&source);
+            }
+        }
+        Some(task)
+    }
+
+    /// The oldest of the source that has most: who opens many keeps nobody else out.
+    fn next_to_go(&self) -> Option<u64> {
+        let most = self.by_source.values().max_by_key(|theirs| theirs.len())?;
+        most.first().copied()
+    }
+}
 
 impl HalfOpen {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, AbortHandle>> {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more; the oldest goes if there are too many. The task begins after this, as the daemon
+    /// One more; another one goes if there are too many. The task begins after this, as the daemon
     /// has one thread.
-    pub(crate) fn add(&self, number: u64, task: AbortHandle) {
-        let mut all = self.lock();
-        all.insert(number, task);
-        while all.len() > HALF_OPEN_MAX
-            && let Some((_, oldest)) = all.pop_first()
+    pub(crate) fn add(&self, number: u64, source: IpAddr, task: AbortHandle) {
+        let mut waiting = self.lock();
+        waiting.all.insert(number, (source, task));
+        waiting.by_source.entry(source).or_default().insert(number);
+        while waiting.all.len() > HALF_OPEN_MAX
+            && let Some(number) = waiting.next_to_go()
+            && let Some(task) = waiting.remove(number)
         {
-            oldest.abort();
+            task.abort();
         }
     }
 
     /// It has proved its key, or failed to.
     pub(crate) fn remove(&self, number: u64) {
-        self.lock().remove(&number);
+        self.lock().remove(number);
     }
+}
+
+/// Who has come in.
+#[derive(Debug)]
+pub(crate) enum Visitor {
+    /// The owner of a key that is known.
+    Known(TlsStream<TcpStream>),
+    /// Somebody who has a token, or says so.
+    Bearer(TlsStream<TcpStream>),
+}
+
+/// What a daemon shows at its door.
+#[derive(Clone, Debug)]
+pub(crate) struct Door {
+    /// For the owners of known keys.
+    pub(crate) members: Arc<ServerConfig>,
+    /// For bearers of tokens.
+    pub(crate) bearers: Arc<ServerConfig>,
+    /// The fingerprint of its own key.
+    pub(crate) own: Fingerprint,
+    /// Whom it hands on to.
+    pub(crate) relays: Relays,
+    /// The tokens that are good.
+    pub(crate) tokens: Tokens,
 }
 
 /// Whom this daemon hands on to, and where they are reached from here.
@@ -75,49 +129,73 @@ impl Relays {
     }
 }
 
+/// Whom a peer wants.
+enum Wanted {
+    /// This host.
+    Us,
+    /// The host with this key.
+    Other(Fingerprint),
+    /// This host, by a token.
+    Place,
+}
+
 /// Lets a peer prove its key. None for strangers, and for those who were handed on to the end.
-pub(crate) async fn answer(
-    stream: TcpStream,
-    config: Arc<ServerConfig>,
-    own: &Fingerprint,
-    relays: &Relays,
-    proved: impl Fn(),
-) -> Option<TlsStream<TcpStream>> {
+pub(crate) async fn answer(stream: TcpStream, door: &Door, proved: impl Fn()) -> Option<Visitor> {
     set_options(&stream);
-    let Ok(Ok((stream, key))) = timeout(HANDSHAKE_TIME, preface(stream)).await else {
+    let until = Instant::now() + HANDSHAKE_TIME;
+    let Ok(Ok((stream, wanted))) = timeout_at(until, preface(stream)).await else {
         proved();
         return None;
     };
-    if let Some(key) = key.filter(|key| key != own) {
-        let reached = timeout(HANDSHAKE_TIME, reach(relays.ways_to(&key))).await;
-        proved();
-        let place = relays.used.clone();
-        if let Ok(Some(other)) = reached
-            && Arc::strong_count(&place) <= RELAYED_MAX
-        {
-            let (mut from, mut to) = (stream, other);
-            let _ = tokio::io::copy_bidirectional(&mut from, &mut to).await;
+    let (config, bears) = match wanted {
+        Wanted::Other(key) if key != door.own => {
+            hand_on(stream, &door.relays, &key, proved).await;
+            return None;
         }
-        drop(place);
-        return None;
-    }
-    let accepted = timeout(HANDSHAKE_TIME, TlsAcceptor::from(config).accept(stream)).await;
+        // Where no token is good there is nothing to try.
+        Wanted::Place if !door.tokens.any() => {
+            proved();
+            return None;
+        }
+        Wanted::Place => (door.bearers.clone(), true),
+        Wanted::Us | Wanted::Other(_) => (door.members.clone(), false),
+    };
+    let accepted = timeout_at(until, TlsAcceptor::from(config).accept(stream)).await;
     proved();
-    Some(accepted.ok()?.ok()?.into())
+    let stream = TlsStream::from(accepted.ok()?.ok()?);
+    Some(if bears { Visitor::Bearer(stream) } else { Visitor::Known(stream) })
+}
+
+async fn hand_on(stream: TcpStream, relays: &Relays, key: &Fingerprint, proved: impl Fn()) {
+    let reached = timeout(HANDSHAKE_TIME, reach(relays.ways_to(key))).await;
+    proved();
+    let place = relays.used.clone();
+    if let Ok(Some(other)) = reached
+        && Arc::strong_count(&place) <= RELAYED_MAX
+    {
+        let (mut from, mut to) = (stream, other);
+        let _ = tokio::io::copy_bidirectional(&mut from, &mut to).await;
+    }
+    drop(place);
 }
 
 /// Takes the preface away, if there is one: whom the peer wants.
-async fn preface(mut stream: TcpStream) -> std::io::Result<(TcpStream, Option<Fingerprint>)> {
+async fn preface(mut stream: TcpStream) -> std::io::Result<(TcpStream, Wanted)> {
     let mut first = [0];
     if stream.peek(&mut first).await? == 0 || first[0] != PREFACE[0] {
-        return Ok((stream, None));
+        return Ok((stream, Wanted::Us));
     }
-    let mut bytes = vec![0; PREFACE.len() + FINGERPRINT_BYTES];
+    let mut bytes = [0; PREFACE.len()];
     stream.read_exact(&mut bytes).await?;
-    if !bytes.starts_with(PREFACE) {
+    if bytes == TOKEN_PREFACE {
+        return Ok((stream, Wanted::Place));
+    }
+    if bytes != PREFACE {
         return Err(std::io::ErrorKind::InvalidData.into());
     }
-    Ok((stream, Some(bytes.split_off(PREFACE.len()))))
+    let mut key = vec![0; FINGERPRINT_BYTES];
+    stream.read_exact(&mut key).await?;
+    Ok((stream, Wanted::Other(key)))
 }
 
 async fn reach(ways: Vec<SocketAddr>) -> Option<TcpStream> {
@@ -128,4 +206,29 @@ async fn reach(ways: Vec<SocketAddr>) -> Option<TcpStream> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    #[tokio::test]
+    async fn who_opens_many_connections_keeps_nobody_else_out() {
+        let half_open = HalfOpen::default();
+        let source = |last| IpAddr::from(Ipv4Addr::new(10, 0, 0, last));
+        let forever = || tokio::spawn(std::future::pending::<()>()).abort_handle();
+        half_open.add(0, source(1), forever());
+        half_open.add(1, source(2), forever());
+        for number in 2..3000 {
+            half_open.add(number, source(3), forever());
+        }
+        let waiting = half_open.lock();
+        assert_eq!(waiting.all.len(), HALF_OPEN_MAX);
+        assert!(waiting.all.contains_key(&0) && waiting.all.contains_key(&1));
+        assert!(waiting.all.contains_key(&2999) && !waiting.all.contains_key(&2));
+        drop(waiting);
+        (0..3000).for_each(|number| half_open.remove(number));
+        assert!(half_open.lock().by_source.is_empty());
+    }
 }

@@ -2,7 +2,8 @@
 
 use crate::inbox::Inbox;
 use crate::link::frames::LinkFrame;
-use pvm_shm::{Body, Slab};
+use pvm_shm::spill::Draft;
+use pvm_shm::{Body, Sent, Slab};
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Code, Envelope, HostIndex, write_frame};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,8 @@ pub(crate) enum Nonsense {
 enum Place {
     Small(Vec<u8>),
     Slab(Slab),
+    /// No credit in memory.
+    File(Draft),
     /// No memory: the bytes are passed over, and asked for again.
     Nowhere,
 }
@@ -79,7 +82,11 @@ impl Assembly {
         } else if envelope.body_size() <= SMALL_BYTES_MAX {
             Place::Small(Vec::with_capacity(size))
         } else {
-            inbox.slab(size).map_or(Place::Nowhere, Place::Slab)
+            let readers = receivers.len().max(1);
+            inbox
+                .slab(size)
+                .map(Place::Slab)
+                .unwrap_or_else(|_| inbox.spill(size, readers).map_or(Place::Nowhere, Place::File))
         };
         self.partials.insert(stream, Partial { envelope, receivers, place, filled: 0, size });
         self.more(inbox, stream, bytes)
@@ -99,6 +106,11 @@ impl Assembly {
         match &mut partial.place {
             Place::Small(body) => body.extend_from_slice(bytes),
             Place::Slab(slab) => slab.write(partial.filled, bytes),
+            Place::File(draft) => {
+                if draft.write(partial.filled, bytes).is_err() {
+                    partial.place = Place::Nowhere;
+                }
+            }
             Place::Nowhere => {}
         }
         partial.filled += bytes.len();
@@ -151,17 +163,29 @@ fn deliver(inbox: &mut Inbox, mut message: Partial) -> Result<(), Code> {
         if let Place::Small(bytes) = &message.place
             && bytes.len() > pvm_shm::lane::INLINE_MAX
         {
-            let slab = inbox.slab(bytes.len())?;
-            slab.write(0, bytes);
-            message.place = Place::Slab(slab);
+            message.place = match inbox.slab(bytes.len()) {
+                Ok(slab) => {
+                    slab.write(0, bytes);
+                    Place::Slab(slab)
+                }
+                Err(_) => {
+                    let draft = inbox.spill(bytes.len(), envelopes.len())?;
+                    draft.write(0, bytes)?;
+                    Place::File(draft)
+                }
+            };
         }
     }
     for envelope in &envelopes {
-        match &mut message.place {
+        let sent = match &mut message.place {
             Place::Small(bytes) => inbox.send(envelope, Body::Bytes(&[&bytes[..]]))?,
             Place::Slab(slab) => inbox.send(envelope, Body::Slab(slab))?,
+            Place::File(draft) => inbox.send(envelope, Body::Draft(draft))?,
             Place::Nowhere => return Err(Code::NoMem),
         };
+        if sent == Sent::Full {
+            return Err(Code::OutOfRes);
+        }
     }
     Ok(())
 }

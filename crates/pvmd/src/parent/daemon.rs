@@ -1,20 +1,25 @@
 //! The daemon as a child of the parent: started, watched, started again.
 
+use crate::parent::program::Program;
 use crate::parent::stream::Stream;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// Effects of one event can carry many messages to local tasks, so these are the largest frames.
 const FRAME_BYTES_MAX: usize = pvm_wire::FRAME_BYTES_MAX;
 /// Within this time...
 const CRASH_WINDOW: Duration = Duration::from_secs(60);
-/// ... so many daemons may be lost; one more and the host gives up.
+/// ... so many daemons may crash before they have done anything; one more and the host gives up.
 const CRASHES_MAX: usize = 20;
 const DELAY_MAX: Duration = Duration::from_secs(1);
+/// A daemon that was killed comes back at once, but no sooner than this after the one before.
+const KILLED_PAUSE: Duration = Duration::from_millis(10);
+/// So many daemons that crash on one event one after the other are enough: it is dropped.
+const CRASHES_ON_EVENT_MAX: u32 = 3;
 
 /// A running daemon.
 #[derive(Debug)]
@@ -32,12 +37,13 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Starts one, whose last words go to `errors`. It finds its two sockets as standard input and output, which needs no code
     /// between fork and exec.
-    pub(crate) fn start(errors: Stdio) -> std::io::Result<Self> {
+    pub(crate) fn start(program: &Program, errors: Stdio) -> std::io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
         let (broker, broker_theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         broker.set_nonblocking(true)?;
-        let child = Command::new("/proc/self/exe")
+        let child = program
+            .command()
             .arg0("pvmd")
             .arg("--daemon")
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -53,18 +59,40 @@ impl Daemon {
     }
 }
 
+/// How a daemon was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loss {
+    /// Somebody killed it, or it had done something before it crashed.
+    Innocent,
+    /// It crashed on the first thing that it did: this event, or none at all.
+    Crashed(Option<u32>),
+}
+
 /// When a lost daemon is replaced.
 #[derive(Debug, Default)]
 pub(crate) struct Restarts {
     recent: VecDeque<Instant>,
+    last: Option<Instant>,
+    /// The event that daemons crash on, and how many have.
+    suspect: Option<(u32, u32)>,
     /// How many were lost in all.
     pub(crate) total: u32,
 }
 
 impl Restarts {
     /// A daemon was lost: how long to wait for the next one, or none if it is no use.
-    pub(crate) fn lost(&mut self, now: Instant) -> Option<Duration> {
-        self.total += 1;
+    pub(crate) fn lost(&mut self, now: Instant, loss: Loss) -> Option<Duration> {
+        self.total = self.total.saturating_add(1);
+        let last = self.last.replace(now);
+        let Loss::Crashed(event) = loss else {
+            self.suspect = None;
+            let since = last.map_or(KILLED_PAUSE, |last| now.duration_since(last));
+            return Some(KILLED_PAUSE.saturating_sub(since));
+        };
+        self.suspect = event.map(|event| match self.suspect {
+            Some((number, times)) if number == event => (event, times + 1),
+            _ => (event, 1),
+        });
         self.recent.push_back(now);
         while self.recent.front().is_some_and(|at| now.duration_since(*at) > CRASH_WINDOW) {
             self.recent.pop_front();
@@ -75,17 +103,24 @@ impl Restarts {
             n => Some(Duration::from_millis(10 << (n - 3).min(10)).min(DELAY_MAX)),
         }
     }
+
+    /// The event that has brought down one daemon after the other.
+    pub(crate) fn take_culprit(&mut self) -> Option<u32> {
+        self.suspect.take_if(|(_, times)| *times >= CRASHES_ON_EVENT_MAX).map(|(event, _)| event)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const CRASH: Loss = Loss::Crashed(None);
+
     #[test]
     fn the_first_is_replaced_at_once_and_the_twentieth_is_the_last() {
         let mut restarts = Restarts::default();
         let now = Instant::now();
-        let delays: Vec<_> = (0..21).map(|_| restarts.lost(now)).collect();
+        let delays: Vec<_> = (0..21).map(|_| restarts.lost(now, CRASH)).collect();
         assert_eq!(delays[0], Some(Duration::ZERO));
         assert_eq!(delays[3], Some(Duration::from_millis(20)));
         assert_eq!(delays[19], Some(DELAY_MAX));
@@ -98,8 +133,37 @@ mod tests {
         let now = Instant::now();
         for minute in 0..50 {
             let later = now + Duration::from_secs(61 * minute);
-            assert_eq!(restarts.lost(later), Some(Duration::ZERO));
+            assert_eq!(restarts.lost(later, CRASH), Some(Duration::ZERO));
         }
         assert_eq!(restarts.total, 50);
+    }
+
+    #[test]
+    fn a_host_gave_up_because_its_daemon_was_killed_twenty_times() {
+        let mut restarts = Restarts::default();
+        let now = Instant::now();
+        for kill in 0..1000 {
+            let at = now + Duration::from_millis(100 * kill);
+            assert_eq!(restarts.lost(at, Loss::Innocent), Some(Duration::ZERO));
+        }
+        assert_eq!(
+            restarts.lost(now + Duration::from_secs(100), Loss::Innocent),
+            Some(Duration::ZERO)
+        );
+        let again = restarts.lost(now + Duration::from_secs(100), Loss::Innocent);
+        assert_eq!(again, Some(KILLED_PAUSE));
+    }
+
+    #[test]
+    fn an_event_that_brings_down_three_daemons_is_dropped() {
+        let mut restarts = Restarts::default();
+        let now = Instant::now();
+        for event in [7, 7, 8, 8] {
+            restarts.lost(now, Loss::Crashed(Some(event)));
+            assert_eq!(restarts.take_culprit(), None);
+        }
+        restarts.lost(now, Loss::Crashed(Some(8)));
+        assert_eq!(restarts.take_culprit(), Some(8));
+        assert_eq!(restarts.take_culprit(), None);
     }
 }

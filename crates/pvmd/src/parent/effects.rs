@@ -1,9 +1,10 @@
 //! What the machine decided, done.
 
 use super::Parent;
-use crate::launch::child;
+use crate::launch::task;
 use crate::parent::feed::Fed;
 use crate::parent::poll::{Interest, Token};
+use crate::parent::tasks::Signalled;
 use crate::processes;
 use pvm_core::io::{Effect, Event, Launch};
 use pvm_wire::request::{Reply, Welcome};
@@ -21,11 +22,11 @@ impl Parent {
                     self.enrol((connection, id), pid, welcome);
                 }
                 Effect::Launch { launch } => self.launch(&launch),
-                Effect::Signal { tid, signal } => {
-                    if let Some(pid) = self.tasks.process(tid) {
-                        processes::signal(pid, signal);
-                    }
-                }
+                Effect::Signal { tid, signal } => match self.tasks.signalled(tid) {
+                    Some(Signalled::Process(pid)) => processes::signal(pid, signal),
+                    Some(Signalled::Group(leader)) => processes::signal_group(leader, signal),
+                    None => {}
+                },
                 Effect::Deliver { to, message } => {
                     if let Err(error) = self.segments.deliver(to, &message) {
                         self.log.line(&format!("[{to}] a message of the machine is lost: {error}"));
@@ -39,6 +40,7 @@ impl Parent {
                     self.tell(Event::Answered { ticket, reply });
                 }
                 Effect::Save { key, value } => self.journal.save(key, value),
+                Effect::Upgrade { mark, program } => self.upgrade(mark, &program),
                 Effect::End => self.ending = true,
             }
         }
@@ -51,6 +53,7 @@ impl Parent {
             status.daemon_pid = self.daemon.as_ref().map_or(0, |daemon| daemon.pid);
             status.bad_peers += self.connections.bad_peers;
             status.restarts = self.restarts.total;
+            status.guard.clone_from(&self.daemon_guard);
         }
         let Some(connection) = self.connections.get(number) else { return };
         connection.stream.push(id, &reply);
@@ -66,8 +69,9 @@ impl Parent {
     fn enrol(&mut self, (number, id): (u64, u32), pid: u32, welcome: Welcome) {
         let tid = welcome.tid;
         let bell = self.folder.bells().join(tid.to_string());
-        let inbox = match self.segments.inbox(tid, &bell) {
-            Ok((_, inbox)) => inbox,
+        let inbox = self.segments.inbox(tid, &bell);
+        let descriptors = match inbox.and_then(|inbox| Ok([inbox.1, self.segments.activity()?])) {
+            Ok(descriptors) => descriptors,
             Err(error) => {
                 let reason = format!("no memory for the inbox of {tid}: {error}");
                 self.log.line(&reason);
@@ -82,7 +86,7 @@ impl Parent {
         let reply = Reply::Welcome { welcome: Welcome { doorbell, ..welcome } };
         if let Some(connection) = self.connections.get(number) {
             connection.tid = Some(tid);
-            connection.stream.push_with(id, &reply, inbox);
+            connection.stream.push_with(id, &reply, descriptors);
             self.touched.insert(number);
         }
     }
@@ -114,7 +118,7 @@ impl Parent {
             return self.look_for(launch, ready.map(drop));
         }
         let started = ready.and_then(|_| {
-            child::start(launch, &mut self.around).map_err(|error| (error.code, error.tried))
+            task::start(launch, &mut self.around).map_err(|error| (error.code, error.tried))
         });
         let child = match started {
             Ok(child) => child,
@@ -123,7 +127,7 @@ impl Parent {
                 return self.tell(Event::LaunchFailed { tid, code, tried });
             }
         };
-        self.tasks.start(tid, child.pid);
+        self.tasks.start(tid, child.pid, launch.group);
         if let Some(fd) = child.input {
             self.feeds.add(tid, fd);
         }
@@ -137,7 +141,7 @@ impl Parent {
     fn look_for(&mut self, launch: &Launch, ready: Result<(), (Code, Vec<Blob>)>) {
         let tid = launch.tid;
         let found =
-            ready.and_then(|()| child::find(launch).map_err(|error| (error.code, error.tried)));
+            ready.and_then(|()| task::find(launch).map_err(|error| (error.code, error.tried)));
         match found {
             Ok(path) => {
                 self.tasks.give(tid, launch.cookie);

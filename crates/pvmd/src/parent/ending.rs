@@ -55,8 +55,11 @@ impl Parent {
         self.signal_strays(SIGTERM);
         self.wait(TASK_TIME, |parent| parent.has_tasks() || parent.has_strays());
         self.signal_tasks(SIGKILL);
-        self.signal_strays(SIGKILL);
-        self.wait(TASK_TIME, Self::has_strays);
+        // Until none is left: one that is about to die may just have started another one.
+        self.wait(TASK_TIME, |parent| {
+            parent.signal_strays(SIGKILL);
+            parent.has_strays()
+        });
     }
 
     /// All descendants, but for the daemon, which says goodbye first, and for daemons that it
@@ -66,7 +69,8 @@ impl Parent {
         let daemon = self.daemon.as_ref().map(|daemon| daemon.pid);
         for ancestor in [Some(std::process::id()), daemon].into_iter().flatten() {
             let found = processes::descendants(ancestor, processes::is_like_us);
-            strays.extend(found.into_iter().filter(|pid| processes::is_alive(*pid)));
+            let ends = |pid: &u32| processes::is_alive(*pid) && !processes::may_outlive(*pid);
+            strays.extend(found.into_iter().filter(ends));
         }
         strays
     }
@@ -96,7 +100,7 @@ impl Parent {
     fn bury(&mut self) {
         // The daemon may need a segment to hand on the last messages.
         self.serve_broker();
-        while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             let pid = pid.as_raw_nonzero().get().cast_unsigned();
             self.daemon.take_if(|daemon| daemon.pid == pid);
             self.tasks.gone(pid, Some(status.as_raw()));

@@ -7,16 +7,20 @@ use pvm_core::io::Event;
 use pvm_wire::Blob;
 use rustix::process::{Pid, WaitOptions};
 
+const SIGKILL: i32 = 9;
+
 impl Parent {
     /// Children ended: tasks, the daemon, strays that this process inherited.
     pub(super) fn reap(&mut self) {
-        while let Ok(Some((pid, status))) = rustix::process::waitpid(None, WaitOptions::NOHANG) {
+        while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             let pid = number_of(pid);
             if self.daemon.as_ref().is_some_and(|daemon| daemon.pid == pid) {
-                self.daemon_lost(&match status.terminating_signal() {
+                let signal = status.terminating_signal();
+                let how = match signal {
                     Some(signal) => format!("killed by signal {signal}"),
                     None => format!("exit status {}", status.exit_status().unwrap_or(0)),
-                });
+                };
+                self.daemon_lost(&how, signal == Some(SIGKILL));
             } else {
                 self.process_gone(pid, Some(status.as_raw()));
             }

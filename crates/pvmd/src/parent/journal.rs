@@ -44,6 +44,19 @@ impl Journal {
         entry.is_some()
     }
 
+    /// The event that is next, if none is under way it is none.
+    pub(crate) fn oldest(&self) -> Option<u32> {
+        self.unanswered.front().map(|entry| entry.number)
+    }
+
+    /// Takes an event out that nobody will answer.
+    pub(crate) fn drop_event(&mut self, number: u32) -> Option<Event> {
+        let at = self.unanswered.iter().position(|entry| entry.number == number)?;
+        let entry = self.unanswered.remove(at)?;
+        self.bytes -= entry.size;
+        Some(entry.event)
+    }
+
     /// The events to be told again, in their order.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (u32, &Event)> {
         self.unanswered.iter().map(|entry| (entry.number, &entry.event))

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// How long nobody is let in when there are no descriptors left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How many are let in before others are looked after.
+const ACCEPTED_AT_ONCE: usize = 16;
 
 /// What is wrong with a peer. It is dropped.
 enum Fault {
@@ -26,21 +28,30 @@ enum Fault {
 }
 
 impl Parent {
-    /// Somebody connects.
+    /// Some connect. Of more the poll set tells again, so that nobody else has to wait for long.
     pub(super) fn accept(&mut self) {
-        // One at a time: the poll set tells of the next one.
+        for _ in 0..ACCEPTED_AT_ONCE {
+            if self.connections.are_crowded() || !self.accept_one() {
+                return;
+            }
+        }
+    }
+
+    /// False if nobody is there, or nobody can be let in now.
+    fn accept_one(&mut self) -> bool {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = match rustix::net::accept_with(&self.listener, flags) {
             Ok(fd) => fd,
-            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => return,
+            Err(Errno::AGAIN) => return false,
+            Err(Errno::INTR | Errno::CONNABORTED) => return true,
             Err(error) => {
                 // Out of descriptors or memory: others wait until some are free.
                 self.log.line(&format!("nobody can connect: {error}"));
                 self.accept_again = Some(Instant::now() + ACCEPT_PAUSE);
-                return;
+                return false;
             }
         };
-        let Ok(credentials) = sockopt::socket_peercred(&fd) else { return };
+        let Ok(credentials) = sockopt::socket_peercred(&fd) else { return true };
         let peer = Peer {
             uid: credentials.uid.as_raw(),
             pid: credentials.pid.as_raw_nonzero().get().cast_unsigned(),
@@ -51,6 +62,9 @@ impl Parent {
                 let token = Token::Connection(number);
                 if self.poll.add(&connection.stream, token, Interest::Read).is_err() {
                     self.connections.remove(number);
+                } else {
+                    // Who connects says hello at once.
+                    self.serve(number);
                 }
             }
             Err(stranger) => {
@@ -58,6 +72,7 @@ impl Parent {
                 self.log.line(&format!("refused process {}: {stranger}", peer.pid));
             }
         }
+        true
     }
 
     /// A connection has something to read or room to write.
@@ -114,18 +129,22 @@ impl Parent {
             | Request::MapSegment { .. }
             | Request::ListLanes { .. }
             | Request::DropSegment { .. }
+            | Request::MapInbox { .. }
+            | Request::MapGroup { .. }
+            | Request::OpenGroup { .. }
             | Request::OpenRecorder { .. }
             | Request::MapRecorder { .. }
             | Request::Expose { .. }
             | Request::MapExposed { .. }
             | Request::Withdraw { .. }
+            | Request::OpenSpill { .. }
+            | Request::MapSpill { .. }
+            | Request::Blocked { .. }
+            | Request::Unblocked
             // Only the daemon may, and not here.
             | Request::GiveRoute { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);
-                match fd {
-                    Some(fd) => connection.stream.push_with(id, &reply, fd),
-                    None => connection.stream.push(id, &reply),
-                }
+                connection.stream.push_with(id, &reply, fd);
                 Ok(())
             }
             request => {

@@ -1,8 +1,12 @@
 //! The parent's side of shared memory: requests for segments, and the machine's own messages.
 
+use crate::config::Spilling;
+use pvm_core::Standstill;
+use pvm_shm::credit::{HOST_BYTES, Limits, SPILL_BYTES};
 use pvm_shm::{Body, Keeper, Outbox, Sent};
-use pvm_wire::request::{MEMORY_BYTES_MAX, Reply, Request, Segment};
+use pvm_wire::request::{ACTIVITY_SEGMENT, Lack, MEMORY_BYTES_MAX, Reply, Request, Segment};
 use pvm_wire::{Blob, Code, Message, Tid};
+use rustix::process::Resource;
 
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -19,22 +23,36 @@ pub(crate) struct Segments {
     keeper: Keeper,
     outbox: Outbox,
     sweep: Option<(Instant, Duration)>,
+    standstill: Standstill,
 }
 
 impl Segments {
-    /// An empty book. Segments may take most of the host's memory.
-    pub(crate) fn new() -> Result<Self, Code> {
+    /// An empty book. Segments may take most of the host's memory; what waits unread in them has
+    /// limits of its own.
+    pub(crate) fn new(spilling: &Spilling, machine: &Path) -> Result<Self, Code> {
         let info = rustix::system::sysinfo();
         let memory = (info.totalram as u64).saturating_mul(info.mem_unit.into());
         let mut keeper = Keeper::new(memory / 10 * 9)?;
+        let limits = Limits {
+            host_bytes: spilling.slab_bytes.unwrap_or(HOST_BYTES).min(memory / 4),
+            spill_bytes: spilling.file_bytes.unwrap_or(SPILL_BYTES),
+            descriptors: descriptors(),
+            ..Limits::default()
+        };
+        keeper.limit(limits, spilling.folders(machine));
         let outbox = Outbox::new(&mut keeper.broker(Tid::NONE))?;
-        Ok(Self { keeper, outbox, sweep: None })
+        Ok(Self { keeper, outbox, sweep: None, standstill: Standstill::new() })
     }
 
     /// The inbox of a task, made if there is none.
     pub(crate) fn inbox(&mut self, tid: Tid, bell: &Path) -> Result<(Segment, OwnedFd), Code> {
         let bell = Blob(bell.as_os_str().as_bytes().to_vec());
         owned(self.keeper.create_inbox(tid, bell))
+    }
+
+    /// The host's count of awake tasks.
+    pub(crate) fn activity(&mut self) -> Result<OwnedFd, Code> {
+        owned(self.keeper.map(Tid::NONE, ACTIVITY_SEGMENT)).map(|(_, fd)| fd)
     }
 
     /// Answers a request of a task (or of somebody who is none).
@@ -55,6 +73,18 @@ impl Segments {
         let found = match *request {
             Request::OpenLane { to, cells } => keeper.open_lane(asker, to, cells),
             Request::OpenSlab { bytes } => keeper.open_slab(asker, bytes),
+            Request::OpenSpill { bytes } => keeper.open_spill(asker, bytes),
+            Request::MapSpill { id } => keeper.map_spill(asker, id),
+            Request::Blocked { ref to, ref lack } => {
+                return self.blocked(asker, to, lack).map(|()| (Reply::Done, None));
+            }
+            Request::Unblocked => {
+                self.standstill.clear(asker);
+                return Ok((Reply::Done, None));
+            }
+            Request::MapInbox { of } => keeper.map_inbox(of),
+            Request::MapGroup { ref group } => keeper.map_group(group),
+            Request::OpenGroup { ref group } => keeper.open_group(asker, group),
             Request::MapSegment { id } => keeper.map(asker, id),
             Request::ListLanes { after } => {
                 let lanes = keeper.list_lanes(asker, after)?;
@@ -106,6 +136,19 @@ impl Segments {
         }
     }
 
+    /// A task's send waits for credit, after one more vain try.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRes`] if nobody who could give it any will ever read.
+    fn blocked(&mut self, asker: Tid, to: &[Tid], lack: &Lack) -> Result<(), Code> {
+        let on = match lack {
+            Lack::Lane => to.iter().copied().collect(),
+            Lack::Own => self.keeper.readers(Some(asker)),
+            Lack::Host => self.keeper.readers(None),
+        };
+        if self.standstill.report(asker, on) { Err(Code::OutOfRes) } else { Ok(()) }
+    }
+
     /// Puts a message of the machine into a task's inbox. A task that is gone needs none.
     ///
     /// # Errors
@@ -118,12 +161,14 @@ impl Segments {
         let body = Body::Bytes(&[&message.body.0]);
         match self.outbox.send(&mut broker, to, &message.envelope, body)? {
             Sent::Delivered | Sent::Gone => Ok(()),
+            Sent::Full => Err(Code::OutOfRes),
         }
     }
 
     /// The task is gone; what it sent stays until it is read.
     pub(crate) fn remove_task(&mut self, tid: Tid) {
         self.keeper.remove_task(tid);
+        self.standstill.clear(tid);
         self.sweep_again(SWEEP_DELAY);
     }
 
@@ -148,6 +193,12 @@ impl Segments {
     fn sweep_again(&mut self, delay: Duration) {
         self.sweep = self.keeper.sweep().then(|| (Instant::now() + delay, delay));
     }
+}
+
+/// Descriptors that slabs and files may use: the others are for lanes, connections and pipes.
+fn descriptors() -> usize {
+    let most = rustix::process::getrlimit(Resource::Nofile).current;
+    most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX) / 2
 }
 
 fn owned(found: Result<(Segment, &OwnedFd), Code>) -> Result<(Segment, OwnedFd), Code> {

@@ -2,17 +2,22 @@
 
 use super::Parent;
 use crate::config::{ParentOptions, Places};
-use crate::launch::child::Surroundings;
+use crate::launch::child::Stack;
+use crate::launch::task::Surroundings;
 use crate::log::Log;
 use crate::parent::poll::{Interest, Poll, Token};
+use crate::parent::program::Program;
 use crate::parent::segments::Segments;
-use crate::runtime_dir::{RuntimeDir, Seat};
+use crate::processes;
+use crate::runtime_dir::{self, RuntimeDir, Seat};
 use anyhow::{Context as _, Result};
 use rustix::process::{Resource, Rlimit};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+const SIGKILL: i32 = 9;
 
 impl Parent {
     /// Takes the host's folder and everything that can only be had once.
@@ -23,6 +28,7 @@ impl Parent {
             Some(_) => Seat::Guest,
         };
         let folder = RuntimeDir::take(&places.temporary, &places.vmid, seat)?;
+        end_leftovers(places);
         // A shell that started us in the background keeps its own job control.
         let _ = rustix::process::setsid();
         let log = Log::create(&folder.log()).context("the log")?;
@@ -42,6 +48,9 @@ impl Parent {
         // What cannot be waited for is at its end already.
         let ended = options.bound
             && poll.add(rustix::stdio::stdin(), Token::Input, Interest::Read).is_err();
+        let program = Program::own().context("this program")?;
+        let segments =
+            Segments::new(&places.spilling, folder.path()).context("the first segment")?;
         Ok(Self {
             folder,
             log,
@@ -53,13 +62,19 @@ impl Parent {
             children,
             _terminations: terminations,
             connections: Default::default(),
-            segments: Segments::new().context("the first segment")?,
+            segments,
             tasks: Default::default(),
             outputs: Default::default(),
             feeds: Default::default(),
             journal: Default::default(),
             around,
+            own_path: program.path().to_path_buf(),
+            program,
+            upgrade: None,
             daemon: None,
+            daemon_version: crate::version::version().to_owned(),
+            daemon_guard: String::new(),
+            daemon_worked: false,
             daemon_tid: None,
             daemon_writing: false,
             daemon_gone: false,
@@ -81,22 +96,31 @@ impl Parent {
     }
 }
 
+/// Ends what tasks of the user's earlier hosts here left that were killed together with their daemons.
+fn end_leftovers(places: &Places) {
+    let sockets = runtime_dir::user_folder(&places.temporary);
+    let is_dead = |parent| !processes::is_alive(parent) || !processes::is_like_us(parent);
+    for pid in processes::of_hosts(&sockets, is_dead) {
+        if !processes::is_like_us(pid) && !processes::may_outlive(pid) {
+            processes::signal(pid, SIGKILL);
+        }
+    }
+}
+
 fn surroundings(folder: &RuntimeDir, places: &Places) -> Result<Surroundings> {
     let files = rustix::process::getrlimit(Resource::Nofile);
     let files_raised = Rlimit { current: files.maximum, maximum: files.maximum };
     rustix::process::setrlimit(Resource::Nofile, files_raised)?;
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
-    let mut around = Surroundings {
+    Ok(Surroundings {
         socket: folder.socket(),
         home: places.home.clone(),
         root: places.root.clone(),
         null: null.into(),
         files,
-        files_raised,
-        low: Vec::new(),
-    };
-    around.reserve();
-    Ok(around)
+        environment: Surroundings::own_environment(),
+        stack: Stack::new(),
+    })
 }
 
 /// A socket that gets a byte for each of these signals.

@@ -14,6 +14,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// Answers that a peer has not read; one that lets more pile up is dropped.
 const UNREAD_BYTES_MAX: usize = 256 << 20;
 
+/// Descriptors beside one frame.
+const BESIDE_MAX: usize = 2;
+
 /// The peer is to be dropped.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StreamEnd {
@@ -100,10 +103,16 @@ impl Stream {
         write_frame(&mut self.output, id, value);
     }
 
-    /// Queues a frame with a descriptor beside it.
-    pub(crate) fn push_with(&mut self, id: u32, value: &impl Wire, fd: OwnedFd) {
+    /// Queues a frame with descriptors beside it, at most [`BESIDE_MAX`].
+    pub(crate) fn push_with(
+        &mut self,
+        id: u32,
+        value: &impl Wire,
+        fds: impl IntoIterator<Item = OwnedFd>,
+    ) {
         self.compact();
-        self.beside.push_back((self.output.len(), fd));
+        let at = self.output.len();
+        self.beside.extend(fds.into_iter().take(BESIDE_MAX).map(|fd| (at, fd)));
         write_frame(&mut self.output, id, value);
     }
 
@@ -137,22 +146,22 @@ impl Stream {
         Ok(())
     }
 
-    /// Sends up to the next byte that has a descriptor; that byte opens the next call.
+    /// Sends up to the next byte that has descriptors; that byte opens the next call.
     fn send_some(&mut self) -> Result<usize, Errno> {
-        let here = self.beside.front().is_some_and(|(at, _)| *at == self.sent);
-        let next = self.beside.get(usize::from(here));
+        let here = self.beside.iter().take_while(|(at, _)| *at == self.sent).count();
+        let next = self.beside.get(here);
         let end = next.map_or(self.output.len(), |(at, _)| *at);
         let bytes = &self.output[self.sent..end];
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        if !here {
+        if here == 0 {
             return rustix::net::send(&self.fd, bytes, flags);
         }
-        let fds = [self.beside[0].1.as_fd()];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let fds: Vec<_> = self.beside.iter().take(here).map(|(_, fd)| fd.as_fd()).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(BESIDE_MAX))];
         let mut control = SendAncillaryBuffer::new(&mut space);
-        assert!(control.push(SendAncillaryMessage::ScmRights(&fds)), "there is room for one");
+        assert!(control.push(SendAncillaryMessage::ScmRights(&fds)), "there is room for them");
         let sent = rustix::net::sendmsg(&self.fd, &[IoSlice::new(bytes)], &mut control, flags)?;
-        self.beside.pop_front();
+        self.beside.drain(..here);
         Ok(sent)
     }
 
@@ -193,8 +202,8 @@ mod tests {
         let blob = Blob(vec![5; 700_000]);
         for id in 0..5 {
             a.push(id, &blob);
-            let file = std::fs::File::open("/dev/null").unwrap();
-            a.push_with(id + 100, &blob, file.into());
+            let null = || std::fs::File::open("/dev/null").unwrap().into();
+            a.push_with(id + 100, &blob, [null(), null()]);
         }
         let mut scratch = vec![0; 65536];
         let mut ids = Vec::new();

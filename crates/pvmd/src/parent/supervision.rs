@@ -2,16 +2,18 @@
 
 use super::Parent;
 use crate::between::{Begin, Down, Invited, Up};
-use crate::parent::daemon::Daemon;
+use crate::parent::daemon::{Daemon, Loss};
 use crate::parent::poll::{Interest, Token};
 use pvm_core::io::Event;
 use pvm_wire::request::{Reply, Request, Segment};
 use pvm_wire::route::Route;
-use pvm_wire::{Blob, Code, Tid, Wire as _};
+use pvm_wire::{Blob, Code, PROTOCOL_VERSION, Tid, Wire as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::Stdio;
 use std::time::Instant;
+
+const SIGTERM: i32 = 15;
 
 impl Parent {
     /// Tells the machine what happened. It is told again to the next daemon if this one dies
@@ -26,9 +28,14 @@ impl Parent {
     /// Starts a daemon and tells it all that earlier ones left.
     pub(super) fn start_daemon(&mut self) -> std::io::Result<()> {
         let errors = self.log.file().and_then(|file| file.try_clone().ok());
-        let mut daemon = Daemon::start(errors.map_or_else(Stdio::null, Stdio::from))?;
+        let errors = errors.map_or_else(Stdio::null, Stdio::from);
+        let mut daemon = Daemon::start(&self.program, errors)?;
         self.restart_at = None;
+        self.daemon_worked = false;
+        self.upgrade_started();
         let begin = Begin {
+            between: crate::between::VERSION,
+            protocol: PROTOCOL_VERSION,
             parent_pid: std::process::id(),
             restarts: self.restarts.total,
             name: self.name.clone(),
@@ -39,6 +46,7 @@ impl Parent {
                 fingerprint: Blob(join.fingerprint.clone()),
                 local: join.local,
                 via: join.via.map(|via| via.to_string()).unwrap_or_default(),
+                token: join.token.clone(),
                 patience: join.patience,
             }),
             processes: self.tasks.processes(),
@@ -59,7 +67,7 @@ impl Parent {
     }
 
     /// The daemon is gone: what it said to its end counts, then another takes its place.
-    pub(super) fn daemon_lost(&mut self, how: &str) {
+    pub(super) fn daemon_lost(&mut self, how: &str, killed: bool) {
         self.read_daemon_to_its_end();
         let Some(daemon) = self.daemon.take() else { return };
         if self.ending {
@@ -71,7 +79,20 @@ impl Parent {
         let pid = daemon.pid;
         drop(daemon);
         self.parts.clear();
-        match self.restarts.lost(Instant::now()) {
+        let loss = match &self.upgrade {
+            Some(upgrade) if upgrade.is_started() => {
+                self.upgrade_failed(how);
+                Loss::Innocent
+            }
+            Some(_) => Loss::Innocent,
+            None if killed || self.daemon_worked => Loss::Innocent,
+            None => Loss::Crashed(self.journal.oldest()),
+        };
+        let delay = self.restarts.lost(Instant::now(), loss);
+        if let Some(culprit) = self.restarts.take_culprit() {
+            self.drop_culprit(culprit);
+        }
+        match delay {
             Some(delay) => {
                 self.log.line(&format!("the daemon (process {pid}) is gone ({how}): next one"));
                 self.restart_at = Some(Instant::now() + delay);
@@ -85,6 +106,17 @@ impl Parent {
         }
     }
 
+    /// An event that no daemon survives is not told again. Whoever asked for it gets no answer
+    /// and no further question; what else it may be has been lost with one daemon too many.
+    fn drop_culprit(&mut self, number: u32) {
+        let Some(event) = self.journal.drop_event(number) else { return };
+        self.log.line("an event has brought down one daemon after the other: it is dropped");
+        if let Event::Asked { connection, .. } | Event::Hello { connection, .. } = event {
+            self.connections.bad_peers += 1;
+            self.close(connection);
+        }
+    }
+
     /// Starts the next daemon when its time has come.
     pub(super) fn restart_daemon(&mut self) {
         if self.restart_at.is_none_or(|at| at > Instant::now()) {
@@ -92,7 +124,7 @@ impl Parent {
         }
         if let Err(error) = self.start_daemon() {
             self.log.line(&format!("no daemon can be started: {error}"));
-            match self.restarts.lost(Instant::now()) {
+            match self.restarts.lost(Instant::now(), Loss::Crashed(None)) {
                 Some(delay) => self.restart_at = Some(Instant::now() + delay),
                 None => (self.failed, self.ending) = (true, true),
             }
@@ -109,10 +141,11 @@ impl Parent {
         }
     }
 
-    /// A daemon that closed its socket or talks nonsense is of no use.
+    /// A daemon that closed its socket or talks nonsense is of no use. It is not ended by the signal
+    /// with which others kill it, so that its end tells whose fault it was.
     fn end_daemon(&mut self) {
         let Some(daemon) = &self.daemon else { return };
-        crate::processes::signal(daemon.pid, 9);
+        crate::processes::signal(daemon.pid, SIGTERM);
         self.poll.remove(&daemon.stream);
         self.daemon_gone = true;
         // Its end as a process brings the next one.
@@ -142,7 +175,9 @@ impl Parent {
                 Ok(Down::Effects { effects }) => {
                     let mut all = std::mem::take(&mut self.parts);
                     all.extend(effects);
-                    if number == 0 || self.journal.answered(number) {
+                    let news = number == 0 || self.journal.answered(number);
+                    self.daemon_worked |= number != 0;
+                    if news {
                         self.apply(all);
                     }
                 }
@@ -150,7 +185,17 @@ impl Parent {
                     self.daemon_tid = Some(Tid::daemon(host));
                     self.log.name(Tid::daemon(host));
                 }
-                Ok(Down::Ready { line }) => self.print_once(&line),
+                Ok(Down::Ready { line }) => {
+                    self.print_once(&line);
+                    self.upgrade_ready();
+                }
+                Ok(Down::Version { version, guard }) => {
+                    if guard != self.daemon_guard {
+                        self.log.line(&format!("the daemon is confined by: {guard}"));
+                    }
+                    (self.daemon_version, self.daemon_guard) = (version, guard);
+                }
+                Ok(Down::Unfit { reason }) => self.upgrade_unfit(&reason),
                 Err(error) => {
                     self.log.line(&format!("the daemon talks nonsense: {error}"));
                     return false;
@@ -175,10 +220,7 @@ impl Parent {
                 request => self.segments.answer(self.daemon_tid, &request),
             };
             let Some(daemon) = &mut self.daemon else { return };
-            match fd {
-                Some(fd) => daemon.broker.push_with(id, &reply, fd),
-                None => daemon.broker.push(id, &reply),
-            }
+            daemon.broker.push_with(id, &reply, fd);
         }
         // The daemon waits for the answer, so there is room for it.
         if let Some(daemon) = &mut self.daemon {
@@ -193,7 +235,7 @@ impl Parent {
         let (Some(socket), Some((number, connection))) = (socket, task) else {
             return Reply::Failed { code: Code::NoTask };
         };
-        connection.stream.push_with(0, &Reply::Route { route }, socket);
+        connection.stream.push_with(0, &Reply::Route { route }, [socket]);
         self.touched.insert(number);
         Reply::Done
     }

@@ -25,6 +25,17 @@ struct Task {
     forgotten: bool,
     /// What its process says hello with, if a tasker starts it; else 0.
     cookie: u32,
+    /// The process that was started leads a group.
+    group: bool,
+}
+
+/// Who gets the signals for a task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Signalled {
+    /// This process.
+    Process(u32),
+    /// The group that this process leads or led.
+    Group(u32),
 }
 
 impl Task {
@@ -36,8 +47,8 @@ impl Task {
 
 impl Tasks {
     /// A task's process was started.
-    pub(crate) fn start(&mut self, tid: Tid, pid: u32) {
-        self.tasks.insert(tid, Task { started: Some(pid), ..Task::default() });
+    pub(crate) fn start(&mut self, tid: Tid, pid: u32, group: bool) {
+        self.tasks.insert(tid, Task { started: Some(pid), group, ..Task::default() });
     }
 
     /// A tasker starts a task's process.
@@ -97,9 +108,13 @@ impl Tasks {
         }
     }
 
-    /// The process of a task that lives.
-    pub(crate) fn process(&self, tid: Tid) -> Option<u32> {
-        self.tasks.get(&tid).filter(|task| !task.exited).and_then(Task::process)
+    /// Who gets the signals for a task that lives.
+    pub(crate) fn signalled(&self, tid: Tid) -> Option<Signalled> {
+        let task = self.tasks.get(&tid).filter(|task| !task.exited)?;
+        match task.started.filter(|_| task.group) {
+            Some(leader) => Some(Signalled::Group(leader)),
+            None => task.process().map(Signalled::Process),
+        }
     }
 
     /// The processes that are tasks now, or were started as such.
@@ -124,12 +139,12 @@ mod tests {
     #[test]
     fn a_launched_task_ends_with_its_process() {
         let mut tasks = Tasks::default();
-        tasks.start(A, 10);
+        tasks.start(A, 10, false);
         assert_eq!(tasks.launched_as([11, 10, 1].into_iter()), Some(A));
         assert!(!tasks.enrol(A, 10));
         assert_eq!(tasks.launched_as([10].into_iter()), None);
         assert_eq!(tasks.gone(10, Some(256)), [(A, 256)]);
-        assert_eq!(tasks.process(A), None);
+        assert_eq!(tasks.signalled(A), None);
         tasks.forget(A);
         assert!(tasks.tasks.is_empty());
     }
@@ -143,23 +158,38 @@ mod tests {
         assert!(tasks.enrol(B, 12));
         assert_eq!(tasks.given_as(10_000_001), None);
         tasks.forget(A);
-        assert_eq!((tasks.given_as(10_000_000), tasks.process(B)), (None, Some(12)));
+        assert_eq!(
+            (tasks.given_as(10_000_000), tasks.signalled(B)),
+            (None, Some(Signalled::Process(12)))
+        );
         assert_eq!(tasks.gone(12, None), [(B, 0)]);
     }
 
     #[test]
     fn a_task_behind_a_wrapper_ends_with_the_process_that_enrolled() {
         let mut tasks = Tasks::default();
-        tasks.start(A, 10);
+        tasks.start(A, 10, false);
         assert!(tasks.enrol(A, 12));
         assert_eq!(tasks.gone(10, Some(0)), []);
         assert_eq!(tasks.gone(12, None), [(A, 0)]);
     }
 
     #[test]
+    fn signals_go_to_the_group_of_what_a_person_has_started() {
+        let mut tasks = Tasks::default();
+        tasks.start(A, 10, true);
+        tasks.enrol(A, 12);
+        assert_eq!(tasks.signalled(A), Some(Signalled::Group(10)));
+        assert_eq!(tasks.gone(10, Some(0)), []);
+        assert_eq!(tasks.signalled(A), Some(Signalled::Group(10)));
+        assert_eq!(tasks.gone(12, None), [(A, 0)]);
+        assert_eq!(tasks.signalled(A), None);
+    }
+
+    #[test]
     fn a_process_that_left_and_came_back_is_two_tasks() {
         let mut tasks = Tasks::default();
-        tasks.start(A, 10);
+        tasks.start(A, 10, false);
         tasks.enrol(A, 10);
         tasks.forget(A);
         assert!(tasks.enrol(B, 10));

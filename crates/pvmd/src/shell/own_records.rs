@@ -3,6 +3,7 @@
 
 use crate::launch::tunnel::Ends;
 use crate::link::Place;
+use crate::link::tokens::Kept;
 use crate::ports::Ports;
 use pvm_core::io::Effect;
 use pvm_wire::peer::HostFacts;
@@ -13,6 +14,7 @@ const PORTS: &[u8] = b"\0ports";
 const PLACE: &[u8] = b"\0place";
 const TUNNELS: &[u8] = b"\0tunnels";
 const HOSTS: &[u8] = b"\0hosts";
+const TOKENS: &[u8] = b"\0tokens";
 
 /// What the shell knows again after a restart.
 #[derive(Debug, Default)]
@@ -25,6 +27,8 @@ pub(crate) struct OwnRecords {
     pub(crate) place: Option<Place>,
     /// Tunnels that this host keeps.
     pub(crate) tunnels: Option<Vec<Ends>>,
+    /// Tokens that are good.
+    pub(crate) tokens: Option<Vec<Kept>>,
     /// All hosts when this one joined.
     pub(crate) hosts: Vec<(HostIndex, HostFacts)>,
 }
@@ -46,6 +50,7 @@ impl OwnRecords {
                     found.place = place.map(|(host, first)| Place { host, first });
                 }
                 TUNNELS => found.tunnels = Vec::from_bytes(&value.0).ok(),
+                TOKENS => found.tokens = Vec::from_bytes(&value.0).ok(),
                 HOSTS => found.hosts = Vec::from_bytes(&value.0).unwrap_or_default(),
                 _ => {}
             }
@@ -63,6 +68,7 @@ impl OwnRecords {
             (PLACE, place),
             (TUNNELS, self.tunnels.as_ref().map(Wire::to_bytes)),
             (HOSTS, hosts),
+            (TOKENS, self.tokens.as_ref().map(Wire::to_bytes)),
         ];
         let save = |(key, value): (&[u8], Option<Vec<u8>>)| {
             Some(Effect::Save { key: Blob(key.to_vec()), value: Some(Blob(value?)) })

@@ -12,15 +12,18 @@ use crate::link::{ALONE_TIME, Links, Place};
 use crate::ports::{Ports, Reach};
 use crate::shell::own_records::OwnRecords;
 use crate::shell::uplink::Uplink;
-use crate::{facts, tls};
+use crate::version::version;
+use crate::{between, facts, guard, starter, tls};
 use anyhow::{Context as _, Result, bail};
+use pvm_core::io::Effect;
 use pvm_core::{Config, Machine, Order, Rules};
 use pvm_quorum::Core;
-use pvm_wire::{Blob, HostIndex, Tid};
+use pvm_wire::{Blob, Code, HostIndex, PROTOCOL_VERSION, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::Path;
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
@@ -48,6 +51,14 @@ async fn start() -> Result<Shell> {
             Some(_) => bail!("no beginning"),
         }
     };
+    if let Some(reason) = unfit(&begin) {
+        uplink.tell(&Down::Unfit { reason: reason.clone() }).await?;
+        bail!(reason);
+    }
+    // From here on it hears the network.
+    starter::begin();
+    let guard = guard::confine(Path::new(OsStr::from_bytes(&begin.folder.0)));
+    uplink.tell(&Down::Version { version: version().to_owned(), guard }).await?;
     let mut shell = build(begin, records, (uplink, broker)).await?;
     for (number, up) in frames {
         if let Up::Happened { event } = up {
@@ -55,6 +66,21 @@ async fn start() -> Result<Shell> {
         }
     }
     Ok(shell)
+}
+
+/// Why this program cannot go on with what the parent has.
+fn unfit(begin: &Begin) -> Option<String> {
+    let version = version();
+    if begin.between != between::VERSION {
+        let (ours, theirs) = (between::VERSION, begin.between);
+        return Some(format!("version {version} reads records of form {ours}, not {theirs}"));
+    }
+    (begin.protocol != PROTOCOL_VERSION).then(|| {
+        format!(
+            "version {version} speaks protocol {PROTOCOL_VERSION}, this machine's tasks protocol {}",
+            begin.protocol
+        )
+    })
 }
 
 fn sockets() -> Result<(UnixStream, ParentBroker)> {
@@ -85,6 +111,7 @@ async fn build(
         links.set_relay(via);
     }
     let guest = begin.join.as_ref().is_some_and(|join| !join.local);
+    links.tokens.set(own.tokens.unwrap_or_default());
     let reach = if guest { Reach::Outward } else { Reach::Inside };
     let ports = Ports::open(&links, own.ports, reach)?;
     let names = (begin.name.as_str(), begin.options.as_str());
@@ -116,6 +143,7 @@ async fn build(
         },
         tasks,
         turns: VecDeque::new(),
+        told_when_placed: None,
         flushing: false,
     };
     let first = Place { host: HostIndex(1), first: HostIndex(1) };
@@ -133,9 +161,22 @@ async fn build(
             Invited { local: true, .. } => ALONE_TIME,
             _ => JOIN_TIME,
         };
+        if let Some(token) = join.token {
+            // One that was started again has used it already, or will hear that it is not good.
+            let redeemed = shell.links.redeem(&token, &shell.facts).await;
+            if let (Err(error), 0) = (redeemed, shell.begin.restarts) {
+                let line = reply::refused_line(Code::CantStart, "join", &format!("{error:#}"));
+                shell.uplink.tell(&Down::Ready { line }).await?;
+                shell.uplink.effects(0, vec![Effect::End]).await?;
+                return Ok(shell);
+            }
+            shell.told_when_placed = Some(String::new());
+        }
         shell.links.join(&join.addresses, join.fingerprint.0, patience);
     }
-    shell.uplink.tell(&Down::Ready { line }).await?;
+    if shell.told_when_placed.is_none() {
+        shell.uplink.tell(&Down::Ready { line }).await?;
+    }
     Ok(shell)
 }
 
@@ -144,12 +185,12 @@ impl Shell {
     pub(super) async fn place(&mut self, place: Place, records: &[(Blob, Blob)]) -> Result<()> {
         self.uplink.tell(&host_frame(place)).await?;
         let broker = self.begin.broker.take().context("a host has one place")?;
-        let inbox = Inbox::open(broker)?;
+        let inbox = Inbox::open(broker, place.host)?;
         let config = Config {
             host: place.host,
             first: place.first,
             facts: self.facts.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: version().to_owned(),
             parent_pid: self.begin.parent_pid,
             daemon_pid: std::process::id(),
             restarts: self.begin.restarts,

@@ -33,6 +33,8 @@ impl Task {
             }
         };
         let fd = client.descriptors.pop_front().unwrap();
+        // The host's count of awake tasks comes, too; here it is asked for like any segment.
+        client.descriptors.pop_front().unwrap();
         let mapping = Mapping::new(&fd, Inbox::SIZE, true).unwrap();
         let mut broker = ClientBroker(client);
         let outbox = Outbox::new(&mut broker).unwrap();
@@ -88,6 +90,12 @@ impl Broker for ClientBroker {
     }
     fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
         self.segment(&Request::OpenSlab { bytes })
+    }
+    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.segment(&Request::OpenSpill { bytes })
+    }
+    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.segment(&Request::MapSpill { id })
     }
     fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
         self.segment(&Request::MapSegment { id })

@@ -1,0 +1,45 @@
+//! A host joins by a token: nobody starts it from here, so nobody waits for it either.
+
+use super::{Machine, SECOND_NS};
+use crate::io::Act;
+use crate::pending::{Addition, Asker, Start};
+use pvm_wire::request::Reply;
+use pvm_wire::route::Secret;
+use pvm_wire::{Blob, Code, Wire as _};
+
+/// No token is good for longer.
+const SECONDS_MAX: u32 = 24 * 3600;
+/// How long a host that has used its token may take to become a member.
+const JOIN_NS: u64 = 20 * SECOND_NS;
+/// Tokens and other hosts that may be waited for.
+const STARTS_MAX: usize = 1024;
+
+impl Machine {
+    /// [`pvm_wire::request::Request::Token`].
+    pub(super) fn token(&mut self, asker: Asker, seconds: u32) {
+        if !(1..=SECONDS_MAX).contains(&seconds) {
+            return self.fail(asker, Code::BadParam);
+        }
+        if self.pending.starts.values().count() >= STARTS_MAX {
+            return self.fail(asker, Code::OutOfRes);
+        }
+        let addition = self.pending.number();
+        let nobody =
+            Addition { asker: Asker::Nobody, results: vec![None], turn_until: 0, new: Vec::new() };
+        self.pending.additions.insert(addition, nobody);
+        let ticket = self.pending.number();
+        let deadline = self.after(u64::from(seconds) * SECOND_NS + JOIN_NS);
+        // Without a line it keeps the name that it has.
+        let line = Blob::default();
+        let start = Start { addition, place: 0, deadline, facts: None, proposed: false, line };
+        self.pending.starts.insert(ticket, start);
+        self.act(Act::Token { ticket, mark: Blob(asker.to_bytes()), seconds });
+    }
+
+    /// The shell has made it.
+    pub(super) fn token_made(&mut self, mark: &Blob, token: Secret) {
+        if let Ok(asker) = Asker::from_bytes(&mark.0) {
+            self.answer(asker, Reply::Token { token });
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Nobody speaks in another host's name: each kind of thing said that names its source.
+
+use pvm_core::io::{Act, Event, HostFacts, Input, News, Output};
+use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_quorum::Core;
+use pvm_wire::peer::{Command, Operator, OutputNews, PeerMessage, Said};
+use pvm_wire::request::{Reply, Request, Target};
+use pvm_wire::{Blob, Encoding, Envelope, HostIndex, Message, Tid};
+
+const FIRST: HostIndex = HostIndex(1);
+const SECOND: HostIndex = HostIndex(2);
+/// Of this host, of the one that speaks, of a third one.
+const OURS: Tid = Tid(0x40001);
+const ITS: Tid = Tid(0x80001);
+const ANOTHERS: Tid = Tid(0xc0001);
+
+fn facts(name: &str) -> HostFacts {
+    HostFacts { name: name.into(), key: name.into(), cores: 1, ..HostFacts::default() }
+}
+
+/// The first host, with the second one in and its link up.
+struct Here {
+    machine: Machine,
+    sequence: u64,
+}
+
+impl Here {
+    fn new() -> Self {
+        let config = Config {
+            host: FIRST,
+            first: FIRST,
+            facts: facts("a"),
+            version: "1".to_owned(),
+            parent_pid: 1,
+            daemon_pid: 2,
+            restarts: 0,
+            debugger: Blob::default(),
+        };
+        let order = Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() };
+        let mut machine = Machine::new(config, order);
+        let now = Time(1_000_000);
+        let hello = Event::Hello {
+            connection: 1,
+            id: 1,
+            role: pvm_wire::request::Role::Operator,
+            program: "pvm".into(),
+            reset: false,
+            pid: 9,
+            launched: None,
+        };
+        machine.handle(now, Input::Event(hello));
+        let request = Request::AddLocal { count: 1 };
+        machine.handle(now, Input::Event(Event::Asked { connection: 1, id: 2, request }));
+        let outputs: Vec<Output> = std::iter::from_fn(|| machine.poll_output()).collect();
+        let ticket = outputs.iter().find_map(|output| match output {
+            Output::Act(Act::StartHost { ticket, .. }) => Some(*ticket),
+            _ => None,
+        });
+        let ready = News::HostReady { ticket: ticket.expect("a start"), facts: facts("b") };
+        machine.handle(now, Input::News(ready));
+        machine.handle(now, Input::News(News::LinkUp { host: SECOND }));
+        while machine.poll_output().is_some() {}
+        assert_eq!(machine.members().len(), 2);
+        Self { machine, sequence: 0 }
+    }
+
+    /// True where the link is dropped for this.
+    fn distrusts(&mut self, said: Said) -> bool {
+        self.sequence += 1;
+        let message = PeerMessage::Ordered { sequence: self.sequence, said };
+        let news = News::Said { host: SECOND, message };
+        self.machine.handle(Time(2_000_000), Input::News(news));
+        let outputs: Vec<Output> = std::iter::from_fn(|| self.machine.poll_output()).collect();
+        outputs.contains(&Output::Act(Act::Distrust { host: SECOND }))
+    }
+}
+
+fn message(from: Tid) -> Message {
+    let mut envelope = Envelope::new(from, OURS, 1, 0);
+    envelope.encoding = Encoding::Raw;
+    Message { envelope, body: Blob::default() }
+}
+
+/// All that a host can say on behalf of a task, with that task in it.
+fn in_the_name_of(tid: Tid) -> Vec<Said> {
+    let propose = |command| Said::Put { term: 1, ticket: 1, command };
+    let operator = Operator { host: FIRST, connection: 99, id: 1 };
+    let target = Target { tid: OURS, context: 0, tag: 0 };
+    let name = || Blob::from("n");
+    vec![
+        Said::Ask { ask: 1, asker: tid, request: Request::Config },
+        Said::Ask { ask: 0, asker: tid, request: Request::Config },
+        Said::AskHome {
+            term: 1,
+            ask: 2,
+            asker: tid,
+            again: false,
+            since: 0,
+            request: Request::Groups,
+        },
+        Said::Reset { asker: tid },
+        propose(Command::PutInfo { name: name(), flags: 0, owner: tid, message: message(tid) }),
+        propose(Command::TakeInfo { name: name(), index: 0, flags: 0, asker: tid }),
+        propose(Command::DelInfo { name: name(), index: 0, flags: 0, asker: tid }),
+        propose(Command::JoinGroup { group: name(), tid }),
+        Said::Output { target, tid, news: OutputNews::End },
+        Said::RunOutput { operator: operator.clone(), tid, stream: 1, bytes: name() },
+        Said::RunExited { operator, tid, status: 0 },
+        Said::Post { to: OURS, message: message(tid) },
+        Said::RouteWanted { from: tid, to: OURS },
+        Said::RouteAnswer { from: OURS, to: tid, agreed: false },
+        Said::RouteBroken { from: OURS, to: tid },
+    ]
+}
+
+#[test]
+fn a_host_speaks_for_its_own_tasks() {
+    let mut here = Here::new();
+    for said in in_the_name_of(ITS) {
+        assert!(!here.distrusts(said.clone()), "{said:?}");
+    }
+}
+
+#[test]
+fn a_host_that_speaks_for_others_loses_its_link() {
+    let mut here = Here::new();
+    for other in [OURS, ANOTHERS] {
+        for said in in_the_name_of(other) {
+            assert!(here.distrusts(said.clone()), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn who_is_dead_is_for_the_leader_alone_to_order() {
+    let mut here = Here::new();
+    let command = Command::Fence { host: FIRST, incarnation: 1 };
+    assert!(here.distrusts(Said::Put { term: 1, ticket: 1, command }));
+}
+
+#[test]
+fn an_answer_counts_only_from_who_was_asked() {
+    let mut here = Here::new();
+    // Nobody asked: it is no answer, and no lie either.
+    assert!(!here.distrusts(Said::Answer { ask: 77, reply: Reply::Done }));
+}

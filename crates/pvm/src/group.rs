@@ -1,0 +1,116 @@
+//! Groups: who is in them, their barriers, and messages between their members.
+//!
+//! Who is in a group stands in a page that the host's daemon writes (`pvm_shm::roster`), so that asking
+//! is a look into memory. Where there is no such page (no member is on this host, or there are too
+//! many) the machine is asked. Reduce, gather and scatter are messages between the members and the
+//! root, in a context of their own, so that no wildcard receive of a program takes them.
+
+pub mod barrier;
+pub mod collective;
+pub mod vigil;
+
+use crate::buffer::Buffer;
+use crate::members::Members;
+use crate::state::State;
+use crate::task::Task;
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Blob, Code, Tid};
+use std::sync::Arc;
+
+fn number(reply: &Reply) -> Result<i32, Code> {
+    match reply {
+        Reply::Number { value } => Ok(*value),
+        Reply::Done => Ok(0),
+        _ => Err(Code::DSysErr),
+    }
+}
+
+impl Task {
+    /// Joins a group and returns the instance number, the lowest that is free (`pvm_joingroup`).
+    ///
+    /// # Errors
+    /// [`Code::DupGroup`], [`Code::NullGroup`]; [`Code::NotInGroup`] for a group that is frozen.
+    pub fn join_group(&self, group: &[u8]) -> Result<i32, Code> {
+        if self.enter()?.groups.frozen(group).is_some() {
+            return Err(Code::NotInGroup);
+        }
+        number(&self.request(&Request::JoinGroup { group: Blob(group.to_vec()) })?)
+    }
+
+    /// Leaves a group (`pvm_lvgroup`).
+    ///
+    /// # Errors
+    /// [`Code::NoGroup`], [`Code::NotInGroup`].
+    pub fn leave_group(&self, group: &[u8]) -> Result<(), Code> {
+        self.enter()?.groups.thaw(group);
+        number(&self.request(&Request::LeaveGroup { group: Blob(group.to_vec()) })?).map(drop)
+    }
+
+    /// Fixes the members of a group once `size` of them (-1: as many as there are) have asked for it, and
+    /// returns how many they are (`pvm_freezegroup`). From then on this task remembers them.
+    ///
+    /// # Errors
+    /// [`Code::DupGroup`] if it is frozen already, and others of the machine.
+    pub fn freeze_group(&self, group: &[u8], size: i32) -> Result<i32, Code> {
+        number(&self.request(&Request::FreezeGroup { group: Blob(group.to_vec()), size })?)?;
+        let members = self.current_members(group)?;
+        let count = i32::try_from(members.tids.len()).map_err(|_| Code::Overflow)?;
+        self.enter()?.groups.freeze(group, members);
+        Ok(count)
+    }
+
+    /// The members of a group: of one that this task has frozen those of that moment, whoever left.
+    ///
+    /// # Errors
+    /// [`Code::NoGroup`] and others of the machine.
+    pub fn members(&self, group: &[u8]) -> Result<Arc<Members>, Code> {
+        {
+            let mut state = self.enter()?;
+            if let Some(members) = state.groups.frozen(group) {
+                return Ok(members);
+            }
+            if let Some(members) = self.listed(&mut state, group) {
+                return Ok(members);
+            }
+        }
+        self.asked_members(group)
+    }
+
+    fn current_members(&self, group: &[u8]) -> Result<Arc<Members>, Code> {
+        match self.listed(&mut *self.enter()?, group) {
+            Some(members) => Ok(members),
+            None => self.asked_members(group),
+        }
+    }
+
+    fn listed(&self, state: &mut State, group: &[u8]) -> Option<Arc<Members>> {
+        let (groups, connection) = (&mut state.groups, &mut state.connection);
+        groups.find(connection, group, self.has_group_waits()).map(|known| known.members.clone())
+    }
+
+    fn asked_members(&self, group: &[u8]) -> Result<Arc<Members>, Code> {
+        match self.request(&Request::GroupMembers { group: Blob(group.to_vec()) })? {
+            Reply::Members { tids, frozen } => Ok(Arc::new(Members { tids, frozen })),
+            _ => Err(Code::DSysErr),
+        }
+    }
+
+    /// Sends a buffer to all members of a group but this task, one copy to each host (`pvm_bcast`).
+    ///
+    /// # Errors
+    /// [`Code::NoInst`] if there is nobody else; as for [`Task::send`] and [`Task::members`].
+    pub fn broadcast(
+        &self,
+        buffer: &mut Buffer,
+        group: &[u8],
+        tag: i32,
+        context: i32,
+    ) -> Result<(), Code> {
+        let members = self.members(group)?;
+        let others: Vec<Tid> = members.present().filter(|&tid| tid != self.tid()).collect();
+        if others.is_empty() {
+            return Err(Code::NoInst);
+        }
+        self.multicast(buffer, &others, tag, context)
+    }
+}

@@ -1,0 +1,200 @@
+//! Barriers: among tasks of one host in the group's roster, else by the machine.
+//!
+//! A blocking call is [`Task::barrier`]. Who has to look at other things while it waits takes its steps:
+//! [`Task::enter_barrier`], then [`Task::look_at_barrier`] and [`Task::wait`] with
+//! [`BarrierWait::token`] until it is met. Nothing is owned while waiting, so `longjmp` may leave.
+
+use crate::rosters::named;
+use crate::state::State;
+use crate::sys::Pinned;
+use crate::task::Task;
+use crate::wait::{Deadline, WaitToken, Watched};
+use pvm_shm::barrier::{Arrival, Outcome, Ticket, Word};
+use pvm_wire::request::Request;
+use pvm_wire::{Blob, Code};
+use std::time::{Duration, Instant};
+
+/// A roster that is being written longer than this has no daemon.
+const WRITING_MAX: Duration = Duration::from_secs(30);
+
+/// What a member waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct BarrierWait(Stage);
+
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Met,
+    /// In the roster.
+    Here(Pinned<Word>, Ticket),
+    /// The machine was asked.
+    Asked(u32),
+}
+
+impl BarrierWait {
+    /// True when all have come.
+    pub const fn is_met(&self) -> bool {
+        matches!(self.0, Stage::Met)
+    }
+
+    /// To be taken before a look, for [`Task::wait`] behind it.
+    pub fn token(&self, task: &Task) -> WaitToken {
+        match self.0 {
+            Stage::Here(word, ticket) => {
+                let (word, mask, value) = word.get().watch(ticket);
+                task.token().with(Watched::new(word, mask, value))
+            }
+            Stage::Met | Stage::Asked(_) => task.token(),
+        }
+    }
+}
+
+/// What the roster said to an arrival.
+enum Entered {
+    Done(Stage),
+    /// It changed meanwhile: once more.
+    Again,
+    /// The machine keeps this barrier.
+    Away,
+    /// The daemon is writing the roster.
+    Unreadable,
+}
+
+impl Task {
+    /// Waits until `count` members (-1: all) have called it (`pvm_barrier`).
+    ///
+    /// # Errors
+    /// [`Code::Mismatch`] if others wait for another count, [`Code::NotInGroup`], [`Code::NoGroup`];
+    /// [`Code::NoTask`] if it waits in vain because a member died.
+    pub fn barrier(&self, group: &[u8], count: i32) -> Result<(), Code> {
+        let mut waiting = self.enter_barrier(group, count)?;
+        while !waiting.is_met() {
+            let token = waiting.token(self);
+            waiting = self.look_at_barrier(waiting, group, count)?;
+            if !waiting.is_met() {
+                self.wait(token, Deadline::Never)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Arrives at a barrier, without waiting.
+    ///
+    /// # Errors
+    /// As for [`Task::barrier`].
+    pub fn enter_barrier(&self, group: &[u8], count: i32) -> Result<BarrierWait, Code> {
+        let mut since = None;
+        loop {
+            let entered = self.enter_roster(&mut *self.live()?.enter()?, group, count)?;
+            match entered {
+                Entered::Done(stage) => return Ok(BarrierWait(stage)),
+                Entered::Again => {}
+                // A daemon that was killed while it wrote is replaced within a second.
+                Entered::Unreadable => {
+                    let since = *since.get_or_insert_with(Instant::now);
+                    if since.elapsed() > WRITING_MAX {
+                        return Err(Code::SysErr);
+                    }
+                    rustix::thread::sched_yield();
+                }
+                Entered::Away => return self.ask_for_barrier(group, count),
+            }
+        }
+    }
+
+    fn ask_for_barrier(&self, group: &[u8], count: i32) -> Result<BarrierWait, Code> {
+        let request = Request::Barrier { group: Blob(group.to_vec()), count };
+        Ok(BarrierWait(Stage::Asked(self.ask(&request)?)))
+    }
+
+    fn enter_roster(&self, state: &mut State, group: &[u8], count: i32) -> Result<Entered, Code> {
+        let State { groups, connection, outbox, .. } = state;
+        let Some(known) = groups.find(connection, group, self.has_group_waits()) else {
+            let written = groups.is_being_written(connection, group);
+            return Ok(if written { Entered::Unreadable } else { Entered::Away });
+        };
+        if known.defunct {
+            return Err(Code::NoGroup);
+        }
+        let instance = known.members.instance(self.tid())?.cast_unsigned();
+        let size = u32::try_from(known.members.size()).map_err(|_| Code::OutOfRes)?;
+        let wanted = match count {
+            -1 => size,
+            // PVM 3.4.6 answers so to a count of 0.
+            count => u32::try_from(count).ok().filter(|&c| c > 0).ok_or(Code::Mismatch)?,
+        };
+        if wanted > size && known.lost > 0 {
+            return Err(Code::NoTask);
+        }
+        let word = known.roster.barrier();
+        let (stage, woken) = match word.arrive(instance, wanted) {
+            Arrival::Last(others) => (Entered::Done(Stage::Met), others),
+            Arrival::Mismatch => return Err(Code::Mismatch),
+            // Those who wait here must come along, if it is our numbers that do not fit.
+            Arrival::Away => (Entered::Away, word.move_away()),
+            Arrival::Waits(ticket) => {
+                let old = known.roster.table().has_changed(known.version);
+                if old && word.withdraw(ticket, instance) {
+                    (Entered::Again, 0)
+                } else {
+                    self.begin_group_wait();
+                    (Entered::Done(Stage::Here(Pinned::new(word), ticket)), 0)
+                }
+            }
+        };
+        if woken != 0 {
+            let members = known.members.clone();
+            let bell = (outbox.bell(), outbox.activity());
+            for tid in named(&members, woken).filter(|&tid| tid != self.tid()) {
+                groups.bells.wake(connection, bell, tid);
+            }
+        }
+        Ok(stage)
+    }
+
+    /// What has become of it.
+    ///
+    /// # Errors
+    /// As for [`Task::barrier`].
+    pub fn look_at_barrier(
+        &self,
+        waiting: BarrierWait,
+        group: &[u8],
+        count: i32,
+    ) -> Result<BarrierWait, Code> {
+        match waiting.0 {
+            Stage::Met => Ok(waiting),
+            Stage::Asked(id) => {
+                let answer = self.answer(id)?;
+                Ok(BarrierWait(answer.map_or(Stage::Asked(id), |_| Stage::Met)))
+            }
+            Stage::Here(word, ticket) => match word.get().outcome(ticket) {
+                Outcome::Waits => {
+                    // Messages that nobody asks for now would keep the wait from ever sleeping.
+                    self.live()?.pull()?;
+                    Ok(waiting)
+                }
+                Outcome::Met => {
+                    self.end_group_wait();
+                    Ok(BarrierWait(Stage::Met))
+                }
+                Outcome::Broken => {
+                    self.end_group_wait();
+                    Err(self.why_broken(group))
+                }
+                Outcome::Moved => {
+                    self.end_group_wait();
+                    self.ask_for_barrier(group, count)
+                }
+            },
+        }
+    }
+
+    fn why_broken(&self, group: &[u8]) -> Code {
+        let Ok(mut state) = self.enter() else { return Code::NoTask };
+        let State { groups, connection, .. } = &mut *state;
+        match groups.find(connection, group, self.has_group_waits()) {
+            Some(known) if !known.defunct => Code::NoTask,
+            _ => Code::NoGroup,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Waiting for a message of a member that may die, or leave, before it sends one.
+
+use crate::state::State;
+use crate::sys::Pinned;
+use crate::task::Task;
+use crate::wait::{WaitToken, Watched};
+use pvm_core::Pattern;
+use pvm_wire::request::Request;
+use pvm_wire::{Code, Tid};
+
+/// Where it is told that a member of another host is gone and that nothing more comes from it.
+const CONTEXT: i32 = 0x7_fffb;
+/// `PvmTaskExit`
+const TASK_EXIT: i32 = 1;
+
+/// One such wait. It owns nothing; [`Vigil::end`] ends it.
+#[derive(Clone, Copy, Debug)]
+pub struct Vigil<'a> {
+    group: &'a [u8],
+    from: Tid,
+    watched: Option<(Pinned<pvm_shm::sync::AtomicU64>, u64)>,
+    begun: bool,
+    /// It was asked whether the member, of another host, is gone.
+    asked: bool,
+}
+
+impl<'a> Vigil<'a> {
+    /// For a message of `from`, a member of `group`.
+    pub const fn new(group: &'a [u8], from: Tid) -> Self {
+        Self { group, from, watched: None, begun: false, asked: false }
+    }
+
+    /// True if no message will come any more but those that a look from now on finds.
+    ///
+    /// # Errors
+    /// As for [`Task::request`].
+    pub fn is_in_vain(&mut self, task: &Task) -> Result<bool, Code> {
+        if !self.begun {
+            self.begun = true;
+            task.begin_group_wait();
+        }
+        let is_member = {
+            let mut state = task.enter()?;
+            let State { groups, connection, .. } = &mut *state;
+            let Some(known) = groups.find(connection, self.group, true) else {
+                // The group is gone, or nobody here can tell.
+                self.watched = None;
+                return Ok(false);
+            };
+            let word = known.roster.table().version_word();
+            self.watched = Some((Pinned::new(word), known.version));
+            known.members.tids.contains(&self.from)
+        };
+        if is_member {
+            return Ok(false);
+        }
+        if self.from.host() == task.tid().host() {
+            return Ok(true);
+        }
+        // What it has sent may be on its way; the notice comes behind that.
+        let tag = (self.from.0 & 0x3fff_ffff).cast_signed();
+        if !std::mem::replace(&mut self.asked, true) {
+            let (kind, context, tids) = (TASK_EXIT, CONTEXT, vec![self.from]);
+            let notify = Request::Notify { kind, cancel: false, context, tag, count: 0, tids };
+            task.request(&notify)?;
+        }
+        let notice = Pattern { context: CONTEXT, source: None, tag: Some(tag) };
+        Ok(task.receive(&notice)?.is_some())
+    }
+
+    /// To be taken before a look, for [`Task::wait`] behind it.
+    pub fn token(&self, task: &Task) -> WaitToken {
+        let watched = self.watched.map(|(word, version)| Watched::new(word.get(), !0, version));
+        watched.map_or_else(|| task.token(), |watched| task.token().with(watched))
+    }
+
+    /// It waits no more.
+    pub fn end(self, task: &Task) {
+        if self.begun {
+            task.end_group_wait();
+        }
+    }
+}

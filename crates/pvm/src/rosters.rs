@@ -1,0 +1,109 @@
+//! The groups that a task has asked for: their rosters, and what they said last.
+
+use crate::members::Members;
+use pvm_shm::roster::{Listed, Read};
+use pvm_shm::segment::Mapping;
+use pvm_shm::{Bells, Broker, Roster};
+use pvm_wire::{Blob, Tid};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A group as its roster said last.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) roster: Roster,
+    pub(crate) version: u64,
+    pub(crate) members: Arc<Members>,
+    pub(crate) defunct: bool,
+    /// Members that died and whose places nobody has taken.
+    pub(crate) lost: u32,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(crate) struct Rosters {
+    known: BTreeMap<Vec<u8>, Known>,
+    /// Members of the groups that this task has frozen.
+    frozen: BTreeMap<Vec<u8>, Arc<Members>>,
+    /// Rosters of groups that are gone, as long as some thread may look at them.
+    retired: Vec<Roster>,
+    pub(crate) bells: Bells,
+}
+
+impl Known {
+    fn new(roster: Roster, version: u64, listed: Listed) -> Self {
+        let (defunct, lost) = (listed.defunct, listed.lost);
+        let members = Arc::new(Members { tids: listed.members, frozen: listed.frozen });
+        Self { roster, version, members, defunct, lost }
+    }
+}
+
+impl Rosters {
+    pub(crate) fn frozen(&self, group: &[u8]) -> Option<Arc<Members>> {
+        if self.frozen.is_empty() {
+            return None;
+        }
+        self.frozen.get(group).cloned()
+    }
+
+    pub(crate) fn freeze(&mut self, group: &[u8], members: Arc<Members>) {
+        self.frozen.insert(group.to_vec(), members);
+    }
+
+    pub(crate) fn thaw(&mut self, group: &[u8]) {
+        self.frozen.remove(group);
+    }
+
+    /// The group as its roster says now; none where there is no roster or it cannot tell. `watched`:
+    /// some thread may be looking at rosters.
+    pub(crate) fn find(
+        &mut self,
+        broker: &mut dyn Broker,
+        group: &[u8],
+        watched: bool,
+    ) -> Option<&Known> {
+        let known = self.known.get(group);
+        if known.is_some_and(|known| known.roster.table().version() == known.version) {
+            return self.known.get(group);
+        }
+        if !watched {
+            self.retired.clear();
+        }
+        if let Some(known) = self.known.remove(group)
+            && let Some(roster) = self.renew(group, known.roster)
+        {
+            self.retired.push(roster);
+        }
+        if !self.known.contains_key(group) {
+            let (_, fd) = broker.map_group(&Blob(group.to_vec())).ok()?;
+            let mapping = Mapping::new(&fd, Roster::SIZE, true).ok()?;
+            self.renew(group, Roster::new(Arc::new(mapping)));
+        }
+        self.known.get(group)
+    }
+
+    /// True if members here meet in a roster that cannot be read just now: the daemon is writing it. False where the
+    /// machine keeps the barrier.
+    pub(crate) fn is_being_written(&self, broker: &mut dyn Broker, group: &[u8]) -> bool {
+        let Ok((_, fd)) = broker.map_group(&Blob(group.to_vec())) else { return false };
+        Mapping::new(&fd, Roster::SIZE, true)
+            .is_ok_and(|mapping| !Roster::new(Arc::new(mapping)).barrier().is_away())
+    }
+
+    /// Reads a roster again. Gives it back if it says nothing any more.
+    fn renew(&mut self, group: &[u8], roster: Roster) -> Option<Roster> {
+        match roster.table().read() {
+            Read::Group(version, listed) => {
+                self.known.insert(group.to_vec(), Known::new(roster, version, listed));
+                None
+            }
+            Read::Gone | Read::Unsure => Some(roster),
+        }
+    }
+}
+
+/// The members whose bits are set.
+pub(crate) fn named(members: &Members, bits: u32) -> impl Iterator<Item = Tid> {
+    let tids = members.tids.iter().enumerate();
+    tids.filter(move |(i, _)| *i < 32 && bits & 1 << i != 0).map(|(_, &tid)| tid)
+}

@@ -1,0 +1,159 @@
+//! Sends that find no credit: what they do, and how they wait.
+//!
+//! A send that waits takes in what arrives, so that two tasks that send to each other go on as long
+//! as one of them finds credit. When all who could give it wait in sends as well, the host
+//! tells one of them so (`Code::OutOfRes`), and its program may receive.
+
+use super::{Inside, Task};
+use crate::buffer::Prepared;
+use crate::sys::gate;
+use crate::wait::Deadline;
+use pvm_wire::request::{Lack, Request};
+use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// The pause between two tries, at first and at most. What ends a wait is a receiver that reads,
+/// and that rings no bell.
+const PAUSE: Duration = Duration::from_micros(200);
+const PAUSE_MAX: Duration = Duration::from_millis(10);
+/// Tries until the host is told that a send waits; then it is told of every second one.
+const TRIES: u32 = 8;
+
+/// What a send does when too much of what was sent waits unread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Policy {
+    /// Messages go to disk; when that is used up, too, it waits.
+    Spill = 0,
+    /// It waits.
+    Block = 1,
+    /// It fails with [`Code::OutOfRes`].
+    Error = 2,
+}
+
+impl Policy {
+    /// By its number.
+    pub const fn from_number(number: u32) -> Option<Self> {
+        match number {
+            0 => Some(Self::Spill),
+            1 => Some(Self::Block),
+            2 => Some(Self::Error),
+            _ => None,
+        }
+    }
+
+    /// What `PVM_SPILL` says: `block`, `error`, or anything else.
+    pub(super) fn of_environment() -> Self {
+        match std::env::var("PVM_SPILL").as_deref() {
+            Ok("block") => Self::Block,
+            Ok("error") => Self::Error,
+            _ => Self::Spill,
+        }
+    }
+}
+
+/// Where a message goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Sending<'a> {
+    /// To a task of this host.
+    Here(Tid),
+    /// To a task of another host.
+    Abroad(Tid),
+    /// To several tasks of another host.
+    Spread(HostIndex, &'a [Tid]),
+}
+
+impl Sending<'_> {
+    fn receivers(&self) -> Vec<Tid> {
+        match self {
+            Self::Here(to) | Self::Abroad(to) => vec![*to],
+            Self::Spread(_, to) => to.to_vec(),
+        }
+    }
+}
+
+impl Task {
+    /// What sends of this task do that find no credit.
+    pub fn policy(&self) -> Policy {
+        Policy::from_number(self.policy.load(Ordering::Relaxed)).unwrap_or(Policy::Spill)
+    }
+
+    /// Changes it.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
+    pub fn set_policy(&self, policy: Policy) -> Result<(), Code> {
+        self.enter()?.outbox.set_spills(policy == Policy::Spill);
+        self.policy.store(policy as u32, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Sends; if there is no credit, as the policy says.
+    #[inline]
+    pub(super) fn patiently<'a>(
+        &'a self,
+        mut state: Inside<'a>,
+        message: (Sending<'_>, Envelope),
+        body: &mut Prepared<'_>,
+    ) -> Result<Inside<'a>, Code> {
+        if attempt(&mut state, message, body)? {
+            return Ok(state);
+        }
+        if self.policy() == Policy::Error {
+            return Err(Code::OutOfRes);
+        }
+        self.wait_for_credit(state, message, body)
+    }
+
+    #[cold]
+    fn wait_for_credit<'a>(
+        &'a self,
+        mut state: Inside<'a>,
+        message: (Sending<'_>, Envelope),
+        body: &mut Prepared<'_>,
+    ) -> Result<Inside<'a>, Code> {
+        let to = message.0.receivers();
+        let mut pause = PAUSE;
+        for tries in 1u32.. {
+            state.pull(self.is_alone());
+            let lack = match self.policy() {
+                _ if state.outbox.lacks_cells() => Lack::Lane,
+                Policy::Spill => Lack::Host,
+                Policy::Block | Policy::Error => Lack::Own,
+            };
+            let token = self.token();
+            drop(state);
+            if tries >= TRIES && tries.is_multiple_of(2) && gate::is_alone() {
+                // Another thread of this task may receive at any time: then it is not stuck.
+                self.request(&Request::Blocked { to: to.clone(), lack })?;
+            }
+            self.wait(token, Deadline::after(pause))?;
+            pause = (pause * 2).min(PAUSE_MAX);
+            state = self.live()?.enter()?;
+            match attempt(&mut state, message, body) {
+                Ok(false) => {}
+                sent => {
+                    if tries >= TRIES {
+                        state.connection.tell(&Request::Unblocked)?;
+                    }
+                    return sent.map(|_| state);
+                }
+            }
+        }
+        Err(Code::OutOfRes)
+    }
+}
+
+/// False if there is no credit.
+fn attempt(
+    state: &mut Inside<'_>,
+    (sending, envelope): (Sending<'_>, Envelope),
+    body: &mut Prepared<'_>,
+) -> Result<bool, Code> {
+    match sending {
+        Sending::Here(to) => state.probed_send(to, envelope, body),
+        Sending::Abroad(to) => state.probed_send_abroad(to, envelope, body),
+        Sending::Spread(host, to) => state.probed_send_spread(host, to, envelope, body),
+    }
+}

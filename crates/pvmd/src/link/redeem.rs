@@ -1,0 +1,112 @@
+//! The one exchange that a daemon whose key nobody knows may have: a token for a place in the machine.
+//!
+//! Inside TLS, where the owner of the token has checked the machine's key: one frame each way, both
+//! small, and the connection ends.
+
+use crate::launch::token::Token;
+use crate::link::dial::{Way, dial_token};
+use crate::tls::peer_fingerprint;
+use anyhow::{Context as _, Result, bail};
+use pvm_wire::peer::HostFacts;
+use pvm_wire::route::Secret;
+use pvm_wire::{FrameBuffer, PROTOCOL_VERSION, Wire, record, write_frame};
+use rustls::ClientConfig;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsStream;
+
+/// The largest frame: facts are a few hundred bytes.
+const FRAME_BYTES_MAX: usize = 16 << 10;
+/// How long all of it may take.
+const TIME: Duration = Duration::from_secs(5);
+
+record! {
+    /// What the new host says.
+    pub struct Redeem {
+        /// The protocol that it speaks.
+        pub protocol: u16,
+        /// Which token.
+        pub id: u64,
+        /// Its secret.
+        pub secret: Secret,
+        /// Who wants to be a host.
+        pub facts: HostFacts,
+    }
+
+    /// What it hears.
+    pub struct Redeemed {
+        /// Empty if it may call now.
+        pub refusal: String,
+    }
+}
+
+/// Answers somebody who has shown a key that is not known here. `ask` decides, and gives a text where
+/// it is no.
+pub(crate) async fn answer(
+    mut stream: TlsStream<TcpStream>,
+    ask: impl AsyncFnOnce(Redeem) -> Result<String>,
+) {
+    let _ = timeout(TIME, exchange(&mut stream, ask)).await;
+}
+
+async fn exchange(
+    stream: &mut TlsStream<TcpStream>,
+    ask: impl AsyncFnOnce(Redeem) -> Result<String>,
+) -> Result<()> {
+    let key = peer_fingerprint(stream.get_ref().1).context("no key")?;
+    let redeem: Redeem = read(stream).await?;
+    let refusal = if redeem.protocol != PROTOCOL_VERSION {
+        format!("the machine speaks protocol {PROTOCOL_VERSION}, the new host another one")
+    } else if redeem.facts.key.0 != key {
+        "the key is another host's".to_owned()
+    } else {
+        ask(redeem).await?
+    };
+    write(stream, &Redeemed { refusal }).await
+}
+
+/// Uses a token: if all goes well the machine's daemon lets this one's key in.
+pub(crate) async fn call(
+    ways: &[Way],
+    config: &Arc<ClientConfig>,
+    token: &Token,
+    facts: &HostFacts,
+) -> Result<()> {
+    let mut stream = dial_token(ways, config).await.context(
+        "nobody with the token's key answers at its addresses: has the machine ended, or the token's time?",
+    )?;
+    let (id, secret) = (token.id, token.secret.clone());
+    let redeem = Redeem { protocol: PROTOCOL_VERSION, id, secret, facts: facts.clone() };
+    let Redeemed { refusal } = timeout(TIME, async {
+        write(&mut stream, &redeem).await?;
+        read(&mut stream).await
+    })
+    .await
+    .context("the machine does not answer")??;
+    if refusal.is_empty() { Ok(()) } else { bail!("the machine refuses: {refusal}") }
+}
+
+async fn read<T: Wire>(stream: &mut (impl AsyncRead + Unpin)) -> Result<T> {
+    let mut frames = FrameBuffer::new(FRAME_BYTES_MAX);
+    let mut bytes = [0; 2048];
+    loop {
+        if let Some((_, payload)) = frames.next_frame()? {
+            return Ok(T::from_bytes(payload)?);
+        }
+        match stream.read(&mut bytes).await? {
+            0 => bail!("the connection ended"),
+            n => frames.push(&bytes[..n]),
+        }
+    }
+}
+
+async fn write(stream: &mut (impl AsyncWrite + Unpin), value: &impl Wire) -> Result<()> {
+    let mut out = Vec::new();
+    write_frame(&mut out, 0, value);
+    stream.write_all(&out).await?;
+    stream.flush().await?;
+    Ok(())
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * exposed: every task adds its share to a sum in the memory of the first, which only waits for it.
+ *
+ *     exposed [TASKS]
+ *
+ * Each writes its share to a place of its own, then how many it has written; no task receives a message
+ * for it. Works in the same way over several hosts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "neopvm.h"
+#include "pvm3.h"
+
+#define NUMBER 1
+#define TASKS_MAX 256
+
+struct board { int64_t share[TASKS_MAX]; int64_t ready[TASKS_MAX]; };
+
+static void must(int32_t status, const char *what)
+{
+    if (status < 0) {
+        fprintf(stderr, "exposed: %s: %s\n", what, neopvm_text(status));
+        exit(1);
+    }
+}
+
+/* The others: the first told them their places when it started them. */
+static void share(int parent, int place)
+{
+    int64_t sum = 0, one = 1;
+
+    for (int i = place * 1000; i < (place + 1) * 1000; i++)
+        sum += i;
+    must(neopvm_put_memory(parent, NUMBER, 8 * (uint64_t)place, &sum, 8), "put");
+    must(neopvm_put_memory(parent, NUMBER, 8 * (uint64_t)(TASKS_MAX + place), &one, 8), "put");
+}
+
+int main(int argc, char **argv)
+{
+    volatile struct board *board;
+    int32_t parent;
+    int64_t sum = 0;
+    void *address;
+    int tasks = 4, tid;
+
+    must(neopvm_enrol(NULL, &parent), "enrol");
+    if (parent > 0) {
+        share(parent, atoi(argv[1]));
+        return pvm_exit();
+    }
+    if (argc > 1)
+        tasks = atoi(argv[1]);
+    if (tasks < 1 || tasks > TASKS_MAX)
+        return 2;
+    must(neopvm_expose(NUMBER, sizeof *board, NEOPVM_MAY_WRITE, &address), "expose");
+    board = address;
+    for (int i = 0; i < tasks; i++) {
+        char place[12];
+        char *args[] = {place, NULL};
+        snprintf(place, sizeof place, "%d", i);
+        if (pvm_spawn("exposed", args, PvmTaskDefault, "", 1, &tid) != 1)
+            must(tid, "spawn");
+    }
+    for (int i = 0; i < tasks; i++) {
+        while (!board->ready[i])
+            usleep(100);
+        __sync_synchronize();
+        sum += board->share[i];
+    }
+    printf("%lld\n", (long long)sum);
+    return pvm_exit();
+}
