@@ -61,7 +61,7 @@ fn until(machine: &Machine, running: &mut Running, line: &str, peaks: &mut Peaks
 /// Megabytes of the large test: a gigabyte, ten in the long version, or what is asked for.
 fn megabytes() -> u64 {
     let asked = std::env::var("NEOPVM_PILE_MB").ok().and_then(|text| text.parse().ok());
-    asked.unwrap_or(if pvm_e2e::long() { 10_240 } else { 1024 })
+    asked.unwrap_or_else(|| if pvm_e2e::long() { 10_240 } else { 1024 })
 }
 
 fn pile(mode: &str) {
