@@ -103,9 +103,10 @@ machine_stop() {
 	if [ -x "$CONSOLE" ]; then
 		# The original's console ends by SIGTERM, which the shell would report.
 		{ echo halt | timeout -k 1 10 "$CONSOLE"; } >/dev/null 2>&1
-		# Several hosts take longer to end on a busy computer; what is killed below leaves its files.
+		# Several hosts take longer to end on a busy computer; what is killed below leaves its files. A program may have
+		# ended the machine and started another one: then it is not the one that was started here.
 		for ((i = 0; i < ${MACHINE_HOSTS:+8}00 + 200; i++)); do
-			kill -0 "$STARTED" 2>/dev/null || break
+			kill -0 "$STARTED" 2>/dev/null || [ -e "$PVM_TMP/neopvm-$(id -u)/$PVM_VMID" ] || break
 			sleep 0.01
 		done
 	fi

@@ -206,7 +206,8 @@ int32_t neopvm_rewind(neopvm_buffer buffer);
  * The data where they lie, without a copy: all bytes of a message in PvmDataRaw, or of one in
  * PvmDataDefault whose items are all of one type. Otherwise PvmNotImpl. They stay until the buffer
  * is freed and must not be written. Data of a task that shares this host's memory can change while
- * that task misbehaves: check what you read once you have read it.
+ * that task misbehaves: check what you read once you have read it. PvmNoData if the sender died before the
+ * message was whole.
  */
 int32_t neopvm_view(neopvm_buffer buffer, const void **data, uint64_t *bytes);
 

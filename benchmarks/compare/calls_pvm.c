@@ -8,7 +8,7 @@
 #include "pvm3.h"
 #include "calls.h"
 
-enum { TAG = 7, ROSTER = 8, ENDED = 9, TASKS_MAX = 64 };
+enum { TAG = 7, ROSTER = 8, ENDED = 9, UNWANTED = 10, TASKS_MAX = 64 };
 
 static char group[] = "compare";
 
@@ -103,6 +103,12 @@ void calls_receive(enum mode mode, int from, void *data, int bytes)
     pvm_recv(tids[from], TAG);
     if (bytes)
         pvm_upkint(data, bytes / 4, 1);
+}
+
+void calls_send_unwanted(int to)
+{
+    pvm_initsend(PvmDataRaw);
+    pvm_send(tids[to], UNWANTED);
 }
 
 void calls_barrier(void)

@@ -4,6 +4,8 @@
  *
  *     compare pingpong BYTES packed|inplace SECONDS     one way, us: two tasks
  *     compare rate SECONDS                              8-byte messages a second, window 64: two tasks
+ *     compare queued COUNT SECONDS                      8-byte ping-pong beside so many messages that nobody receives,
+ *                                                       as a multiple of the time without them
  *     compare crowd SECONDS                             eight tasks, 8-byte ping-pong in pairs: one way, us
  *     compare barrier|broadcast BYTES|sum BYTES SECONDS four tasks, us for each operation
  *     compare spawn TASKS                               us for each trivial task, started and ended
@@ -132,6 +134,30 @@ static int rate(double seconds)
     return data[0] != 1;
 }
 
+/* The samples become one: the ratio of the two medians. */
+static int queued(int count, double seconds)
+{
+    int partner = !me, i, bad;
+    double without;
+
+    bad = pingpong(partner, 8, PACKED, seconds, 20);
+    qsort(samples, (size_t)samples_count, sizeof samples[0], ascending);
+    without = samples[samples_count / 2];
+    for (i = 0; i < count; i++) {
+        calls_send_unwanted(partner);
+        if (i % 1000 == 999) /* so that nobody runs far ahead */
+            bad |= pingpong(partner, 8, PACKED, 0, 1);
+    }
+    samples_count = 0;
+    bad |= pingpong(partner, 8, PACKED, seconds, 20);
+    if (me == 0) {
+        qsort(samples, (size_t)samples_count, sizeof samples[0], ascending);
+        samples[0] = samples[samples_count / 2] / without;
+        samples_count = 1;
+    }
+    return bad;
+}
+
 static int group(const char *what, int bytes, double seconds, int tasks)
 {
     void *data = filled(bytes);
@@ -187,6 +213,8 @@ int main(int argc, char **argv)
                        batch_for(bytes));
     } else if (!strcmp(what, "rate") && argc == 3) {
         bad = rate(atof(argv[2]));
+    } else if (!strcmp(what, "queued") && argc == 4) {
+        bad = queued(atoi(argv[2]), atof(argv[3]));
     } else if (!strcmp(what, "crowd") && argc == 3) {
         bad = pingpong(me ^ 1, 8, PACKED, atof(argv[2]), 200);
     } else if (tasks == 4 && argc == 4) {

@@ -112,13 +112,13 @@ int main(int argc, char **argv)
 	/* pvm_exit and death take one out */
 	send_int(kids[0], 9, 0);
 	wait_gone(kids[0]);
-	for (k = 0; k < 100 && pvm_gsize(group) != 3; k++)
+	for (k = 0; k < 1000 && pvm_gsize(group) != 3; k++)
 		usleep(10000);
 	printf("after an exit\n");
 	show(4);
 	send_int(kids[2], 9, 0);
 	wait_gone(kids[2]);
-	for (k = 0; k < 100 && pvm_gsize(group) != 2; k++)
+	for (k = 0; k < 1000 && pvm_gsize(group) != 2; k++)
 		usleep(10000);
 	printf("after a death\n");
 	show(4);

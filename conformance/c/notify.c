@@ -37,8 +37,11 @@ int main(int argc, char **argv)
 	char *role;
 	int k, kids[4], me, ctx;
 	struct pvmhostinfo *hosts;
+	struct timeval patience;
 	int nhost;
 
+	patience.tv_sec = 10; /* far more than it takes: the child has yet to end */
+	patience.tv_usec = 0;
 	if (*(role = begin(argc, argv))) {
 		child(role);
 		return 0;
@@ -97,7 +100,7 @@ int main(int argc, char **argv)
 	usleep(50000);
 	printf("in context 0: %s\n", handle(pvm_nrecv(-1, 50)));
 	pvm_setcontext(ctx);
-	printf("in the other: %s\n", handle(pvm_nrecv(-1, 50)));
+	printf("in the other: %s\n", handle(pvm_trecv(-1, 50, &patience)));
 	pvm_setcontext(0);
 	/* oneself, hosts */
 	pvm_config(&nhost, (int *)0, &hosts);

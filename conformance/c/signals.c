@@ -9,6 +9,15 @@ static void note(int sig)
 	seen = sig;
 }
 
+/* Waits for a signal; one that does not come is told by what is printed then. */
+static void await_signal(void)
+{
+	int k;
+
+	for (k = 0; k < 1000 && !seen; k++)
+		usleep(10000);
+}
+
 static void child(char *role)
 {
 	int k;
@@ -72,12 +81,12 @@ int main(int argc, char **argv)
 	}
 	signal(SIGUSR1, note);
 	SHOW(pvm_sendsig(me, SIGUSR1));
-	usleep(50000);
+	await_signal();
 	printf("to myself: %d\n", seen == SIGUSR1);
 	signal(SIGTERM, note);
 	seen = 0;
 	SHOW(pvm_kill(me));
-	usleep(50000);
+	await_signal();
 	printf("kill myself: %d\n", seen == SIGTERM);
 	pvm_exit();
 	return 0;

@@ -142,7 +142,10 @@ const PARTS: [Part; 13] = [
 ];
 
 fn conformance(run: &Run<'_>) -> Result<(), String> {
-    run.step(&["bash", "conformance/run.sh", "all", run.stage])
+    // One after the other: the programs of the original have races that a busy computer shows.
+    run.step(&["bash", "conformance/run.sh", "live"])?;
+    run.step(&["bash", "conformance/run.sh", "ours", run.stage])?;
+    run.step(&["bash", "conformance/debian.sh", run.stage])
 }
 
 fn end_to_end(run: &Run<'_>) -> Result<(), String> {
@@ -302,7 +305,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
 
 fn show_tail(log: &Path) {
     let text = fs::read_to_string(log).unwrap_or_default();
-    let lines: Vec<&str> = text.lines().collect();
+    // What went well tells nothing of what did not.
+    let passed = |line: &&str| line.ends_with(": ok") || line.ends_with("... ok");
+    let lines: Vec<&str> = text.lines().filter(|line| !passed(line)).collect();
     for line in &lines[lines.len().saturating_sub(LOG_TAIL_LINES)..] {
         println!("  | {line}");
     }

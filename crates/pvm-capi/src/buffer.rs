@@ -6,10 +6,10 @@
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate, Remains};
+use pvm::{Buffer, Gate, Glance, Remains};
 use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
-use crate::guard::{call, inside};
+use crate::guard::{call, call_here, inside};
 use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
@@ -265,6 +265,21 @@ pub(crate) fn receive(
     received.map(|_| None)
 }
 
+/// The short way of [`receive`]: into a receive buffer that is there, and stays as it is if `receive`
+/// gives nothing. Its number is told.
+#[inline(always)]
+pub(crate) fn receive_over(
+    thread: &Thread,
+    receive: impl FnOnce(&mut Buffer) -> Result<Glance<()>, Code>,
+) -> Result<Glance<c_int>, Code> {
+    let Some(slot) = thread.receiving.slot() else { return Ok(Glance::More) };
+    Ok(match slot.receive_over(receive)? {
+        Glance::Taken(()) => Glance::Taken(thread.receiving.id()),
+        Glance::Nothing => Glance::Nothing,
+        Glance::More => Glance::More,
+    })
+}
+
 /// A message that is there becomes the receive buffer.
 pub(crate) fn receive_into(message: Buffer) -> Result<c_int, Code> {
     let put = |buffer: &mut Buffer| {
@@ -296,7 +311,12 @@ pub(crate) fn encoding(number: c_int) -> Result<Encoding, Code> {
 /// `pvm_initsend` without the frame of a call. The number of the old send buffer would be the next to
 /// be given out, so its place and its memory are used again.
 pub(crate) fn begin_sending(encoding: Encoding) -> Result<c_int, Code> {
-    let (old, slot) = thread::here(|thread| (thread.sending.id(), thread.sending.slot()));
+    thread::here(|thread| begin_sending_of(thread, encoding))
+}
+
+#[inline(always)]
+fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> {
+    let (old, slot) = (thread.sending.id(), thread.sending.slot());
     let begun = slot.map(|slot| {
         slot.content(|content| {
             content.buffer.begin(encoding);
@@ -318,7 +338,7 @@ pub(crate) fn begin_sending(encoding: Encoding) -> Result<c_int, Code> {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_initsend(number: c_int) -> c_int {
     traced!(INITSEND, pvm_initsend(number), [ME: number], |r| [MSB: r]);
-    call("pvm_initsend", || begin_sending(encoding(number)?))
+    call_here("pvm_initsend", |thread| begin_sending_of(thread, encoding(number)?))
 }
 
 /// A new buffer that is not current.

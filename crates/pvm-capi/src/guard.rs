@@ -74,7 +74,7 @@ pub(crate) fn inside<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Cod
 }
 
 /// The same for a body that wants to know its thread.
-#[inline]
+#[inline(always)]
 pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Result<T, Code> {
     // SAFETY: it stays as long as this thread does, and has no destructor.
     let thread = unsafe { &*thread::address() };
@@ -138,7 +138,7 @@ pub(crate) fn call(name: &str, body: impl FnOnce() -> Result<c_int, Code>) -> c_
 }
 
 /// The same for a body that wants to know its thread.
-#[inline]
+#[inline(always)]
 pub(crate) fn call_here(name: &str, body: impl FnOnce(&Thread) -> Result<c_int, Code>) -> c_int {
     inside_of(body).unwrap_or_else(|code| failed(name, code))
 }

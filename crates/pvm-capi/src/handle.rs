@@ -411,7 +411,7 @@ unsafe extern "C" fn neopvm_view(handle: i32, data: *mut *const c_void, bytes: *
             let buffer = &content.buffer;
             let native = buffer.envelope().layout == pvm_wire::Layout::NATIVE;
             let good = native && may_be_viewed(buffer.encoding(), buffer.runs());
-            if good { Ok(buffer.view()) } else { Err(Code::NotImpl) }
+            if good { buffer.view() } else { Err(Code::NotImpl) }
         })??;
         // SAFETY: the caller's promise.
         unsafe { store(data, address.cast()) };

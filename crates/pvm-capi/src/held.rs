@@ -26,6 +26,12 @@ static SHOWING: AtomicBool = AtomicBool::new(false);
 /// Contexts of messages that are not the program's to choose: caught output, collective calls.
 const SYSTEM_CONTEXTS: std::ops::RangeInclusive<c_int> = 0x7_fff6..=0x7_ffff;
 
+/// True once a message was shown.
+#[inline]
+pub(crate) fn is_possible() -> bool {
+    SHOWING.load(Ordering::Acquire)
+}
+
 fn reset_after_fork() {
     HELD.reset_after_fork();
     if let Ok(mut held) = HELD.enter() {
@@ -76,7 +82,7 @@ fn first(held: &[Held], pattern: &Pattern) -> Option<usize> {
 
 /// The first message that matches, from here or from the queue.
 pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
-    if !SHOWING.load(Ordering::Acquire) {
+    if !is_possible() {
         return task.receive(pattern);
     }
     let found = {
@@ -89,14 +95,18 @@ pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, 
     }
 }
 
-/// The same into a buffer; false if there is none.
+/// The same into a buffer; false if there is none. `waits`: the caller stays until it has one.
 #[inline]
 pub(crate) fn receive_into(
     task: &Task,
     pattern: &Pattern,
+    waits: bool,
     buffer: &mut Buffer,
 ) -> Result<bool, Code> {
-    if !SHOWING.load(Ordering::Acquire) {
+    if !is_possible() && waits {
+        return task.receive_awaited(pattern, buffer);
+    }
+    if !is_possible() {
         return task.receive_into(pattern, buffer);
     }
     let found = receive(task, pattern)?;
@@ -105,7 +115,7 @@ pub(crate) fn receive_into(
 
 /// Envelope and length of the first message that matches; it stays.
 pub(crate) fn probe(task: &Task, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
-    if !SHOWING.load(Ordering::Acquire) {
+    if !is_possible() {
         return task.probe(pattern);
     }
     let found = {

@@ -4,12 +4,12 @@ use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use pvm::{Buffer, Gate, Task};
+use pvm::{Buffer, Gate, Glance, Task};
 use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use crate::buffer;
 use crate::buffer::told;
-use crate::guard::{self, Limit, Look, call, failed, inside, wait_for};
+use crate::guard::{self, Limit, Look, call, call_here, failed, inside, inside_of, wait_for};
 use crate::handler;
 use crate::held;
 use crate::pack::{self, Items};
@@ -28,8 +28,14 @@ static MATCH: Gate<Option<Match>> = Gate::new(None);
 /// False as long as no program has ever set one: receives then need not look.
 static MATCHING: AtomicBool = AtomicBool::new(false);
 
+/// True once there was one.
+#[inline]
+fn custom_is_possible() -> bool {
+    MATCHING.load(Ordering::Acquire)
+}
+
 fn custom_match() -> Result<Option<Match>, Code> {
-    if MATCHING.load(Ordering::Acquire) { Ok(*MATCH.enter()?) } else { Ok(None) }
+    if custom_is_possible() { Ok(*MATCH.enter()?) } else { Ok(None) }
 }
 
 /// True if a message may be sent to `tid` under `tag`.
@@ -40,6 +46,7 @@ pub(crate) fn check_address(tid: Tid, tag: c_int) -> Result<(), Code> {
 }
 
 /// `pvm_send` of any buffer in any context.
+#[inline(always)]
 pub(crate) fn send(slot: &Slot, tid: c_int, tag: c_int, context: c_int) -> Result<(), Code> {
     let tid = Tid::from_c_int(tid);
     check_address(tid, tag)?;
@@ -99,17 +106,23 @@ pub(crate) fn put_off(
     })
 }
 
+/// A handler has interrupted the library.
+#[cold]
+fn send_later(tid: c_int, tag: c_int) -> c_int {
+    let kept = put_off(buffer::pvm_getsbuf(), &[tid], tag, session::context());
+    kept.map_or_else(|code| failed("pvm_send", code), |()| 0)
+}
+
 /// Sends the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
     traced!(SEND, pvm_send(tid, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()], |r| [CC: r]);
     if guard::is_inside() {
-        let kept = put_off(buffer::pvm_getsbuf(), &[tid], tag, session::context());
-        return kept.map_or_else(|code| failed("pvm_send", code), |()| 0);
+        return send_later(tid, tag);
     }
-    call("pvm_send", || {
+    call_here("pvm_send", |thread| {
         check_address(Tid::from_c_int(tid), tag)?;
-        let slot = buffer::sending()?;
+        let slot = thread.sending.slot().ok_or(Code::NoBuf)?;
         send(slot, tid, tag, session::context()).map_err(buffer::not_current)?;
         Ok(0)
     })
@@ -189,8 +202,53 @@ fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
     Ok(found.map_or(Look::Nothing, Look::Done))
 }
 
+/// The short way of a receive, for a small message that lies next in a busy lane. It changes nothing if
+/// it gives none.
+#[inline]
+fn receive_inline(tid: c_int, tag: c_int) -> Glance<c_int> {
+    if tag < -1 || custom_is_possible() || handler::is_possible() || held::is_possible() {
+        return Glance::More;
+    }
+    let received = inside_of(|thread| {
+        let Some(task) = session::current() else { return Ok(Glance::More) };
+        let wanted = pattern(session::context(), tid, tag);
+        buffer::receive_over(thread, |buffer| task.receive_inline(&wanted, buffer))
+    });
+    // Whatever is wrong, the long way tells it.
+    received.unwrap_or(Glance::More)
+}
+
 /// Receives into the current receive buffer; 0 if the limit is over.
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
+    // Taken before the look: what comes behind it ends the wait.
+    let waiting = session::current().map(|task| (task, task.token()));
+    let mut seen = receive_inline(tid, tag);
+    if let Glance::Taken(id) = seen {
+        return id;
+    }
+    let awaited = session::current().filter(|_| limit == Limit::Never);
+    if let Some(task) = awaited {
+        task.await_message(Some(&pattern(session::context(), tid, tag)));
+    }
+    if seen == Glance::Nothing
+        && limit != Limit::Now
+        && let Some((task, token)) = waiting
+        && task.linger(token, limit)
+    {
+        seen = receive_inline(tid, tag);
+    }
+    let id = match seen {
+        Glance::Taken(id) => id,
+        Glance::Nothing | Glance::More => receive_any(name, tid, tag, limit),
+    };
+    if let Some(task) = awaited {
+        task.await_message(None);
+    }
+    id
+}
+
+/// The long way.
+fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     let received =
         begin_receive(limit, tid, tag).map_err(Stop::from).and_then(|custom| match custom {
             Some(function) => receive_matching(function, tid, tag, limit),
@@ -200,7 +258,9 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
                     return Ok(Look::Handler(due));
                 }
                 let wanted = pattern(session::context(), tid, tag);
-                let id = buffer::receive(|buffer| held::receive_into(task, &wanted, buffer))?;
+                let waits = limit == Limit::Never;
+                let id =
+                    buffer::receive(|buffer| held::receive_into(task, &wanted, waits, buffer))?;
                 Ok(id.map_or(Look::Nothing, Look::Done))
             })
             .map_err(Stop::from),

@@ -157,8 +157,14 @@ pub(crate) fn collect(task: &Task) -> Result<(), Code> {
 /// False as long as nothing was ever caught: receives then need not look.
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 
+/// True once output was caught.
+#[inline]
+pub(crate) fn is_possible() -> bool {
+    CAUGHT.load(Ordering::Acquire)
+}
+
 fn is_catching() -> Result<bool, Code> {
-    if !CAUGHT.load(Ordering::Acquire) {
+    if !is_possible() {
         return Ok(false);
     }
     let catch = CATCH.enter()?;

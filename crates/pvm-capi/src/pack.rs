@@ -21,12 +21,14 @@ pub(crate) struct Items {
 
 impl Items {
     /// Checks what a program passed. A count below zero is wrong before anything else is.
+    #[inline(always)]
     pub(crate) fn new(first: *mut c_void, count: c_int, stride: c_int) -> Result<Self, Code> {
         let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
         Self::of_any_count(first, count, stride as isize)
     }
 
     /// The same with the counts of neopvm.h.
+    #[inline(always)]
     pub(crate) fn of_any_count(
         first: *mut c_void,
         count: usize,
@@ -49,6 +51,7 @@ impl Items {
     }
 
     /// Bytes of all items.
+    #[inline(always)]
     fn bytes(self, kind: Kind) -> Result<usize, Code> {
         let bytes = self.count.checked_mul(kind.size()).ok_or(Code::BadParam)?;
         if bytes > isize::MAX as usize { Err(Code::BadParam) } else { Ok(bytes) }
@@ -59,6 +62,7 @@ impl Items {
 ///
 /// # Safety
 /// The items can be read; with an in-place buffer until it is freed or begun anew.
+#[inline(always)]
 pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Result<(), Code> {
     let bytes = items.bytes(kind)?;
     if buffer.encoding() == Encoding::InPlace {
@@ -91,6 +95,7 @@ pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Resu
 ///
 /// # Safety
 /// The items can be written.
+#[inline(always)]
 pub(crate) unsafe fn unpack(buffer: &mut Buffer, kind: Kind, items: Items) -> Result<(), Code> {
     let bytes = items.bytes(kind)?;
     if items.count == 0 {
@@ -159,6 +164,7 @@ unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code>
 }
 
 /// One pack call on the current send buffer.
+#[inline(always)]
 unsafe fn pack_call(
     name: &str,
     kind: Kind,
@@ -177,6 +183,7 @@ unsafe fn pack_call(
 }
 
 /// One unpack call on the current receive buffer.
+#[inline(always)]
 unsafe fn unpack_call(
     name: &str,
     kind: Kind,

@@ -100,10 +100,16 @@ pub(crate) fn current() -> Option<&'static Task> {
 
 /// The task; enrols first if need be. An enrolled task that lost its daemon stays what it is, and
 /// its calls tell so.
+#[inline(always)]
 pub(crate) fn task() -> Result<&'static Task, Code> {
-    if let Some(task) = current() {
-        return Ok(task);
+    match current() {
+        Some(task) => Ok(task),
+        None => enrol(),
     }
+}
+
+#[cold]
+fn enrol() -> Result<&'static Task, Code> {
     let _enrolling = ENROLLING.enter()?;
     if let Some(task) = current() {
         return Ok(task);

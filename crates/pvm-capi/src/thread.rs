@@ -4,7 +4,7 @@
 //! has looked before, and nothing is made for it then.
 
 use std::cell::Cell;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -155,16 +155,31 @@ thread_local! {
     };
 }
 
+unsafe extern "C" {
+    /// In `shim/threads.c`: what `_neopvm_set_here` was given in this thread, else null.
+    safe fn _neopvm_here() -> *const c_void;
+    safe fn _neopvm_set_here(thread: *const c_void);
+}
+
 /// This thread.
 #[inline]
 pub(crate) fn here<T>(body: impl FnOnce(&Thread) -> T) -> T {
-    THREAD.with(body)
+    // SAFETY: it stays as long as this thread does, and has no destructor.
+    body(unsafe { &*address() })
 }
 
 /// Where this thread's data are, as long as it lives.
-#[inline]
+#[inline(always)]
 pub(crate) fn address() -> *const Thread {
-    THREAD.with(ptr::from_ref)
+    let known = _neopvm_here().cast::<Thread>();
+    if known.is_null() { first_look() } else { known }
+}
+
+#[cold]
+fn first_look() -> *const Thread {
+    let own = THREAD.with(ptr::from_ref);
+    _neopvm_set_here(own.cast());
+    own
 }
 
 #[cfg(test)]

@@ -80,6 +80,8 @@ impl Place {
         command.env("HOME", self.home()).env("TMPDIR", self.temporary());
         command.env("PVM_TMP", self.runtime()).env("PVM_VMID", &self.vmid);
         command.env("PVM_ARCH", ARCH).env("PVM_ALLOW_ROOT", "1");
+        // An ordinary user finds what is left by its environment only where that may be read.
+        command.env("PVM_DUMPABLE", "1");
         command.current_dir(self.home());
         command
     }

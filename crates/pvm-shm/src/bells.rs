@@ -1,8 +1,8 @@
 //! Waking tasks that wait for something which is no message: the end of a barrier, a change of a group.
 
 use crate::activity::Activity;
+use crate::broker::{Broker, map};
 use crate::inbox::Inbox;
-use crate::outbox::{Broker, map};
 use crate::recent::Recent;
 use pvm_wire::Tid;
 use rustix::fd::OwnedFd;

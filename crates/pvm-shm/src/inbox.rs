@@ -14,6 +14,7 @@
 use crate::activity::Activity;
 use crate::segment::{Mapping, PAGE};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use pvm_wire::{Envelope, Tid};
 use std::sync::Arc;
 
 /// Lanes share the 62 bits by their place modulo this.
@@ -23,6 +24,8 @@ const CLOSED: u64 = 1 << 62;
 const ARMED: u64 = 1 << 63;
 /// Where the word of the probe points lies: behind the header.
 const PROBES_AT: usize = 64;
+/// Where the owner's wish lies.
+const WISH_AT: usize = 192;
 
 /// What lies at the start of an inbox's segment. All on one cache line.
 #[derive(Debug)]
@@ -35,6 +38,42 @@ pub struct Header {
     counted: AtomicU32,
 }
 
+/// What the owner waits for, on a cache line of its own behind the header. A hint: who believes one that is
+/// out of date loses time, nothing else.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Wish {
+    /// 0 none | bit 32: waits | bit 33: any tag | bits 0-31: the sender, 0 any.
+    from: AtomicU64,
+    /// The context in the upper half, the tag in the lower.
+    what: AtomicU64,
+}
+
+const WAITS: u64 = 1 << 32;
+const ANY_TAG: u64 = 1 << 33;
+
+impl Wish {
+    /// Owner: waits for such a message, or for none (any more).
+    pub fn set(&self, wanted: Option<(i32, Option<Tid>, Option<i32>)>) {
+        let Some((context, from, tag)) = wanted else {
+            return self.from.store(0, Ordering::Relaxed);
+        };
+        let any = if tag.is_none() { ANY_TAG } else { 0 };
+        let what =
+            u64::from(context.cast_unsigned()) << 32 | u64::from(tag.unwrap_or(0).cast_unsigned());
+        self.what.store(what, Ordering::Relaxed);
+        self.from.store(WAITS | any | from.map_or(0, |tid| tid.0.into()), Ordering::Relaxed);
+    }
+
+    /// Sender: true if this message is waited for.
+    pub fn fits(&self, envelope: &Envelope) -> bool {
+        let (from, what) = (self.from.load(Ordering::Relaxed), self.what.load(Ordering::Relaxed));
+        from & WAITS != 0
+            && (from as u32 == 0 || from as u32 == envelope.src.0)
+            && (what >> 32) as u32 == envelope.context.cast_unsigned()
+            && (from & ANY_TAG != 0 || what as u32 == envelope.tag.cast_unsigned())
+    }
+}
 /// Behind it, on a cache line of its own: what a sender looks at only when its ring is full.
 const UNMATCHED_OFFSET: usize = 128;
 
@@ -175,6 +214,12 @@ impl Inbox {
     pub fn header(&self) -> &Header {
         // SAFETY: atomics only.
         unsafe { self.mapping.view(0) }
+    }
+
+    /// What the owner waits for.
+    pub fn wish(&self) -> &Wish {
+        // SAFETY: atomics only.
+        unsafe { self.mapping.view(WISH_AT) }
     }
 
     /// The word that the owner's probe points look at: 0 while they note nothing. On a cache line

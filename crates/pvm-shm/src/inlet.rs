@@ -1,11 +1,12 @@
 //! The receiving half of a process: the lanes into its inbox.
 
+use crate::broker::{Broker, map};
 use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{self, Popped, Ring, Room};
 use crate::mappings::Mappings;
-use crate::outbox::{Broker, map};
 use crate::slab::{Descriptor, SlabView};
 use crate::spill::SpillView;
+use crate::stream::{self, Filled};
 use crate::watch::{Retired, SLOTS, Watch};
 use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Bytes, Code, Envelope, Tid};
@@ -18,6 +19,8 @@ const SILENT: u32 = 64;
 /// Now and then the inbox is asked before the watched rings: a quick sender must not keep the others
 /// out for ever.
 const TURN: u32 = 32;
+/// After so many messages without an answer a stream is expected.
+const STREAM: u32 = 8;
 /// What one lane may hold at most when all is gathered; a ring has no more cells.
 const GATHERED_MAX: u32 = lane::CELLS_MAX;
 
@@ -67,6 +70,17 @@ impl Bytes for Payload {
     }
 }
 
+/// What a look at one place gave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Glance<T> {
+    /// What was looked for.
+    Taken(T),
+    /// Nothing is there.
+    Nothing,
+    /// Something is there, or may be, for which one has to look properly.
+    More,
+}
+
 #[derive(Debug)]
 struct LaneIn {
     receiver: lane::Receiver,
@@ -103,6 +117,8 @@ pub struct Inlet {
     retired: Retired,
     /// Counts the messages.
     turn: u32,
+    /// Messages that were taken the short way since this process last sent one.
+    streak: u32,
     /// Room that the last look did not need.
     spare: Option<Box<Room>>,
     /// The file that was read last.
@@ -131,6 +147,7 @@ impl Inlet {
             watch,
             watched: [Watched::default(); SLOTS],
             turn: 0,
+            streak: 0,
             spare: None,
             file: None,
         }
@@ -144,6 +161,18 @@ impl Inlet {
     /// What a thread that waits looks at.
     pub const fn watch(&self) -> &Arc<Watch> {
         &self.watch
+    }
+
+    /// The process has sent something.
+    #[inline(always)]
+    pub const fn has_spoken(&mut self) {
+        self.streak = 0;
+    }
+
+    /// True where messages stream in that are not answered one by one.
+    #[inline]
+    pub const fn is_streaming(&self) -> bool {
+        self.streak >= STREAM
     }
 
     /// Messages that were dropped because they made no sense.
@@ -213,6 +242,67 @@ impl Inlet {
             return Some(arrival);
         }
         if self.turn.is_multiple_of(TURN) { self.next_watched(broker) } else { None }
+    }
+
+    /// The short way of [`Inlet::next`] for a message that rides in its cell, lies next in a watched
+    /// lane and is wanted: its payload goes to `room`. The inbox itself is not looked at.
+    #[inline(always)]
+    pub fn take_wanted(
+        &mut self,
+        wants: impl Fn(&Envelope) -> bool,
+        room: &mut Room,
+    ) -> Glance<(Envelope, usize)> {
+        let turn = self.turn.wrapping_add(1);
+        if turn.is_multiple_of(TURN) || !self.gathered.is_empty() {
+            return Glance::More;
+        }
+        for slot in 0..SLOTS {
+            let Some(place) = self.watched[slot].place else { continue };
+            let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
+            let sender = lane.sender;
+            let own = |e: &Envelope| e.src == sender && !e.is_spread() && wants(e);
+            if let Some(taken) = lane.receiver.pop_wanted(own, room) {
+                self.watch.set(slot, &lane.receiver);
+                (self.turn, self.watched[slot].last) = (turn, turn);
+                self.streak = self.streak.saturating_add(1);
+                return Glance::Taken(taken);
+            }
+            if lane.receiver.is_ready() {
+                return Glance::More;
+            }
+        }
+        // What the inbox told of before is still to be read.
+        if self.ready == 0 { Glance::Nothing } else { Glance::More }
+    }
+
+    /// A message that its sender is still writing, if it lies next in a watched lane and is wanted: for who
+    /// waits for it. Everything else sees such a message when it is whole.
+    pub fn take_stream(
+        &mut self,
+        broker: &mut dyn Broker,
+        wants: impl Fn(&Envelope) -> bool,
+    ) -> Option<Arrival> {
+        let mut room: Room = [0; _];
+        for slot in 0..SLOTS {
+            let Some(place) = self.watched[slot].place else { continue };
+            let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
+            let Some(popped) = lane.receiver.peek(&mut room) else { continue };
+            let own = |e: &Envelope| e.src == lane.sender && !e.is_spread() && wants(e);
+            let Some(envelope) = popped.envelope.filter(own) else { continue };
+            if popped.kind != lane::Kind::Stream as u8 {
+                continue;
+            }
+            let Some(descriptor) = Descriptor::from_slice(&room[..popped.size]) else { continue };
+            let Some(mapping) = self.slabs.get(broker, descriptor.segment) else { continue };
+            let view = SlabView::new(mapping, self.me, descriptor, envelope.body_size());
+            let (Some(view), Some(words)) = (view, slot_of(&room)) else { continue };
+            lane.receiver.step();
+            lane.receiver.report_now_and_then();
+            self.watch.set(slot, &lane.receiver);
+            self.watched[slot].last = self.turn;
+            return Some((envelope, Payload::Slab(view.following(words))));
+        }
+        None
     }
 
     fn next_watched(&mut self, broker: &mut dyn Broker) -> Option<Arrival> {
@@ -342,7 +432,18 @@ impl Inlet {
                 return None;
             }
             let mut room = self.spare.take().unwrap_or_else(|| Box::new([0; _]));
-            let popped = lane.receiver.pop(&mut room)?;
+            let popped = lane.receiver.peek(&mut room)?;
+            if popped.kind == lane::Kind::Stream as u8
+                && !is_whole(&mut self.slabs, broker, &popped, &room)
+            {
+                // As if it had not been sent yet. Its sender tells when it is whole.
+                let slot = lane.slot;
+                self.spare = Some(room);
+                slot.into_iter().for_each(|slot| self.drop_watch(slot));
+                return None;
+            }
+            lane.receiver.step();
+            lane.receiver.report_now_and_then();
             if let Some(slot) = lane.slot {
                 self.watch.set(slot, &lane.receiver);
             }
@@ -398,15 +499,20 @@ impl Inlet {
         if popped.kind == lane::Kind::Inline as u8 {
             (size == popped.size as u64)
                 .then_some((envelope, Payload::Inline { bytes: room, size: popped.size }))
-        } else if popped.kind == lane::Kind::Slab as u8 {
+        } else if popped.kind == lane::Kind::Slab as u8 || popped.kind == lane::Kind::Stream as u8 {
             let descriptor = Descriptor::from_slice(&room[..popped.size])?;
-            self.spare = Some(room);
             let mapping = self.slabs.get(broker, descriptor.segment)?;
             if descriptor.is_in_file() {
+                self.spare = Some(room);
                 let view = SpillView::new(mapping, self.me, descriptor, size)?;
                 return Some((envelope, Payload::Spilled(view)));
             }
-            Some((envelope, Payload::Slab(SlabView::new(mapping, self.me, descriptor, size)?)))
+            let view = SlabView::new(mapping, self.me, descriptor, size)?;
+            // One whose sender has died before it was whole was never sent.
+            let stream = popped.kind == lane::Kind::Stream as u8;
+            let view = if stream { view.following(slot_of(&room)?) } else { view };
+            self.spare = Some(room);
+            (!view.is_broken()).then_some((envelope, Payload::Slab(view)))
         } else {
             None
         }
@@ -444,6 +550,26 @@ impl Inlet {
     fn end_watch(&mut self) {
         (0..SLOTS).for_each(|slot| self.drop_watch(slot));
     }
+}
+
+/// The slot that a cell of a stream names behind its descriptor.
+fn slot_of(room: &Room) -> Option<usize> {
+    let slot = room[Descriptor::SIZE..].first_chunk().map(|slot| u32::from_ne_bytes(*slot))?;
+    Some(slot as usize).filter(|slot| *slot < stream::SLOTS_MAX)
+}
+
+/// False while the body of a stream is still being written. One that makes no sense counts as whole: it is
+/// dropped by who looks closer.
+fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room: &Room) -> bool {
+    let size = popped.envelope.map_or(0, |envelope| envelope.body_size());
+    let words = Descriptor::from_slice(&room[..popped.size])
+        .and_then(|descriptor| slabs.get(broker, descriptor.segment))
+        .zip(slot_of(room));
+    let Some((mapping, slot)) = words else { return true };
+    stream::words(&mapping, slot).is_none_or(|words| match words.filled() {
+        Filled::Bytes(bytes) => bytes >= size,
+        Filled::Left(_) => true,
+    })
 }
 
 fn open(broker: &mut dyn Broker, segment: &Segment) -> Option<LaneIn> {

@@ -8,14 +8,15 @@
 mod owned;
 
 use crate::activity::Activity;
+use crate::broker::Broker;
 use crate::credit::{Account, Charge, Limits};
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{CELL_SIZE, CELLS_FIRST, CELLS_MAX, HEADER_SIZE, Ring, segment_size};
-use crate::outbox::Broker;
 use crate::roster::Roster;
 use crate::segment::{self, Mapping, PAGE};
 use crate::slab;
 use crate::spill::HOLDER_BYTES;
+use crate::stream;
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::{Blob, Code, Tid};
 use rustix::fd::OwnedFd;
@@ -565,6 +566,11 @@ impl Keeper {
     pub fn remove_sender(&mut self, tid: Tid) {
         self.orphan_lanes(|(from, _)| from == tid);
         if let Some(slabs) = self.slabs.remove(&tid) {
+            for id in &slabs {
+                if let Some(Use::Slab(_, page)) = self.segments.get(id).map(|kept| &kept.purpose) {
+                    stream::leave(page);
+                }
+            }
             self.orphans.extend(slabs);
         }
     }
@@ -580,6 +586,8 @@ impl Keeper {
                     && let Some(Some(lane)) = lanes.get_mut(*place as usize)
                 {
                     lane.orphan = true;
+                    // What it was still writing is dropped at the next look.
+                    receiver.inbox.header().put_back(1 << (*place % LANE_BITS));
                     released.extend(lane.segments.iter().copied().filter(|_| to.is_task()));
                 }
                 !gone((from, to))

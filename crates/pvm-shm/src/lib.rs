@@ -15,6 +15,8 @@
 pub mod activity;
 pub mod barrier;
 mod bells;
+pub mod broker;
+pub mod bytes;
 pub mod credit;
 pub mod exposed;
 pub mod inbox;
@@ -31,15 +33,17 @@ pub mod roster;
 pub mod segment;
 pub mod slab;
 pub mod spill;
+pub mod stream;
 pub mod sync;
 pub mod ticks;
 pub mod transit;
 pub mod watch;
 
 pub use bells::Bells;
-pub use inlet::{Inlet, Payload};
+pub use broker::Broker;
+pub use inlet::{Glance, Inlet, Payload};
 pub use keeper::Keeper;
-pub use outbox::{Body, Broker, Outbox, Pushed, Sent};
+pub use outbox::{Body, Outbox, Pushed, Sent};
 pub use pair::PairLane;
 pub use roster::Roster;
 pub use slab::{Pool, Slab};

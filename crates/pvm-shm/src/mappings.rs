@@ -1,6 +1,6 @@
 //! Mappings of other processes' slabs, kept while they are being read and a little longer.
 
-use crate::outbox::{Broker, map};
+use crate::broker::{Broker, map};
 use crate::segment::Mapping;
 use pvm_wire::request::SegmentId;
 use std::collections::BTreeMap;

@@ -1,60 +1,20 @@
 //! The sending half of a process: its lanes into other inboxes, and its slabs.
 
 use crate::activity::Activity;
+use crate::broker::{Broker, map};
 use crate::credit::{KEPT_BYTES, PAIR_BYTES};
 use crate::inbox::{Inbox, Marked};
 use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SLAB_PAYLOAD_MAX};
 use crate::pair::{self, PairLane};
 use crate::recent::Recent;
-use crate::segment::Mapping;
 use crate::slab::{Descriptor, Pool, Slab};
 use crate::spill::{Draft, Spill};
-use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
+use pvm_wire::request::{ACTIVITY_SEGMENT, SegmentId};
 use pvm_wire::spread::{self, Receiver};
-use pvm_wire::{Blob, Code, Envelope, Tid};
+use pvm_wire::{Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// Who gives out segments: the keeper, asked directly or over a socket.
-pub trait Broker {
-    /// A (larger) lane to a task of this host. `NoTask` if there is none, `OutOfRes` if it has as
-    /// many unread messages as it may have.
-    fn open_lane(&mut self, to: Tid, cells: u32) -> Result<(Segment, OwnedFd), Code>;
-    /// A segment for slabs. `OutOfRes` if there is no credit now.
-    fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code>;
-    /// A file for messages that find no credit in memory, and the segment beside it. `OutOfRes` if
-    /// there is no credit now, `Overflow` if the disk is full.
-    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code>;
-    /// The file beside a segment; its size is that of the file.
-    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code>;
-    /// A segment by its number.
-    fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code>;
-    /// The caller's own lanes opened after the `after`-th.
-    fn list_lanes(&mut self, after: u32) -> Result<Vec<Segment>, Code>;
-    /// The caller needs this one no more.
-    fn drop_segment(&mut self, id: SegmentId);
-    /// The inbox of a task of this host, to wake it. `NoTask` if there is none.
-    fn map_inbox(&mut self, _of: Tid) -> Result<(Segment, OwnedFd), Code> {
-        Err(Code::NotImpl)
-    }
-    /// The roster of a group. `NoGroup` if there is none.
-    fn map_group(&mut self, _name: &Blob) -> Result<(Segment, OwnedFd), Code> {
-        Err(Code::NotImpl)
-    }
-    /// A roster for a group, or the one that it has: for the daemon.
-    fn open_group(&mut self, _name: &Blob) -> Result<(Segment, OwnedFd), Code> {
-        Err(Code::NotImpl)
-    }
-}
-
-/// Maps a segment that came with its description.
-pub(crate) fn map((segment, fd): (Segment, OwnedFd)) -> Result<(Segment, Arc<Mapping>), Code> {
-    let size = usize::try_from(segment.size).map_err(|_| Code::NoMem)?;
-    let mapping = Mapping::new(&fd, size, size <= 1 << 20).map_err(|_| Code::NoMem)?;
-    Ok((segment, Arc::new(mapping)))
-}
 
 /// What goes with an envelope: data and run list.
 #[derive(Debug)]
@@ -432,6 +392,15 @@ impl Outbox {
         }
     }
 
+    /// The short way of [`Outbox::send`] for a message that rides in its cell, by a lane that stands and
+    /// has room. None if there is no such lane: then `send` must do it.
+    #[inline(always)]
+    pub fn send_inline(&mut self, to: Tid, envelope: &Envelope, payload: &[u8]) -> Option<Sent> {
+        let lane = self.lanes.get_mut(to)?;
+        lane.sender.push(lane::Kind::Inline, envelope, payload).ok()?;
+        Some(self.tell(to))
+    }
+
     /// Puts one message for several tasks of another host on the way there.
     ///
     /// # Errors
@@ -648,32 +617,68 @@ impl Outbox {
             next.sender.push(kind, envelope, payload).expect("an empty ring has room");
             *lane = next;
         }
+        Ok(self.tell(to))
+    }
+
+    /// True if the receiver waits for just this message, and looks at its lane by itself: then it can read
+    /// while it is written ([`Outbox::begin_stream`]).
+    pub fn is_awaited(&mut self, to: Tid, envelope: &Envelope) -> bool {
+        let Some(lane) = self.lanes.get_mut(to) else { return false };
+        lane.inbox.wish().fits(envelope) && lane.sender.is_watched()
+    }
+
+    /// Announces a message whose body is written to `slab` from now on, which
+    /// [`Slab::fill_stream`](crate::Slab::fill_stream) and at last [`Outbox::end_stream`] tell of. None if it
+    /// must go another way.
+    pub fn begin_stream(&mut self, to: Tid, envelope: &Envelope, slab: &mut Slab) -> Option<()> {
+        let descriptor = slab.hold_for(to)?;
+        let slot = slab.begin_stream();
+        let mut payload = [0; Descriptor::SIZE + size_of::<u32>()];
+        payload[..Descriptor::SIZE].copy_from_slice(&descriptor.to_array());
+        payload[Descriptor::SIZE..].copy_from_slice(&slot.to_ne_bytes());
+        let lane = self.lanes.get_mut(to)?;
+        if lane.sender.push(lane::Kind::Stream, envelope, &payload).is_err() {
+            slab.release(descriptor);
+            return None;
+        }
+        if self.tell(to) == Sent::Gone {
+            slab.release(descriptor);
+        }
+        Some(())
+    }
+
+    /// The body is written: who did not wait for it sees it from now on.
+    pub fn end_stream(&mut self, to: Tid) -> Sent {
+        let Some(lane) = self.lanes.get(to) else { return Sent::Gone };
+        if self.mark(&lane.inbox, lane.place, lane.doorbell.as_ref()) {
+            return Sent::Delivered;
+        }
+        self.lanes.remove(to);
+        Sent::Gone
+    }
+
+    /// Something was published in the lane to `to`, which stands.
+    #[inline]
+    fn tell(&mut self, to: Tid) -> Sent {
+        let Some(lane) = self.lanes.get(to) else { return Sent::Gone };
         let header = lane.inbox.header();
         // Seldom written while the ring is watched, so this look costs no cache line's way.
         if lane.sender.is_watched() && !header.is_closed() {
-            return Ok(Sent::Delivered);
+            return Sent::Delivered;
         }
-        match header.mark(lane.place) {
-            Marked::Awake => Ok(Sent::Delivered),
-            Marked::Wake => {
-                self.activity.woke();
-                if let Some(doorbell) = &lane.doorbell {
-                    // A full or missing doorbell means that the receiver is awake or gone.
-                    let _ = rustix::net::sendto(&self.bell, b"!", SendFlags::DONTWAIT, doorbell);
-                }
-                Ok(Sent::Delivered)
-            }
-            Marked::Closed => {
-                self.lanes.remove(to);
-                Ok(Sent::Gone)
-            }
+        if self.mark(&lane.inbox, lane.place, lane.doorbell.as_ref()) {
+            return Sent::Delivered;
         }
+        self.lanes.remove(to);
+        Sent::Gone
     }
 }
 
 fn open(broker: &mut dyn Broker, to: Tid, cells: u32) -> Result<LaneOut, Code> {
     let (segment, mapping) = map(broker.open_lane(to, cells)?)?;
-    let (_, inbox) = map(broker.map(segment.inbox)?)?;
+    // A receiver that has died since takes its inbox with it.
+    let gone = |code| if code == Code::NotFound { Code::NoTask } else { code };
+    let (_, inbox) = map(broker.map(segment.inbox).map_err(gone)?)?;
     Ok(LaneOut {
         sender: lane::Sender::new(Ring::Shared(mapping)),
         segment: segment.id,

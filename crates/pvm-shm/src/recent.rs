@@ -22,7 +22,7 @@ impl<K: Ord + Copy, V> Recent<K, V> {
         Self { entries: Vec::new(), places: BTreeMap::new(), last: 0 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&self, key: K) -> Option<usize> {
         if self.entries.get(self.last).is_some_and(|(found, _)| *found == key) {
             return Some(self.last);
@@ -31,17 +31,29 @@ impl<K: Ord + Copy, V> Recent<K, V> {
     }
 
     /// The value, to be read.
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, key: K) -> Option<&V> {
         self.place(key).map(|place| &self.entries[place].1)
     }
 
     /// The value, to be changed.
-    #[inline]
+    #[inline(always)]
     pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
         let place = self.place(key)?;
         self.last = place;
         Some(&mut self.entries[place].1)
+    }
+
+    /// The value of a key, or of a key that is new.
+    #[inline(always)]
+    pub fn or_insert(&mut self, key: K, value: V) -> &mut V {
+        match self.place(key) {
+            Some(place) => {
+                self.last = place;
+                &mut self.entries[place].1
+            }
+            None => self.insert(key, value),
+        }
     }
 
     /// Puts a value under a key, in place of another one if there is one.

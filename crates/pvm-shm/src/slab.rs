@@ -1,7 +1,8 @@
 //! Memory of a sender's that holds the data of larger messages until every receiver is done.
 //!
 //! ```text
-//! segment:  0       1024 holders (u32 each): the receivers that still read, 0 where none
+//! segment:  0       512 holders (u32 each): the receivers that still read, 0 where none
+//!           2048    16 lines: how far slots that are read while they are written are (see `stream`)
 //!           4096    the data of slot 0, slot 1, ...
 //! ```
 //! A slab is one slot with its share of the holders. The sender notes a receiver before it
@@ -10,6 +11,7 @@
 //! be repaired.
 
 use crate::segment::{Mapping, PAGE};
+use crate::stream;
 use crate::sync::{AtomicU32, Ordering};
 use pvm_wire::request::SegmentId;
 use pvm_wire::{Code, Tid};
@@ -17,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Holders of a segment; a slot has its share of them.
-pub const HOLDERS: usize = PAGE / size_of::<u32>();
+pub const HOLDERS: usize = PAGE / 2 / size_of::<u32>();
 /// Slots of the smallest class.
 const SMALLEST: usize = 4096;
 /// Slots that were never needed again are given back beyond this many bytes of a class.
@@ -32,10 +34,12 @@ fn holders(mapping: &Mapping) -> &[AtomicU32] {
     unsafe { mapping.views(0, HOLDERS) }
 }
 
-/// Of a slab, one page; of a file, all of its segment.
+/// Of a slab, of which the keeper maps one page, its half (the words of `stream` come behind); of a file, all of
+/// its segment.
 fn all_holders(mapping: &Mapping) -> &[AtomicU32] {
+    let all = mapping.size() / size_of::<u32>();
     // SAFETY: atomics, valid for any bits.
-    unsafe { mapping.views(0, mapping.size() / size_of::<u32>()) }
+    unsafe { mapping.views(0, if mapping.size() == PAGE { HOLDERS } else { all }) }
 }
 
 /// Keeper: who reads anything of the segment.
@@ -117,6 +121,8 @@ pub struct SlabView {
     holder: usize,
     offset: usize,
     size: usize,
+    /// The slot whose owner may still be writing.
+    follows: Option<usize>,
 }
 
 impl SlabView {
@@ -133,7 +139,35 @@ impl SlabView {
             holder,
             offset,
             size,
+            follows: None,
         })
+    }
+
+    /// The same while the owner of `slot` still writes: reading follows it.
+    #[must_use]
+    pub const fn following(mut self, slot: usize) -> Self {
+        self.follows = Some(slot);
+        self
+    }
+
+    fn words(&self) -> Option<&stream::Words> {
+        self.follows.and_then(|slot| stream::words(&self.mapping, slot))
+    }
+
+    /// True if the owner has left before it wrote all. What was read of the rest is not the message.
+    pub fn is_broken(&self) -> bool {
+        self.words().is_some_and(|words| {
+            matches!(words.filled(), stream::Filled::Left(bytes) if bytes < self.size as u64)
+        })
+    }
+
+    /// Waits until all is written, or never will be.
+    pub fn settle(&self) {
+        if let Some(words) = self.words()
+            && let Some(last) = self.size.checked_sub(1)
+        {
+            stream::wait_beyond(words, last as u64);
+        }
     }
 
     /// How many bytes.
@@ -147,7 +181,17 @@ impl SlabView {
     /// If the range is not inside.
     pub fn read(&self, offset: usize, out: &mut [u8]) {
         assert!(offset.checked_add(out.len()).is_some_and(|end| end <= self.size));
-        self.mapping.read(self.offset + offset, out);
+        let Some(words) = self.words() else {
+            return self.mapping.read(self.offset + offset, out);
+        };
+        let mut done = 0;
+        while done < out.len() {
+            let Some(filled) = stream::wait_beyond(words, (offset + done) as u64) else { return };
+            let end = usize::try_from(filled).unwrap_or(self.size) - offset;
+            let end = end.min(out.len());
+            self.mapping.read(self.offset + offset + done, &mut out[done..end]);
+            done = end;
+        }
     }
 
     /// The same with fewer bytes.
@@ -157,8 +201,9 @@ impl SlabView {
         self
     }
 
-    /// Where the bytes lie. The sender may still write them: never form a reference.
+    /// Where the bytes lie, when all are written. The sender may still write them: never form a reference.
     pub fn address(&self) -> *const u8 {
+        self.settle();
         self.mapping.at(self.offset, self.size)
     }
 }
@@ -482,6 +527,21 @@ impl Slab {
     /// The note that made this descriptor, to be taken back by dropping it.
     pub(crate) fn hold(&self, descriptor: Descriptor) -> Hold {
         Hold { mapping: self.slot().mapping.clone(), holder: descriptor.holder as usize }
+    }
+
+    /// The receiver may read while this is written: nothing is there yet. Tells the slot's number.
+    pub(crate) fn begin_stream(&self) -> u32 {
+        self.fill_stream(0);
+        let slot = self.slot();
+        (slot.first_holder / slot.holders) as u32
+    }
+
+    /// So many bytes are written.
+    pub fn fill_stream(&self, bytes: usize) {
+        let slot = self.slot();
+        if let Some(words) = stream::words(&slot.mapping, slot.first_holder / slot.holders) {
+            words.publish(bytes as u64);
+        }
     }
 
     /// Takes back the note: the receiver is gone.

@@ -10,7 +10,7 @@
 //! The descriptor goes through the lane as that of a slab does, ahead of what lies on the disk; the
 //! segment beside the file has the holders, and the keeper strikes out the dead as in slabs.
 
-use crate::outbox::{Broker, map};
+use crate::broker::{Broker, map};
 use crate::segment::{Mapping, PAGE};
 use crate::slab::{Descriptor, Slab};
 use crate::sync::{AtomicU32, Ordering};

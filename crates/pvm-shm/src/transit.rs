@@ -6,10 +6,10 @@
 //! are held in the host's name until then.
 
 use crate::Payload;
+use crate::broker::{Broker, map};
 use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{self, Popped, Ring, Room};
 use crate::mappings::Mappings;
-use crate::outbox::{Broker, map};
 use crate::slab::{Descriptor, SlabView};
 use crate::spill::SpillView;
 use pvm_wire::request::SegmentId;

@@ -9,6 +9,7 @@ use pvm_shm::inbox::{Armed, Header, Marked};
 use pvm_shm::lane::{Kind, Receiver, Ring, Room, Sender};
 use pvm_shm::recorder::{Record, Recorder};
 use pvm_shm::roster::{Listed, Read, Table};
+use pvm_shm::stream::{Filled, Words};
 use pvm_shm::sync::{AtomicU32, Ordering};
 use pvm_wire::{Envelope, Tid};
 
@@ -243,6 +244,92 @@ fn loom_a_roster_is_read_as_a_whole() {
         }
         writing.join().expect("no panic");
         assert_eq!(table.read(), Read::Group(4, listed(2)));
+    });
+}
+
+/// The short way of a receive: what is taken out of a cell is whole, each message once and in order, and
+/// one that is not wanted is found by the long way.
+#[test]
+fn loom_what_is_wanted_is_taken_whole() {
+    loom::model(|| {
+        let ring = Ring::on_heap(3);
+        let (mut sender, mut receiver) = (Sender::new(ring.clone()), Receiver::new(ring));
+        let small = |tag: i32| {
+            let mut small = envelope(tag as u64);
+            (small.tag, small.data_size, small.run_count) = (tag, 4, 1);
+            small
+        };
+        let sending = thread::spawn(move || {
+            for tag in 0..2 {
+                sender.push(Kind::Inline, &small(tag), &tag.to_ne_bytes()).expect("room");
+            }
+        });
+        let mut room: Room = [0; _];
+        let mut wanted = 0;
+        for _ in 0..2 {
+            if let Some((taken, size)) = receiver.pop_wanted(|e| e.tag == wanted, &mut room) {
+                assert_eq!((taken.tag, &room[..size]), (wanted, &wanted.to_ne_bytes()[..]));
+                wanted += 1;
+            }
+        }
+        sending.join().expect("no panic");
+        assert!(receiver.pop_wanted(|e| e.tag > 1, &mut room).is_none());
+        while let Some(popped) = receiver.pop(&mut room) {
+            assert_eq!(popped.envelope.expect("whole").tag, wanted);
+            wanted += 1;
+        }
+        assert_eq!(wanted, 2);
+    });
+}
+
+/// Who follows a body that is being written sees all that it is told of; and once its owner has left,
+/// the last word is the owner's last.
+#[test]
+fn loom_a_follower_sees_what_it_is_told_of() {
+    loom::model(|| {
+        let words = Arc::new(Words::new());
+        let data = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let writing = {
+            let (words, data) = (words.clone(), data.clone());
+            thread::spawn(move || {
+                for (i, datum) in data.iter().enumerate() {
+                    datum.store(1, Ordering::Relaxed);
+                    words.publish(i as u64 + 1);
+                }
+                // The owner has died here, and the keeper comes behind it.
+                words.leave();
+            })
+        };
+        let (filled, left) = match words.filled() {
+            Filled::Bytes(bytes) => (bytes, false),
+            Filled::Left(bytes) => (bytes, true),
+        };
+        assert!(!left || filled == 2, "what was written before it left is not seen");
+        for datum in &data[..filled as usize] {
+            assert_eq!(datum.load(Ordering::Relaxed), 1);
+        }
+        writing.join().expect("no panic");
+        assert_eq!(words.filled(), Filled::Left(2));
+    });
+}
+
+/// A body that is not whole hides its cell; the word that it is whole reaches a receiver that sleeps.
+#[test]
+fn loom_a_body_that_becomes_whole_wakes_who_has_seen_it_half() {
+    loom::model(|| {
+        let (words, header) = (Arc::new(Words::new()), Arc::new(Header::new()));
+        let writing = {
+            let (words, header) = (words.clone(), header.clone());
+            thread::spawn(move || {
+                words.publish(1);
+                header.mark(1) == Marked::Wake
+            })
+        };
+        header.take();
+        let whole = words.filled() == Filled::Bytes(1);
+        let armed = header.arm();
+        let woke = writing.join().expect("no panic");
+        assert!(whole || armed == Armed::Not || woke, "asleep beside a whole message");
     });
 }
 

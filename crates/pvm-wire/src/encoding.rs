@@ -247,6 +247,14 @@ impl RunList {
         Self { first: None, more: Vec::new(), xdr_size: 0, size: 0 }
     }
 
+    /// Empties it; its memory is kept.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.first = None;
+        self.more.clear();
+        (self.xdr_size, self.size) = (0, 0);
+    }
+
     /// Notes that one call packed `count` items of `kind`.
     #[inline]
     pub fn push(&mut self, kind: Kind, count: usize) {
@@ -300,6 +308,7 @@ impl RunList {
     }
 
     /// The run at `index`.
+    #[inline]
     pub fn get(&self, index: usize) -> Option<Run> {
         match index.checked_sub(1) {
             None => self.first,

@@ -69,6 +69,7 @@ impl Envelope {
     }
 
     /// Notes what the body holds.
+    #[inline(always)]
     pub fn describe(&mut self, encoding: Encoding, data_size: usize, runs: &RunList) {
         self.encoding = encoding;
         self.data_size = data_size as u64;
@@ -136,6 +137,7 @@ impl Envelope {
     ///
     /// # Errors
     /// The list does not describe exactly `data_size` bytes.
+    #[inline(always)]
     pub fn runs(&self, list: &[u8]) -> Result<RunList, DecodeError> {
         let size = usize::try_from(self.data_size).map_err(|_| DecodeError::Range)?;
         if !self.encoding.has_runs() {

@@ -8,6 +8,7 @@ mod view;
 
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
+use pvm_shm::bytes::copy_slice;
 use pvm_shm::lane::{INLINE_MAX, Room};
 use pvm_shm::slab::SlabView;
 use pvm_shm::spill::SpillView;
@@ -16,6 +17,10 @@ use pvm_wire::{
     Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid,
     foreign,
 };
+
+/// In-place messages from here on are read while they are written, where the receiver waits for them: with
+/// less, telling how far it is costs more than it brings.
+const STREAM_MIN: usize = 32 << 10;
 
 /// Where the bytes lie.
 #[derive(Debug)]
@@ -132,20 +137,66 @@ impl Buffer {
     }
 
     /// Empties it for another message. Memory of its own is used again.
+    #[inline(always)]
     pub fn begin(&mut self, encoding: Encoding) {
-        let Store::Small(bytes) = std::mem::replace(&mut self.store, Store::Heap(Vec::new()))
-        else {
+        if !matches!(self.store, Store::Small(_)) {
             *self = Self::new(encoding);
             return;
-        };
+        }
         self.envelope = Envelope::new(Tid::NONE, Tid::NONE, 0, 0);
         self.encoding = encoding;
-        self.store = Store::Small(bytes);
         self.size = 0;
-        self.runs = RunList::new();
+        self.runs.clear();
         self.cursor = Cursor::new();
         self.in_place.clear();
         self.sealed = false;
+    }
+
+    /// The memory for a message that rides in its cell, where there is such.
+    #[inline(always)]
+    pub(crate) fn room(&mut self) -> Option<&mut Room> {
+        match &mut self.store {
+            Store::Small(room) => Some(room),
+            _ => None,
+        }
+    }
+
+    /// True for a message that [`Buffer::fill_inline`] takes: bytes as they are, of this layout.
+    #[inline(always)]
+    pub(crate) fn is_plain(envelope: &Envelope) -> bool {
+        let described = match envelope.encoding.has_runs() {
+            true => envelope.run_count <= 1 && envelope.runs(&[]).is_ok(),
+            false => envelope.first_run == 0,
+        };
+        described && envelope.layout == Layout::NATIVE
+    }
+
+    /// Becomes a message whose bytes lie in [`Buffer::room`]. It is plain.
+    #[inline(always)]
+    pub(crate) fn fill_inline(&mut self, envelope: Envelope, size: usize) {
+        self.envelope = envelope;
+        self.encoding = envelope.encoding;
+        self.size = size;
+        match envelope.encoding.has_runs() {
+            true => self.runs = envelope.runs(&[]).unwrap_or_default(),
+            false => self.runs.clear(),
+        }
+        self.cursor = Cursor::new();
+        self.in_place.clear();
+        self.sealed = false;
+    }
+
+    /// What a message that rides in its cell sends: its description and its data. None if it does not,
+    /// or if it is more than that.
+    #[inline(always)]
+    pub(crate) fn inline(&self) -> Option<(Envelope, &[u8])> {
+        let Store::Small(bytes) = &self.store else { return None };
+        if self.encoding == Encoding::InPlace || self.encoding.has_runs() && self.runs.len() > 1 {
+            return None;
+        }
+        let mut envelope = self.envelope;
+        envelope.describe(self.encoding, self.size, &self.runs);
+        Some((envelope, bytes.get(..self.size)?))
     }
 
     /// Becomes a message as it arrived, made readable on this machine; false if its run list does not
@@ -220,14 +271,23 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Code::NoMem`]; [`Code::NotImpl`] for an in-place message.
-    #[inline]
+    #[inline(always)]
     pub fn pack(&mut self, kind: Kind, items: &[u8]) -> Result<(), Code> {
         debug_assert!(items.len().is_multiple_of(kind.size()));
         if self.encoding == Encoding::InPlace {
             return Err(Code::NotImpl);
         }
-        self.append(items)?;
-        self.note(kind, items.len() / kind.size());
+        let end = self.size + items.len();
+        match &mut self.store {
+            Store::Small(small) if end <= INLINE_MAX => {
+                copy_slice(items, &mut small[self.size..end]);
+                self.size = end;
+            }
+            _ => self.append(items)?,
+        }
+        if self.encoding.has_runs() {
+            self.runs.push(kind, items.len() / kind.size());
+        }
         Ok(())
     }
 
@@ -292,14 +352,27 @@ impl Buffer {
     /// # Errors
     /// [`Code::NoData`] if there are fewer; then nothing is read. [`Code::BadMsg`] for raw data of a machine
     /// that lays such items out otherwise.
-    #[inline]
+    #[inline(always)]
     pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
         if !foreign::can_read(&self.envelope, self.encoding, kind) {
             return Err(Code::BadMsg);
         }
+        if let Store::Small(bytes) = &self.store
+            && let Some(from) =
+                self.cursor.pass(&self.runs, (self.encoding, self.size), kind, out.len())
+            && let Some(from) = bytes.get(from..from + out.len())
+        {
+            copy_slice(from, out);
+            return Ok(());
+        }
         let data = Data { store: &self.store, size: self.size };
         let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
-        self.cursor.read(body, kind, out)
+        let read = self.cursor.read(body, kind, out);
+        match &self.store {
+            // Its sender has died in the middle of it.
+            Store::Received(view) if view.is_broken() => Err(Code::NoData),
+            _ => read,
+        }
     }
 
     /// Reads a string, without its NUL.
@@ -331,16 +404,25 @@ impl Buffer {
     }
 
     /// Where the data lie, and how many bytes. The sender of a received message may still write
-    /// there: read through the pointer, form no reference.
-    pub fn view(&self) -> (*const u8, usize) {
+    /// there: read through the pointer, form no reference. One that is being written is waited for.
+    ///
+    /// # Errors
+    /// [`Code::NoData`] if its sender died before it was whole.
+    pub fn view(&self) -> Result<(*const u8, usize), Code> {
         let address = match &self.store {
             Store::Small(bytes) => bytes.as_ptr(),
             Store::Heap(bytes) => bytes.as_ptr(),
             Store::Slab(slab) => slab.address(0, self.size).cast_const(),
-            Store::Received(view) => view.address(),
-            Store::Spilled(_) => std::ptr::null(),
+            Store::Received(view) => {
+                let address = view.address();
+                if view.is_broken() {
+                    return Err(Code::NoData);
+                }
+                address
+            }
+            Store::Spilled(_) => return Err(Code::NoData),
         };
-        (address, self.size)
+        Ok((address, self.size))
     }
 
     /// The data as they are in memory, and the run list.
@@ -572,6 +654,17 @@ impl Buffer {
         }
     }
 
+    /// The pieces of an in-place message that is worth being read while it is written.
+    pub(crate) fn stream(&self) -> Option<(Envelope, usize, &[ProgramMemory])> {
+        let size = self.sent_size();
+        if self.in_place.is_empty() || size < STREAM_MIN {
+            return None;
+        }
+        let mut envelope = self.envelope;
+        envelope.describe(self.sent_encoding(), size, &self.runs);
+        Some((envelope, size, &self.in_place))
+    }
+
     /// What is to be sent now: for in-place data a copy of their own, as the program may change
     /// them when the send returns.
     pub(crate) fn prepare(&mut self) -> Result<(Envelope, Prepared<'_>), Code> {
@@ -609,6 +702,9 @@ impl Buffer {
             Store::Received(view) => {
                 let mut bytes = vec![0; size];
                 view.read(0, &mut bytes);
+                if view.is_broken() {
+                    return Err(Code::NoData);
+                }
                 bytes.extend(list);
                 Prepared::Bytes(&[], bytes)
             }

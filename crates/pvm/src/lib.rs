@@ -9,6 +9,7 @@
 
 mod buffer;
 mod connection;
+mod credit;
 pub mod group;
 pub mod locate;
 mod members;
@@ -27,15 +28,17 @@ mod task;
 mod wait;
 
 pub use buffer::{Buffer, Remains};
+pub use credit::Policy;
 pub use members::Members;
 pub use memory::Memory;
 pub use probe::Negotiation;
 pub use pvm_core::{MessageKey, Pattern};
+pub use pvm_shm::Glance;
 pub use pvm_shm::probe as probes;
 pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way};
 #[doc(hidden)]
 pub use route::stream::read_route;
 pub use sys::gate::{Gate, GateGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
-pub use task::{Policy, Task, after_fork};
+pub use task::{Task, after_fork};
 pub use wait::{Deadline, WaitToken};

@@ -2,18 +2,19 @@
 
 mod probes;
 
-use crate::buffer::{Prepared, Store};
+use crate::buffer::{Buffer, Prepared, Store};
 use crate::connection::Connection;
 use crate::order::Order;
 use crate::probe::Negotiation;
 use crate::rosters::Rosters;
 use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
+use crate::sys::memory::ProgramMemory;
 use pvm_core::{Mailbox, MessageKey, Pattern};
-use pvm_shm::lane::INLINE_MAX;
+use pvm_shm::lane::{INLINE_MAX, Room};
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
-use pvm_shm::{Body, Inlet, Outbox, Pushed, Sent, Slab};
+use pvm_shm::{Body, Glance, Inlet, Outbox, Pushed, Sent, Slab};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
@@ -22,6 +23,8 @@ use rustix::fd::{AsRawFd as _, OwnedFd};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// An in-place message is told of each time so many bytes more are written: they are in the cache still.
+const STEP: usize = 16 << 10;
 /// Of so many fruitless looks one goes to the host as well.
 const LOOKS: u32 = 64;
 
@@ -81,6 +84,7 @@ impl State {
     }
 
     /// The number of the next message to a task.
+    #[inline(always)]
     pub(crate) fn next_number(&self, to: Tid) -> u64 {
         self.sequences.get(to).copied().unwrap_or(0) + 1
     }
@@ -105,6 +109,79 @@ impl State {
             self.sequences.insert(to, envelope.sequence);
         }
         Ok(sent != Sent::Full)
+    }
+
+    /// The short way of [`State::send`] for a message that rides in its cell, to a task of this host that
+    /// has been sent to before. False if that way is not open.
+    #[inline(always)]
+    pub(crate) fn send_inline(&mut self, mut envelope: Envelope, payload: &[u8]) -> bool {
+        let to = envelope.dst;
+        let number = self.sequences.or_insert(to, 0);
+        envelope.sequence = *number + 1;
+        match self.outbox.send_inline(to, &envelope, payload) {
+            Some(Sent::Delivered) => *number = envelope.sequence,
+            Some(Sent::Gone) => {}
+            Some(Sent::Full) | None => return false,
+        }
+        self.inlet.has_spoken();
+        true
+    }
+
+    /// Sends an in-place message to a task of this host that waits for it, which reads while this writes.
+    /// False if it does not wait.
+    pub(crate) fn send_stream(
+        &mut self,
+        mut envelope: Envelope,
+        (size, pieces): (usize, &[ProgramMemory]),
+    ) -> Result<bool, Code> {
+        let to = envelope.dst;
+        if !self.outbox.is_awaited(to, &envelope) {
+            return Ok(false);
+        }
+        // Without memory or credit the long way knows what to do.
+        let Ok(mut slab) = self.outbox.slab(&mut self.connection, size) else { return Ok(false) };
+        envelope.sequence = self.next_number(to);
+        if self.outbox.begin_stream(to, &envelope, &mut slab).is_none() {
+            return Ok(false);
+        }
+        let mut at = 0;
+        for piece in pieces {
+            for step in piece.bytes().chunks(STEP) {
+                slab.write(at, step);
+                at += step.len();
+                slab.fill_stream(at);
+            }
+        }
+        if self.outbox.end_stream(to) == Sent::Delivered {
+            self.sequences.insert(to, envelope.sequence);
+        }
+        Ok(true)
+    }
+
+    /// The message that is waited for, if it is being written just now.
+    pub(crate) fn take_stream(&mut self, pattern: &Pattern) -> Option<(Envelope, Waiting)> {
+        let plain = self.arrivals.is_empty() && self.mailbox.find(pattern).is_none();
+        if !plain || self.routes.is_asking() || !self.routes.open.is_empty() {
+            return None;
+        }
+        let wants = |envelope: &Envelope| Buffer::is_plain(envelope) && pattern.matches(envelope);
+        let (envelope, payload) = self.inlet.take_stream(&mut self.connection, wants)?;
+        Some((envelope, Store::from(payload)))
+    }
+
+    /// The short way of [`State::find`] for a small message that lies next in a lane that is watched.
+    #[inline(always)]
+    pub(crate) fn take_wanted(
+        &mut self,
+        pattern: &Pattern,
+        room: &mut Room,
+    ) -> Glance<(Envelope, usize)> {
+        let plain = self.mailbox.is_empty() && self.arrivals.is_empty();
+        if !plain || self.routes.is_asking() || !self.routes.open.is_empty() {
+            return Glance::More;
+        }
+        let wants = |envelope: &Envelope| Buffer::is_plain(envelope) && pattern.matches(envelope);
+        self.inlet.take_wanted(wants, room)
     }
 
     /// Sends to a task of another host: directly where that is possible now, else by the daemons.

@@ -5,23 +5,21 @@ mod pressure;
 mod probes;
 mod routes;
 
-pub use crate::task::pressure::Policy;
-
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
+use crate::credit::{Policy, Sending};
 use crate::memory::Memories;
 use crate::route::watch_too;
 use crate::state::State;
 use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
-use crate::task::pressure::Sending;
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
 use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::probe::Probes;
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Inlet, Outbox, Slab};
+use pvm_shm::{Glance, Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
@@ -232,6 +230,7 @@ impl Task {
         gate::is_alone() && !self.waiter.watched.load(Ordering::Relaxed)
     }
 
+    #[inline(always)]
     pub(crate) fn live(&self) -> Result<&Self, Code> {
         if self.is_alive() { Ok(self) } else { Err(Code::SysErr) }
     }
@@ -253,6 +252,26 @@ impl Task {
         }
         if !to.is_task() {
             return Err(Code::BadParam);
+        }
+        // Short ways within the host, which note nothing.
+        let here = to.host() == self.tid().host() && to != self.tid() && !self.probes.is_on();
+        if here && let Some((described, payload)) = buffer.inline() {
+            let mut state = self.live()?.enter()?;
+            let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
+            if state.send_inline(envelope, payload) {
+                drop(state);
+                let sent = buffer.envelope_mut();
+                (sent.tag, sent.dst) = (tag, to);
+                return Ok(());
+            }
+        }
+        if here && let Some((described, size, pieces)) = buffer.stream() {
+            let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
+            if self.live()?.enter()?.send_stream(envelope, (size, pieces))? {
+                let sent = buffer.envelope_mut();
+                (sent.tag, sent.dst) = (tag, to);
+                return Ok(());
+            }
         }
         self.send_all(buffer, &[to], tag, context)
     }
@@ -345,6 +364,65 @@ impl Task {
         Ok(found)
     }
 
+    /// [`Task::receive_into`] for who waits until it comes: a message that its sender is still writing will do,
+    /// too.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    pub fn receive_awaited(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
+        if self.is_alone() {
+            let mut state = self.live()?.enter()?;
+            if let Some((envelope, store)) = state.take_stream(pattern)
+                && buffer.fill(envelope, store)
+            {
+                return Ok(true);
+            }
+        }
+        self.receive_into(pattern, buffer)
+    }
+
+    /// Says what this task waits for, or that it waits no more: a hint for who sends much.
+    #[inline]
+    pub fn await_message(&self, pattern: Option<&Pattern>) {
+        let wanted = pattern.map(|pattern| (pattern.context, pattern.source, pattern.tag));
+        self.waiter.inbox.wish().set(wanted);
+    }
+
+    /// The short way of [`Task::receive_into`]: a small message that lies next in a busy lane. If it gives
+    /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    #[inline(always)]
+    pub fn receive_inline(
+        &self,
+        pattern: &Pattern,
+        buffer: &mut Buffer,
+    ) -> Result<Glance<()>, Code> {
+        if !self.is_alone() || self.probes.is_on() {
+            return Ok(Glance::More);
+        }
+        let mut state = self.live()?.enter()?;
+        let Some(room) = buffer.room() else { return Ok(Glance::More) };
+        Ok(match state.take_wanted(pattern, room) {
+            Glance::Taken((envelope, size)) => {
+                buffer.fill_inline(envelope, size);
+                Glance::Taken(())
+            }
+            Glance::Nothing => {
+                self.waiter.streaming.store(state.inlet.is_streaming(), Ordering::Relaxed);
+                Glance::Nothing
+            }
+            Glance::More => Glance::More,
+        })
+    }
+
+    /// Waits a little, as [`Task::wait`] does before it sleeps: true if something has come. No lock
+    /// is held and nothing is owned: longjmp may leave it.
+    pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
+        self.waiter.linger(&self.generation, token, deadline)
+    }
+
     /// The same into a buffer, whose memory is used again; false if nothing matches.
     ///
     /// # Errors
@@ -366,7 +444,8 @@ impl Task {
             }
         };
         if !found {
-            state.tidy();
+            state.nothing_found();
+            self.follow_routes(&mut state);
         }
         self.rewatch(&mut state, !found);
         Ok(found)
@@ -521,6 +600,7 @@ impl Task {
     }
 
     /// Enters the gate; what is put aside inside is announced to other threads on leaving.
+    #[inline(always)]
     pub(crate) fn enter(&self) -> Result<Inside<'_>, Code> {
         Ok(Inside { state: self.state.enter()?, task: self })
     }

@@ -37,8 +37,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // Some of its processes are started through a descriptor: `ps` shall show what they are.
     let _ = rustix::thread::set_name(c"pvmd");
-    // What this process holds is no other's to read, nor a core file's.
-    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    // What this process holds is no other's to read, nor a core file's, unless its own user wants that.
+    if std::env::var_os("PVM_DUMPABLE").is_none_or(|wish| wish != "1") {
+        let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
     let result = config::arguments(std::env::args_os().skip(1)).and_then(|mode| match mode {
         Mode::Parent(options) => run_parent(*options),
         Mode::Front(words, front) => launch::front::run(&words, &front),

@@ -1,7 +1,8 @@
 //! Links that flap and lose.
 
+use super::observation::now_s;
+use super::row::Row;
 use super::watchers::{stalls, start};
-use super::{Row, now_s};
 use crate::Hosts;
 use std::time::Duration;
 

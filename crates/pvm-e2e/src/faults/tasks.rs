@@ -1,6 +1,7 @@
 //! Many tasks, and one that takes nothing.
 
-use super::{PROGRAM, Row};
+use super::observation::PROGRAM;
+use super::row::Row;
 use crate::{Hosts, Running};
 use std::time::Duration;
 

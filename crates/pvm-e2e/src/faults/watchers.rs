@@ -1,6 +1,6 @@
 //! The watching tasks, and what they have said.
 
-use super::PROGRAM;
+use super::observation::PROGRAM;
 use crate::{Hosts, Running, eventually};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -32,7 +32,7 @@ pub unsafe fn trust_alone(flag: *const u8) {
 }
 
 /// True while this process has one thread only, as far as is known.
-#[inline]
+#[inline(always)]
 pub(crate) fn is_alone() -> bool {
     // SAFETY: `NEVER`, or what the caller of `trust_alone` promised.
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
@@ -65,7 +65,7 @@ impl<T> Gate<T> {
     ///
     /// # Errors
     /// [`Code::Already`] if this thread has the gate: a signal handler interrupted the library.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
         // Nobody can come between the two steps but a signal handler, which leaves before.
         if is_alone() && self.owner.load(Ordering::Relaxed) == FREE {
@@ -83,6 +83,7 @@ impl<T> Gate<T> {
             .then_some(GateGuard { gate: self, _thread: std::marker::PhantomData })
     }
 
+    #[cold]
     fn enter_among_threads(&self) -> Result<GateGuard<'_, T>, Code> {
         let me = thread_number();
         loop {

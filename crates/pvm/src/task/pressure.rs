@@ -6,10 +6,11 @@
 
 use super::{Inside, Task};
 use crate::buffer::Prepared;
+use crate::credit::{Policy, Sending};
 use crate::sys::gate;
 use crate::wait::Deadline;
 use pvm_wire::request::{Lack, Request};
-use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use pvm_wire::{Code, Envelope};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -19,59 +20,6 @@ const PAUSE: Duration = Duration::from_micros(200);
 const PAUSE_MAX: Duration = Duration::from_millis(10);
 /// Tries until the host is told that a send waits; then it is told of every second one.
 const TRIES: u32 = 8;
-
-/// What a send does when too much of what was sent waits unread.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
-pub enum Policy {
-    /// Messages go to disk; when that is used up, too, it waits.
-    Spill = 0,
-    /// It waits.
-    Block = 1,
-    /// It fails with [`Code::OutOfRes`].
-    Error = 2,
-}
-
-impl Policy {
-    /// By its number.
-    pub const fn from_number(number: u32) -> Option<Self> {
-        match number {
-            0 => Some(Self::Spill),
-            1 => Some(Self::Block),
-            2 => Some(Self::Error),
-            _ => None,
-        }
-    }
-
-    /// What `PVM_SPILL` says: `block`, `error`, or anything else.
-    pub(super) fn of_environment() -> Self {
-        match std::env::var("PVM_SPILL").as_deref() {
-            Ok("block") => Self::Block,
-            Ok("error") => Self::Error,
-            _ => Self::Spill,
-        }
-    }
-}
-
-/// Where a message goes.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Sending<'a> {
-    /// To a task of this host.
-    Here(Tid),
-    /// To a task of another host.
-    Abroad(Tid),
-    /// To several tasks of another host.
-    Spread(HostIndex, &'a [Tid]),
-}
-
-impl Sending<'_> {
-    fn receivers(&self) -> Vec<Tid> {
-        match self {
-            Self::Here(to) | Self::Abroad(to) => vec![*to],
-            Self::Spread(_, to) => to.to_vec(),
-        }
-    }
-}
 
 impl Task {
     /// What sends of this task do that find no credit.

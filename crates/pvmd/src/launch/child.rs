@@ -62,7 +62,7 @@ struct Plan<'a> {
     environment: Vec<*const c_char>,
     directory: &'a CStr,
     streams: [c_int; 3],
-    files: libc::rlimit,
+    files: libc::rlimit64,
     group: bool,
     /// Why it did not come to that, as the system numbers it.
     error: AtomicI32,
@@ -83,9 +83,9 @@ impl Program {
             environment: words(&self.environment),
             directory: &self.directory,
             streams: streams.map(|fd| fd.as_raw_fd()),
-            files: libc::rlimit {
-                rlim_cur: self.files.current.unwrap_or(libc::RLIM_INFINITY),
-                rlim_max: self.files.maximum.unwrap_or(libc::RLIM_INFINITY),
+            files: libc::rlimit64 {
+                rlim_cur: self.files.current.unwrap_or(libc::RLIM64_INFINITY),
+                rlim_max: self.files.maximum.unwrap_or(libc::RLIM64_INFINITY),
             },
             group: self.group,
             error: AtomicI32::new(0),
@@ -165,7 +165,7 @@ fn prepare(plan: &Plan<'_>) -> bool {
         unsafe { libc::setpgid(0, 0) };
     }
     // SAFETY: the limit lies in `plan`. A limit that cannot be set is the one that there is.
-    unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const plan.files) };
+    unsafe { libc::setrlimit64(libc::RLIMIT_NOFILE, &raw const plan.files) };
     // SAFETY: a string that ends in NUL.
     unsafe { libc::chdir(plan.directory.as_ptr()) == 0 }
 }

@@ -84,7 +84,7 @@ mod tests {
         let expected = Some(Answer::Ready(Box::new(facts())));
         assert_eq!(answer_in(&line), expected);
         assert_eq!(answer_in(&format!("Welcome to a! {line}\r\n")), expected);
-        assert_eq!(answer_in("neopvm-host-1 2 0.1.0 00"), None);
+        assert_eq!(answer_in(&format!("neopvm-host-1 {PROTOCOL_VERSION} 0.1.0 00")), None);
         assert_eq!(answer_in("neopvm-host-1 "), None);
         assert_eq!(answer_in("ssh: no such host"), None);
     }

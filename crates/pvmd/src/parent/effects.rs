@@ -22,7 +22,7 @@ impl Parent {
                     self.enrol((connection, id), pid, welcome);
                 }
                 Effect::Launch { launch } => self.launch(&launch),
-                Effect::Signal { tid, signal } => match self.tasks.signalled(tid) {
+                Effect::Signal { tid, signal } => match self.tasks.signalled(tid, signal) {
                     Some(Signalled::Process(pid)) => processes::signal(pid, signal),
                     Some(Signalled::Group(leader)) => processes::signal_group(leader, signal),
                     None => {}

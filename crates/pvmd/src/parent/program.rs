@@ -18,13 +18,15 @@ const DELETED: &[u8] = b" (deleted)";
 pub(crate) struct Program {
     file: File,
     path: PathBuf,
+    /// It is what this process is.
+    own: bool,
 }
 
 impl Program {
     /// The one that runs here.
     pub(crate) fn own() -> std::io::Result<Self> {
         let path = std::fs::read_link("/proc/self/exe")?;
-        Ok(Self { file: File::open("/proc/self/exe")?, path: still(path) })
+        Ok(Self { file: File::open("/proc/self/exe")?, path: still(path), own: true })
     }
 
     /// The one that lies there now.
@@ -38,7 +40,7 @@ impl Program {
         if !data.is_file() || data.permissions().mode() & 0o111 == 0 {
             return Err(std::io::Error::new(ErrorKind::PermissionDenied, "not a program"));
         }
-        Ok(Self { file, path: path.to_path_buf() })
+        Ok(Self { file, path: path.to_path_buf(), own: false })
     }
 
     /// Where it was found.
@@ -48,6 +50,10 @@ impl Program {
 
     /// A command that runs it.
     pub(crate) fn command(&self) -> Command {
+        // An emulator of another processor knows this one for what it is, and no descriptor.
+        if self.own {
+            return Command::new("/proc/self/exe");
+        }
         Command::new(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 }

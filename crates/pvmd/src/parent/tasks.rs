@@ -27,7 +27,13 @@ struct Task {
     cookie: u32,
     /// The process that was started leads a group.
     group: bool,
+    /// The last signal that all of the group were sent, 0 for none: as far as anybody can know, whoever ends then and is
+    /// not our child has ended by it.
+    signal: i32,
 }
+
+/// Signals that end a process which does nothing about them: hang-up, interrupt, quit, kill, termination.
+const ENDING: [i32; 5] = [1, 2, 3, 9, 15];
 
 /// Who gets the signals for a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,7 +97,7 @@ impl Tasks {
             }
             if task.process() == Some(pid) && !task.exited {
                 task.exited = true;
-                exits.push((*tid, task.status.or(status).unwrap_or(0)));
+                exits.push((*tid, task.status.or(status).unwrap_or(task.signal)));
             }
         }
         self.tasks.retain(|_, task| !(task.exited && task.forgotten));
@@ -109,10 +115,13 @@ impl Tasks {
     }
 
     /// Who gets the signals for a task that lives.
-    pub(crate) fn signalled(&self, tid: Tid) -> Option<Signalled> {
-        let task = self.tasks.get(&tid).filter(|task| !task.exited)?;
+    pub(crate) fn signalled(&mut self, tid: Tid, signal: i32) -> Option<Signalled> {
+        let task = self.tasks.get_mut(&tid).filter(|task| !task.exited)?;
         match task.started.filter(|_| task.group) {
-            Some(leader) => Some(Signalled::Group(leader)),
+            Some(leader) => {
+                task.signal = if ENDING.contains(&signal) { signal } else { task.signal };
+                Some(Signalled::Group(leader))
+            }
             None => task.process().map(Signalled::Process),
         }
     }
@@ -144,7 +153,7 @@ mod tests {
         assert!(!tasks.enrol(A, 10));
         assert_eq!(tasks.launched_as([10].into_iter()), None);
         assert_eq!(tasks.gone(10, Some(256)), [(A, 256)]);
-        assert_eq!(tasks.signalled(A), None);
+        assert_eq!(tasks.signalled(A, 10), None);
         tasks.forget(A);
         assert!(tasks.tasks.is_empty());
     }
@@ -159,7 +168,7 @@ mod tests {
         assert_eq!(tasks.given_as(10_000_001), None);
         tasks.forget(A);
         assert_eq!(
-            (tasks.given_as(10_000_000), tasks.signalled(B)),
+            (tasks.given_as(10_000_000), tasks.signalled(B, 10)),
             (None, Some(Signalled::Process(12)))
         );
         assert_eq!(tasks.gone(12, None), [(B, 0)]);
@@ -175,15 +184,26 @@ mod tests {
     }
 
     #[test]
+    fn a_group_that_was_ended_ended_by_that_signal_whoever_of_it_is_missed_first() {
+        let mut tasks = Tasks::default();
+        tasks.start(A, 10, true);
+        tasks.enrol(A, 12);
+        assert_eq!(tasks.signalled(A, 10), Some(Signalled::Group(10)));
+        assert_eq!(tasks.signalled(A, 15), Some(Signalled::Group(10)));
+        // The shell that was started is our child and would tell; the task behind it is not, and was quicker.
+        assert_eq!(tasks.gone(12, None), [(A, 15)]);
+    }
+
+    #[test]
     fn signals_go_to_the_group_of_what_a_person_has_started() {
         let mut tasks = Tasks::default();
         tasks.start(A, 10, true);
         tasks.enrol(A, 12);
-        assert_eq!(tasks.signalled(A), Some(Signalled::Group(10)));
+        assert_eq!(tasks.signalled(A, 10), Some(Signalled::Group(10)));
         assert_eq!(tasks.gone(10, Some(0)), []);
-        assert_eq!(tasks.signalled(A), Some(Signalled::Group(10)));
+        assert_eq!(tasks.signalled(A, 10), Some(Signalled::Group(10)));
         assert_eq!(tasks.gone(12, None), [(A, 0)]);
-        assert_eq!(tasks.signalled(A), None);
+        assert_eq!(tasks.signalled(A, 10), None);
     }
 
     #[test]

@@ -1,0 +1,22 @@
+//! Tasks of one host that are killed and stopped at any moment while others check every message.
+#![forbid(unsafe_code)]
+
+use pvm_e2e::{Machine, eventually, long, process};
+use std::time::Duration;
+
+#[test]
+fn tasks_killed_and_stopped_at_random_cost_nobody_a_message_and_leave_no_memory() {
+    let machine = Machine::start();
+    let before = process::segments(machine.parent()).0;
+    let file = machine.place().home().join("counts");
+    let messages = if long() { "2000000" } else { "20000" };
+    let output = machine.run("stress.c", &[messages, file.to_str().expect("text")]);
+    eprintln!("{}", output.out.replace('\n', ", "));
+    assert!(output.number("deaths ") >= 20.0, "{}", output.out);
+    assert!(output.number("stops ") >= 20.0, "{}", output.out);
+    let returned =
+        eventually(Duration::from_secs(20), || process::segments(machine.parent()).0 <= before);
+    let after = process::segments(machine.parent()).0;
+    assert!(returned, "{before} segments before, {after} after\n{}", machine.log());
+    machine.halt();
+}

@@ -1,0 +1,86 @@
+//! Copying few bytes.
+
+/// Copies `size` bytes. Most messages are small, and for them the call of the C library's function costs
+/// more than the copy.
+///
+/// # Safety
+/// As for `std::ptr::copy_nonoverlapping`.
+#[inline(always)]
+pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, size: usize) {
+    /// The first and the last `T`: they may overlap.
+    #[inline(always)]
+    unsafe fn ends<T: Copy>(from: *const u8, to: *mut u8, size: usize) {
+        let last = size - size_of::<T>();
+        // SAFETY: `size` bytes are valid, and a `T` is no more; both ends are read before one is written.
+        unsafe {
+            let (a, b) =
+                (from.cast::<T>().read_unaligned(), from.add(last).cast::<T>().read_unaligned());
+            to.cast::<T>().write_unaligned(a);
+            to.add(last).cast::<T>().write_unaligned(b);
+        }
+    }
+    // SAFETY: the caller's promise, and each arm's `T` is no larger than `size`.
+    unsafe {
+        match size {
+            0 => {}
+            1..4 => {
+                ends::<u8>(from, to, size);
+                to.add(size / 2).write(from.add(size / 2).read());
+            }
+            4..8 => ends::<u32>(from, to, size),
+            8..=16 => ends::<u64>(from, to, size),
+            _ => std::ptr::copy_nonoverlapping(from, to, size),
+        }
+    }
+}
+
+/// The same for slices of equal length.
+///
+/// # Panics
+/// If they are not.
+#[inline(always)]
+pub fn copy_slice(from: &[u8], to: &mut [u8]) {
+    assert!(from.len() == to.len(), "as many bytes as there is room for");
+    // SAFETY: both have as many bytes, and what is borrowed to be written overlaps with nothing.
+    unsafe { copy(from.as_ptr(), to.as_mut_ptr(), from.len()) }
+}
+
+/// Asks the processor for a cache line that will be written soon.
+#[inline(always)]
+pub(crate) fn prefetch_to_write<T>(place: &T) {
+    prefetch::<7>(std::ptr::from_ref(place).cast());
+}
+
+/// Asks the processor for a cache line that will be read soon.
+#[inline(always)]
+pub(crate) fn prefetch_to_read<T>(place: &T) {
+    prefetch::<3>(std::ptr::from_ref(place).cast());
+}
+
+/// The hints have the numbers of `_MM_HINT_ET0` and `_MM_HINT_T0`.
+#[inline(always)]
+fn prefetch<const HINT: i32>(address: *const i8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        // SAFETY: a hint; it touches nothing, whatever the address is.
+        unsafe { std::arch::x86_64::_mm_prefetch::<HINT>(address) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = address;
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_copied_and_none_behind() {
+        let from: Vec<u8> = (1..=64).collect();
+        for size in 0..=64 {
+            let mut to = [0; 66];
+            copy_slice(&from[..size], &mut to[..size]);
+            assert_eq!(&to[..size], &from[..size], "{size}");
+            assert!(to[size..].iter().all(|byte| *byte == 0), "{size}");
+        }
+    }
+}

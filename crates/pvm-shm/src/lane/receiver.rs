@@ -1,0 +1,202 @@
+//! The end of a lane that empties it.
+
+use crate::bytes::{copy, prefetch_to_read};
+use crate::lane::cell::{EXTENT_SIZE, Extent, INLINE_MAX, Kind, Room};
+use crate::lane::ring::{Ring, Walk};
+use crate::sync::{AtomicU32, Ordering, fence};
+use pvm_wire::Envelope;
+
+/// The end of a lane that empties it.
+#[derive(Debug)]
+pub struct Receiver {
+    walk: Walk,
+    position: u64,
+    reported: u64,
+}
+
+/// What came out of a cell, besides the payload. Nothing of it is checked but the size.
+#[derive(Clone, Copy, Debug)]
+pub struct Popped {
+    /// What it is: see [`Kind`].
+    pub kind: u8,
+    /// The envelope; none if it is nonsense.
+    pub envelope: Option<Envelope>,
+    /// Bytes of the payload.
+    pub size: usize,
+}
+
+impl Receiver {
+    /// The only receiver of this ring. It goes on where the one before it stopped: a daemon that
+    /// is replaced has its inbox read by the next one.
+    pub fn new(ring: Ring) -> Self {
+        // PAIRS WITH: `report`. The top bit is cut off so that no lie overflows a position.
+        let position = ring.header().consumed.0.load(Ordering::Acquire) & (u64::MAX >> 1);
+        Self { walk: Walk::new(ring, position), position, reported: position }
+    }
+
+    /// The stamp that the next cell will have when it is complete, and where it is.
+    pub(crate) fn next_stamp(&self) -> Option<(&AtomicU32, u32)> {
+        let cell = self.walk.next()?;
+        Some((&cell.stamp, (self.position as u32).wrapping_add(1)))
+    }
+
+    /// Where the sender reads whether this ring is watched.
+    pub(crate) fn watch_flag(&self) -> &AtomicU32 {
+        &self.walk.header().watched.0
+    }
+
+    /// The ring.
+    pub(crate) const fn ring(&self) -> &Ring {
+        self.walk.ring()
+    }
+
+    /// True if a cell is complete.
+    #[inline]
+    pub fn is_ready(&self) -> bool {
+        // PAIRS WITH: `Sender::publish`.
+        self.next_stamp().is_some_and(|(stamp, next)| stamp.load(Ordering::Acquire) == next)
+    }
+
+    /// The next complete cell; its payload goes to `room`. The sender learns now and then how far this
+    /// end is.
+    #[inline]
+    pub fn pop(&mut self, room: &mut Room) -> Option<Popped> {
+        let popped = self.pop_ahead(room);
+        if popped.is_none() {
+            self.report();
+        } else {
+            self.report_now_and_then();
+        }
+        popped
+    }
+
+    /// Tells the sender how far this end is, if much has been read since.
+    #[inline]
+    pub(crate) fn report_now_and_then(&mut self) {
+        if self.position - self.reported > self.walk.cells as u64 / 4 {
+            self.report();
+        }
+    }
+
+    /// The next complete cell, which stays the sender's until it is confirmed: a receiver that
+    /// takes over from this one gets it again.
+    #[inline]
+    pub fn pop_ahead(&mut self, room: &mut Room) -> Option<Popped> {
+        let popped = self.peek(room)?;
+        self.step();
+        Some(popped)
+    }
+
+    /// The next complete cell, which stays the next one.
+    #[inline]
+    pub fn peek(&self, room: &mut Room) -> Option<Popped> {
+        let cell = self.walk.next()?;
+        // PAIRS WITH: `Sender::publish`.
+        if cell.stamp.load(Ordering::Acquire) != (self.position as u32).wrapping_add(1) {
+            return None;
+        }
+        Some(cell.content.with(|content| {
+            // SAFETY: raw reads of plain bytes inside the cell. A sender that writes although
+            // the cell is published spoils its own message.
+            unsafe {
+                let head = (&raw const (*content).head).read_unaligned();
+                let mut size = usize::from(head.size).min(INLINE_MAX);
+                let mut from = (&raw const (*content).payload).cast::<u8>();
+                let mut envelope = head.envelope();
+                if head.kind == Kind::Slab as u8 || head.kind == Kind::Stream as u8 {
+                    let extent: Extent = from.cast::<Extent>().read();
+                    size = size.saturating_sub(EXTENT_SIZE);
+                    from = from.add(EXTENT_SIZE);
+                    if let Some(envelope) = &mut envelope {
+                        let (data_size, run_count) = extent.split_at(8);
+                        envelope.data_size =
+                            u64::from_ne_bytes(data_size.try_into().unwrap_or_default());
+                        envelope.run_count =
+                            u32::from_ne_bytes(run_count.try_into().unwrap_or_default());
+                    }
+                }
+                copy(from, room.as_mut_ptr(), size);
+                Popped { kind: head.kind, envelope, size }
+            }
+        }))
+    }
+
+    /// Goes on behind what [`Receiver::peek`] gave.
+    #[inline]
+    pub fn step(&mut self) {
+        self.position += 1;
+        self.walk.advance();
+    }
+
+    /// Takes the next complete cell if it holds a whole message of at most [`INLINE_MAX`] bytes that
+    /// `wants` wants; its payload goes to `room`. Whatever else is there stays.
+    #[inline(always)]
+    pub fn pop_wanted(
+        &mut self,
+        wants: impl FnOnce(&Envelope) -> bool,
+        room: &mut Room,
+    ) -> Option<(Envelope, usize)> {
+        let cell = self.walk.next()?;
+        let next = self.position + 1;
+        // PAIRS WITH: `Sender::publish`.
+        if cell.stamp.load(Ordering::Acquire) != next as u32 {
+            return None;
+        }
+        let taken = cell.content.with(|content| {
+            // SAFETY: a raw read of plain bytes inside the cell.
+            let head = unsafe { (&raw const (*content).head).read_unaligned() };
+            let (size, data_size) = (usize::from(head.size), u64::from(head.size));
+            if head.kind != Kind::Inline as u8 || size > INLINE_MAX {
+                return None;
+            }
+            let envelope = head.envelope().filter(|e| e.body_size() == data_size && wants(e))?;
+            // SAFETY: as above; `size` was read once and is no more than either has.
+            unsafe {
+                let from = (&raw const (*content).payload).cast::<u8>();
+                copy(from, room.as_mut_ptr(), size);
+            }
+            Some((envelope, size))
+        })?;
+        self.position = next;
+        self.walk.advance();
+        // Of a stream the next one is there; else it is looked at soon anyway.
+        if let Some(soon) = self.walk.next() {
+            prefetch_to_read(soon);
+        }
+        if self.position - self.reported > self.walk.cells as u64 / 4 {
+            self.report();
+        }
+        Some(taken)
+    }
+
+    /// The oldest of the cells that [`Receiver::pop_ahead`] gave is done with.
+    pub fn confirm(&mut self) {
+        if self.reported < self.position {
+            self.reported += 1;
+            // PAIRS WITH: `Sender::has_room`, `Ring::is_drained`.
+            self.walk.header().consumed.0.store(self.reported, Ordering::Release);
+        }
+    }
+
+    /// Tells the sender how far this end has read.
+    pub(crate) fn report(&mut self) {
+        if self.reported != self.position {
+            self.reported = self.position;
+            // PAIRS WITH: `Sender::has_room`, `Ring::is_drained`.
+            self.walk.header().consumed.0.store(self.position, Ordering::Release);
+        }
+    }
+
+    /// From now on the sender need not tell of what it publishes; [`Receiver::unwatch`] ends it.
+    pub fn watch(&self) {
+        self.walk.header().watched.0.store(1, Ordering::Relaxed);
+    }
+
+    /// The sender tells again; true if it has published something meanwhile. PAIRS WITH:
+    /// `Sender::is_watched`.
+    pub fn unwatch(&self) -> bool {
+        self.walk.header().watched.0.store(0, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        self.is_ready()
+    }
+}

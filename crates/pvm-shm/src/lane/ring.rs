@@ -1,0 +1,160 @@
+//! Where the cells of a lane lie, and what both of its ends write in front of them.
+
+use crate::lane::cell::{CELL_SIZE, Cell, Content};
+use crate::segment::Mapping;
+use crate::sync::{AtomicU32, AtomicU64, Ordering, Shared};
+use std::sync::Arc;
+
+/// Bytes in front of the cells.
+pub const HEADER_SIZE: usize = 256;
+
+/// In front of the cells, each part on a cache line of its own.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Header {
+    /// Written by the receiver: how far it has read. Exact whenever it found the ring empty.
+    pub(super) consumed: Line<AtomicU64>,
+    /// Written by the receiver: 1 while it looks at the cells by itself and need not be told.
+    pub(super) watched: Line<AtomicU32>,
+    /// For the lane of a direct route: not 0 once the daemon is to read it.
+    released: Line<AtomicU32>,
+}
+
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub(super) struct Line<T>(pub(super) T);
+
+/// Bytes of a segment for a ring of `cells`.
+pub const fn segment_size(cells: u32) -> usize {
+    HEADER_SIZE + cells as usize * CELL_SIZE
+}
+
+/// Where a ring lies.
+#[derive(Clone, Debug)]
+pub enum Ring {
+    /// In a shared segment.
+    Shared(Arc<Mapping>),
+    /// On the heap, for models.
+    Heap(Arc<(Header, Box<[Cell]>)>),
+}
+
+impl Ring {
+    /// A ring on the heap.
+    pub fn on_heap(cells: usize) -> Self {
+        let cell = || Cell { stamp: AtomicU32::new(0), content: Shared::new(Content::EMPTY) };
+        let header = Header {
+            consumed: Line(AtomicU64::new(0)),
+            watched: Line(AtomicU32::new(0)),
+            released: Line(AtomicU32::new(0)),
+        };
+        Self::Heap(Arc::new((header, (0..cells).map(|_| cell()).collect())))
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        match self {
+            // SAFETY: an atomic, valid for any bits.
+            Self::Shared(mapping) => unsafe { mapping.view(0) },
+            Self::Heap(heap) => &heap.0,
+        }
+    }
+
+    pub(super) fn cells(&self) -> &[Cell] {
+        match self {
+            Self::Shared(mapping) => {
+                let cells = (mapping.size() - HEADER_SIZE) / CELL_SIZE;
+                // SAFETY: an atomic and bytes behind `Shared`, valid for any bits.
+                unsafe { mapping.views(HEADER_SIZE, cells) }
+            }
+            Self::Heap(heap) => &heap.1,
+        }
+    }
+
+    /// From now on the daemon reads the lane of a direct route, from the mark on. For any of
+    /// those who have it mapped. PAIRS WITH: `is_released` behind a publication.
+    pub fn release(&self) {
+        self.header().released.0.store(1, Ordering::SeqCst);
+    }
+
+    /// True once [`Ring::release`] was called.
+    pub fn is_released(&self) -> bool {
+        self.header().released.0.load(Ordering::SeqCst) != 0
+    }
+
+    /// Keeper: true if everything that was published has been read. Only to be asked when the
+    /// sender is gone.
+    pub fn is_drained(&self) -> bool {
+        let cells = self.cells();
+        let consumed = self.header().consumed.0.load(Ordering::Acquire);
+        let index = (consumed % cells.len().max(1) as u64) as usize;
+        cells.get(index).is_none_or(|cell| {
+            cell.stamp.load(Ordering::Acquire) != (consumed as u32).wrapping_add(1)
+        })
+    }
+}
+
+/// A ring that one end goes round: where its parts are is found out once.
+#[derive(Debug)]
+pub(super) struct Walk {
+    ring: Ring,
+    header: *const Header,
+    first: *const Cell,
+    /// How many cells.
+    pub(super) cells: usize,
+    /// The next one.
+    pub(super) at: usize,
+}
+
+// SAFETY: the pointers lead into the ring that is kept here, and what lies there is made of atomics and
+// `Shared`.
+unsafe impl Send for Walk {}
+// SAFETY: as above.
+unsafe impl Sync for Walk {}
+
+impl Walk {
+    /// Begins with the cell for `position`.
+    pub(super) fn new(ring: Ring, position: u64) -> Self {
+        let (header, cells) = (std::ptr::from_ref(ring.header()), ring.cells());
+        let (first, cells) = (cells.as_ptr(), cells.len());
+        let at = (position % cells.max(1) as u64) as usize;
+        Self { ring, header, first, cells, at }
+    }
+
+    pub(super) const fn ring(&self) -> &Ring {
+        &self.ring
+    }
+
+    #[inline]
+    pub(super) fn header(&self) -> &Header {
+        // SAFETY: it lies in `ring`, which neither moves nor goes before this does.
+        unsafe { &*self.header }
+    }
+
+    /// None in a ring without cells.
+    #[inline]
+    fn cell(&self, at: usize) -> Option<&Cell> {
+        if at >= self.cells {
+            return None;
+        }
+        // SAFETY: inside of the ring's cells, as was just checked.
+        let cell = unsafe { self.first.add(at) };
+        // SAFETY: as for `header`.
+        Some(unsafe { &*cell })
+    }
+
+    /// The next cell.
+    #[inline]
+    pub(super) fn next(&self) -> Option<&Cell> {
+        self.cell(self.at)
+    }
+
+    /// The cell behind the next one.
+    #[inline]
+    pub(super) fn second(&self) -> Option<&Cell> {
+        self.cell(if self.at + 1 == self.cells { 0 } else { self.at + 1 })
+    }
+
+    #[inline]
+    pub(super) fn advance(&mut self) {
+        self.at = if self.at + 1 == self.cells { 0 } else { self.at + 1 };
+    }
+}
