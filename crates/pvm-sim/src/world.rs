@@ -225,17 +225,14 @@ impl World {
         timeouts.min()
     }
 
-    fn next_time(&self) -> Option<u64> {
-        let happening = self.queue.keys().next().map(|key| key.0);
-        let timeout = self.next_timeout().map(|timeout| timeout.0);
-        [happening, timeout].into_iter().flatten().min()
-    }
-
     /// The next thing up to `until`; false if there is none.
     pub fn step(&mut self, until: u64) -> bool {
-        let Some(next) = self.next_time().filter(|&next| next <= until) else { return false };
+        let timeout = self.next_timeout();
+        let happening = self.queue.keys().next().map(|key| key.0);
+        let next = [happening, timeout.map(|timeout| timeout.0)].into_iter().flatten().min();
+        let Some(next) = next.filter(|&next| next <= until) else { return false };
         self.now = next;
-        match self.next_timeout() {
+        match timeout {
             Some((time, host)) if time <= next => {
                 let node = self.nodes.get_mut(&host).expect("it has a timeout");
                 if let Some(machine) = &mut node.machine {

@@ -56,8 +56,8 @@ const REFUSED_TIME: Duration = Duration::from_secs(5);
 
 /// How long a host that was taken out is called, to be told so.
 const TELL_TIME: Duration = Duration::from_secs(120);
-/// How long a host that ends tries to tell each of the others.
-const GOODBYE_TIME: Duration = Duration::from_millis(300);
+/// How long a host that ends tries to tell the others.
+const GOODBYE_TIME: Duration = Duration::from_millis(800);
 
 /// What the shell learns from the links.
 #[derive(Debug)]
@@ -710,22 +710,24 @@ impl Links {
         refused || alone.is_some_and(|since| since + self.patience <= now)
     }
 
-    /// Tells everybody that this host ends, behind what the machine has said.
+    /// Tells everybody that this host ends, behind what the machine has said. Each has it when this
+    /// returns, or does not answer. Somebody must take the events meanwhile.
     pub(crate) async fn goodbye(&mut self) {
-        for peer in self.peers.values_mut() {
-            let until = Instant::now() + GOODBYE_TIME;
-            while peer.has_unsaid() && Instant::now() < until {
-                peer.pump(None);
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-            if let Some((connection, _)) = peer.connection.take() {
-                connection.finish(&LinkFrame::Goodbye, GOODBYE_TIME).await;
-            }
+        let until = Instant::now() + GOODBYE_TIME;
+        while self.peers.values().any(Peer::has_unsaid) && Instant::now() < until {
+            self.peers.values_mut().for_each(|peer| peer.pump(None));
+            tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        for owner in std::mem::take(&mut self.owners).into_values() {
-            if let Owner::Newcomer(connection, ..) = owner {
-                connection.finish(&LinkFrame::Goodbye, GOODBYE_TIME).await;
-            }
+        let peers = self.peers.values_mut().filter_map(|peer| peer.connection.take());
+        let newcomers = std::mem::take(&mut self.owners).into_values().filter_map(|owner| {
+            if let Owner::Newcomer(connection, ..) = owner { Some(connection) } else { None }
+        });
+        let connections = peers.map(|(connection, _)| connection).chain(newcomers);
+        let finishing: Vec<_> = connections
+            .map(|it| tokio::spawn(async { it.finish(&LinkFrame::Goodbye, GOODBYE_TIME).await }))
+            .collect();
+        for finished in finishing {
+            let _ = finished.await;
         }
     }
 }

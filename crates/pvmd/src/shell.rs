@@ -332,8 +332,17 @@ impl Shell {
             let _ = self.follow(0).await;
         }
         self.forward();
-        self.links.goodbye().await;
+        self.goodbye().await;
         Ok(())
+    }
+
+    /// Tells the other hosts that this one ends; what they say meanwhile matters no more.
+    async fn goodbye(&mut self) {
+        let unheard = async { while self.link_events.recv().await.is_some() {} };
+        tokio::select! {
+            () = self.links.goodbye() => {}
+            () = async { unheard.await; std::future::pending().await } => {}
+        }
     }
 
     /// The parent was killed: its tasks must not live on unseen, nor its files.
@@ -344,7 +353,7 @@ impl Shell {
         let parent = self.begin.parent_pid;
         // What is confined sees no other process, and removes nothing outside of its folder.
         starter::run(move || end_tasks(tasks, &socket, parent));
-        self.links.goodbye().await;
+        self.goodbye().await;
         starter::run(move || runtime_dir::remove_orphan(&folder));
         Ok(())
     }

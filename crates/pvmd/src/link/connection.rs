@@ -92,7 +92,7 @@ pub(crate) struct Connection {
 
 /// Stops reading when dropped.
 #[derive(Debug)]
-struct Reader(AbortHandle);
+struct Reader(JoinHandle<()>);
 
 impl Drop for Reader {
     fn drop(&mut self) {
@@ -113,18 +113,19 @@ impl Connection {
         let _ = self.batches.try_send(batch);
     }
 
-    /// Sends what was accepted and one frame more, then closes.
+    /// Sends what was accepted and one frame more, then closes, and waits until the other side has
+    /// closed, too: then it has all. Somebody must take the events meanwhile.
     pub(crate) async fn finish(self, last: &LinkFrame, time: Duration) {
-        let Self { batches, reader, writer, .. } = self;
-        drop(reader);
+        let Self { batches, mut reader, writer, .. } = self;
         let mut batch = Vec::new();
         write_frame(&mut batch, 0, last);
-        let sent = async {
+        let closed = async {
             let _ = batches.send(batch).await;
             drop(batches);
             let _ = writer.await;
+            let _ = (&mut reader.0).await;
         };
-        let _ = timeout(time, sent).await;
+        let _ = timeout(time, closed).await;
     }
 }
 
@@ -255,7 +256,7 @@ impl Wiring {
                 let _ = events.send(LinkEvent::Down { id }).await;
             }
         });
-        let connection = Connection { id, batches, reader: Reader(reader.abort_handle()), writer };
+        let connection = Connection { id, batches, reader: Reader(reader), writer };
         let up = LinkEvent::Up { connection, fingerprint, called };
         if self.events.send(up).await.is_ok() {
             let _ = start.send(());
