@@ -50,6 +50,13 @@ const PARTS: [Part; 13] = [
         needs: &[],
         steps: |run| run.tests(&["--package=pvm-sim"]),
     },
+    // The test of the tester: bugs that are planted on purpose are found.
+    Part {
+        name: "planted",
+        fast: false,
+        needs: &[],
+        steps: |run| run.tests(&["--package=pvm-sim", "--features=planted", "--test=planted"]),
+    },
     Part {
         name: "loom",
         fast: false,
