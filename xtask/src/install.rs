@@ -134,7 +134,7 @@ impl Layout<'_> {
             "share/neopvm/examples",
             &["c", "f", "h", "java", "sh", "md", "Makefile"],
         )?;
-        self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "h"])?;
+        self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "f90", "h"])?;
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
         }
