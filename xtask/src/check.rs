@@ -50,6 +50,13 @@ const PARTS: [Part; 13] = [
         needs: &[],
         steps: |run| run.tests(&["--package=pvm-sim"]),
     },
+    // The test of the tester: bugs that are planted on purpose are found.
+    Part {
+        name: "planted",
+        fast: false,
+        needs: &[],
+        steps: |run| run.tests(&["--package=pvm-sim", "--features=planted", "--test=planted"]),
+    },
     Part {
         name: "loom",
         fast: false,
@@ -82,6 +89,17 @@ const PARTS: [Part; 13] = [
             Need("sshd", "openssh-server"),
         ],
         steps: end_to_end,
+    },
+    Part {
+        name: "bench",
+        fast: false,
+        needs: &[
+            Need("/usr/bin/pvmd", "pvm"),
+            Need("/usr/include/pvm3.h", "pvm-dev"),
+            Need("gfortran", "gfortran"),
+            Need("chromium", "chromium"),
+        ],
+        steps: |run| run.tests(&hosts::BENCH_TESTS),
     },
     Part {
         name: "hosts",
