@@ -6,14 +6,14 @@
 # of 1 to 64 MB of the PBJ document in its four pairings, its loop, one int there and back between two processes, and
 # what packing costs. Each with the engine over the C library where there is a JDK of 22 or newer, and with the one
 # in Java alone on the oldest JDK there is. Printed beside the document's own figures (pbj.csv). Every figure is in
-# OUT/java.txt. PARTS="count loop pack message jmh" and SIZES="1 2 4 8 16 32 64" may be set.
+# OUT/java.txt. PARTS="count loop pack message jmh", SIZES="1 2 4 8 16 32 64", PASSES and ROUNDS of the loop may be set.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=$(realpath "$1")
 mkdir -p "$2"
 out=$(realpath "$2")
 sizes=${SIZES:-1 2 4 8 16 32 64}
-parts=${PARTS:-count loop pack message jmh}
+parts=${PARTS-count loop pack message jmh}
 jar=$prefix/share/java/neopvm.jar
 figures=$out/java.txt
 
@@ -23,7 +23,7 @@ has() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
 jdks() {
   local javac
   for javac in ${JAVA_HOME:+"$JAVA_HOME/bin/javac"} /usr/lib/jvm/*/bin/javac; do
-    [ -x "$javac" ] && printf '%s %s\n' "$("$javac" -version 2>&1 | sed 's/^javac \([0-9]*\).*/\1/')" "${javac%/bin/javac}"
+    [ -x "$javac" ] && printf '%s %s\n' "$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "${javac%/bin/javac}/release")" "${javac%/bin/javac}"
   done | sort -n | awk '$1 >= 17 && !seen[$1]++'
 }
 
@@ -34,9 +34,10 @@ fi
 read -r old old_home <<<"$(jdks | head -n 1)"
 read -r new new_home <<<"$(jdks | tail -n 1)"
 
-${CC:-cc} -O3 -Wall -Wextra -I"$prefix/include" -o "$out/timing" "$here/timing.c" \
+# What is built already is not built again, so that a first run can be for that alone: PARTS=
+[ "$out/timing" -nt "$here/timing.c" ] || ${CC:-cc} -O3 -Wall -Wextra -I"$prefix/include" -o "$out/timing" "$here/timing.c" \
   -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3
-"$old_home/bin/javac" -Xlint:all -Werror -cp "$jar" -d "$out/classes" "$here"/src/*.java
+[ "$out/classes/Timing.class" -nt "$here/src/Timing.java" ] || "$old_home/bin/javac" -Xlint:all -Werror -cp "$jar" -d "$out/classes" "$here"/src/*.java
 
 # Programs that the machine can start: a name for each engine.
 launcher() { # NAME JAVA OPTIONS
@@ -75,10 +76,10 @@ if has count; then
   for engine in $engines; do "$out/$engine" count | sed "s/^/count $engine /" | note; done
 fi
 # The kinds take turns, so that whatever else this computer does meets all of them.
-for _ in 1 2 3; do
+for _ in $(seq "${PASSES:-3}"); do
   if has loop; then
-    "$out/timing" loop "$out/timing" . 5000 | sed 's/^/C C same /' | note
-    for engine in $engines; do "$out/$engine" loop "$out/$engine" . 5000 | sed "s/^/$engine $engine same /" | note; done
+    "$out/timing" loop "$out/timing" . "${ROUNDS:-5000}" | sed 's/^/C C same /' | note
+    for engine in $engines; do "$out/$engine" loop "$out/$engine" . "${ROUNDS:-5000}" | sed "s/^/$engine $engine same /" | note; done
   fi
   if has pack; then
     "$out/timing" pack 200 | sed 's/^/C /' | note
@@ -101,4 +102,4 @@ if has message; then
   done
 fi
 if has jmh; then bash "$here/jmh.sh" "$jar" "$new_home" "$out" | note; fi
-python3 "$here/table.py" "$figures" "$here/pbj.csv"
+[ -z "$parts" ] || python3 "$here/table.py" "$figures" "$here/pbj.csv"

@@ -18,7 +18,7 @@ public final class Timing {
     private static final int BATCHES = 9;
     private static final int PACKED = 262144;
     /** The compiler of the JVM has done its work by then. */
-    private static final int WARM_ROUNDS = 20_000;
+    private static final int WARM_ROUNDS = 5_000;
     private static final int ON_HOST = 1;
 
     private final Engine engine;
