@@ -55,6 +55,9 @@ case $what in check | all)
   need zsh zsh
   need fish fish
   need unshare util-linux
+  # Java from 17 on; a newer JDK that is there is used as well.
+  need javac default-jdk-headless
+  need mvn maven
   ;;
 esac
 
