@@ -282,6 +282,10 @@ impl Inlet {
         broker: &mut dyn Broker,
         wants: impl Fn(&Envelope) -> bool,
     ) -> Option<Arrival> {
+        if !self.gathered.is_empty() {
+            // Earlier messages of the same sender may be among them.
+            return None;
+        }
         let mut room: Room = [0; _];
         for slot in 0..SLOTS {
             let Some(place) = self.watched[slot].place else { continue };

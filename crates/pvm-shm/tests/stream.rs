@@ -155,6 +155,29 @@ fn what_was_sent_behind_it_waits_for_it() {
 }
 
 #[test]
+fn a_message_that_is_being_written_does_not_overtake_what_was_gathered_for_a_notice() {
+    let mut pair = Pair::new();
+    let mut host = Outbox::new(&mut pair.keeper.broker(Tid::NONE)).expect("memory");
+    let notice = Envelope { src: Tid::NONE, ..envelope(TAG + 1, 0) };
+    // A busy lane goes before the host's words in most turns, so that not every turn gathers.
+    for _ in 0..100 {
+        for _ in 0..2 {
+            let (broker, body) = (&mut pair.keeper.broker(A), Body::Bytes(&[]));
+            pair.out.send(broker, B, &envelope(TAG, 0), body).expect("memory");
+        }
+        let broker = &mut pair.keeper.broker(Tid::NONE);
+        host.send(broker, B, &notice, Body::Bytes(&[])).expect("memory");
+        assert_eq!(pair.next().expect("sent").0.data_size, 0);
+        let slab = pair.begin(SIZE);
+        assert!(pair.next_stream(TAG).is_none(), "an earlier one waits");
+        slab.fill_stream(SIZE);
+        pair.out.end_stream(B);
+        let sizes = std::iter::from_fn(|| pair.next()).filter(|(e, _)| e.tag == TAG);
+        assert_eq!(sizes.map(|(e, _)| e.data_size).collect::<Vec<_>>(), [0, SIZE as u64]);
+    }
+}
+
+#[test]
 fn a_message_whose_sender_dies_in_the_middle_is_never_a_whole_one() {
     // The receiver has begun to read it.
     let mut pair = Pair::new();
