@@ -110,8 +110,7 @@ impl Task {
         (kind, count): (pvm_wire::Kind, usize),
     ) -> PyResult<Collective<'a>> {
         let arguments = Arguments { group: group.as_bytes(), root, tag, kind, count };
-        Collective::new(self.task, arguments)
-            .map_err(|code| group_failure(py, call, group, code))
+        Collective::new(self.task, arguments).map_err(|code| group_failure(py, call, group, code))
     }
 }
 

@@ -89,10 +89,8 @@ impl Task {
         program: Vec<u8>,
         wish: Wish,
     ) -> PyResult<(Vec<i32>, Vec<String>)> {
-        let mut inherited = Inherited {
-            context: session::context(),
-            ..self.task.welcome().inherited.clone()
-        };
+        let mut inherited =
+            Inherited { context: session::context(), ..self.task.welcome().inherited.clone() };
         if let Some((tid, context, tag)) = wish.output {
             inherited.output = Target { tid: Tid::from_c_int(tid), context, tag };
         }
@@ -192,24 +190,5 @@ impl Task {
             Reply::Done => Ok(Vec::new()),
             _ => Err(unexpected(py, "add_local")),
         }
-    }
-
-    /// Ends the machine, and this process's being a task.
-    fn _halt(&self, py: Python<'_>) -> PyResult<()> {
-        let id = self.task.ask(&Request::Halt).or_raise(py, "halt")?;
-        // The end of the connection is the answer.
-        while self.task.is_alive() {
-            let token = self.task.token();
-            if self.task.answer(id).is_err() {
-                break;
-            }
-            if let Err(error) = wait::rest(py, self.task, (token, pvm::Deadline::Never), "halt") {
-                if self.task.is_alive() {
-                    return Err(error);
-                }
-            }
-        }
-        session::set_current(None);
-        Ok(())
     }
 }

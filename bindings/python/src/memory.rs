@@ -156,7 +156,8 @@ impl View {
         if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE && !this.writable {
             return Err(PyBufferError::new_err("a received message cannot be written"));
         }
-        let kept = Box::into_raw(Box::new([this.count.cast_signed(), this.kind.size().cast_signed()]));
+        let kept =
+            Box::into_raw(Box::new([this.count.cast_signed(), this.kind.size().cast_signed()]));
         let wants = |flag: c_int| flags & flag == flag;
         let bytes = this.count * this.kind.size();
         let format = if wants(ffi::PyBUF_FORMAT) {

@@ -159,18 +159,15 @@ impl Message {
             let mut item = [0; 16];
             self.with(py, "unpack", |buffer| {
                 check_type(buffer, kind, convert)?;
+                check_left(buffer, kind, 1)?;
                 buffer.unpack(kind, &mut item[..kind.size()])
             })?;
             return value(py, kind, &item[..kind.size()]);
         };
         let bytes = self.with_long(py, "unpack", |buffer| {
             check_type(buffer, kind, convert)?;
-            // A count that lies reserves no memory. Each item takes a byte at least.
-            let size = count.checked_mul(kind.size()).ok_or(Code::NoData)?;
-            if count > buffer.data_size().saturating_mul(2) {
-                return Err(Code::NoData);
-            }
-            let mut bytes = vec![0; size];
+            check_left(buffer, kind, count)?;
+            let mut bytes = vec![0; count * kind.size()];
             buffer.unpack(kind, &mut bytes).map(|()| bytes)
         })?;
         let items = bytes.chunks_exact(kind.size()).map(|item| value(py, kind, item));
@@ -237,8 +234,9 @@ fn explain(py: Python<'_>, call: &str, code: Code, buffer: &Buffer) -> PyErr {
         Code::NotImpl => failure
             .because("its items would have to be converted or joined; unpack them")
             .class("WrongTypeError"),
-        Code::BadMsg => failure
-            .because("its sender lays out such items otherwise; it must pack in the default encoding"),
+        Code::BadMsg => failure.because(
+            "its sender lays out such items otherwise; it must pack in the default encoding",
+        ),
         Code::Already => failure
             .because("it was received and is only read, or memory of it is still open")
             .class("UseError"),
@@ -271,6 +269,22 @@ fn check_type(buffer: &Buffer, kind: Kind, convert: bool) -> Result<(), Code> {
     if next_run(buffer).is_none_or(same) { Ok(()) } else { Err(Code::Mismatch) }
 }
 
+/// Whether the message has so many items left. PVM reads those that are there and is at the end then; here nothing is
+/// read, and a count that lies reserves no memory.
+fn check_left(buffer: &Buffer, kind: Kind, count: usize) -> Result<(), Code> {
+    let left = buffer.reported_size().saturating_sub(buffer.read_size());
+    // No item takes less than half a byte per byte of its size in either form.
+    if count > buffer.data_size().saturating_mul(2) {
+        return Err(Code::NoData);
+    }
+    let (shape, each) = kind.shape();
+    let needed = match buffer.encoding().has_runs() {
+        true => Run { shape, count: count.saturating_mul(each) }.xdr_size(),
+        false => count.saturating_mul(kind.size()),
+    };
+    if needed > left { Err(Code::NoData) } else { Ok(()) }
+}
+
 fn not_of(py: Python<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyErr {
     let what = value.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
     let cause = format!("{what} is no {}", word(kind));
@@ -279,7 +293,8 @@ fn not_of(py: Python<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyErr {
 
 fn type_named(py: Python<'_>, name: &str) -> PyResult<Kind> {
     named(name).ok_or_else(|| {
-        let cause = format!("'{name}' names no type; there are i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16");
+        let cause =
+            format!("'{name}' names no type; there are i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16");
         Failure::new(Code::BadParam, "message").because(&cause).class("WrongTypeError").raise(py)
     })
 }
@@ -329,9 +344,8 @@ fn one(kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<Option<([u8; 16], usize
         Kind::Ulong => extract!(std::ffi::c_ulong),
         Kind::Float => extract!(f32),
         Kind::Double => extract!(f64),
-        Kind::Cplx => complex(value).map(|(re, im)| {
-            [(re as f32).to_ne_bytes(), (im as f32).to_ne_bytes()].concat()
-        }),
+        Kind::Cplx => complex(value)
+            .map(|(re, im)| [(re as f32).to_ne_bytes(), (im as f32).to_ne_bytes()].concat()),
         Kind::Dcplx => complex(value).map(|(re, im)| [re.to_ne_bytes(), im.to_ne_bytes()].concat()),
     };
     Ok(bytes.map(|bytes| {
@@ -502,6 +516,7 @@ impl Message {
         let (kind, size) = (region.kind(), region.size());
         self.with_size(py, ("Unpack", size), |buffer| {
             check_type(buffer, kind, convert)?;
+            check_left(buffer, kind, size / kind.size())?;
             buffer.unpack(kind, region.bytes_mut())
         })
     }
@@ -541,9 +556,7 @@ impl Message {
             let count = match (count, next_run(buffer)) {
                 (Some(count), _) => count,
                 (None, Some(run)) => run.count / kind.shape().1,
-                (None, None) => {
-                    buffer.data_size().saturating_sub(buffer.read_size()) / kind.size()
-                }
+                (None, None) => buffer.data_size().saturating_sub(buffer.read_size()) / kind.size(),
             };
             check_type(buffer, kind, false)?;
             let address = buffer.view_items(kind, count)?;
@@ -571,12 +584,7 @@ impl Message {
 
     /// Sends it to a task, or to several.
     #[pyo3(signature = (dest, tag=0, *, context=None))]
-    fn send(
-        &self,
-        dest: &Bound<'_, PyAny>,
-        tag: i32,
-        context: Option<i32>,
-    ) -> PyResult<()> {
+    fn send(&self, dest: &Bound<'_, PyAny>, tag: i32, context: Option<i32>) -> PyResult<()> {
         let py = dest.py();
         let target = Target::new(dest, tag, "send")?;
         let Some(sender) = session::current() else {

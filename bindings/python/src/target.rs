@@ -42,12 +42,7 @@ impl Target {
     }
 
     /// Sends it.
-    pub(crate) fn send(
-        &self,
-        task: &Task,
-        buffer: &mut Buffer,
-        context: i32,
-    ) -> Result<(), Code> {
+    pub(crate) fn send(&self, task: &Task, buffer: &mut Buffer, context: i32) -> Result<(), Code> {
         match &self.many {
             None => task.send(buffer, self.one, self.tag, context),
             Some(many) => task.multicast(buffer, many, self.tag, context),

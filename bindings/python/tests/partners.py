@@ -109,3 +109,15 @@ class Stubborn:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (int, ("no number",))
+
+
+def take_name(name: str) -> None:
+    """Tells the parent what comes of putting something under a name of another."""
+    vm = pvm.connect()
+    assert vm.parent is not None
+    try:
+        vm.put(name, 1)
+    except pvm.Error as error:
+        vm.send(error.code.name, vm.parent, 2)
+    else:
+        vm.send("taken", vm.parent, 2)

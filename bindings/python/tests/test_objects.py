@@ -144,8 +144,8 @@ def test_the_message_of_a_task_that_died_arrives(vm: pvm.Machine) -> None:
 
 def test_ctrl_c_ends_a_wait(script: Callable[[str], str]) -> None:
     path = script(
-        "vm = pvm.connect()\nprint('waits', flush=True)\n"
-        "try:\n    vm.recv(tag=1)\nexcept KeyboardInterrupt:\n    print('interrupted')\nvm.close()\n"
+        "vm = pvm.connect()\n"
+        "try:\n    print('waits', flush=True)\n    vm.recv(tag=1)\nexcept KeyboardInterrupt:\n    print('interrupted')\nvm.close()\n"
     )
     process = subprocess.Popen([sys.executable, path], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

@@ -106,10 +106,19 @@ class Daemon:
 
 def start_lasting() -> None:
     """Starts a machine that goes on when this process has ended, as ``pvm up`` does."""
-    done = subprocess.run([find("pvm"), "up"], capture_output=True, text=True, check=False)
+    _command("connect", "up")
+
+
+def halt() -> None:
+    """Ends the machine that the environment names, as ``pvm halt`` does."""
+    _command("halt", "halt")
+
+
+def _command(call: str, word: str) -> None:
+    done = subprocess.run([find("pvm"), word], capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        cause = done.stderr.strip() or f"`pvm up` ended with status {done.returncode}"
-        raise NoMachineError(Code["SysErr"], "connect", cause=cause, hint="`pvm doctor` looks for the reason")
+        cause = done.stderr.strip() or f"`pvm {word}` ended with status {done.returncode}"
+        raise NoMachineError(Code["SysErr"], call, cause=cause, hint="`pvm doctor` looks for the reason")
 
 
 def search(program: str) -> str:

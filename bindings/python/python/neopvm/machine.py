@@ -96,11 +96,11 @@ class Machine(_core.Task):
             _forget(self)
 
     def halt(self) -> None:
-        """Ends the machine with all its tasks on all its hosts."""
-        try:
-            self._halt()
-        finally:
-            self.close()
+        """Leaves the machine and ends it, with all its tasks on all its hosts."""
+        started_it = self.started_it
+        self.close()
+        if not started_it:
+            launch.halt()
 
     def __enter__(self) -> Machine:
         return self
@@ -237,8 +237,6 @@ class Machine(_core.Task):
                 outcomes, tried = self._spawn(os.fsencode(found), wish)
         started = tuple(tid for tid in outcomes if tid > 0)
         team = Team.of(self, started)
-        if self._output is not None:
-            self._output.expect(started)
         if boot is not None and team:
             self.send(boot, team, worker.BOOT_TAG, context=worker.BOOT_CONTEXT)
         if len(started) < n:
@@ -378,7 +376,7 @@ class Machine(_core.Task):
         """Puts an object, or a :class:`Message`, under a name that all tasks of the machine see. Its index.
 
         ``persistent``: it stays when this task has gone. ``many``: several under one name. ``overwritable``: by other
-        tasks. A name that is taken is ``UseError``.
+        tasks. What this task has put under the name before is replaced; the name of another is ``DeniedError``.
         """
         flags = _NAME_PERSISTENT * persistent | _NAME_MANY * many | _NAME_OVERWRITABLE * overwritable
         if isinstance(obj, _core.Message):

@@ -7,7 +7,7 @@ The machine sends it as messages: the task's id and the number of bytes, then th
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+import time
 from typing import IO
 
 from . import _core
@@ -15,8 +15,9 @@ from .errors import Error
 
 _TAG = 1
 _STOP_TAG = 2
-# How long the end of a machine waits for the output of tasks that have ended.
-_DRAIN_SECONDS = 1.0
+# How long the end waits for the output of tasks that have ended: their hosts have it and are sending it.
+_DRAIN_SECONDS_MAX = 10.0
+_PAUSE_SECONDS = 0.005
 
 
 class Output:
@@ -26,6 +27,7 @@ class Output:
         self._task = task
         self._stream = stream
         self._context = task.new_context()
+        # Tasks whose output has begun and has not ended.
         self._open: set[int] = set()
         self._partial: dict[int, bytes] = {}
         self._thread = threading.Thread(target=self._run, name="neopvm-output", daemon=True)
@@ -36,19 +38,18 @@ class Output:
         """Where output goes: id, context, tag."""
         return self._task.tid, self._context, _TAG
 
-    def expect(self, tids: Iterable[int]) -> None:
-        """Output of these will come."""
-        self._open.update(tids)
-
     def _run(self) -> None:
         try:
-            while True:
-                message = self._task.receive(context=self._context)
-                if message.tag == _STOP_TAG:
-                    break
+            while (message := self._task.receive(context=self._context)).tag != _STOP_TAG:
                 self._take(message)
-            while message_or_none := self._task.try_receive(context=self._context):
-                self._take(message_or_none)
+            limit = time.monotonic() + _DRAIN_SECONDS_MAX
+            while True:
+                if (last := self._task.try_receive(context=self._context)) is not None:
+                    self._take(last)
+                elif time.monotonic() > limit or all(self._task._tasks(tid) for tid in self._open):
+                    break
+                else:
+                    time.sleep(_PAUSE_SECONDS)
         except Error:
             pass  # The machine has ended, and all output with it.
 
@@ -76,11 +77,11 @@ class Output:
             pass  # Nobody reads it any more.
 
     def end(self) -> None:
-        """Writes what has come, and ends."""
+        """Writes what tasks that have ended have printed, and ends."""
         try:
             with _core.Message() as stop:
                 stop.send(self._task.tid, _STOP_TAG, context=self._context)
-            self._thread.join(_DRAIN_SECONDS)
+            self._thread.join(2 * _DRAIN_SECONDS_MAX)
             self._task.free_context(self._context)
         except Error:
             pass  # The machine has ended, and the thread with it.
