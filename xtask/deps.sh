@@ -53,6 +53,8 @@ case $what in check | all)
   need zsh zsh
   need fish fish
   need unshare util-linux
+  python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+    missing="$missing python3 python3-venv"
   ;;
 esac
 

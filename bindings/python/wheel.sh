@@ -19,6 +19,8 @@ for name in pvm pvmd; do
   mv "$bin/$name.new" "$bin/$name"
 done
 
+# What somebody built in place would be in the wheel twice.
+rm -f "$here"/python/neopvm/*.so
 new=$work/wheel
 rm -rf "$new"
 cd "$here"

@@ -88,7 +88,7 @@ def test_values_that_do_not_fit_are_not_packed(vm: pvm.Machine) -> None:
     with pytest.raises(OverflowError):
         message.i8([1, 256])
     with pytest.raises(pvm.WrongTypeError):
-        message.i32(["text"])  # type: ignore[list-item]
+        message.i32(["text"])
     with pytest.raises(pvm.WrongTypeError):
         message.pack("nonsense", 1)  # type: ignore[arg-type]
     with pytest.raises(pvm.UseError):

@@ -44,12 +44,14 @@ class RemoteTraceback(Exception):
 class _Item:
     """Work, and who waits for it."""
 
-    __slots__ = ("future", "losses", "pieces")
+    __slots__ = ("future", "losses", "moved", "pieces")
 
     def __init__(self, future: Future[Any], pieces: list[bytes | memoryview]) -> None:
         self.future = future
         self.pieces = pieces
+        # Workers that died over it, and whether it was another worker's before.
         self.losses = 0
+        self.moved = False
 
 
 class Pool(Executor):
@@ -165,7 +167,7 @@ class Pool(Executor):
                     return busy or not self._closing
                 number, item = self._queue.popleft()
                 # Work that was lost once is running in its caller's eyes already.
-                if item.losses == 0 and not item.future.set_running_or_notify_cancel():
+                if not item.moved and not item.future.set_running_or_notify_cancel():
                     continue
                 self._given[free][number] = item
             head = number.to_bytes(_NUMBER_SIZE, "little")
@@ -190,8 +192,10 @@ class Pool(Executor):
                 return
             self.lost += 1
             again = []
-            for number, item in items.items():
-                item.losses += 1
+            for place, (number, item) in enumerate(items.items()):
+                # It works on them in their order, so it died over the first.
+                item.losses += place == 0
+                item.moved = True
                 if item.losses < LOSSES_MAX:
                     again.append((number, item))
                 else:
