@@ -23,6 +23,7 @@ use pyo3::prelude::*;
 /// The module.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    memory::trust_single_thread();
     module.add_class::<task::Task>()?;
     module.add_class::<message::Message>()?;
     module.add_function(wrap_pyfunction!(task::enrol, module)?)?;

@@ -105,6 +105,21 @@ impl Region {
     }
 }
 
+#[cfg(target_env = "gnu")]
+unsafe extern "C" {
+    /// Of the C library since 2.32: not 0 as long as the process has had one thread only.
+    static __libc_single_threaded: u8;
+}
+
+/// From now on locks cost nothing while this process has one thread.
+pub(crate) fn trust_single_thread() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the C library keeps it for ever, and says in it what `trust_alone` asks for.
+    unsafe {
+        pvm::trust_alone(&raw const __libc_single_threaded);
+    }
+}
+
 /// Part of a message's data, for Python's buffers. The message cannot be closed while this lives.
 #[pyclass(frozen, module = "neopvm._core")]
 pub(crate) struct View {

@@ -60,12 +60,11 @@ def test_the_notebook_runs_from_its_first_cell_to_its_last() -> None:
                 continue
             tree = ast.parse("".join(cell["source"]))
             last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-            for part, mode in ((tree, "exec"), (last, "eval")):
-                if part is None:
-                    continue
-                node: ast.Module | ast.Expression
-                node = ast.Expression(part.value) if isinstance(part, ast.Expr) else part
-                code = compile(node, "cell", mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            parts: list[tuple[ast.Module | ast.Expression, str]] = [(tree, "exec")]
+            if last is not None:
+                parts.append((ast.Expression(last.value), "eval"))
+            for part, mode in parts:
+                code = compile(part, "cell", mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
                 value = eval(code, namespace)
                 if asyncio.iscoroutine(value):
                     value = await value
