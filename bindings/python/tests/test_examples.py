@@ -59,9 +59,10 @@ def test_the_notebook_runs_from_its_first_cell_to_its_last() -> None:
             if cell["cell_type"] != "code":
                 continue
             tree = ast.parse("".join(cell["source"]))
-            last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+            last = tree.body[-1]
             parts: list[tuple[ast.Module | ast.Expression, str]] = [(tree, "exec")]
-            if last is not None:
+            if isinstance(last, ast.Expr):
+                tree.body.pop()
                 parts.append((ast.Expression(last.value), "eval"))
             for part, mode in parts:
                 code = compile(part, "cell", mode, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
