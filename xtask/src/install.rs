@@ -126,8 +126,9 @@ impl Layout<'_> {
 
     /// Sources to start from, and what may be done with them.
     fn texts(&self) -> Result<(), String> {
-        self.folder("examples", "share/neopvm/examples", &["c", "f", "h", "sh", "md", "Makefile", "py", "ipynb"])?;
-        self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "h"])?;
+        let examples = ["c", "f", "h", "sh", "md", "Makefile", "py", "ipynb"];
+        self.folder("examples", "share/neopvm/examples", &examples)?;
+        self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "f90", "h"])?;
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
         }
@@ -140,7 +141,8 @@ impl Layout<'_> {
     fn python(&self) -> Result<(), String> {
         let script = self.root.join("bindings/python/wheel.sh");
         let out = self.prefix.join("share/python");
-        let arguments = [&script, &self.built, &out].map(|path| path.to_string_lossy().into_owned());
+        let arguments =
+            [&script, &self.built, &out].map(|path| path.to_string_lossy().into_owned());
         outside::run(self.root, "bash", &arguments.each_ref().map(String::as_str))
     }
 
