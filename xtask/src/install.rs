@@ -145,7 +145,8 @@ impl Layout<'_> {
         let made = Command::new("bash").arg(&script).arg(&jar).status();
         match made.map_err(|e| format!("{}: {e}", script.display()))?.code() {
             Some(0 | JAVA_MISSING) => Ok(()),
-            _ => Err("neopvm.jar could not be built; the first time, Maven fetches its plug-ins".to_owned()),
+            _ => Err("neopvm.jar could not be built; the first time, Maven fetches its plug-ins"
+                .to_owned()),
         }
     }
 
