@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds neopvm.jar and tries it on a machine of two hosts that this script starts and ends: check.sh PREFIX
+# Builds neopvm.jar and tries it on a machine of two hosts that this script starts and ends: check.sh PREFIX [ENGINE]
 #
 # With a JDK of 22 or newer the jar holds the engine over the C library, and the tests run on it. They run again
-# without native code on the oldest JDK there is.
+# without native code on the oldest JDK there is. ENGINE, native or wire, runs one of the two.
 set -euo pipefail
 
 prefix=$(realpath "$1")
+only=${2:-}
 cd "$(dirname "$0")"
 # shellcheck source=bindings/java/jdks.sh
 . ./jdks.sh
@@ -45,10 +46,14 @@ bash javadoc.sh target/javadoc
 timeout --foreground 60 pvm up --local 2 >/dev/null
 
 goal=verify
-if [ "$newest_version" -ge 22 ]; then
-  tests "$newest_version" "$newest" native verify
-  goal=surefire:test@default-test
-else
-  echo "no JDK of 22 or newer: the jar is without the native engine"
+if [ "$only" != wire ]; then
+  if [ "$newest_version" -ge 22 ]; then
+    tests "$newest_version" "$newest" native verify
+    goal=surefire:test@default-test
+  else
+    echo "no JDK of 22 or newer: the jar is without the native engine"
+  fi
 fi
-tests "$oldest_version" "$oldest" wire "$goal"
+if [ "$only" != native ]; then
+  tests "$oldest_version" "$oldest" wire "$goal"
+fi

@@ -20,5 +20,5 @@ oldest=$(jdks | head -n 1 | cut -d' ' -f2)
 # What is here already is not fetched again.
 maven() {
   JAVA_HOME=$newest MAVEN_OPTS="${MAVEN_OPTS:-} -XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow" \
-    mvn -B -q "$@"
+    mvn -B -q -Dstyle.color=never "$@"
 }

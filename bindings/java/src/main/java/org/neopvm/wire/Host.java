@@ -54,15 +54,16 @@ final class Host {
      * What a task is told when it enrols.
      *
      * @param parent an id or a code
+     * @param context the one in which it was started
      * @param inherited what it hands on to the tasks that it spawns, as it was told
      */
-    record Welcome(int tid, int parent, byte[] inherited) {
+    record Welcome(int tid, int parent, int context, byte[] inherited) {
         static Welcome read(Reader from) {
             int tid = from.i32();
             int parent = from.i32();
             Reader behind = from;
             int begin = behind.position();
-            behind.i32();
+            int context = behind.i32();
             target(behind);
             target(behind);
             behind.i32();
@@ -74,7 +75,7 @@ final class Host {
             behind.ints();
             behind.i32();
             behind.finish();
-            return new Welcome(tid, parent, inherited);
+            return new Welcome(tid, parent, context, inherited);
         }
 
         private static void target(Reader from) {

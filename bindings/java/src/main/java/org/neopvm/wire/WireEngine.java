@@ -71,6 +71,19 @@ public final class WireEngine implements Engine {
         return connection.ask(ask).await();
     }
 
+    /** A tag to send with; the wildcard is none. */
+    private static int sendable(int tag) {
+        if (tag < 0) {
+            throw new PvmException(Code.BAD_PARAM, "sending with tag " + tag);
+        }
+        return tag;
+    }
+
+    /** The context that is meant by a number. */
+    private int meant(int context) {
+        return context == CURRENT_CONTEXT ? welcome.context() : context;
+    }
+
     @Override
     public String name() {
         return "wire";
@@ -107,7 +120,7 @@ public final class WireEngine implements Engine {
 
     @Override
     public void send(Outgoing message, int tid, int tag, int context) {
-        Writer ask = new Writer().u16(SEND).i32(1).i32(tid).i32(context).i32(tag);
+        Writer ask = new Writer().u16(SEND).i32(1).i32(tid).i32(meant(context)).i32(sendable(tag));
         Answer answer = send(message, ask);
         if (!answer.isDone()) {
             answer.done("sending to t" + Integer.toHexString(tid) + " with tag " + tag);
@@ -119,7 +132,7 @@ public final class WireEngine implements Engine {
         int[] others = Arrays.stream(tids).filter(tid -> tid != tid()).distinct().toArray();
         // A message to one task is that task's alone; to nobody it is one all the same.
         if (others.length > 0) {
-            Writer ask = new Writer().u16(SEND).ints(others).i32(context).i32(tag);
+            Writer ask = new Writer().u16(SEND).ints(others).i32(meant(context)).i32(sendable(tag));
             send(message, ask).done("sending to " + others.length + " tasks with tag " + tag);
         }
     }
@@ -140,7 +153,7 @@ public final class WireEngine implements Engine {
     }
 
     private Pending receiving(int source, int tag, int context, long limitNs) {
-        Writer ask = new Writer().u16(RECEIVE).i32(context).i32(source).i32(tag).i64(limitNs);
+        Writer ask = new Writer().u16(RECEIVE).i32(meant(context)).i32(source).i32(tag).i64(limitNs);
         return connection.ask(ask);
     }
 
@@ -176,7 +189,7 @@ public final class WireEngine implements Engine {
 
     @Override
     public MessageInfo probe(int source, int tag, int context) {
-        Answer answer = ask(new Writer().u16(PROBE).i32(context).i32(source).i32(tag));
+        Answer answer = ask(new Writer().u16(PROBE).i32(meant(context)).i32(source).i32(tag));
         Reader told = answer.probed("probing");
         if (told == null) {
             return null;
@@ -203,7 +216,7 @@ public final class WireEngine implements Engine {
 
     @Override
     public void notify(int kind, int tag, int context, int[] tids, int count) {
-        machine.notify(kind, tag, context, tids, count);
+        machine.notify(kind, tag, meant(context), tids, count);
     }
 
     @Override
