@@ -143,6 +143,12 @@ const PARTS: &[Part] = &[
         needs: &[Need("javac", "default-jdk-headless"), Need("mvn", "maven")],
         steps: |run| run.step(&["bash", "bindings/java/check.sh", run.stage]),
     },
+    Part {
+        name: "python",
+        fast: false,
+        needs: &[Need("python3", "python3 and python3-venv")],
+        steps: |run| run.step(&["bash", "bindings/python/check.sh", run.stage]),
+    },
     Part { name: "demo", fast: false, needs: &[], steps: |run| run.step(&["make", "demo"]) },
     Part {
         name: "fuzz",

@@ -33,6 +33,7 @@ pub(crate) fn run(root: &Path, prefix: &Path) -> Result<(), String> {
         Layout::completions,
         Layout::texts,
         Layout::java,
+        Layout::python,
     ];
     for step in steps {
         step(&layout)?;
@@ -129,12 +130,14 @@ impl Layout<'_> {
 
     /// Sources to start from, and what may be done with them.
     fn texts(&self) -> Result<(), String> {
-        let examples = ["c", "f", "h", "java", "sh", "md", "Makefile"];
+        let examples = ["c", "f", "h", "java", "py", "ipynb", "sh", "md", "Makefile"];
         self.folder("examples", "share/neopvm/examples", &examples)?;
         self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "f90", "h"])?;
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
         }
+        let python = "doc/python.md";
+        copy(&self.root.join(python), &self.prefix.join("share/doc/neopvm/python.md"), FILE)?;
         Ok(())
     }
 
@@ -151,6 +154,15 @@ impl Layout<'_> {
             ),
         }
         Ok(())
+    }
+
+    /// The wheel, where there is a Python to build it with.
+    fn python(&self) -> Result<(), String> {
+        let script = self.root.join("bindings/python/wheel.sh");
+        let out = self.prefix.join("share/python");
+        let arguments =
+            [&script, &self.built, &out].map(|path| path.to_string_lossy().into_owned());
+        outside::run(self.root, "bash", &arguments.each_ref().map(String::as_str))
     }
 
     /// Copies the files below `from` whose name ends with one of `endings`.

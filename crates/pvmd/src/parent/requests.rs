@@ -154,6 +154,9 @@ impl Parent {
                 Ok(())
             }
             request => {
+                if let (Request::Leave, Some(tid)) = (&request, connection.tid) {
+                    self.tasks.leave(tid);
+                }
                 self.tell(Event::Asked { connection: number, id, request });
                 Ok(())
             }
