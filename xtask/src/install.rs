@@ -141,16 +141,19 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// The classes for Java. Where there is no JDK or no Maven this says so, and all else is installed.
+    /// The classes for Java. Where they cannot be made this says why, and all else is installed.
     fn java(&self) -> Result<(), String> {
         let script = self.root.join("bindings/java/build.sh");
         let jar = self.prefix.join("share/java/neopvm.jar");
         let made = Command::new("bash").arg(&script).arg(&jar).status();
         match made.map_err(|e| format!("{}: {e}", script.display()))?.code() {
-            Some(0 | JAVA_MISSING) => Ok(()),
-            _ => Err("neopvm.jar could not be built; the first time, Maven fetches its plug-ins"
-                .to_owned()),
+            Some(0 | JAVA_MISSING) => {}
+            // Nothing else needs it, and without a network the first build cannot be; `make check` fails.
+            _ => eprintln!(
+                "neopvm.jar could not be built and is left out: the first time, Maven fetches its plug-ins"
+            ),
         }
+        Ok(())
     }
 
     /// The wheel, where there is a Python to build it with.
