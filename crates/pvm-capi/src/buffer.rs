@@ -6,10 +6,10 @@
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate, Glance, Remains};
+use pvm::{Buffer, Gate, Remains};
 use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
-use crate::guard::{call, call_here, inside};
+use crate::guard::{call, call_here, inside, swift};
 use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
@@ -265,21 +265,6 @@ pub(crate) fn receive(
     received.map(|_| None)
 }
 
-/// The short way of [`receive`]: into a receive buffer that is there, and stays as it is if `receive`
-/// gives nothing. Its number is told.
-#[inline(always)]
-pub(crate) fn receive_over(
-    thread: &Thread,
-    receive: impl FnOnce(&mut Buffer) -> Result<Glance<()>, Code>,
-) -> Result<Glance<c_int>, Code> {
-    let Some(slot) = thread.receiving.slot() else { return Ok(Glance::More) };
-    Ok(match slot.receive_over(receive)? {
-        Glance::Taken(()) => Glance::Taken(thread.receiving.id()),
-        Glance::Nothing => Glance::Nothing,
-        Glance::More => Glance::More,
-    })
-}
-
 /// A message that is there becomes the receive buffer.
 pub(crate) fn receive_into(message: Buffer) -> Result<c_int, Code> {
     let put = |buffer: &mut Buffer| {
@@ -338,6 +323,19 @@ fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_initsend(number: c_int) -> c_int {
     traced!(INITSEND, pvm_initsend(number), [ME: number], |r| [MSB: r]);
+    let begun = swift(|thread, alone| {
+        let encoding = Encoding::from_number(number)?;
+        thread.sending.slot()?.content_alone(alone, |content| {
+            if !content.buffer.begin_again(encoding) {
+                return None;
+            }
+            (content.reading, content.shown) = (false, None);
+            Some(thread.sending.id())
+        })
+    });
+    if let Some(id) = begun {
+        return id;
+    }
     call_here("pvm_initsend", |thread| begin_sending_of(thread, encoding(number)?))
 }
 

@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use pvm::{Task, WaitToken};
+use pvm::{Alone, Task, WaitToken};
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 
@@ -80,6 +80,30 @@ pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Res
     let thread = unsafe { &*thread::address() };
     let _inside = Inside::enter(thread)?;
     catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
+}
+
+/// The short way of a call: what it does where nothing stands against it, by the only thread of the process. None
+/// says that nothing was done, for whatever reason, and that [`call`] is to do it.
+///
+/// There is no net below: `body` has nothing in it that panics. (If it did, the process would be ended at the
+/// exported function.)
+#[inline(always)]
+pub(crate) fn swift<T>(body: impl FnOnce(&Thread, Alone) -> Option<T>) -> Option<T> {
+    let thread = thread::known()?;
+    let alone = Alone::now()?;
+    if thread.inside.get() {
+        return None;
+    }
+    thread.inside.set(true);
+    compiler_fence(Ordering::SeqCst);
+    let done = body(thread, alone);
+    compiler_fence(Ordering::SeqCst);
+    thread.inside.set(false);
+    compiler_fence(Ordering::SeqCst);
+    if !thread.parcels.is_empty() {
+        send_parcels(thread);
+    }
+    done
 }
 
 #[cold]

@@ -9,7 +9,7 @@ use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use crate::buffer;
 use crate::buffer::told;
-use crate::guard::{self, Limit, Look, call, call_here, failed, inside, inside_of, wait_for};
+use crate::guard::{self, Limit, Look, call, call_here, failed, inside, swift, wait_for};
 use crate::handler;
 use crate::held;
 use crate::pack::{self, Items};
@@ -117,6 +117,16 @@ fn send_later(tid: c_int, tag: c_int) -> c_int {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
     traced!(SEND, pvm_send(tid, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()], |r| [CC: r]);
+    let sent = swift(|thread, alone| {
+        let task = session::current()?;
+        let to = (Tid::from_c_int(tid), tag, session::context());
+        thread.sending.slot()?.content_alone(alone, |content| {
+            (tag >= 0 && task.send_inline(alone, &mut content.buffer, to)).then_some(())
+        })
+    });
+    if sent.is_some() {
+        return 0;
+    }
     if guard::is_inside() {
         return send_later(tid, tag);
     }
@@ -204,22 +214,42 @@ fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
 
 /// The short way of a receive, for a small message that lies next in a busy lane. It changes nothing if
 /// it gives none.
-#[inline]
+#[inline(always)]
 fn receive_inline(tid: c_int, tag: c_int) -> Glance<c_int> {
     if tag < -1 || custom_is_possible() || handler::is_possible() || held::is_possible() {
         return Glance::More;
     }
-    let received = inside_of(|thread| {
-        let Some(task) = session::current() else { return Ok(Glance::More) };
+    let received = swift(|thread, alone| {
+        let task = session::current()?;
         let wanted = pattern(session::context(), tid, tag);
-        buffer::receive_over(thread, |buffer| task.receive_inline(&wanted, buffer))
+        thread.receiving.slot()?.content_alone(alone, |content| {
+            let glance = task.take_inline(alone, &wanted, &mut content.buffer);
+            if glance == Glance::Taken(()) {
+                (content.reading, content.shown) = (true, None);
+            }
+            Some(match glance {
+                Glance::Taken(()) => Glance::Taken(thread.receiving.id()),
+                Glance::Nothing => Glance::Nothing,
+                Glance::More => Glance::More,
+            })
+        })
     });
     // Whatever is wrong, the long way tells it.
     received.unwrap_or(Glance::More)
 }
 
 /// Receives into the current receive buffer; 0 if the limit is over.
+#[inline(always)]
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
+    match receive_inline(tid, tag) {
+        Glance::Taken(id) => id,
+        Glance::Nothing | Glance::More => receive_patiently(name, tid, tag, limit),
+    }
+}
+
+/// The same where the message has not come yet, or must be looked for properly.
+#[inline(never)]
+fn receive_patiently(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     // Taken before the look: what comes behind it ends the wait.
     let waiting = session::current().map(|task| (task, task.token()));
     let mut seen = receive_inline(tid, tag);

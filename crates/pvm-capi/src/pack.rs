@@ -3,11 +3,11 @@
 use std::ffi::{c_char, c_double, c_float, c_int, c_long, c_short, c_void};
 use std::ptr;
 
-use pvm::Buffer;
+use pvm::{Buffer, INLINE_MAX};
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
-use crate::guard::{call, call_here, failed, inside};
+use crate::guard::{call, call_here, failed, inside, swift};
 use crate::pointer;
 use crate::trace::traced;
 
@@ -163,6 +163,14 @@ unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code>
     Ok(())
 }
 
+/// The items of a call that lie behind one another and are few; none of others.
+#[inline(always)]
+fn few(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<(*mut u8, usize)> {
+    let count = usize::try_from(count).ok()?;
+    let few = count.wrapping_sub(1) < INLINE_MAX && (stride == 1 || count == 1) && !first.is_null();
+    few.then(|| (first.cast(), count * kind.size()))
+}
+
 /// One pack call on the current send buffer.
 #[inline(always)]
 unsafe fn pack_call(
@@ -172,6 +180,17 @@ unsafe fn pack_call(
     count: c_int,
     stride: c_int,
 ) -> c_int {
+    let packed = swift(|thread, alone| {
+        let (first, bytes) = few(kind, first, count, stride)?;
+        thread.sending.slot()?.content_alone(alone, |content| {
+            // SAFETY: the program's promise to the exported function; not null.
+            let data = unsafe { std::slice::from_raw_parts(first, bytes) };
+            (!content.reading && content.buffer.pack_inline(kind, data)).then_some(())
+        })
+    });
+    if packed.is_some() {
+        return 0;
+    }
     call_here(name, |thread| {
         let items = Items::new(first, count, stride)?;
         let slot = thread.sending.slot().ok_or(Code::NoBuf)?;
@@ -191,6 +210,17 @@ unsafe fn unpack_call(
     count: c_int,
     stride: c_int,
 ) -> c_int {
+    let unpacked = swift(|thread, alone| {
+        let (first, bytes) = few(kind, first, count, stride)?;
+        thread.receiving.slot()?.content_alone(alone, |content| {
+            // SAFETY: the program's promise to the exported function; not null. It is only written to.
+            let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
+            content.buffer.unpack_inline(kind, out).then_some(())
+        })
+    });
+    if unpacked.is_some() {
+        return 0;
+    }
     call_here(name, |thread| {
         let items = Items::new(first, count, stride)?;
         let slot = thread.receiving.slot().ok_or(Code::NoBuf)?;

@@ -95,6 +95,7 @@ struct LaneIn {
 struct Watched {
     place: Option<usize>,
     last: u32,
+    sender: Tid,
 }
 
 /// The receiving half.
@@ -117,6 +118,8 @@ pub struct Inlet {
     retired: Retired,
     /// Counts the messages.
     turn: u32,
+    /// The slot that gave the last message of the short way.
+    recent: usize,
     /// Messages that were taken the short way since this process last sent one.
     streak: u32,
     /// Room that the last look did not need.
@@ -147,6 +150,7 @@ impl Inlet {
             watch,
             watched: [Watched::default(); SLOTS],
             turn: 0,
+            recent: 0,
             streak: 0,
             spare: None,
             file: None,
@@ -245,34 +249,73 @@ impl Inlet {
     }
 
     /// The short way of [`Inlet::next`] for a message that rides in its cell, lies next in a watched
-    /// lane and is wanted: its payload goes to `room`. The inbox itself is not looked at.
+    /// lane and is wanted: its payload goes to `room`, and what `wants` made of it is given out. The inbox itself is
+    /// not looked at, and of the lanes only that of `source`, if it is given. After [`Glance::Nothing`] a
+    /// [`Watch::look_for`] looks there, too.
     #[inline(always)]
-    pub fn take_wanted(
+    pub fn take_wanted<W>(
         &mut self,
-        wants: impl Fn(&Envelope) -> bool,
+        source: Option<Tid>,
+        wants: impl Fn(&Envelope) -> Option<W>,
         room: &mut Room,
-    ) -> Glance<(Envelope, usize)> {
+    ) -> Glance<(Envelope, usize, W)> {
         let turn = self.turn.wrapping_add(1);
-        if turn.is_multiple_of(TURN) || !self.gathered.is_empty() {
-            return Glance::More;
-        }
-        for slot in 0..SLOTS {
-            let Some(place) = self.watched[slot].place else { continue };
-            let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
-            let sender = lane.sender;
-            let own = |e: &Envelope| e.src == sender && !e.is_spread() && wants(e);
-            if let Some(taken) = lane.receiver.pop_wanted(own, room) {
-                self.watch.set(slot, &lane.receiver);
-                (self.turn, self.watched[slot].last) = (turn, turn);
-                self.streak = self.streak.saturating_add(1);
-                return Glance::Taken(taken);
-            }
-            if lane.receiver.is_ready() {
+        let mut slot = self.recent;
+        if turn.is_multiple_of(TURN) {
+            if self.watch.has_rested() || self.inbox.header().has_pending() {
                 return Glance::More;
             }
+            // No lane is looked at first for ever.
+            slot = (slot + 1) % SLOTS;
         }
+        if !self.gathered.is_empty() {
+            return Glance::More;
+        }
+        let mut sole = None;
+        for _ in 0..SLOTS {
+            let watched = &self.watched[slot % SLOTS];
+            if let Some(place) = watched.place
+                && source.is_none_or(|source| source == watched.sender)
+            {
+                match self.take_wanted_of(slot % SLOTS, place, &wants, room) {
+                    Glance::Taken(taken) => {
+                        self.turn = turn;
+                        return Glance::Taken(taken);
+                    }
+                    Glance::More => return Glance::More,
+                    Glance::Nothing => sole = Some(slot % SLOTS),
+                }
+            }
+            slot += 1;
+        }
+        if source.is_some() {
+            self.watch.look_only_at(sole);
+            return if sole.is_some() { Glance::Nothing } else { Glance::More };
+        }
+        self.watch.look_only_at(None);
         // What the inbox told of before is still to be read.
         if self.ready == 0 { Glance::Nothing } else { Glance::More }
+    }
+
+    #[inline(always)]
+    fn take_wanted_of<W>(
+        &mut self,
+        slot: usize,
+        place: usize,
+        wants: impl Fn(&Envelope) -> Option<W>,
+        room: &mut Room,
+    ) -> Glance<(Envelope, usize, W)> {
+        let Some(Some(lane)) = self.lanes.get_mut(place) else { return Glance::More };
+        let sender = lane.sender;
+        let own = |e: &Envelope| if e.src == sender && !e.is_spread() { wants(e) } else { None };
+        let Some(taken) = lane.receiver.pop_wanted(own, room) else {
+            return if lane.receiver.is_ready() { Glance::More } else { Glance::Nothing };
+        };
+        self.watch.set(slot, &lane.receiver);
+        self.watched[slot].last = self.turn;
+        self.recent = slot;
+        self.streak = self.streak.saturating_add(1);
+        Glance::Taken(taken)
     }
 
     /// A message that its sender is still writing, if it lies next in a watched lane and is wanted: for who
@@ -536,7 +579,8 @@ impl Inlet {
         lane.slot = Some(slot);
         lane.receiver.watch();
         self.watch.set(slot, &lane.receiver);
-        self.watched[slot] = Watched { place: Some(place), last: turn };
+        let sender = lane.sender;
+        self.watched[slot] = Watched { place: Some(place), last: turn, sender };
     }
 
     /// The sender tells again of what it publishes. What it has published meanwhile counts as told.

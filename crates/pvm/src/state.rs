@@ -18,7 +18,7 @@ use pvm_shm::{Body, Glance, Inlet, Outbox, Pushed, Sent, Slab};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
-use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use pvm_wire::{Code, Envelope, HostIndex, Run, Tid};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -164,7 +164,8 @@ impl State {
         if !plain || self.routes.is_asking() || !self.routes.open.is_empty() {
             return None;
         }
-        let wants = |envelope: &Envelope| Buffer::is_plain(envelope) && pattern.matches(envelope);
+        let wants =
+            |envelope: &Envelope| Buffer::plain_run(envelope).is_some() && pattern.matches(envelope);
         let (envelope, payload) = self.inlet.take_stream(&mut self.connection, wants)?;
         Some((envelope, Store::from(payload)))
     }
@@ -175,13 +176,20 @@ impl State {
         &mut self,
         pattern: &Pattern,
         room: &mut Room,
-    ) -> Glance<(Envelope, usize)> {
-        let plain = self.mailbox.is_empty() && self.arrivals.is_empty();
-        if !plain || self.routes.is_asking() || !self.routes.open.is_empty() {
+    ) -> Glance<(Envelope, usize, Option<Run>)> {
+        let waits = |mailbox: &Mailbox<Waiting>| mailbox.find(pattern).is_some();
+        if !self.arrivals.is_empty() || !self.mailbox.is_empty() && waits(&self.mailbox) {
             return Glance::More;
         }
-        let wants = |envelope: &Envelope| Buffer::is_plain(envelope) && pattern.matches(envelope);
-        self.inlet.take_wanted(wants, room)
+        // What comes from another host may come by a route; a task of this host has its lane.
+        let near = pattern.source.is_some_and(|source| source.host() == self.me.host());
+        if !near && (self.routes.is_asking() || !self.routes.open.is_empty()) {
+            return Glance::More;
+        }
+        let wants = |envelope: &Envelope| {
+            if pattern.matches(envelope) { Buffer::plain_run(envelope) } else { None }
+        };
+        self.inlet.take_wanted(pattern.source, wants, room)
     }
 
     /// Sends to a task of another host: directly where that is possible now, else by the daemons.

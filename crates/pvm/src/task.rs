@@ -11,7 +11,7 @@ use crate::credit::{Policy, Sending};
 use crate::memory::Memories;
 use crate::route::watch_too;
 use crate::state::State;
-use crate::sys::gate::{self, Gate, GateGuard};
+use crate::sys::gate::{self, Alone, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
@@ -137,11 +137,13 @@ impl Task {
     }
 
     /// False after [`Task::leave`], in the child of a fork, and when the daemon is gone.
+    #[inline(always)]
     pub fn is_alive(&self) -> bool {
         self.alive.load(Ordering::Acquire)
     }
 
     /// Its id.
+    #[inline(always)]
     pub const fn tid(&self) -> Tid {
         self.welcome.tid
     }
@@ -276,6 +278,58 @@ impl Task {
         self.send_all(buffer, &[to], tag, context)
     }
 
+    /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the only thread.
+    /// False if it did nothing.
+    #[inline(always)]
+    pub fn send_inline(
+        &self,
+        alone: Alone,
+        buffer: &mut Buffer,
+        (to, tag, context): (Tid, i32, i32),
+    ) -> bool {
+        let here = to.is_task() && to.host() == self.tid().host() && to != self.tid();
+        if !here || plug::is_carried(to, tag) || self.probes.is_on() || !self.is_alive() {
+            return false;
+        }
+        let Some((described, payload)) = buffer.inline() else { return false };
+        let Some(mut state) = self.state.enter_alone(alone) else { return false };
+        let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
+        if !state.send_inline(envelope, payload) {
+            return false;
+        }
+        drop(state);
+        let sent = buffer.envelope_mut();
+        (sent.tag, sent.dst, sent.context) = (tag, to, context);
+        true
+    }
+
+    /// [`Task::receive_into`] by the only thread, of a small message that lies next in a busy lane. If it gives
+    /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
+    #[inline(always)]
+    pub fn take_inline(
+        &self,
+        alone: Alone,
+        pattern: &Pattern,
+        buffer: &mut Buffer,
+    ) -> Glance<()> {
+        if self.waiter.watched.load(Ordering::Relaxed) || self.probes.is_on() || !self.is_alive() {
+            return Glance::More;
+        }
+        let Some(mut state) = self.state.enter_alone(alone) else { return Glance::More };
+        let Some(room) = buffer.room() else { return Glance::More };
+        match state.take_wanted(pattern, room) {
+            Glance::Taken((envelope, size, run)) => {
+                buffer.fill_inline(envelope, size, run);
+                Glance::Taken(())
+            }
+            Glance::Nothing => {
+                self.waiter.streaming.store(state.inlet.is_streaming(), Ordering::Relaxed);
+                Glance::Nothing
+            }
+            Glance::More => Glance::More,
+        }
+    }
+
     /// Sends a message to many, once to each, this task itself left out.
     ///
     /// # Errors
@@ -388,39 +442,10 @@ impl Task {
         self.waiter.inbox.wish().set(wanted);
     }
 
-    /// The short way of [`Task::receive_into`]: a small message that lies next in a busy lane. If it gives
-    /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
-    ///
-    /// # Errors
-    /// As for [`Task::receive`].
-    #[inline(always)]
-    pub fn receive_inline(
-        &self,
-        pattern: &Pattern,
-        buffer: &mut Buffer,
-    ) -> Result<Glance<()>, Code> {
-        if !self.is_alone() || self.probes.is_on() {
-            return Ok(Glance::More);
-        }
-        let mut state = self.live()?.enter()?;
-        let Some(room) = buffer.room() else { return Ok(Glance::More) };
-        Ok(match state.take_wanted(pattern, room) {
-            Glance::Taken((envelope, size)) => {
-                buffer.fill_inline(envelope, size);
-                Glance::Taken(())
-            }
-            Glance::Nothing => {
-                self.waiter.streaming.store(state.inlet.is_streaming(), Ordering::Relaxed);
-                Glance::Nothing
-            }
-            Glance::More => Glance::More,
-        })
-    }
-
-    /// Waits a little, as [`Task::wait`] does before it sleeps: true if something has come. No lock
-    /// is held and nothing is owned: longjmp may leave it.
+    /// Waits a little, as [`Task::wait`] does before it sleeps, for what [`Task::take_inline`] has not found: true if
+    /// something has come. No lock is held and nothing is owned: longjmp may leave it.
     pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
-        self.waiter.linger(&self.generation, token, deadline)
+        self.waiter.linger_for(&self.generation, token, deadline)
     }
 
     /// The same into a buffer, whose memory is used again; false if nothing matches.
@@ -496,6 +521,7 @@ impl Task {
     }
 
     /// What has arrived so far: take it, then look, then [`Task::wait`].
+    #[inline]
     pub fn token(&self) -> WaitToken {
         WaitToken::new(self.generation.load(Ordering::Acquire))
     }
