@@ -9,11 +9,11 @@ use std::ffi::c_int;
 use pvm::{Buffer, Gate, Remains};
 use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
-use crate::guard::{call, call_here, inside, swift};
+use crate::guard::{Swift, call, call_here, inside};
 use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
-use crate::{globals, session};
+use crate::{globals, probe, session};
 
 /// Numbers and what they stand for; number n is at n - 1. Places stay, so a table that once had many
 /// buffers keeps their places for the next ones.
@@ -322,20 +322,30 @@ fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> 
 /// Frees the send buffer and begins a new one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_initsend(number: c_int) -> c_int {
-    traced!(INITSEND, pvm_initsend(number), [ME: number], |r| [MSB: r]);
-    let begun = swift(|thread, alone| {
-        let encoding = Encoding::from_number(number)?;
-        thread.sending.slot()?.content_alone(alone, |content| {
-            if !content.buffer.begin_again(encoding) {
-                return None;
-            }
-            (content.reading, content.shown) = (false, None);
-            Some(thread.sending.id())
-        })
-    });
-    if let Some(id) = begun {
-        return id;
+    match begin_swiftly(number) {
+        Some(id) => id,
+        None => begin_anyhow(number),
     }
+}
+
+#[inline(always)]
+fn begin_swiftly(number: c_int) -> Option<c_int> {
+    if probe::is_on() {
+        return None;
+    }
+    let encoding = Encoding::from_number(number)?;
+    let swift = Swift::enter()?;
+    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    if !place.content.buffer.begin_again(encoding) {
+        return None;
+    }
+    (place.content.reading, place.content.shown) = (false, None);
+    Some(swift.thread.sending.id())
+}
+
+#[inline(never)]
+fn begin_anyhow(number: c_int) -> c_int {
+    traced!(INITSEND, pvm_initsend(number), [ME: number], |r| [MSB: r]);
     call_here("pvm_initsend", |thread| begin_sending_of(thread, encoding(number)?))
 }
 

@@ -9,17 +9,17 @@ use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use crate::buffer;
 use crate::buffer::told;
-use crate::guard::{self, Limit, Look, call, call_here, failed, inside, swift, wait_for};
+use crate::guard::{self, Limit, Look, Swift, call, call_here, failed, inside, wait_for};
 use crate::handler;
 use crate::held;
 use crate::pack::{self, Items};
 use crate::pointer;
 use crate::selection::pattern;
-use crate::session;
 use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
 use crate::trace::{int_at, ints_at, list_at, traced};
+use crate::{probe, session};
 
 /// The program's own matching (`pvm_recvf`).
 pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
@@ -116,17 +116,27 @@ fn send_later(tid: c_int, tag: c_int) -> c_int {
 /// Sends the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
-    traced!(SEND, pvm_send(tid, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()], |r| [CC: r]);
-    let sent = swift(|thread, alone| {
-        let task = session::current()?;
-        let to = (Tid::from_c_int(tid), tag, session::context());
-        thread.sending.slot()?.content_alone(alone, |content| {
-            (tag >= 0 && task.send_inline(alone, &mut content.buffer, to)).then_some(())
-        })
-    });
-    if sent.is_some() {
-        return 0;
+    match send_swiftly(tid, tag) {
+        Some(()) => 0,
+        None => send_anyhow(tid, tag),
     }
+}
+
+#[inline(always)]
+fn send_swiftly(tid: c_int, tag: c_int) -> Option<()> {
+    if probe::is_on() || tag < 0 {
+        return None;
+    }
+    let swift = Swift::enter()?;
+    let task = session::current()?;
+    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    let to = (Tid::from_c_int(tid), tag, session::context());
+    task.send_inline(swift.alone, &mut place.content.buffer, to).then_some(())
+}
+
+#[inline(never)]
+fn send_anyhow(tid: c_int, tag: c_int) -> c_int {
+    traced!(SEND, pvm_send(tid, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()], |r| [CC: r]);
     if guard::is_inside() {
         return send_later(tid, tag);
     }
@@ -219,37 +229,26 @@ fn receive_inline(tid: c_int, tag: c_int) -> Glance<c_int> {
     if tag < -1 || custom_is_possible() || handler::is_possible() || held::is_possible() {
         return Glance::More;
     }
-    let received = swift(|thread, alone| {
-        let task = session::current()?;
-        let wanted = pattern(session::context(), tid, tag);
-        thread.receiving.slot()?.content_alone(alone, |content| {
-            let glance = task.take_inline(alone, &wanted, &mut content.buffer);
-            if glance == Glance::Taken(()) {
-                (content.reading, content.shown) = (true, None);
-            }
-            Some(match glance {
-                Glance::Taken(()) => Glance::Taken(thread.receiving.id()),
-                Glance::Nothing => Glance::Nothing,
-                Glance::More => Glance::More,
-            })
-        })
-    });
     // Whatever is wrong, the long way tells it.
-    received.unwrap_or(Glance::More)
-}
-
-/// Receives into the current receive buffer; 0 if the limit is over.
-#[inline(always)]
-fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
-    match receive_inline(tid, tag) {
-        Glance::Taken(id) => id,
-        Glance::Nothing | Glance::More => receive_patiently(name, tid, tag, limit),
+    let Some(swift) = Swift::enter() else { return Glance::More };
+    let (Some(task), Some(slot)) = (session::current(), swift.thread.receiving.slot()) else {
+        return Glance::More;
+    };
+    let Some(mut place) = slot.enter_alone(swift.alone) else { return Glance::More };
+    let wanted = pattern(session::context(), tid, tag);
+    match task.take_inline(swift.alone, &wanted, &mut place.content.buffer) {
+        Glance::Taken(()) => {
+            (place.content.reading, place.content.shown) = (true, None);
+            Glance::Taken(swift.thread.receiving.id())
+        }
+        Glance::Nothing => Glance::Nothing,
+        Glance::More => Glance::More,
     }
 }
 
-/// The same where the message has not come yet, or must be looked for properly.
+/// Receives into the current receive buffer; 0 if the limit is over.
 #[inline(never)]
-fn receive_patiently(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
+fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     // Taken before the look: what comes behind it ends the wait.
     let waiting = session::current().map(|task| (task, task.token()));
     let mut seen = receive_inline(tid, tag);
@@ -334,6 +333,16 @@ fn is_system(tid: c_int) -> bool {
 /// Waits for a message.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_recv(tid: c_int, tag: c_int) -> c_int {
+    if !probe::is_on()
+        && let Glance::Taken(id) = receive_inline(tid, tag)
+    {
+        return id;
+    }
+    receive_anyhow(tid, tag)
+}
+
+#[inline(never)]
+fn receive_anyhow(tid: c_int, tag: c_int) -> c_int {
     traced!(RECV, pvm_recv(tid, tag), [RST: tid, RMC: tag, RCX: session::context()], |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]);
     receive("pvm_recv", tid, tag, Limit::Never)
 }

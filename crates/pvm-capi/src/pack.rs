@@ -7,9 +7,9 @@ use pvm::{Buffer, INLINE_MAX};
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
-use crate::guard::{call, call_here, failed, inside, swift};
-use crate::pointer;
+use crate::guard::{Swift, call, call_here, failed, inside};
 use crate::trace::traced;
+use crate::{pointer, probe};
 
 /// Items of a C array: where the first is, how many, and how many apart.
 #[derive(Clone, Copy)]
@@ -171,6 +171,40 @@ fn few(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<(*
     few.then(|| (first.cast(), count * kind.size()))
 }
 
+/// The short way of [`pack_call`]; none if it did nothing.
+#[inline(always)]
+unsafe fn pack_swiftly(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<()> {
+    if probe::is_on() {
+        return None;
+    }
+    let (first, bytes) = few(kind, first, count, stride)?;
+    let swift = Swift::enter()?;
+    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    // SAFETY: the program's promise to the exported function; not null.
+    let data = unsafe { std::slice::from_raw_parts(first, bytes) };
+    let content = &mut place.content;
+    (!content.reading && content.buffer.pack_inline(kind, data)).then_some(())
+}
+
+/// The short way of [`unpack_call`]; none if it did nothing.
+#[inline(always)]
+unsafe fn unpack_swiftly(
+    kind: Kind,
+    first: *mut c_void,
+    count: c_int,
+    stride: c_int,
+) -> Option<()> {
+    if probe::is_on() {
+        return None;
+    }
+    let (first, bytes) = few(kind, first, count, stride)?;
+    let swift = Swift::enter()?;
+    let mut place = swift.thread.receiving.slot()?.enter_alone(swift.alone)?;
+    // SAFETY: the program's promise to the exported function; not null. It is only written to.
+    let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
+    place.content.buffer.unpack_inline(kind, out).then_some(())
+}
+
 /// One pack call on the current send buffer.
 #[inline(always)]
 unsafe fn pack_call(
@@ -180,17 +214,6 @@ unsafe fn pack_call(
     count: c_int,
     stride: c_int,
 ) -> c_int {
-    let packed = swift(|thread, alone| {
-        let (first, bytes) = few(kind, first, count, stride)?;
-        thread.sending.slot()?.content_alone(alone, |content| {
-            // SAFETY: the program's promise to the exported function; not null.
-            let data = unsafe { std::slice::from_raw_parts(first, bytes) };
-            (!content.reading && content.buffer.pack_inline(kind, data)).then_some(())
-        })
-    });
-    if packed.is_some() {
-        return 0;
-    }
     call_here(name, |thread| {
         let items = Items::new(first, count, stride)?;
         let slot = thread.sending.slot().ok_or(Code::NoBuf)?;
@@ -210,17 +233,6 @@ unsafe fn unpack_call(
     count: c_int,
     stride: c_int,
 ) -> c_int {
-    let unpacked = swift(|thread, alone| {
-        let (first, bytes) = few(kind, first, count, stride)?;
-        thread.receiving.slot()?.content_alone(alone, |content| {
-            // SAFETY: the program's promise to the exported function; not null. It is only written to.
-            let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
-            content.buffer.unpack_inline(kind, out).then_some(())
-        })
-    });
-    if unpacked.is_some() {
-        return 0;
-    }
     call_here(name, |thread| {
         let items = Items::new(first, count, stride)?;
         let slot = thread.receiving.slot().ok_or(Code::NoBuf)?;
@@ -243,10 +255,19 @@ macro_rules! typed_calls {
             count: c_int,
             stride: c_int,
         ) -> c_int {
-            traced!(unsafe $packed, $pack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
-            let items = items.cast_mut().cast();
-            // SAFETY: the program's promise; packing only reads.
-            unsafe { pack_call(stringify!($pack), Kind::$kind, items, count, stride) }
+            #[inline(never)]
+            unsafe fn anyhow(items: *const $item, count: c_int, stride: c_int) -> c_int {
+                traced!(unsafe $packed, $pack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
+                let items = items.cast_mut().cast();
+                // SAFETY: the program's promise; packing only reads.
+                unsafe { pack_call(stringify!($pack), Kind::$kind, items, count, stride) }
+            }
+            // SAFETY: as above.
+            match unsafe { pack_swiftly(Kind::$kind, items.cast_mut().cast(), count, stride) } {
+                Some(()) => 0,
+                // SAFETY: as above.
+                None => unsafe { anyhow(items, count, stride) },
+            }
         }
 
         /// Unpacks `count` items that are to lie `stride` apart.
@@ -259,9 +280,18 @@ macro_rules! typed_calls {
             count: c_int,
             stride: c_int,
         ) -> c_int {
-            traced!(unsafe $unpacked, $unpack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
-            // SAFETY: the program's promise.
-            unsafe { unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride) }
+            #[inline(never)]
+            unsafe fn anyhow(items: *mut $item, count: c_int, stride: c_int) -> c_int {
+                traced!(unsafe $unpacked, $unpack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
+                // SAFETY: the program's promise.
+                unsafe { unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride) }
+            }
+            // SAFETY: as above.
+            match unsafe { unpack_swiftly(Kind::$kind, items.cast(), count, stride) } {
+                Some(()) => 0,
+                // SAFETY: as above.
+                None => unsafe { anyhow(items, count, stride) },
+            }
         }
     )*};
 }

@@ -4,7 +4,7 @@
 //! finds it empty if another thread has freed the buffer meanwhile. An empty place keeps the little
 //! memory that the next small message needs.
 
-use pvm::{Alone, Buffer, Gate, Remains};
+use pvm::{Alone, AloneGuard, Buffer, Gate, Remains};
 use pvm_wire::Code;
 
 /// A buffer and how it is used.
@@ -25,8 +25,8 @@ impl Content {
 }
 
 /// What lies in a place, or lay there and was freed.
-struct Place {
-    content: Content,
+pub(crate) struct Place {
+    pub(crate) content: Content,
     live: bool,
 }
 
@@ -47,15 +47,11 @@ impl Slot {
         if place.live { Ok(body(&mut place.content)) } else { Err(Code::NoSuchBuf) }
     }
 
-    /// [`Slot::content`] by the only thread; none if nothing is here.
+    /// What is here, for the only thread; none if nothing is.
     #[inline(always)]
-    pub(crate) fn content_alone<T>(
-        &self,
-        alone: Alone,
-        body: impl FnOnce(&mut Content) -> Option<T>,
-    ) -> Option<T> {
-        let mut place = self.0.enter_alone(alone)?;
-        if place.live { body(&mut place.content) } else { None }
+    pub(crate) fn enter_alone(&self, alone: Alone) -> Option<AloneGuard<'_, Place>> {
+        let place = self.0.enter_alone(alone)?;
+        if place.live { Some(place) } else { None }
     }
 
     /// Runs `body` on the buffer.

@@ -2,7 +2,7 @@
 
 use crate::broker::{Broker, map};
 use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{self, Popped, Ring, Room};
+use crate::lane::{self, Popped, Ring, Room, Wanted};
 use crate::mappings::Mappings;
 use crate::slab::{Descriptor, SlabView};
 use crate::spill::SpillView;
@@ -88,6 +88,23 @@ struct LaneIn {
     sender: Tid,
     /// Its place among the watched ones.
     slot: Option<usize>,
+}
+
+/// What is wanted of a sender: in its lane it speaks for itself only.
+struct OwnWanted<'a, W> {
+    sender: Tid,
+    wanted: &'a W,
+}
+
+impl<W: Wanted> Wanted for OwnWanted<'_, W> {
+    type Found = W::Found;
+    #[inline(always)]
+    fn find(&self, envelope: &Envelope) -> Option<W::Found> {
+        if envelope.src != self.sender || envelope.is_spread() {
+            return None;
+        }
+        self.wanted.find(envelope)
+    }
 }
 
 /// A place for a watched lane: which one, and when it last gave something.
@@ -248,17 +265,29 @@ impl Inlet {
         if self.turn.is_multiple_of(TURN) { self.next_watched(broker) } else { None }
     }
 
+    /// [`Inlet::next`] of one sender whose lane is watched, the others staying where they are. None says nothing.
+    pub fn next_of(&mut self, broker: &mut dyn Broker, source: Tid) -> Option<Arrival> {
+        if !self.gathered.is_empty() || self.watch.has_rested() {
+            return None;
+        }
+        let of_source = |watched: &Watched| watched.place.is_some() && watched.sender == source;
+        let slot = self.watched.iter().position(of_source)?;
+        let arrival = self.pop(broker, self.watched[slot].place?)?;
+        self.watched[slot].last = self.turn;
+        Some(arrival)
+    }
+
     /// The short way of [`Inlet::next`] for a message that rides in its cell, lies next in a watched
-    /// lane and is wanted: its payload goes to `room`, and what `wants` made of it is given out. The inbox itself is
+    /// lane and is wanted: its payload goes to `room`, and what was found in it is given out. The inbox itself is
     /// not looked at, and of the lanes only that of `source`, if it is given. After [`Glance::Nothing`] a
     /// [`Watch::look_for`] looks there, too.
     #[inline(always)]
-    pub fn take_wanted<W>(
+    pub fn take_wanted<W: Wanted>(
         &mut self,
         source: Option<Tid>,
-        wants: impl Fn(&Envelope) -> Option<W>,
+        wanted: &W,
         room: &mut Room,
-    ) -> Glance<(Envelope, usize, W)> {
+    ) -> Glance<(Envelope, usize, W::Found)> {
         let turn = self.turn.wrapping_add(1);
         let mut slot = self.recent;
         if turn.is_multiple_of(TURN) {
@@ -277,7 +306,7 @@ impl Inlet {
             if let Some(place) = watched.place
                 && source.is_none_or(|source| source == watched.sender)
             {
-                match self.take_wanted_of(slot % SLOTS, place, &wants, room) {
+                match self.take_wanted_of((slot % SLOTS, place), wanted, room) {
                     Glance::Taken(taken) => {
                         self.turn = turn;
                         return Glance::Taken(taken);
@@ -298,17 +327,15 @@ impl Inlet {
     }
 
     #[inline(always)]
-    fn take_wanted_of<W>(
+    fn take_wanted_of<W: Wanted>(
         &mut self,
-        slot: usize,
-        place: usize,
-        wants: impl Fn(&Envelope) -> Option<W>,
+        (slot, place): (usize, usize),
+        wanted: &W,
         room: &mut Room,
-    ) -> Glance<(Envelope, usize, W)> {
+    ) -> Glance<(Envelope, usize, W::Found)> {
         let Some(Some(lane)) = self.lanes.get_mut(place) else { return Glance::More };
-        let sender = lane.sender;
-        let own = |e: &Envelope| if e.src == sender && !e.is_spread() { wants(e) } else { None };
-        let Some(taken) = lane.receiver.pop_wanted(own, room) else {
+        let own = OwnWanted { sender: lane.sender, wanted };
+        let Some(taken) = lane.receiver.pop_wanted(&own, room) else {
             return if lane.receiver.is_ready() { Glance::More } else { Glance::Nothing };
         };
         self.watch.set(slot, &lane.receiver);

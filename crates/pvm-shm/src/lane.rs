@@ -18,7 +18,7 @@ mod ring;
 mod sender;
 
 pub use cell::{CELL_SIZE, Cell, Content, INLINE_MAX, Kind, Room, SLAB_PAYLOAD_MAX};
-pub use receiver::{Popped, Receiver};
+pub use receiver::{Popped, Receiver, Wanted};
 pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
 pub use sender::{Full, Sender};
 

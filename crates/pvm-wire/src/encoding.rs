@@ -305,8 +305,10 @@ impl RunList {
     pub fn set(&mut self, run: Option<Run>) {
         self.first = run;
         self.more.clear();
-        self.xdr_size = run.map_or(0, Run::xdr_size);
-        self.size = run.map_or(0, Run::size);
+        (self.xdr_size, self.size) = match run {
+            Some(run) => (run.xdr_size(), run.size()),
+            None => (0, 0),
+        };
     }
 
     /// Notes a run as it stands in another message.

@@ -150,7 +150,11 @@ impl Envelope {
         };
         // A count has 56 bits, so this does not overflow.
         let size = run.count as u64 * run.shape.size() as u64;
-        if run.count > 0 && size == self.data_size { Ok(Some(run)) } else { Err(DecodeError::Range) }
+        if run.count > 0 && size == self.data_size {
+            Ok(Some(run))
+        } else {
+            Err(DecodeError::Range)
+        }
     }
 
     /// The run list of a body, given the bytes behind the data.

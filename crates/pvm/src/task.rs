@@ -306,12 +306,7 @@ impl Task {
     /// [`Task::receive_into`] by the only thread, of a small message that lies next in a busy lane. If it gives
     /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
     #[inline(always)]
-    pub fn take_inline(
-        &self,
-        alone: Alone,
-        pattern: &Pattern,
-        buffer: &mut Buffer,
-    ) -> Glance<()> {
+    pub fn take_inline(&self, alone: Alone, pattern: &Pattern, buffer: &mut Buffer) -> Glance<()> {
         if self.waiter.watched.load(Ordering::Relaxed) || self.probes.is_on() || !self.is_alive() {
             return Glance::More;
         }
@@ -346,7 +341,37 @@ impl Task {
         }
         let mut seen = BTreeSet::from([self.tid()]);
         let others: Vec<Tid> = to.iter().copied().filter(|tid| seen.insert(*tid)).collect();
-        self.send_all(buffer, &others, tag, context)
+        let swiftly = self.multicast_inline(buffer, &others, tag, context)?;
+        if swiftly == others.len() {
+            return Ok(());
+        }
+        self.send_all(buffer, &others[swiftly..], tag, context)
+    }
+
+    /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how many.
+    fn multicast_inline(
+        &self,
+        buffer: &mut Buffer,
+        to: &[Tid],
+        tag: i32,
+        context: i32,
+    ) -> Result<usize, Code> {
+        let Some((described, payload)) = buffer.inline() else { return Ok(0) };
+        if self.probes.is_on() {
+            return Ok(0);
+        }
+        let mut state = self.live()?.enter()?;
+        let sent = to.iter().take_while(|&&to| {
+            let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
+            to.host() == self.tid().host() && state.send_inline(envelope, payload)
+        });
+        let sent = sent.count();
+        drop(state);
+        if let Some(&last) = sent.checked_sub(1).and_then(|last| to.get(last)) {
+            let about = buffer.envelope_mut();
+            (about.tag, about.dst) = (tag, last);
+        }
+        Ok(sent)
     }
 
     fn send_all(

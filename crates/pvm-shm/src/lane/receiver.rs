@@ -14,6 +14,14 @@ pub struct Receiver {
     reported: u64,
 }
 
+/// What a short way looks for.
+pub trait Wanted {
+    /// What is made of the envelope of a message that is wanted.
+    type Found;
+    /// None if it is not wanted.
+    fn find(&self, envelope: &Envelope) -> Option<Self::Found>;
+}
+
 /// What came out of a cell, besides the payload. Nothing of it is checked but the size.
 #[derive(Clone, Copy, Debug)]
 pub struct Popped {
@@ -129,21 +137,21 @@ impl Receiver {
     }
 
     /// Takes the next complete cell if it holds a whole message of at most [`INLINE_MAX`] bytes that
-    /// `wants` wants; its payload goes to `room`, and what `wants` made of it is given out. Whatever else
-    /// is there stays.
+    /// is `wanted`; its payload goes to `room`, and what was found in it is given out. Whatever else is there
+    /// stays.
     #[inline(always)]
-    pub fn pop_wanted<W>(
+    pub fn pop_wanted<W: Wanted>(
         &mut self,
-        wants: impl FnOnce(&Envelope) -> Option<W>,
+        wanted: &W,
         room: &mut Room,
-    ) -> Option<(Envelope, usize, W)> {
+    ) -> Option<(Envelope, usize, W::Found)> {
         let cell = self.walk.next()?;
         let next = self.position + 1;
         // PAIRS WITH: `Sender::publish`.
         if cell.stamp.load(Ordering::Acquire) != next as u32 {
             return None;
         }
-        let (envelope, size, wanted) = read_shared!(cell.content, |content| {
+        let (envelope, size, found) = read_shared!(cell.content, |content| {
             // SAFETY: a raw read of plain bytes inside the cell.
             let head = unsafe { (&raw const (*content).head).read_unaligned() };
             let size = usize::from(head.size);
@@ -154,13 +162,13 @@ impl Receiver {
             if envelope.body_size() != u64::from(head.size) {
                 return None;
             }
-            let wanted = wants(&envelope)?;
+            let found = wanted.find(&envelope)?;
             // SAFETY: as above; `size` was read once and is no more than either has.
             unsafe {
                 let from = (&raw const (*content).payload).cast::<u8>();
                 copy(from, room.as_mut_ptr(), size);
             }
-            Some((envelope, size, wanted))
+            Some((envelope, size, found))
         })?;
         self.position = next;
         self.walk.advance();
@@ -171,7 +179,7 @@ impl Receiver {
         if self.position - self.reported > self.walk.cells as u64 / 4 {
             self.report();
         }
-        Some((envelope, size, wanted))
+        Some((envelope, size, found))
     }
 
     /// The oldest of the cells that [`Receiver::pop_ahead`] gave is done with.
