@@ -1,5 +1,7 @@
 //! Sending and receiving.
 
+mod short;
+
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -9,7 +11,7 @@ use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use crate::buffer;
 use crate::buffer::told;
-use crate::guard::{self, Limit, Look, Swift, call, call_here, failed, inside, wait_for};
+use crate::guard::{self, Limit, Look, call, call_here, failed, inside, wait_for};
 use crate::handler;
 use crate::held;
 use crate::pack::{self, Items};
@@ -116,22 +118,10 @@ fn send_later(tid: c_int, tag: c_int) -> c_int {
 /// Sends the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
-    match send_swiftly(tid, tag) {
+    match short::send(tid, tag) {
         Some(()) => 0,
         None => send_anyhow(tid, tag),
     }
-}
-
-#[inline(always)]
-fn send_swiftly(tid: c_int, tag: c_int) -> Option<()> {
-    if probe::is_on() || tag < 0 {
-        return None;
-    }
-    let swift = Swift::enter()?;
-    let task = session::current()?;
-    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
-    let to = (Tid::from_c_int(tid), tag, session::context());
-    task.send_inline(swift.alone, &mut place.content.buffer, to).then_some(())
 }
 
 #[inline(never)]
@@ -222,36 +212,12 @@ fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
     Ok(found.map_or(Look::Nothing, Look::Done))
 }
 
-/// The short way of a receive, for a small message that lies next in a busy lane. It changes nothing if
-/// it gives none.
-#[inline(always)]
-fn receive_inline(tid: c_int, tag: c_int) -> Glance<c_int> {
-    if tag < -1 || custom_is_possible() || handler::is_possible() || held::is_possible() {
-        return Glance::More;
-    }
-    // Whatever is wrong, the long way tells it.
-    let Some(swift) = Swift::enter() else { return Glance::More };
-    let (Some(task), Some(slot)) = (session::current(), swift.thread.receiving.slot()) else {
-        return Glance::More;
-    };
-    let Some(mut place) = slot.enter_alone(swift.alone) else { return Glance::More };
-    let wanted = pattern(session::context(), tid, tag);
-    match task.take_inline(swift.alone, &wanted, &mut place.content.buffer) {
-        Glance::Taken(()) => {
-            (place.content.reading, place.content.shown) = (true, None);
-            Glance::Taken(swift.thread.receiving.id())
-        }
-        Glance::Nothing => Glance::Nothing,
-        Glance::More => Glance::More,
-    }
-}
-
 /// Receives into the current receive buffer; 0 if the limit is over.
 #[inline(never)]
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     // Taken before the look: what comes behind it ends the wait.
     let waiting = session::current().map(|task| (task, task.token()));
-    let mut seen = receive_inline(tid, tag);
+    let mut seen = short::receive(tid, tag);
     if let Glance::Taken(id) = seen {
         return id;
     }
@@ -264,7 +230,7 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
         && let Some((task, token)) = waiting
         && task.linger(token, limit)
     {
-        seen = receive_inline(tid, tag);
+        seen = short::receive(tid, tag);
     }
     let id = match seen {
         Glance::Taken(id) => id,
@@ -334,7 +300,7 @@ fn is_system(tid: c_int) -> bool {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_recv(tid: c_int, tag: c_int) -> c_int {
     if !probe::is_on()
-        && let Glance::Taken(id) = receive_inline(tid, tag)
+        && let Glance::Taken(id) = short::receive(tid, tag)
     {
         return id;
     }

@@ -400,3 +400,27 @@ impl Wire for Encoding {
         Self::from_number(u8::decode(input)?.into()).ok_or(DecodeError::Range)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_no_memory_is_noted_as_ever() {
+        let kinds = [Kind::Byte, Kind::Int, Kind::Long, Kind::Dcplx, Kind::Float];
+        for first in kinds {
+            for second in kinds {
+                for (a, b) in [(1, 2), (4, 1), (3, 8)] {
+                    let (mut short, mut long) = (RunList::new(), RunList::new());
+                    assert!(short.push_alike(first, a));
+                    long.push(first, a);
+                    assert_eq!(short, long);
+                    let noted = short.push_alike(second, b);
+                    long.push(second, b);
+                    assert_eq!(noted, long.len() == 1, "{first:?} {a} {second:?} {b}");
+                    assert!(!noted || short == long);
+                }
+            }
+        }
+    }
+}

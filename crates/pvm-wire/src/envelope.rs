@@ -231,6 +231,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_only_run_is_what_the_list_says() {
+        let sizes = [0, 1, 4, 8, 12];
+        let words =
+            [0, 1, 3 << 56, 3 << 56 | 2, 1 << 56 | 8, 6 << 56 | 1, 77 << 56 | 1, u64::MAX >> 4];
+        for encoding in [Encoding::Default, Encoding::Raw] {
+            for (run_count, data_size, first_run) in (0..3)
+                .flat_map(|n| sizes.map(|size| (n, size)))
+                .flat_map(|(n, size)| words.map(|word| (n, size, word)))
+            {
+                let about = Envelope::new(Tid(1), Tid(2), 3, 0);
+                let about = Envelope { encoding, run_count, data_size, first_run, ..about };
+                let list = about.runs(&[]);
+                let expected = list.as_ref().map(|list| list.get(0)).map_err(|_| ());
+                assert_eq!(about.only_run().map_err(|_| ()), expected, "{about:?}");
+                if let (Ok(list), Ok(run)) = (list, expected) {
+                    let mut alike = RunList::new();
+                    alike.set(run);
+                    assert_eq!(alike, list);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn the_fixed_form_comes_back_and_is_checked() {
         let mut envelope = Envelope::new(Tid(0x40001), Tid(0x80002), -7, 3);
         envelope.sequence = u64::MAX - 1;

@@ -4,6 +4,7 @@
 //! then straight into a slab of the task's. A received message is read where it lies. So pack
 //! and unpack are the only copies a message makes on one host.
 
+mod short;
 mod view;
 
 use crate::source;
@@ -14,7 +15,7 @@ use pvm_shm::slab::SlabView;
 use pvm_shm::spill::SpillView;
 use pvm_shm::{Payload, Slab};
 use pvm_wire::{
-    Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, Run, RunList, Tid,
+    Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid,
     foreign,
 };
 
@@ -150,100 +151,6 @@ impl Buffer {
         self.cursor = Cursor::new();
         self.in_place.clear();
         self.sealed = false;
-    }
-
-    /// [`Buffer::begin`] where nothing is to be given back or to be had for it; false if it did nothing.
-    #[inline(always)]
-    pub fn begin_again(&mut self, encoding: Encoding) -> bool {
-        let plain = matches!(self.store, Store::Small(_)) && self.in_place.is_empty();
-        if plain {
-            self.envelope = Envelope::new(Tid::NONE, Tid::NONE, 0, 0);
-            self.encoding = encoding;
-            self.size = 0;
-            self.runs.set(None);
-            self.cursor = Cursor::new();
-            self.sealed = false;
-        }
-        plain
-    }
-
-    /// [`Buffer::pack`] of what still fits a cell, by a list of one run; false if it did nothing.
-    #[inline(always)]
-    pub fn pack_inline(&mut self, kind: Kind, items: &[u8]) -> bool {
-        let Store::Small(small) = &mut self.store else { return false };
-        let Some(room) = small.get_mut(self.size..self.size + items.len()) else { return false };
-        match self.encoding {
-            Encoding::Raw => {}
-            Encoding::Default => {
-                if !self.runs.push_alike(kind, items.len() / kind.size()) {
-                    return false;
-                }
-            }
-            Encoding::InPlace | Encoding::Trace => return false,
-        }
-        copy_slice(items, room);
-        self.size += items.len();
-        true
-    }
-
-    /// [`Buffer::unpack`] of items that lie in memory of its own as they are wanted; false if it did nothing.
-    #[inline(always)]
-    pub fn unpack_inline(&mut self, kind: Kind, out: &mut [u8]) -> bool {
-        let Store::Small(bytes) = &self.store else { return false };
-        if self.envelope.layout != Layout::NATIVE {
-            return false;
-        }
-        let (told, length) = ((self.encoding, self.size), out.len());
-        let Some(from) = self.cursor.pass(&self.runs, told, kind, length) else { return false };
-        let Some(from) = bytes.get(from..from + length) else { return false };
-        copy_slice(from, out);
-        true
-    }
-
-    /// The memory for a message that rides in its cell, where there is such.
-    #[inline(always)]
-    pub(crate) fn room(&mut self) -> Option<&mut Room> {
-        match &mut self.store {
-            Store::Small(room) => Some(room),
-            _ => None,
-        }
-    }
-
-    /// The only run of a message that [`Buffer::fill_inline`] takes: bytes as they are, of this layout.
-    #[inline(always)]
-    pub(crate) fn plain_run(envelope: &Envelope) -> Option<Option<Run>> {
-        if envelope.layout != Layout::NATIVE {
-            return None;
-        }
-        if envelope.encoding.has_runs() {
-            return envelope.only_run().ok();
-        }
-        (envelope.first_run == 0).then_some(None)
-    }
-
-    /// Becomes a message whose bytes lie in [`Buffer::room`]. It is plain.
-    #[inline(always)]
-    pub(crate) fn fill_inline(&mut self, envelope: Envelope, size: usize, run: Option<Run>) {
-        self.envelope = envelope;
-        self.encoding = envelope.encoding;
-        self.size = size;
-        self.runs.set(run);
-        self.cursor = Cursor::new();
-        self.in_place.clear();
-        self.sealed = false;
-    }
-
-    /// What a message that rides in its cell sends: its description and its data. None if it does not,
-    /// or if it is more than that.
-    #[inline(always)]
-    pub(crate) fn inline(&self) -> Option<(Envelope, &[u8])> {
-        let Store::Small(bytes) = &self.store else { return None };
-        if self.encoding == Encoding::InPlace || self.encoding.has_runs() && self.runs.len() > 1 {
-            return None;
-        }
-        let mut envelope = self.envelope;
-        envelope.describe(self.encoding, self.size, &self.runs);
-        Some((envelope, bytes.get(..self.size)?))
     }
 
     /// Becomes a message as it arrived, made readable on this machine; false if its run list does not

@@ -4,6 +4,7 @@ mod memory;
 mod pressure;
 mod probes;
 mod routes;
+mod short;
 
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
@@ -11,7 +12,7 @@ use crate::credit::{Policy, Sending};
 use crate::memory::Memories;
 use crate::route::watch_too;
 use crate::state::State;
-use crate::sys::gate::{self, Alone, Gate, GateGuard};
+use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
@@ -19,7 +20,7 @@ use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::probe::Probes;
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Glance, Inlet, Outbox, Slab};
+use pvm_shm::{Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
@@ -278,53 +279,6 @@ impl Task {
         self.send_all(buffer, &[to], tag, context)
     }
 
-    /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the only thread.
-    /// False if it did nothing.
-    #[inline(always)]
-    pub fn send_inline(
-        &self,
-        alone: Alone,
-        buffer: &mut Buffer,
-        (to, tag, context): (Tid, i32, i32),
-    ) -> bool {
-        let here = to.is_task() && to.host() == self.tid().host() && to != self.tid();
-        if !here || plug::is_carried(to, tag) || self.probes.is_on() || !self.is_alive() {
-            return false;
-        }
-        let Some((described, payload)) = buffer.inline() else { return false };
-        let Some(mut state) = self.state.enter_alone(alone) else { return false };
-        let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
-        if !state.send_inline(envelope, payload) {
-            return false;
-        }
-        drop(state);
-        let sent = buffer.envelope_mut();
-        (sent.tag, sent.dst, sent.context) = (tag, to, context);
-        true
-    }
-
-    /// [`Task::receive_into`] by the only thread, of a small message that lies next in a busy lane. If it gives
-    /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
-    #[inline(always)]
-    pub fn take_inline(&self, alone: Alone, pattern: &Pattern, buffer: &mut Buffer) -> Glance<()> {
-        if self.waiter.watched.load(Ordering::Relaxed) || self.probes.is_on() || !self.is_alive() {
-            return Glance::More;
-        }
-        let Some(mut state) = self.state.enter_alone(alone) else { return Glance::More };
-        let Some(room) = buffer.room() else { return Glance::More };
-        match state.take_wanted(pattern, room) {
-            Glance::Taken((envelope, size, run)) => {
-                buffer.fill_inline(envelope, size, run);
-                Glance::Taken(())
-            }
-            Glance::Nothing => {
-                self.waiter.streaming.store(state.inlet.is_streaming(), Ordering::Relaxed);
-                Glance::Nothing
-            }
-            Glance::More => Glance::More,
-        }
-    }
-
     /// Sends a message to many, once to each, this task itself left out.
     ///
     /// # Errors
@@ -346,32 +300,6 @@ impl Task {
             return Ok(());
         }
         self.send_all(buffer, &others[swiftly..], tag, context)
-    }
-
-    /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how many.
-    fn multicast_inline(
-        &self,
-        buffer: &mut Buffer,
-        to: &[Tid],
-        tag: i32,
-        context: i32,
-    ) -> Result<usize, Code> {
-        let Some((described, payload)) = buffer.inline() else { return Ok(0) };
-        if self.probes.is_on() {
-            return Ok(0);
-        }
-        let mut state = self.live()?.enter()?;
-        let sent = to.iter().take_while(|&&to| {
-            let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
-            to.host() == self.tid().host() && state.send_inline(envelope, payload)
-        });
-        let sent = sent.count();
-        drop(state);
-        if let Some(&last) = sent.checked_sub(1).and_then(|last| to.get(last)) {
-            let about = buffer.envelope_mut();
-            (about.tag, about.dst) = (tag, last);
-        }
-        Ok(sent)
     }
 
     fn send_all(
