@@ -29,7 +29,7 @@ struct Part {
     steps: fn(&Run<'_>) -> Result<(), String>,
 }
 
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 13] = [
     Part { name: "lint", fast: true, needs: &[], steps: |run| run.step(&["make", "lint"]) },
     // Before the tests: those of the C library run their programs on what is installed.
     Part {
@@ -49,6 +49,13 @@ const PARTS: [Part; 12] = [
         fast: true,
         needs: &[],
         steps: |run| run.tests(&["--package=pvm-sim"]),
+    },
+    // The test of the tester: bugs that are planted on purpose are found.
+    Part {
+        name: "planted",
+        fast: false,
+        needs: &[],
+        steps: |run| run.tests(&["--package=pvm-sim", "--features=planted", "--test=planted"]),
     },
     Part {
         name: "loom",
@@ -82,6 +89,17 @@ const PARTS: [Part; 12] = [
             Need("sshd", "openssh-server"),
         ],
         steps: end_to_end,
+    },
+    Part {
+        name: "bench",
+        fast: false,
+        needs: &[
+            Need("/usr/bin/pvmd", "pvm"),
+            Need("/usr/include/pvm3.h", "pvm-dev"),
+            Need("gfortran", "gfortran"),
+            Need("chromium", "chromium"),
+        ],
+        steps: |run| run.tests(&hosts::BENCH_TESTS),
     },
     Part {
         name: "hosts",
