@@ -3,7 +3,7 @@
 mod short;
 
 use std::ffi::{c_int, c_long, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use pvm::{Buffer, Gate, Glance, Task};
@@ -27,17 +27,9 @@ use crate::{probe, session};
 pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
 
 static MATCH: Gate<Option<Match>> = Gate::new(None);
-/// False as long as no program has ever set one: receives then need not look.
-static MATCHING: AtomicBool = AtomicBool::new(false);
-
-/// True once there was one.
-#[inline]
-fn custom_is_possible() -> bool {
-    MATCHING.load(Ordering::Acquire)
-}
 
 fn custom_match() -> Result<Option<Match>, Code> {
-    if custom_is_possible() { Ok(*MATCH.enter()?) } else { Ok(None) }
+    if short::custom_is_possible() { Ok(*MATCH.enter()?) } else { Ok(None) }
 }
 
 /// True if a message may be sent to `tid` under `tag`.
@@ -461,7 +453,7 @@ pub(crate) unsafe extern "C" fn pvm_recvf(function: Option<Match>) -> Option<Mat
     traced!(unsafe RECVF, pvm_recvf(function), [], |_r| []);
     inside(|| {
         session::in_forked_child(|| MATCH.reset_after_fork());
-        MATCHING.store(true, Ordering::Release);
+        short::MATCHING.store(true, Ordering::Release);
         Ok(std::mem::replace(&mut *MATCH.enter()?, function))
     })
     .ok()

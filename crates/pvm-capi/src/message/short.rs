@@ -1,14 +1,23 @@
 //! The short ways of sending and receiving a small message within the host.
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pvm::Glance;
 use pvm_wire::Tid;
 
-use super::custom_is_possible;
 use crate::guard::Swift;
 use crate::selection::pattern;
 use crate::{handler, held, probe, session};
+
+/// False as long as no program has ever set a matching function of its own (`pvm_recvf`): receives then need not look.
+pub(super) static MATCHING: AtomicBool = AtomicBool::new(false);
+
+/// True once there was such a function.
+#[inline]
+pub(super) fn custom_is_possible() -> bool {
+    MATCHING.load(Ordering::Acquire)
+}
 
 /// The short way of `pvm_send`; none if it did nothing.
 #[inline(always)]
