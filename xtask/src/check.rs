@@ -29,7 +29,7 @@ struct Part {
     steps: fn(&Run<'_>) -> Result<(), String>,
 }
 
-const PARTS: [Part; 13] = [
+const PARTS: &[Part] = &[
     Part { name: "lint", fast: true, needs: &[], steps: |run| run.step(&["make", "lint"]) },
     // Before the tests: those of the C library run their programs on what is installed.
     Part {
@@ -136,6 +136,18 @@ const PARTS: [Part; 13] = [
             ),
         ],
         steps: |run| foreign::run(run.root, run.stage, &|command| run.command(command)),
+    },
+    Part {
+        name: "java",
+        fast: false,
+        needs: &[Need("javac", "default-jdk-headless"), Need("mvn", "maven")],
+        steps: |run| run.step(&["bash", "bindings/java/check.sh", run.stage]),
+    },
+    Part {
+        name: "python",
+        fast: false,
+        needs: &[Need("python3", "python3 and python3-venv")],
+        steps: |run| run.step(&["bash", "bindings/python/check.sh", run.stage]),
     },
     Part { name: "demo", fast: false, needs: &[], steps: |run| run.step(&["make", "demo"]) },
     Part {
