@@ -34,16 +34,16 @@ const function _neopvm_thread_functions[] = {
  * Where this thread's data are, null before the first look. A library's own thread-local memory costs a
  * call of the loader's at each look; one word of the memory that all threads have from their start does not.
  */
-static __thread const void *here __attribute__((tls_model("initial-exec")));
+__thread const void *_neopvm_here_word __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 const void *_neopvm_here(void)
 {
-    return here;
+    return _neopvm_here_word;
 }
 
 void _neopvm_set_here(const void *data)
 {
-    here = data;
+    _neopvm_here_word = data;
 }
 
 /*

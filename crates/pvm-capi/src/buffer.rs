@@ -6,14 +6,14 @@
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate, Glance, Remains};
+use pvm::{Buffer, Gate, Remains};
 use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
-use crate::guard::{call, call_here, inside};
+use crate::guard::{Swift, call, call_here, inside};
 use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
-use crate::{globals, session};
+use crate::{globals, probe, session};
 
 /// Numbers and what they stand for; number n is at n - 1. Places stay, so a table that once had many
 /// buffers keeps their places for the next ones.
@@ -265,21 +265,6 @@ pub(crate) fn receive(
     received.map(|_| None)
 }
 
-/// The short way of [`receive`]: into a receive buffer that is there, and stays as it is if `receive`
-/// gives nothing. Its number is told.
-#[inline(always)]
-pub(crate) fn receive_over(
-    thread: &Thread,
-    receive: impl FnOnce(&mut Buffer) -> Result<Glance<()>, Code>,
-) -> Result<Glance<c_int>, Code> {
-    let Some(slot) = thread.receiving.slot() else { return Ok(Glance::More) };
-    Ok(match slot.receive_over(receive)? {
-        Glance::Taken(()) => Glance::Taken(thread.receiving.id()),
-        Glance::Nothing => Glance::Nothing,
-        Glance::More => Glance::More,
-    })
-}
-
 /// A message that is there becomes the receive buffer.
 pub(crate) fn receive_into(message: Buffer) -> Result<c_int, Code> {
     let put = |buffer: &mut Buffer| {
@@ -337,6 +322,29 @@ fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> 
 /// Frees the send buffer and begins a new one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_initsend(number: c_int) -> c_int {
+    match begin_swiftly(number) {
+        Some(id) => id,
+        None => begin_anyhow(number),
+    }
+}
+
+#[inline(always)]
+fn begin_swiftly(number: c_int) -> Option<c_int> {
+    if probe::is_on() {
+        return None;
+    }
+    let encoding = Encoding::from_number(number)?;
+    let swift = Swift::enter()?;
+    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    if !place.content.buffer.begin_again(encoding) {
+        return None;
+    }
+    (place.content.reading, place.content.shown) = (false, None);
+    Some(swift.thread.sending.id())
+}
+
+#[inline(never)]
+fn begin_anyhow(number: c_int) -> c_int {
     traced!(INITSEND, pvm_initsend(number), [ME: number], |r| [MSB: r]);
     call_here("pvm_initsend", |thread| begin_sending_of(thread, encoding(number)?))
 }

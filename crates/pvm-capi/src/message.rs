@@ -1,7 +1,9 @@
 //! Sending and receiving.
 
+mod short;
+
 use std::ffi::{c_int, c_long, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use pvm::{Buffer, Gate, Glance, Task};
@@ -9,33 +11,25 @@ use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use crate::buffer;
 use crate::buffer::told;
-use crate::guard::{self, Limit, Look, call, call_here, failed, inside, inside_of, wait_for};
+use crate::guard::{self, Limit, Look, call, call_here, failed, inside, wait_for};
 use crate::handler;
 use crate::held;
 use crate::pack::{self, Items};
 use crate::pointer;
 use crate::selection::pattern;
-use crate::session;
 use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
 use crate::trace::{int_at, ints_at, list_at, traced};
+use crate::{probe, session};
 
 /// The program's own matching (`pvm_recvf`).
 pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
 
 static MATCH: Gate<Option<Match>> = Gate::new(None);
-/// False as long as no program has ever set one: receives then need not look.
-static MATCHING: AtomicBool = AtomicBool::new(false);
-
-/// True once there was one.
-#[inline]
-fn custom_is_possible() -> bool {
-    MATCHING.load(Ordering::Acquire)
-}
 
 fn custom_match() -> Result<Option<Match>, Code> {
-    if custom_is_possible() { Ok(*MATCH.enter()?) } else { Ok(None) }
+    if short::custom_is_possible() { Ok(*MATCH.enter()?) } else { Ok(None) }
 }
 
 /// True if a message may be sent to `tid` under `tag`.
@@ -116,6 +110,14 @@ fn send_later(tid: c_int, tag: c_int) -> c_int {
 /// Sends the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
+    match short::send(tid, tag) {
+        Some(()) => 0,
+        None => send_anyhow(tid, tag),
+    }
+}
+
+#[inline(never)]
+fn send_anyhow(tid: c_int, tag: c_int) -> c_int {
     traced!(SEND, pvm_send(tid, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()], |r| [CC: r]);
     if guard::is_inside() {
         return send_later(tid, tag);
@@ -202,27 +204,12 @@ fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
     Ok(found.map_or(Look::Nothing, Look::Done))
 }
 
-/// The short way of a receive, for a small message that lies next in a busy lane. It changes nothing if
-/// it gives none.
-#[inline]
-fn receive_inline(tid: c_int, tag: c_int) -> Glance<c_int> {
-    if tag < -1 || custom_is_possible() || handler::is_possible() || held::is_possible() {
-        return Glance::More;
-    }
-    let received = inside_of(|thread| {
-        let Some(task) = session::current() else { return Ok(Glance::More) };
-        let wanted = pattern(session::context(), tid, tag);
-        buffer::receive_over(thread, |buffer| task.receive_inline(&wanted, buffer))
-    });
-    // Whatever is wrong, the long way tells it.
-    received.unwrap_or(Glance::More)
-}
-
 /// Receives into the current receive buffer; 0 if the limit is over.
+#[inline(never)]
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     // Taken before the look: what comes behind it ends the wait.
     let waiting = session::current().map(|task| (task, task.token()));
-    let mut seen = receive_inline(tid, tag);
+    let mut seen = short::receive(tid, tag);
     if let Glance::Taken(id) = seen {
         return id;
     }
@@ -235,7 +222,7 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
         && let Some((task, token)) = waiting
         && task.linger(token, limit)
     {
-        seen = receive_inline(tid, tag);
+        seen = short::receive(tid, tag);
     }
     let id = match seen {
         Glance::Taken(id) => id,
@@ -304,6 +291,16 @@ fn is_system(tid: c_int) -> bool {
 /// Waits for a message.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_recv(tid: c_int, tag: c_int) -> c_int {
+    if !probe::is_on()
+        && let Glance::Taken(id) = short::receive(tid, tag)
+    {
+        return id;
+    }
+    receive_anyhow(tid, tag)
+}
+
+#[inline(never)]
+fn receive_anyhow(tid: c_int, tag: c_int) -> c_int {
     traced!(RECV, pvm_recv(tid, tag), [RST: tid, RMC: tag, RCX: session::context()], |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]);
     receive("pvm_recv", tid, tag, Limit::Never)
 }
@@ -456,7 +453,7 @@ pub(crate) unsafe extern "C" fn pvm_recvf(function: Option<Match>) -> Option<Mat
     traced!(unsafe RECVF, pvm_recvf(function), [], |_r| []);
     inside(|| {
         session::in_forked_child(|| MATCH.reset_after_fork());
-        MATCHING.store(true, Ordering::Release);
+        short::MATCHING.store(true, Ordering::Release);
         Ok(std::mem::replace(&mut *MATCH.enter()?, function))
     })
     .ok()

@@ -3,13 +3,13 @@
 use std::ffi::{c_char, c_double, c_float, c_int, c_long, c_short, c_void};
 use std::ptr;
 
-use pvm::Buffer;
+use pvm::{Buffer, INLINE_MAX};
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
-use crate::guard::{call, call_here, failed, inside};
-use crate::pointer;
+use crate::guard::{Swift, call, call_here, failed, inside};
 use crate::trace::traced;
+use crate::{pointer, probe};
 
 /// Items of a C array: where the first is, how many, and how many apart.
 #[derive(Clone, Copy)]
@@ -163,6 +163,48 @@ unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code>
     Ok(())
 }
 
+/// The items of a call that lie behind one another and are few; none of others.
+#[inline(always)]
+fn few(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<(*mut u8, usize)> {
+    let count = usize::try_from(count).ok()?;
+    let few = count.wrapping_sub(1) < INLINE_MAX && (stride == 1 || count == 1) && !first.is_null();
+    few.then(|| (first.cast(), count * kind.size()))
+}
+
+/// The short way of [`pack_call`]; none if it did nothing.
+#[inline(always)]
+unsafe fn pack_swiftly(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<()> {
+    if probe::is_on() {
+        return None;
+    }
+    let (first, bytes) = few(kind, first, count, stride)?;
+    let swift = Swift::enter()?;
+    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    // SAFETY: the program's promise to the exported function; not null.
+    let data = unsafe { std::slice::from_raw_parts(first, bytes) };
+    let content = &mut place.content;
+    (!content.reading && content.buffer.pack_inline(kind, data)).then_some(())
+}
+
+/// The short way of [`unpack_call`]; none if it did nothing.
+#[inline(always)]
+unsafe fn unpack_swiftly(
+    kind: Kind,
+    first: *mut c_void,
+    count: c_int,
+    stride: c_int,
+) -> Option<()> {
+    if probe::is_on() {
+        return None;
+    }
+    let (first, bytes) = few(kind, first, count, stride)?;
+    let swift = Swift::enter()?;
+    let mut place = swift.thread.receiving.slot()?.enter_alone(swift.alone)?;
+    // SAFETY: the program's promise to the exported function; not null. It is only written to.
+    let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
+    place.content.buffer.unpack_inline(kind, out).then_some(())
+}
+
 /// One pack call on the current send buffer.
 #[inline(always)]
 unsafe fn pack_call(
@@ -213,10 +255,19 @@ macro_rules! typed_calls {
             count: c_int,
             stride: c_int,
         ) -> c_int {
-            traced!(unsafe $packed, $pack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
-            let items = items.cast_mut().cast();
-            // SAFETY: the program's promise; packing only reads.
-            unsafe { pack_call(stringify!($pack), Kind::$kind, items, count, stride) }
+            #[inline(never)]
+            unsafe fn anyhow(items: *const $item, count: c_int, stride: c_int) -> c_int {
+                traced!(unsafe $packed, $pack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
+                let items = items.cast_mut().cast();
+                // SAFETY: the program's promise; packing only reads.
+                unsafe { pack_call(stringify!($pack), Kind::$kind, items, count, stride) }
+            }
+            // SAFETY: as above.
+            match unsafe { pack_swiftly(Kind::$kind, items.cast_mut().cast(), count, stride) } {
+                Some(()) => 0,
+                // SAFETY: as above.
+                None => unsafe { anyhow(items, count, stride) },
+            }
         }
 
         /// Unpacks `count` items that are to lie `stride` apart.
@@ -229,9 +280,18 @@ macro_rules! typed_calls {
             count: c_int,
             stride: c_int,
         ) -> c_int {
-            traced!(unsafe $unpacked, $unpack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
-            // SAFETY: the program's promise.
-            unsafe { unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride) }
+            #[inline(never)]
+            unsafe fn anyhow(items: *mut $item, count: c_int, stride: c_int) -> c_int {
+                traced!(unsafe $unpacked, $unpack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
+                // SAFETY: the program's promise.
+                unsafe { unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride) }
+            }
+            // SAFETY: as above.
+            match unsafe { unpack_swiftly(Kind::$kind, items.cast(), count, stride) } {
+                Some(()) => 0,
+                // SAFETY: as above.
+                None => unsafe { anyhow(items, count, stride) },
+            }
         }
     )*};
 }

@@ -31,6 +31,7 @@ impl Selection {
 }
 
 /// The pattern that a program's numbers mean.
+#[inline(always)]
 pub(crate) fn pattern(context: c_int, source: c_int, tag: c_int) -> Pattern {
     Pattern {
         context,

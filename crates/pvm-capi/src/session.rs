@@ -81,6 +81,7 @@ pub(crate) fn set_option(number: usize, value: c_int) -> c_int {
 }
 
 /// The context of `pvm_send` and `pvm_recv`.
+#[inline(always)]
 pub(crate) fn context() -> c_int {
     CONTEXT.load(Ordering::Relaxed)
 }
@@ -93,6 +94,7 @@ pub(crate) fn set_context(context: c_int) -> c_int {
 }
 
 /// The task if the process is one.
+#[inline(always)]
 pub(crate) fn current() -> Option<&'static Task> {
     // SAFETY: tasks are leaked, so a pointer that was stored stays valid.
     unsafe { TASK.load(Ordering::Acquire).as_ref() }

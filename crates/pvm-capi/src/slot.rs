@@ -4,7 +4,7 @@
 //! finds it empty if another thread has freed the buffer meanwhile. An empty place keeps the little
 //! memory that the next small message needs.
 
-use pvm::{Buffer, Gate, Glance, Remains};
+use pvm::{Alone, AloneGuard, Buffer, Gate, Remains};
 use pvm_wire::Code;
 
 /// A buffer and how it is used.
@@ -25,8 +25,8 @@ impl Content {
 }
 
 /// What lies in a place, or lay there and was freed.
-struct Place {
-    content: Content,
+pub(crate) struct Place {
+    pub(crate) content: Content,
     live: bool,
 }
 
@@ -45,6 +45,13 @@ impl Slot {
     pub(crate) fn content<T>(&self, body: impl FnOnce(&mut Content) -> T) -> Result<T, Code> {
         let mut place = self.0.enter()?;
         if place.live { Ok(body(&mut place.content)) } else { Err(Code::NoSuchBuf) }
+    }
+
+    /// What is here, for the only thread; none if nothing is.
+    #[inline(always)]
+    pub(crate) fn enter_alone(&self, alone: Alone) -> Option<AloneGuard<'_, Place>> {
+        let place = self.0.enter_alone(alone)?;
+        if place.live { Some(place) } else { None }
     }
 
     /// Runs `body` on the buffer.
@@ -109,23 +116,6 @@ impl Slot {
         drop(place);
         drop(remains);
         received
-    }
-
-    /// Receives over what is here; it stays as it is if `receive` gives nothing or if nothing is here.
-    #[inline(always)]
-    pub(crate) fn receive_over(
-        &self,
-        receive: impl FnOnce(&mut Buffer) -> Result<Glance<()>, Code>,
-    ) -> Result<Glance<()>, Code> {
-        let mut place = self.0.enter()?;
-        if !place.live {
-            return Ok(Glance::More);
-        }
-        let received = receive(&mut place.content.buffer)?;
-        if received == Glance::Taken(()) {
-            (place.content.reading, place.content.shown) = (true, None);
-        }
-        Ok(received)
     }
 
     /// Frees what is here; false if nothing was. What it leaves is to be dropped when no lock is

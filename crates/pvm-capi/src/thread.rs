@@ -157,6 +157,7 @@ thread_local! {
 
 unsafe extern "C" {
     /// In `shim/threads.c`: what `_neopvm_set_here` was given in this thread, else null.
+    #[allow(dead_code, reason = "where the word is not read in place")]
     safe fn _neopvm_here() -> *const c_void;
     safe fn _neopvm_set_here(thread: *const c_void);
 }
@@ -171,8 +172,43 @@ pub(crate) fn here<T>(body: impl FnOnce(&Thread) -> T) -> T {
 /// Where this thread's data are, as long as it lives.
 #[inline(always)]
 pub(crate) fn address() -> *const Thread {
-    let known = _neopvm_here().cast::<Thread>();
+    let known = word().cast::<Thread>();
     if known.is_null() { first_look() } else { known }
+}
+
+/// This thread, if it has been looked at before.
+#[inline(always)]
+pub(crate) fn known() -> Option<&'static Thread> {
+    // SAFETY: null, or what stays as long as this thread does and has no destructor; it is not handed on.
+    unsafe { word().cast::<Thread>().as_ref() }
+}
+
+/// The word of the shim: read in place where a call for it would cost more than the look.
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64", target_os = "linux", not(miri)))]
+#[inline(always)]
+fn word() -> *const c_void {
+    let word: *const c_void;
+    // SAFETY: reads a word of this thread's static memory, whose place the loader fills in (the ABI's model
+    // "initial exec", as the shim declares it).
+    unsafe {
+        std::arch::asm!(
+            "mov {word}, qword ptr [rip + _neopvm_here_word@GOTTPOFF]",
+            "mov {word}, qword ptr fs:[{word}]",
+            word = out(reg) word,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    word
+}
+
+#[cfg(not(all(
+    target_arch = "x86_64",
+    target_pointer_width = "64",
+    target_os = "linux",
+    not(miri)
+)))]
+fn word() -> *const c_void {
+    _neopvm_here()
 }
 
 #[cold]

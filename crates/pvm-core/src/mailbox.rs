@@ -46,6 +46,7 @@ impl<M> Mailbox<M> {
     }
 
     /// True if nothing waits.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.few.is_empty() && self.many.is_none()
     }

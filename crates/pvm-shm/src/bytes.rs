@@ -48,25 +48,34 @@ pub fn copy_slice(from: &[u8], to: &mut [u8]) {
 /// Asks the processor for a cache line that will be written soon.
 #[inline(always)]
 pub(crate) fn prefetch_to_write<T>(place: &T) {
-    prefetch::<7>(std::ptr::from_ref(place).cast());
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        // The compiler's own hint reads the line only, where it may not take the instruction for granted; a
+        // processor without it does nothing.
+        // SAFETY: a hint; it touches nothing, whatever the address is.
+        unsafe {
+            std::arch::asm!(
+                "prefetchw [{place}]",
+                place = in(reg) std::ptr::from_ref(place),
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = place;
 }
 
 /// Asks the processor for a cache line that will be read soon.
 #[inline(always)]
 pub(crate) fn prefetch_to_read<T>(place: &T) {
-    prefetch::<3>(std::ptr::from_ref(place).cast());
-}
-
-/// The hints have the numbers of `_MM_HINT_ET0` and `_MM_HINT_T0`.
-#[inline(always)]
-fn prefetch<const HINT: i32>(address: *const i8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint; it touches nothing, whatever the address is.
-        unsafe { std::arch::x86_64::_mm_prefetch::<HINT>(address) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = address;
+    let _ = place;
 }
 
 #[cfg(all(test, not(loom)))]

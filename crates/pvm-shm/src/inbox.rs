@@ -15,6 +15,7 @@ use crate::activity::Activity;
 use crate::segment::{Mapping, PAGE};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use pvm_wire::{Envelope, Tid};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Lanes share the 62 bits by their place modulo this.
@@ -132,12 +133,13 @@ impl Header {
     }
 
     /// Sender: the owner is gone.
-    #[inline]
+    #[inline(always)]
     pub fn is_closed(&self) -> bool {
         self.pending.load(Ordering::Acquire) & CLOSED != 0
     }
 
     /// Owner: something waits. One read, for spinning.
+    #[inline(always)]
     pub fn has_pending(&self) -> bool {
         self.pending.load(Ordering::Acquire) & LANES != 0
     }
@@ -199,21 +201,31 @@ impl Default for Header {
 #[derive(Clone, Debug)]
 pub struct Inbox {
     mapping: Arc<Mapping>,
+    /// Its start: every send looks there.
+    header: NonNull<Header>,
 }
+
+// SAFETY: the pointer leads into the mapping that is kept beside it, to atomics.
+unsafe impl Send for Inbox {}
+// SAFETY: as above.
+unsafe impl Sync for Inbox {}
 
 impl Inbox {
     /// Bytes of the segment.
     pub const SIZE: usize = PAGE;
 
     /// The inbox in this segment.
-    pub const fn new(mapping: Arc<Mapping>) -> Self {
-        Self { mapping }
+    pub fn new(mapping: Arc<Mapping>) -> Self {
+        // SAFETY: atomics only.
+        let header = NonNull::from(unsafe { mapping.view::<Header>(0) });
+        Self { mapping, header }
     }
 
     /// The word and its neighbours.
-    pub fn header(&self) -> &Header {
-        // SAFETY: atomics only.
-        unsafe { self.mapping.view(0) }
+    #[inline(always)]
+    pub const fn header(&self) -> &Header {
+        // SAFETY: it lies in `mapping`, which neither moves nor goes before this does.
+        unsafe { self.header.as_ref() }
     }
 
     /// What the owner waits for.

@@ -1,5 +1,7 @@
 //! The receiving half of a process: the lanes into its inbox.
 
+mod short;
+
 use crate::broker::{Broker, map};
 use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{self, Popped, Ring, Room};
@@ -95,6 +97,7 @@ struct LaneIn {
 struct Watched {
     place: Option<usize>,
     last: u32,
+    sender: Tid,
 }
 
 /// The receiving half.
@@ -117,6 +120,8 @@ pub struct Inlet {
     retired: Retired,
     /// Counts the messages.
     turn: u32,
+    /// The slot that gave the last message of the short way.
+    recent: usize,
     /// Messages that were taken the short way since this process last sent one.
     streak: u32,
     /// Room that the last look did not need.
@@ -147,6 +152,7 @@ impl Inlet {
             watch,
             watched: [Watched::default(); SLOTS],
             turn: 0,
+            recent: 0,
             streak: 0,
             spare: None,
             file: None,
@@ -242,37 +248,6 @@ impl Inlet {
             return Some(arrival);
         }
         if self.turn.is_multiple_of(TURN) { self.next_watched(broker) } else { None }
-    }
-
-    /// The short way of [`Inlet::next`] for a message that rides in its cell, lies next in a watched
-    /// lane and is wanted: its payload goes to `room`. The inbox itself is not looked at.
-    #[inline(always)]
-    pub fn take_wanted(
-        &mut self,
-        wants: impl Fn(&Envelope) -> bool,
-        room: &mut Room,
-    ) -> Glance<(Envelope, usize)> {
-        let turn = self.turn.wrapping_add(1);
-        if turn.is_multiple_of(TURN) || !self.gathered.is_empty() {
-            return Glance::More;
-        }
-        for slot in 0..SLOTS {
-            let Some(place) = self.watched[slot].place else { continue };
-            let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
-            let sender = lane.sender;
-            let own = |e: &Envelope| e.src == sender && !e.is_spread() && wants(e);
-            if let Some(taken) = lane.receiver.pop_wanted(own, room) {
-                self.watch.set(slot, &lane.receiver);
-                (self.turn, self.watched[slot].last) = (turn, turn);
-                self.streak = self.streak.saturating_add(1);
-                return Glance::Taken(taken);
-            }
-            if lane.receiver.is_ready() {
-                return Glance::More;
-            }
-        }
-        // What the inbox told of before is still to be read.
-        if self.ready == 0 { Glance::Nothing } else { Glance::More }
     }
 
     /// A message that its sender is still writing, if it lies next in a watched lane and is wanted: for who
@@ -536,7 +511,8 @@ impl Inlet {
         lane.slot = Some(slot);
         lane.receiver.watch();
         self.watch.set(slot, &lane.receiver);
-        self.watched[slot] = Watched { place: Some(place), last: turn };
+        let sender = lane.sender;
+        self.watched[slot] = Watched { place: Some(place), last: turn, sender };
     }
 
     /// The sender tells again of what it publishes. What it has published meanwhile counts as told.

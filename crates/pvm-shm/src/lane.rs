@@ -18,7 +18,7 @@ mod ring;
 mod sender;
 
 pub use cell::{CELL_SIZE, Cell, Content, INLINE_MAX, Kind, Room, SLAB_PAYLOAD_MAX};
-pub use receiver::{Popped, Receiver};
+pub use receiver::{Popped, Receiver, Wanted};
 pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
 pub use sender::{Full, Sender};
 
@@ -34,6 +34,16 @@ mod tests {
     use super::*;
     use crate::sync::Ordering;
     use pvm_wire::{Encoding, Envelope, Layout, Tid};
+
+    /// Messages of these tags.
+    struct Tags(std::ops::RangeInclusive<i32>);
+
+    impl Wanted for Tags {
+        type Found = ();
+        fn find(&self, envelope: &Envelope) -> Option<()> {
+            self.0.contains(&envelope.tag).then_some(())
+        }
+    }
 
     fn envelope(sequence: u64) -> Envelope {
         let mut envelope = Envelope::new(Tid(1), Tid(2), 3, 0);
@@ -172,11 +182,11 @@ mod tests {
         // Its size is not the envelope's: nobody's but the slow way's to judge.
         sender.push(Kind::Inline, &envelope(2), b"abc").expect("room");
         let mut room: Room = [0; _];
-        assert!(receiver.pop_wanted(|e| e.tag == 4, &mut room).is_none());
-        let (taken, size) = receiver.pop_wanted(|e| e.tag == 3, &mut room).expect("wanted");
+        assert!(receiver.pop_wanted(&Tags(4..=4), &mut room).is_none());
+        let (taken, size, ()) = receiver.pop_wanted(&Tags(3..=3), &mut room).expect("wanted");
         assert_eq!((taken, &room[..size]), (first, &b"abc"[..]));
-        assert!(receiver.pop_wanted(|_| true, &mut room).is_none());
+        assert!(receiver.pop_wanted(&Tags(i32::MIN..=i32::MAX), &mut room).is_none());
         assert_eq!(sequence(&pop(&mut receiver).expect("still there").0), 2);
-        assert!(receiver.pop_wanted(|_| true, &mut room).is_none());
+        assert!(receiver.pop_wanted(&Tags(i32::MIN..=i32::MAX), &mut room).is_none());
     }
 }

@@ -68,6 +68,15 @@ struct LaneOut {
     doorbell: Option<SocketAddrUnix>,
 }
 
+impl LaneOut {
+    /// Behind a publication: the receiver is there, and sees it by itself.
+    #[inline(always)]
+    fn is_watched(&self) -> bool {
+        // The inbox is seldom written while the ring is watched, so this look costs no cache line's way.
+        self.sender.is_watched() && !self.inbox.header().is_closed()
+    }
+}
+
 /// The sending half.
 #[derive(Debug)]
 pub struct Outbox {
@@ -398,7 +407,7 @@ impl Outbox {
     pub fn send_inline(&mut self, to: Tid, envelope: &Envelope, payload: &[u8]) -> Option<Sent> {
         let lane = self.lanes.get_mut(to)?;
         lane.sender.push(lane::Kind::Inline, envelope, payload).ok()?;
-        Some(self.tell(to))
+        Some(if lane.is_watched() { Sent::Delivered } else { self.tell_unwatched(to) })
     }
 
     /// Puts one message for several tasks of another host on the way there.
@@ -658,14 +667,18 @@ impl Outbox {
     }
 
     /// Something was published in the lane to `to`, which stands.
-    #[inline]
     fn tell(&mut self, to: Tid) -> Sent {
-        let Some(lane) = self.lanes.get(to) else { return Sent::Gone };
-        let header = lane.inbox.header();
-        // Seldom written while the ring is watched, so this look costs no cache line's way.
-        if lane.sender.is_watched() && !header.is_closed() {
-            return Sent::Delivered;
+        match self.lanes.get(to) {
+            Some(lane) if lane.is_watched() => Sent::Delivered,
+            Some(_) => self.tell_unwatched(to),
+            None => Sent::Gone,
         }
+    }
+
+    /// The same for a receiver that does not look at the lane by itself, or is gone.
+    #[inline(never)]
+    fn tell_unwatched(&mut self, to: Tid) -> Sent {
+        let Some(lane) = self.lanes.get(to) else { return Sent::Gone };
         if self.mark(&lane.inbox, lane.place, lane.doorbell.as_ref()) {
             return Sent::Delivered;
         }

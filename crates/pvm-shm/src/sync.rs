@@ -27,14 +27,50 @@ impl<T> Shared<T> {
         Self(std::cell::UnsafeCell::new(value))
     }
     /// Reads through a raw pointer.
+    #[inline(always)]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
     /// Writes through a raw pointer.
+    #[inline(always)]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
+    }
+    /// Where it is.
+    #[inline(always)]
+    pub(crate) const fn place(&self) -> *mut T {
+        self.0.get()
     }
 }
 
 #[cfg(loom)]
 pub use loom::cell::UnsafeCell as Shared;
+
+/// `Shared::with` in place, as compilers make of a closure that is used often a function that is called.
+macro_rules! read_shared {
+    ($shared:expr, |$place:ident| $body:expr) => {{
+        #[cfg(loom)]
+        let result = $shared.with(|$place| $body);
+        #[cfg(not(loom))]
+        let result = {
+            let $place = $shared.place().cast_const();
+            $body
+        };
+        result
+    }};
+}
+
+/// `Shared::with_mut` in place.
+macro_rules! write_shared {
+    ($shared:expr, |$place:ident| $body:expr) => {{
+        #[cfg(loom)]
+        let result = $shared.with_mut(|$place| $body);
+        #[cfg(not(loom))]
+        let result = {
+            let $place = $shared.place();
+            $body
+        };
+        result
+    }};
+}
+pub(crate) use {read_shared, write_shared};

@@ -32,6 +32,19 @@ pub struct Watch {
     looking: AtomicU32,
     /// Whoever waited has ended all watches.
     rested: AtomicBool,
+    /// The slot that alone concerns who waits, if there is one: its number and one more.
+    sole: AtomicU32,
+}
+
+impl Slot {
+    /// The next cell is complete. Only asked while `looking` is not 0.
+    #[inline(always)]
+    fn is_ready(&self) -> bool {
+        let stamp = self.stamp.load(Ordering::SeqCst);
+        // SAFETY: the ring behind it is kept while `looking` is not 0.
+        !stamp.is_null()
+            && unsafe { &*stamp }.load(Ordering::Acquire) == self.next.load(Ordering::Relaxed)
+    }
 }
 
 impl Watch {
@@ -45,6 +58,7 @@ impl Watch {
             slots: std::array::from_fn(|_| slot()),
             looking: AtomicU32::new(0),
             rested: AtomicBool::new(false),
+            sole: AtomicU32::new(0),
         }
     }
 
@@ -54,18 +68,34 @@ impl Watch {
     pub fn look<T>(&self, body: impl FnOnce(&dyn Fn() -> bool) -> T) -> T {
         // PAIRS WITH: `clear`. Either the pointer is seen to be gone, or this is seen.
         self.looking.fetch_add(1, Ordering::SeqCst);
-        let result = body(&|| self.is_ready());
+        let result = body(&|| self.slots.iter().any(Slot::is_ready));
         self.looking.fetch_sub(1, Ordering::Release);
         result
     }
 
-    fn is_ready(&self) -> bool {
-        self.slots.iter().any(|slot| {
-            let stamp = slot.stamp.load(Ordering::SeqCst);
-            // SAFETY: the ring behind it is kept while `looking` is not 0.
-            !stamp.is_null()
-                && unsafe { &*stamp }.load(Ordering::Acquire) == slot.next.load(Ordering::Relaxed)
-        })
+    /// [`Watch::look`] for who said what it looks for ([`Inlet::take_wanted`](crate::Inlet::take_wanted)): where
+    /// that can come by one ring only, the others are not looked at. `alone`: no other thread lets go of rings. The
+    /// answer to the second question is whether it is so.
+    #[inline(always)]
+    pub fn look_for<T>(&self, alone: bool, body: impl FnOnce(&dyn Fn() -> bool, bool) -> T) -> T {
+        let sole = self.sole.load(Ordering::Relaxed) as usize;
+        let Some(slot) = sole.checked_sub(1).and_then(|slot| self.slots.get(slot)) else {
+            return self.look(|has_come| body(has_come, false));
+        };
+        if alone {
+            let looking = self.looking.load(Ordering::Relaxed);
+            self.looking.store(looking + 1, Ordering::Relaxed);
+            let result = body(&|| slot.is_ready(), true);
+            self.looking.store(looking, Ordering::Relaxed);
+            return result;
+        }
+        self.look(|_| body(&|| slot.is_ready(), true))
+    }
+
+    /// What is waited for comes by the ring in this slot, or by any.
+    #[inline(always)]
+    pub(crate) fn look_only_at(&self, slot: Option<usize>) {
+        self.sole.store(slot.map_or(0, |slot| slot as u32 + 1), Ordering::Relaxed);
     }
 
     /// Before sleeping: ends all watches; true if something has come.
@@ -75,7 +105,7 @@ impl Watch {
                 let flag = slot.flag.load(Ordering::SeqCst);
                 if !flag.is_null() {
                     self.rested.store(true, Ordering::Relaxed);
-                    // SAFETY: as in `is_ready`.
+                    // SAFETY: as in `Slot::is_ready`.
                     unsafe { &*flag }.store(0, Ordering::Relaxed);
                 }
             }
@@ -85,6 +115,12 @@ impl Watch {
         })
     }
 
+    /// True until [`Watch::take_rested`] has told so.
+    #[inline(always)]
+    pub(crate) fn has_rested(&self) -> bool {
+        self.rested.load(Ordering::Relaxed)
+    }
+
     /// True once after [`Watch::rest`].
     #[inline]
     pub(crate) fn take_rested(&self) -> bool {
@@ -92,7 +128,7 @@ impl Watch {
     }
 
     /// Where the next cell of a watched ring will be.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&self, slot: usize, receiver: &Receiver) {
         let Some((stamp, next)) = receiver.next_stamp() else { return };
         let slot = &self.slots[slot];
@@ -102,6 +138,7 @@ impl Watch {
     }
 
     pub(crate) fn clear(&self, slot: usize) {
+        self.look_only_at(None);
         self.slots[slot].stamp.store(ptr::null_mut(), Ordering::SeqCst);
         self.slots[slot].flag.store(ptr::null_mut(), Ordering::SeqCst);
     }

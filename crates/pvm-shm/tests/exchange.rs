@@ -3,8 +3,9 @@
 #![cfg(not(loom))]
 
 use pvm_shm::inbox::Inbox;
+use pvm_shm::lane::Wanted;
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Body, Inlet, Keeper, Outbox, Payload, Sent};
+use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox, Payload, Sent};
 use pvm_wire::{Bytes, Code, Encoding, Envelope, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -225,4 +226,57 @@ fn memory_is_bounded_with_an_error() {
     assert_eq!(keeper.open_slab(A, 2 << 20).err(), Some(Code::NoMem));
     assert_eq!(keeper.open_slab(A, u64::MAX).err(), Some(Code::NoMem));
     assert!(keeper.open_slab(A, 1 << 19).is_ok());
+}
+
+/// Messages of one tag.
+struct Tagged(i32);
+
+impl Wanted for Tagged {
+    type Found = ();
+    fn find(&self, envelope: &Envelope) -> Option<()> {
+        (envelope.tag == self.0).then_some(())
+    }
+}
+
+#[test]
+fn who_wants_a_message_of_one_sender_leaves_those_of_others_where_they_are() {
+    const C: Tid = Tid(0x40003);
+    let mut keeper = keeper();
+    keeper.create_inbox(C, "".into()).expect("memory");
+    let mut inlet = inlet(&mut keeper, B);
+    let (mut of_a, mut of_c) = (outbox(&mut keeper, A), outbox(&mut keeper, C));
+    let mut room = [0; _];
+    // A receiver that is alone watches the lanes that have given something, from the second look on: the first
+    // one takes in what a reader before it may have left.
+    for _ in 0..2 {
+        for (out, src) in [(&mut of_a, A), (&mut of_c, C)] {
+            send(&mut keeper, out, src, 1, b"first");
+            assert!(inlet.next(&mut keeper.broker(B), true).is_some());
+        }
+    }
+    for tag in [7, 8, 7] {
+        send(&mut keeper, &mut of_c, C, tag, b"of C");
+    }
+    let wanted = |inlet: &mut Inlet, source, tag, room: &mut _| match inlet.take_wanted(
+        source,
+        &Tagged(tag),
+        room,
+    ) {
+        Glance::Taken((envelope, size, ())) => Glance::Taken((envelope.src, size)),
+        Glance::Nothing => Glance::Nothing,
+        Glance::More => Glance::More,
+    };
+    // Nothing of A, whatever C has sent; and what waits behind another one needs a proper look.
+    assert_eq!(wanted(&mut inlet, Some(A), 7, &mut room), Glance::Nothing);
+    assert_eq!(wanted(&mut inlet, Some(C), 8, &mut room), Glance::More);
+    assert_eq!(wanted(&mut inlet, Some(C), 7, &mut room), Glance::Taken((C, 4)));
+    assert!(inlet.next_of(&mut keeper.broker(B), A).is_none());
+    send(&mut keeper, &mut of_a, A, 7, b"A");
+    assert_eq!(wanted(&mut inlet, Some(A), 7, &mut room), Glance::Taken((A, 1)));
+    let next = inlet.next_of(&mut keeper.broker(B), C).expect("the next of C");
+    assert_eq!((next.0.tag, bytes(&next.1)), (8, b"of C".to_vec()));
+    // From anybody it is the last of C.
+    assert_eq!(wanted(&mut inlet, None, 7, &mut room), Glance::Taken((C, 4)));
+    assert!(inlet.next(&mut keeper.broker(B), true).is_none());
+    assert_eq!(wanted(&mut inlet, None, 7, &mut room), Glance::Nothing);
 }

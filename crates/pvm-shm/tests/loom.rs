@@ -6,12 +6,22 @@ use loom::sync::Arc;
 use loom::thread;
 use pvm_shm::barrier::{Arrival, Outcome, Word};
 use pvm_shm::inbox::{Armed, Header, Marked};
-use pvm_shm::lane::{Kind, Receiver, Ring, Room, Sender};
+use pvm_shm::lane::{Kind, Receiver, Ring, Room, Sender, Wanted};
 use pvm_shm::recorder::{Record, Recorder};
 use pvm_shm::roster::{Listed, Read, Table};
 use pvm_shm::stream::{Filled, Words};
 use pvm_shm::sync::{AtomicU32, Ordering};
 use pvm_wire::{Envelope, Tid};
+
+/// Messages of these tags.
+struct Tags(std::ops::RangeInclusive<i32>);
+
+impl Wanted for Tags {
+    type Found = ();
+    fn find(&self, envelope: &Envelope) -> Option<()> {
+        self.0.contains(&envelope.tag).then_some(())
+    }
+}
 
 fn envelope(sequence: u64) -> Envelope {
     let mut envelope = Envelope::new(Tid(1), Tid(2), 0, 0);
@@ -267,13 +277,14 @@ fn loom_what_is_wanted_is_taken_whole() {
         let mut room: Room = [0; _];
         let mut wanted = 0;
         for _ in 0..2 {
-            if let Some((taken, size)) = receiver.pop_wanted(|e| e.tag == wanted, &mut room) {
+            if let Some((taken, size, ())) = receiver.pop_wanted(&Tags(wanted..=wanted), &mut room)
+            {
                 assert_eq!((taken.tag, &room[..size]), (wanted, &wanted.to_ne_bytes()[..]));
                 wanted += 1;
             }
         }
         sending.join().expect("no panic");
-        assert!(receiver.pop_wanted(|e| e.tag > 1, &mut room).is_none());
+        assert!(receiver.pop_wanted(&Tags(2..=i32::MAX), &mut room).is_none());
         while let Some(popped) = receiver.pop(&mut room) {
             assert_eq!(popped.envelope.expect("whole").tag, wanted);
             wanted += 1;

@@ -30,6 +30,7 @@ pub enum Encoding {
 
 impl Encoding {
     /// From the number that `pvm_initsend` takes.
+    #[inline(always)]
     pub const fn from_number(number: i32) -> Option<Self> {
         match number {
             0 => Some(Self::Default),
@@ -41,6 +42,7 @@ impl Encoding {
     }
 
     /// True where a run list goes with the data.
+    #[inline(always)]
     pub const fn has_runs(self) -> bool {
         matches!(self, Self::Default | Self::Trace)
     }
@@ -94,22 +96,26 @@ impl Kind {
     }
 
     /// Bytes of one item in this machine's memory.
+    #[inline(always)]
     pub const fn size(self) -> usize {
         self.size_in(Layout::NATIVE)
     }
 
     /// Bytes of one item in the memory of a machine of this layout.
+    #[inline(always)]
     pub const fn size_in(self, layout: Layout) -> usize {
         let (shape, each) = self.shape_in(layout);
         shape.size() * each
     }
 
     /// The shape an item is made of on this machine, and how many of them.
+    #[inline(always)]
     pub const fn shape(self) -> (Shape, usize) {
         self.shape_in(Layout::NATIVE)
     }
 
     /// The shape an item is made of on a machine of this layout, and how many of them.
+    #[inline(always)]
     pub const fn shape_in(self, layout: Layout) -> (Shape, usize) {
         match self {
             Self::Byte => (Shape::Byte, 1),
@@ -149,6 +155,7 @@ pub enum Shape {
 }
 
 impl Shape {
+    #[inline(always)]
     const fn from_number(number: u8) -> Option<Self> {
         Some(match number {
             1 => Self::Byte,
@@ -164,6 +171,7 @@ impl Shape {
     }
 
     /// Bytes of one in memory.
+    #[inline(always)]
     pub const fn size(self) -> usize {
         match self {
             Self::Byte => 1,
@@ -174,6 +182,7 @@ impl Shape {
     }
 
     /// Bytes of one in the XDR view; bytes are padded as a whole run.
+    #[inline(always)]
     pub const fn xdr_size(self) -> usize {
         match self {
             Self::Byte => 1,
@@ -209,21 +218,25 @@ impl Run {
     const COUNT_BITS: u32 = 56;
 
     /// Bytes in memory.
+    #[inline(always)]
     pub const fn size(self) -> usize {
         self.count * self.shape.size()
     }
 
     /// Bytes in the XDR view.
+    #[inline(always)]
     pub const fn xdr_size(self) -> usize {
         (self.count * self.shape.xdr_size()).next_multiple_of(4)
     }
 
     /// The run as it lies in a message: the shape in the upper 8 bits, the count below.
+    #[inline(always)]
     pub const fn to_word(self) -> u64 {
         (self.shape as u64) << Self::COUNT_BITS | self.count as u64
     }
 
     /// The run that a message holds.
+    #[inline(always)]
     pub fn from_word(word: u64) -> Result<Self, DecodeError> {
         let number = (word >> Self::COUNT_BITS) as u8;
         let shape = Shape::from_number(number).ok_or(DecodeError::Range)?;
@@ -265,6 +278,39 @@ impl RunList {
         self.push_run(Run { shape, count: count * each });
     }
 
+    /// [`RunList::push`] where no memory is needed for it: into an empty list, or as more of its only run. False
+    /// says that nothing was noted.
+    #[inline(always)]
+    pub fn push_alike(&mut self, kind: Kind, count: usize) -> bool {
+        let (shape, each) = kind.shape();
+        let run = Run { shape, count: count * each };
+        match &mut self.first {
+            None => self.first = Some(run),
+            Some(first)
+                if first.shape as u8 == shape as u8
+                    && self.more.is_empty()
+                    && (shape as u8 != Shape::Byte as u8 || first.count.is_multiple_of(4)) =>
+            {
+                first.count += run.count;
+            }
+            Some(_) => return false,
+        }
+        self.xdr_size += run.xdr_size();
+        self.size += run.size();
+        true
+    }
+
+    /// Becomes the list of this run alone, or of none. Its memory is kept.
+    #[inline(always)]
+    pub fn set(&mut self, run: Option<Run>) {
+        self.first = run;
+        self.more.clear();
+        (self.xdr_size, self.size) = match run {
+            Some(run) => (run.xdr_size(), run.size()),
+            None => (0, 0),
+        };
+    }
+
     /// Notes a run as it stands in another message.
     #[inline]
     pub fn push_run(&mut self, run: Run) {
@@ -298,6 +344,7 @@ impl RunList {
     }
 
     /// How many runs.
+    #[inline(always)]
     pub const fn len(&self) -> usize {
         self.first.is_some() as usize + self.more.len()
     }
@@ -351,5 +398,29 @@ impl Wire for Encoding {
     }
     fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Self::from_number(u8::decode(input)?.into()).ok_or(DecodeError::Range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_no_memory_is_noted_as_ever() {
+        let kinds = [Kind::Byte, Kind::Int, Kind::Long, Kind::Dcplx, Kind::Float];
+        for first in kinds {
+            for second in kinds {
+                for (a, b) in [(1, 2), (4, 1), (3, 8)] {
+                    let (mut short, mut long) = (RunList::new(), RunList::new());
+                    assert!(short.push_alike(first, a));
+                    long.push(first, a);
+                    assert_eq!(short, long);
+                    let noted = short.push_alike(second, b);
+                    long.push(second, b);
+                    assert_eq!(noted, long.len() == 1, "{first:?} {a} {second:?} {b}");
+                    assert!(!noted || short == long);
+                }
+            }
+        }
     }
 }

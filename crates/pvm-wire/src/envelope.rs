@@ -80,16 +80,19 @@ impl Envelope {
     }
 
     /// True for a message to several tasks of another host.
+    #[inline(always)]
     pub const fn is_spread(&self) -> bool {
         self.flags & Self::SPREAD != 0
     }
 
     /// Bytes of the run list behind the data.
+    #[inline(always)]
     pub const fn run_list_size(&self) -> u64 {
         if self.run_count > 1 { self.run_count as u64 * 8 } else { 0 }
     }
 
     /// Bytes of data and run list.
+    #[inline(always)]
     pub const fn body_size(&self) -> u64 {
         self.data_size.saturating_add(self.run_list_size())
     }
@@ -131,6 +134,27 @@ impl Envelope {
             first_run: u64_at(40),
             sequence: u64_at(48),
         })
+    }
+
+    /// The run list of a body that has none behind its data: what a list of one run or none is about.
+    ///
+    /// # Errors
+    /// The run does not describe exactly `data_size` bytes, or there are several.
+    #[inline(always)]
+    pub fn only_run(&self) -> Result<Option<Run>, DecodeError> {
+        let run = match (self.encoding.has_runs(), self.run_count) {
+            (true, 0) if self.data_size == 0 => return Ok(None),
+            (false, _) if self.first_run == 0 => return Ok(None),
+            (true, 1) | (false, _) => Run::from_word(self.first_run)?,
+            _ => return Err(DecodeError::Range),
+        };
+        // A count has 56 bits, so this does not overflow.
+        let size = run.count as u64 * run.shape.size() as u64;
+        if run.count > 0 && size == self.data_size {
+            Ok(Some(run))
+        } else {
+            Err(DecodeError::Range)
+        }
     }
 
     /// The run list of a body, given the bytes behind the data.
@@ -205,6 +229,30 @@ impl Message {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_only_run_is_what_the_list_says() {
+        let sizes = [0, 1, 4, 8, 12];
+        let words =
+            [0, 1, 3 << 56, 3 << 56 | 2, 1 << 56 | 8, 6 << 56 | 1, 77 << 56 | 1, u64::MAX >> 4];
+        for encoding in [Encoding::Default, Encoding::Raw] {
+            for (run_count, data_size, first_run) in (0..3)
+                .flat_map(|n| sizes.map(|size| (n, size)))
+                .flat_map(|(n, size)| words.map(|word| (n, size, word)))
+            {
+                let about = Envelope::new(Tid(1), Tid(2), 3, 0);
+                let about = Envelope { encoding, run_count, data_size, first_run, ..about };
+                let list = about.runs(&[]);
+                let expected = list.as_ref().map(|list| list.get(0)).map_err(|_| ());
+                assert_eq!(about.only_run().map_err(|_| ()), expected, "{about:?}");
+                if let (Ok(list), Ok(run)) = (list, expected) {
+                    let mut alike = RunList::new();
+                    alike.set(run);
+                    assert_eq!(alike, list);
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_fixed_form_comes_back_and_is_checked() {

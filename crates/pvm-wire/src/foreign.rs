@@ -45,6 +45,7 @@ const fn is_opaque(envelope: &Envelope, runs: &RunList) -> bool {
 ///
 /// Raw data of another machine are readable as bytes, and as what both machines lay out alike.
 /// PVM refuses such an unpack ([`Code::BadMsg`]), so nobody takes nonsense for numbers.
+#[inline(always)]
 pub fn can_read(envelope: &Envelope, encoding: Encoding, kind: Kind) -> bool {
     let from = envelope.layout;
     encoding.has_runs()

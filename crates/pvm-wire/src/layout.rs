@@ -28,6 +28,7 @@ impl Layout {
     pub const ALL: [Self; 4] = [Self::Little64, Self::Little32, Self::Big64, Self::Big32];
 
     /// From the number in an envelope.
+    #[inline(always)]
     pub const fn from_number(number: u8) -> Option<Self> {
         match number {
             1 => Some(Self::Little64),
@@ -44,6 +45,7 @@ impl Layout {
     }
 
     /// Bytes of a long.
+    #[inline(always)]
     pub const fn long_size(self) -> usize {
         match self {
             Self::Little64 | Self::Big64 => 8,

@@ -85,7 +85,12 @@ impl Cursor {
         let run = runs.get(self.run)?;
         let shape = kind.shape().0;
         // What begins in the middle of a run, or is a part of it, has paddings to think of.
-        if self.xdr_in_run != 0 || run.size() != bytes || run.shape as u8 != shape as u8 {
+        if self.xdr_in_run != 0 || run.shape as u8 != shape as u8 {
+            return None;
+        }
+        // Of a shape that the compiler knows.
+        let run = Run { shape, ..run };
+        if run.size() != bytes {
             return None;
         }
         let from = self.base;

@@ -4,6 +4,7 @@
 //! then straight into a slab of the task's. A received message is read where it lies. So pack
 //! and unpack are the only copies a message makes on one host.
 
+mod short;
 mod view;
 
 use crate::source;
@@ -150,53 +151,6 @@ impl Buffer {
         self.cursor = Cursor::new();
         self.in_place.clear();
         self.sealed = false;
-    }
-
-    /// The memory for a message that rides in its cell, where there is such.
-    #[inline(always)]
-    pub(crate) fn room(&mut self) -> Option<&mut Room> {
-        match &mut self.store {
-            Store::Small(room) => Some(room),
-            _ => None,
-        }
-    }
-
-    /// True for a message that [`Buffer::fill_inline`] takes: bytes as they are, of this layout.
-    #[inline(always)]
-    pub(crate) fn is_plain(envelope: &Envelope) -> bool {
-        let described = match envelope.encoding.has_runs() {
-            true => envelope.run_count <= 1 && envelope.runs(&[]).is_ok(),
-            false => envelope.first_run == 0,
-        };
-        described && envelope.layout == Layout::NATIVE
-    }
-
-    /// Becomes a message whose bytes lie in [`Buffer::room`]. It is plain.
-    #[inline(always)]
-    pub(crate) fn fill_inline(&mut self, envelope: Envelope, size: usize) {
-        self.envelope = envelope;
-        self.encoding = envelope.encoding;
-        self.size = size;
-        match envelope.encoding.has_runs() {
-            true => self.runs = envelope.runs(&[]).unwrap_or_default(),
-            false => self.runs.clear(),
-        }
-        self.cursor = Cursor::new();
-        self.in_place.clear();
-        self.sealed = false;
-    }
-
-    /// What a message that rides in its cell sends: its description and its data. None if it does not,
-    /// or if it is more than that.
-    #[inline(always)]
-    pub(crate) fn inline(&self) -> Option<(Envelope, &[u8])> {
-        let Store::Small(bytes) = &self.store else { return None };
-        if self.encoding == Encoding::InPlace || self.encoding.has_runs() && self.runs.len() > 1 {
-            return None;
-        }
-        let mut envelope = self.envelope;
-        envelope.describe(self.encoding, self.size, &self.runs);
-        Some((envelope, bytes.get(..self.size)?))
     }
 
     /// Becomes a message as it arrived, made readable on this machine; false if its run list does not

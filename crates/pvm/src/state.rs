@@ -11,14 +11,14 @@ use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use crate::sys::memory::ProgramMemory;
 use pvm_core::{Mailbox, MessageKey, Pattern};
-use pvm_shm::lane::{INLINE_MAX, Room};
+use pvm_shm::lane::{INLINE_MAX, Room, Wanted};
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
 use pvm_shm::{Body, Glance, Inlet, Outbox, Pushed, Sent, Slab};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
-use pvm_wire::{Code, Envelope, HostIndex, Tid};
+use pvm_wire::{Code, Envelope, HostIndex, Run, Tid};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -54,6 +54,17 @@ pub(crate) struct State {
     pub(crate) probes: Arc<Probes>,
     /// What senders were told of the messages that wait, in thousands.
     told: u32,
+}
+
+/// A message that fits a pattern and a [`Buffer`] that has memory for a cell: its only run.
+struct PlainMatch<'a>(&'a Pattern);
+
+impl Wanted for PlainMatch<'_> {
+    type Found = Option<Run>;
+    #[inline(always)]
+    fn find(&self, envelope: &Envelope) -> Option<Option<Run>> {
+        if self.0.matches(envelope) { Buffer::plain_run(envelope) } else { None }
+    }
 }
 
 impl State {
@@ -164,7 +175,9 @@ impl State {
         if !plain || self.routes.is_asking() || !self.routes.open.is_empty() {
             return None;
         }
-        let wants = |envelope: &Envelope| Buffer::is_plain(envelope) && pattern.matches(envelope);
+        let wants = |envelope: &Envelope| {
+            Buffer::plain_run(envelope).is_some() && pattern.matches(envelope)
+        };
         let (envelope, payload) = self.inlet.take_stream(&mut self.connection, wants)?;
         Some((envelope, Store::from(payload)))
     }
@@ -175,13 +188,17 @@ impl State {
         &mut self,
         pattern: &Pattern,
         room: &mut Room,
-    ) -> Glance<(Envelope, usize)> {
-        let plain = self.mailbox.is_empty() && self.arrivals.is_empty();
-        if !plain || self.routes.is_asking() || !self.routes.open.is_empty() {
+    ) -> Glance<(Envelope, usize, Option<Run>)> {
+        let waits = |mailbox: &Mailbox<Waiting>| mailbox.find(pattern).is_some();
+        if !self.arrivals.is_empty() || !self.mailbox.is_empty() && waits(&self.mailbox) {
             return Glance::More;
         }
-        let wants = |envelope: &Envelope| Buffer::is_plain(envelope) && pattern.matches(envelope);
-        self.inlet.take_wanted(wants, room)
+        // What comes from another host may come by a route; a task of this host has its lane.
+        let near = pattern.source.is_some_and(|source| source.host() == self.me.host());
+        if !near && (self.routes.is_asking() || !self.routes.open.is_empty()) {
+            return Glance::More;
+        }
+        self.inlet.take_wanted(pattern.source, &PlainMatch(pattern), room)
     }
 
     /// Sends to a task of another host: directly where that is possible now, else by the daemons.
@@ -462,6 +479,20 @@ impl State {
             return Some(found);
         }
         self.read_routes();
+        if alone
+            && self.arrivals.is_empty()
+            && let Some(source) = pattern.source.filter(|source| source.host() == self.me.host())
+        {
+            // What others have sent may stay where it is.
+            while let Some((envelope, payload)) = self.inlet.next_of(&mut self.connection, source) {
+                let arrived = (envelope, Store::from(payload));
+                if pattern.matches(&envelope) {
+                    return Some(arrived);
+                }
+                self.news = true;
+                self.mailbox.insert(envelope, arrived.1);
+            }
+        }
         let mut found = None;
         while let Some((envelope, store)) = self.next_arrival(alone) {
             if found.is_none() && pattern.matches(&envelope) {

@@ -5,6 +5,7 @@ mod memory;
 mod pressure;
 mod probes;
 mod routes;
+mod short;
 
 use crate::buffer::{self, Buffer, Store};
 use crate::connection::Connection;
@@ -20,7 +21,7 @@ use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::probe::Probes;
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Glance, Inlet, Outbox, Slab};
+use pvm_shm::{Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
@@ -138,11 +139,13 @@ impl Task {
     }
 
     /// False after [`Task::leave`], in the child of a fork, and when the daemon is gone.
+    #[inline(always)]
     pub fn is_alive(&self) -> bool {
         self.alive.load(Ordering::Acquire)
     }
 
     /// Its id.
+    #[inline(always)]
     pub const fn tid(&self) -> Tid {
         self.welcome.tid
     }
@@ -293,7 +296,11 @@ impl Task {
         }
         let mut seen = BTreeSet::from([self.tid()]);
         let others: Vec<Tid> = to.iter().copied().filter(|tid| seen.insert(*tid)).collect();
-        self.send_all(buffer, &others, tag, context)
+        let swiftly = self.multicast_inline(buffer, &others, tag, context)?;
+        if swiftly == others.len() {
+            return Ok(());
+        }
+        self.send_all(buffer, &others[swiftly..], tag, context)
     }
 
     fn send_all(
@@ -389,39 +396,10 @@ impl Task {
         self.waiter.inbox.wish().set(wanted);
     }
 
-    /// The short way of [`Task::receive_into`]: a small message that lies next in a busy lane. If it gives
-    /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
-    ///
-    /// # Errors
-    /// As for [`Task::receive`].
-    #[inline(always)]
-    pub fn receive_inline(
-        &self,
-        pattern: &Pattern,
-        buffer: &mut Buffer,
-    ) -> Result<Glance<()>, Code> {
-        if !self.is_alone() || self.probes.is_on() {
-            return Ok(Glance::More);
-        }
-        let mut state = self.live()?.enter()?;
-        let Some(room) = buffer.room() else { return Ok(Glance::More) };
-        Ok(match state.take_wanted(pattern, room) {
-            Glance::Taken((envelope, size)) => {
-                buffer.fill_inline(envelope, size);
-                Glance::Taken(())
-            }
-            Glance::Nothing => {
-                self.waiter.streaming.store(state.inlet.is_streaming(), Ordering::Relaxed);
-                Glance::Nothing
-            }
-            Glance::More => Glance::More,
-        })
-    }
-
-    /// Waits a little, as [`Task::wait`] does before it sleeps: true if something has come. No lock
-    /// is held and nothing is owned: longjmp may leave it.
+    /// Waits a little, as [`Task::wait`] does before it sleeps, for what [`Task::take_inline`] has not found: true if
+    /// something has come. No lock is held and nothing is owned: longjmp may leave it.
     pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
-        self.waiter.linger(&self.generation, token, deadline)
+        self.waiter.linger_for(&self.generation, token, deadline)
     }
 
     /// The same into a buffer, whose memory is used again; false if nothing matches.
@@ -497,6 +475,7 @@ impl Task {
     }
 
     /// What has arrived so far: take it, then look, then [`Task::wait`].
+    #[inline]
     pub fn token(&self) -> WaitToken {
         WaitToken::new(self.generation.load(Ordering::Acquire))
     }

@@ -5,7 +5,7 @@
 //! others on a word that it bumps. The wait holds no lock and no value with a destructor, so a
 //! signal handler may leave it by longjmp.
 
-use crate::sys::{self, Pinned};
+use crate::sys::{self, Pinned, gate};
 use pvm_shm::activity::Activity;
 use pvm_shm::inbox::{Header, Inbox};
 use pvm_shm::watch::Watch;
@@ -209,17 +209,7 @@ impl Waiter {
     }
 
     /// The part of a wait before the sleep: true if something has arrived.
-    pub(crate) fn linger(
-        &self,
-        generation: &AtomicU32,
-        token: WaitToken,
-        deadline: Deadline,
-    ) -> bool {
-        if self.streaming.load(Ordering::Relaxed) && self.activity.count() <= self.cores {
-            for _ in 0..STREAM_PAUSES {
-                std::hint::spin_loop();
-            }
-        }
+    fn linger(&self, generation: &AtomicU32, token: WaitToken, deadline: Deadline) -> bool {
         self.watch.look(|has_come| {
             let arrived = || {
                 has_come()
@@ -227,18 +217,51 @@ impl Waiter {
                     || generation.load(Ordering::Acquire) != token.generation
                     || token.is_over()
             };
-            // Who has lingered in vain goes to sleep next, and does not linger twice.
-            let lingered = self.lingered.swap(false, Ordering::Relaxed);
-            if arrived() {
-                return true;
-            }
-            if lingered {
-                return false;
-            }
-            let spun = self.spin(&arrived, deadline);
-            self.lingered.store(!spun, Ordering::Relaxed);
-            spun
+            self.linger_until(&arrived, deadline)
         })
+    }
+
+    /// The same behind a look that said what it is about: see [`Watch::look_for`].
+    pub(crate) fn linger_for(
+        &self,
+        generation: &AtomicU32,
+        token: WaitToken,
+        deadline: Deadline,
+    ) -> bool {
+        self.watch.look_for(gate::is_alone(), |has_come, by_one_ring| {
+            let arrived = || {
+                has_come()
+                    || !by_one_ring && self.inbox.header().has_pending()
+                    || generation.load(Ordering::Acquire) != token.generation
+                    || token.is_over()
+            };
+            self.linger_until(&arrived, deadline)
+        })
+    }
+
+    #[inline(always)]
+    fn linger_until(&self, arrived: &dyn Fn() -> bool, deadline: Deadline) -> bool {
+        if self.streaming.load(Ordering::Relaxed) && self.activity.count() <= self.cores {
+            for _ in 0..STREAM_PAUSES {
+                std::hint::spin_loop();
+            }
+        }
+        // Who has lingered in vain goes to sleep next, and does not linger twice.
+        let lingered = self.lingered.load(Ordering::Relaxed);
+        if lingered {
+            self.lingered.store(false, Ordering::Relaxed);
+        }
+        if arrived() {
+            return true;
+        }
+        if lingered {
+            return false;
+        }
+        let spun = self.spin(arrived, deadline);
+        if !spun {
+            self.lingered.store(true, Ordering::Relaxed);
+        }
+        spun
     }
 
     /// Something was put aside: wakes the threads that wait for the sleeper. True if another

@@ -3,7 +3,7 @@
 use crate::bytes::{copy, prefetch_to_read};
 use crate::lane::cell::{EXTENT_SIZE, Extent, INLINE_MAX, Kind, Room};
 use crate::lane::ring::{Ring, Walk};
-use crate::sync::{AtomicU32, Ordering, fence};
+use crate::sync::{AtomicU32, Ordering, fence, read_shared};
 use pvm_wire::Envelope;
 
 /// The end of a lane that empties it.
@@ -12,6 +12,14 @@ pub struct Receiver {
     walk: Walk,
     position: u64,
     reported: u64,
+}
+
+/// What a short way looks for.
+pub trait Wanted {
+    /// What is made of the envelope of a message that is wanted.
+    type Found;
+    /// None if it is not wanted.
+    fn find(&self, envelope: &Envelope) -> Option<Self::Found>;
 }
 
 /// What came out of a cell, besides the payload. Nothing of it is checked but the size.
@@ -129,33 +137,38 @@ impl Receiver {
     }
 
     /// Takes the next complete cell if it holds a whole message of at most [`INLINE_MAX`] bytes that
-    /// `wants` wants; its payload goes to `room`. Whatever else is there stays.
+    /// is `wanted`; its payload goes to `room`, and what was found in it is given out. Whatever else is there
+    /// stays.
     #[inline(always)]
-    pub fn pop_wanted(
+    pub fn pop_wanted<W: Wanted>(
         &mut self,
-        wants: impl FnOnce(&Envelope) -> bool,
+        wanted: &W,
         room: &mut Room,
-    ) -> Option<(Envelope, usize)> {
+    ) -> Option<(Envelope, usize, W::Found)> {
         let cell = self.walk.next()?;
         let next = self.position + 1;
         // PAIRS WITH: `Sender::publish`.
         if cell.stamp.load(Ordering::Acquire) != next as u32 {
             return None;
         }
-        let taken = cell.content.with(|content| {
+        let (envelope, size, found) = read_shared!(cell.content, |content| {
             // SAFETY: a raw read of plain bytes inside the cell.
             let head = unsafe { (&raw const (*content).head).read_unaligned() };
-            let (size, data_size) = (usize::from(head.size), u64::from(head.size));
+            let size = usize::from(head.size);
             if head.kind != Kind::Inline as u8 || size > INLINE_MAX {
                 return None;
             }
-            let envelope = head.envelope().filter(|e| e.body_size() == data_size && wants(e))?;
+            let envelope = head.envelope()?;
+            if envelope.body_size() != u64::from(head.size) {
+                return None;
+            }
+            let found = wanted.find(&envelope)?;
             // SAFETY: as above; `size` was read once and is no more than either has.
             unsafe {
                 let from = (&raw const (*content).payload).cast::<u8>();
                 copy(from, room.as_mut_ptr(), size);
             }
-            Some((envelope, size))
+            Some((envelope, size, found))
         })?;
         self.position = next;
         self.walk.advance();
@@ -166,7 +179,7 @@ impl Receiver {
         if self.position - self.reported > self.walk.cells as u64 / 4 {
             self.report();
         }
-        Some(taken)
+        Some((envelope, size, found))
     }
 
     /// The oldest of the cells that [`Receiver::pop_ahead`] gave is done with.

@@ -123,14 +123,14 @@ impl Walk {
         &self.ring
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn header(&self) -> &Header {
         // SAFETY: it lies in `ring`, which neither moves nor goes before this does.
         unsafe { &*self.header }
     }
 
     /// None in a ring without cells.
-    #[inline]
+    #[inline(always)]
     fn cell(&self, at: usize) -> Option<&Cell> {
         if at >= self.cells {
             return None;
@@ -142,18 +142,18 @@ impl Walk {
     }
 
     /// The next cell.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&self) -> Option<&Cell> {
         self.cell(self.at)
     }
 
     /// The cell behind the next one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn second(&self) -> Option<&Cell> {
         self.cell(if self.at + 1 == self.cells { 0 } else { self.at + 1 })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn advance(&mut self) {
         self.at = if self.at + 1 == self.cells { 0 } else { self.at + 1 };
     }

@@ -3,7 +3,7 @@
 use crate::bytes::{copy, prefetch_to_write};
 use crate::lane::cell::{EXTENT_SIZE, Extent, Head, INLINE_MAX, Kind};
 use crate::lane::ring::{Ring, Walk};
-use crate::sync::{Ordering, fence};
+use crate::sync::{Ordering, fence, write_shared};
 use pvm_wire::Envelope;
 
 /// The end of a lane that fills it.
@@ -95,7 +95,7 @@ impl Sender {
     fn publish(&mut self, head: &Head, extent: &[u8], payload: &[u8]) {
         let Some(cell) = self.walk.next() else { return };
         assert!(extent.len() + payload.len() <= INLINE_MAX);
-        cell.content.with_mut(|content| {
+        write_shared!(cell.content, |content| {
             // SAFETY: the receiver does not read this cell before its stamp says so, and it has
             // reported that it is done with the former message in it; raw writes of plain bytes.
             unsafe {

@@ -38,6 +38,18 @@ pub(crate) fn is_alone() -> bool {
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
+/// The proof that this process had one thread a moment ago: for calls that end before it can have another.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone(());
+
+impl Alone {
+    /// None if there may be other threads.
+    #[inline(always)]
+    pub fn now() -> Option<Self> {
+        is_alone().then_some(Self(()))
+    }
+}
+
 /// A value behind such a lock.
 #[derive(Debug)]
 pub struct Gate<T> {
@@ -50,6 +62,14 @@ unsafe impl<T: Send> Sync for Gate<T> {}
 /// The value, while the gate is ours.
 #[derive(Debug)]
 pub struct GateGuard<'a, T> {
+    gate: &'a Gate<T>,
+    /// A guard stays on its thread.
+    _thread: std::marker::PhantomData<*const ()>,
+}
+
+/// The value, while the gate is the only thread's.
+#[derive(Debug)]
+pub struct AloneGuard<'a, T> {
     gate: &'a Gate<T>,
     /// A guard stays on its thread.
     _thread: std::marker::PhantomData<*const ()>,
@@ -73,6 +93,16 @@ impl<T> Gate<T> {
             return Ok(GateGuard { gate: self, _thread: std::marker::PhantomData });
         }
         self.enter_among_threads()
+    }
+
+    /// [`Gate::enter`] for the only thread, which looks once for many gates. None if it has this one already.
+    #[inline(always)]
+    pub fn enter_alone(&self, _alone: Alone) -> Option<AloneGuard<'_, T>> {
+        if self.owner.load(Ordering::Relaxed) != FREE {
+            return None;
+        }
+        self.owner.store(ONLY, Ordering::Relaxed);
+        Some(AloneGuard { gate: self, _thread: std::marker::PhantomData })
     }
 
     /// The value, if nobody has the gate.
@@ -141,9 +171,44 @@ impl<T> Drop for GateGuard<'_, T> {
     }
 }
 
+impl<T> Deref for AloneGuard<'_, T> {
+    type Target = T;
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the guard is the proof that this thread owns the gate.
+        unsafe { &*self.gate.value.get() }
+    }
+}
+
+impl<T> DerefMut for AloneGuard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as above, and the guard is borrowed exclusively.
+        unsafe { &mut *self.gate.value.get() }
+    }
+}
+
+impl<T> Drop for AloneGuard<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // There was no other thread when it was entered, so nobody waits.
+        self.gate.owner.store(FREE, Ordering::Release);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_only_thread_enters_once_and_leaves() {
+        let gate = Gate::new(0);
+        *gate.enter_alone(Alone(())).expect("free") = 7;
+        let guard = gate.enter_alone(Alone(())).expect("free again");
+        assert!(gate.enter_alone(Alone(())).is_none());
+        assert_eq!(*guard, 7);
+        assert!(Alone::now().is_none(), "nobody has promised anything");
+    }
 
     #[test]
     fn threads_take_turns_and_a_second_entry_is_refused() {

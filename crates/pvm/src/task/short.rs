@@ -1,0 +1,85 @@
+//! The short ways of sending and receiving: small messages within a host, by lanes that stand.
+
+use super::Task;
+use crate::buffer::Buffer;
+use crate::plug;
+use crate::sys::gate::Alone;
+use pvm_core::Pattern;
+use pvm_shm::Glance;
+use pvm_wire::{Code, Envelope, Tid};
+use std::sync::atomic::Ordering;
+
+impl Task {
+    /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the only thread.
+    /// False if it did nothing.
+    #[inline(always)]
+    pub fn send_inline(
+        &self,
+        alone: Alone,
+        buffer: &mut Buffer,
+        (to, tag, context): (Tid, i32, i32),
+    ) -> bool {
+        let here = to.is_task() && to.host() == self.tid().host() && to != self.tid();
+        if !here || plug::is_carried(to, tag) || self.probes.is_on() || !self.is_alive() {
+            return false;
+        }
+        let Some((described, payload)) = buffer.inline() else { return false };
+        let Some(mut state) = self.state.enter_alone(alone) else { return false };
+        let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
+        if !state.send_inline(envelope, payload) {
+            return false;
+        }
+        drop(state);
+        let sent = buffer.envelope_mut();
+        (sent.tag, sent.dst, sent.context) = (tag, to, context);
+        true
+    }
+
+    /// [`Task::receive_into`] by the only thread, of a small message that lies next in a busy lane. If it gives
+    /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
+    #[inline(always)]
+    pub fn take_inline(&self, alone: Alone, pattern: &Pattern, buffer: &mut Buffer) -> Glance<()> {
+        if self.waiter.watched.load(Ordering::Relaxed) || self.probes.is_on() || !self.is_alive() {
+            return Glance::More;
+        }
+        let Some(mut state) = self.state.enter_alone(alone) else { return Glance::More };
+        let Some(room) = buffer.room() else { return Glance::More };
+        match state.take_wanted(pattern, room) {
+            Glance::Taken((envelope, size, run)) => {
+                buffer.fill_inline(envelope, size, run);
+                Glance::Taken(())
+            }
+            Glance::Nothing => {
+                self.waiter.streaming.store(state.inlet.is_streaming(), Ordering::Relaxed);
+                Glance::Nothing
+            }
+            Glance::More => Glance::More,
+        }
+    }
+
+    /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how many.
+    pub(super) fn multicast_inline(
+        &self,
+        buffer: &mut Buffer,
+        to: &[Tid],
+        tag: i32,
+        context: i32,
+    ) -> Result<usize, Code> {
+        let Some((described, payload)) = buffer.inline() else { return Ok(0) };
+        if self.probes.is_on() {
+            return Ok(0);
+        }
+        let mut state = self.live()?.enter()?;
+        let sent = to.iter().take_while(|&&to| {
+            let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
+            to.host() == self.tid().host() && state.send_inline(envelope, payload)
+        });
+        let sent = sent.count();
+        drop(state);
+        if let Some(&last) = sent.checked_sub(1).and_then(|last| to.get(last)) {
+            let about = buffer.envelope_mut();
+            (about.tag, about.dst) = (tag, last);
+        }
+        Ok(sent)
+    }
+}
