@@ -11,6 +11,8 @@ record! {
         pub frozen: bool,
         /// True once a member of a frozen group has gone: no barrier of it can be met again.
         pub defunct: bool,
+        /// The number of the last command by which a member died.
+        pub last_death: u64,
     }
 }
 
@@ -51,7 +53,7 @@ impl Groups {
             return Err(Code::NullGroup);
         }
         if !self.groups.contains(name) {
-            let group = Group { members: Vec::new(), frozen: false, defunct: false };
+            let group = Group { members: Vec::new(), frozen: false, defunct: false, last_death: 0 };
             self.groups.insert(name.clone(), group);
         }
         let group = self.groups.get_mut(name).expect("inserted above");
@@ -99,6 +101,15 @@ impl Groups {
             self.leave(name, tid).expect("it is a member");
         }
         names
+    }
+
+    /// Notes that a member of these groups has died by this command.
+    pub(crate) fn note_death(&mut self, names: &[Blob], number: u64) {
+        for name in names {
+            if let Some(group) = self.groups.get_mut(name) {
+                group.last_death = number;
+            }
+        }
     }
 
     /// The tasks of a host that are members of any group.

@@ -35,6 +35,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
 
 /// Without a link for so long, a host is dead. A killed daemon is back in a fraction of it.
 const DEAD_TIME: Duration = Duration::from_secs(5);
@@ -46,6 +47,8 @@ pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
 /// A host whose key the others refuse is no member any more, and ends after this time.
 const REFUSED_TIME: Duration = Duration::from_secs(5);
 
+/// How long a host that was taken out is called, to be told so.
+const TELL_TIME: Duration = Duration::from_secs(120);
 /// How long a host that ends tries to tell each of the others.
 const GOODBYE_TIME: Duration = Duration::from_millis(300);
 
@@ -121,6 +124,10 @@ pub(crate) struct Links {
     traffic: Traffic,
     /// Direct routes that are being made.
     routes: Routes,
+    /// Keys of hosts that were taken out: they are told so when they call or are called.
+    removed: BTreeMap<Fingerprint, AbortHandle>,
+    /// What they are told besides: see [`pvm_core::Machine::era`].
+    era: u64,
 }
 
 impl Links {
@@ -145,6 +152,8 @@ impl Links {
             patience: ALONE_TIME,
             traffic: Traffic::default(),
             routes: Routes::default(),
+            removed: BTreeMap::new(),
+            era: 0,
         }
     }
 
@@ -225,6 +234,7 @@ impl Links {
         let Some(place) = self.place else { return Vec::new() };
         self.hosts = hosts;
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
+        self.part(&members);
         self.traffic.members_are(&members);
         for (_, mut peer) in self.peers.extract_if(.., |host, _| !members.contains(host)) {
             // The last thing that it is told is that it is no member any more.
@@ -254,6 +264,23 @@ impl Links {
         turns
     }
 
+    /// Hosts that are no members any more: they may live and not know.
+    fn part(&mut self, members: &BTreeSet<HostIndex>) {
+        for (_, peer) in self.peers.iter().filter(|(host, _)| !members.contains(host)) {
+            let key = peer.facts.key.0.clone();
+            if let (Ok(config), false) = (self.identity.client(&key), peer.ended) {
+                let ways = self.ways(&peer.facts.addresses);
+                let calling = self.wiring.call(ways, key.clone(), config, None);
+                self.removed.insert(key, give_up_after(calling, TELL_TIME));
+            }
+        }
+    }
+
+    /// How often somebody of this machine went on alone.
+    pub(crate) const fn set_era(&mut self, era: u64) {
+        self.era = era;
+    }
+
     /// A daemon that was started is waited for no longer.
     pub(crate) fn give_up(&mut self, key: &Fingerprint) {
         self.newcomers.remove(key);
@@ -263,7 +290,8 @@ impl Links {
 
     fn update_known(&self) {
         let hosts = self.hosts.iter().map(|(_, facts)| facts.key.0.clone());
-        self.known.set(hosts.chain(self.newcomers.keys().cloned()).collect());
+        let others = self.newcomers.keys().chain(self.removed.keys()).cloned();
+        self.known.set(hosts.chain(others).collect());
     }
 
     /// Calls the hosts that wait for it.
@@ -424,6 +452,11 @@ impl Links {
                 self.owners.insert(id, Owner::Machine(connection, HostIndex(0)));
                 Vec::new()
             }
+            None if self.removed.contains_key(&key) => {
+                let removed = LinkFrame::Removed { era: self.era };
+                tokio::spawn(async move { connection.finish(&removed, GOODBYE_TIME).await });
+                Vec::new()
+            }
             // Its key was taken out of the table meanwhile.
             None => Vec::new(),
         }
@@ -516,10 +549,12 @@ impl Links {
             // Somebody who ends may do so at any time.
             LinkFrame::Goodbye => {
                 peer.dead = true;
+                peer.ended = true;
                 let mut turns = self.detach(host);
-                turns.push(Turn::News(News::HostDead { host }));
+                turns.push(Turn::News(News::HostGone { host }));
                 return turns;
             }
+            LinkFrame::Removed { era } => return vec![Turn::News(News::Fenced { era })],
             _ if !peer.is_up() => return self.bad(id),
             LinkFrame::Said { message } => {
                 return vec![Turn::News(News::Said { host, message })];
@@ -582,7 +617,8 @@ impl Links {
 
     /// When a host that has no link counts as dead.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let alone = self.alone_since.map(|since| since + self.patience);
+        let alone = self.alone_since.filter(|_| self.place.is_none());
+        let alone = alone.map(|since| since + self.patience);
         let refused = self.refused_since.map(|since| since + REFUSED_TIME);
         let rests = self.peers.values().filter_map(|peer| peer.streams.next_deadline());
         self.peers
@@ -617,7 +653,9 @@ impl Links {
     /// True where this host joined a machine and has lost it.
     pub(crate) fn is_lost(&self, now: Instant) -> bool {
         let refused = self.refused_since.is_some_and(|since| since + REFUSED_TIME <= now);
-        refused || self.alone_since.is_some_and(|since| since + self.patience <= now)
+        // With a place it is the machine's matter.
+        let alone = self.alone_since.filter(|_| self.place.is_none());
+        refused || alone.is_some_and(|since| since + self.patience <= now)
     }
 
     /// Tells everybody that this host ends, behind what the machine has said.
@@ -638,6 +676,16 @@ impl Links {
             }
         }
     }
+}
+
+/// Lets something that goes on end after a time.
+fn give_up_after(what: AbortHandle, time: Duration) -> AbortHandle {
+    let handle = what.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(time).await;
+        handle.abort();
+    });
+    what
 }
 
 /// The ways to a host, the relay last.

@@ -229,6 +229,7 @@ impl Shell {
         if number != 0 || !effects.is_empty() {
             self.uplink.effects(number, effects).await?;
         }
+        self.links.set_era(placed.machine.era());
         for act in acts {
             self.act(act).await?;
         }
@@ -257,6 +258,8 @@ impl Shell {
             }
             // Whoever was started is let in when it is in the table of hosts.
             Act::Admit { .. } => {}
+            // No machine of this daemon's has a witness yet: `Rules::plain`.
+            Act::AskWitness { .. } => {}
             Act::Invite { ticket, line } => self.invite(ticket, &line).await?,
             Act::HosterSaid { ticket, answer } => self.hoster_said(ticket, &answer).await?,
             Act::Dismiss { key } => self.give_up(&key.0),

@@ -47,7 +47,7 @@ pub(crate) enum LinkEvent {
     },
     /// There is room for more on a connection.
     Room,
-    /// A host that this side called does not accept this side's key.
+    /// A member that this side called does not accept this side's key.
     Refused,
     /// The connection is gone.
     Down {
@@ -141,8 +141,11 @@ impl Wiring {
             loop {
                 match dial(&ways, &key, &config, patience).await {
                     Dialed::Up(stream, first) => return wiring.up(*stream, called, first).await,
-                    Dialed::Refused => drop(wiring.events.send(LinkEvent::Refused).await),
-                    Dialed::Silent => {}
+                    // What one says that is no member any more does not count.
+                    Dialed::Refused if called.is_some() => {
+                        drop(wiring.events.send(LinkEvent::Refused).await);
+                    }
+                    Dialed::Refused | Dialed::Silent => {}
                 }
                 sleep(retry).await;
                 retry = (retry * 2).min(RETRY_MAX);

@@ -14,7 +14,8 @@ use crate::shell::own_records::OwnRecords;
 use crate::shell::uplink::Uplink;
 use crate::{facts, tls};
 use anyhow::{Context as _, Result, bail};
-use pvm_core::{Config, Machine};
+use pvm_core::{Config, Machine, Order, Rules};
+use pvm_quorum::Core;
 use pvm_wire::{Blob, HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
@@ -154,9 +155,11 @@ impl Shell {
             restarts: self.begin.restarts,
             debugger: self.facts.debugger.clone(),
         };
+        let quorum = Box::new(Core::new(tls::new_number()?));
+        let order = Order { quorum, rules: Rules::plain() };
         let machine = match records {
-            [] => Machine::new(config),
-            records => Machine::restore(config, records),
+            [] => Machine::new(config, order),
+            records => Machine::restore(config, order, records),
         };
         self.links.set_place(place);
         self.placed = Some(Placed { machine, inbox });
