@@ -11,7 +11,7 @@ XTASK  := cargo run --quiet --package xtask --
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-messages oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-messages bench-links bench-faults oracle soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -55,6 +55,12 @@ bench-links: ## speed between two hosts of this computer (root): TCP, the origin
 	@bash xtask/deps.sh check
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@bash benchmarks/links/run.sh $(STAGE) $(TARGET)/bench/links
+
+bench-faults: ## what tasks see while hosts, daemons and links fail (root): target/bench/faults.jsonl (TIMES=8)
+	@bash xtask/deps.sh check
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@mkdir -p $(TARGET)/bench
+	@NEOPVM_PREFIX=$(STAGE) cargo run --quiet --package pvm-e2e --bin faults -- --times $(or $(TIMES),8) --out $(TARGET)/bench/faults.jsonl
 
 oracle: ## record the original's answers for the conformance programs anew
 	@bash xtask/deps.sh check
