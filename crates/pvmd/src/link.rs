@@ -12,6 +12,7 @@ pub(crate) mod dial;
 mod direct;
 mod door;
 pub(crate) mod frames;
+mod given;
 mod incoming;
 mod outgoing;
 mod peer;
@@ -27,6 +28,7 @@ use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::dial::Way;
 use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
+use crate::link::given::Given;
 use crate::link::peer::Peer;
 use crate::link::pulse::SILENT_TIME;
 use crate::link::routes::Routes;
@@ -44,9 +46,11 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// A host of which nothing is heard for so long is dead: together with the agreement on it that
-/// stays below five seconds. A killed daemon is back in a fraction of it.
+/// A host without a link for so long is dead. A killed daemon is back in a fraction of it.
 const DEAD_TIME: Duration = Duration::from_millis(4500);
+/// The same for one of which nothing was heard any more: counted from the last word, so that all
+/// are told within five seconds.
+const SILENT_DEAD_TIME: Duration = Duration::from_millis(4000);
 /// The same for a host to which this daemon never had a link: it may still be starting.
 const START_TIME: Duration = Duration::from_secs(10);
 /// A host that has lost all others ends after this time.
@@ -141,6 +145,8 @@ pub(crate) struct Links {
     traffic: Traffic,
     /// Direct routes that are being made.
     routes: Routes,
+    /// Those that tasks have.
+    given: Given,
     /// Keys of hosts that were taken out: they are told so when they call or are called.
     removed: BTreeMap<Fingerprint, AbortHandle>,
     /// What they are told besides: see [`pvm_core::Machine::era`].
@@ -170,6 +176,7 @@ impl Links {
             patience: ALONE_TIME,
             traffic: Traffic::default(),
             routes: Routes::default(),
+            given: Given::default(),
             removed: BTreeMap::new(),
             era: 0,
         }
@@ -202,6 +209,12 @@ impl Links {
         self.place = Some(place);
         self.patience = ALONE_TIME;
         self.joined |= place.host != place.first;
+    }
+
+    /// Nothing comes by direct routes any more from hosts that are no members: to be called before
+    /// anybody is told that they are gone.
+    pub(crate) fn fence(&mut self, hosts: &[(HostIndex, HostFacts)]) {
+        self.given.fence(&hosts.iter().map(|(host, _)| *host).collect());
     }
 
     /// The host table changed.
@@ -353,7 +366,8 @@ impl Links {
         };
         let turns = self.down(id);
         if let Some(peer) = host.and_then(|host| self.peers.get_mut(&host)) {
-            peer.down_since = Instant::now().checked_sub(SILENT_TIME);
+            peer.down_since =
+                Instant::now().checked_sub(SILENT_TIME + DEAD_TIME - SILENT_DEAD_TIME);
         }
         turns
     }

@@ -14,7 +14,7 @@ impl Links {
         let now = Instant::now();
         let (end, new) = self.routes.agree((local, peer), now);
         if let Some(end) = end {
-            return give(inbox, (local, peer), end);
+            return self.give(inbox, (local, peer), end);
         }
         let Some(place) = self.place.filter(|place| new && place.host > peer.host()) else {
             return Vec::new();
@@ -53,21 +53,25 @@ impl Links {
             return self.no_route(pair);
         }
         match (self.routes.made(made, Instant::now()), inbox) {
-            (Some(end), Some(inbox)) => give(inbox, pair, end),
+            (Some(end), Some(inbox)) => self.give(inbox, pair, end),
             _ => Vec::new(),
         }
     }
 
     /// A task is gone, or its route to one task broke: what was not confirmed goes by the link.
     pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>, inbox: &mut Inbox) {
+        self.given.forget(sender, to);
         self.traffic.add(inbox.release(sender, to));
     }
-}
 
-/// Hands a task its end of a route.
-fn give(inbox: &mut Inbox, (local, peer): (Tid, Tid), (socket, route): End) -> Vec<Turn> {
-    if inbox.give_route(local, route, socket).is_ok() {
-        return Vec::new();
+    /// Hands a task its end of a route.
+    fn give(&mut self, inbox: &mut Inbox, pair: (Tid, Tid), (socket, route): End) -> Vec<Turn> {
+        let kept = self.given.keep(pair, &socket).is_ok();
+        if kept && inbox.give_route(pair.0, route, socket).is_ok() {
+            return Vec::new();
+        }
+        let (local, peer) = pair;
+        self.given.forget(local, Some(peer));
+        vec![Turn::News(News::NoRoute { local, peer })]
     }
-    vec![Turn::News(News::NoRoute { local, peer })]
 }
