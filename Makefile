@@ -11,7 +11,7 @@ XTASK  := cargo run --quiet --package xtask --
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-messages bench-links bench-faults oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-links bench-faults oracle soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -41,10 +41,15 @@ demo: ## four hosts on this computer draw a picture: target/demo/mandelbrot.png
 install: build ## install into PREFIX=DIR
 	@$(XTASK) install $(abspath $(PREFIX))
 
-bench: ## speed, side by side with the original if it is installed
+bench: ## speed beside the peers that are installed: target/bench/report.html (QUICK=1: three minutes)
+	@bash xtask/deps.sh bench
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@$(STAGE)/bin/pvm bench $(if $(filter-out 0,$(QUICK)),--quick) --out $(TARGET)/bench
+
+bench-spawn: ## many trivial tasks, and single messages, side by side with the original if it is installed
 	@bash xtask/deps.sh demo
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
-	@bash benchmarks/run.sh $(STAGE) $(TARGET)/bench
+	@bash benchmarks/run.sh $(STAGE) $(TARGET)/bench/spawn
 
 bench-messages: ## messages, side by side with Open MPI, MPICH and the original where they are installed
 	@bash xtask/deps.sh demo

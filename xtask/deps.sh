@@ -1,5 +1,5 @@
 #!/bin/bash
-# Brings what the targets of the Makefile need: deps.sh build | demo | check | all
+# Brings what the targets of the Makefile need: deps.sh build | demo | bench | check | all
 #
 # Debian packages are installed where this runs as root, and named in one command otherwise. Only what is missing
 # is asked for, so nothing touches the network on a machine that has everything. Rust's own tools (nightly
@@ -25,8 +25,8 @@ case $what in build) ;; *)
   need timeout coreutils
   ;;
 esac
+case $what in bench | check | all) need gfortran gfortran ;; esac
 case $what in check | all)
-  need gfortran gfortran
   need g++ g++
   need /usr/bin/pvmd pvm
   need /usr/include/pvm3.h pvm-dev
@@ -36,6 +36,8 @@ case $what in check | all)
   need '/usr/lib/*/slang/v2/modules/pvm-module.so' slang-pvm
   need NPpvm netpipe-pvm
   need strace strace
+  # The report of `pvm bench` is drawn once.
+  need chromium chromium fonts-dejavu-core
   need ip iproute2
   need nft nftables
   need tc iproute2

@@ -91,6 +91,17 @@ const PARTS: [Part; 13] = [
         steps: end_to_end,
     },
     Part {
+        name: "bench",
+        fast: false,
+        needs: &[
+            Need("/usr/bin/pvmd", "pvm"),
+            Need("/usr/include/pvm3.h", "pvm-dev"),
+            Need("gfortran", "gfortran"),
+            Need("chromium", "chromium"),
+        ],
+        steps: |run| run.tests(&hosts::BENCH_TESTS),
+    },
+    Part {
         name: "hosts",
         fast: false,
         needs: &[

@@ -15,6 +15,12 @@ const NETWORKS: &str = "networks";
 pub(crate) const TESTS: [&str; 4] =
     ["--package=pvm-e2e", "--test=networks", "--", "--test-threads=2"];
 
+/// The one that needs other systems to compare with, and a browser.
+const BENCH: &str = "bench";
+
+/// `cargo test` arguments for the tests of `pvm bench`.
+pub(crate) const BENCH_TESTS: [&str; 2] = ["--package=pvm-e2e", "--test=bench"];
+
 /// Whether hosts can be made at all.
 pub(crate) fn possible(root: &Path) -> Result<bool, String> {
     Ok(outside::output(root, "id", &["-u"])?.trim() == "0")
@@ -27,7 +33,7 @@ pub(crate) fn other_tests(root: &Path) -> Result<Vec<String>, String> {
     let mut names: Vec<String> = entries
         .flatten()
         .filter_map(|entry| Some(entry.path().file_stem()?.to_str()?.to_owned()))
-        .filter(|name| name != NETWORKS)
+        .filter(|name| name != NETWORKS && name != BENCH)
         .map(|name| format!("--test={name}"))
         .collect();
     names.sort();
@@ -48,6 +54,8 @@ mod tests {
         assert!(others.contains(&"--test=hosts".to_owned()), "{others:?}");
         assert!(!others.contains(&"--test=networks".to_owned()), "{others:?}");
         assert!(root.join("crates/pvm-e2e/tests/networks/main.rs").is_file());
+        assert!(!others.contains(&"--test=bench".to_owned()), "{others:?}");
+        assert!(root.join("crates/pvm-e2e/tests/bench.rs").is_file());
         assert!(TESTS.contains(&"--test=networks"));
     }
 }

@@ -126,7 +126,7 @@ impl Layout<'_> {
     /// Sources to start from, and what may be done with them.
     fn texts(&self) -> Result<(), String> {
         self.folder("examples", "share/neopvm/examples", &["c", "f", "h", "sh", "md", "Makefile"])?;
-        self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "h"])?;
+        self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "f90", "h"])?;
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
         }

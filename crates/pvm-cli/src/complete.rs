@@ -150,6 +150,7 @@ fn kind_of(command: &Command, arg: &Arg) -> Kind {
         ("del", "HOST") => Kind::OtherHost,
         (_, "HOST") => Kind::Host,
         ("kill", "TID") => Kind::Victim,
+        ("bench", "SUITE") => Kind::Suite,
         (_, "FILE" | "HOSTFILE") => Kind::File,
         (_, "PROGRAM [ARGS]") => Kind::Program,
         (_, "SIGNAL") => Kind::Signal,
@@ -169,6 +170,7 @@ mod tests {
             Kind::NewHost => &["local", "lab2"],
             Kind::Victim => &["all", "t40002"],
             Kind::Signal => &["TERM", "KILL"],
+            Kind::Suite => &["echo", "primitives"],
             _ => &[],
         };
         words.iter().map(|word| Candidate::new(word, "")).collect()
@@ -199,6 +201,8 @@ mod tests {
         assert_eq!(words("kill -s KILL t40002 a"), "all");
         assert_eq!(words("conf --j"), "--json");
         assert_eq!(words("run --host t"), "there");
+        assert_eq!(words("bench pri"), "primitives");
+        assert_eq!(words("bench echo --q"), "--quick");
     }
 
     #[test]

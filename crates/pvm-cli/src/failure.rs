@@ -18,6 +18,8 @@ pub(crate) enum Status {
     NoMachine = 3,
     /// A daemon could not be started, or it went away.
     Daemon = 4,
+    /// `pvm bench`: something could not be measured; the rest was.
+    Partial = 5,
     /// `pvm run`: the program cannot be started, as in a shell.
     NotExecutable = 126,
     /// `pvm run`: the program was not found, as in a shell.

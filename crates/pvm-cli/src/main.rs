@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod adding;
+mod bench;
 mod commands;
 mod complete;
 mod console;
@@ -75,6 +76,7 @@ fn command(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Upgrade(options)) => upgrade::upgrade(&options),
         Some(Command::Halt(options)) => halt::halt(options.json),
         Some(Command::Doctor(options)) => doctor::doctor(&options),
+        Some(Command::Bench(options)) => bench::bench(&options),
         Some(Command::Complete(options)) => complete::complete(&options).map_err(Failure::from),
         Some(Command::Generate(options)) => generate::generate(&options),
     };

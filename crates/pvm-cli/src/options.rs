@@ -3,10 +3,12 @@
 //! The value names say what a word means, and completion goes by them: HOST is a host of the
 //! machine, TID a task, FILE a file ([`crate::complete`]).
 
+pub(crate) mod bench;
 pub(crate) mod hosts;
 pub(crate) mod notes;
 pub(crate) mod tasks;
 
+use bench::BenchOptions;
 use clap::{Args, Parser, Subcommand};
 use hosts::{AddOptions, DelOptions, DoctorOptions, TokenOptions, UpOptions, UpgradeOptions};
 use std::path::PathBuf;
@@ -71,6 +73,9 @@ pub(crate) enum Command {
     /// Find out what keeps a machine from starting here, or a host from being added
     #[command(after_help = notes::DOCTOR)]
     Doctor(DoctorOptions),
+    /// Measure messages and computation beside the peers that are installed, and write a report
+    #[command(after_help = notes::BENCH)]
+    Bench(BenchOptions),
     /// Write the man pages or completions, for `make install`
     #[command(hide = true)]
     Generate(GenerateOptions),

@@ -9,8 +9,10 @@ fn tasks_killed_and_stopped_at_random_cost_nobody_a_message_and_leave_no_memory(
     let machine = Machine::start();
     let before = process::segments(machine.parent()).0;
     let file = machine.place().home().join("counts");
-    let messages = if long() { "2000000" } else { "20000" };
-    let output = machine.run("stress.c", &[messages, file.to_str().expect("text")]);
+    let (messages, limit) = if long() { ("2000000", 1200) } else { ("20000", 90) };
+    let program = machine.program("stress.c", &[messages, file.to_str().expect("text")]);
+    let output = machine.finish(program, Duration::from_secs(limit));
+    assert!(output.code() == 0, "{}{}{}", output.out, output.err, machine.log());
     eprintln!("{}", output.out.replace('\n', ", "));
     assert!(output.number("deaths ") >= 20.0, "{}", output.out);
     assert!(output.number("stops ") >= 20.0, "{}", output.out);

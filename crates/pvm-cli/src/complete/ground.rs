@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     Name,
     /// A signal.
     Signal,
+    /// A suite of `pvm bench`.
+    Suite,
     /// A file.
     File,
     /// A program.

@@ -22,6 +22,9 @@ pub(crate) fn of(kind: Kind) -> Vec<Candidate> {
         Kind::Victim => victims().unwrap_or_default(),
         Kind::Name => names().unwrap_or_default(),
         Kind::Signal => signals::names().map(|name| Candidate::new(name, "")).collect(),
+        Kind::Suite => {
+            crate::bench::suites().map(|(name, about)| Candidate::new(name, about)).collect()
+        }
         Kind::File | Kind::Program | Kind::Nothing => Vec::new(),
     }
 }

@@ -138,3 +138,26 @@ Exit status: 0 if nothing is wrong, 1 otherwise; warnings are not wrong.
 
 JSON: without a host: ok, checks: check, state (ok, warning, failed), detail, remedy. With \
 hosts: ok, hosts: host, ok, stages: stage, ok (null where it was not reached), detail, remedy.";
+
+/// `pvm bench`.
+pub(crate) const BENCH: &str = "\
+Suites: echo (latency, bandwidth, alpha, beta, n-half for each route and encoding), two-nodes (round \
+trips of nine sizes), primitives (exchange, broadcast, sum, ring, complete exchange on 2 to 32 \
+tasks). They repeat the comparisons that \
+users of the 1990s chose systems by; the report prints their tables beside its own.
+
+NeoPVM, PVM 3.4.6, Open MPI and MPICH are measured in turns, as far as they are installed; the report \
+names the Debian packages of those that are not. Every run of a PVM program has a machine of its own, so a machine \
+that is running is not touched. The programs are in PREFIX/share/neopvm/benchmarks/suites: copy \
+them, change them, and measure with --sources. A program that crashes or hangs is named in the \
+report with its last words, and the rest goes on.
+
+With --hosts the tasks are spread over this host and those, which need the same programs under the \
+same path (a shared folder), and ssh without a password.
+
+--compare learns from the two runs how much rows differ that did not change, and tells what changed by more than \
+that and by more than a tenth.
+
+Files: report.html (opens without a network), figures.json (every single measurement), figures.csv (a line for each row).
+
+Exit status: 5 if something could not be measured, though the rest was.";

@@ -1,0 +1,57 @@
+//! What a suite consists of.
+
+use super::system::{Kind, Source};
+use std::time::Duration;
+
+/// How much is measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Length {
+    /// Everything, within half an hour.
+    Full,
+    /// The most important, within three minutes.
+    Quick,
+}
+
+impl Length {
+    /// One or the other.
+    pub(crate) fn pick<T>(self, full: T, quick: T) -> T {
+        if self == Self::Quick { quick } else { full }
+    }
+}
+
+/// A run of a program on some systems.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    /// The program.
+    pub(crate) source: &'static Source,
+    /// Its arguments.
+    pub(crate) arguments: Vec<String>,
+    /// How many tasks it has.
+    pub(crate) tasks: u32,
+    /// Route and encoding and the like, for the rows.
+    pub(crate) variant: String,
+    /// On which systems.
+    pub(crate) kinds: Vec<Kind>,
+    /// What the values are multiplied by: a half makes a round trip one way.
+    pub(crate) factor: f64,
+    /// No run may take longer.
+    pub(crate) limit: Duration,
+}
+
+/// A suite.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suite {
+    /// The word for the command line.
+    pub(crate) name: &'static str,
+    /// Its heading.
+    pub(crate) title: &'static str,
+    /// What it is and how it differs from the document that it repeats.
+    pub(crate) method: &'static str,
+    /// What is to be run in one round.
+    pub(crate) cases: fn(Length) -> Vec<Case>,
+}
+
+/// Words as a program gets them.
+pub(crate) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}

@@ -1,0 +1,160 @@
+//! Runs a program to its end, with a limit on its time, and keeps what it said.
+//!
+//! Its output goes to files: nobody has to read along, so the processors are left to what is measured.
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use std::fs::File;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether somebody wants us to stop.
+const LOOK: Duration = Duration::from_millis(250);
+/// How many lines and bytes of last words are kept.
+const LINES_MAX: usize = 8;
+const BYTES_MAX: usize = 2000;
+
+/// How a program ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// With status 0.
+    Good,
+    /// With another one, or by a signal.
+    Bad(ExitStatus),
+    /// It had no end within its time and was killed.
+    TimedOut,
+    /// We were told to stop; it was killed.
+    Interrupted,
+}
+
+impl End {
+    /// For the report.
+    pub(crate) fn text(self, limit: Duration) -> String {
+        match self {
+            Self::Good => "ended well".to_owned(),
+            Self::Bad(status) => match status.signal() {
+                Some(signal) => format!("crashed by {}", crate::signals::name(signal)),
+                None => format!("ended with status {}", status.code().unwrap_or(-1)),
+            },
+            Self::TimedOut => format!("hung: no end after {} s", limit.as_secs()),
+            Self::Interrupted => "interrupted".to_owned(),
+        }
+    }
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// How.
+    pub(crate) end: End,
+    /// What it printed.
+    pub(crate) output: String,
+    /// What it printed on standard error.
+    pub(crate) errors: String,
+}
+
+/// Runs `command` in a process group of its own; its output passes through files in `folder`.
+pub(crate) fn run(
+    mut command: Command,
+    folder: &Path,
+    limit: Duration,
+    stop: &AtomicBool,
+) -> std::io::Result<Ended> {
+    let (out, err) = (folder.join("output"), folder.join("errors"));
+    command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
+    let mut child = command.process_group(0).spawn()?;
+    let end = wait(&mut child, Instant::now() + limit, stop)?;
+    let said = |file: &Path| {
+        Ok::<_, std::io::Error>(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
+    };
+    Ok(Ended { end, output: said(&out)?, errors: said(&err)? })
+}
+
+fn wait(child: &mut Child, until: Instant, stop: &AtomicBool) -> std::io::Result<End> {
+    let pid = Pid::from_child(child);
+    let ended = pidfd_open(pid, PidfdFlags::empty())?;
+    loop {
+        let left = until.saturating_duration_since(Instant::now()).min(LOOK);
+        let left = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
+        match poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&left)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if let Some(status) = child.try_wait()? {
+            return Ok(if status.success() { End::Good } else { End::Bad(status) });
+        }
+        let stopped = stop.load(Ordering::Relaxed);
+        if stopped || Instant::now() >= until {
+            // Somebody of the group may have ended by himself.
+            let _ = kill_process_group(pid, Signal::KILL);
+            let _ = child.kill();
+            child.wait()?;
+            return Ok(if stopped { End::Interrupted } else { End::TimedOut });
+        }
+    }
+}
+
+/// The last lines of a text, without what is measured.
+pub(crate) fn last_words(text: &str) -> String {
+    let lines: Vec<&str> =
+        text.lines().filter(|line| !line.starts_with("row\t") && !line.trim().is_empty()).collect();
+    let mut words = lines[lines.len().saturating_sub(LINES_MAX)..].join("\n");
+    if words.len() > BYTES_MAX {
+        let from = (words.len() - BYTES_MAX..words.len()).find(|&at| words.is_char_boundary(at));
+        words = words.split_off(from.unwrap_or(0));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, limit: Duration) -> Ended {
+        static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("bench-{}-{count}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let ended = run(command, &folder, limit, &AtomicBool::new(false)).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+        ended
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn what_a_program_says_is_kept_however_it_ends() {
+        let good = shell("echo one; echo two >&2", LONG);
+        assert_eq!((good.end, &*good.output, &*good.errors), (End::Good, "one\n", "two\n"));
+        let crashed = shell("echo word; kill -SEGV $$", LONG);
+        assert_eq!(
+            (crashed.end.text(LONG), &*crashed.output),
+            ("crashed by SIGSEGV".into(), "word\n")
+        );
+        assert_eq!(shell("exit 3", LONG).end.text(LONG), "ended with status 3");
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_ended_with_what_it_started() {
+        let begin = Instant::now();
+        let limit = Duration::from_millis(300);
+        let hung = shell("echo here; sleep 1000 & sleep 1000", limit);
+        assert_eq!((hung.end, &*hung.output), (End::TimedOut, "here\n"));
+        assert!(hung.end.text(limit).starts_with("hung"));
+        assert!(begin.elapsed() < LONG);
+    }
+
+    #[test]
+    fn last_words_are_the_last_and_no_figures() {
+        let text = "row\techo\t0\t1 2\n\nit broke\nhere\n";
+        assert_eq!(last_words(text), "it broke\nhere");
+        let many: String = (0..50).map(|line| format!("{line}\n")).collect();
+        assert_eq!(last_words(&many).lines().count(), LINES_MAX);
+        assert!(last_words(&"\u{e4}".repeat(5000)).len() <= BYTES_MAX);
+    }
+}

@@ -1,0 +1,128 @@
+//! A section for each suite.
+
+use super::html::{details, element, escaped, number, paragraph, pivot, table};
+use super::plot::{Axis, Series, colour, curves};
+use super::{echo, seeds};
+use crate::bench::case::Suite;
+use crate::bench::figures::{Figures, Key, Row};
+use crate::bench::ranking::Contest;
+use std::collections::BTreeMap;
+
+/// The section.
+pub(super) fn section(
+    figures: &Figures,
+    suite: &Suite,
+    rows: &[&Row],
+    contests: &[Contest],
+) -> String {
+    let mut text = element("h2", "", &escaped(suite.title)) + &paragraph(suite.method);
+    text += &match suite.name {
+        "echo" => echo::content(figures, rows),
+        _ => plots(contests),
+    };
+    text += &medians(rows);
+    text += &details(
+        "Every row: median, mean, deviation, extremes and their iterations",
+        &every_row(rows),
+    );
+    let printed = seeds::tables(suite.name);
+    if !printed.is_empty() {
+        text += &details("The tables as printed in the document", &printed);
+    }
+    element("section", "", &text)
+}
+
+/// For each test and number of tasks the best way of each system.
+fn plots(contests: &[Contest]) -> String {
+    let mut groups: BTreeMap<(&str, u32), Vec<&Contest>> = BTreeMap::new();
+    for contest in contests {
+        groups.entry((&contest.test, contest.tasks)).or_default().push(contest);
+    }
+    let mut text = String::new();
+    for ((test, tasks), group) in groups {
+        let mut series: Vec<Series> = Vec::new();
+        for contest in &group {
+            for entry in &contest.entries {
+                let point = (contest.size as f64, entry.typical);
+                match series.iter_mut().find(|one| one.name == entry.system) {
+                    Some(one) => one.points.push(point),
+                    None => series.push(Series {
+                        name: entry.system.clone(),
+                        points: vec![point],
+                        colour: colour(&entry.system),
+                        way: 0,
+                    }),
+                }
+            }
+        }
+        series.sort_by(|a, b| a.name.cmp(&b.name));
+        let x = Axis { label: if test == "sum" { "words" } else { "bytes" }, log: true };
+        let y = Axis { label: "time, us", log: true };
+        text += &curves(&format!("{test}, {tasks} tasks"), x, y, &series);
+    }
+    element("div", "plots", &text)
+}
+
+/// The size as a heading for a row of a table.
+fn size_of(key: &Key, many: bool) -> String {
+    if many {
+        format!("{} {}, {} tasks", key.size, key.test, key.tasks)
+    } else {
+        key.size.to_string()
+    }
+}
+
+/// Sizes and systems: the medians.
+fn medians(rows: &[&Row]) -> String {
+    let first = rows.first().map(|row| (&row.key.test, row.key.tasks));
+    let many = rows.iter().any(|row| Some((&row.key.test, row.key.tasks)) != first);
+    let cells: Vec<_> = rows
+        .iter()
+        .filter_map(|row| Some((size_of(&row.key, many), row.key.who(), number(row.typical()?))))
+        .collect();
+    let unit = rows.first().map_or("", |row| &row.unit);
+    element("h3", "", &format!("Medians, {}", escaped(unit))) + &pivot("size", &cells)
+}
+
+fn every_row(rows: &[&Row]) -> String {
+    let head = [
+        "test",
+        "tasks",
+        "size",
+        "system",
+        "unit",
+        "rounds",
+        "count",
+        "median",
+        "mean",
+        "deviation",
+        "minimum",
+        "at",
+        "maximum",
+        "at",
+    ];
+    let lines: Vec<Vec<String>> = rows
+        .iter()
+        .filter_map(|row| {
+            let all = row.summary()?;
+            let key = &row.key;
+            Some(vec![
+                key.test.clone(),
+                key.tasks.to_string(),
+                key.size.to_string(),
+                key.who(),
+                row.unit.clone(),
+                row.rounds.len().to_string(),
+                all.count.to_string(),
+                number(row.typical()?),
+                number(all.mean),
+                number(all.sd),
+                number(all.min),
+                all.min_at.to_string(),
+                number(all.max),
+                all.max_at.to_string(),
+            ])
+        })
+        .collect();
+    table(&head, &lines)
+}

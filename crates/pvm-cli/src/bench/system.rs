@@ -1,0 +1,230 @@
+//! The systems that can be measured: which are there, how a program is built for one, and how it is run.
+
+use super::figures::Peer;
+use crate::failure::{Failure, Status};
+use crate::program;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The systems.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Kind {
+    /// NeoPVM, as installed with this program.
+    Ours,
+    /// PVM 3.4.6 of Debian's packages.
+    Original,
+    /// Open MPI.
+    OpenMpi,
+    /// MPICH.
+    Mpich,
+}
+
+impl Kind {
+    /// All of them, in the order in which they take turns.
+    pub(crate) const ALL: [Self; 4] = [Self::Ours, Self::Original, Self::OpenMpi, Self::Mpich];
+
+    /// As it stands in tables.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "NeoPVM",
+            Self::Original => "PVM 3.4.6",
+            Self::OpenMpi => "Open MPI",
+            Self::Mpich => "MPICH",
+        }
+    }
+
+    /// Whether it has PVM's calls, routes and encodings.
+    pub(crate) const fn is_pvm(self) -> bool {
+        matches!(self, Self::Ours | Self::Original)
+    }
+
+    /// The ending of the names of its MPI commands.
+    const fn mpi(self) -> &'static str {
+        if matches!(self, Self::Mpich) { "mpich" } else { "openmpi" }
+    }
+}
+
+/// A language of the programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Language {
+    /// C.
+    C,
+    /// Fortran.
+    Fortran,
+}
+
+/// A measured program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Source {
+    /// Of the program.
+    pub(crate) name: &'static str,
+    /// What it is written in.
+    pub(crate) language: Language,
+    /// Its files; those of the calls come in addition.
+    pub(crate) files: &'static [&'static str],
+    /// More for the compiler.
+    pub(crate) flags: &'static [&'static str],
+    /// Whether it talks to other tasks.
+    pub(crate) talks: bool,
+}
+
+/// What is needed to build and to run.
+#[derive(Debug)]
+pub(crate) struct Tools {
+    /// Where NeoPVM is installed.
+    pub(crate) prefix: PathBuf,
+    /// Where the programs' sources are.
+    pub(crate) sources: PathBuf,
+}
+
+impl Tools {
+    /// With the sources that were installed, or those in `sources`.
+    pub(crate) fn find(sources: Option<&Path>) -> Result<Self, Failure> {
+        let prefix =
+            std::env::current_exe()?.parent().and_then(Path::parent).map(Path::to_path_buf);
+        let prefix = prefix.unwrap_or_else(|| PathBuf::from("/"));
+        if !prefix.join("include/pvm3.h").is_file() || !prefix.join("bin/pvmd").is_file() {
+            let text = format!(
+                "{} holds no whole NeoPVM: bin/pvmd and include/pvm3.h are needed\n  install it: `make install PREFIX=DIR`, then `DIR/bin/pvm bench`",
+                prefix.display()
+            );
+            return Err(Failure::new(Status::Refused, text));
+        }
+        let sources = sources
+            .map_or_else(|| prefix.join("share/neopvm/benchmarks/suites"), Path::to_path_buf);
+        if !sources.join("measure.c").is_file() {
+            let text = format!("{}: no sources of measured programs are there", sources.display());
+            return Err(Failure::new(Status::Refused, text));
+        }
+        Ok(Self { prefix, sources })
+    }
+
+    /// Which systems are there, and of those that are not, what is missing.
+    pub(crate) fn peers(&self) -> Vec<(Kind, Peer)> {
+        Kind::ALL.into_iter().map(|kind| (kind, self.peer(kind))).collect()
+    }
+
+    fn peer(&self, kind: Kind) -> Peer {
+        let (version, missing) = match kind {
+            Kind::Ours => (env!("CARGO_PKG_VERSION").to_owned(), None),
+            Kind::Original => ("3.4.6".to_owned(), original_missing()),
+            Kind::OpenMpi => mpi(kind, "libopenmpi-dev openmpi-bin"),
+            Kind::Mpich => mpi(kind, "libmpich-dev mpich"),
+        };
+        Peer { system: kind.name().to_owned(), version, missing }
+    }
+
+    /// The compiler's command for a program; the program is written to `to`.
+    pub(crate) fn compiler(&self, kind: Kind, source: &Source, to: &Path) -> Command {
+        let fortran = source.language == Language::Fortran;
+        let mut command = if kind.is_pvm() || !source.talks {
+            Command::new(if fortran { "gfortran" } else { "cc" })
+        } else {
+            Command::new(format!("{}.{}", if fortran { "mpif90" } else { "mpicc" }, kind.mpi()))
+        };
+        command.arg("-O2").args(source.flags).arg("-o").arg(to).current_dir(&self.sources);
+        // PVM 3.4.6 has its headers where the compiler looks by itself, but not those for Fortran.
+        let prefix = if kind == Kind::Ours { self.prefix.as_path() } else { Path::new("/usr") };
+        if source.talks && kind.is_pvm() {
+            command.arg(format!("-I{}", prefix.join("include").display()));
+        }
+        if kind == Kind::Ours {
+            command.arg("-DNEOPVM");
+        }
+        command.args(source.files);
+        if source.talks {
+            let ending = if fortran { "f" } else { "c" };
+            command.arg(format!("calls/{}.{ending}", if kind.is_pvm() { "pvm" } else { "mpi" }));
+        }
+        if source.talks && kind == Kind::Ours {
+            let lib = prefix.join("lib");
+            command
+                .arg(format!("-L{}", lib.display()))
+                .arg(format!("-Wl,-rpath,{}", lib.display()));
+        }
+        if source.talks && kind.is_pvm() {
+            command.args(if fortran { &["-lfpvm3"][..] } else { &[] }).args(["-lgpvm3", "-lpvm3"]);
+        }
+        command.arg("-lm");
+        command
+    }
+
+    /// The command that runs an MPI program with so many tasks.
+    pub(crate) fn mpirun(kind: Kind, tasks: u32, hosts: &[String]) -> Command {
+        let mut command = Command::new(format!("mpirun.{}", kind.mpi()));
+        if kind == Kind::OpenMpi {
+            command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+            command.arg("--oversubscribe");
+        }
+        if !hosts.is_empty() {
+            let here = rustix::system::uname().nodename().to_string_lossy().into_owned();
+            let all: Vec<&str> = std::iter::once(&here).chain(hosts).map(String::as_str).collect();
+            command.args(["--host", &all.join(",")]);
+            command.args(if kind == Kind::OpenMpi { ["--map-by", "node"] } else { ["-ppn", "1"] });
+        }
+        command.args(["-n", &tasks.to_string()]);
+        command
+    }
+}
+
+fn original_missing() -> Option<String> {
+    let daemon = Path::new("/usr/bin/pvmd");
+    let there =
+        daemon.is_file() && !program::is_ours(daemon) && Path::new("/usr/include/pvm3.h").is_file();
+    (!there).then(|| "Debian's packages pvm and pvm-dev".to_owned())
+}
+
+fn mpi(kind: Kind, packages: &str) -> (String, Option<String>) {
+    let there = ["mpicc", "mpirun"]
+        .iter()
+        .all(|name| program::in_path(Path::new(&format!("{name}.{}", kind.mpi()))).is_some());
+    if !there {
+        return (String::new(), Some(format!("Debian's packages {packages}")));
+    }
+    let said = Command::new(format!("mpirun.{}", kind.mpi())).arg("--version").output();
+    let said = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    (version(&said.unwrap_or_default()), None)
+}
+
+/// The first word that looks like one.
+fn version(text: &str) -> String {
+    let digits = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
+    text.split_whitespace().find(digits).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_programs_say() {
+        assert_eq!(version("mpirun (Open MPI) 4.1.4\n\nReport bugs"), "4.1.4");
+        assert_eq!(version("HYDRA build details:\n    Version:      4.0.2\n"), "4.0.2");
+        assert_eq!(version("none"), "");
+    }
+
+    #[test]
+    fn a_program_that_talks_is_linked_with_the_calls_of_its_system() {
+        let tools = Tools { prefix: "/opt/neo".into(), sources: "/src".into() };
+        let source = Source {
+            name: "echo",
+            language: Language::C,
+            files: &["echo.c"],
+            flags: &[],
+            talks: true,
+        };
+        let words = |kind| {
+            let command = tools.compiler(kind, &source, Path::new("/tmp/x"));
+            let words: Vec<_> =
+                std::iter::once(command.get_program()).chain(command.get_args()).collect();
+            words.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        };
+        let ours = words(Kind::Ours);
+        assert!(ours.starts_with("cc ") && ours.contains("-L/opt/neo/lib"), "{ours}");
+        assert!(words(Kind::Original).ends_with("calls/pvm.c -lgpvm3 -lpvm3 -lm"));
+        assert!(
+            words(Kind::Mpich).starts_with("mpicc.mpich ")
+                && words(Kind::Mpich).contains("calls/mpi.c")
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! `pvm bench`: what it measures, what it says of systems that crash and hang, and whether a browser can
+//! show its report. How fast anything is stands nowhere here.
+#![forbid(unsafe_code)]
+
+use pvm_e2e::{Output, Place, Running};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Of a short run, on a computer where sixteen others want the processors as well.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// The programs' sources in a folder of the place's own, so that they can be changed.
+fn sources(place: &Place) -> PathBuf {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks/suites");
+    let to = place.home().join("suites");
+    for folder in ["", "calls"] {
+        fs::create_dir_all(to.join(folder)).expect("a folder");
+        for entry in fs::read_dir(from.join(folder)).expect("sources").flatten() {
+            if entry.path().is_file() {
+                fs::copy(entry.path(), to.join(folder).join(entry.file_name())).expect("a copy");
+            }
+        }
+    }
+    to
+}
+
+fn change(file: &Path, old: &str, new: &str) {
+    let text = fs::read_to_string(file).expect("a source");
+    assert!(text.contains(old), "{} has no {old:?}", file.display());
+    fs::write(file, text.replacen(old, new, 1)).expect("a source");
+}
+
+fn bench(place: &Place, arguments: &[&str]) -> Output {
+    let mut command = place.installed("pvm");
+    command.arg("bench").args(arguments).arg("--out").arg(place.home().join("out"));
+    Running::start(command).finish(LIMIT)
+}
+
+fn measured(place: &Place, suite: &str, limit: &str) -> Output {
+    let sources = place.home().join("suites");
+    let sources = sources.to_str().expect("a path");
+    bench(place, &[suite, "--quick", "--rounds", "1", "--sources", sources, "--limit", limit])
+}
+
+fn figures(place: &Place) -> Value {
+    let text = fs::read_to_string(place.home().join("out/figures.json")).expect("figures");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// The rows of a system and a way.
+fn rows<'a>(figures: &'a Value, system: &str, variant: &str) -> Vec<&'a Value> {
+    let all = figures["rows"].as_array().expect("rows").iter();
+    all.filter(|row| row["system"] == system && row["variant"] == variant).collect()
+}
+
+#[test]
+fn a_program_that_crashes_and_one_that_hangs_are_named_and_the_rest_is_measured() {
+    let place = Place::new();
+    let sources = sources(&place);
+    // NeoPVM's echo crashes where messages are sent in place, and never ends through the daemons.
+    change(
+        &sources.join("echo.c"),
+        "    if (me == 0)\n        measure_clock();",
+        "#ifdef NEOPVM\n    if (mode == IN_PLACE && me == 0) {\n        fprintf(stderr, \"it is broken\\n\");\n        \
+         abort();\n    }\n    while (route == DAEMONS)\n        calls_receive(RAW, !me, &i, 4);\n#endif\n    \
+         if (me == 0)\n        measure_clock();",
+    );
+    let output = measured(&place, "echo", "25");
+    assert_eq!(output.code(), 5, "{output:?}");
+    assert!(output.err.contains("measured in part: 2 things did not go well"), "{}", output.err);
+    assert!(output.err.contains("crashed by SIGABRT\n    it is broken"), "{}", output.err);
+    assert!(output.err.contains("hung: no end after 25 s"), "{}", output.err);
+    let figures = figures(&place);
+    assert_eq!(rows(&figures, "NeoPVM", "direct raw").len(), 9);
+    assert!(rows(&figures, "NeoPVM", "direct inplace").is_empty());
+    for way in ["direct raw", "direct inplace", "daemons raw"] {
+        assert_eq!(rows(&figures, "PVM 3.4.6", way).len(), 9, "{way}: {}", output.err);
+    }
+    let report = fs::read_to_string(place.home().join("out/report.html")).expect("a report");
+    assert!(report.contains("it is broken") && report.contains("hung: no end after 25 s"));
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_run_is_the_same_as_itself_and_its_report_is_shown_by_a_browser() {
+    let place = Place::new();
+    sources(&place);
+    let output = measured(&place, "two-nodes", "100");
+    assert_eq!(output.code(), 0, "{output:?}");
+    let measured = figures(&place);
+    let ours = rows(&measured, "NeoPVM", "direct, packed");
+    let sizes: Vec<u64> = ours.iter().filter_map(|row| row["size"].as_u64()).collect();
+    assert_eq!(sizes, [100, 400, 1000, 4000, 10_000, 40_000, 100_000, 400_000, 1_000_000]);
+    for row in ours {
+        assert_eq!(row["rounds"][0].as_array().map(Vec::len), Some(100), "{row}");
+    }
+    let file = place.home().join("out/figures.json");
+    let file = file.to_str().expect("a path");
+    let compared = bench(&place, &["--compare", file, file]);
+    assert_eq!(compared.code(), 0, "{compared:?}");
+    assert!(compared.out.starts_with("nothing changed beyond noise"), "{}", compared.out);
+    place.assert_nothing_left();
+    shown_by_a_browser(&place);
+}
+
+/// Without a network: the browser is told a name server that does not exist.
+fn shown_by_a_browser(place: &Place) {
+    let (page, picture) = (place.home().join("out/report.html"), place.home().join("page.png"));
+    let mut browser = Command::new("chromium");
+    browser.args([
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--hide-scrollbars",
+    ]);
+    browser.args(["--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1200,1600"]);
+    browser.arg(format!("--user-data-dir={}", place.home().join("browser").display()));
+    browser.arg(format!("--screenshot={}", picture.display()));
+    browser.arg(format!("file://{}", page.display())).env("HOME", place.home());
+    let shown = Running::start(browser).finish(LIMIT);
+    let picture = fs::read(&picture).unwrap_or_default();
+    assert!(picture.starts_with(b"\x89PNG"), "{shown:?}");
+    // A page without plots and tables is a tenth of that.
+    assert!(picture.len() > 60_000, "{} bytes: {shown:?}", picture.len());
+}
+
+#[test]
+fn wrong_use_is_explained() {
+    let place = Place::new();
+    let unknown = bench(&place, &["ehco"]);
+    assert_eq!(unknown.code(), 2, "{unknown:?}");
+    assert!(unknown.err.contains("no such suite: ehco (did you mean echo?)"), "{}", unknown.err);
+    let missing = bench(&place, &["--compare", "none.json", "none.json"]);
+    assert_eq!(missing.code(), 1, "{missing:?}");
+    assert!(missing.err.contains("give the figures.json of a `pvm bench`"), "{}", missing.err);
+    let empty = bench(&place, &["echo", "--sources", "/"]);
+    assert!(empty.err.contains("no sources of measured programs are there"), "{}", empty.err);
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_named() {
+    let place = Place::new();
+    sources(&place);
+    let sources = place.home().join("suites");
+    let sources = sources.to_str().expect("a path");
+    let arguments =
+        ["two-nodes", "--quick", "--rounds", "1", "--limit", "20", "--sources", sources];
+    let output = bench(&place, &[&arguments[..], &["--hosts", "no-such-host.invalid"]].concat());
+    assert_eq!(output.code(), 5, "{output:?}");
+    assert!(
+        output.err.contains("NeoPVM") && output.err.contains("hosts could not be added"),
+        "{}",
+        output.err
+    );
+    assert!(output.err.contains("no-such-host.invalid"), "{}", output.err);
+    place.assert_nothing_left();
+}
