@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 /// What must happen has happened within this, however busy the computer is.
 const LIMIT: Duration = Duration::from_secs(60);
-/// A cut that is shorter than what takes a host out, and one that is longer.
-const MOMENT: Duration = Duration::from_millis(1500);
+/// A cut that is shorter than what takes a host out, and what it may take with the commands that make it.
+const MOMENT: Duration = Duration::from_millis(500);
+const MOMENT_MAX: Duration = Duration::from_millis(2000);
 
 /// Whether `host` shows `other` as suspected.
 fn suspects(hosts: &Hosts, host: &str, other: &str) -> bool {
@@ -60,9 +61,14 @@ fn a_host_that_was_cut_off_for_a_moment_is_a_member_as_before() {
     let all = hosts.compile("hosts.c");
     hosts.machine("h1", &["h2", "h3"]);
     for host in ["h3", "h1"] {
+        let cut = Instant::now();
         hosts.tool(&["cut", host]);
         std::thread::sleep(MOMENT);
         hosts.tool(&["heal", host]);
+        if cut.elapsed() > MOMENT_MAX {
+            // It may well have been taken out, and rightly.
+            return eprintln!("not judged: the computer is too busy for a cut of {MOMENT:?}");
+        }
         hosts.run("h2", &[&all, "3"]);
         all_see(&hosts, &["h1", "h2", "h3"]);
     }
