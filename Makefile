@@ -11,7 +11,7 @@ XTASK  := cargo run --quiet --package xtask --
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-links bench-faults oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-java bench-links bench-faults oracle soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -55,6 +55,11 @@ bench-messages: ## messages, side by side with Open MPI, MPICH and the original 
 	@bash xtask/deps.sh demo
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@$(XTASK) bench-messages $(STAGE) $(TARGET)/bench
+
+bench-java: ## Java beside C, and beside the tables of the PBJ document: target/bench/java.txt
+	@bash xtask/deps.sh demo
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@bash benchmarks/java/run.sh $(STAGE) $(TARGET)/bench
 
 bench-links: ## speed between two hosts of this computer (root): TCP, the original, ours
 	@bash xtask/deps.sh check

@@ -45,7 +45,7 @@
 #include <stdint.h>
 
 /* Counts changes of this file that a caller could notice. */
-#define NEOPVM_INTERFACE 2
+#define NEOPVM_INTERFACE 3
 
 #define NEOPVM_OK 0
 #define NEOPVM_BAD_PARAMETER (-2)
@@ -189,7 +189,7 @@ int32_t neopvm_info(neopvm_buffer buffer, struct neopvm_info *info);
 
 /* ---- Unpacking ---- */
 
-/* PvmNoData if the message has fewer items left; then none is read. */
+/* PvmNoData if the message has fewer items left: those are read, and the message is at its end, as in PVM. */
 int32_t neopvm_unpack(neopvm_buffer buffer, int32_t type, void *items, uint64_t count,
                       int64_t stride);
 
@@ -321,6 +321,15 @@ int32_t neopvm_read_records(int32_t tid, struct neopvm_record *records, uint64_t
  * belongs to the library; nobody else reads from it or closes it.
  */
 int32_t neopvm_descriptor(int32_t *descriptor);
+
+/*
+ * For a runtime whose threads wait in a place of their own, such as Java's. `*seen` counts what has arrived for
+ * this task, whoever of its threads took it in; 0 at the start will do. Returns when there is more than that, and
+ * then counts it. One thread calls this again and again and has the others look after each return; what comes
+ * behind their look ends the next call at once. A limit that is over leaves `*seen` as it was. PvmSysErr if this
+ * process is not, or no longer, a task: this call does not enrol it.
+ */
+int32_t neopvm_wait(uint32_t *seen, int64_t limit_ns);
 
 /* ---- Named messages (pvm_putinfo and its kin) ---- */
 

@@ -55,6 +55,11 @@ case $what in check | all)
   need zsh zsh
   need fish fish
   need unshare util-linux
+  # Java from 17 on; a newer JDK that is there is used as well.
+  need javac default-jdk-headless
+  need mvn maven
+  python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+    missing="$missing python3 python3-venv"
   ;;
 esac
 

@@ -137,6 +137,18 @@ const PARTS: &[Part] = &[
         ],
         steps: |run| foreign::run(run.root, run.stage, &|command| run.command(command)),
     },
+    Part {
+        name: "java",
+        fast: false,
+        needs: &[Need("javac", "default-jdk-headless"), Need("mvn", "maven")],
+        steps: |run| run.step(&["bash", "bindings/java/check.sh", run.stage]),
+    },
+    Part {
+        name: "python",
+        fast: false,
+        needs: &[Need("python3", "python3 and python3-venv")],
+        steps: |run| run.step(&["bash", "bindings/python/check.sh", run.stage]),
+    },
     Part { name: "demo", fast: false, needs: &[], steps: |run| run.step(&["make", "demo"]) },
     Part {
         name: "fuzz",

@@ -7,9 +7,12 @@ use crate::outside;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 const PROGRAM: u32 = 0o755;
 const FILE: u32 = 0o644;
+/// How `bindings/java/build.sh` ends without a JDK or without Maven.
+const JAVA_MISSING: i32 = 3;
 
 /// Completions as `pvm generate` names them, and where each shell looks for its own, below `share`.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -29,6 +32,8 @@ pub(crate) fn run(root: &Path, prefix: &Path) -> Result<(), String> {
         Layout::manual,
         Layout::completions,
         Layout::texts,
+        Layout::java,
+        Layout::python,
     ];
     for step in steps {
         step(&layout)?;
@@ -125,12 +130,36 @@ impl Layout<'_> {
 
     /// Sources to start from, and what may be done with them.
     fn texts(&self) -> Result<(), String> {
-        self.folder("examples", "share/neopvm/examples", &["c", "f", "h", "sh", "md", "Makefile"])?;
+        let examples = ["c", "f", "h", "java", "py", "ipynb", "sh", "md", "Makefile"];
+        self.folder("examples", "share/neopvm/examples", &examples)?;
         self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "f90", "h"])?;
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
         }
+        let python = "doc/python.md";
+        copy(&self.root.join(python), &self.prefix.join("share/doc/neopvm/python.md"), FILE)?;
         Ok(())
+    }
+
+    /// The classes for Java. Where there is no JDK or no Maven this says so, and all else is installed.
+    fn java(&self) -> Result<(), String> {
+        let script = self.root.join("bindings/java/build.sh");
+        let jar = self.prefix.join("share/java/neopvm.jar");
+        let made = Command::new("bash").arg(&script).arg(&jar).status();
+        match made.map_err(|e| format!("{}: {e}", script.display()))?.code() {
+            Some(0 | JAVA_MISSING) => Ok(()),
+            _ => Err("neopvm.jar could not be built; the first time, Maven fetches its plug-ins"
+                .to_owned()),
+        }
+    }
+
+    /// The wheel, where there is a Python to build it with.
+    fn python(&self) -> Result<(), String> {
+        let script = self.root.join("bindings/python/wheel.sh");
+        let out = self.prefix.join("share/python");
+        let arguments =
+            [&script, &self.built, &out].map(|path| path.to_string_lossy().into_owned());
+        outside::run(self.root, "bash", &arguments.each_ref().map(String::as_str))
     }
 
     /// Copies the files below `from` whose name ends with one of `endings`.

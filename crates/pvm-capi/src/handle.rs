@@ -7,6 +7,7 @@ mod limits;
 mod machine;
 mod memory;
 mod probes;
+mod waiting;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
@@ -26,7 +27,7 @@ use crate::slot::Slot;
 use crate::{globals, group, message, session};
 
 /// `NEOPVM_INTERFACE`
-const INTERFACE: i32 = 2;
+const INTERFACE: i32 = 3;
 
 /// `struct neopvm_info`
 #[repr(C)]

@@ -24,6 +24,7 @@ mod options;
 mod outcome;
 mod program;
 mod progress;
+mod proxy;
 mod run;
 mod show;
 mod signals;
@@ -79,6 +80,7 @@ fn command(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Bench(options)) => bench::bench(&options),
         Some(Command::Complete(options)) => complete::complete(&options).map_err(Failure::from),
         Some(Command::Generate(options)) => generate::generate(&options),
+        Some(Command::Proxy(options)) => return proxy::run(&options),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

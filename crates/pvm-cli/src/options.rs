@@ -82,6 +82,26 @@ pub(crate) enum Command {
     /// What may come next, for the shells' completion
     #[command(hide = true)]
     Complete(CompleteOptions),
+    /// Speaks for a task without shared memory; the daemon starts it
+    #[command(hide = true)]
+    Proxy(ProxyOptions),
+}
+
+/// Of `pvm proxy`.
+#[derive(Debug, Args)]
+pub(crate) struct ProxyOptions {
+    /// The number of the task's hello
+    #[arg(long)]
+    pub(crate) id: u32,
+    /// The process that started this one, with whose end it ends
+    #[arg(long)]
+    pub(crate) host: i32,
+    /// Let `reset` spare the task
+    #[arg(long)]
+    pub(crate) no_reset: bool,
+    /// The task's program
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) program: std::ffi::OsString,
 }
 
 /// Of commands that only list.

@@ -17,6 +17,7 @@ pub mod hostfile;
 mod layout;
 pub mod peer;
 pub mod plug;
+pub mod proxy;
 pub mod request;
 pub mod route;
 pub mod spread;

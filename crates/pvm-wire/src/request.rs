@@ -138,6 +138,8 @@ choice! {
         1 => Task,
         /// A command: asks, but is nobody's peer.
         2 => Operator,
+        /// A task that cannot share memory: a proxy on the host does it for the task (see [`crate::proxy`]).
+        3 => Remote,
     }
 
     /// Which credit a send lacks.

@@ -110,6 +110,11 @@ pub(crate) fn watch_forks(child: extern "C" fn()) {
 #[derive(Debug)]
 pub(crate) struct Pinned<T: 'static>(*const T);
 
+// SAFETY: it is used as a shared reference to `T` is.
+unsafe impl<T: Sync> Send for Pinned<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Pinned<T> {}
+
 impl<T> Clone for Pinned<T> {
     fn clone(&self) -> Self {
         *self

@@ -1,5 +1,6 @@
 //! A process's membership in the machine.
 
+mod arrivals;
 mod memory;
 mod pressure;
 mod probes;
@@ -536,6 +537,15 @@ impl Task {
             if !self.wait(token, deadline)? {
                 return Ok(None);
             }
+        }
+    }
+
+    /// Ends every [`Task::wait`] that goes on now: whoever waits is to look again.
+    pub fn nudge(&self) {
+        if self.waiter.announce(&self.generation)
+            && let Ok(state) = self.state.enter()
+        {
+            self.ring(&state);
         }
     }
 

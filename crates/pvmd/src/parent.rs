@@ -15,6 +15,7 @@ pub(crate) mod journal;
 pub(crate) mod output;
 pub(crate) mod poll;
 pub(crate) mod program;
+mod proxies;
 mod requests;
 pub(crate) mod segments;
 mod setup;
@@ -33,6 +34,7 @@ use crate::parent::journal::Journal;
 use crate::parent::output::Outputs;
 use crate::parent::poll::{Poll, Token};
 use crate::parent::program::{Program, Upgrade};
+use crate::parent::proxies::Proxies;
 use crate::parent::segments::Segments;
 use crate::parent::tasks::Tasks;
 use crate::runtime_dir::RuntimeDir;
@@ -69,6 +71,7 @@ pub(crate) struct Parent {
     outputs: Outputs,
     feeds: Feeds,
     journal: Journal,
+    proxies: Proxies,
     around: Surroundings,
     /// What the daemon is, and where such a program is installed.
     program: Program,

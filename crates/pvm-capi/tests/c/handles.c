@@ -133,10 +133,22 @@ static void messages(int32_t me)
     struct neopvm_info info;
     struct pollfd event = {-1, POLLIN, 0};
     int32_t found = -1, i, number, context = -1, other = me;
+    uint32_t seen = 0;
     double start = seconds();
 
     OK(neopvm_receive(NEOPVM_ANY, NEOPVM_ANY, NEOPVM_CURRENT_CONTEXT, 20000000, &got));
     CHECK(got == 0 && seconds() - start >= 0.02);
+    OK(neopvm_wait(&seen, 20000000));
+    OK(neopvm_send(buffer, me, 4, NEOPVM_CURRENT_CONTEXT));
+    number = (int32_t)seen;
+    /* Taken in by a look for something else: who waits for this one is told all the same. */
+    OK(neopvm_probe(NEOPVM_ANY, 99, NEOPVM_CURRENT_CONTEXT, NULL, &found));
+    OK(neopvm_wait(&seen, NEOPVM_FOREVER));
+    CHECK(found == 0 && seen != (uint32_t)number);
+    OK(neopvm_receive(me, 4, NEOPVM_CURRENT_CONTEXT, 0, &got));
+    CHECK(got > 0);
+    OK(neopvm_free(got));
+    CHECK(neopvm_wait(NULL, 0) == NEOPVM_BAD_PARAMETER);
     OK(neopvm_descriptor(&event.fd));
     OK(neopvm_probe(NEOPVM_ANY, 5, NEOPVM_CURRENT_CONTEXT, NULL, &found));
     CHECK(found == 0 && poll(&event, 1, 0) == 0);

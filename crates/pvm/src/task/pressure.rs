@@ -5,12 +5,13 @@
 //! tells one of them so (`Code::OutOfRes`), and its program may receive.
 
 use super::{Inside, Task};
-use crate::buffer::Prepared;
+use crate::buffer::{Buffer, Prepared};
 use crate::credit::{Policy, Sending};
+use crate::plug;
 use crate::sys::gate;
 use crate::wait::Deadline;
 use pvm_wire::request::{Lack, Request};
-use pvm_wire::{Code, Envelope};
+use pvm_wire::{Code, Envelope, Tid};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -35,6 +36,31 @@ impl Task {
         self.enter()?.outbox.set_spills(policy == Policy::Spill);
         self.policy.store(policy as u32, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Sends unless it would have to wait: then it answers false, and nothing is sent.
+    ///
+    /// # Errors
+    /// As for [`Task::send`].
+    pub fn send_at_once(
+        &self,
+        buffer: &mut Buffer,
+        to: Tid,
+        tag: i32,
+        context: i32,
+    ) -> Result<bool, Code> {
+        if to == self.tid() || self.policy() == Policy::Error || !to.is_task() {
+            return self.send(buffer, to, tag, context).map(|()| true);
+        }
+        if plug::is_carried(to, tag) {
+            return Ok(false);
+        }
+        self.ready_probes();
+        let (described, mut body) = self.probe_copy(buffer.sent_size(), || buffer.prepare())?;
+        let envelope = Envelope { src: self.tid(), tag, context, ..described };
+        let here = to.host() == self.tid().host();
+        let sending = if here { Sending::Here(to) } else { Sending::Abroad(to) };
+        attempt(&mut self.live()?.enter()?, (sending, envelope), &mut body)
     }
 
     /// Sends; if there is no credit, as the policy says.

@@ -35,6 +35,7 @@ impl Parent {
             let waited = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
             waited.ok().flatten().map(|(_, status)| status.as_raw())
         });
+        self.proxies.gone(pid);
         self.watched.remove(&pid);
         for (tid, status) in self.tasks.gone(pid, status) {
             let rest = self.outputs.read_rest(tid, &mut self.scratch);

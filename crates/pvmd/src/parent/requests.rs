@@ -3,6 +3,7 @@
 use super::Parent;
 use crate::parent::connections::Peer;
 use crate::parent::poll::{Interest, Token};
+use crate::parent::proxies::Hello;
 use crate::parent::stream::StreamEnd;
 use crate::processes;
 use pvm_core::io::Event;
@@ -54,7 +55,7 @@ impl Parent {
         let Ok(credentials) = sockopt::socket_peercred(&fd) else { return true };
         let peer = Peer {
             uid: credentials.uid.as_raw(),
-            pid: credentials.pid.as_raw_nonzero().get().cast_unsigned(),
+            pid: self.proxies.stands_for(credentials.pid.as_raw_nonzero().get().cast_unsigned()),
         };
         match self.connections.admit(fd, peer, Instant::now()) {
             Ok(number) => {
@@ -112,6 +113,11 @@ impl Parent {
             Request::Hello { version, .. } if version != PROTOCOL_VERSION => {
                 Err(Fault::Version(version))
             }
+            Request::Hello { role: Role::Remote, program, reset, cookie, .. } => {
+                let pid = connection.pid;
+                self.start_proxy(number, &Hello { id, pid, program, reset, cookie });
+                Ok(())
+            }
             Request::Hello { role: Role::Task, layout, .. }
                 if layout.is_swapped_to(Layout::NATIVE) =>
             {
@@ -148,9 +154,27 @@ impl Parent {
                 Ok(())
             }
             request => {
+                if let (Request::Leave, Some(tid)) = (&request, connection.tid) {
+                    self.tasks.leave(tid);
+                }
                 self.tell(Event::Asked { connection: number, id, request });
                 Ok(())
             }
+        }
+    }
+
+    /// Hands the connection on to a process that speaks for the task.
+    fn start_proxy(&mut self, number: u64, hello: &Hello) {
+        let Some(mut connection) = self.connections.remove(number) else { return };
+        self.poll.remove(&connection.stream);
+        let socket = connection.stream.duplicate().map_err(|error| error.to_string());
+        let places = (&*self.own_path, &*self.folder.socket());
+        let started = socket.and_then(|socket| self.proxies.start(hello, socket, places));
+        if let Err(reason) = started {
+            self.log.line(&format!("no proxy for process {}: {reason}", hello.pid));
+            connection.stream.push(hello.id, &Reply::Refused { code: Code::NotImpl, reason });
+            // Who does not even take this has lost nothing.
+            let _ = connection.stream.flush();
         }
     }
 
@@ -162,7 +186,7 @@ impl Parent {
                 .tasks
                 .given_as(cookie)
                 .or_else(|| self.tasks.launched_as(processes::line_of(pid))),
-            Role::Operator => None,
+            Role::Operator | Role::Remote => None,
         }
     }
 

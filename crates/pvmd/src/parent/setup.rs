@@ -67,6 +67,7 @@ impl Parent {
             outputs: Default::default(),
             feeds: Default::default(),
             journal: Default::default(),
+            proxies: Default::default(),
             around,
             own_path: program.path().to_path_buf(),
             program,

@@ -47,6 +47,11 @@ impl Stream {
         Self { fd, input, output: Vec::new(), sent: 0, beside: VecDeque::new() }
     }
 
+    /// The socket once more.
+    pub(crate) fn duplicate(&self) -> std::io::Result<OwnedFd> {
+        self.fd.try_clone()
+    }
+
     /// Allows longer frames.
     pub(crate) const fn set_limit(&mut self, limit: usize) {
         self.input.set_limit(limit);

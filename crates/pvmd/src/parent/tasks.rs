@@ -23,6 +23,8 @@ struct Task {
     exited: bool,
     /// The machine knows it no more.
     forgotten: bool,
+    /// It has said that it leaves, which the machine may not have heard yet.
+    left: bool,
     /// What its process says hello with, if a tasker starts it; else 0.
     cookie: u32,
     /// The process that was started leads a group.
@@ -104,6 +106,13 @@ impl Tasks {
         exits
     }
 
+    /// A task says that it leaves.
+    pub(crate) fn leave(&mut self, tid: Tid) {
+        if let Some(task) = self.tasks.get_mut(&tid) {
+            task.left = true;
+        }
+    }
+
     /// The machine knows the task no more. The end of its process is still told, once.
     pub(crate) fn forget(&mut self, tid: Tid) {
         let Some(task) = self.tasks.get_mut(&tid) else { return };
@@ -131,7 +140,7 @@ impl Tasks {
         let mut processes = Vec::new();
         for (tid, task) in self.tasks.iter().filter(|(_, task)| !task.exited) {
             // Who has left and was not started here is a stranger again.
-            let enrolled = task.enrolled.filter(|_| !task.forgotten);
+            let enrolled = task.enrolled.filter(|_| !task.forgotten && !task.left);
             processes.extend(task.started.into_iter().chain(enrolled).map(|pid| (*tid, pid)));
         }
         processes
@@ -172,6 +181,19 @@ mod tests {
             (None, Some(Signalled::Process(12)))
         );
         assert_eq!(tasks.gone(12, None), [(B, 0)]);
+    }
+
+    #[test]
+    fn a_process_that_has_just_left_is_not_ended_with_the_host() {
+        let mut tasks = Tasks::default();
+        tasks.enrol(A, 12);
+        tasks.start(B, 20, false);
+        tasks.enrol(B, 20);
+        tasks.leave(A);
+        tasks.leave(B);
+        // Who was started here ends with the host all the same.
+        assert_eq!(tasks.processes(), [(B, 20)]);
+        assert_eq!(tasks.gone(12, None), [(A, 0)]);
     }
 
     #[test]

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Builds neopvm.jar and tries it on a machine of two hosts that this script starts and ends: check.sh PREFIX [ENGINE]
+#
+# With a JDK of 22 or newer the jar holds the engine over the C library, and the tests run on it. They run again
+# without native code on the oldest JDK there is. ENGINE, native or wire, runs one of the two.
+set -euo pipefail
+
+prefix=$(realpath "$1")
+only=${2:-}
+cd "$(dirname "$0")"
+# shellcheck source=bindings/java/jdks.sh
+. ./jdks.sh
+[ -n "$newest" ] || { echo "no JDK from 17 on (Debian package default-jdk-headless)" >&2; exit 1; }
+programs=$PWD/target/programs
+
+work=$(mktemp -d)
+export PVM_TMP=$work PVM_ROOT=$prefix PVM_ALLOW_ROOT=1 PATH=$prefix/bin:$PATH
+unset PVMSOCK PVM_VMID
+end_machine() {
+  timeout 30 pvm halt >/dev/null 2>&1 </dev/null || true
+  rm -rf "$work"
+}
+trap end_machine EXIT
+trap 'exit 130' INT TERM
+
+compile() {
+  # The same floating point as Java's; the timing program with the loops that its test expects.
+  cc -O2 -ffp-contract=off -DSIZE=1000 -DLOOPS=20 -Wall -Wextra -Werror -I"$prefix/include" -o "$programs/$(basename "$1" .c)" "$1" \
+    -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lgpvm3 -lpvm3
+}
+
+# tests VERSION JDK ENGINE GOAL: the tests on a JDK, with their reports in a folder of their own.
+tests() {
+  local version=$1 java=$2 engine=$3 goal=$4
+  echo "tests on Java $version with the $engine engine"
+  maven "$goal" -Dtest.java="$java/bin/java" -Dtest.engine="$engine" -Dtest.reports="$engine" \
+    -Dtest.options="$([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)"
+}
+
+mkdir -p "$programs"
+for source in src/test/c/*.c ../../examples/java/*.c; do
+  compile "$source"
+done
+bash javadoc.sh target/javadoc
+timeout --foreground 60 pvm up --local 2 >/dev/null
+
+goal=verify
+if [ "$only" != wire ]; then
+  if [ "$newest_version" -ge 22 ]; then
+    tests "$newest_version" "$newest" native verify
+    goal=surefire:test@default-test
+  else
+    echo "no JDK of 22 or newer: the jar is without the native engine"
+  fi
+fi
+if [ "$only" != native ]; then
+  tests "$oldest_version" "$oldest" wire "$goal"
+fi

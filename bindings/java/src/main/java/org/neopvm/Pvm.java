@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package org.neopvm;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.neopvm.engine.Engine;
+import org.neopvm.engine.Incoming;
+
+/**
+ * The parallel virtual machine, as a task of it sees it.
+ *
+ * <pre>{@code
+ * try (Pvm pvm = Pvm.connect()) {
+ *     for (TaskId worker : pvm.spawn("worker", 4).orThrow()) {
+ *         pvm.message().put("hello").to(worker, 1);
+ *     }
+ *     try (Message answer = pvm.receive(TaskId.ANY, 2, Duration.ofSeconds(60)).orElseThrow()) {
+ *         System.out.println(answer.source() + " says " + answer.getString());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>All calls may come from any thread, platform or virtual. A process is one task, however often it connects; it
+ * leaves the machine when the last connection is closed. Closing twice does nothing.
+ *
+ * <p>Failures are {@link PvmException}s. Waits end with {@link InterruptedException} when their thread is interrupted,
+ * but a barrier and a wait for a named message on a platform thread do not end before what they wait for.
+ */
+public final class Pvm implements AutoCloseable {
+    /** As a tag of a receive: any. */
+    public static final int ANY_TAG = Engine.ANY;
+    private static final int TERMINATE = 15;
+
+    private final Session session;
+    private final Engine engine;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private Pvm(Session session) {
+        this.session = session;
+        this.engine = session.engine;
+    }
+
+    /**
+     * Enrols this process as a task.
+     *
+     * @throws PvmException {@link Code#SYS_ERR} if no machine runs here
+     */
+    public static Pvm connect() {
+        return new Pvm(Session.open());
+    }
+
+    /**
+     * The same, but starts a machine of this computer with {@code pvm up} if none runs. It goes on when this task has
+     * ended; {@link #halt} or {@code pvm halt} ends it.
+     *
+     * @throws PvmException {@link Code#CANT_START} if it cannot be started
+     */
+    public static Pvm connectOrStart() throws InterruptedException {
+        try {
+            return connect();
+        } catch (PvmException e) {
+            if (e.code() != Code.SYS_ERR) {
+                throw e;
+            }
+        }
+        Starter.start();
+        return connect();
+    }
+
+    /** {@code native} or {@code wire}: what carries the messages of this task. */
+    public String engine() {
+        return engine.name();
+    }
+
+    /** The operations on which all this stands, for what it does not offer. */
+    public Engine transport() {
+        return engine;
+    }
+
+    /** False once this connection is closed, or this process has left the machine. */
+    public boolean isOpen() {
+        return !closed.get() && session.isOpen();
+    }
+
+    /** This task. */
+    public TaskId self() {
+        return new TaskId(engine.tid());
+    }
+
+    /** The task that spawned this one, if one did. */
+    public Optional<TaskId> parent() {
+        return engine.parent() > 0 ? Optional.of(new TaskId(engine.parent())) : Optional.empty();
+    }
+
+    // Messages
+
+    /** A message to be packed, for receivers of every kind. */
+    public Draft message() {
+        return message(Encoding.DEFAULT);
+    }
+
+    /** A message to be packed. */
+    public Draft message(Encoding encoding) {
+        return new Draft(engine, encoding);
+    }
+
+    /** Waits for a message of a task ({@link TaskId#ANY}) with a tag ({@link #ANY_TAG}). */
+    public Message receive(TaskId source, int tag) throws InterruptedException {
+        return new Message(engine.receive(source.number(), tag, Engine.CURRENT_CONTEXT, -1));
+    }
+
+    /** The same within a time; empty if it is over. */
+    public Optional<Message> receive(TaskId source, int tag, Duration limit) throws InterruptedException {
+        return Optional.ofNullable(
+                engine.receive(source.number(), tag, Engine.CURRENT_CONTEXT, nanoseconds(limit))).map(Message::new);
+    }
+
+    private static long nanoseconds(Duration limit) {
+        try {
+            return Math.max(0, limit.toNanos());
+        } catch (ArithmeticException e) {
+            return limit.isNegative() ? 0 : Long.MAX_VALUE;
+        }
+    }
+
+    /** A message that is here already. */
+    public Optional<Message> poll(TaskId source, int tag) {
+        return Optional.ofNullable(engine.poll(source.number(), tag, Engine.CURRENT_CONTEXT)).map(Message::new);
+    }
+
+    /**
+     * The next message that fits, when it has come. Cancelling gives the wait up, and loses no message. A failure of
+     * the machine completes it with a {@link PvmException}.
+     */
+    public CompletableFuture<Message> receiveAsync(TaskId source, int tag) {
+        CompletableFuture<Incoming> coming =
+                engine.receiveAsync(source.number(), tag, Engine.CURRENT_CONTEXT);
+        return new Coming(coming);
+    }
+
+    /** The head of a message that is here already, which stays. */
+    public Optional<MessageInfo> probe(TaskId source, int tag) {
+        return Optional.ofNullable(engine.probe(source.number(), tag, Engine.CURRENT_CONTEXT));
+    }
+
+    // Tasks
+
+    /** Starts programs where the machine likes. */
+    public Team spawn(String program, int count) throws InterruptedException {
+        return spawn(program, List.of(), Place.ANYWHERE, count);
+    }
+
+    /**
+     * Starts programs. Those that could not be started are told with their reasons ({@link Team#failures}); with an
+     * error of the whole call, such as a place that does not exist, this throws.
+     */
+    public Team spawn(String program, List<String> arguments, Place place, int count) throws InterruptedException {
+        return Team.of(program, engine.spawn(program, arguments, place.flags(), place.where(), count));
+    }
+
+    /** Ends a task. One that does not exist is no error. */
+    public void kill(TaskId task) {
+        signal(task, TERMINATE);
+    }
+
+    /** Sends a signal of the operating system to a task. One that does not exist is no error. */
+    public void signal(TaskId task, int number) {
+        engine.signal(task.number(), number);
+    }
+
+    /** All tasks of the machine. */
+    public List<TaskInfo> tasks() {
+        return engine.tasks(0);
+    }
+
+    /** True if a task is there. */
+    public boolean isAlive(TaskId task) {
+        try {
+            return !engine.tasks(task.number()).isEmpty();
+        } catch (PvmException e) {
+            if (e.code() == Code.NO_TASK || e.code() == Code.NO_HOST) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    /** Has {@code told} run, on a thread for such events, when one of the tasks has ended; at once if it is gone. */
+    public Subscription onExit(Collection<TaskId> tasks, Consumer<TaskExit> told) {
+        return session.watch.exits(tasks, told);
+    }
+
+    /** The same for a team. */
+    public Subscription onExit(Team team, Consumer<TaskExit> told) {
+        return onExit(team.tasks(), told);
+    }
+
+    // Hosts
+
+    /** The hosts of the machine. */
+    public List<HostInfo> hosts() {
+        return engine.hosts();
+    }
+
+    /**
+     * Adds hosts, each as a line of a host file.
+     *
+     * @return for each null, or why it could not be added
+     */
+    public List<Optional<Code>> addHosts(List<String> names) throws InterruptedException {
+        return outcomes(engine.addHosts(names));
+    }
+
+    /** Removes hosts; their tasks end. Tells for each nothing, or why it could not be removed. */
+    public List<Optional<Code>> deleteHosts(List<String> names) throws InterruptedException {
+        return outcomes(engine.deleteHosts(names));
+    }
+
+    private static List<Optional<Code>> outcomes(int[] results) {
+        return java.util.Arrays.stream(results)
+                .mapToObj(n -> n < 0 ? Optional.of(Code.of(n)) : Optional.<Code>empty()).toList();
+    }
+
+    /** Has {@code told} run when one of the hosts that are in the machine now leaves it. */
+    public Subscription onHostGone(Consumer<HostGone> told) {
+        return session.watch.hostsGone(hosts(), told);
+    }
+
+    /** Has {@code told} run when hosts come into the machine. */
+    public Subscription onHostsAdded(Consumer<HostsAdded> told) {
+        return session.watch.hostsAdded(told);
+    }
+
+    /** Ends the machine and all its tasks, this process with its program included. */
+    public void halt() {
+        engine.halt();
+    }
+
+    // Beyond single messages
+
+    /** Messages under names, which all tasks see. */
+    public Registry registry() {
+        return new Registry(engine);
+    }
+
+    /** Joins a group. */
+    public Group join(String group) {
+        return new Group(engine, group, engine.join(group));
+    }
+
+    /** A farm of {@code workers} tasks of a program, which are started when it runs. */
+    public Farm farm(String program, int workers) {
+        return new Farm(this, program, workers);
+    }
+
+    /** Leaves the machine if this was the last connection. */
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            session.close();
+        }
+    }
+
+    /** Leaves the machine at once. Calls over other connections of this process fail from now on. */
+    public void leave() {
+        if (closed.compareAndSet(false, true)) {
+            session.end();
+        }
+    }
+
+    private static final class Coming extends CompletableFuture<Message> {
+        private final CompletableFuture<Incoming> from;
+
+        Coming(CompletableFuture<Incoming> from) {
+            this.from = from;
+            from.whenComplete((message, failure) -> {
+                if (from.isCancelled()) {
+                    return; // by us, who say ourselves how it ends
+                }
+                if (failure != null) {
+                    super.completeExceptionally(failure);
+                } else if (message != null) {
+                    super.complete(new Message(message));
+                }
+            });
+        }
+
+        @Override
+        public boolean cancel(boolean interrupt) {
+            return from.cancel(interrupt) && super.cancel(interrupt);
+        }
+
+        @Override
+        public boolean complete(Message value) {
+            return from.cancel(false) && super.complete(value);
+        }
+
+        @Override
+        public boolean completeExceptionally(Throwable reason) {
+            return from.cancel(false) && super.completeExceptionally(reason);
+        }
+
+        @Override
+        public <U> CompletableFuture<U> newIncompleteFuture() {
+            return new CompletableFuture<>();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package org.neopvm;
+
+import java.util.Optional;
+import org.neopvm.engine.Engine;
+
+/** Messages under names: what {@code pvm_putinfo} and its kin keep. */
+public final class Registry {
+    /** Stays when its owner has gone. */
+    public static final int PERSISTENT = 1;
+    /** Several under one name, each with an index. */
+    public static final int MANY = 2;
+    /** Other tasks may replace it. */
+    public static final int OVERWRITABLE = 4;
+    private static final int FIRST = 8;
+    private static final int TAKE = 16;
+    private static final int WAIT = 32;
+
+    private final Engine engine;
+
+    Registry(Engine engine) {
+        this.engine = engine;
+    }
+
+    /**
+     * Puts a message under a name and closes it.
+     *
+     * @param flags added up
+     * @return its index
+     */
+    public int put(String name, Draft message, int flags) {
+        try (message) {
+            return engine.put(name, message.outgoing(), flags);
+        }
+    }
+
+    /** The first message under a name, if there is one. */
+    public Optional<Message> get(String name) {
+        try {
+            return Optional.ofNullable(engine.get(name, 0, FIRST)).map(Message::new);
+        } catch (InterruptedException e) {
+            throw interrupted(name, e);
+        }
+    }
+
+    /** The same, and removes it. */
+    public Optional<Message> take(String name) {
+        try {
+            return Optional.ofNullable(engine.get(name, 0, FIRST | TAKE)).map(Message::new);
+        } catch (InterruptedException e) {
+            throw interrupted(name, e);
+        }
+    }
+
+    /** Waits until there is a message under a name. */
+    public Message await(String name) throws InterruptedException {
+        return new Message(engine.get(name, 0, FIRST | WAIT));
+    }
+
+    /** Removes a message. {@link Code#NOT_FOUND} if there is none. */
+    public void remove(String name, int index) {
+        engine.delete(name, index);
+    }
+
+    private static PvmException interrupted(String name, InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return new PvmException(Code.SYS_ERR, "the message under the name " + name, e);
+    }
+}

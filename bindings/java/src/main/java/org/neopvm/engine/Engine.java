@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package org.neopvm.engine;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.neopvm.Encoding;
+import org.neopvm.HostInfo;
+import org.neopvm.MessageInfo;
+import org.neopvm.TaskInfo;
+
+/**
+ * What a task does with its machine: the few operations that every transport offers, and on which all else stands.
+ *
+ * <p>All calls may come from any thread, platform or virtual, at the same time. No call holds a carrier thread of
+ * virtual threads while it waits for another task or for the daemon. Failures are {@link
+ * org.neopvm.PvmException}s; after {@link #leave}, and when the daemon is lost for good, waits end and calls fail
+ * with {@link org.neopvm.Code#SYS_ERR}. A waiting call ends with {@link InterruptedException} when its thread is
+ * interrupted.
+ *
+ * <p>Wildcards: -1 as source or tag means any. Contexts are numbers; 0 is the one in which programs
+ * begin, and {@link #CURRENT_CONTEXT} the one in which this task was started.
+ */
+public interface Engine {
+    /** The context in which this task was started: that of the task that spawned it. */
+    int CURRENT_CONTEXT = -1;
+    /** Any task as a source, any tag. */
+    int ANY = -1;
+
+    /** {@code native} or {@code wire}. */
+    String name();
+
+    /** This task's id. */
+    int tid();
+
+    /** The id of the task that spawned this one, or {@code PvmNoParent}, or {@code PvmParentNotSet}. */
+    int parent();
+
+    /** Leaves the machine. A second time it does nothing. */
+    void leave();
+
+    // Messages
+
+    /** A message to be packed. */
+    Outgoing create(Encoding encoding);
+
+    /** Sends. A task that does not exist is no error, as in PVM. */
+    void send(Outgoing message, int tid, int tag, int context);
+
+    /** Sends to each of the tasks once, but never to this task. */
+    void multicast(Outgoing message, int[] tids, int tag, int context);
+
+    /** Takes the first message that fits, or null if there is none now. */
+    Incoming poll(int source, int tag, int context);
+
+    /**
+     * Takes the first message that fits, waiting for it.
+     *
+     * @param limitNs how long in nanoseconds; negative waits for ever
+     * @return null when the limit is over
+     */
+    Incoming receive(int source, int tag, int context, long limitNs) throws InterruptedException;
+
+    /** Tells of the first message that fits without taking it; null if there is none. */
+    MessageInfo probe(int source, int tag, int context);
+
+    /**
+     * The first message that fits, when it has come. Cancelling the future, or completing it otherwise, gives up the
+     * wait without losing a message. {@link Waiters} does the work.
+     */
+    CompletableFuture<Incoming> receiveAsync(int source, int tag, int context);
+
+    // Tasks and hosts
+
+    /**
+     * Starts programs.
+     *
+     * @param flags of {@code pvm_spawn}, added up
+     * @param where host or architecture, or null
+     * @return {@code count} elements: ids first, then the negative results of those that failed
+     */
+    int[] spawn(String program, List<String> arguments, int flags, String where, int count)
+            throws InterruptedException;
+
+    /** Sends a signal to a task. A task that does not exist is no error. */
+    void signal(int tid, int number);
+
+    /**
+     * Asks for messages under {@code tag} when one of the tasks or hosts ends (kinds 1 and 2: one int, its id), or
+     * hosts come (kind 3; {@code tids} is null and {@code count} tells how many messages are wanted, -1 being all:
+     * each has the number of new hosts and their ids). 256 added to the kind cancels.
+     */
+    void notify(int kind, int tag, int context, int[] tids, int count);
+
+    /** The hosts of the machine. */
+    List<HostInfo> hosts();
+
+    /** Tasks: all for 0, or those of a host, or one. {@link org.neopvm.Code#NO_TASK} for one that is not there. */
+    List<TaskInfo> tasks(int where);
+
+    /** Adds hosts, each as a line of a host file. Returns an id or a negative result for each. */
+    int[] addHosts(List<String> names) throws InterruptedException;
+
+    /** Removes hosts. Returns 0 or a negative result for each. */
+    int[] deleteHosts(List<String> names) throws InterruptedException;
+
+    /** Ends the machine and all its tasks, this one included. */
+    void halt();
+
+    // Named messages
+
+    /** Puts a message under a name with flags of {@code pvm_putinfo}; returns its index. */
+    int put(String name, Outgoing message, int flags);
+
+    /**
+     * The message under a name.
+     *
+     * @param flags of {@code pvm_recvinfo}; with 32 (wait) it waits until there is one
+     * @return null if there is none
+     */
+    Incoming get(String name, int index, int flags) throws InterruptedException;
+
+    /** Removes the message under a name; {@link org.neopvm.Code#NOT_FOUND} if there is none. */
+    void delete(String name, int index);
+
+    // Groups
+
+    /** Joins a group; returns this task's number in it. */
+    int join(String group);
+
+    /** Leaves a group. */
+    void leaveGroup(String group);
+
+    /** Ids of the members by their numbers in the group, 0 where nobody is. */
+    int[] members(String group);
+
+    /** Waits until {@code count} members have called it; -1 means all. */
+    void barrier(String group, int count) throws InterruptedException;
+
+    /** Fixes the members of a group once {@code size} of them have asked for it; returns how many they are. */
+    int freeze(String group, int size) throws InterruptedException;
+
+    // Contexts
+
+    /** A context that nobody else has. */
+    int newContext();
+
+    /** Gives a context back. */
+    void freeContext(int context);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package org.neopvm.wire;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import org.neopvm.Code;
+import org.neopvm.PvmException;
+
+/**
+ * The socket to the task's proxy: asks out, answers in. It never blocks a caller in the kernel, so that virtual threads
+ * wait as what they are, and so that the interrupt of a thread cannot close it: what the socket does not take at once is
+ * sent by the one thread that also reads.
+ */
+final class Connection {
+    /** No frame's payload is longer. */
+    static final int FRAME_BYTES_MAX = 64 << 20;
+    /** A body longer than this is cut. */
+    static final int PART_BYTES_MAX = 1 << 20;
+
+    private static final int PART = 2;
+    private static final int ANSWER_PART = 4;
+    private static final int ARRAY_BYTES_MAX = Integer.MAX_VALUE - 64;
+
+    private final SocketChannel channel;
+    private final Selector selector;
+    private final SelectionKey key;
+    private final ReentrantLock writing = new ReentrantLock();
+    private final Queue<ByteBuffer> unsent = new ArrayDeque<>();
+    private final Map<Integer, Pending> pending = new ConcurrentHashMap<>();
+    private final AtomicInteger numbers = new AtomicInteger();
+    private volatile PvmException lost;
+
+    /** Takes over a socket whose next bytes are answers. */
+    Connection(SocketChannel channel) throws IOException {
+        this.channel = channel;
+        channel.configureBlocking(false);
+        selector = Selector.open();
+        key = channel.register(selector, SelectionKey.OP_READ);
+        Thread thread = new Thread(this::serve, "neopvm-wire");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** A question whose answer will come. */
+    Pending ask(Writer ask) {
+        return ask(ask, null);
+    }
+
+    /** The same, with the content of a message behind it: {@code ask} ends with the message's envelope. */
+    Pending ask(Writer ask, WireOutgoing.Content content) {
+        int id = nextNumber();
+        Pending question = new Pending(id);
+        pending.put(id, question);
+        if (lost != null) {
+            pending.remove(id);
+            throw new PvmException(lost.code(), "asking the host", lost);
+        }
+        List<ByteBuffer> frames = new ArrayList<>();
+        if (content == null) {
+            frames.add(ask.frame(id, 0));
+        } else {
+            cut(frames, id, ask, content);
+        }
+        send(frames);
+        return question;
+    }
+
+    /** Says something that gets no answer, about the ask of that number. */
+    void tell(int id, Writer word) {
+        send(List.of(word.frame(id, 0)));
+    }
+
+    private int nextNumber() {
+        return numbers.updateAndGet(number -> number == Integer.MAX_VALUE ? 1 : number + 1);
+    }
+
+    private static void cut(List<ByteBuffer> frames, int id, Writer ask, WireOutgoing.Content content) {
+        int left = content.size();
+        for (ByteBuffer source : List.of(content.data(), content.list())) {
+            while (left > PART_BYTES_MAX && source.hasRemaining()) {
+                int size = Math.min(source.remaining(), PART_BYTES_MAX);
+                frames.add(new Writer().u16(PART).i32(size).frame(id, size));
+                frames.add(take(source, size));
+                left -= size;
+            }
+        }
+        frames.add(ask.i32(left).frame(id, left));
+        frames.add(content.data());
+        frames.add(content.list());
+    }
+
+    private static ByteBuffer take(ByteBuffer source, int size) {
+        ByteBuffer part = source.slice(source.position(), size);
+        source.position(source.position() + size);
+        return part;
+    }
+
+    private void send(List<ByteBuffer> frames) {
+        writing.lock();
+        try {
+            boolean first = unsent.isEmpty();
+            unsent.addAll(frames);
+            if (first && !flush()) {
+                key.interestOpsOr(SelectionKey.OP_WRITE);
+                selector.wakeup();
+            }
+        } catch (IOException | RuntimeException e) {
+            // The thread that reads finds the end, too, and tells everybody.
+            selector.wakeup();
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    /** Sends what the socket takes now; true if that was all. The lock is held. */
+    private boolean flush() throws IOException {
+        while (!unsent.isEmpty()) {
+            ByteBuffer[] next = unsent.stream().limit(16).toArray(ByteBuffer[]::new);
+            channel.write(next);
+            while (!unsent.isEmpty() && !unsent.peek().hasRemaining()) {
+                unsent.remove();
+            }
+            if (next[next.length - 1].hasRemaining()) {
+                return unsent.isEmpty();
+            }
+        }
+        return true;
+    }
+
+    private void serve() {
+        try {
+            Frames frames = new Frames();
+            while (true) {
+                selector.select();
+                if (key.isWritable()) {
+                    flushQueued();
+                }
+                if (key.isReadable() && !frames.read()) {
+                    break;
+                }
+            }
+            fail(new PvmException(Code.SYS_ERR, "the host has closed the connection"));
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+            fail(new PvmException(Code.SYS_ERR, "talking to the host", e));
+        }
+    }
+
+    private void flushQueued() throws IOException {
+        writing.lock();
+        try {
+            if (flush()) {
+                key.interestOpsAnd(~SelectionKey.OP_WRITE);
+            }
+        } finally {
+            writing.unlock();
+        }
+    }
+
+    /** Ends the connection; everybody who waits is told. */
+    void close() {
+        fail(new PvmException(Code.SYS_ERR, "this task has left the machine"));
+    }
+
+    private void fail(PvmException why) {
+        writing.lock();
+        try {
+            if (lost == null) {
+                lost = why;
+            }
+        } finally {
+            writing.unlock();
+        }
+        try {
+            channel.close();
+            selector.close();
+        } catch (IOException e) {
+            // Closed all the same.
+        }
+        for (Integer id : List.copyOf(pending.keySet())) {
+            Pending question = pending.remove(id);
+            if (question != null) {
+                question.fail(lost);
+            }
+        }
+    }
+
+    /** Takes frames out of the stream. Runs on the engine's thread alone. */
+    private final class Frames {
+        private final ByteBuffer input = ByteBuffer.allocateDirect(256 << 10);
+        private final byte[] head = new byte[Writer.HEADER];
+        private int headSize;
+        private byte[] payload;
+        private int payloadSize;
+
+        /** Reads what is there; false at the end of the stream. */
+        boolean read() throws IOException {
+            input.clear();
+            int size = channel.read(input);
+            input.flip();
+            while (input.hasRemaining()) {
+                takeSome();
+            }
+            return size >= 0;
+        }
+
+        private void takeSome() {
+            if (payload == null) {
+                int size = Math.min(head.length - headSize, input.remaining());
+                input.get(head, headSize, size);
+                headSize += size;
+                if (headSize < head.length) {
+                    return;
+                }
+                int length = new Reader(head).i32();
+                if (length < 0 || length > FRAME_BYTES_MAX) {
+                    throw new BadBytes("a frame over the limit");
+                }
+                payload = new byte[length];
+                payloadSize = 0;
+            }
+            int size = Math.min(payload.length - payloadSize, input.remaining());
+            input.get(payload, payloadSize, size);
+            payloadSize += size;
+            if (payloadSize == payload.length) {
+                Reader reader = new Reader(head);
+                reader.i32();
+                int id = reader.i32();
+                Reader frame = new Reader(payload);
+                payload = null;
+                headSize = 0;
+                take(id, frame);
+            }
+        }
+
+        private void take(int id, Reader frame) {
+            int kind = frame.u16();
+            Pending question = pending.get(id);
+            if (question == null) {
+                return;
+            }
+            if (kind == ANSWER_PART) {
+                question.add(frame.blob(), ARRAY_BYTES_MAX);
+            } else {
+                pending.remove(id);
+                question.answer(kind, frame);
+            }
+        }
+    }
+}

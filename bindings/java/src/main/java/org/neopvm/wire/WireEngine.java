@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package org.neopvm.wire;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.neopvm.Code;
+import org.neopvm.Encoding;
+import org.neopvm.HostInfo;
+import org.neopvm.MessageInfo;
+import org.neopvm.PvmException;
+import org.neopvm.TaskInfo;
+import org.neopvm.engine.Engine;
+import org.neopvm.engine.Incoming;
+import org.neopvm.engine.Outgoing;
+
+/**
+ * A task in straight Java: a client of the host's local socket, without a native library and without shared memory.
+ * The host starts a process that enrols for it and does what it is asked over that socket
+ * (crates/pvm-wire/src/proxy.rs), so all that other tasks can do this one can, too; only slower.
+ */
+public final class WireEngine implements Engine {
+    static final int CANCEL = 7;
+    private static final int SEND = 3;
+    private static final int RECEIVE = 5;
+    private static final int PROBE = 6;
+    private static final int JOIN = 8;
+    private static final int LEAVE_GROUP = 9;
+    private static final int MEMBERS = 10;
+    private static final int FREEZE = 11;
+    private static final int BARRIER = 12;
+    private static final int WHEN_FULL = 13;
+    private static final int LEAVE = 14;
+
+    private final Connection connection;
+    private final Machine machine;
+    private final Host.Welcome welcome;
+    private final AtomicBoolean left = new AtomicBoolean();
+    /** Where what depends on an arrival runs: it may wait for answers, so not on the thread that reads them. */
+    private final Executor dependents = Executors.newCachedThreadPool(run -> {
+        Thread thread = new Thread(run, "neopvm-arrivals");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private WireEngine(Enrolment enrolment) {
+        connection = enrolment.connection();
+        welcome = enrolment.welcome();
+        machine = new Machine(connection, welcome);
+    }
+
+    /**
+     * Becomes a task of the machine that {@code PVMSOCK}, or {@code PVM_TMP} and {@code PVM_VMID}, name, as libpvm3
+     * does. {@code PVM_SPILL} says what sends do that find no room.
+     *
+     * @throws PvmException {@link Code#SYS_ERR} if no daemon answers, {@link Code#BAD_VERSION}
+     */
+    public static Engine open() {
+        WireEngine engine = new WireEngine(Enrolment.open());
+        int policy = List.of("spill", "block", "error").indexOf(System.getenv().getOrDefault("PVM_SPILL", ""));
+        if (policy > 0) {
+            engine.ask(new Writer().u16(WHEN_FULL).i32(policy)).number("PVM_SPILL");
+        }
+        return engine;
+    }
+
+    private Answer ask(Writer ask) {
+        return connection.ask(ask).await();
+    }
+
+    /** A tag to send with; the wildcard is none. */
+    private static int sendable(int tag) {
+        if (tag < 0) {
+            throw new PvmException(Code.BAD_PARAM, "sending with tag " + tag);
+        }
+        return tag;
+    }
+
+    /** The context that is meant by a number. */
+    private int meant(int context) {
+        return context == CURRENT_CONTEXT ? welcome.context() : context;
+    }
+
+    @Override
+    public String name() {
+        return "wire";
+    }
+
+    @Override
+    public int tid() {
+        return welcome.tid();
+    }
+
+    @Override
+    public int parent() {
+        return welcome.parent() == 0 ? Code.NO_PARENT.number() : welcome.parent();
+    }
+
+    @Override
+    public void leave() {
+        if (left.getAndSet(true)) {
+            return;
+        }
+        try {
+            ask(new Writer().u16(LEAVE));
+        } catch (PvmException e) {
+            // The connection is gone, and with it the task.
+        } finally {
+            connection.close();
+        }
+    }
+
+    @Override
+    public Outgoing create(Encoding encoding) {
+        return new WireOutgoing(encoding);
+    }
+
+    @Override
+    public void send(Outgoing message, int tid, int tag, int context) {
+        Writer ask = new Writer().u16(SEND).i32(1).i32(tid).i32(meant(context)).i32(sendable(tag));
+        Answer answer = send(message, ask);
+        if (!answer.isDone()) {
+            answer.done("sending to t" + Integer.toHexString(tid) + " with tag " + tag);
+        }
+    }
+
+    @Override
+    public void multicast(Outgoing message, int[] tids, int tag, int context) {
+        int[] others = Arrays.stream(tids).filter(tid -> tid != tid()).distinct().toArray();
+        // A message to one task is that task's alone; to nobody it is one all the same.
+        if (others.length > 0) {
+            Writer ask = new Writer().u16(SEND).ints(others).i32(meant(context)).i32(sendable(tag));
+            send(message, ask).done("sending to " + others.length + " tasks with tag " + tag);
+        }
+    }
+
+    private Answer send(Outgoing message, Writer ask) {
+        return own(message).send(content -> {
+            content.envelope().write(ask);
+            // Until the answer, so that nobody packs over what is being sent.
+            return connection.ask(ask, content).await();
+        });
+    }
+
+    static WireOutgoing own(Outgoing message) {
+        if (message instanceof WireOutgoing own) {
+            return own;
+        }
+        throw new PvmException(Code.NO_SUCH_BUF, "sending a message of another engine");
+    }
+
+    private Pending receiving(int source, int tag, int context, long limitNs) {
+        Writer ask = new Writer().u16(RECEIVE).i32(meant(context)).i32(source).i32(tag).i64(limitNs);
+        return connection.ask(ask);
+    }
+
+    private static String what(int source, int tag) {
+        String from = source == -1 ? "anybody" : "t" + Integer.toHexString(source);
+        return "receiving from " + from + " with " + (tag == -1 ? "any tag" : "tag " + tag);
+    }
+
+    @Override
+    public Incoming poll(int source, int tag, int context) {
+        return receiving(source, tag, context, 0).await().message(() -> what(source, tag));
+    }
+
+    @Override
+    public Incoming receive(int source, int tag, int context, long limitNs) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException(what(source, tag));
+        }
+        Pending question = receiving(source, tag, context, limitNs);
+        try {
+            return question.awaitInterruptibly().message(() -> what(source, tag));
+        } catch (InterruptedException e) {
+            connection.tell(question.id(), new Writer().u16(CANCEL));
+            Incoming message = question.await().message(() -> what(source, tag));
+            if (message == null) {
+                throw e;
+            }
+            // The message was ours already: it must not be lost.
+            Thread.currentThread().interrupt();
+            return message;
+        }
+    }
+
+    @Override
+    public MessageInfo probe(int source, int tag, int context) {
+        Answer answer = ask(new Writer().u16(PROBE).i32(meant(context)).i32(source).i32(tag));
+        Reader told = answer.probed("probing");
+        if (told == null) {
+            return null;
+        }
+        Envelope found = Envelope.read(told);
+        return new MessageInfo(found.source(), found.tag(), found.context(), found.kind(), told.i64());
+    }
+
+    @Override
+    public CompletableFuture<Incoming> receiveAsync(int source, int tag, int context) {
+        return new Arrival(connection, receiving(source, tag, context, -1), what(source, tag), dependents);
+    }
+
+    @Override
+    public int[] spawn(String program, List<String> arguments, int flags, String where, int count)
+            throws InterruptedException {
+        return machine.spawn(program, arguments, flags, where, count);
+    }
+
+    @Override
+    public void signal(int tid, int number) {
+        machine.signal(tid, number);
+    }
+
+    @Override
+    public void notify(int kind, int tag, int context, int[] tids, int count) {
+        machine.notify(kind, tag, meant(context), tids, count);
+    }
+
+    @Override
+    public List<HostInfo> hosts() {
+        return machine.hosts();
+    }
+
+    @Override
+    public List<TaskInfo> tasks(int where) {
+        return machine.tasks(where);
+    }
+
+    @Override
+    public int[] addHosts(List<String> names) throws InterruptedException {
+        return machine.changeHosts(Host.ADD_HOSTS, names);
+    }
+
+    @Override
+    public int[] deleteHosts(List<String> names) throws InterruptedException {
+        return machine.changeHosts(Host.DELETE_HOSTS, names);
+    }
+
+    @Override
+    public void halt() {
+        machine.halt();
+    }
+
+    @Override
+    public int put(String name, Outgoing message, int flags) {
+        return machine.put(name, own(message), flags);
+    }
+
+    @Override
+    public Incoming get(String name, int index, int flags) throws InterruptedException {
+        return machine.get(name, index, flags);
+    }
+
+    @Override
+    public void delete(String name, int index) {
+        machine.delete(name, index);
+    }
+
+    @Override
+    public int join(String group) {
+        return ask(new Writer().u16(JOIN).text(group)).number("joining group " + group);
+    }
+
+    @Override
+    public void leaveGroup(String group) {
+        ask(new Writer().u16(LEAVE_GROUP).text(group)).done("leaving group " + group);
+    }
+
+    @Override
+    public int[] members(String group) {
+        return ask(new Writer().u16(MEMBERS).text(group)).members("listing group " + group);
+    }
+
+    @Override
+    public void barrier(String group, int count) throws InterruptedException {
+        Pending question = connection.ask(new Writer().u16(BARRIER).text(group).i32(count));
+        question.awaitInterruptibly().done("waiting at the barrier of group " + group);
+    }
+
+    @Override
+    public int freeze(String group, int size) throws InterruptedException {
+        Pending question = connection.ask(new Writer().u16(FREEZE).text(group).i32(size));
+        return question.awaitInterruptibly().number("freezing group " + group);
+    }
+
+    @Override
+    public int newContext() {
+        return machine.newContext();
+    }
+
+    @Override
+    public void freeContext(int context) {
+        machine.freeContext(context);
+    }
+}

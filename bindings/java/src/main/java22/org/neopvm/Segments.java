@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package org.neopvm;
+
+import java.lang.foreign.MemorySegment;
+import org.neopvm.engine.Kind;
+import org.neopvm.ffm.NativeIncoming;
+import org.neopvm.ffm.NativeOutgoing;
+
+/**
+ * Memory of messages as segments, of any size, for Java 22 and newer. With another engine than the native one they are
+ * made of buffers, which end at 2 GiB.
+ */
+public final class Segments {
+    private Segments() {}
+
+    /** As {@link Message#view}. */
+    public static MemorySegment view(Message message, Kind kind, long count) {
+        if (count >= 0 && message.incoming() instanceof NativeIncoming incoming) {
+            MemorySegment items = incoming.segment(kind, count);
+            if (items != null) {
+                return items;
+            }
+            throw new PvmException(Code.NOT_IMPL, "a view of " + count + " " + kind + " of the " + message.info());
+        }
+        return MemorySegment.ofBuffer(message.view(kind, number(count)));
+    }
+
+    /** As {@link Draft#allocate}. */
+    public static MemorySegment allocate(Draft draft, Kind kind, long count) {
+        if (count >= 0 && draft.outgoing() instanceof NativeOutgoing outgoing) {
+            MemorySegment items = outgoing.segment(kind, count);
+            if (items != null) {
+                return items;
+            }
+        }
+        return MemorySegment.ofBuffer(draft.allocate(kind, number(count)));
+    }
+
+    private static int number(long count) {
+        if (count < 0 || count > Integer.MAX_VALUE) {
+            throw new PvmException(Code.BAD_PARAM, count + " items");
+        }
+        return (int) count;
+    }
+}

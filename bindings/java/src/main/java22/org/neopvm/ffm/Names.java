@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package org.neopvm.ffm;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.neopvm.Code;
+import org.neopvm.engine.Incoming;
+
+/** What goes by a name: messages of the registry, and groups. */
+final class Names {
+    private final NativeEngine engine;
+
+    Names(NativeEngine engine) {
+        this.engine = engine;
+    }
+
+    int put(String name, NativeOutgoing message, int flags) {
+        engine.check();
+        synchronized (message) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment index = arena.allocate(JAVA_INT);
+                Calls.check((int) Calls.PUT.invokeExact(arena.allocateFrom(name), message.number(), flags, index),
+                        "putting a message under the name " + name);
+                return index.get(JAVA_INT, 0);
+            } catch (Throwable e) {
+                throw Calls.unexpected(e);
+            }
+        }
+    }
+
+    Incoming get(String name, int index, int flags) {
+        engine.check();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment buffer = arena.allocate(JAVA_INT);
+            int status = (int) Calls.GET.invokeExact(arena.allocateFrom(name), index, flags, buffer);
+            if (status == Code.NOT_FOUND.number()) {
+                return null;
+            }
+            Calls.check(status, "the message under the name " + name);
+            return new NativeIncoming(buffer.get(JAVA_INT, 0));
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+    }
+
+    Void delete(String name, int index) {
+        engine.check();
+        try (Arena arena = Arena.ofConfined()) {
+            Calls.check((int) Calls.DELETE.invokeExact(arena.allocateFrom(name), index),
+                    "removing the message under the name " + name);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+        return null;
+    }
+
+    int join(String group) {
+        engine.check();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment instance = arena.allocate(JAVA_INT);
+            Calls.check((int) Calls.JOIN.invokeExact(arena.allocateFrom(group), instance), "joining group " + group);
+            return instance.get(JAVA_INT, 0);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+    }
+
+    Void leave(String group) {
+        engine.check();
+        try (Arena arena = Arena.ofConfined()) {
+            Calls.check((int) Calls.LEAVE_GROUP.invokeExact(arena.allocateFrom(group)), "leaving group " + group);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+        return null;
+    }
+
+    int[] members(String group) {
+        engine.check();
+        for (long room = 256;;) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment tids = arena.allocate(JAVA_INT, room);
+                MemorySegment count = arena.allocate(JAVA_LONG);
+                Calls.check((int) Calls.MEMBERS.invokeExact(arena.allocateFrom(group), tids, room, count),
+                        "the members of group " + group);
+                long have = count.get(JAVA_LONG, 0);
+                if (have <= room) {
+                    return tids.asSlice(0, 4 * have).toArray(JAVA_INT);
+                }
+                room = have + have / 4;
+            } catch (Throwable e) {
+                throw Calls.unexpected(e);
+            }
+        }
+    }
+
+    Void barrier(String group, int count) {
+        engine.check();
+        try (Arena arena = Arena.ofConfined()) {
+            Calls.check((int) Calls.BARRIER.invokeExact(arena.allocateFrom(group), count),
+                    "the barrier of group " + group);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+        return null;
+    }
+
+    int freeze(String group, int size) {
+        engine.check();
+        try (Arena arena = Arena.ofConfined()) {
+            return Calls.check((int) Calls.FREEZE.invokeExact(arena.allocateFrom(group), size),
+                    "freezing group " + group);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+package org.neopvm.ffm;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.neopvm.Code;
+import org.neopvm.Encoding;
+import org.neopvm.HostInfo;
+import org.neopvm.MessageInfo;
+import org.neopvm.PvmException;
+import org.neopvm.TaskInfo;
+import org.neopvm.engine.Engine;
+import org.neopvm.engine.Incoming;
+import org.neopvm.engine.Outgoing;
+import org.neopvm.engine.Waiters;
+
+/**
+ * The engine over NeoPVM's C library, without any native code of its own. The library knows one task for the process,
+ * so two of these engines in one process (in two class loaders) are the same task and share what arrives.
+ */
+public final class NativeEngine implements Engine {
+    /** A platform thread that waits in the library looks this often whether it was interrupted. */
+    private static final long SLICE_NS = 100_000_000;
+    /** {@code PvmAutoErr} of {@code pvm3.h}: 0 prints nothing. */
+    private static final int AUTO_ERR = 3;
+
+    private final int tid;
+    private final int parent;
+    private volatile boolean left;
+    private final Waiters waiters = new Waiters(this::poll);
+    private final Arrivals arrivals = new Arrivals(waiters);
+    private final Machine machine = new Machine(this);
+    private final Names names = new Names(this);
+
+    private NativeEngine() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment ids = arena.allocate(JAVA_INT, 2);
+            Calls.check((int) Calls.ENROL.invokeExact(ids, ids.asSlice(4)), "enrolling in the machine");
+            tid = ids.getAtIndex(JAVA_INT, 0);
+            parent = ids.getAtIndex(JAVA_INT, 1);
+            int ignored = (int) Calls.SET_OPTION.invokeExact(AUTO_ERR, 0);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+    }
+
+    /** Why there is no native engine here, or null if there is one. */
+    public static String problem() {
+        return Library.PROBLEM;
+    }
+
+    /** True if the user has said where the library is, so that going on without it would be wrong. */
+    public static boolean isAskedFor() {
+        return Library.NAMED;
+    }
+
+    /** Enrols this process. {@link Code#SYS_ERR} if no daemon answers. */
+    public static Engine open() {
+        if (Library.PROBLEM != null) {
+            throw new PvmException(Code.NOT_IMPL, Library.PROBLEM);
+        }
+        return new NativeEngine();
+    }
+
+    /** Throws if this task has left: the library would enrol it again. */
+    void check() {
+        if (left) {
+            throw new PvmException(Code.SYS_ERR, "task t" + Integer.toHexString(tid) + " has left the machine");
+        }
+    }
+
+    @Override
+    public String name() {
+        return "native";
+    }
+
+    @Override
+    public int tid() {
+        return tid;
+    }
+
+    @Override
+    public int parent() {
+        return parent;
+    }
+
+    @Override
+    public void leave() {
+        if (left) {
+            return;
+        }
+        left = true;
+        try {
+            int ignored = (int) Calls.LEAVE.invokeExact();
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+        waiters.look();
+    }
+
+    @Override
+    public Outgoing create(Encoding encoding) {
+        check();
+        return new NativeOutgoing(encoding);
+    }
+
+    @Override
+    public void send(Outgoing message, int tid, int tag, int context) {
+        check();
+        NativeOutgoing buffer = (NativeOutgoing) message;
+        synchronized (buffer) {
+            try {
+                int status = (int) Calls.SEND.invokeExact(buffer.number(), tid, tag, context);
+                if (status < 0) {
+                    Calls.check(status, "sending to task t" + Integer.toHexString(tid) + " with tag " + tag);
+                }
+            } catch (Throwable e) {
+                throw Calls.unexpected(e);
+            }
+        }
+    }
+
+    @Override
+    public void multicast(Outgoing message, int[] tids, int tag, int context) {
+        check();
+        NativeOutgoing buffer = (NativeOutgoing) message;
+        synchronized (buffer) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment to = arena.allocateFrom(JAVA_INT, tids);
+                int status =
+                        (int) Calls.MULTICAST.invokeExact(buffer.number(), to, (long) tids.length, tag, context);
+                Calls.check(status, "sending to " + tids.length + " tasks with tag " + tag);
+            } catch (Throwable e) {
+                throw Calls.unexpected(e);
+            }
+        }
+    }
+
+    @Override
+    public Incoming poll(int source, int tag, int context) {
+        return take(source, tag, context, 0);
+    }
+
+    private Incoming take(int source, int tag, int context, long limitNs) {
+        check();
+        Scratch scratch = Scratch.take();
+        try {
+            MemorySegment out = scratch.segment();
+            int status = (int) Calls.RECEIVE.invokeExact(source, tag, context, limitNs, out);
+            if (status < 0) {
+                Calls.check(status, "receiving from " + (source < 0 ? "any task" : "task t"
+                        + Integer.toHexString(source)) + (tag < 0 ? "" : " with tag " + tag));
+            }
+            int buffer = out.get(JAVA_INT, 0);
+            return buffer == 0 ? null : new NativeIncoming(buffer);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        } finally {
+            scratch.give();
+        }
+    }
+
+    @Override
+    public Incoming receive(int source, int tag, int context, long limitNs) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (limitNs == 0) {
+            return poll(source, tag, context);
+        }
+        if (Thread.currentThread().isVirtual()) {
+            return Waiters.await(receiveAsync(source, tag, context), limitNs);
+        }
+        long start = System.nanoTime();
+        for (;;) {
+            long rest = limitNs < 0 ? SLICE_NS : limitNs - (System.nanoTime() - start);
+            Incoming message = take(source, tag, context, Math.max(0, Math.min(rest, SLICE_NS)));
+            if (message != null || rest <= 0) {
+                return message;
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+        }
+    }
+
+    @Override
+    public CompletableFuture<Incoming> receiveAsync(int source, int tag, int context) {
+        check();
+        CompletableFuture<Incoming> future = waiters.add(source, tag, context);
+        if (!future.isDone()) {
+            arrivals.watch();
+        }
+        return future;
+    }
+
+    @Override
+    public MessageInfo probe(int source, int tag, int context) {
+        check();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment head = arena.allocate(Head.BYTES + 8, 8);
+            MemorySegment found = head.asSlice(Head.BYTES);
+            Calls.check((int) Calls.PROBE.invokeExact(source, tag, context, head, found), "probing");
+            return found.get(JAVA_INT, 0) == 0 ? null : Head.read(head);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+    }
+
+    @Override
+    public int[] spawn(String program, List<String> arguments, int flags, String where, int count)
+            throws InterruptedException {
+        return Offloaded.call(() -> machine.spawn(program, arguments, flags, where, count));
+    }
+
+    @Override
+    public void signal(int tid, int number) {
+        Offloaded.callAtOnce(() -> machine.signal(tid, number));
+    }
+
+    @Override
+    public void notify(int kind, int tag, int context, int[] tids, int count) {
+        Offloaded.callAtOnce(() -> machine.notify(kind, tag, context, tids, count));
+    }
+
+    @Override
+    public List<HostInfo> hosts() {
+        return Offloaded.callAtOnce(machine::hosts);
+    }
+
+    @Override
+    public List<TaskInfo> tasks(int where) {
+        return Offloaded.callAtOnce(() -> machine.tasks(where));
+    }
+
+    @Override
+    public int[] addHosts(List<String> names) throws InterruptedException {
+        return Offloaded.call(() -> machine.changeHosts(Calls.ADD_HOSTS, names, "adding hosts"));
+    }
+
+    @Override
+    public int[] deleteHosts(List<String> names) throws InterruptedException {
+        return Offloaded.call(() -> machine.changeHosts(Calls.DELETE_HOSTS, names, "removing hosts"));
+    }
+
+    @Override
+    public void halt() {
+        Offloaded.callAtOnce(machine::halt);
+    }
+
+    @Override
+    public int put(String name, Outgoing message, int flags) {
+        return Offloaded.callAtOnce(() -> names.put(name, (NativeOutgoing) message, flags));
+    }
+
+    @Override
+    public Incoming get(String name, int index, int flags) throws InterruptedException {
+        return Offloaded.call(() -> names.get(name, index, flags));
+    }
+
+    @Override
+    public void delete(String name, int index) {
+        Offloaded.callAtOnce(() -> names.delete(name, index));
+    }
+
+    @Override
+    public int join(String group) {
+        return Offloaded.callAtOnce(() -> names.join(group));
+    }
+
+    @Override
+    public void leaveGroup(String group) {
+        Offloaded.callAtOnce(() -> names.leave(group));
+    }
+
+    @Override
+    public int[] members(String group) {
+        return Offloaded.callAtOnce(() -> names.members(group));
+    }
+
+    @Override
+    public void barrier(String group, int count) throws InterruptedException {
+        Offloaded.call(() -> names.barrier(group, count));
+    }
+
+    @Override
+    public int freeze(String group, int size) throws InterruptedException {
+        return Offloaded.call(() -> names.freeze(group, size));
+    }
+
+    @Override
+    public int newContext() {
+        return Offloaded.callAtOnce(machine::newContext);
+    }
+
+    @Override
+    public void freeContext(int context) {
+        Offloaded.callAtOnce(() -> machine.freeContext(context));
+    }
+}

@@ -1,0 +1,50 @@
+#!/bin/bash
+# check.sh STAGE: the checks of the Python part on what is installed in STAGE: lints, types, tests with real machines, and
+# the wheel in an empty environment.
+set -eu
+stage=$1
+# shellcheck source=environment.sh
+. "$(dirname "$0")/environment.sh"
+have_python
+environment requirements-build.txt
+environment requirements-test.txt
+
+cd "$here"
+export PYO3_PYTHON=$venv/bin/python
+cargo fmt --check
+CARGO_TARGET_DIR=$work/cargo cargo clippy --locked --quiet --all-targets -- -D warnings
+
+wheel=$(echo "$stage"/share/python/neopvm-*.whl)
+[ -f "$wheel" ] || {
+  echo "there is no wheel in $stage/share/python" >&2
+  exit 1
+}
+
+echo "types"
+"$venv/bin/mypy" --cache-dir "$work/mypy" --config-file pyproject.toml
+
+echo "an empty environment, with no NeoPVM on the path"
+empty=$work/empty
+rm -rf "$empty"
+python3 -m venv "$empty"
+"$empty/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps "$wheel"
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+(
+  cd "$tmp"
+  env -i HOME="$tmp" PATH=/usr/bin:/bin PVM_TMP="$tmp" PVM_ALLOW_ROOT=1 "$empty/bin/python" -c '
+import neopvm as pvm, shutil
+with pvm.connect() as vm:
+    team = vm.spawn("echo", "from", "a", "wheel", n=2)
+    team.wait(120)
+    with pvm.Pool(2) as pool:
+        print(sum(pool.map(abs, range(-10, 0), timeout=120)))
+' | grep -qx 55
+  env -i HOME="$tmp" PATH=/usr/bin:/bin "$empty/bin/pvm" --version
+)
+
+echo "tests"
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$wheel"
+# The tests are run where the sources of the package are not found: what is tested is the wheel.
+cd "$here/tests"
+env -u PVM_ROOT "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$here/tests" -c "$here/pyproject.toml" .

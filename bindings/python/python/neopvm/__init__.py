@@ -1,0 +1,86 @@
+"""Python tasks in a NeoPVM machine.
+
+>>> import neopvm as pvm
+>>> with pvm.connect() as vm:
+...     team = vm.spawn("worker.py", n=4)
+...     team.send({"job": 1}, tag=1)
+...     answer = vm.recv(tag=2, timeout=60)
+
+Lower-case calls carry objects, upper-case ones the items of buffers (numpy's arrays, memoryview, array) without
+copies in between, and ``vm.message()`` packs typed messages that C and Fortran read.
+"""
+
+from __future__ import annotations
+
+from ._core import DEFAULT, RAW, Message
+from .errors import (
+    BrokenError,
+    ClosedError,
+    Code,
+    DeniedError,
+    Error,
+    ForeignError,
+    FullError,
+    GroupError,
+    HostError,
+    HostResult,
+    NoMachineError,
+    NotFoundError,
+    NoTaskError,
+    ShortError,
+    SpawnError,
+    Timeout,
+    TooLongError,
+    UseError,
+    ViewOpenError,
+    WorkerLostError,
+    WrongTypeError,
+)
+from .machine import ANY, HOST_ADD, HOST_DELETE, TASK_EXIT, Machine, Received, connect, current
+from .pool import Pool
+from .tables import Host, HostTable, TaskInfo, TaskTable
+from .team import Team, Tid
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ANY",
+    "DEFAULT",
+    "HOST_ADD",
+    "HOST_DELETE",
+    "RAW",
+    "TASK_EXIT",
+    "BrokenError",
+    "ClosedError",
+    "Code",
+    "DeniedError",
+    "Error",
+    "ForeignError",
+    "FullError",
+    "GroupError",
+    "Host",
+    "HostError",
+    "HostResult",
+    "HostTable",
+    "Machine",
+    "Message",
+    "NoMachineError",
+    "NoTaskError",
+    "NotFoundError",
+    "Pool",
+    "Received",
+    "ShortError",
+    "SpawnError",
+    "TaskInfo",
+    "TaskTable",
+    "Team",
+    "Tid",
+    "Timeout",
+    "TooLongError",
+    "UseError",
+    "ViewOpenError",
+    "WorkerLostError",
+    "WrongTypeError",
+    "connect",
+    "current",
+]

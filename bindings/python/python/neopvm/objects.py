@@ -1,0 +1,146 @@
+"""Python objects as messages.
+
+A message with an object is raw bytes (PvmDataRaw)::
+
+    8 bytes   mark                       2 bytes   length of the user's name
+    2 bytes   version of this layout     4 bytes   number of buffers
+    8 bytes   length of the pickle
+    then the user's name, 8 bytes for the length of each buffer, the pickle (protocol 5),
+    and the buffers that it refers to, each at a multiple of 64 bytes
+
+Large buffers (numpy's arrays, bytearray) are thus never copied into the pickle.
+
+Unpickling runs what the sender wrote. All tasks of a machine run in the name of one user on each host, which the
+daemons check; a host that another user lent may have tasks of his. The sender's name is in the message, and an
+object of another user is refused unless ``trusted`` names him.
+"""
+
+from __future__ import annotations
+
+import functools
+import getpass
+import io
+import os
+import pickle
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from . import _core
+from .errors import Code, DeniedError, ForeignError
+
+_HEAD = struct.Struct("=8sHHIQ")
+_MARK = b"NeoPVMpy"
+_VERSION = 1
+_ALIGNMENT = 64
+_ZEROS = bytes(_ALIGNMENT)
+
+#: Users whose objects are unpickled besides this process's own.
+trusted: set[str] = set()
+
+
+@functools.cache
+def user() -> str:
+    """The name of the user that this process runs for."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def _dumps(value: object, buffers: list[pickle.PickleBuffer]) -> bytes:
+    try:
+        return pickle.dumps(value, 5, buffer_callback=buffers.append)
+    except (pickle.PicklingError, AttributeError, TypeError) as refused:
+        try:
+            import cloudpickle  # type: ignore[import-not-found, unused-ignore]
+        except ImportError:
+            raise ForeignError(
+                Code["BadParam"],
+                "send",
+                cause=f"the object cannot be pickled: {refused}",
+                hint="install cloudpickle to send lambdas and functions of a notebook",
+            ) from refused
+        buffers.clear()
+        text: bytes = cloudpickle.dumps(value, 5, buffer_callback=buffers.append)
+        return text
+
+
+def encode(value: object, skip: int = 0) -> list[bytes | memoryview]:
+    """The pieces of the message for an object, to be sent one behind the other, and behind ``skip`` bytes."""
+    buffers: list[pickle.PickleBuffer] = []
+    text = _dumps(value, buffers)
+    views = [buffer.raw() for buffer in buffers]
+    name = user().encode()
+    head = _HEAD.pack(_MARK, _VERSION, len(name), len(views), len(text)) + name
+    if not views:
+        return [head + text]
+    head += struct.pack(f"={len(views)}Q", *(view.nbytes for view in views))
+    pieces: list[bytes | memoryview] = [head, text]
+    end = skip + len(head) + len(text)
+    for view in views:
+        gap = -end % _ALIGNMENT
+        pieces += [_ZEROS[:gap], view]
+        end += gap + view.nbytes
+    return pieces
+
+
+def _refuse(message: _core.Message, cause: str) -> ForeignError:
+    return ForeignError(Code["BadMsg"], "recv", message.source, message.tag, cause, "")
+
+
+def decode(message: _core.Message, copy: bool = True, skip: int = 0) -> Any:
+    """The object of a message, behind ``skip`` bytes. Without ``copy`` its large buffers are views of the message, and
+    read-only."""
+    source, tag = message.source, message.tag
+    if message.encoding != _core.RAW:
+        raise _refuse(message, "it holds typed items, not a Python object; read it with receive() and unpack()")
+    whole = message.view()[skip:]
+    if whole.nbytes < _HEAD.size or bytes(whole[:8]) != _MARK:
+        raise _refuse(message, "it holds bytes, not a Python object; read it with receive()")
+    # Read once: the sender's memory could change under a look taken twice.
+    _, version, name_size, count, size = _HEAD.unpack(whole[: _HEAD.size])
+    if version != _VERSION:
+        raise _refuse(message, f"its object is in layout {version}, this version reads {_VERSION}")
+    start = _HEAD.size + name_size
+    if start + 8 * count + size > whole.nbytes:
+        raise _refuse(message, "its object is cut short")
+    name = bytes(whole[_HEAD.size : start]).decode(errors="replace")
+    if name != user() and name not in trusted:
+        raise DeniedError(
+            Code["Denied"],
+            "recv",
+            source,
+            tag,
+            f"its object was pickled by user {name!r}, and unpickling runs what he wrote",
+            f"neopvm.objects.trusted.add({name!r}) allows it",
+        )
+    sizes = struct.unpack(f"={count}Q", whole[start : start + 8 * count])
+    end = start + 8 * count
+    text = whole[end : end + size]
+    end += size
+    buffers: list[memoryview | bytearray] = []
+    for nbytes in sizes:
+        end += -(skip + end) % _ALIGNMENT
+        if end + nbytes > whole.nbytes:
+            raise _refuse(message, "its object is cut short")
+        part = whole[end : end + nbytes]
+        buffers.append(bytearray(part) if copy else part)
+        end += nbytes
+    return _loads(text, buffers, message)
+
+
+def _loads(text: memoryview, buffers: Sequence[memoryview | bytearray], message: _core.Message) -> Any:
+    try:
+        # The pickle is copied out first: unpickling reads it several times.
+        return pickle.Unpickler(io.BytesIO(text), buffers=buffers).load()
+    except Exception as error:
+        # Whatever its bytes and its classes raise: one exception that says whose message it was.
+        failure = _refuse(message, f"its object cannot be unpickled: {type(error).__name__}: {error}")
+        raise failure from error
+
+
+def send(task: _core.Task, value: object, dest: int | Iterable[int], tag: int, context: int | None) -> None:
+    """Sends an object to a task, or to several."""
+    target = dest if isinstance(dest, int) else list(dest)
+    task.send_pieces(encode(value), target, tag, context=context)

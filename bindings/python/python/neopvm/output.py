@@ -1,0 +1,87 @@
+"""What spawned tasks print, written by the task that spawned them.
+
+The machine sends it as messages: the task's id and the number of bytes, then the bytes; a number of 0 is the end,
+-1 the beginning, -2 says that a task was made whose output will come.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import IO
+
+from . import _core
+from .errors import Error
+
+_TAG = 1
+_STOP_TAG = 2
+# How long the end waits for the output of tasks that have ended: their hosts have it and are sending it.
+_DRAIN_SECONDS_MAX = 10.0
+_PAUSE_SECONDS = 0.005
+
+
+class Output:
+    """A thread that writes what tasks print."""
+
+    def __init__(self, task: _core.Task, stream: IO[str]) -> None:
+        self._task = task
+        self._stream = stream
+        self._context = task.new_context()
+        # Tasks whose output has begun and has not ended.
+        self._open: set[int] = set()
+        self._partial: dict[int, bytes] = {}
+        self._thread = threading.Thread(target=self._run, name="neopvm-output", daemon=True)
+        self._thread.start()
+
+    @property
+    def target(self) -> tuple[int, int, int]:
+        """Where output goes: id, context, tag."""
+        return self._task.tid, self._context, _TAG
+
+    def _run(self) -> None:
+        try:
+            while (message := self._task.receive(context=self._context)).tag != _STOP_TAG:
+                self._take(message)
+            limit = time.monotonic() + _DRAIN_SECONDS_MAX
+            while True:
+                if (last := self._task.try_receive(context=self._context)) is not None:
+                    self._take(last)
+                elif time.monotonic() > limit or all(self._task._tasks(tid) for tid in self._open):
+                    break
+                else:
+                    time.sleep(_PAUSE_SECONDS)
+        except Error:
+            pass  # The machine has ended, and all output with it.
+
+    def _take(self, message: _core.Message) -> None:
+        tid, number = message.unpack("i4"), message.unpack("i4")
+        if number < 0:
+            self._open.add(tid)
+        elif number > 0:
+            text = self._partial.pop(tid, b"") + bytes(message.unpack("u1", number))
+            *lines, rest = text.split(b"\n")
+            for line in lines:
+                self._write(tid, line)
+            if rest:
+                self._partial[tid] = rest
+        else:
+            self._open.discard(tid)
+            if rest := self._partial.pop(tid, b""):
+                self._write(tid, rest)
+
+    def _write(self, tid: int, line: bytes) -> None:
+        try:
+            self._stream.write(f"[t{tid:x}] {line.decode(errors='replace')}\n")
+            self._stream.flush()
+        except (OSError, ValueError):
+            pass  # Nobody reads it any more.
+
+    def end(self) -> None:
+        """Writes what tasks that have ended have printed, and ends."""
+        try:
+            with _core.Message() as stop:
+                stop.send(self._task.tid, _STOP_TAG, context=self._context)
+            self._thread.join(2 * _DRAIN_SECONDS_MAX)
+            self._task.free_context(self._context)
+        except Error:
+            pass  # The machine has ended, and the thread with it.

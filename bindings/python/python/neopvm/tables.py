@@ -1,0 +1,90 @@
+"""Hosts and tasks of a machine as tables, which a notebook shows as such."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host of the machine."""
+
+    #: Its id.
+    tid: int
+    name: str
+    #: Its architecture's name, such as LINUX64.
+    arch: str
+    #: Relative speed, 1000 by default.
+    speed: int
+    cores: int
+    #: True while it gets no new tasks and leaves with its last.
+    draining: bool
+    #: Where other daemons reach it.
+    addresses: tuple[str, ...]
+    #: NeoPVM's version there.
+    version: str
+
+
+@dataclass(frozen=True)
+class TaskInfo:
+    """A task of the machine."""
+
+    tid: int
+    #: The task that spawned it, 0 for none.
+    parent: int
+    #: Its host's id.
+    host: int
+    #: PVM's flags.
+    flags: int
+    pid: int
+    #: The program as it was given to spawn; empty for what was not spawned.
+    name: str
+
+
+_Row = TypeVar("_Row")
+
+
+class Table(tuple[_Row, ...], Generic[_Row]):
+    """Rows that print as a table, in a notebook as one of HTML."""
+
+    _columns: tuple[str, ...] = ()
+
+    def _cells(self, row: _Row) -> tuple[str, ...]:
+        return tuple(_text(name, getattr(row, name)) for name in self._columns)
+
+    def __repr__(self) -> str:
+        lines = [self._columns, *(self._cells(row) for row in self)]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self._columns))]
+        padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths)) for line in lines)
+        return "\n".join(line.rstrip() for line in padded)
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, cells: Iterable[str]) -> str:
+            return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+        head = line("th", self._columns)
+        body = "".join(line("td", self._cells(row)) for row in self)
+        return f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+
+
+def _text(column: str, value: object) -> str:
+    if column in ("tid", "parent", "host") and isinstance(value, int):
+        return f"t{value:x}" if value else ""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return str(value)
+
+
+class HostTable(Table[Host]):
+    """The hosts of the machine."""
+
+    _columns = ("tid", "name", "arch", "cores", "speed", "draining", "version")
+
+
+class TaskTable(Table[TaskInfo]):
+    """The tasks of the machine, or of a host."""
+
+    _columns = ("tid", "parent", "host", "pid", "name")

@@ -1,0 +1,76 @@
+//! Failures as Python's exceptions. The classes are written in Python (`neopvm.errors`), which knows the hints.
+
+use pvm_wire::{Code, Envelope};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// What went wrong, in what call, and with whose message.
+#[derive(Debug)]
+pub(crate) struct Failure<'a> {
+    code: Code,
+    call: &'a str,
+    task: Option<i32>,
+    tag: Option<i32>,
+    /// In one sentence, where the code does not say it.
+    cause: Option<&'a str>,
+    /// A class of `neopvm.errors` other than the code's own.
+    class: Option<&'a str>,
+}
+
+impl<'a> Failure<'a> {
+    pub(crate) const fn new(code: Code, call: &'a str) -> Self {
+        Self { code, call, task: None, tag: None, cause: None, class: None }
+    }
+
+    pub(crate) const fn of(self, task: i32, tag: i32) -> Self {
+        Self { task: Some(task), tag: Some(tag), ..self }
+    }
+
+    /// Of a message that was received, or sent already.
+    pub(crate) const fn with(self, envelope: &Envelope) -> Self {
+        if envelope.src.0 == 0 {
+            return self;
+        }
+        self.of(envelope.src.as_c_int(), envelope.tag)
+    }
+
+    pub(crate) const fn because(self, cause: &'a str) -> Self {
+        Self { cause: Some(cause), ..self }
+    }
+
+    pub(crate) const fn class(self, class: &'a str) -> Self {
+        Self { class: Some(class), ..self }
+    }
+
+    /// The exception.
+    pub(crate) fn raise(self, py: Python<'_>) -> PyErr {
+        let make = MAKE.get_or_try_init(py, || {
+            let made = py.import("neopvm.errors")?.getattr("make")?;
+            Ok::<_, PyErr>(made.unbind())
+        });
+        let Self { code, call, task, tag, cause, class } = self;
+        let made = make
+            .and_then(|make| make.bind(py).call1((code.number(), call, task, tag, cause, class)));
+        made.map_or_else(|error| error, PyErr::from_value)
+    }
+}
+
+/// The codes of the machine: number, name and text of each.
+#[pyfunction]
+pub(crate) fn codes() -> Vec<(i32, String, &'static str)> {
+    Code::ALL.iter().map(|code| (code.number(), format!("{code:?}"), code.text())).collect()
+}
+
+/// Results of the library, in a call that has a name.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the exception for what went wrong in `call`.
+    fn or_raise(self, py: Python<'_>, call: &str) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for Result<T, Code> {
+    fn or_raise(self, py: Python<'_>, call: &str) -> PyResult<T> {
+        self.map_err(|code| Failure::new(code, call).raise(py))
+    }
+}

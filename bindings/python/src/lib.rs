@@ -1,0 +1,38 @@
+//! `neopvm._core`: the task library of NeoPVM for Python.
+//!
+//! [`Task`](task::Task) is this process as a task of the machine, [`Message`](message::Message) a message that is
+//! packed or read. What needs no speed is written in Python around this module. Waits release the
+//! interpreter, look for signals several times a second, and hold no lock. Python's memory is reached in
+//! [`memory`] alone.
+
+mod collective;
+mod failure;
+mod kind;
+mod machine;
+#[allow(unsafe_code, reason = "the one room that reads and writes memory of Python's objects")]
+mod memory;
+mod message;
+mod registry;
+mod session;
+mod target;
+mod task;
+mod wait;
+
+use pyo3::prelude::*;
+
+/// The module.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    memory::trust_single_thread();
+    module.add_class::<task::Task>()?;
+    module.add_class::<message::Message>()?;
+    module.add_function(wrap_pyfunction!(task::enrol, module)?)?;
+    module.add_function(wrap_pyfunction!(session::forked, module)?)?;
+    module.add_function(wrap_pyfunction!(session::watch, module)?)?;
+    module.add_function(wrap_pyfunction!(failure::codes, module)?)?;
+    module.add_function(wrap_pyfunction!(collective::combine, module)?)?;
+    module.add("DEFAULT", 0)?;
+    module.add("RAW", 1)?;
+    module.add("LEAST_LOADED", pvm_wire::request::LEAST_LOADED)?;
+    Ok(())
+}

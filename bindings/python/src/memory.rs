@@ -1,0 +1,218 @@
+//! Memory across the border: buffers of Python's objects for messages, and messages as buffers for Python.
+//!
+//! A [`Region`] holds the object's export for as long as it lives, so the memory neither moves nor goes. Another
+//! thread of Python may write there at the same time, as with any buffer: then it is not defined which bytes are
+//! sent or kept, and nothing else is harmed, as nothing here decides by what it has read.
+
+use crate::failure::Failure;
+use crate::kind;
+use pvm::ProgramMemory;
+use pvm_wire::{Code, Kind};
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::ffi::c_int;
+use std::ptr;
+
+/// Contiguous memory of a Python object.
+pub(crate) struct Region {
+    export: PyUntypedBuffer,
+    kind: Kind,
+}
+
+// SAFETY: the export may be looked at and given back by any thread that has the interpreter, which dropping it
+// takes; its memory is plain bytes.
+unsafe impl Send for Region {}
+// SAFETY: as above; nothing here changes by being looked at.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// The memory of `object`, whose items must be of a type of PVM's and lie one behind the other.
+    pub(crate) fn of(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
+        let py = object.py();
+        let wrong = |cause: &str| {
+            Failure::new(Code::BadParam, call).because(cause).class("WrongTypeError").raise(py)
+        };
+        let export = PyUntypedBuffer::get(object).map_err(|error| wrong(&error.to_string()))?;
+        if !export.is_c_contiguous() {
+            return Err(wrong("the items do not lie one behind the other; make a contiguous copy"));
+        }
+        let format = export.format().to_bytes();
+        let Some(kind) = kind::of_format(format, export.item_size()) else {
+            let format = String::from_utf8_lossy(format).into_owned();
+            return Err(wrong(&format!("items of format '{format}' have no type in PVM")));
+        };
+        Ok(Self { export, kind })
+    }
+
+    /// The same as bytes, whatever the items are.
+    pub(crate) fn of_bytes(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
+        let py = object.py();
+        let wrong = |cause: &str| {
+            Failure::new(Code::BadParam, call).because(cause).class("WrongTypeError").raise(py)
+        };
+        let export = PyUntypedBuffer::get(object).map_err(|error| wrong(&error.to_string()))?;
+        if !export.is_c_contiguous() {
+            return Err(wrong("the items do not lie one behind the other; make a contiguous copy"));
+        }
+        Ok(Self { export, kind: Kind::Byte })
+    }
+
+    /// The same, to be written.
+    pub(crate) fn writable(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
+        let region = Self::of(object, call)?;
+        if region.export.readonly() {
+            let failure = Failure::new(Code::BadParam, call).because("the buffer is read-only");
+            return Err(failure.class("WrongTypeError").raise(object.py()));
+        }
+        Ok(region)
+    }
+
+    /// The type of its items.
+    pub(crate) const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its size in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.export.len_bytes()
+    }
+
+    /// The bytes, to be read now.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        if self.size() == 0 {
+            return &[];
+        }
+        // SAFETY: the export holds so many bytes in place while `self` lives. Another thread of Python that writes
+        // there changes what is read and nothing else, see above.
+        unsafe { std::slice::from_raw_parts(self.export.buf_ptr().cast(), self.size()) }
+    }
+
+    /// The bytes, to be written. Only for what [`Region::writable`] gave.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        if self.size() == 0 || self.export.readonly() {
+            return &mut [];
+        }
+        // SAFETY: as in `bytes`; the export says that it may be written.
+        unsafe { std::slice::from_raw_parts_mut(self.export.buf_ptr().cast(), self.size()) }
+    }
+
+    /// For a message that is read at its sending. The region must outlive the message.
+    pub(crate) fn in_place(&self) -> ProgramMemory {
+        // SAFETY: who packs it keeps the region until the message is sent and dropped (`task.rs`).
+        unsafe { ProgramMemory::new(self.export.buf_ptr().cast_const().cast(), self.size()) }
+    }
+}
+
+#[cfg(target_env = "gnu")]
+unsafe extern "C" {
+    /// Of the C library since 2.32: not 0 as long as the process has had one thread only.
+    static __libc_single_threaded: u8;
+}
+
+/// From now on locks cost nothing while this process has one thread.
+pub(crate) fn trust_single_thread() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: the C library keeps it for ever, and says in it what `trust_alone` asks for.
+    unsafe {
+        pvm::trust_alone(&raw const __libc_single_threaded);
+    }
+}
+
+/// Part of a message's data, for Python's buffers. The message cannot be closed while this lives.
+#[pyclass(frozen, module = "neopvm._core")]
+pub(crate) struct View {
+    message: Py<PyAny>,
+    /// Told to the message when this is gone.
+    end: fn(&Bound<'_, PyAny>),
+    address: *mut u8,
+    count: usize,
+    kind: Kind,
+    writable: bool,
+}
+
+// SAFETY: the address is of memory that the message holds, and may be read from any thread.
+unsafe impl Send for View {}
+// SAFETY: as above.
+unsafe impl Sync for View {}
+
+impl View {
+    /// Of `count` items at `address`, which stay there until the message is closed or dropped. The message has
+    /// counted this view already.
+    pub(crate) fn new(
+        (message, end): (Py<PyAny>, fn(&Bound<'_, PyAny>)),
+        (address, writable): (*mut u8, bool),
+        (kind, count): (Kind, usize),
+    ) -> Self {
+        Self { message, end, address, count, kind, writable }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        Python::attach(|py| (self.end)(self.message.bind(py)));
+    }
+}
+
+#[pymethods]
+impl View {
+    /// # Safety
+    /// The interpreter calls this with a place for the answer.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let this = slf.get();
+        if view.is_null() {
+            return Err(PyBufferError::new_err("no place for the view"));
+        }
+        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE && !this.writable {
+            return Err(PyBufferError::new_err("a received message cannot be written"));
+        }
+        let kept =
+            Box::into_raw(Box::new([this.count.cast_signed(), this.kind.size().cast_signed()]));
+        let wants = |flag: c_int| flags & flag == flag;
+        let bytes = this.count * this.kind.size();
+        let format = if wants(ffi::PyBUF_FORMAT) {
+            kind::format(this.kind).as_ptr().cast_mut()
+        } else {
+            ptr::null_mut()
+        };
+        let filled = ffi::Py_buffer {
+            buf: this.address.cast(),
+            obj: slf.clone().into_any().into_ptr(),
+            len: bytes.cast_signed(),
+            itemsize: this.kind.size().cast_signed(),
+            readonly: c_int::from(!this.writable),
+            ndim: 1,
+            format,
+            shape: if wants(ffi::PyBUF_ND) { kept.cast() } else { ptr::null_mut() },
+            strides: if wants(ffi::PyBUF_STRIDES) {
+                kept.cast::<ffi::Py_ssize_t>().wrapping_add(1)
+            } else {
+                ptr::null_mut()
+            },
+            suboffsets: ptr::null_mut(),
+            internal: kept.cast(),
+        };
+        // SAFETY: the interpreter's promise.
+        unsafe { view.write(filled) };
+        Ok(())
+    }
+
+    /// # Safety
+    /// The interpreter calls this once for each view that `__getbuffer__` filled.
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        if view.is_null() {
+            return;
+        }
+        // SAFETY: `view` was filled above.
+        let kept = unsafe { (*view).internal }.cast::<[isize; 2]>();
+        if !kept.is_null() {
+            // SAFETY: it is the box that `__getbuffer__` made for this view.
+            drop(unsafe { Box::from_raw(kept) });
+        }
+    }
+}

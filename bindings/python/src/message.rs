@@ -1,0 +1,695 @@
+//! A message that is packed or read.
+//!
+//! One thread at a time looks into it; two that do it at the same time take turns. A message that is closed, or
+//! whose memory a forked child does not have, answers every call with `ClosedError`. While a view of it is open
+//! it cannot be closed, so no view ever shows memory that is gone.
+
+use crate::failure::Failure;
+use crate::kind::{held, named, word};
+use crate::memory::{Region, View};
+use crate::session::{self, generation};
+use crate::target::Target;
+use pvm::Buffer;
+use pvm_wire::{Code, Encoding, Envelope, Kind, Run};
+use pyo3::IntoPyObjectExt as _;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyComplex, PyList, PyMemoryView, PyString};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Copies from here on let other threads of Python run meanwhile, and may wait for a message that is still being
+/// written: such have 32 KiB at least.
+pub(crate) const LONG: usize = 16 << 10;
+
+/// A message of the machine: items of PVM's types, one behind the other.
+#[pyclass(frozen, module = "neopvm", weakref)]
+pub(crate) struct Message {
+    /// None once it is closed.
+    content: Mutex<Option<Buffer>>,
+    /// Came from another task, so it is only read.
+    received: bool,
+    /// The process that made it, counted by forks.
+    generation: u32,
+    views: AtomicU32,
+}
+
+impl Message {
+    /// A message that came.
+    pub(crate) fn received(buffer: Buffer) -> Self {
+        Self::of(buffer, true)
+    }
+
+    fn of(buffer: Buffer, received: bool) -> Self {
+        Self {
+            content: Mutex::new(Some(buffer)),
+            received,
+            generation: generation(),
+            views: AtomicU32::new(0),
+        }
+    }
+
+    /// From now on it cannot be closed; called with the message in hand.
+    fn begin_view(&self) {
+        self.views.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Buffer>> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `body` on the message, with the interpreter in hand.
+    fn with<T>(
+        &self,
+        py: Python<'_>,
+        call: &str,
+        body: impl FnOnce(&mut Buffer) -> Result<T, Code>,
+    ) -> PyResult<T> {
+        self.check_process(py, call)?;
+        let mut content = loop {
+            match self.content.try_lock() {
+                Ok(content) => break content,
+                Err(TryLockError::Poisoned(content)) => break content.into_inner(),
+                // Another thread is at it, perhaps for long: others may run while this one waits.
+                Err(TryLockError::WouldBlock) => py.detach(|| drop(self.lock())),
+            }
+        };
+        let Some(buffer) = content.as_mut() else { return Err(closed(py, call)) };
+        body(buffer).map_err(|code| explain(py, call, code, buffer))
+    }
+
+    /// The same for what may take long: other threads of Python run meanwhile.
+    fn with_long<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: &str,
+        body: impl FnOnce(&mut Buffer) -> Result<T, Code> + Send,
+    ) -> PyResult<T> {
+        self.check_process(py, call)?;
+        let done = py.detach(|| self.lock().as_mut().map(body));
+        match done {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(code)) => self.with(py, call, |_| Err(code)),
+            None => Err(closed(py, call)),
+        }
+    }
+
+    fn with_size<T: Send>(
+        &self,
+        py: Python<'_>,
+        (call, size): (&str, usize),
+        body: impl FnOnce(&mut Buffer) -> Result<T, Code> + Send,
+    ) -> PyResult<T> {
+        if size < LONG { self.with(py, call, body) } else { self.with_long(py, call, body) }
+    }
+
+    /// The child of a fork has none of its parent's shared memory.
+    fn check_process(&self, py: Python<'_>, call: &str) -> PyResult<()> {
+        if self.generation == generation() {
+            return Ok(());
+        }
+        let failure = Failure::new(Code::NoSuchBuf, call).class("ClosedError");
+        Err(failure.because("the message belongs to the process that forked this one").raise(py))
+    }
+
+    /// Whether it may be packed now; asked with the message in hand.
+    fn check_own(&self) -> Result<(), Code> {
+        match self.received || self.views.load(Ordering::Acquire) > 0 {
+            // Nothing of the library's own says this in these calls.
+            true => Err(Code::Already),
+            false => Ok(()),
+        }
+    }
+
+    fn pack_bytes(&self, py: Python<'_>, call: &str, kind: Kind, bytes: &[u8]) -> PyResult<()> {
+        self.with_size(py, (call, bytes.len()), |buffer| {
+            self.check_own()?;
+            buffer.pack(kind, bytes)
+        })
+    }
+
+    fn pack_values(&self, kind: Kind, values: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = values.py();
+        if let Some((bytes, size)) = one(kind, values)? {
+            return self.pack_bytes(py, "pack", kind, &bytes[..size]);
+        }
+        if let Ok(region) = Region::of(values, "pack")
+            && region.kind() == kind
+        {
+            return self.pack_bytes(py, "pack", kind, region.bytes());
+        }
+        let mut bytes = Vec::new();
+        for value in values.try_iter()? {
+            let value = value?;
+            let Some((item, size)) = one(kind, &value)? else {
+                return Err(not_of(py, kind, &value));
+            };
+            bytes.extend_from_slice(&item[..size]);
+        }
+        self.pack_bytes(py, "pack", kind, &bytes)
+    }
+
+    /// The next items as Python's objects: one, or a list.
+    fn read_values(
+        &self,
+        py: Python<'_>,
+        (kind, convert): (Kind, bool),
+        count: Option<usize>,
+    ) -> PyResult<Py<PyAny>> {
+        let Some(count) = count else {
+            let mut item = [0; 16];
+            self.with(py, "unpack", |buffer| {
+                check_type(buffer, kind, convert)?;
+                check_left(buffer, kind, 1)?;
+                buffer.unpack(kind, &mut item[..kind.size()])
+            })?;
+            return value(py, kind, &item[..kind.size()]);
+        };
+        let bytes = self.with_long(py, "unpack", |buffer| {
+            check_type(buffer, kind, convert)?;
+            check_left(buffer, kind, count)?;
+            let mut bytes = vec![0; count * kind.size()];
+            buffer.unpack(kind, &mut bytes).map(|()| bytes)
+        })?;
+        let items = bytes.chunks_exact(kind.size()).map(|item| value(py, kind, item));
+        Ok(PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any().unbind())
+    }
+
+    /// Has it sent by `body`, which may wait.
+    pub(crate) fn sending(
+        &self,
+        py: Python<'_>,
+        call: &str,
+        body: impl FnOnce(&mut Buffer) -> Result<(), Code> + Send,
+    ) -> PyResult<()> {
+        self.with_long(py, call, body)
+    }
+
+    /// A copy of the whole, for named messages.
+    pub(crate) fn copy(&self, py: Python<'_>, call: &str) -> PyResult<pvm_wire::Message> {
+        self.with(py, call, |buffer| Ok(buffer.to_message()))
+    }
+
+    fn envelope(&self, py: Python<'_>) -> PyResult<Envelope> {
+        self.with(py, "message", |buffer| Ok(*buffer.envelope()))
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        if self.generation != generation() {
+            let content = self.content.get_mut().unwrap_or_else(PoisonError::into_inner);
+            // Its memory is not here: nothing may be given back.
+            if let Some(buffer) = content.take().filter(|buffer| !buffer.is_private()) {
+                std::mem::forget(buffer);
+            }
+        }
+    }
+}
+
+fn closed(py: Python<'_>, call: &str) -> PyErr {
+    Failure::new(Code::NoSuchBuf, call)
+        .class("ClosedError")
+        .because("the message is closed")
+        .raise(py)
+}
+
+/// A failure of a message, with whose it is and why.
+fn explain(py: Python<'_>, call: &str, code: Code, buffer: &Buffer) -> PyErr {
+    let failure = Failure::new(code, call).with(buffer.envelope());
+    let left = buffer.reported_size().saturating_sub(buffer.read_size());
+    let text;
+    let failure = match code {
+        Code::NoData if buffer.view().is_err() => {
+            failure.because("its sender died before it was whole").class("BrokenError")
+        }
+        Code::NoData => {
+            text = format!("{left} bytes of it are unread, fewer than asked for");
+            failure.because(&text)
+        }
+        Code::Mismatch => {
+            let next = next_run(buffer).map_or("nothing", |run| held(run.shape));
+            text = format!("the next items are {next}");
+            failure.because(&text).class("WrongTypeError")
+        }
+        Code::NotImpl => failure
+            .because("its items would have to be converted or joined; unpack them")
+            .class("WrongTypeError"),
+        Code::BadMsg => failure.because(
+            "its sender lays out such items otherwise; it must pack in the default encoding",
+        ),
+        Code::Already => failure
+            .because("it was received and is only read, or memory of it is still open")
+            .class("UseError"),
+        _ => failure,
+    };
+    failure.raise(py)
+}
+
+/// The run that the next item is in; none for raw data and behind the end.
+fn next_run(buffer: &Buffer) -> Option<Run> {
+    if !buffer.encoding().has_runs() {
+        return None;
+    }
+    let mut end = 0;
+    buffer.runs().iter().find(|run| {
+        end += run.xdr_size();
+        end > buffer.read_size()
+    })
+}
+
+/// Items are read as what they were packed as, unless the caller wants PVM's conversion.
+fn check_type(buffer: &Buffer, kind: Kind, convert: bool) -> Result<(), Code> {
+    if convert {
+        return Ok(());
+    }
+    let same = |run: Run| {
+        let long = matches!(kind, Kind::Long | Kind::Ulong);
+        run.shape.same_bits(kind.shape().0) || long && run.shape.is_narrow_long()
+    };
+    if next_run(buffer).is_none_or(same) { Ok(()) } else { Err(Code::Mismatch) }
+}
+
+/// Whether the message has so many items left. PVM reads those that are there and is at the end then; here nothing is
+/// read, and a count that lies reserves no memory.
+fn check_left(buffer: &Buffer, kind: Kind, count: usize) -> Result<(), Code> {
+    let left = buffer.reported_size().saturating_sub(buffer.read_size());
+    // No item takes less than half a byte per byte of its size in either form.
+    if count > buffer.data_size().saturating_mul(2) {
+        return Err(Code::NoData);
+    }
+    let (shape, each) = kind.shape();
+    let needed = match buffer.encoding().has_runs() {
+        true => Run { shape, count: count.saturating_mul(each) }.xdr_size(),
+        false => count.saturating_mul(kind.size()),
+    };
+    if needed > left { Err(Code::NoData) } else { Ok(()) }
+}
+
+fn not_of(py: Python<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyErr {
+    let what = value.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
+    let cause = format!("{what} is no {}", word(kind));
+    Failure::new(Code::BadParam, "pack").because(&cause).class("WrongTypeError").raise(py)
+}
+
+fn type_named(py: Python<'_>, name: &str) -> PyResult<Kind> {
+    named(name).ok_or_else(|| {
+        let cause =
+            format!("'{name}' names no type; there are i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16");
+        Failure::new(Code::BadParam, "message").because(&cause).class("WrongTypeError").raise(py)
+    })
+}
+
+/// The bytes of one number, and how many; none for what is no number.
+fn one(kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<Option<([u8; 16], usize)>> {
+    macro_rules! extract {
+        ($($number:ty),+) => {{
+            let mut result = Ok(None);
+            $(
+                if let Ok(None) = result {
+                    result = match value.extract::<$number>() {
+                        Ok(number) => Ok(Some(number.to_ne_bytes().to_vec())),
+                        Err(error) if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) => Err(error),
+                        Err(_) => Ok(None),
+                    };
+                }
+            )+
+            result?
+        }};
+    }
+    let py = value.py();
+    let complex = |value: &Bound<'_, PyAny>| -> Option<(f64, f64)> {
+        let number = value.cast::<PyComplex>().ok();
+        let real = || value.extract::<f64>().ok().map(|real| (real, 0.0));
+        use pyo3::types::PyComplexMethods as _;
+        number.map(|number| (number.real(), number.imag())).or_else(real)
+    };
+    let bytes: Option<Vec<u8>> = match kind {
+        // Signed or not, as long as it fits.
+        Kind::Byte => match value.extract::<i16>() {
+            Ok(number @ -128..=255) => Some(vec![(number & 0xff) as u8]),
+            Ok(number) => {
+                let text = format!("{number} does not fit in a byte");
+                return Err(pyo3::exceptions::PyOverflowError::new_err(text));
+            }
+            Err(error) if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) => {
+                return Err(error);
+            }
+            Err(_) => None,
+        },
+        Kind::Short => extract!(i16),
+        Kind::Ushort => extract!(u16),
+        Kind::Int => extract!(i32),
+        Kind::Uint => extract!(u32),
+        Kind::Long => extract!(std::ffi::c_long),
+        Kind::Ulong => extract!(std::ffi::c_ulong),
+        Kind::Float => extract!(f32),
+        Kind::Double => extract!(f64),
+        Kind::Cplx => complex(value)
+            .map(|(re, im)| [(re as f32).to_ne_bytes(), (im as f32).to_ne_bytes()].concat()),
+        Kind::Dcplx => complex(value).map(|(re, im)| [re.to_ne_bytes(), im.to_ne_bytes()].concat()),
+    };
+    Ok(bytes.map(|bytes| {
+        let mut item = [0; 16];
+        item[..bytes.len()].copy_from_slice(&bytes);
+        (item, bytes.len())
+    }))
+}
+
+/// One item as a Python object. `item` has its size.
+fn value(py: Python<'_>, kind: Kind, item: &[u8]) -> PyResult<Py<PyAny>> {
+    macro_rules! number {
+        ($t:ty, $bytes:expr) => {{
+            let mut bytes = [0; size_of::<$t>()];
+            bytes.copy_from_slice($bytes);
+            <$t>::from_ne_bytes(bytes)
+        }};
+    }
+    match kind {
+        Kind::Byte => number!(u8, item).into_py_any(py),
+        Kind::Short => number!(i16, item).into_py_any(py),
+        Kind::Ushort => number!(u16, item).into_py_any(py),
+        Kind::Int => number!(i32, item).into_py_any(py),
+        Kind::Uint => number!(u32, item).into_py_any(py),
+        Kind::Long => number!(std::ffi::c_long, item).into_py_any(py),
+        Kind::Ulong => number!(std::ffi::c_ulong, item).into_py_any(py),
+        Kind::Float => number!(f32, item).into_py_any(py),
+        Kind::Double => number!(f64, item).into_py_any(py),
+        Kind::Cplx => {
+            let (re, im) = (number!(f32, &item[..4]), number!(f32, &item[4..]));
+            Ok(PyComplex::from_doubles(py, re.into(), im.into()).into_any().unbind())
+        }
+        Kind::Dcplx => {
+            let (re, im) = (number!(f64, &item[..8]), number!(f64, &item[8..]));
+            Ok(PyComplex::from_doubles(py, re, im).into_any().unbind())
+        }
+    }
+}
+
+/// One method for each type: packs a number or a sequence of numbers.
+macro_rules! pack_as {
+    ($slf:ident, $kind:ident, $values:ident) => {{
+        $slf.get().pack_values(Kind::$kind, $values)?;
+        Ok($slf)
+    }};
+}
+
+type Packed<'py> = PyResult<Bound<'py, Message>>;
+type Values<'a, 'py> = &'a Bound<'py, PyAny>;
+
+#[pymethods]
+impl Message {
+    #[new]
+    #[pyo3(signature = (encoding=0))]
+    fn new(py: Python<'_>, encoding: i32) -> PyResult<Self> {
+        match Encoding::from_number(encoding) {
+            Some(known @ (Encoding::Default | Encoding::Raw)) => {
+                Ok(Self::of(Buffer::new(known), false))
+            }
+            _ => Err(Failure::new(Code::BadParam, "message")
+                .because("the encoding is DEFAULT or RAW")
+                .raise(py)),
+        }
+    }
+
+    /// Packs a number, a sequence of numbers, or a buffer of that type.
+    fn pack<'py>(slf: Bound<'py, Self>, kind: &str, values: Values<'_, 'py>) -> Packed<'py> {
+        let kind = type_named(slf.py(), kind)?;
+        slf.get().pack_values(kind, values)?;
+        Ok(slf)
+    }
+
+    /// Packs the items of a buffer: numpy's arrays, memoryview, array, bytes.
+    #[pyo3(name = "Pack")]
+    fn pack_buffer<'py>(slf: Bound<'py, Self>, items: Values<'_, 'py>) -> Packed<'py> {
+        let region = Region::of(items, "Pack")?;
+        slf.get().pack_bytes(slf.py(), "Pack", region.kind(), region.bytes())?;
+        Ok(slf)
+    }
+
+    /// Packs a text, as `pvm_pkstr` does.
+    fn str<'py>(slf: Bound<'py, Self>, text: &Bound<'py, PyString>) -> Packed<'py> {
+        let py = slf.py();
+        let mut bytes = match text.to_str() {
+            Ok(text) => text.as_bytes().to_vec(),
+            Err(_) => text.call_method1("encode", ("utf-8", "surrogateescape"))?.extract()?,
+        };
+        if bytes.contains(&0) {
+            let failure = Failure::new(Code::BadParam, "str").because("a text holds no 0");
+            return Err(failure.raise(py));
+        }
+        bytes.push(0);
+        slf.get().with(py, "str", |buffer| {
+            slf.get().check_own()?;
+            buffer.pack_str(&bytes)
+        })?;
+        Ok(slf)
+    }
+
+    fn i8<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Byte, values)
+    }
+    fn i16<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Short, values)
+    }
+    fn i32<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Int, values)
+    }
+    fn i64<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Long, values)
+    }
+    fn u16<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Ushort, values)
+    }
+    fn u32<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Uint, values)
+    }
+    fn u64<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Ulong, values)
+    }
+    fn f32<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Float, values)
+    }
+    fn f64<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Double, values)
+    }
+    fn c64<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Cplx, values)
+    }
+    fn c128<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
+        pack_as!(slf, Dcplx, values)
+    }
+
+    /// Packs `count` items that are written later, up to the sending, into the memory that this gives.
+    fn allocate<'py>(
+        slf: Bound<'py, Self>,
+        kind: &str,
+        count: usize,
+    ) -> PyResult<Bound<'py, PyMemoryView>> {
+        let py = slf.py();
+        let (this, kind) = (slf.get(), type_named(py, kind)?);
+        let address = this.with(py, "allocate", |buffer| {
+            this.check_own()?;
+            let address = buffer.allocate(kind, count)?;
+            this.begin_view();
+            Ok(address)
+        })?;
+        show(slf, (address, true), (kind, count))
+    }
+
+    /// The next item, or the next `count` items as a list.
+    #[pyo3(signature = (kind, count=None, *, convert=false))]
+    fn unpack(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        count: Option<usize>,
+        convert: bool,
+    ) -> PyResult<Py<PyAny>> {
+        self.read_values(py, (type_named(py, kind)?, convert), count)
+    }
+
+    /// Reads as many items as a buffer has room for into it.
+    #[pyo3(name = "Unpack", signature = (into, *, convert=false))]
+    fn unpack_buffer(&self, into: &Bound<'_, PyAny>, convert: bool) -> PyResult<()> {
+        let py = into.py();
+        let mut region = Region::writable(into, "Unpack")?;
+        let (kind, size) = (region.kind(), region.size());
+        self.with_size(py, ("Unpack", size), |buffer| {
+            check_type(buffer, kind, convert)?;
+            check_left(buffer, kind, size / kind.size())?;
+            buffer.unpack(kind, region.bytes_mut())
+        })
+    }
+
+    /// Reads a text.
+    fn unpack_str<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let bytes = self.with(py, "unpack_str", Buffer::unpack_str)?;
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => text.into_bound_py_any(py),
+            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", "surrogateescape")),
+        }
+    }
+
+    /// The data where they lie: all bytes, or the next `count` items (all that are of one kind) of a type.
+    #[pyo3(signature = (kind=None, count=None))]
+    fn view<'py>(
+        slf: Bound<'py, Self>,
+        kind: Option<&str>,
+        count: Option<usize>,
+    ) -> PyResult<Bound<'py, PyMemoryView>> {
+        let py = slf.py();
+        let this = slf.get();
+        let Some(kind) = kind else {
+            let address = this.with_long(py, "view", |buffer| {
+                if buffer.encoding().has_runs() && buffer.runs().len() > 1 {
+                    return Err(Code::NotImpl);
+                }
+                let (address, size) = buffer.view()?;
+                this.begin_view();
+                Ok((address as usize, size))
+            });
+            let (address, size) = address?;
+            return show(slf, (address as *mut u8, false), (Kind::Byte, size));
+        };
+        let kind = type_named(py, kind)?;
+        let found = this.with_long(py, "view", |buffer| {
+            let count = match (count, next_run(buffer)) {
+                (Some(count), _) => count,
+                (None, Some(run)) => run.count / kind.shape().1,
+                (None, None) => buffer.data_size().saturating_sub(buffer.read_size()) / kind.size(),
+            };
+            check_type(buffer, kind, false)?;
+            let address = buffer.view_items(kind, count)?;
+            this.begin_view();
+            Ok((address as usize, count))
+        });
+        let (address, count) = found?;
+        show(slf, (address as *mut u8, false), (kind, count))
+    }
+
+    /// C's word for what comes next; none at the end, and in raw data, which do not say.
+    #[getter]
+    fn next_type(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
+        let run = self.with(py, "next_type", |buffer| Ok(next_run(buffer)))?;
+        Ok(run.map(|run| held(run.shape)))
+    }
+
+    /// Reads again from the first item.
+    fn rewind(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, "rewind", |buffer| {
+            buffer.rewind();
+            Ok(())
+        })
+    }
+
+    /// Sends it to a task, or to several.
+    #[pyo3(signature = (dest, tag=0, *, context=None))]
+    fn send(&self, dest: &Bound<'_, PyAny>, tag: i32, context: Option<i32>) -> PyResult<()> {
+        let py = dest.py();
+        let target = Target::new(dest, tag, "send")?;
+        let Some(sender) = session::current() else {
+            return Err(Failure::new(Code::SysErr, "send").raise(py));
+        };
+        let context = context.unwrap_or_else(session::context);
+        self.sending(py, "send", |buffer| target.send(sender, buffer, context))
+    }
+
+    /// True while a receiver still holds what was sent: allocated memory must not be changed.
+    #[getter]
+    fn is_being_read(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, "is_being_read", |buffer| Ok(buffer.is_being_read()))
+    }
+
+    /// The sender's id; of a message of one's own 0.
+    #[getter]
+    fn source(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.envelope(py)?.src.as_c_int())
+    }
+
+    #[getter]
+    fn tag(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.envelope(py)?.tag)
+    }
+
+    #[getter]
+    fn context(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.envelope(py)?.context)
+    }
+
+    /// DEFAULT or RAW.
+    #[getter]
+    fn encoding(&self, py: Python<'_>) -> PyResult<i32> {
+        self.with(py, "message", |buffer| Ok(buffer.encoding() as i32))
+    }
+
+    /// Bytes of data in memory.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, "message", |buffer| Ok(buffer.data_size()))
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        self.generation != generation() || self.lock().is_none()
+    }
+
+    /// Gives its memory back. Again it does nothing.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.generation != generation() {
+            return Ok(());
+        }
+        let taken = py.detach(|| {
+            let mut content = self.lock();
+            if self.views.load(Ordering::Acquire) > 0 { Err(()) } else { Ok(content.take()) }
+        });
+        taken.map(drop).map_err(|()| {
+            let failure = Failure::new(Code::Already, "close").class("ViewOpenError");
+            failure.because("a view of the message is still open").raise(py)
+        })
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        _exception: &Bound<'_, pyo3::types::PyTuple>,
+    ) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        if self.closed() {
+            return "<Message closed>".to_owned();
+        }
+        let about = self.with(py, "message", |buffer| Ok((*buffer.envelope(), buffer.data_size())));
+        match about {
+            Ok((envelope, size)) if self.received => {
+                format!("<Message from {} tag {} {size} bytes>", envelope.src, envelope.tag)
+            }
+            Ok((_, size)) => format!("<Message {size} bytes>"),
+            Err(_) => "<Message closed>".to_owned(),
+        }
+    }
+}
+
+/// A memoryview of part of a message, which has counted it.
+fn show<'py>(
+    message: Bound<'py, Message>,
+    place: (*mut u8, bool),
+    what: (Kind, usize),
+) -> PyResult<Bound<'py, PyMemoryView>> {
+    let py = message.py();
+    let view = View::new((message.into_any().unbind(), end_view), place, what);
+    PyMemoryView::from(Bound::new(py, view)?.as_any())
+}
+
+/// A view of a message is gone.
+fn end_view(message: &Bound<'_, PyAny>) {
+    if let Ok(message) = message.cast::<Message>() {
+        message.get().views.fetch_sub(1, Ordering::AcqRel);
+    }
+}

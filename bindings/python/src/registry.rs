@@ -1,0 +1,101 @@
+//! Named messages, and contexts.
+
+use crate::failure::{Failure, OrRaise as _};
+use crate::machine::unexpected;
+use crate::message::Message;
+use crate::session;
+use crate::task::Task;
+use crate::wait;
+use pvm::Buffer;
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Blob, Code};
+use pyo3::prelude::*;
+
+/// `PvmMboxWaitForInfo`
+const WAIT: i32 = 32;
+
+fn name_of(py: Python<'_>, name: &str, call: &str) -> PyResult<Blob> {
+    if name.is_empty() {
+        return Err(Failure::new(Code::BadParam, call).because("a name is not empty").raise(py));
+    }
+    Ok(Blob(name.as_bytes().to_vec()))
+}
+
+/// A name and its entries: index, owner, flags.
+type Row = (String, Vec<(i32, i32, i32)>);
+
+#[pymethods]
+impl Task {
+    /// Puts a message under a name; its index.
+    fn _put(&self, py: Python<'_>, name: &str, message: &Message, flags: i32) -> PyResult<i32> {
+        let name = name_of(py, name, "put")?;
+        let mut message = message.copy(py, "put")?;
+        message.envelope.src = self.task.tid();
+        message.envelope.tag = 0;
+        self.number(py, &Request::PutInfo { name, flags, message }, "put")
+    }
+
+    /// The message under a name and its index; none if there is none (in time).
+    fn _get(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        index: i32,
+        flags: i32,
+        timeout: Option<f64>,
+    ) -> PyResult<Option<(Message, i32)>> {
+        let name = name_of(py, name, "get")?;
+        if index < 0 {
+            return Err(Failure::new(Code::BadParam, "get").raise(py));
+        }
+        let context = session::context();
+        let request = Request::RecvInfo { name, index, flags, context };
+        let limit = if flags & WAIT == 0 { None } else { timeout };
+        let id = self.task.ask(&request).or_raise(py, "get")?;
+        let answer = wait::until(py, self.task, (wait::deadline(limit), "get"), || {
+            match self.task.answer(id) {
+                Err(Code::NotFound) => Ok(Some(Reply::Done)),
+                answer => answer,
+            }
+        })?;
+        match answer {
+            Some(Reply::Info { message, index }) => {
+                let buffer = Buffer::from_message(message).or_raise(py, "get")?;
+                Ok(Some((Message::received(buffer), index)))
+            }
+            None | Some(Reply::Done) => Ok(None),
+            Some(_) => Err(unexpected(py, "get")),
+        }
+    }
+
+    fn _delete(&self, py: Python<'_>, name: &str, index: i32) -> PyResult<()> {
+        let name = name_of(py, name, "delete")?;
+        self.done(py, &Request::DelInfo { name, index, flags: 0 }, "delete")
+    }
+
+    /// The names that fit a pattern.
+    fn _names(&self, py: Python<'_>, pattern: &str) -> PyResult<Vec<Row>> {
+        let request = Request::MailboxInfo { pattern: Blob(pattern.as_bytes().to_vec()) };
+        let Reply::Mailboxes { mailboxes } = wait::ask(py, self.task, (&request, false), "names")?
+        else {
+            return Err(unexpected(py, "names"));
+        };
+        let rows = mailboxes.iter().map(|class| {
+            let entry = |entry: &pvm_wire::request::MailboxEntry| {
+                (entry.index, entry.owner.as_c_int(), entry.flags)
+            };
+            (class.name.to_text(), class.entries.iter().map(entry).collect())
+        });
+        Ok(rows.collect())
+    }
+
+    /// A context that nobody else in the machine has.
+    fn new_context(&self, py: Python<'_>) -> PyResult<i32> {
+        self.number(py, &Request::NewContext, "new_context")
+    }
+
+    /// Gives one back.
+    fn free_context(&self, py: Python<'_>, context: i32) -> PyResult<()> {
+        self.done(py, &Request::FreeContext { context }, "free_context")
+    }
+}

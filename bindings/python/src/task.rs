@@ -1,0 +1,333 @@
+//! This process as a task: coming and going, sending and receiving.
+
+use crate::failure::{Failure, OrRaise as _};
+use crate::memory::Region;
+use crate::message::{LONG, Message};
+use crate::session;
+use crate::target::Target;
+use crate::wait;
+use pvm::{Buffer, Deadline, Pattern};
+use pvm_wire::{Code, Encoding, Envelope, Tid};
+use pyo3::prelude::*;
+
+/// In-place messages from here on may be read by their receiver while they are written.
+const IN_PLACE_MIN: usize = 32 << 10;
+
+/// This process in the machine. `neopvm.Machine` is made of it.
+#[pyclass(frozen, subclass, module = "neopvm._core", weakref)]
+pub(crate) struct Task {
+    pub(crate) task: &'static pvm::Task,
+}
+
+/// Becomes a task of the machine that the environment names; an error if none runs.
+#[pyfunction]
+pub(crate) fn enrol(py: Python<'_>, program: &str) -> PyResult<()> {
+    let task = py.detach(|| pvm::Task::enrol(program.as_bytes(), true)).or_raise(py, "connect")?;
+    session::set_context(task.welcome().inherited.context);
+    session::set_current(Some(task));
+    Ok(())
+}
+
+fn tid(number: i32) -> Option<Tid> {
+    (number != -1).then(|| Tid::from_c_int(number))
+}
+
+impl Task {
+    pub(crate) fn pattern(
+        py: Python<'_>,
+        (source, tag): (i32, i32),
+        context: Option<i32>,
+        call: &str,
+    ) -> PyResult<Pattern> {
+        let source = tid(source);
+        let nobody = source.is_some_and(|source| !source.is_task() && !source.is_daemon());
+        if nobody || tag < -1 {
+            let cause = if nobody { "the source is no task" } else { "tags are not negative" };
+            return Err(Failure::new(Code::BadParam, call).because(cause).raise(py));
+        }
+        let context = context.unwrap_or_else(session::context);
+        Ok(Pattern { context, source, tag: (tag >= 0).then_some(tag) })
+    }
+
+    /// The first message that fits, if one comes in time.
+    fn receive_buffer(
+        &self,
+        py: Python<'_>,
+        (pattern, deadline): (&Pattern, Deadline),
+        call: &str,
+    ) -> PyResult<Option<Buffer>> {
+        let task = self.task;
+        if deadline == Deadline::Now {
+            let found = task.receive(pattern).or_raise(py, call);
+            session::looked(py)?;
+            return found;
+        }
+        let awaited = deadline == Deadline::Never;
+        if awaited {
+            task.await_message(Some(pattern));
+        }
+        let mut buffer = Buffer::vacant();
+        let found = wait::until(py, task, (deadline, call), || {
+            let found = if awaited {
+                task.receive_awaited(pattern, &mut buffer)
+            } else {
+                task.receive_into(pattern, &mut buffer)
+            };
+            found.map(|found| found.then_some(()))
+        });
+        if awaited {
+            task.await_message(None);
+        }
+        session::looked(py)?;
+        Ok(found?.map(|()| buffer))
+    }
+
+    fn late(py: Python<'_>, (source, tag): (i32, i32), call: &str) -> PyErr {
+        let failure = Failure::new(Code::NoData, call).class("Timeout");
+        failure.of(source, tag).because("nothing that fits has come in time").raise(py)
+    }
+
+    fn send_buffer(
+        &self,
+        py: Python<'_>,
+        (buffer, target): (&mut Buffer, &Target),
+        context: Option<i32>,
+        call: &str,
+    ) -> PyResult<()> {
+        let context = context.unwrap_or_else(session::context);
+        py.detach(|| target.send(self.task, buffer, context)).or_raise(py, call)
+    }
+}
+
+/// Reads a whole message into a buffer of Python's.
+fn read_into(
+    py: Python<'_>,
+    (buffer, region): (&mut Buffer, &mut Region),
+    call: &str,
+) -> PyResult<Envelope> {
+    let (kind, size) = (region.kind(), region.size());
+    let envelope = *buffer.envelope();
+    let holds = buffer.data_size();
+    if holds != size {
+        let cause = format!("it holds {holds} bytes and the buffer has room for {size}");
+        let class = if holds < size { "ShortError" } else { "TooLongError" };
+        let failure = Failure::new(Code::NoData, call).with(&envelope).because(&cause);
+        return Err(failure.class(class).raise(py));
+    }
+    let other = |run: pvm_wire::Run| !run.shape.same_bits(kind.shape().0);
+    if buffer.encoding().has_runs() && buffer.runs().iter().any(other) {
+        let failure = Failure::new(Code::Mismatch, call).with(&envelope).class("WrongTypeError");
+        return Err(failure.because("its items are of another type than the buffer's").raise(py));
+    }
+    let read = if size < LONG {
+        buffer.unpack(kind, region.bytes_mut())
+    } else {
+        py.detach(|| buffer.unpack(kind, region.bytes_mut()))
+    };
+    match read {
+        Ok(()) => Ok(envelope),
+        Err(Code::NoData) => {
+            let failure = Failure::new(Code::NoData, call).with(&envelope).class("BrokenError");
+            Err(failure.because("its sender died before it was whole").raise(py))
+        }
+        Err(code) => Err(Failure::new(code, call).with(&envelope).raise(py)),
+    }
+}
+
+#[pymethods]
+impl Task {
+    /// The task that this process has become.
+    #[new]
+    fn new(py: Python<'_>) -> PyResult<Self> {
+        let task = session::current().ok_or(Code::SysErr).or_raise(py, "connect")?;
+        Ok(Self { task })
+    }
+
+    /// This task's id.
+    #[getter]
+    const fn tid(&self) -> i32 {
+        self.task.tid().as_c_int()
+    }
+
+    /// The task that spawned this one; none for a task that was not spawned.
+    #[getter]
+    fn parent(&self) -> Option<i32> {
+        let parent = self.task.welcome().parent;
+        (parent > 0).then_some(parent)
+    }
+
+    /// The tasks of the same spawn, this one among them.
+    #[getter]
+    fn siblings(&self) -> Vec<i32> {
+        let listed = &self.task.welcome().siblings;
+        if listed.is_empty() {
+            return vec![self.tid()];
+        }
+        listed.iter().map(|tid| tid.as_c_int()).collect()
+    }
+
+    /// False once it has left, in the child of a fork, and when the daemon is gone.
+    #[getter]
+    fn is_connected(&self) -> bool {
+        self.task.is_alive()
+    }
+
+    /// The context of calls that name none.
+    #[getter]
+    fn get_context(&self) -> i32 {
+        session::context()
+    }
+
+    #[setter]
+    fn set_context(&self, context: i32) {
+        session::set_context(context);
+    }
+
+    /// Leaves the machine. Again it does nothing.
+    fn leave(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.task.is_alive() {
+            return Ok(());
+        }
+        session::set_current(None);
+        py.detach(|| self.task.leave()).or_raise(py, "close")
+    }
+
+    /// Waits for a message and takes it.
+    #[pyo3(signature = (source=-1, tag=-1, timeout=None, *, context=None))]
+    fn receive(
+        &self,
+        py: Python<'_>,
+        source: i32,
+        tag: i32,
+        timeout: Option<f64>,
+        context: Option<i32>,
+    ) -> PyResult<Message> {
+        let pattern = Self::pattern(py, (source, tag), context, "receive")?;
+        let limit = wait::deadline(timeout);
+        let found = self.receive_buffer(py, (&pattern, limit), "receive")?;
+        found.map(Message::received).ok_or_else(|| Self::late(py, (source, tag), "receive"))
+    }
+
+    /// A message that is there already, or none.
+    #[pyo3(signature = (source=-1, tag=-1, *, context=None))]
+    fn try_receive(
+        &self,
+        py: Python<'_>,
+        source: i32,
+        tag: i32,
+        context: Option<i32>,
+    ) -> PyResult<Option<Message>> {
+        let pattern = Self::pattern(py, (source, tag), context, "try_receive")?;
+        let found = self.receive_buffer(py, (&pattern, Deadline::Now), "try_receive")?;
+        Ok(found.map(Message::received))
+    }
+
+    /// The same for coroutines, which look by themselves when something comes.
+    fn _look(
+        &self,
+        py: Python<'_>,
+        source: i32,
+        tag: i32,
+        context: i32,
+    ) -> PyResult<Option<Message>> {
+        let pattern = Self::pattern(py, (source, tag), Some(context), "receive")?;
+        Ok(self.task.receive(&pattern).or_raise(py, "receive")?.map(Message::received))
+    }
+
+    /// Source, tag and bytes of the first message that fits, which stays; none if there is none.
+    #[pyo3(signature = (source=-1, tag=-1, *, context=None))]
+    fn probe(
+        &self,
+        py: Python<'_>,
+        source: i32,
+        tag: i32,
+        context: Option<i32>,
+    ) -> PyResult<Option<(i32, i32, usize)>> {
+        let pattern = Self::pattern(py, (source, tag), context, "probe")?;
+        let found = self.task.probe(&pattern).or_raise(py, "probe")?;
+        session::looked(py)?;
+        Ok(found.map(|(envelope, size)| (envelope.src.as_c_int(), envelope.tag, size)))
+    }
+
+    /// Waits for a message whose items fill the buffer. Returns its source and tag.
+    #[pyo3(name = "Recv", signature = (into, source=-1, tag=-1, timeout=None, *, context=None))]
+    fn receive_into(
+        &self,
+        into: &Bound<'_, PyAny>,
+        source: i32,
+        tag: i32,
+        timeout: Option<f64>,
+        context: Option<i32>,
+    ) -> PyResult<(i32, i32)> {
+        let py = into.py();
+        let mut region = Region::writable(into, "Recv")?;
+        let pattern = Self::pattern(py, (source, tag), context, "Recv")?;
+        let limit = wait::deadline(timeout);
+        let Some(mut buffer) = self.receive_buffer(py, (&pattern, limit), "Recv")? else {
+            return Err(Self::late(py, (source, tag), "Recv"));
+        };
+        let envelope = read_into(py, (&mut buffer, &mut region), "Recv")?;
+        Ok((envelope.src.as_c_int(), envelope.tag))
+    }
+
+    /// Sends the items of a buffer to a task, or to several. It may be changed when this returns.
+    #[pyo3(name = "Send", signature = (items, dest, tag=0, *, context=None))]
+    fn send_items(
+        &self,
+        items: &Bound<'_, PyAny>,
+        dest: &Bound<'_, PyAny>,
+        tag: i32,
+        context: Option<i32>,
+    ) -> PyResult<()> {
+        let py = items.py();
+        let region = Region::of(items, "Send")?;
+        let target = Target::new(dest, tag, "Send")?;
+        // Between hosts the types must go along, as another may lay them out otherwise.
+        if region.size() >= IN_PLACE_MIN && target.is_on_host_of(self.task.tid()) {
+            let mut buffer = Buffer::new(Encoding::InPlace);
+            buffer.pack_in_place(region.kind(), region.in_place()).or_raise(py, "Send")?;
+            return self.send_buffer(py, (&mut buffer, &target), context, "Send");
+        }
+        let mut buffer = Buffer::new(Encoding::Default);
+        let kind = region.kind();
+        if region.size() < LONG {
+            buffer.pack(kind, region.bytes()).or_raise(py, "Send")?;
+        } else {
+            py.detach(|| buffer.pack(kind, region.bytes())).or_raise(py, "Send")?;
+        }
+        self.send_buffer(py, (&mut buffer, &target), context, "Send")
+    }
+
+    /// Sends the bytes of several buffers as one message, as they are.
+    #[pyo3(signature = (pieces, dest, tag, *, context=None))]
+    fn send_pieces(
+        &self,
+        py: Python<'_>,
+        pieces: Vec<Bound<'_, PyAny>>,
+        dest: &Bound<'_, PyAny>,
+        tag: i32,
+        context: Option<i32>,
+    ) -> PyResult<()> {
+        let target = Target::new(dest, tag, "send")?;
+        let regions: PyResult<Vec<Region>> =
+            pieces.iter().map(|piece| Region::of_bytes(piece, "send")).collect();
+        let regions = regions?;
+        let size: usize = regions.iter().map(Region::size).sum();
+        let long = size >= IN_PLACE_MIN;
+        let mut buffer = Buffer::new(if long { Encoding::InPlace } else { Encoding::Raw });
+        for region in &regions {
+            let kind = region.kind();
+            let packed = match long {
+                true => buffer.pack_in_place(kind, region.in_place()),
+                false => buffer.pack(kind, region.bytes()),
+            };
+            packed.or_raise(py, "send")?;
+        }
+        self.send_buffer(py, (&mut buffer, &target), context, "send")
+    }
+
+    /// A descriptor that is readable when something has come that no receive has looked at.
+    fn fileno(&self, py: Python<'_>) -> PyResult<i32> {
+        self.task.descriptor().or_raise(py, "fileno")
+    }
+}

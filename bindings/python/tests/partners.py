@@ -1,0 +1,123 @@
+"""What spawned tasks of the tests do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import Any
+
+import neopvm as pvm
+
+
+def echo(rounds: int) -> None:
+    """Sends objects back, with 1 added to the tag."""
+    vm = pvm.connect()
+    for _ in range(rounds):
+        got = vm.recv()
+        vm.send(got.obj, got.source, got.tag + 1)
+
+
+def echo_messages(rounds: int) -> None:
+    """Sends messages back as they are."""
+    vm = pvm.connect()
+    for _ in range(rounds):
+        with vm.receive() as message:
+            message.send(message.source, message.tag + 1)
+
+
+def say(value: Any, tag: int) -> None:
+    """Sends an object to the parent."""
+    vm = pvm.connect()
+    assert vm.parent is not None
+    vm.send(value, vm.parent, tag)
+
+
+def say_and_die(value: Any, tag: int) -> None:
+    """The same, and is killed."""
+    say(value, tag)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def sleep_for_ever() -> None:
+    """Is there until it is killed."""
+    pvm.connect()
+    while True:
+        time.sleep(60)
+
+
+def member(group: str, count: int) -> None:
+    """Takes part in what `test_groups` has all members of a group do."""
+    vm = pvm.connect()
+    instance = vm.join(group)
+    vm.barrier(group, count)
+    assert vm.gather(instance * 10, group, root=0) is None
+    part = vm.scatter(None, group, root=0)
+    assert part == f"for {instance}"
+    word = vm.bcast(None, group, root=0)
+    assert vm.reduce(lambda a, b: a + b, len(word), group, root=0) is None
+    numbers = bytearray(8)
+    view = memoryview(numbers).cast("i")
+    view[0], view[1] = instance, -instance
+    vm.Reduce("sum", view, group, root=0)
+    vm.Gather(view, None, group, root=0)
+    own = memoryview(bytearray(8)).cast("d")
+    vm.Scatter(None, own, group, root=0)
+    assert own[0] == instance + 0.5
+    vm.barrier(group, count)
+    vm.leave_group(group)
+
+
+def join_and_wait(group: str) -> None:
+    """Is in a group until it is killed."""
+    vm = pvm.connect()
+    vm.join(group)
+    assert vm.parent is not None
+    vm.send("in", vm.parent, 1)
+    sleep_for_ever()
+
+
+def square(x: int) -> int:
+    return x * x
+
+
+def fail(text: str) -> None:
+    raise ValueError(text)
+
+
+def die_once(path: str) -> str:
+    """The first task that does this dies; the next one gives an answer."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return "done"
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("it lives")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def unwilling() -> None:
+    """Sends the parent an object whose unpickling raises."""
+    say(Stubborn(), 9)
+
+
+class Stubborn:
+    """Cannot be unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (int, ("no number",))
+
+
+def take_name(name: str) -> None:
+    """Tells the parent what comes of putting something under a name of another."""
+    vm = pvm.connect()
+    assert vm.parent is not None
+    try:
+        vm.put(name, 1)
+    except pvm.Error as error:
+        vm.send(error.code.name, vm.parent, 2)
+    else:
+        vm.send("taken", vm.parent, 2)

@@ -1,0 +1,31 @@
+#!/bin/bash
+# wheel.sh PROGRAMS OUT: builds the wheel with the daemon and the console of the folder PROGRAMS in it, and puts it into
+# OUT. Where there is no Python to build it with, this says so and is no failure: NeoPVM does without.
+set -eu
+programs=$1 out=$2
+# shellcheck source=environment.sh
+. "$(dirname "$0")/environment.sh"
+have_python && environment requirements-build.txt || {
+  echo "the Python wheel is left out" >&2
+  exit 0
+}
+
+# The package carries them; git does not.
+bin=$here/python/neopvm/bin
+mkdir -p "$bin"
+for name in pvm pvmd; do
+  install -m 755 "$programs/$name" "$bin/$name.new"
+  strip "$bin/$name.new"
+  mv "$bin/$name.new" "$bin/$name"
+done
+
+# What somebody built in place would be in the wheel twice.
+rm -f "$here"/python/neopvm/*.so
+new=$work/wheel
+rm -rf "$new"
+cd "$here"
+CARGO_TARGET_DIR=$work/cargo "$venv/bin/maturin" build --quiet --release --locked \
+  --interpreter "$venv/bin/python" --out "$new"
+mkdir -p "$out"
+rm -f "$out"/neopvm-*.whl
+cp "$new"/neopvm-*.whl "$out"

@@ -1,0 +1,50 @@
+//! The call of `neopvm.h` for who waits in a place of his own.
+
+use pvm_wire::Code;
+
+use super::{limit, status};
+use crate::guard::{inside, same_task};
+use crate::pointer::store;
+use crate::session;
+
+/// Waits until more has arrived than `*seen` counts, and counts it. Unlike the other calls it does not enrol:
+/// a thread that waits on behalf of others must not bring a task back that has left.
+///
+/// # Safety
+/// `seen` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_wait(seen: *mut u32, limit_ns: i64) -> i32 {
+    if seen.is_null() {
+        return Code::BadParam.number();
+    }
+    // SAFETY: the caller's promise.
+    let before = unsafe { seen.read_unaligned() };
+    status(wait(before, limit_ns).and_then(|now| {
+        inside(|| {
+            // SAFETY: the caller's promise.
+            unsafe { store(seen, now) };
+            Ok(())
+        })
+    }))
+}
+
+/// What is counted when it is no longer `before`, or the limit is over.
+fn wait(before: u32, limit_ns: i64) -> Result<u32, Code> {
+    let deadline = limit(limit_ns);
+    let task = inside(|| session::current().ok_or(Code::SysErr))?;
+    loop {
+        // Asked before the look: what comes after it is seen by the last look.
+        let over = deadline.passed();
+        let token = inside(|| {
+            same_task(Some(task))?;
+            let token = task.token();
+            task.take_in()?;
+            Ok(token)
+        })?;
+        let now = task.arrivals();
+        if now != before || over {
+            return Ok(now);
+        }
+        task.wait(token, deadline)?;
+    }
+}

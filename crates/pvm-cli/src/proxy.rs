@@ -1,0 +1,327 @@
+//! `pvm proxy`: a task's shared memory, for a task that has only a socket ([`pvm_wire::proxy`]).
+//!
+//! The daemon starts it with that socket as its standard input. It enrols for the task, and then does what it is
+//! asked with the same library that other tasks use. It ends with the task, and with the host.
+//!
+//! One thread *leads*: it reads an ask, answers it and reads the next. Where it has to wait for other tasks it
+//! lets another one lead meanwhile. So nobody waits for a thread to be woken but who waits anyway.
+
+mod socket;
+
+use crate::failure::{Failure, Status};
+use crate::options::ProxyOptions;
+use pvm::{Buffer, Deadline, Pattern, Policy, Task};
+use pvm_wire::proxy::{Answer, Ask};
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Code, Message, Tid};
+use socket::{Asks, say};
+use std::collections::BTreeMap;
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+use std::time::Duration;
+
+/// Calls of the task that may wait at the same time.
+const THREADS_MAX: usize = 4096;
+/// Threads that are kept for later.
+const IDLE_MAX: usize = 4;
+/// The wait of a call is not deep.
+const STACK_BYTES: usize = 256 << 10;
+
+struct Proxy {
+    task: &'static Task,
+    asks: Mutex<Asks>,
+    answers: Mutex<UnixStream>,
+    threads: AtomicUsize,
+    /// Threads that are about to lead.
+    idle: AtomicUsize,
+    /// Receives that wait, by the numbers of their asks: true once they are to end.
+    waiting: Mutex<BTreeMap<u32, Arc<AtomicBool>>>,
+}
+
+/// Speaks for the task at the other end of standard input, until its end.
+///
+/// # Errors
+/// Standard input is no socket, or this was not started by a daemon.
+pub(crate) fn run(options: &ProxyOptions) -> Result<ExitCode, Failure> {
+    let failed = |text: String| Failure::new(Status::Daemon, format!("pvm proxy: {text}"));
+    end_with(options.host).map_err(failed)?;
+    let stdin = std::io::stdin().as_fd().try_clone_to_owned();
+    let socket = UnixStream::from(stdin.map_err(|error| failed(error.to_string()))?);
+    let answers = socket.set_nonblocking(false).and_then(|()| socket.try_clone());
+    let mut answers = answers.map_err(|error| failed(error.to_string()))?;
+    let task = match Task::enrol(options.program.as_bytes(), !options.no_reset) {
+        Ok(task) => task,
+        Err(code) => {
+            let reason = format!("the proxy could not enrol: {code}");
+            let _ = frame_of_host(&mut answers, options.id, &Reply::Refused { code, reason });
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    let welcome = Reply::Welcome { welcome: task.welcome().clone() };
+    frame_of_host(&mut answers, options.id, &welcome).map_err(|error| failed(error.to_string()))?;
+    let proxy: &'static Proxy = Box::leak(Box::new(Proxy {
+        task,
+        asks: Mutex::new(Asks::new(socket)),
+        answers: Mutex::new(answers),
+        threads: AtomicUsize::new(1),
+        idle: AtomicUsize::new(0),
+        waiting: Mutex::default(),
+    }));
+    proxy.lead();
+    // The first thread is one of many: the last word is said by the one that hears the end.
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Has this process end with the one that started it.
+fn end_with(host: i32) -> Result<(), String> {
+    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
+    // It may have ended before.
+    let still = getppid().is_some_and(|parent| parent.as_raw_nonzero().get() == host);
+    if still { Ok(()) } else { Err("this command is for the daemon to start".to_owned()) }
+}
+
+fn frame_of_host(socket: &mut UnixStream, id: u32, reply: &Reply) -> std::io::Result<()> {
+    let mut bytes = Vec::new();
+    pvm_wire::write_frame(&mut bytes, id, reply);
+    std::io::Write::write_all(socket, &bytes)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn done(result: Result<(), Code>) -> Answer {
+    result.map_or_else(|code| Answer::Failed { code }, |()| Answer::Done)
+}
+
+fn number(result: Result<i32, Code>) -> Answer {
+    result.map_or_else(|code| Answer::Failed { code }, |value| Answer::Number { value })
+}
+
+fn pattern((context, source, tag): (i32, i32, i32)) -> Pattern {
+    let source = (source != -1).then(|| Tid::from_c_int(source));
+    Pattern { context, source, tag: (tag != -1).then_some(tag) }
+}
+
+impl Proxy {
+    /// Leads, again and again, while there is use for this thread.
+    fn lead(&'static self) {
+        loop {
+            if self.idle.fetch_add(1, Ordering::AcqRel) >= IDLE_MAX {
+                break;
+            }
+            let mut asks = lock(&self.asks);
+            self.idle.fetch_sub(1, Ordering::AcqRel);
+            let (id, ask) = loop {
+                let (id, ask) = self.next(&mut asks);
+                match self.answer_at_once(id, ask) {
+                    None => {}
+                    Some(ask) => break (id, ask),
+                }
+            };
+            let followed = self.is_followed();
+            drop(asks);
+            let answer = if followed {
+                self.wait_for(id, ask)
+            } else {
+                Answer::Failed { code: Code::OutOfRes }
+            };
+            self.say(id, answer);
+        }
+        self.idle.fetch_sub(1, Ordering::AcqRel);
+        self.threads.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn next(&self, asks: &mut Asks) -> (u32, Ask) {
+        match asks.next() {
+            Ok(next) => next,
+            // The task is gone, and its host knows that by its process. Or it has left.
+            Err(error) => {
+                if error.kind() == std::io::ErrorKind::InvalidData {
+                    eprintln!("pvm proxy: {}: {error}", self.task.tid());
+                }
+                std::process::exit(0);
+            }
+        }
+    }
+
+    /// True if another thread leads once this one does not.
+    fn is_followed(&'static self) -> bool {
+        if self.idle.load(Ordering::Acquire) > 0 {
+            return true;
+        }
+        if self.threads.fetch_add(1, Ordering::AcqRel) < THREADS_MAX {
+            let thread = Builder::new().stack_size(STACK_BYTES).spawn(|| self.lead());
+            if thread.is_ok() {
+                return true;
+            }
+        }
+        self.threads.fetch_sub(1, Ordering::AcqRel);
+        false
+    }
+
+    fn say(&self, id: u32, answer: Answer) {
+        // That it is gone is heard by whoever leads.
+        let _ = say(&mut lock(&self.answers), id, answer);
+    }
+
+    /// Answers what needs no waiting; gives back what does.
+    fn answer_at_once(&self, id: u32, ask: Ask) -> Option<Ask> {
+        let answer = match ask {
+            Ask::Send { to, context, tag, message } if to.len() == 1 => {
+                match self.send_at_once(message, to[0], (tag, context)) {
+                    Ok(None) => Answer::Done,
+                    Ok(Some(message)) => return Some(Ask::Send { to, context, tag, message }),
+                    Err(code) => Answer::Failed { code },
+                }
+            }
+            Ask::Receive { context, source, tag, limit } => {
+                match self.task.receive(&pattern((context, source, tag))) {
+                    Ok(Some(buffer)) => Answer::Received { message: buffer.to_message() },
+                    Ok(None) if limit == 0 => Answer::Done,
+                    Ok(None) => {
+                        // From here on a cancel finds it.
+                        lock(&self.waiting).insert(id, Arc::default());
+                        return Some(ask);
+                    }
+                    Err(code) => Answer::Failed { code },
+                }
+            }
+            Ask::Probe { context, source, tag } => {
+                match self.task.probe(&pattern((context, source, tag))) {
+                    Ok(Some((envelope, bytes))) => Answer::Probed { envelope, bytes: bytes as u64 },
+                    Ok(None) => Answer::Done,
+                    Err(code) => Answer::Failed { code },
+                }
+            }
+            Ask::Cancel => {
+                if let Some(cancelled) = lock(&self.waiting).get(&id) {
+                    cancelled.store(true, Ordering::Release);
+                    self.task.nudge();
+                }
+                return None;
+            }
+            Ask::WhenFull { policy } => number(self.set_policy(policy)),
+            Ask::Leave => {
+                let left = self.task.leave();
+                self.say(id, done(left));
+                std::process::exit(0);
+            }
+            // Taken out of the stream before.
+            Ask::Part { .. } => return None,
+            ask => return Some(ask),
+        };
+        self.say(id, answer);
+        None
+    }
+
+    /// The message again if it has to wait.
+    fn send_at_once(
+        &self,
+        message: Message,
+        to: Tid,
+        (tag, context): (i32, i32),
+    ) -> Result<Option<Message>, Code> {
+        let mut buffer = Buffer::from_message(message)?;
+        let sent = self.task.send_at_once(&mut buffer, to, tag, context)?;
+        Ok(if sent { None } else { Some(buffer.to_message()) })
+    }
+
+    fn set_policy(&self, policy: i32) -> Result<i32, Code> {
+        let old = self.task.policy() as i32;
+        match u32::try_from(policy).ok().and_then(Policy::from_number) {
+            Some(policy) => self.task.set_policy(policy).map(|()| old),
+            None => Ok(old),
+        }
+    }
+
+    /// What may take its time.
+    fn wait_for(&self, id: u32, ask: Ask) -> Answer {
+        let task = self.task;
+        match ask {
+            Ask::Host { request } => match self.host(&request) {
+                Ok(reply) => Answer::Host { reply },
+                Err(code) => Answer::Failed { code },
+            },
+            Ask::Send { to, context, tag, message } => {
+                done(Buffer::from_message(message).and_then(|mut buffer| match to[..] {
+                    [to] => task.send(&mut buffer, to, tag, context),
+                    _ => task.multicast(&mut buffer, &to, tag, context),
+                }))
+            }
+            Ask::Broadcast { group, context, tag, message } => done(
+                Buffer::from_message(message)
+                    .and_then(|mut buffer| task.broadcast(&mut buffer, &group.0, tag, context)),
+            ),
+            Ask::Receive { context, source, tag, limit } => {
+                let answer = self.receive(id, &pattern((context, source, tag)), limit);
+                lock(&self.waiting).remove(&id);
+                answer.unwrap_or_else(|code| Answer::Failed { code })
+            }
+            Ask::Join { group } => number(task.join_group(&group.0)),
+            Ask::LeaveGroup { group } => done(task.leave_group(&group.0)),
+            Ask::Members { group } => match task.members(&group.0) {
+                Ok(members) => Answer::Members { tids: members.tids.clone() },
+                Err(code) => Answer::Failed { code },
+            },
+            Ask::Freeze { group, size } => number(task.freeze_group(&group.0, size)),
+            Ask::Barrier { group, count } => done(task.barrier(&group.0, count)),
+            // Answered at once.
+            Ask::Part { .. }
+            | Ask::Probe { .. }
+            | Ask::Cancel
+            | Ask::WhenFull { .. }
+            | Ask::Leave => Answer::Failed { code: Code::BadParam },
+        }
+    }
+
+    /// Asks the host what a library would ask. Segments are the proxy's own affair.
+    fn host(&self, request: &Request) -> Result<Reply, Code> {
+        match request {
+            Request::Config
+            | Request::Tasks { .. }
+            | Request::Spawn { .. }
+            | Request::Signal { .. }
+            | Request::TaskStatus { .. }
+            | Request::HostStatus { .. }
+            | Request::AddHosts { .. }
+            | Request::DelHosts { .. }
+            | Request::Notify { .. }
+            | Request::PutInfo { .. }
+            | Request::RecvInfo { .. }
+            | Request::DelInfo { .. }
+            | Request::MailboxInfo { .. }
+            | Request::Groups
+            | Request::NewContext
+            | Request::FreeContext { .. }
+            | Request::HostClock { .. }
+            | Request::SetOutput { .. }
+            | Request::SetReset { .. }
+            | Request::Halt => self.task.request(request),
+            _ => Err(Code::NotImpl),
+        }
+    }
+
+    fn receive(&self, id: u32, pattern: &Pattern, limit: i64) -> Result<Answer, Code> {
+        let deadline = u64::try_from(limit)
+            .map_or(Deadline::Never, |limit| Deadline::after(Duration::from_nanos(limit)));
+        let cancelled = lock(&self.waiting).get(&id).cloned().unwrap_or_default();
+        loop {
+            let token = self.task.token();
+            if let Some(buffer) = self.task.receive(pattern)? {
+                return Ok(Answer::Received { message: buffer.to_message() });
+            }
+            if cancelled.load(Ordering::Acquire) || !self.task.wait(token, deadline)? {
+                return Ok(Answer::Done);
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What a task without shared memory and its proxy say to each other.
+//!
+//! Such a task says [`crate::request::Role::Remote`] in its hello. The host then starts a process that enrols
+//! for it, holds its segments, and from the welcome on reads the task's socket itself. Each [`Ask`] is a frame
+//! and gets one [`Answer`] of the same number, but for [`Ask::Part`] and [`Ask::Cancel`], which get none. What
+//! waits does not hold up what is asked later.
+//!
+//! The body of a message that is longer than [`PART_BYTES_MAX`] goes ahead of it in parts of the same number: the
+//! body of the message is what the parts held, then what stands in the message itself.
+
+use crate::request::Request;
+use crate::{Blob, Code, Envelope, Message, Tid, choice};
+
+/// A body longer than this is cut, both ways.
+pub const PART_BYTES_MAX: usize = 1 << 20;
+
+choice! {
+    /// From the task.
+    pub enum Ask {
+        /// What the library would ask of the host, segments left out.
+        1 => Host {
+            /// The request.
+            request: Request,
+        },
+        /// The next bytes of a body.
+        2 => Part {
+            /// The bytes.
+            bytes: Blob,
+        },
+        /// `pvm_send`; to several tasks it is `pvm_mcast`.
+        3 => Send {
+            /// Who gets it.
+            to: Vec<Tid>,
+            /// The context.
+            context: i32,
+            /// The tag.
+            tag: i32,
+            /// Its envelope says encoding, layout, runs and size; of the addresses nothing is read.
+            message: Message,
+        },
+        /// `pvm_bcast`.
+        4 => Broadcast {
+            /// The group.
+            group: Blob,
+            /// The context.
+            context: i32,
+            /// The tag.
+            tag: i32,
+            /// As in `Send`.
+            message: Message,
+        },
+        /// `pvm_recv`, `pvm_nrecv`, `pvm_trecv`.
+        5 => Receive {
+            /// The context.
+            context: i32,
+            /// The sender, -1 for any.
+            source: i32,
+            /// The tag, -1 for any.
+            tag: i32,
+            /// How long to wait in nanoseconds; below 0 for ever.
+            limit: i64,
+        },
+        /// `pvm_probe`.
+        6 => Probe {
+            /// The context.
+            context: i32,
+            /// The sender, -1 for any.
+            source: i32,
+            /// The tag, -1 for any.
+            tag: i32,
+        },
+        /// The receive of this frame's number need not wait longer.
+        7 => Cancel,
+        /// `pvm_joingroup`.
+        8 => Join {
+            /// The group.
+            group: Blob,
+        },
+        /// `pvm_lvgroup`.
+        9 => LeaveGroup {
+            /// The group.
+            group: Blob,
+        },
+        /// Who is in a group.
+        10 => Members {
+            /// The group.
+            group: Blob,
+        },
+        /// `pvm_freezegroup`.
+        11 => Freeze {
+            /// The group.
+            group: Blob,
+            /// Its size; -1 for its size now.
+            size: i32,
+        },
+        /// `pvm_barrier`.
+        12 => Barrier {
+            /// The group.
+            group: Blob,
+            /// Members to wait for; -1 for all.
+            count: i32,
+        },
+        /// What sends do that find no room: 0 spill, 1 wait, 2 fail.
+        13 => WhenFull {
+            /// Which; anything else changes nothing.
+            policy: i32,
+        },
+        /// `pvm_exit`; the proxy ends once it has answered.
+        14 => Leave,
+    }
+
+    /// From the proxy.
+    pub enum Answer {
+        /// Done, or nothing was there within the time.
+        1 => Done,
+        /// Refused or failed.
+        2 => Failed {
+            /// Why.
+            code: Code,
+        },
+        /// To [`Ask::Host`].
+        3 => Host {
+            /// What the host said.
+            reply: crate::request::Reply,
+        },
+        /// The next bytes of a body.
+        4 => Part {
+            /// The bytes.
+            bytes: Blob,
+        },
+        /// To [`Ask::Receive`].
+        5 => Received {
+            /// The message. Its items lie as its layout says.
+            message: Message,
+        },
+        /// To [`Ask::Probe`].
+        6 => Probed {
+            /// The message's.
+            envelope: Envelope,
+            /// Its length as `pvm_bufinfo` tells it.
+            bytes: u64,
+        },
+        /// To [`Ask::Join`], [`Ask::Freeze`] and [`Ask::WhenFull`]: what it was before.
+        7 => Number {
+            /// The number.
+            value: i32,
+        },
+        /// To [`Ask::Members`].
+        8 => Members {
+            /// By instance; 0 marks a hole.
+            tids: Vec<Tid>,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Wire as _;
+
+    #[test]
+    fn what_tasks_and_proxies_say_survives_the_way_there_and_back() {
+        let envelope = Envelope::new(Tid(0x40001), Tid(0x40002), 7, 0);
+        let message = Message::of_ints(envelope, &[1, -2]);
+        let ask = Ask::Send { to: vec![Tid(0x40002)], context: 0, tag: 7, message };
+        assert_eq!(Ask::from_bytes(&ask.to_bytes()), Ok(ask));
+        let answer = Answer::Probed { envelope, bytes: 8 };
+        assert_eq!(Answer::from_bytes(&answer.to_bytes()), Ok(answer));
+    }
+}

@@ -1,0 +1,24 @@
+//! Counting what has arrived, for who waits elsewhere than in this library.
+
+use crate::task::Task;
+use pvm_wire::Code;
+use std::sync::atomic::Ordering;
+
+impl Task {
+    /// A count that grows, and wraps, with what this task has taken in: messages and answers.
+    pub fn arrivals(&self) -> u32 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Takes in what has arrived and leaves it for others to find.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if the daemon is gone.
+    pub fn take_in(&self) -> Result<(), Code> {
+        let mut state = self.live()?.enter()?;
+        self.follow_routes(&mut state);
+        state.pull(self.is_alone());
+        self.rewatch(&mut state, false);
+        Ok(())
+    }
+}

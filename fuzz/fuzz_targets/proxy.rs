@@ -1,0 +1,19 @@
+//! What a task without shared memory asks its proxy, and what it is answered.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use pvm_wire::Wire;
+use pvm_wire::proxy::{Answer, Ask};
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(ask) = Ask::from_bytes(bytes) {
+        let written = ask.to_bytes();
+        let again = Ask::from_bytes(&written).expect("what we write we can read");
+        assert_eq!(again.to_bytes(), written);
+    }
+    if let Ok(answer) = Answer::from_bytes(bytes) {
+        let written = answer.to_bytes();
+        let again = Answer::from_bytes(&written).expect("what we write we can read");
+        assert_eq!(again.to_bytes(), written);
+    }
+});
