@@ -74,6 +74,8 @@ pub(crate) fn listed(file: &Hostfile, options: &HostLine) -> Vec<Wanted> {
     let named = |line: &HostLine| HostLine {
         name: line.name.clone(),
         again: line.again,
+        witness: options.witness.clone().or_else(|| line.witness.clone()),
+        survive: options.survive.or(line.survive),
         ..options.clone()
     };
     let started = file.hosts.iter().filter(|line| !line.later);
@@ -89,6 +91,13 @@ pub(crate) fn known_lines(file: &Hostfile) -> Vec<Blob> {
         line.to_line()
     });
     later.chain(any).collect()
+}
+
+/// What a command says of the machine while it has two hosts, as the options of a line.
+pub(crate) fn rules(witness: Option<&str>, on_silence: Option<&str>) -> Result<HostLine, Failure> {
+    let words = [("witness", witness), ("on_silence", on_silence)];
+    let words = words.into_iter().filter_map(|(key, value)| Some(format!("{key}={}", value?)));
+    options(&words.collect::<Vec<_>>())
 }
 
 /// The options that a host file gives the computer that reads it, as `key=value ...`: those of the

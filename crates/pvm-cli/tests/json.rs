@@ -26,7 +26,7 @@ fn fields(value: &Value) -> String {
     names.join(" ")
 }
 
-const HOST: &str = "addresses arch cores draining name signature speed tid version";
+const HOST: &str = "addresses arch cores draining name signature speed suspected tid version";
 const ADDED: &str = "detail error host ok remedy stage tid";
 
 /// A task that lives until it is told to end, and the `pvm run` that waits for it.

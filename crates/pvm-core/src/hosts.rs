@@ -148,6 +148,11 @@ impl Hosts {
         }
         for line in parsed {
             let every = line.name.0 == b"*";
+            // Those are the machine's, not a host's.
+            let line = HostLine { witness: None, survive: None, ..line };
+            if every && line == HostLine::named("*") {
+                continue;
+            }
             let name = if every { Blob::default() } else { line.host_name() };
             let line = match self.line_of(&name).filter(|_| !every) {
                 Some(before) => line.or(&before),
@@ -219,6 +224,7 @@ impl Hosts {
             signature: facts.signature,
             cores: facts.cores,
             draining: self.is_draining(host),
+            suspected: false,
             addresses: facts.addresses.clone(),
             version: facts.version.clone(),
         };

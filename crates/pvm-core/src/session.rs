@@ -32,6 +32,8 @@ pub(crate) struct Sessions {
     early_count: Slot<u64>,
     /// Not kept: the shell tells it again after a restart.
     up: BTreeSet<HostIndex>,
+    /// Links that were up and are not.
+    lost: BTreeSet<HostIndex>,
 }
 
 impl Sessions {
@@ -42,6 +44,7 @@ impl Sessions {
             early: Table::new(b'e'),
             early_count: Slot::new(b'E', 0),
             up: BTreeSet::new(),
+            lost: BTreeSet::new(),
         }
     }
 
@@ -64,6 +67,7 @@ impl Sessions {
     /// The link is up: everything that was not heard, once more.
     pub(crate) fn link_up(&mut self, host: HostIndex) -> Vec<PeerMessage> {
         self.up.insert(host);
+        self.lost.remove(&host);
         let waiting = self.unheard.range((host, 0)..=(host, u64::MAX));
         waiting
             .map(|(&(_, sequence), said)| PeerMessage::Ordered { sequence, said: said.clone() })
@@ -71,7 +75,14 @@ impl Sessions {
     }
 
     pub(crate) fn link_down(&mut self, host: HostIndex) {
-        self.up.remove(&host);
+        if self.up.remove(&host) {
+            self.lost.insert(host);
+        }
+    }
+
+    /// True where there was a link and is none.
+    pub(crate) fn is_lost(&self, host: HostIndex) -> bool {
+        self.lost.contains(&host)
     }
 
     pub(crate) fn is_up(&self, host: HostIndex) -> bool {
@@ -127,6 +138,7 @@ impl Sessions {
         self.acknowledged(host, u64::MAX);
         self.progress.remove(&host);
         self.up.remove(&host);
+        self.lost.remove(&host);
     }
 
     /// How many things wait to be heard, for tests of bounds.

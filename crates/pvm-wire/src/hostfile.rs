@@ -3,7 +3,8 @@
 //! A line is a name and options, in words apart from white space. There is no quoting, and no
 //! line goes on in the next. The rules are the original's, found by asking it
 //! (`conformance/facts.md`), but for these: a word that begins with `#` ends a line, `sp=` wants
-//! a number, and there are options of our own (`tunnel`, `push`).
+//! a number, and there are options of our own (`tunnel`,
+//! `push`, `witness=`, `on_silence=`).
 
 use crate::{Blob, HostIndex};
 use std::collections::BTreeMap;
@@ -48,6 +49,12 @@ pub struct HostLine {
     pub tunnel: bool,
     /// `push`: our program is copied there first (ours).
     pub push: bool,
+    /// `witness=`: of the whole machine, while it has two hosts: an account on a third computer
+    /// where one of the two gets a lock (ours).
+    pub witness: Option<Blob>,
+    /// `on_silence=`: of the whole machine, while it has two hosts: whether the second one goes on
+    /// (`survive`) or waits (`pause`) when it hears nothing of the first (ours).
+    pub survive: Option<bool>,
 }
 
 /// What is wrong with a line.
@@ -181,6 +188,15 @@ impl HostLine {
         match word {
             b"tunnel" => self.tunnel = true,
             b"push" => self.push = true,
+            b"on_silence=survive" => drop(self.survive.get_or_insert(true)),
+            b"on_silence=pause" => drop(self.survive.get_or_insert(false)),
+            [b'w', b'i', b't', b'n', b'e', b's', b's', b'=', account @ ..] => {
+                if self.witness.is_none() && is_account(account) {
+                    self.witness = Some(Blob(account.to_vec()));
+                } else if self.witness.is_none() {
+                    return Err(unknown());
+                }
+            }
             [key @ .., b'='] if key.len() == 2 => self.set_value(key, &[], unknown)?,
             [a, b, b'=', value @ ..] => self.set_value(&[*a, *b], value, unknown)?,
             _ => return Err(unknown()),
@@ -238,6 +254,9 @@ impl HostLine {
             id: first(&self.id, &other.id),
             tunnel: self.tunnel || other.tunnel,
             push: self.push || other.push,
+            // Of the machine, not of a host.
+            witness: self.witness.clone(),
+            survive: self.survive,
         }
     }
 
@@ -267,6 +286,14 @@ impl HostLine {
             out.extend_from_slice(format!(" {key}=").as_bytes());
             out.extend_from_slice(&value.0);
         }
+        if let Some(witness) = &self.witness {
+            out.extend_from_slice(b" witness=");
+            out.extend_from_slice(&witness.0);
+        }
+        if let Some(survive) = self.survive {
+            let rule: &[u8] = if survive { b" on_silence=survive" } else { b" on_silence=pause" };
+            out.extend_from_slice(rule);
+        }
         if let Some(speed) = self.sp {
             out.extend_from_slice(format!(" sp={speed}").as_bytes());
         }
@@ -274,6 +301,12 @@ impl HostLine {
             out.extend_from_slice(flag.unwrap_or_default().as_bytes());
         }
     }
+}
+
+/// True for what ssh may be given as a place: no option, and not empty.
+fn is_account(text: &[u8]) -> bool {
+    let name = text.rsplit(|&byte| byte == b'@').next().unwrap_or_default();
+    !text.starts_with(b"-") && !name.is_empty() && !name.starts_with(b"-")
 }
 
 /// The whole number that a text begins with, as C reads it; what does not fit is cut off.

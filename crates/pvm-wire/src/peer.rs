@@ -334,6 +334,13 @@ choice! {
             /// Its lines.
             lines: Vec<Blob>,
         },
+        /// What holds while the machine has two hosts.
+        16 => SetRules {
+            /// The account of the witness, if that is to change.
+            witness: Option<Blob>,
+            /// Whether a host goes on that hears nothing of the other one, if that is to change.
+            survive: Option<bool>,
+        },
     }
 
     /// What there is to tell about a task's output.

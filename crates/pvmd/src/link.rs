@@ -3,11 +3,16 @@
 //! Of two hosts the one with the higher place calls. A new host calls the one that started it,
 //! and is a *newcomer* there until the machine has given it a place.
 
+mod admission;
+mod agreements;
+mod calling;
 pub(crate) mod connection;
+mod conversation;
 pub(crate) mod dial;
 mod direct;
 mod door;
 pub(crate) mod frames;
+mod given;
 mod incoming;
 mod outgoing;
 mod peer;
@@ -18,17 +23,15 @@ mod socket;
 pub(crate) mod tokens;
 mod traffic;
 
-use crate::addresses;
 use crate::inbox::Inbox;
-use crate::launch::token::Token;
 use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::dial::Way;
 use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
-use crate::link::incoming::Nonsense;
+use crate::link::given::Given;
 use crate::link::peer::Peer;
 use crate::link::pulse::SILENT_TIME;
-use crate::link::routes::{End, Routes};
+use crate::link::routes::Routes;
 use crate::link::tokens::Tokens;
 use crate::link::traffic::Traffic;
 use crate::tls::{Fingerprint, Identity, Known};
@@ -43,9 +46,11 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// A host of which nothing is heard for so long is dead: together with the agreement on it that
-/// stays below five seconds. A killed daemon is back in a fraction of it.
+/// A host without a link for so long is dead. A killed daemon is back in a fraction of it.
 const DEAD_TIME: Duration = Duration::from_millis(4500);
+/// The same for one of which nothing was heard any more: counted from the last word, so that all
+/// are told within five seconds.
+const SILENT_DEAD_TIME: Duration = Duration::from_millis(4000);
 /// The same for a host to which this daemon never had a link: it may still be starting.
 const START_TIME: Duration = Duration::from_secs(10);
 /// A host that has lost all others ends after this time.
@@ -140,6 +145,8 @@ pub(crate) struct Links {
     traffic: Traffic,
     /// Direct routes that are being made.
     routes: Routes,
+    /// Those that tasks have.
+    given: Given,
     /// Keys of hosts that were taken out: they are told so when they call or are called.
     removed: BTreeMap<Fingerprint, AbortHandle>,
     /// What they are told besides: see [`pvm_core::Machine::era`].
@@ -169,6 +176,7 @@ impl Links {
             patience: ALONE_TIME,
             traffic: Traffic::default(),
             routes: Routes::default(),
+            given: Given::default(),
             removed: BTreeMap::new(),
             era: 0,
         }
@@ -187,12 +195,6 @@ impl Links {
         Ok(())
     }
 
-    /// Uses a token at the machine that this host is to join.
-    pub(crate) async fn redeem(&self, token: &Token, facts: &HostFacts) -> Result<()> {
-        let config = self.identity.client(&token.fingerprint.0)?;
-        redeem::call(&ways(&token.addresses, None), &config, token, facts).await
-    }
-
     /// Calls the machine that this host is to join.
     pub(crate) fn join(&mut self, addresses: &[String], key: Fingerprint, patience: Duration) {
         self.joined = true;
@@ -202,47 +204,6 @@ impl Links {
         self.call_machine();
     }
 
-    /// Other hosts may be out of reach but for what is handed on there.
-    pub(crate) const fn set_relay(&mut self, relay: SocketAddr) {
-        self.relay = Some(relay);
-    }
-
-    fn ways(&self, candidates: &[String]) -> Vec<Way> {
-        ways(candidates, self.relay)
-    }
-
-    /// The near end of the tunnel to the host with this key; none: there is no tunnel any more.
-    pub(crate) fn set_tunnel(&mut self, key: &Fingerprint, near: Option<SocketAddr>) {
-        match near {
-            Some(near) => drop(self.tunnels.insert(key.clone(), near)),
-            None => drop(self.tunnels.remove(key)),
-        }
-        self.update_relays();
-    }
-
-    /// Hosts behind tunnels reach all others through this one, and the others them.
-    fn update_relays(&self) {
-        if self.tunnels.is_empty() {
-            return self.relays.set(BTreeMap::new());
-        }
-        let own = addresses::of_interfaces();
-        let direct = self.hosts.iter().map(|(_, facts)| {
-            let ways = addresses::in_order(&facts.addresses, &own);
-            let ways = ways.into_iter().filter(|way| !way.relay).map(|way| way.at);
-            (facts.key.0.clone(), ways.collect())
-        });
-        let tunnels = self.tunnels.iter().map(|(key, near)| (key.clone(), vec![*near]));
-        self.relays.set(direct.chain(tunnels).collect());
-    }
-
-    fn call_machine(&self) {
-        if let Some((ways, key)) = &self.machine
-            && let Ok(config) = self.identity.client(key)
-        {
-            self.wiring.call(ways.clone(), key.clone(), config, None);
-        }
-    }
-
     /// This host's place is known.
     pub(crate) fn set_place(&mut self, place: Place) {
         self.place = Some(place);
@@ -250,11 +211,10 @@ impl Links {
         self.joined |= place.host != place.first;
     }
 
-    /// A daemon was started: its key may connect. It is ready when it has.
-    pub(crate) fn expect(&mut self, ticket: u64, facts: HostFacts) {
-        let key = facts.key.0.clone();
-        self.newcomers.insert(key, Some(News::HostReady { ticket, facts }));
-        self.update_known();
+    /// Nothing comes by direct routes any more from hosts that are no members: to be called before
+    /// anybody is told that they are gone.
+    pub(crate) fn fence(&mut self, hosts: &[(HostIndex, HostFacts)]) {
+        self.given.fence(&hosts.iter().map(|(host, _)| *host).collect());
     }
 
     /// The host table changed.
@@ -292,64 +252,15 @@ impl Links {
         turns
     }
 
-    /// Hosts that are no members any more: they may live and not know.
-    fn part(&mut self, members: &BTreeSet<HostIndex>) {
-        for (_, peer) in self.peers.iter().filter(|(host, _)| !members.contains(host)) {
-            let key = peer.facts.key.0.clone();
-            if let (Ok(config), false) = (self.identity.client(&key), peer.ended) {
-                let ways = self.ways(&peer.facts.addresses);
-                let calling = self.wiring.call(ways, key.clone(), config, None);
-                self.removed.insert(key, give_up_after(calling, TELL_TIME));
-            }
-        }
+    /// The key of the other one of two hosts.
+    pub(crate) fn other_key(&self) -> Option<&[u8]> {
+        let mut others = self.peers.values();
+        others.next().filter(|_| others.next().is_none()).map(|peer| &*peer.facts.key.0)
     }
 
     /// How often somebody of this machine went on alone.
     pub(crate) const fn set_era(&mut self, era: u64) {
         self.era = era;
-    }
-
-    /// A daemon that was started is waited for no longer.
-    pub(crate) fn give_up(&mut self, key: &Fingerprint) {
-        self.newcomers.remove(key);
-        self.owners.retain(|_, owner| !matches!(owner, Owner::Newcomer(_, k, _) if k == key));
-        self.update_known();
-    }
-
-    fn update_known(&self) {
-        let hosts = self.hosts.iter().map(|(_, facts)| facts.key.0.clone());
-        let others = self.newcomers.keys().chain(self.removed.keys()).cloned();
-        self.known.set(hosts.chain(others).collect());
-    }
-
-    /// Calls the hosts that wait for it.
-    fn call_missing(&mut self) {
-        let Some(place) = self.place else { return };
-        let relay = self.relay;
-        for (host, peer) in self.peers.range_mut(..place.host) {
-            if peer.connection.is_some() || peer.calling.is_some() {
-                continue;
-            }
-            let (ways, key) = (ways(&peer.facts.addresses, relay), peer.facts.key.0.clone());
-            if let Ok(config) = self.identity.client(&key) {
-                peer.calling = Some(self.wiring.call(ways, key, config, Some(*host)));
-            }
-        }
-    }
-
-    /// A daemon that was started has a place: tells it so, now or when it connects.
-    fn admit(&mut self, host: HostIndex, key: &Fingerprint) -> Vec<Turn> {
-        self.newcomers.remove(key);
-        let waiting = |owner: &Owner| matches!(owner, Owner::Newcomer(_, k, _) if k == key);
-        let Some(id) = self.owners.iter().find(|(_, o)| waiting(o)).map(|(id, _)| *id) else {
-            return Vec::new();
-        };
-        let Some(Owner::Newcomer(connection, _, hello)) = self.owners.remove(&id) else {
-            return Vec::new();
-        };
-        let mut turns = self.attach(host, connection);
-        turns.extend(hello.into_iter().filter_map(|hello| self.greet(id, host, &hello)));
-        turns
     }
 
     /// Says something to the machine of another host.
@@ -405,93 +316,6 @@ impl Links {
         }
     }
 
-    /// The machines have agreed on a direct route.
-    pub(crate) fn route(&mut self, (local, peer): (Tid, Tid), inbox: &mut Inbox) -> Vec<Turn> {
-        let now = Instant::now();
-        let (end, new) = self.routes.agree((local, peer), now);
-        if let Some(end) = end {
-            return give(inbox, (local, peer), end);
-        }
-        let Some(place) = self.place.filter(|place| new && place.host > peer.host()) else {
-            return Vec::new();
-        };
-        debug_assert_ne!(place.host, peer.host());
-        let facts = self.peers.get(&peer.host()).map(|peer| &peer.facts);
-        let called = facts.and_then(|facts| {
-            let to = (self.ways(&facts.addresses), facts.key.0.clone());
-            Some((to, self.identity.direct_client(&facts.key.0).ok()?))
-        });
-        match called {
-            Some((to, config)) => {
-                self.wiring.call_direct(to, config, (local, peer));
-                Vec::new()
-            }
-            None => self.no_route((local, peer)),
-        }
-    }
-
-    fn no_route(&mut self, (local, peer): (Tid, Tid)) -> Vec<Turn> {
-        if self.routes.give_up((local, peer)) {
-            vec![Turn::News(News::NoRoute { local, peer })]
-        } else {
-            Vec::new()
-        }
-    }
-
-    fn direct_made(&mut self, made: direct::Made, inbox: Option<&mut Inbox>) -> Vec<Turn> {
-        let pair = (made.local, made.peer);
-        let owner = self.peers.get(&pair.1.host()).map(|peer| &peer.facts.key.0);
-        // Who called speaks for the tasks of its own host only.
-        if made.key.is_some() && made.key.as_ref() != owner {
-            return vec![Turn::News(News::BadPeer)];
-        }
-        if made.route.is_none() {
-            return self.no_route(pair);
-        }
-        match (self.routes.made(made, Instant::now()), inbox) {
-            (Some(end), Some(inbox)) => give(inbox, pair, end),
-            _ => Vec::new(),
-        }
-    }
-
-    /// A task is gone, or its route to one task broke: what was not confirmed goes by the link.
-    pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>, inbox: &mut Inbox) {
-        self.traffic.add(inbox.release(sender, to));
-    }
-
-    fn up(
-        &mut self,
-        connection: Connection,
-        key: Fingerprint,
-        called: Option<HostIndex>,
-    ) -> Vec<Turn> {
-        let host = self.peers.iter().find(|(_, peer)| peer.facts.key.0 == key).map(|(h, _)| *h);
-        match host {
-            Some(host) => self.attach(host, connection),
-            None if self.newcomers.contains_key(&key) => {
-                let ready = self.newcomers.get_mut(&key).and_then(Option::take);
-                let id = connection.id;
-                let me = self.place.map_or(HostIndex(0), |place| place.host);
-                connection.send(&hello(me));
-                self.owners.insert(id, Owner::Newcomer(connection, key, None));
-                ready.into_iter().map(Turn::News).collect()
-            }
-            None if called.is_none() && self.joined && self.place.is_none() => {
-                connection.send(&hello(HostIndex(0)));
-                let id = connection.id;
-                self.owners.insert(id, Owner::Machine(connection, HostIndex(0)));
-                Vec::new()
-            }
-            None if self.removed.contains_key(&key) => {
-                let removed = LinkFrame::Removed { era: self.era };
-                tokio::spawn(async move { connection.finish(&removed, GOODBYE_TIME).await });
-                Vec::new()
-            }
-            // Its key was taken out of the table meanwhile.
-            None => Vec::new(),
-        }
-    }
-
     /// A peer's connection: the newest one counts.
     fn attach(&mut self, host: HostIndex, connection: Connection) -> Vec<Turn> {
         let turns = self.detach(host);
@@ -542,114 +366,9 @@ impl Links {
         };
         let turns = self.down(id);
         if let Some(peer) = host.and_then(|host| self.peers.get_mut(&host)) {
-            peer.down_since = Instant::now().checked_sub(SILENT_TIME);
+            peer.down_since =
+                Instant::now().checked_sub(SILENT_TIME + DEAD_TIME - SILENT_DEAD_TIME);
         }
-        turns
-    }
-
-    fn frame(&mut self, id: u64, frame: LinkFrame, inbox: Option<&mut Inbox>) -> Vec<Turn> {
-        match self.owners.get_mut(&id) {
-            None => Vec::new(),
-            Some(Owner::Newcomer(_, _, hello)) => {
-                *hello = Some(Box::new(frame));
-                Vec::new()
-            }
-            Some(Owner::Machine(_, host)) => match frame {
-                LinkFrame::Hello { host: theirs, .. } => {
-                    *host = theirs;
-                    Vec::new()
-                }
-                LinkFrame::Goodbye => {
-                    // The machine ended before it let this host in.
-                    self.machine = None;
-                    self.alone_since = Some(Instant::now() - self.patience);
-                    Vec::new()
-                }
-                LinkFrame::Admitted { host: mine, first, hosts } => {
-                    let by = *host;
-                    vec![Turn::Placed { host: mine, first, hosts, by }]
-                }
-                _ => self.bad(id),
-            },
-            Some(Owner::Peer(host)) => {
-                let host = *host;
-                self.peer_frame((id, host), frame, inbox)
-            }
-        }
-    }
-
-    fn peer_frame(
-        &mut self,
-        (id, host): (u64, HostIndex),
-        frame: LinkFrame,
-        inbox: Option<&mut Inbox>,
-    ) -> Vec<Turn> {
-        let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
-        let way = (host, self.place.map_or(HostIndex(0), |place| place.host));
-        let result = match frame {
-            LinkFrame::Hello { .. } => {
-                return self.greet(id, host, &frame).into_iter().collect();
-            }
-            // Somebody who ends may do so at any time.
-            LinkFrame::Goodbye => {
-                peer.dead = true;
-                peer.ended = true;
-                let mut turns = self.detach(host);
-                turns.push(Turn::News(News::HostGone { host }));
-                return turns;
-            }
-            LinkFrame::Removed { era } => return vec![Turn::News(News::Fenced { era })],
-            _ if !peer.is_up() => return self.bad(id),
-            LinkFrame::Said { message } => {
-                return vec![Turn::News(News::Said { host, message })];
-            }
-            LinkFrame::Piece { bytes, last } => match peer.piece(&bytes.0, last) {
-                Ok(None) => Ok(()),
-                Ok(Some(message)) => return vec![Turn::News(News::Said { host, message })],
-                Err(error) => Err(error),
-            },
-            frame => match inbox {
-                Some(inbox) => message_frame(peer, inbox, way, frame),
-                None => return self.bad(id),
-            },
-        };
-        if result.is_err() { self.bad(id) } else { Vec::new() }
-    }
-
-    /// A peer said hello: it may have been away, or be new and not know its place.
-    fn greet(&mut self, id: u64, host: HostIndex, hello: &LinkFrame) -> Option<Turn> {
-        let LinkFrame::Hello { version, host: theirs } = hello else { return None };
-        let place = self.place?;
-        let peer = self.peers.get_mut(&host)?;
-        let (connection, greeted) = peer.connection.as_mut()?;
-        if *version != PROTOCOL_VERSION || connection.id != id || *greeted {
-            return None;
-        }
-        if *theirs == HostIndex(0) {
-            let hosts = self.hosts.clone();
-            connection.send(&LinkFrame::Admitted { host, first: place.first, hosts });
-            return None;
-        }
-        if *theirs != host {
-            return None;
-        }
-        *greeted = true;
-        peer.resume();
-        (self.alone_since, self.refused_since) = (None, None);
-        Some(Turn::News(News::LinkUp { host }))
-    }
-
-    /// The connection over which this host got its place is the link to who told it.
-    pub(crate) fn placed(&mut self, by: HostIndex) -> Vec<Turn> {
-        let machine = |owner: &Owner| matches!(owner, Owner::Machine(..));
-        let Some(id) = self.owners.iter().find(|(_, o)| machine(o)).map(|(id, _)| *id) else {
-            return Vec::new();
-        };
-        let Some(Owner::Machine(connection, _)) = self.owners.remove(&id) else {
-            return Vec::new();
-        };
-        let mut turns = self.attach(by, connection);
-        turns.extend(self.greet(id, by, &hello(by)));
         turns
     }
 
@@ -659,12 +378,6 @@ impl Links {
         let connection = peer.and_then(|peer| peer.connection.as_ref());
         let id = connection.map(|(connection, _)| connection.id);
         id.map_or_else(Vec::new, |id| self.down(id))
-    }
-
-    fn bad(&mut self, id: u64) -> Vec<Turn> {
-        let mut turns = self.down(id);
-        turns.push(Turn::News(News::BadPeer));
-        turns
     }
 
     /// When a host that has no link counts as dead.
@@ -732,56 +445,8 @@ impl Links {
     }
 }
 
-/// Lets something that goes on end after a time.
-fn give_up_after(what: AbortHandle, time: Duration) -> AbortHandle {
-    let handle = what.clone();
-    tokio::spawn(async move {
-        tokio::time::sleep(time).await;
-        handle.abort();
-    });
-    what
-}
-
-/// The ways to a host, the relay last.
-fn ways(candidates: &[String], relay: Option<SocketAddr>) -> Vec<Way> {
-    let direct = addresses::in_order(candidates, &addresses::of_interfaces());
-    direct.into_iter().chain(relay.map(|at| Way { at, relay: true })).collect()
-}
-
 const fn hello(host: HostIndex) -> LinkFrame {
     LinkFrame::Hello { version: PROTOCOL_VERSION, host }
-}
-
-/// Hands a task its end of a route.
-fn give(inbox: &mut Inbox, (local, peer): (Tid, Tid), (socket, route): End) -> Vec<Turn> {
-    if inbox.give_route(local, route, socket).is_ok() {
-        return Vec::new();
-    }
-    vec![Turn::News(News::NoRoute { local, peer })]
-}
-
-/// A peer says something about messages between tasks.
-fn message_frame(
-    peer: &mut Peer,
-    inbox: &mut Inbox,
-    way: (HostIndex, HostIndex),
-    frame: LinkFrame,
-) -> Result<(), Nonsense> {
-    match frame {
-        LinkFrame::Begin { stream, envelope, receivers, bytes } => {
-            peer.begin(inbox, way, stream, (envelope, receivers, &bytes.0))
-        }
-        LinkFrame::More { stream, bytes } => peer.more(inbox, stream, &bytes.0),
-        LinkFrame::Delivered { stream, count } => {
-            peer.confirm(inbox, stream, count);
-            Ok(())
-        }
-        LinkFrame::Again { stream } => {
-            peer.streams.again(stream, Instant::now());
-            Ok(())
-        }
-        _ => Err(Nonsense::Bytes),
-    }
 }
 
 fn deadline(peer: &Peer) -> Option<Instant> {

@@ -11,6 +11,7 @@ pub(crate) mod start;
 mod tokens;
 mod tunnels;
 mod uplink;
+mod witness;
 
 use crate::addresses;
 use crate::between::{Down, Up};
@@ -46,12 +47,17 @@ const ORPHAN_PAUSE: Duration = Duration::from_millis(5);
 /// What links tell is taken in so many pieces before something is done about it.
 const EVENTS_AT_ONCE: usize = 32;
 
+/// A lock that a witness was asked for, and whether this host has it.
+type Witnessed = (u64, bool);
+
 /// The daemon.
 struct Shell {
     uplink: Uplink,
     links: Links,
     link_events: mpsc::Receiver<LinkEvent>,
     starts: (mpsc::Sender<Started>, mpsc::Receiver<Started>),
+    /// What the witness of two hosts has said.
+    witnessed: (mpsc::Sender<Witnessed>, mpsc::Receiver<Witnessed>),
     /// Hosts that were asked for here, by their tickets.
     joining: BTreeMap<u64, Joining>,
     /// To hosts that only ssh reaches.
@@ -83,6 +89,7 @@ enum Woken {
     ParentGone,
     Link(LinkEvent),
     Started(Started),
+    Witnessed(Witnessed),
     Bell,
     Time,
 }
@@ -125,6 +132,9 @@ impl Shell {
                     }
                 }
                 Woken::Started(started) => self.started(started).await?,
+                Woken::Witnessed((pair, granted)) => {
+                    self.turns.push_back(Turn::News(News::Witnessed { pair, granted }));
+                }
                 Woken::Bell => {}
                 Woken::Time => self.time_passed().await?,
             }
@@ -149,6 +159,7 @@ impl Shell {
             frames = self.uplink.receive() => frames.map_or(Woken::ParentGone, Woken::Parent),
             Some(event) = self.link_events.recv() => Woken::Link(event),
             Some(started) = self.starts.1.recv() => Woken::Started(started),
+            Some(witnessed) = self.witnessed.1.recv() => Woken::Witnessed(witnessed),
             () = rung(inbox), if armed => Woken::Bell,
             () = tokio::task::yield_now(), if !armed => Woken::Bell,
             () = tokio::time::sleep(timeout.unwrap_or_default()), if timeout.is_some() => Woken::Time,
@@ -229,7 +240,12 @@ impl Shell {
                 Output::Act(Act::Group { name, group, departure }) => {
                     placed.inbox.show_group(&name, group, departure);
                 }
-                Output::Act(act) => acts.push(act),
+                Output::Act(act) => {
+                    if let Act::Hosts { hosts } = &act {
+                        self.links.fence(hosts);
+                    }
+                    acts.push(act);
+                }
             }
         }
         for effect in &effects {
@@ -269,8 +285,7 @@ impl Shell {
             }
             // Whoever was started is let in when it is in the table of hosts.
             Act::Admit { .. } => {}
-            // No machine of this daemon's has a witness yet: `Rules::plain`.
-            Act::AskWitness { .. } => {}
+            Act::AskWitness { witness, pair } => self.ask_witness(witness, pair),
             // Shown before the effects.
             Act::Group { .. } => {}
             Act::Invite { ticket, line } => self.invite(ticket, &line).await?,

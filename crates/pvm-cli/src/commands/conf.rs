@@ -41,11 +41,19 @@ pub(crate) fn conf(as_json: bool) -> Result<(), Failure> {
             host.cores.to_string(),
             host.speed.to_string(),
             host.version.clone(),
-            if host.draining { "draining" } else { "up" }.to_owned(),
+            state(host).to_owned(),
             host.addresses.first().cloned().unwrap_or_default(),
         ]);
     }
     Ok(show(table)?)
+}
+
+const fn state(host: &HostInfo) -> &'static str {
+    match host {
+        HostInfo { suspected: true, .. } => "suspected",
+        HostInfo { draining: true, .. } => "draining",
+        _ => "up",
+    }
 }
 
 /// The fields of a host, as the man page lists them.
@@ -54,5 +62,6 @@ pub(crate) fn json(host: &HostInfo) -> Value {
         "name": host.name.to_text(), "tid": host.tid.to_string(), "arch": host.arch.to_text(),
         "speed": host.speed, "cores": host.cores, "signature": host.signature,
         "addresses": host.addresses, "version": host.version, "draining": host.draining,
+        "suspected": host.suspected,
     })
 }

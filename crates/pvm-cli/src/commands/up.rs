@@ -19,7 +19,11 @@ use std::time::Duration;
 /// first daemon, and nothing else if all is well.
 pub(crate) fn up(options: &UpOptions) -> Result<(), Failure> {
     let path = options.hostfile.as_deref();
-    let file = path.map(hostline::read).transpose()?.unwrap_or_default();
+    // What is written wrongly is told before anything is started.
+    let rules = hostline::rules(options.witness.as_deref(), options.on_silence.as_deref())?;
+    let mut file = path.map(hostline::read).transpose()?.unwrap_or_default();
+    file.defaults.witness = rules.witness.or(file.defaults.witness);
+    file.defaults.survive = rules.survive.or(file.defaults.survive);
     for fault in path.map(|path| hostline::faults(path, &file)).unwrap_or_default() {
         eprintln!("pvm: {fault}");
     }

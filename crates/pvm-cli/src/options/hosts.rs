@@ -20,6 +20,13 @@ pub(crate) struct UpOptions {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// While the machine has two hosts: ask this account (as for ssh) on a third computer which of
+    /// them goes on when they do not hear each other
+    #[arg(long, value_name = "ACCOUNT")]
+    pub(crate) witness: Option<String>,
+    /// While the machine has two hosts: what the second one does when it hears nothing of the first
+    #[arg(long, value_name = "RULE", value_parser = ["pause", "survive"])]
+    pub(crate) on_silence: Option<String>,
     /// A host file: one host per line, with its options
     #[arg(value_name = "FILE")]
     pub(crate) hostfile: Option<PathBuf>,

@@ -68,10 +68,11 @@ JSON: hosts, a list in the order of the command line: host, ok, error, stage, de
 
 /// `pvm conf`.
 pub(crate) const CONF: &str = "\
-STATE is up, or draining after `pvm del --drain`. ADDRESS is where other daemons try first.
+STATE is up, draining after `pvm del --drain`, or suspected while the host that is asked has \
+lost its link to that one: a killed daemon is back in a moment, a dead host is taken out. ADDRESS is where other daemons try first.
 
 JSON: hosts: name, tid, arch, speed, cores, signature (of the data layout), addresses (in the \
-order in which they are tried), version, draining.";
+order in which they are tried), version, draining, suspected.";
 
 /// `pvm ps`.
 pub(crate) const PS: &str = "\

@@ -35,6 +35,7 @@ impl Machine {
             let Some(eldest) = self.consensus.eldest() else { return };
             return self.ask_and_wait(eldest, asker, Request::AddHosts { hosts });
         }
+        self.propose_rules(lines);
         let addition = self.pending.number();
         let results = vec![None; lines.len()];
         let record = Addition { asker, results, turn_until: 0, new: Vec::new() };

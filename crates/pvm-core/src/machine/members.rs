@@ -5,10 +5,19 @@ use crate::io::Act;
 use crate::pending::Asker;
 use crate::quorum::QuorumInput;
 use pvm_wire::peer::{Command, Said};
-use pvm_wire::request::Reply;
+use pvm_wire::request::{HostInfo, Reply};
 use pvm_wire::{Blob, Code, Tid};
 
 impl Machine {
+    /// The hosts, as programs and commands are shown them.
+    pub(super) fn host_infos(&self) -> Vec<HostInfo> {
+        let mut infos = self.hosts.infos();
+        for info in &mut infos {
+            info.suspected = self.sessions.is_lost(info.tid.host());
+        }
+        infos
+    }
+
     /// Tells the shell who is in.
     pub(super) fn tell_hosts(&mut self) {
         let hosts = self.members();

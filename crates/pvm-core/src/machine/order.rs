@@ -146,6 +146,7 @@ impl Machine {
                 Reply::Done
             }
             Command::KnowHosts { lines } => done(self.hosts.know(&lines)),
+            Command::SetRules { witness, survive } => self.rules_are(witness, survive),
             Command::PutInfo { name, flags, owner, message } => {
                 number(self.registry.put(&name, flags, owner, message))
             }

@@ -92,7 +92,7 @@ impl Machine {
 
     pub(super) fn serve_now(&mut self, asker: Asker, tid: Tid, request: Request) {
         match request {
-            Request::Config => self.answer(asker, Reply::Hosts { hosts: self.hosts.infos() }),
+            Request::Config => self.answer(asker, Reply::Hosts { hosts: self.host_infos() }),
             Request::Tasks { place } => self.list_tasks(asker, place),
             Request::Spawn { spawn } => self.spawn(asker, tid, spawn),
             Request::Signal { tid, signal } => self.signal(asker, tid, signal),
@@ -101,7 +101,10 @@ impl Machine {
             Request::AddHosts { hosts } => self.add_hosts(asker, &hosts),
             Request::DelHosts { hosts } => self.del_hosts(asker, tid, &hosts),
             Request::DrainHosts { hosts } => self.drain_hosts(asker, &hosts),
-            Request::KnowHosts { lines } => self.propose(asker, Command::KnowHosts { lines }),
+            Request::KnowHosts { lines } => {
+                self.propose_rules(&lines);
+                self.propose(asker, Command::KnowHosts { lines });
+            }
             Request::Load => self.answer(asker, Reply::Load { load: self.load() }),
             Request::Settled { epoch } => self.await_epoch(asker, epoch),
             Request::Shown { number } => self.await_shown(asker, number),

@@ -4,11 +4,40 @@
 
 use super::Machine;
 use crate::io::Act;
+use crate::pending::Asker;
 use crate::planted::{self, Bug};
 use crate::quorum::QuorumInput;
-use pvm_wire::HostIndex;
+use pvm_wire::hostfile::parse_line;
+use pvm_wire::peer::Command;
+use pvm_wire::request::Reply;
+use pvm_wire::{Blob, HostIndex};
 
 impl Machine {
+    /// What lines of hosts say of the machine itself: the last one that says something counts.
+    pub(super) fn propose_rules(&mut self, lines: &[Blob]) {
+        let (mut witness, mut survive) = (None, None);
+        for line in lines.iter().filter_map(|line| parse_line(&line.0).ok()) {
+            witness = line.witness.or(witness);
+            survive = line.survive.or(survive);
+        }
+        if witness.is_some() || survive.is_some() {
+            self.propose(Asker::Nobody, Command::SetRules { witness, survive });
+        }
+    }
+
+    /// The rules have changed, on every host at this place of the order.
+    pub(super) fn rules_are(&mut self, witness: Option<Blob>, survive: Option<bool>) -> Reply {
+        let mut rules = self.rules.get().clone();
+        if let Some(witness) = witness.filter(|witness| *witness != rules.witness) {
+            rules.witness = witness;
+            // What another one has granted is worth nothing.
+            self.witnessed = 0;
+        }
+        rules.survive = survive.unwrap_or(rules.survive);
+        self.rules.set(rules);
+        Reply::Done
+    }
+
     /// The other of two hosts.
     fn other(&self) -> Option<HostIndex> {
         match self.hosts.indices()[..] {

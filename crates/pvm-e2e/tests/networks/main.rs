@@ -7,6 +7,7 @@ mod ask;
 mod diagnosis;
 mod faults;
 mod joining;
+mod partitions;
 mod strangers;
 mod tokens;
 mod wire;

@@ -25,6 +25,21 @@ fn a_line_is_read_as_the_original_reads_it() {
 }
 
 #[test]
+fn what_a_line_says_of_the_machine_stays_on_it() {
+    let text = b"* sp=2 witness=me@third on_silence=survive\nh1\nh2 on_silence=pause\n";
+    let file = parse_file(text);
+    assert_eq!(file.defaults.witness, Some("me@third".into()));
+    assert_eq!(file.defaults.survive, Some(true));
+    assert_eq!((&file.hosts[0].witness, file.hosts[0].survive), (&None, None));
+    assert_eq!((file.hosts[0].sp, file.hosts[1].survive), (Some(2), Some(false)));
+    let line = HostLine { name: "*".into(), ..file.defaults }.to_line();
+    assert_eq!(line.to_text(), "* witness=me@third on_silence=survive sp=2");
+    for wrong in ["witness=", "witness=-oX", "witness=me@", "witness=me@-x", "on_silence=die"] {
+        assert!(parse_line(format!("* {wrong}").as_bytes()).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn a_file_is_read_as_the_original_reads_it() {
     // The file and the speeds that it showed for h1, h2 (& line), h3, h4 (& lines) and h5.
     let text = b"* sp=11\nh1\n&h2 wd=/usr\nh3 sp=5\n&h4 sp=1\n* sp=22 ep=/x\n&h4 wd=/w\n\
@@ -96,11 +111,15 @@ mod properties {
         let marks = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
         let values = (value(), value(), value(), value(), value(), value(), value(), value());
         let name = "[a-z][a-z0-9.*$&-]{0,9}".prop_map(Blob::from);
-        (name, marks, values, any::<Option<i32>>()).prop_map(|(name, marks, values, sp)| {
-            let (later, again, tunnel, push) = marks;
-            let (lo, so, dx, ep, wd, bx, ip, id) = values;
-            HostLine { name, later, again, lo, so, dx, ep, wd, sp, bx, ip, id, tunnel, push }
-        })
+        let account = proptest::option::of("([a-z]{1,6}@)?[a-z][a-z.-]{0,6}".prop_map(Blob::from));
+        let rules = (account, any::<Option<bool>>());
+        (name, marks, values, any::<Option<i32>>(), rules).prop_map(
+            |(name, (later, again, tunnel, push), values, sp, (witness, survive))| {
+                let (lo, so, dx, ep, wd, bx, ip, id) = values;
+                let line = HostLine { name, later, again, tunnel, push, ..HostLine::default() };
+                HostLine { lo, so, dx, ep, wd, sp, bx, ip, id, witness, survive, ..line }
+            },
+        )
     }
 
     /// Files that mean something, next to noise.

@@ -28,6 +28,9 @@ record! {
         pub cores: u32,
         /// True while it is drained: no new task is placed there, and it leaves with its last.
         pub draining: bool,
+        /// True while the host that tells this has lost its link to that one. Its daemon may be
+        /// back in a moment; if it is dead, the machine takes it out.
+        pub suspected: bool,
         /// Where other daemons reach it, `ADDRESS:PORT`, in the order in which they try.
         pub addresses: Vec<String>,
         /// NeoPVM's version there.

@@ -129,6 +129,7 @@ async fn build(
         links,
         link_events,
         starts: mpsc::channel(16),
+        witnessed: mpsc::channel(4),
         joining: BTreeMap::new(),
         placed: None,
         facts,

@@ -116,7 +116,7 @@ impl Machine {
                 self.plugs.ordered.insert(tid, manager);
             }
         }
-        let parcel = words::done(reply, count as usize, &self.hosts.infos());
+        let parcel = words::done(reply, count as usize, &self.host_infos());
         self.tell_task(manager, tag, wait, parcel);
     }
 

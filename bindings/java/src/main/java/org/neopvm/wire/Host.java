@@ -97,6 +97,7 @@ final class Host {
         int signature = from.i32();
         int cores = from.i32();
         from.flag();
+        from.flag();
         from.list(Reader::text);
         from.text();
         return new HostInfo(tid, name, arch, speed, signature, cores);

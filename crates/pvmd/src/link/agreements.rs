@@ -1,0 +1,77 @@
+//! Direct routes that the machines have agreed on: the connection is made here and handed to the tasks.
+
+use crate::inbox::Inbox;
+use crate::link::direct::Made;
+use crate::link::routes::End;
+use crate::link::{Links, Turn};
+use pvm_core::io::News;
+use pvm_wire::Tid;
+use std::time::Instant;
+
+impl Links {
+    /// The machines have agreed on a direct route.
+    pub(crate) fn route(&mut self, (local, peer): (Tid, Tid), inbox: &mut Inbox) -> Vec<Turn> {
+        let now = Instant::now();
+        let (end, new) = self.routes.agree((local, peer), now);
+        if let Some(end) = end {
+            return self.give(inbox, (local, peer), end);
+        }
+        let Some(place) = self.place.filter(|place| new && place.host > peer.host()) else {
+            return Vec::new();
+        };
+        debug_assert_ne!(place.host, peer.host());
+        let facts = self.peers.get(&peer.host()).map(|peer| &peer.facts);
+        let called = facts.and_then(|facts| {
+            let to = (self.ways(&facts.addresses), facts.key.0.clone());
+            Some((to, self.identity.direct_client(&facts.key.0).ok()?))
+        });
+        match called {
+            Some((to, config)) => {
+                self.wiring.call_direct(to, config, (local, peer));
+                Vec::new()
+            }
+            None => self.no_route((local, peer)),
+        }
+    }
+
+    pub(super) fn no_route(&mut self, (local, peer): (Tid, Tid)) -> Vec<Turn> {
+        if self.routes.give_up((local, peer)) {
+            vec![Turn::News(News::NoRoute { local, peer })]
+        } else {
+            Vec::new()
+        }
+    }
+
+    pub(super) fn direct_made(&mut self, made: Made, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+        let pair = (made.local, made.peer);
+        let owner = self.peers.get(&pair.1.host()).map(|peer| &peer.facts.key.0);
+        // Who called speaks for the tasks of its own host only.
+        if made.key.is_some() && made.key.as_ref() != owner {
+            return vec![Turn::News(News::BadPeer)];
+        }
+        if made.route.is_none() {
+            return self.no_route(pair);
+        }
+        match (self.routes.made(made, Instant::now()), inbox) {
+            (Some(end), Some(inbox)) => self.give(inbox, pair, end),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A task is gone, or its route to one task broke: what was not confirmed goes by the link.
+    pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>, inbox: &mut Inbox) {
+        self.given.forget(sender, to);
+        self.traffic.add(inbox.release(sender, to));
+    }
+
+    /// Hands a task its end of a route.
+    fn give(&mut self, inbox: &mut Inbox, pair: (Tid, Tid), (socket, route): End) -> Vec<Turn> {
+        let kept = self.given.keep(pair, &socket).is_ok();
+        if kept && inbox.give_route(pair.0, route, socket).is_ok() {
+            return Vec::new();
+        }
+        let (local, peer) = pair;
+        self.given.forget(local, Some(peer));
+        vec![Turn::News(News::NoRoute { local, peer })]
+    }
+}

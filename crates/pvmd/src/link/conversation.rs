@@ -1,0 +1,116 @@
+//! What comes over a connection, and whose word it is.
+
+use crate::inbox::Inbox;
+use crate::link::frames::LinkFrame;
+use crate::link::incoming::Nonsense;
+use crate::link::peer::Peer;
+use crate::link::{Links, Owner, Turn};
+use pvm_core::io::News;
+use pvm_wire::HostIndex;
+use std::time::Instant;
+
+impl Links {
+    pub(super) fn frame(
+        &mut self,
+        id: u64,
+        frame: LinkFrame,
+        inbox: Option<&mut Inbox>,
+    ) -> Vec<Turn> {
+        match self.owners.get_mut(&id) {
+            None => Vec::new(),
+            Some(Owner::Newcomer(_, _, hello)) => {
+                *hello = Some(Box::new(frame));
+                Vec::new()
+            }
+            Some(Owner::Machine(_, host)) => match frame {
+                LinkFrame::Hello { host: theirs, .. } => {
+                    *host = theirs;
+                    Vec::new()
+                }
+                LinkFrame::Goodbye => {
+                    // The machine ended before it let this host in.
+                    self.machine = None;
+                    self.alone_since = Some(Instant::now() - self.patience);
+                    Vec::new()
+                }
+                LinkFrame::Admitted { host: mine, first, hosts } => {
+                    let by = *host;
+                    vec![Turn::Placed { host: mine, first, hosts, by }]
+                }
+                _ => self.bad(id),
+            },
+            Some(Owner::Peer(host)) => {
+                let host = *host;
+                self.peer_frame((id, host), frame, inbox)
+            }
+        }
+    }
+
+    pub(super) fn peer_frame(
+        &mut self,
+        (id, host): (u64, HostIndex),
+        frame: LinkFrame,
+        inbox: Option<&mut Inbox>,
+    ) -> Vec<Turn> {
+        let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
+        let way = (host, self.place.map_or(HostIndex(0), |place| place.host));
+        let result = match frame {
+            LinkFrame::Hello { .. } => {
+                return self.greet(id, host, &frame).into_iter().collect();
+            }
+            // Somebody who ends may do so at any time.
+            LinkFrame::Goodbye => {
+                peer.dead = true;
+                peer.ended = true;
+                let mut turns = self.detach(host);
+                turns.push(Turn::News(News::HostGone { host }));
+                return turns;
+            }
+            LinkFrame::Removed { era } => return vec![Turn::News(News::Fenced { era })],
+            _ if !peer.is_up() => return self.bad(id),
+            LinkFrame::Said { message } => {
+                return vec![Turn::News(News::Said { host, message })];
+            }
+            LinkFrame::Piece { bytes, last } => match peer.piece(&bytes.0, last) {
+                Ok(None) => Ok(()),
+                Ok(Some(message)) => return vec![Turn::News(News::Said { host, message })],
+                Err(error) => Err(error),
+            },
+            frame => match inbox {
+                Some(inbox) => message_frame(peer, inbox, way, frame),
+                None => return self.bad(id),
+            },
+        };
+        if result.is_err() { self.bad(id) } else { Vec::new() }
+    }
+
+    pub(super) fn bad(&mut self, id: u64) -> Vec<Turn> {
+        let mut turns = self.down(id);
+        turns.push(Turn::News(News::BadPeer));
+        turns
+    }
+}
+
+/// A peer says something about messages between tasks.
+fn message_frame(
+    peer: &mut Peer,
+    inbox: &mut Inbox,
+    way: (HostIndex, HostIndex),
+    frame: LinkFrame,
+) -> Result<(), Nonsense> {
+    match frame {
+        LinkFrame::Begin { stream, envelope, receivers, bytes } => {
+            peer.begin(inbox, way, stream, (envelope, receivers, &bytes.0))
+        }
+        LinkFrame::More { stream, bytes } => peer.more(inbox, stream, &bytes.0),
+        LinkFrame::Delivered { stream, count } => {
+            peer.confirm(inbox, stream, count);
+            Ok(())
+        }
+        LinkFrame::Again { stream } => {
+            peer.streams.again(stream, Instant::now());
+            Ok(())
+        }
+        _ => Err(Nonsense::Bytes),
+    }
+}
