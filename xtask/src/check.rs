@@ -29,7 +29,7 @@ struct Part {
     steps: fn(&Run<'_>) -> Result<(), String>,
 }
 
-const PARTS: [Part; 13] = [
+const PARTS: &[Part] = &[
     Part { name: "lint", fast: true, needs: &[], steps: |run| run.step(&["make", "lint"]) },
     // Before the tests: those of the C library run their programs on what is installed.
     Part {
@@ -49,6 +49,13 @@ const PARTS: [Part; 13] = [
         fast: true,
         needs: &[],
         steps: |run| run.tests(&["--package=pvm-sim"]),
+    },
+    // The test of the tester: bugs that are planted on purpose are found.
+    Part {
+        name: "planted",
+        fast: false,
+        needs: &[],
+        steps: |run| run.tests(&["--package=pvm-sim", "--features=planted", "--test=planted"]),
     },
     Part {
         name: "loom",

@@ -1,13 +1,13 @@
 //! Tasks that wait for one another: barriers and the freezing of groups.
 //!
-//! Kept on one host, the group's home, off the path of ordered commands: a barrier costs each
+//! Kept by the leader of the moment, off the path of ordered commands: a barrier costs each
 //! member one question and one answer. A barrier that can never be met, because a member died,
-//! answers with an error instead of hanging.
+//! answers with an error instead of hanging. Nothing here is a record: the askers' hosts ask the
+//! next leader again.
 
 use crate::group::{Group, Groups};
-use crate::pending::Asker;
-use crate::records::{Change, Table};
-use pvm_wire::{Blob, Code, Tid, record};
+use pvm_wire::{Blob, Code, HostIndex, Tid};
+use std::collections::BTreeMap;
 
 /// What tasks wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,30 +17,35 @@ pub(crate) enum Purpose {
     Freeze = 2,
 }
 
-record! {
-    /// Tasks that wait.
-    pub struct Gathering {
-        /// How many it takes.
-        pub count: u32,
-        pub waiting: Vec<Waiting>,
-    }
+/// Who is to be answered: a host, and its number of the request.
+pub(crate) type Ask = (HostIndex, u64);
 
-    /// One of them.
-    pub struct Waiting {
-        pub asker: Asker,
-        pub tid: Tid,
-    }
+/// Tasks that wait.
+#[derive(Clone, Debug)]
+struct Gathering {
+    /// How many it takes.
+    count: u32,
+    waiting: Vec<Waiting>,
 }
 
-/// All gatherings of the groups that are at home here.
+/// One of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) ask: Ask,
+    pub(crate) tid: Tid,
+    /// If an earlier leader was asked before: the last command that the asker's host knew then.
+    pub(crate) since: Option<u64>,
+}
+
+/// All gatherings, on the host that leads.
 #[derive(Debug)]
 pub(crate) struct Gatherings {
-    gatherings: Table<(Blob, u8), Gathering>,
+    gatherings: BTreeMap<(Blob, u8), Gathering>,
 }
 
 impl Gatherings {
     pub(crate) const fn new() -> Self {
-        Self { gatherings: Table::new(b'B') }
+        Self { gatherings: BTreeMap::new() }
     }
 
     /// A member has come. Returns everybody if it was the last, nobody if it must wait.
@@ -51,9 +56,14 @@ impl Gatherings {
         group: &Group,
         count: i32,
         member: Waiting,
-    ) -> Result<Vec<Asker>, Code> {
+    ) -> Result<Vec<Ask>, Code> {
         if !group.has(member.tid) {
             return Err(Code::NotInGroup);
+        }
+        // The last leader would have told it that it waits in vain.
+        let in_vain = member.since.is_some_and(|since| group.last_death > since);
+        if in_vain && (count == -1 || usize::try_from(count).is_ok_and(|c| c > group.size())) {
+            return Err(Code::NoTask);
         }
         let count = match count {
             -1 => u32::try_from(group.size()).map_err(|_| Code::OutOfRes)?,
@@ -65,10 +75,8 @@ impl Gatherings {
             return Err(Code::NoTask);
         }
         let key = (name.clone(), purpose as u8);
-        if !self.gatherings.contains(&key) {
-            self.gatherings.insert(key.clone(), Gathering { count, waiting: Vec::new() });
-        }
-        let gathering = self.gatherings.get_mut(&key).expect("inserted above");
+        let empty = Gathering { count, waiting: Vec::new() };
+        let gathering = self.gatherings.entry(key.clone()).or_insert(empty);
         if gathering.count != count {
             return Err(Code::Mismatch);
         }
@@ -79,9 +87,9 @@ impl Gatherings {
         Ok(self.take(&key))
     }
 
-    fn take(&mut self, key: &(Blob, u8)) -> Vec<Asker> {
+    fn take(&mut self, key: &(Blob, u8)) -> Vec<Ask> {
         let waiting = self.gatherings.remove(key).map(|gathering| gathering.waiting);
-        waiting.unwrap_or_default().into_iter().map(|waiting| waiting.asker).collect()
+        waiting.unwrap_or_default().into_iter().map(|waiting| waiting.ask).collect()
     }
 
     /// A member has gone. Returns who waits in vain now, and what to tell them.
@@ -91,9 +99,10 @@ impl Gatherings {
         tid: Tid,
         died: bool,
         groups: &Groups,
-    ) -> Vec<(Asker, Code)> {
+    ) -> Vec<(Ask, Code)> {
         let mut in_vain = Vec::new();
-        for key in self.gatherings.keys_where(|key, _| key.0 == *name) {
+        let keys: Vec<_> = self.gatherings.keys().filter(|key| key.0 == *name).cloned().collect();
+        for key in keys {
             let Some(gathering) = self.gatherings.get_mut(&key) else { continue };
             gathering.waiting.retain(|waiting| waiting.tid != tid);
             let (size, defunct) =
@@ -101,7 +110,7 @@ impl Gatherings {
             let code = if defunct { Code::NoGroup } else { Code::NoTask };
             let too_few = died && size < gathering.count as usize;
             if gathering.waiting.is_empty() || too_few || defunct {
-                in_vain.extend(self.take(&key).into_iter().map(|asker| (asker, code)));
+                in_vain.extend(self.take(&key).into_iter().map(|ask| (ask, code)));
             }
         }
         in_vain
@@ -112,14 +121,6 @@ impl Gatherings {
         let gathering = self.gatherings.get(&(name.clone(), Purpose::Barrier as u8));
         gathering.map_or(0, |gathering| gathering.waiting.len() as u32)
     }
-
-    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
-        self.gatherings.take_changes(out);
-    }
-
-    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.gatherings.restore(key, value)
-    }
 }
 
 #[cfg(test)]
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
 
     fn member(tid: Tid) -> Waiting {
-        Waiting { asker: Asker::Connection { connection: u64::from(tid.0), id: 1 }, tid }
+        Waiting { ask: (HostIndex(1), u64::from(tid.0)), tid, since: None }
     }
 
     #[test]

@@ -1,59 +1,89 @@
-//! One order of commands for all hosts.
+//! One order of commands for all hosts, as the machine sees it.
 //!
-//! This room decides only *when* a command is applied and *who* is answered; what it does is the
-//! machine's matter. Today the first host of the machine gives the order: it numbers what is
-//! proposed and tells all others, over conversations that lose and reorder nothing, so that
-//! every host applies the same commands in the same order. If that host dies the machine ends,
-//! as in PVM 3. A replicated order takes this room's place: `propose` in, [`Step`]s out.
+//! A library behind [`Quorum`] orders bytes among members. This room knows which host is which
+//! member, and makes that every command is applied exactly once: each host counts what it
+//! proposes, keeps it until it has been applied, and puts it to every new leader again, in order;
+//! a command that does not follow the last one of its proposer is skipped by all.
 
-use crate::records::{Change, Slot};
-use pvm_wire::HostIndex;
-use pvm_wire::peer::{Command, Said};
+use crate::Time;
+use crate::planted::{self, Bug};
+use crate::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
+use crate::records::{Change, Slot, Table};
+use pvm_wire::peer::Command;
+use pvm_wire::{Blob, HostIndex, Wire, record};
 
-/// A host's own number for what it proposed; 0 where nobody waits for it.
-pub(crate) type Ticket = u64;
+/// In front of the keys of the library's records.
+const QUORUM_MARK: u8 = b'Q';
+/// The number of the command that lets the first host in.
+const FIRST_INCARNATION: u64 = 1;
 
-/// What is to be done next.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// Tell one host.
-    Tell(HostIndex, Said),
-    /// Tell every other member.
-    TellAll(Said),
-    /// Apply here.
-    Apply(Ordered),
+record! {
+    /// A command as it is ordered.
+    pub struct Ordered {
+        pub proposer: Member,
+        /// The proposer's number for it, 0 for one that needs no counting.
+        pub ticket: u64,
+        pub command: Command,
+    }
+
+    /// A member of the machine, as all hosts know it.
+    pub struct Seat {
+        /// The number of the command that let it in.
+        pub incarnation: u64,
+        /// How many of its commands have been applied.
+        pub ticket: u64,
+    }
+
+    /// Something that this host has proposed and that has not been applied.
+    pub struct Proposed {
+        /// What this host knows it by.
+        pub mark: u64,
+        pub command: Command,
+    }
 }
 
-/// A command in its place.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Ordered {
-    pub(crate) number: u64,
-    pub(crate) proposer: HostIndex,
-    pub(crate) ticket: Ticket,
-    pub(crate) command: Command,
-}
-
-/// How far the order is known here.
+/// The order, as far as it is known here.
 #[derive(Debug)]
 pub(crate) struct Consensus {
     me: HostIndex,
     first: HostIndex,
+    quorum: Box<dyn Quorum>,
+    /// The term's leader, if one is known.
+    leader: Option<(u64, HostIndex)>,
     applied: Slot<u64>,
+    seats: Table<HostIndex, Seat>,
+    proposed: Table<u64, Proposed>,
+    tickets: Slot<u64>,
+    /// Records of the library that changed.
+    changes: Vec<Change>,
 }
 
 impl Consensus {
-    pub(crate) const fn new(me: HostIndex, first: HostIndex) -> Self {
-        Self { me, first, applied: Slot::new(b'c', 0) }
+    pub(crate) fn new(me: HostIndex, first: HostIndex, quorum: Box<dyn Quorum>) -> Self {
+        Self {
+            me,
+            first,
+            quorum,
+            leader: None,
+            applied: Slot::new(b'c', 0),
+            seats: Table::new(b'S'),
+            proposed: Table::new(b'O'),
+            tickets: Slot::new(b'9', 0),
+            changes: Vec::new(),
+        }
     }
 
-    /// The host that gives the order, keeps barriers, and is asked for what must be up to date.
-    pub(crate) const fn first(&self) -> HostIndex {
-        self.first
-    }
-
-    /// True on the host that gives the order.
-    pub(crate) fn is_first(&self) -> bool {
+    /// True on the host that the machine begins on.
+    pub(crate) fn begins_here(&self) -> bool {
         self.me == self.first
+    }
+
+    /// The machine begins: this host is all there is.
+    pub(crate) fn begin(&mut self, now: Time) {
+        self.seat(self.me, FIRST_INCARNATION);
+        self.applied.set(FIRST_INCARNATION);
+        let me = Member::new(FIRST_INCARNATION, self.me);
+        self.quorum.handle(now, QuorumInput::Begin { me });
     }
 
     /// The number of the last command that was applied here.
@@ -61,36 +91,157 @@ impl Consensus {
         *self.applied.get()
     }
 
-    /// Somebody on this host wants a change.
-    pub(crate) fn propose(&mut self, ticket: Ticket, command: Command) -> Vec<Step> {
-        if self.is_first() {
-            self.order(self.me, ticket, command)
-        } else {
-            vec![Step::Tell(self.first, Said::Propose { ticket, command })]
+    /// The leader and its term, if one is known.
+    pub(crate) const fn leader(&self) -> Option<(u64, HostIndex)> {
+        self.leader
+    }
+
+    pub(crate) fn set_leader(&mut self, term: u64, leader: Option<Member>) {
+        self.leader = leader.map(|leader| (term, leader.host()));
+    }
+
+    /// True if this host leads and nobody can have taken its place: what it knows is up to date.
+    pub(crate) fn is_current(&self, now: Time) -> bool {
+        self.is_leader() && self.quorum.is_current(now)
+    }
+
+    /// True if this host leads as far as it knows.
+    pub(crate) fn is_leader(&self) -> bool {
+        self.leader.is_some_and(|(_, host)| host == self.me)
+    }
+
+    /// True where the next host can be taken out without a thought of the last one.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.quorum.is_settled()
+    }
+
+    /// False where this host leads and new members are to vote that do not yet.
+    pub(crate) fn is_arranged(&self) -> bool {
+        !self.is_leader() || self.quorum.is_arranged()
+    }
+
+    pub(crate) fn era(&self) -> u64 {
+        self.quorum.era()
+    }
+
+    pub(crate) fn input(&mut self, now: Time, input: QuorumInput) {
+        self.quorum.handle(now, input);
+    }
+
+    pub(crate) fn timeout(&mut self, now: Time) {
+        if self.quorum.poll_timeout().is_some_and(|at| at <= now) {
+            self.quorum.handle_timeout(now);
         }
     }
 
-    /// On the first host: the next number for a command.
-    pub(crate) fn order(
+    pub(crate) fn next_time(&self) -> Option<u64> {
+        self.quorum.poll_timeout().map(|at| at.0)
+    }
+
+    /// The next thing that the library wants done; its records are noted here.
+    pub(crate) fn next_output(&mut self) -> Option<QuorumOutput> {
+        loop {
+            match self.quorum.poll_output()? {
+                QuorumOutput::Save { key: Blob(mut key), value } => {
+                    key.insert(0, QUORUM_MARK);
+                    self.changes.push((Blob(key), value));
+                }
+                output => return Some(output),
+            }
+        }
+    }
+
+    /// Notes what this host proposes; returns its number.
+    pub(crate) fn note(&mut self, mark: u64, command: Command) -> u64 {
+        let ticket = self.tickets.next();
+        self.proposed.insert(ticket, Proposed { mark, command });
+        ticket
+    }
+
+    /// Everything that this host has proposed and that has not been applied.
+    pub(crate) fn outstanding(&self) -> Vec<(u64, Command)> {
+        self.proposed.iter().map(|(&ticket, p)| (ticket, p.command.clone())).collect()
+    }
+
+    /// As a leader: puts a command into the order.
+    pub(crate) fn order(&mut self, now: Time, from: HostIndex, ticket: u64, command: Command) {
+        let Some(proposer) = self.member(from) else { return };
+        if matches!(command, Command::RemoveHost { host, .. } | Command::Retire { host } if host == self.me)
+            && self.seats.len() > 1
+        {
+            // First another one leads; it is asked next.
+            return self.quorum.handle(now, QuorumInput::Resign);
+        }
+        let bytes = Ordered { proposer, ticket, command }.to_bytes();
+        self.quorum.handle(now, QuorumInput::Propose { command: Blob(bytes) });
+    }
+
+    /// The next command: who proposed it, what this host knows it by if that is us, and what it
+    /// is; nothing if it does not count.
+    pub(crate) fn take(
         &mut self,
-        proposer: HostIndex,
-        ticket: Ticket,
-        command: Command,
-    ) -> Vec<Step> {
-        let number = self.applied.next();
-        let said = Said::Commit { number, proposer, ticket, command: command.clone() };
-        // Told before it is applied here: a host that the command removes must hear of it, one
-        // that it adds gets a snapshot instead.
-        vec![Step::TellAll(said), Step::Apply(Ordered { number, proposer, ticket, command })]
+        number: u64,
+        bytes: &[u8],
+    ) -> Option<(HostIndex, Option<u64>, Command)> {
+        let Ordered { proposer, ticket, command } = Ordered::from_bytes(bytes).ok()?;
+        self.applied.set(number);
+        let host = proposer.host();
+        if self.member(host) != Some(proposer) {
+            // It was taken out before this was ordered.
+            return None;
+        }
+        if ticket == 0 {
+            return Some((host, None, command));
+        }
+        let next = self.seats.get(&host).map_or(1, |seat| seat.ticket + 1);
+        if ticket != next && !(planted::is(Bug::DoubledOnResume) && ticket < next) {
+            return None;
+        }
+        if let Some(seat) = self.seats.get_mut(&host) {
+            seat.ticket = ticket;
+        }
+        let ours = if host == self.me { self.proposed.remove(&ticket) } else { None };
+        Some((host, ours.map(|ours| ours.mark), command))
     }
 
-    /// On the others: the first host gave an order. False if it is not the next one.
-    pub(crate) fn accept(&mut self, number: u64) -> bool {
-        let next = number == self.applied() + 1;
-        if next {
-            self.applied.set(number);
-        }
-        next
+    /// A host has its place from the command with this number on.
+    pub(crate) fn seat(&mut self, host: HostIndex, incarnation: u64) {
+        self.seats.insert(host, Seat { incarnation, ticket: 0 });
+    }
+
+    pub(crate) fn unseat(&mut self, host: HostIndex) {
+        self.seats.remove(&host);
+    }
+
+    /// The member at a place.
+    pub(crate) fn member(&self, host: HostIndex) -> Option<Member> {
+        self.seats.get(&host).map(|seat| Member::new(seat.incarnation, host))
+    }
+
+    /// All members.
+    pub(crate) fn members(&self) -> Vec<Member> {
+        self.seats.iter().map(|(&host, seat)| Member::new(seat.incarnation, host)).collect()
+    }
+
+    /// The host on which the machine began, while that is a member.
+    pub(crate) fn begun_on(&self) -> Option<HostIndex> {
+        self.eldest().filter(|host| {
+            self.seats.get(host).is_some_and(|seat| seat.incarnation == FIRST_INCARNATION)
+        })
+    }
+
+    /// The host that is in longest.
+    pub(crate) fn eldest(&self) -> Option<HostIndex> {
+        self.seats.iter().min_by_key(|(_, seat)| seat.incarnation).map(|(&host, _)| host)
+    }
+
+    /// What a new host starts from.
+    pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
+        self.seats.records(out);
+    }
+
+    pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.seats.adopt(key, value)
     }
 
     /// A new host starts from here.
@@ -100,9 +251,19 @@ impl Consensus {
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.applied.take_changes(out);
+        self.seats.take_changes(out);
+        self.proposed.take_changes(out);
+        self.tickets.take_changes(out);
+        out.append(&mut self.changes);
     }
 
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+        if let Some((&QUORUM_MARK, key)) = key.split_first() {
+            return self.quorum.restore(key, value);
+        }
         self.applied.restore(key, value)
+            || self.seats.restore(key, value)
+            || self.proposed.restore(key, value)
+            || self.tickets.restore(key, value)
     }
 }

@@ -13,6 +13,8 @@ record! {
         pub frozen: bool,
         /// True once a member of a frozen group has gone: no barrier of it can be met again.
         pub defunct: bool,
+        /// The number of the last command by which a member died.
+        pub last_death: u64,
         /// Members that died and whose places nobody has taken.
         pub lost: u32,
     }
@@ -57,7 +59,13 @@ impl Groups {
             return Err(Code::NullGroup);
         }
         if !self.groups.contains(name) {
-            let group = Group { members: Vec::new(), frozen: false, defunct: false, lost: 0 };
+            let group = Group {
+                members: Vec::new(),
+                frozen: false,
+                defunct: false,
+                last_death: 0,
+                lost: 0,
+            };
             self.groups.insert(name.clone(), group);
         }
         let group = self.groups.get_mut(name).expect("inserted above");
@@ -117,6 +125,15 @@ impl Groups {
         names
     }
 
+    /// Notes that a member of these groups has died by this command.
+    pub(crate) fn note_death(&mut self, names: &[Blob], number: u64) {
+        for name in names {
+            if let Some(group) = self.groups.get_mut(name) {
+                group.last_death = number;
+            }
+        }
+    }
+
     fn show(&mut self, name: &Blob, departure: Departure) {
         let shown = self.unshown.entry(name.clone()).or_insert(departure);
         *shown = (*shown).max(departure);
@@ -132,7 +149,7 @@ impl Groups {
     /// What is to be shown to the tasks of this host.
     pub(crate) fn take_unshown(&mut self) -> Vec<(Blob, Option<GroupState>, Departure)> {
         let state = |group: &Group| {
-            let Group { members, frozen, defunct, lost } = group.clone();
+            let Group { members, frozen, defunct, lost, .. } = group.clone();
             GroupState { members, frozen, defunct, lost }
         };
         let unshown = std::mem::take(&mut self.unshown);

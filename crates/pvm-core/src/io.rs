@@ -321,12 +321,34 @@ pub enum News {
         /// The task there.
         peer: Tid,
     },
+    /// What the machine is bound to has ended: the machine ends.
+    Unbound,
     /// A peer sent bytes that are none of ours and was dropped.
     BadPeer,
-    /// The decision that a host is dead (no link and no sign of life within the bound).
+    /// A suspicion: no link to a host, and no sign of life, within the bound. It is told again if
+    /// a link has come up since. What follows is decided by the order of commands.
     HostDead {
         /// The host.
         host: HostIndex,
+    },
+    /// Evidence: no daemon of this host's life acts any more, and none will. Its daemon has said
+    /// that it ends; or its connection is refused and its computer (by ssh, or by the parent there)
+    /// says that no parent of this machine runs on it.
+    HostGone {
+        /// The host.
+        host: HostIndex,
+    },
+    /// A host that was called says that this one is no member any more.
+    Fenced {
+        /// That host's [`crate::Machine::era`].
+        era: u64,
+    },
+    /// The answer to [`Act::AskWitness`].
+    Witnessed {
+        /// Of which two hosts.
+        pair: u64,
+        /// True if this host has the lock.
+        granted: bool,
     },
 }
 
@@ -394,6 +416,15 @@ pub enum Act {
         ticket: u64,
         /// Its place.
         host: HostIndex,
+    },
+    /// Try to get a lock of this number at a witness: of all that ever ask for it only one host gets
+    /// it, and gets it again whenever it asks. Answered with [`News::Witnessed`]; with nothing while
+    /// the witness cannot be reached, and then tried again.
+    AskWitness {
+        /// Where: an account, as for ssh.
+        witness: Blob,
+        /// The number.
+        pair: u64,
     },
     /// A daemon that was started is not wanted: it is told so or left alone, and its key is
     /// forgotten.

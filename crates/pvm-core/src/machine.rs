@@ -6,7 +6,9 @@
 //! [`Machine::restore`] makes an equal one.
 
 mod groups;
+mod home;
 mod joining;
+mod leading;
 mod leaving;
 mod members;
 mod memory;
@@ -24,15 +26,16 @@ mod spawn;
 mod speaking;
 mod tasks;
 mod token;
+mod two;
 mod upgrade;
 mod weighing;
 
 use crate::Time;
-use crate::barrier::Gatherings;
 use crate::consensus::Consensus;
 use crate::contexts::Contexts;
 use crate::departure::Departure;
 use crate::group::Groups;
+use crate::home::Home;
 use crate::hosts::Hosts;
 use crate::io::{Act, Effect, Event, HostFacts, Input, News, Output};
 use crate::launches::Launches;
@@ -40,13 +43,15 @@ use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
 use crate::plugs::Plugs;
+use crate::quorum::{Member, Quorum};
 use crate::records::{Slot, Table};
 use crate::registry::Registry;
 use crate::session::Sessions;
 use crate::tasks::Tasks;
+use crate::two::{RuleSlot, Rules};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// How long an answer of another host may take before the asker is told that it failed.
@@ -80,6 +85,15 @@ pub struct Config {
     pub debugger: Blob,
 }
 
+/// What gives all hosts one order of commands, and what holds where it cannot.
+#[derive(Debug)]
+pub struct Order {
+    /// The library.
+    pub quorum: Box<dyn Quorum>,
+    /// For a machine that begins here.
+    pub rules: Rules,
+}
+
 /// The decisions of one host.
 #[derive(Debug)]
 pub struct Machine {
@@ -95,7 +109,8 @@ pub struct Machine {
     tasks: Tasks,
     contexts: Contexts,
     watches: Watches,
-    gatherings: Gatherings,
+    home: Home,
+    rules: RuleSlot,
     placement: Placement,
     launches: Launches,
     pending: Pending,
@@ -103,6 +118,20 @@ pub struct Machine {
     /// Tasks that want no direct routes.
     refusals: Table<Tid, u8>,
     bad_peers: u64,
+    /// Hosts that this one has heard nothing of for too long.
+    suspects: BTreeSet<HostIndex>,
+    /// Those of them that the order is about to take out, in this term.
+    fencing: BTreeSet<HostIndex>,
+    /// The other of two hosts, where nothing is ordered without it.
+    needed: Vec<Member>,
+    /// The pair of hosts of which a witness has named this one.
+    witnessed: u64,
+    /// False after a restart until another host was heard, or found silent.
+    asked_epoch: bool,
+    /// When this host gives up, as it hears of no leader.
+    lost_at: u64,
+    /// What the order wants done is being done.
+    ordering: bool,
     departure: Departure,
     /// `End` follows the outputs that are being collected.
     ending: bool,
@@ -112,11 +141,15 @@ pub struct Machine {
 
 impl Machine {
     /// A new machine, or a host that is about to join one.
-    pub fn new(config: Config) -> Self {
-        let mut machine = Self::empty(config);
-        if machine.consensus.is_first() {
+    pub fn new(config: Config, order: Order) -> Self {
+        let Order { quorum, rules } = order;
+        let mut machine = Self::empty(config, quorum);
+        machine.asked_epoch = true;
+        if machine.consensus.begins_here() {
             machine.hosts.begin(machine.config.host, machine.config.facts.clone());
             machine.joined.set(true);
+            machine.rules.set(rules);
+            machine.consensus.begin(machine.now);
             machine.tell_hosts();
         }
         machine.finish();
@@ -124,8 +157,8 @@ impl Machine {
     }
 
     /// The machine that has put out these records.
-    pub fn restore(config: Config, records: &[(Blob, Blob)]) -> Self {
-        let mut machine = Self::empty(config);
+    pub fn restore(config: Config, order: Order, records: &[(Blob, Blob)]) -> Self {
+        let mut machine = Self::empty(config, order.quorum);
         for (Blob(key), Blob(value)) in records {
             // A record of a later version's room is no reason to lose the rest.
             let _known = machine.restore_record(key, value);
@@ -142,13 +175,13 @@ impl Machine {
         machine
     }
 
-    fn empty(config: Config) -> Self {
+    fn empty(config: Config, quorum: Box<dyn Quorum>) -> Self {
         let (me, first) = (config.host, config.first);
         Self {
             config,
             now: Time(0),
             joined: Slot::new(b'j', false),
-            consensus: Consensus::new(me, first),
+            consensus: Consensus::new(me, first, quorum),
             hosts: Hosts::new(),
             registry: Registry::new(),
             groups: Groups::new(),
@@ -156,13 +189,21 @@ impl Machine {
             tasks: Tasks::new(me),
             contexts: Contexts::new(me),
             watches: Watches::new(),
-            gatherings: Gatherings::new(),
+            home: Home::new(),
+            rules: RuleSlot::new(),
             placement: Placement::new(me),
             launches: Launches::new(),
             pending: Pending::new(),
             plugs: Plugs::new(),
-            refusals: Table::new(b'2'),
+            refusals: Table::new(b'7'),
             bad_peers: 0,
+            suspects: BTreeSet::new(),
+            fencing: BTreeSet::new(),
+            needed: Vec::new(),
+            witnessed: 0,
+            asked_epoch: false,
+            lost_at: 0,
+            ordering: false,
             departure: Departure::new(),
             ending: false,
             ended: false,
@@ -176,6 +217,7 @@ impl Machine {
             return;
         }
         self.now = now;
+        self.wake();
         match input {
             Input::Event(event) => self.handle_event(event),
             Input::News(news) => self.handle_news(news),
@@ -189,6 +231,11 @@ impl Machine {
             return;
         }
         self.now = now;
+        self.wake();
+        self.consensus.timeout(now);
+        self.follow_quorum();
+        self.give_up();
+        self.give_up_late();
         self.close_tasks();
         self.greet_more();
         self.end_starts();
@@ -206,13 +253,21 @@ impl Machine {
     pub fn poll_timeout(&self) -> Option<Time> {
         let pending = self.pending.next_deadline();
         let plugs = self.plugs.next_deadline();
-        let next = [pending, plugs, self.launches.next_deadline(), self.tasks.next_time()];
+        let order = self.consensus.next_time();
+        let lost = (self.lost_at != 0 && self.lost_at != u64::MAX).then_some(self.lost_at);
+        let launches = self.launches.next_deadline();
+        let next = [pending, plugs, launches, self.tasks.next_time(), order, lost];
         next.into_iter().flatten().min().map(Time)
     }
 
     /// What follows from the last input; to be drained before the next one.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
+    }
+
+    /// True if there is something to drain.
+    pub fn has_output(&self) -> bool {
+        !self.outputs.is_empty()
     }
 
     /// Counts the changes of the host table: tables of equal epochs are equal.
@@ -223,6 +278,41 @@ impl Machine {
     /// The members as this host knows them.
     pub fn members(&self) -> Vec<(HostIndex, HostFacts)> {
         self.hosts.iter().map(|(host, facts)| (host, facts.clone())).collect()
+    }
+
+    /// True if this host is in the table.
+    pub fn is_member(&self, host: HostIndex) -> bool {
+        self.hosts.contains(host)
+    }
+
+    /// The number of times that a host of this machine went on alone.
+    pub fn era(&self) -> u64 {
+        self.consensus.era()
+    }
+
+    /// The leader of the order of commands and its term, as far as this host knows.
+    pub fn leader(&self) -> Option<(u64, HostIndex)> {
+        self.consensus.leader()
+    }
+
+    /// The number of the last command that was applied here.
+    pub fn applied(&self) -> u64 {
+        self.consensus.applied()
+    }
+
+    /// Everything that all hosts agree on: equal on all that have applied the same commands.
+    pub fn agreed(&self) -> Blob {
+        self.snapshot()
+    }
+
+    /// True once the state of the machine is known here.
+    pub fn is_joined(&self) -> bool {
+        *self.joined.get()
+    }
+
+    /// True where this host leads and nobody can have taken its place.
+    pub fn is_current(&self, now: Time) -> bool {
+        self.consensus.is_current(now)
     }
 
     /// The members that get no new tasks, as this host knows them.
@@ -277,11 +367,14 @@ impl Machine {
     fn handle_news(&mut self, news: News) {
         match news {
             News::LinkUp { host } => self.link_up(host),
-            News::LinkDown { host } => self.sessions.link_down(host),
+            News::LinkDown { host } => self.link_down(host),
             News::Said { host, message } => self.hear(host, message),
             News::HostReady { ticket, facts } => self.host_ready(ticket, facts),
+            News::HostDead { host } => self.host_dead(host, false),
+            News::HostGone { host } => self.host_dead(host, true),
+            News::Fenced { era } => self.fenced(era),
+            News::Witnessed { pair, granted } => self.witness_said(pair, granted),
             News::HostFailed { ticket, code, failure } => self.host_failed(ticket, code, failure),
-            News::HostDead { host } => self.host_dead(host),
             News::Flushed => self.flushed(),
             News::Addresses { addresses } => self.addresses_changed(addresses),
             News::Invited { ticket, login, options, command, vmid } => {
@@ -290,6 +383,7 @@ impl Machine {
             News::Token { mark, token } => self.token_made(&mark, token),
             News::NoRoute { local, peer } => self.no_route(local, peer),
             News::Drained { tid, host } => self.drained(tid, host),
+            News::Unbound => self.halt(Asker::Nobody),
             News::BadPeer => self.bad_peers += 1,
         }
     }
@@ -322,6 +416,7 @@ impl Machine {
                     self.effect(Effect::Reply { connection, id, reply });
                 }
             }
+            Asker::Peer { host, ask } if host == self.me() => self.answered(ask, reply),
             Asker::Peer { host, ask } => {
                 self.say(host, pvm_wire::peer::Said::Answer { ask, reply })
             }
@@ -373,7 +468,8 @@ impl Machine {
         self.tasks.take_changes(&mut changes);
         self.contexts.take_changes(&mut changes);
         self.watches.take_changes(&mut changes);
-        self.gatherings.take_changes(&mut changes);
+        self.home.take_changes(&mut changes);
+        self.rules.take_changes(&mut changes);
         self.placement.take_changes(&mut changes);
         self.launches.take_changes(&mut changes);
         self.pending.take_changes(&mut changes);
@@ -399,7 +495,8 @@ impl Machine {
             || self.tasks.restore(key, value)
             || self.contexts.restore(key, value)
             || self.watches.restore(key, value)
-            || self.gatherings.restore(key, value)
+            || self.home.restore(key, value)
+            || self.rules.restore(key, value)
             || self.placement.restore(key, value)
             || self.launches.restore(key, value)
             || self.pending.restore(key, value)

@@ -48,7 +48,7 @@ impl Watches {
             own: Table::new(b'w'),
             count: Slot::new(b'W', 0),
             foreign: Table::new(b'f'),
-            leaving: Table::new(b'1'),
+            leaving: Table::new(b'6'),
         }
     }
 

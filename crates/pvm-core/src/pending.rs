@@ -5,7 +5,7 @@
 
 use crate::io::Connection;
 use crate::records::{Change, Slot, Table};
-use pvm_wire::peer::{HostFacts, Operator};
+use pvm_wire::peer::{HostFacts, Operator, Said};
 use pvm_wire::request::{HostLoad, HostResult, Reply, Request, SpawnRequest, TaskInfo};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 
@@ -72,8 +72,8 @@ choice! {
             weighing: u64,
             host: HostIndex,
         },
-        /// A request that names a host that is not known here: once the first host has answered,
-        /// what it had ordered before is known, and the request is looked at again.
+        /// A request that names a host that is not known here: once the leader has said how far the
+        /// order is, and that is applied here, the request is looked at again.
         6 => Again {
             request: u64,
         },
@@ -87,8 +87,21 @@ record! {
         pub host: HostIndex,
         /// Zero for never.
         pub deadline: u64,
+    }
+
+    /// A question to whoever leads. It is asked again of every new leader.
+    pub struct HomeAsk {
+        pub asker: Asker,
+        pub tid: Tid,
+        /// Zero for never.
+        pub deadline: u64,
         /// For a read that waits until there is something: what it wants.
         pub want: Option<Want>,
+        pub request: Request,
+        /// The last command that had been applied here when it was asked first.
+        pub since: u64,
+        /// The term whose leader was asked, 0 for none yet.
+        pub term: u64,
     }
 
     /// A proposed command.
@@ -115,8 +128,17 @@ record! {
         pub want: Want,
     }
 
+    /// Something to be said to a host that is not known here yet.
+    pub struct Late {
+        pub host: HostIndex,
+        pub deadline: u64,
+        pub said: Said,
+    }
+
     /// A request that waits for the host table.
     pub struct Held {
+        /// The command that must have been applied, 0 while it is not known.
+        pub after: u64,
         pub asker: Asker,
         pub tid: Tid,
         pub request: Request,
@@ -223,6 +245,8 @@ pub(crate) struct Pending {
     pub(crate) questions: Table<u64, Question>,
     pub(crate) proposals: Table<u64, Proposal>,
     pub(crate) readers: Table<u64, Reader>,
+    pub(crate) home_asks: Table<u64, HomeAsk>,
+    pub(crate) late: Table<u64, Late>,
     pub(crate) held: Table<u64, Held>,
     pub(crate) lists: Table<u64, List>,
     pub(crate) starts: Table<u64, Start>,
@@ -241,6 +265,8 @@ impl Pending {
             questions: Table::new(b'a'),
             proposals: Table::new(b'b'),
             readers: Table::new(b'i'),
+            home_asks: Table::new(b'Z'),
+            late: Table::new(b'X'),
             held: Table::new(b'u'),
             lists: Table::new(b'l'),
             starts: Table::new(b's'),
@@ -262,13 +288,16 @@ impl Pending {
     /// The earliest deadline.
     pub(crate) fn next_deadline(&self) -> Option<u64> {
         let questions = self.questions.values().map(|q| q.deadline).filter(|&d| d != 0);
+        let asks = self.home_asks.values().map(|a| a.deadline).filter(|&d| d != 0);
+        let late = self.late.values().map(|l| l.deadline);
         let proposals = self.proposals.values().map(|p| p.deadline);
         let starts = self.starts.values().map(|s| s.deadline);
         let changes = self.changes.values().map(|c| c.deadline).filter(|&d| d != 0);
         let groups = self.group_changes.values().map(|c| c.deadline).filter(|&d| d != 0);
         let turns = self.additions.values().map(|a| a.turn_until);
         let turns = turns.filter(|&until| until != 0 && until != NO_TURN);
-        questions.chain(proposals).chain(starts).chain(changes).chain(groups).chain(turns).min()
+        let all = questions.chain(asks).chain(late).chain(proposals);
+        all.chain(starts).chain(changes).chain(groups).chain(turns).min()
     }
 
     /// The questions and proposals whose time has come: those who asked are to be told.
@@ -276,6 +305,9 @@ impl Pending {
         let mut askers = Vec::new();
         for key in self.questions.keys_where(|_, q| q.deadline != 0 && q.deadline <= now) {
             askers.extend(self.questions.remove(&key).map(|q| q.asker));
+        }
+        for key in self.home_asks.keys_where(|_, a| a.deadline != 0 && a.deadline <= now) {
+            askers.extend(self.home_asks.remove(&key).map(|a| a.asker));
         }
         for key in self.proposals.keys_where(|_, p| p.deadline <= now) {
             askers.extend(self.proposals.remove(&key).map(|p| p.asker));
@@ -306,6 +338,9 @@ impl Pending {
         for key in self.readers.keys_where(|_, reader| reader.want.tid == tid) {
             self.readers.remove(&key);
         }
+        for key in self.home_asks.keys_where(|_, ask| ask.tid == tid && ask.deadline == 0) {
+            self.home_asks.remove(&key);
+        }
     }
 
     /// A connection has ended, and with it what was waited for on it.
@@ -320,6 +355,12 @@ impl Pending {
     pub(crate) fn take_readers(&mut self, name: &Blob) -> Vec<Reader> {
         let keys = self.readers.keys_where(|_, reader| reader.want.name == *name);
         keys.iter().filter_map(|key| self.readers.remove(key)).collect()
+    }
+
+    /// What was to be said to a host, in order, now that it is known.
+    pub(crate) fn take_late(&mut self, fits: impl Fn(&Late) -> bool) -> Vec<Late> {
+        let keys = self.late.keys_where(|_, late| fits(late));
+        keys.iter().filter_map(|key| self.late.remove(key)).collect()
     }
 
     /// One more part of a list has come; the list, if it is complete now.
@@ -341,6 +382,8 @@ impl Pending {
         self.questions.take_changes(out);
         self.proposals.take_changes(out);
         self.readers.take_changes(out);
+        self.home_asks.take_changes(out);
+        self.late.take_changes(out);
         self.held.take_changes(out);
         self.lists.take_changes(out);
         self.starts.take_changes(out);
@@ -357,6 +400,8 @@ impl Pending {
         self.questions.restore(key, value)
             || self.proposals.restore(key, value)
             || self.readers.restore(key, value)
+            || self.home_asks.restore(key, value)
+            || self.late.restore(key, value)
             || self.held.restore(key, value)
             || self.lists.restore(key, value)
             || self.starts.restore(key, value)

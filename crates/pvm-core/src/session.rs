@@ -101,6 +101,15 @@ impl Sessions {
         }
     }
 
+    /// The first thing that was let go in a term and that not all have heard of.
+    pub(crate) fn first_release(&self, term: u64) -> Option<u64> {
+        let numbers = self.unheard.values().filter_map(|said| match said {
+            Said::Release { released } if released.term == term => Some(released.number),
+            _ => None,
+        });
+        numbers.min()
+    }
+
     /// Keeps what came before the snapshot did.
     pub(crate) fn keep_early(&mut self, host: HostIndex, said: Said) {
         let number = self.early_count.next();

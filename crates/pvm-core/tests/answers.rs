@@ -1,7 +1,8 @@
 //! One host answers as PVM 3.4.6 does, odd requests included.
 
 use pvm_core::io::{Effect, Event, HostFacts, Input, Output};
-use pvm_core::{Config, Machine, Time};
+use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_quorum::Core;
 use pvm_wire::request::{
     Inherited, Reply, Request, Role, SpawnRequest, Target, TraceOptions, Welcome,
 };
@@ -26,16 +27,19 @@ impl Host {
             ..HostFacts::default()
         };
         let first = HostIndex(1);
-        let mut host = Self(Machine::new(Config {
-            host: first,
-            first,
-            facts,
-            version: "1".to_owned(),
-            parent_pid: 1,
-            daemon_pid: 2,
-            restarts: 0,
-            debugger: "/debugger".into(),
-        }));
+        let mut host = Self(Machine::new(
+            Config {
+                host: first,
+                first,
+                facts,
+                version: "1".to_owned(),
+                parent_pid: 1,
+                daemon_pid: 2,
+                restarts: 0,
+                debugger: "/debugger".into(),
+            },
+            Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() },
+        ));
         assert_eq!(host.enrol(1, None).tid, ME);
         host
     }

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use pvm_core::io::{Event, HostFacts, Input, News};
-use pvm_core::{Config, Machine, Time};
+use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_quorum::Core;
 use pvm_wire::peer::{Operator, PeerMessage, Said};
 use pvm_wire::request::{Inherited, Request, Role, SpawnRequest, Target, TraceOptions};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid, Wire};
@@ -21,16 +22,19 @@ fn machine() -> Machine {
         ..HostFacts::default()
     };
     let first = HostIndex(1);
-    let mut machine = Machine::new(Config {
-        host: first,
-        first,
-        facts: facts("vm"),
-        version: String::new(),
-        parent_pid: 1,
-        daemon_pid: 2,
-        restarts: 0,
-        debugger: Blob::default(),
-    });
+    let mut machine = Machine::new(
+        Config {
+            host: first,
+            first,
+            facts: facts("vm"),
+            version: String::new(),
+            parent_pid: 1,
+            daemon_pid: 2,
+            restarts: 0,
+            debugger: Blob::default(),
+        },
+        Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() },
+    );
     let hello = hello(9, Role::Operator, None);
     let add = Event::Asked { connection: 9, id: 2, request: Request::AddLocal { count: 1 } };
     let ready = News::HostReady { ticket: 2, facts: facts("vm") };

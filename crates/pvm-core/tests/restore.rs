@@ -2,11 +2,10 @@
 
 use proptest::prelude::*;
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
-use pvm_core::{Config, Machine, Time};
-use pvm_wire::peer::{Command, Operator, OutputNews, PeerMessage, Said};
+use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_quorum::Core;
 use pvm_wire::request::{
-    Failure, HostLoad, Inherited, LEAST_LOADED, Reply, Request, Role, SpawnRequest, Target,
-    TraceOptions,
+    Failure, Inherited, LEAST_LOADED, Reply, Request, Role, SpawnRequest, Target, TraceOptions,
 };
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
@@ -38,20 +37,21 @@ fn config(host: HostIndex) -> Config {
     }
 }
 
-/// One machine with what its parent keeps, and what its peers have said.
+fn order() -> Order {
+    Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() }
+}
+
+/// One machine with what its parent keeps.
 struct Host {
     machine: Machine,
     config: Config,
     records: BTreeMap<Blob, Blob>,
-    said: BTreeMap<HostIndex, u64>,
-    up: Vec<HostIndex>,
 }
 
 impl Host {
     fn new(config: Config) -> Self {
-        let machine = Machine::new(config.clone());
-        let (records, said) = (BTreeMap::new(), BTreeMap::new());
-        let mut host = Self { machine, config, records, said, up: Vec::new() };
+        let machine = Machine::new(config.clone(), order());
+        let mut host = Self { machine, config, records: BTreeMap::new() };
         host.drain();
         host
     }
@@ -72,57 +72,35 @@ impl Host {
         outputs
     }
 
-    fn give(&mut self, now: Time, step: &Step) -> Vec<Output> {
-        match step {
-            Step::Event(event) => self.machine.handle(now, Input::Event(event.clone())),
-            Step::Said(host, said) => {
-                let sequence = self.said.entry(*host).or_default();
-                *sequence += 1;
-                let message = PeerMessage::Ordered { sequence: *sequence, said: said.clone() };
-                self.machine.handle(now, Input::News(News::Said { host: *host, message }));
-            }
-            Step::News(news) => {
-                if let News::LinkUp { host } = news {
-                    self.up.push(*host);
-                }
-                self.machine.handle(now, Input::News(news.clone()));
-            }
-            Step::Time => self.machine.handle_timeout(now),
-        }
-        self.drain()
+    /// What follows from an input, but for the records.
+    fn give(&mut self, now: Time, step: &Input) -> Vec<Output> {
+        self.machine.handle_timeout(now);
+        self.machine.handle(now, step.clone());
+        let mut outputs = self.drain();
+        outputs.retain(|output| !matches!(output, Output::Effect(Effect::Save { .. })));
+        outputs
     }
 
-    /// The daemon dies and is made again from its records.
+    /// The daemon dies and is made again from its records. What it leads it leads again.
     fn restart(&mut self, now: Time) {
         let records: Vec<_> = self.records.clone().into_iter().collect();
-        self.machine = Machine::restore(self.config.clone(), &records);
-        for &host in &self.up {
-            self.machine.handle(now, Input::News(News::LinkUp { host }));
+        self.machine = Machine::restore(self.config.clone(), order(), &records);
+        // Nothing else is due between two events.
+        for at in [now, Time(now.0 + SECOND_NS / 20)] {
+            self.machine.handle_timeout(at);
         }
+        assert!(self.machine.leader().is_some(), "it leads again at once");
         let again = self.drain();
-        let only_old = |output: &Output| {
-            let said = matches!(
-                output,
-                Output::Act(
-                    Act::Say { .. }
-                        | Act::Hosts { .. }
-                        | Act::Flush
-                        | Act::Drain { .. }
-                        | Act::Group { .. }
-                )
-            );
-            said || matches!(output, Output::Effect(Effect::Log { .. }))
+        let only_old = |output: &Output| match output {
+            Output::Act(Act::Hosts { .. } | Act::Flush | Act::Drain { .. }) => true,
+            Output::Act(Act::Group { .. }) => true,
+            Output::Effect(Effect::Log { .. } | Effect::Save { .. }) => true,
+            // Who has left a group whose barrier it waits at learns it when it is asked for again.
+            Output::Effect(Effect::Reply { reply: Reply::Failed { .. }, .. }) => true,
+            _ => false,
         };
         assert!(again.iter().all(only_old), "{again:?}");
     }
-}
-
-#[derive(Clone, Debug)]
-enum Step {
-    Event(Event),
-    Said(HostIndex, Said),
-    News(News),
-    Time,
 }
 
 fn spawn(file: &str, count: i32, output: Tid) -> SpawnRequest {
@@ -188,10 +166,9 @@ fn request() -> impl Strategy<Value = Request> {
     ]
 }
 
-fn step(me: u16) -> impl Strategy<Value = Step> {
+fn step(me: u16) -> impl Strategy<Value = Input> {
     let connection = 1..6u64;
     let tid = (1..9u32).prop_map(move |local| Tid::task(HostIndex(me), local));
-    let peer = (1..4u16).prop_filter("another host", move |&host| host != me).prop_map(HostIndex);
     let hello = (connection.clone(), proptest::option::of(tid.clone())).prop_map(
         |(connection, launched)| Event::Hello {
             connection,
@@ -218,74 +195,8 @@ fn step(me: u16) -> impl Strategy<Value = Step> {
             Event::Wrote { tid, stream: 1, bytes: "line\npart".into() }
         }),
     ];
-    let operator =
-        (1..4u16).prop_map(|host| Operator { host: HostIndex(host), connection: 5, id: 2 });
-    let said = prop_oneof![
-        (0..40u64).prop_map(|ask| Said::Answer { ask, reply: Reply::Done }),
-        (0..40u64)
-            .prop_map(|ask| Said::Answer { ask, reply: Reply::Failed { code: Code::NotFound } }),
-        (0..40u64).prop_map(|ask| {
-            Said::Answer { ask, reply: Reply::Spawned { outcomes: vec![-7], tried: Vec::new() } }
-        }),
-        (1..40u64, request()).prop_map(|(ask, request)| {
-            Said::Ask { ask, asker: Tid::task(HostIndex(2), 1), request }
-        }),
-        (1..9u64, tid.clone()).prop_map(|(watch, tid)| Said::Watch { watch, tid }),
-        (1..9u64).prop_map(|watch| Said::Gone { watch }),
-        (1..9u64).prop_map(|ask| {
-            let spawn = spawn("y", 2, Tid::NONE);
-            let operator = (ask % 2 == 0).then_some(Operator {
-                host: HostIndex(if ask % 4 == 0 { 2 } else { 3 }),
-                connection: 5,
-                id: 2,
-            });
-            Said::Launch { ask, spawn, parent: -23, operator, fed: false }
-        }),
-        tid.clone().prop_map(|tid| Said::Siblings { tids: vec![tid] }),
-        operator.clone().prop_map(|operator| Said::RunSpawning { operator }),
-        (operator.clone(), tid.clone())
-            .prop_map(|(operator, tid)| Said::RunSpawned { operator, tids: vec![tid] }),
-        (operator, tid.clone()).prop_map(|(operator, tid)| Said::RunExited {
-            operator,
-            tid,
-            status: 0
-        }),
-        (tid.clone(), tid).prop_map(|(to, tid)| {
-            let target = Target { tid: to, context: 0, tag: 2 };
-            Said::Output { target, tid, news: OutputNews::End }
-        }),
-        (1..9u64).prop_map(|ticket| {
-            let command = Command::JoinGroup { group: "a".into(), tid: Tid::task(HostIndex(3), 1) };
-            Said::Propose { ticket, command }
-        }),
-        (1..9u64).prop_map(|ticket| {
-            let command = Command::AddHost { facts: facts("h5"), again: false };
-            Said::Propose { ticket, command }
-        }),
-        (1..9u64, any::<bool>()).prop_map(|(ticket, on)| {
-            let command = Command::DrainHost { host: HostIndex(3), on };
-            Said::Propose { ticket, command }
-        }),
-        (4..9u64, any::<bool>()).prop_map(|(number, on)| {
-            let command = Command::DrainHost { host: HostIndex(2), on };
-            Said::Commit { number, proposer: HostIndex(1), ticket: 0, command }
-        }),
-        (1..40u64, 1..6u64).prop_map(|(ask, epoch)| {
-            let request = Request::Settled { epoch };
-            Said::Ask { ask, asker: Tid::NONE, request }
-        }),
-        (1..40u64).prop_map(|ask| {
-            let load = HostLoad { host: HostIndex(3), tasks: 1, cores: 2, speed: 500 };
-            Said::Answer { ask, reply: Reply::Load { load } }
-        }),
-        (2..9u64).prop_map(|number| {
-            let command = Command::RemoveHost { host: HostIndex(3), dead: true };
-            Said::Commit { number, proposer: HostIndex(3), ticket: 0, command }
-        }),
-    ];
+    // Nobody else is let in: a leader that was started again waits to hear of the others.
     let news = prop_oneof![
-        (1..9u64).prop_map(|ticket| News::HostReady { ticket, facts: facts("vm") }),
-        (1..9u64).prop_map(|ticket| News::HostReady { ticket, facts: facts("h5") }),
         Just(News::Flushed),
         Just(News::Addresses { addresses: vec!["10.0.0.1:7".to_owned()] }),
         (1..9u64).prop_map(|ticket| {
@@ -293,56 +204,13 @@ fn step(me: u16) -> impl Strategy<Value = Step> {
         }),
     ];
     prop_oneof![
-        20 => event.prop_map(Step::Event),
-        8 => (peer, said).prop_map(|(host, said)| Step::Said(host, said)),
-        1 => news.prop_map(Step::News),
-        1 => Just(Step::Time),
+        20 => event.prop_map(Input::Event),
+        1 => news.prop_map(Input::News),
     ]
 }
 
-/// What brings a machine of three hosts about, seen from `me`.
-fn opening(me: u16) -> Vec<Step> {
-    if me == 1 {
-        // Two hosts are added by an operator.
-        let hello = Event::Hello {
-            connection: 9,
-            id: 1,
-            role: Role::Operator,
-            program: "pvm".into(),
-            reset: true,
-            pid: 9,
-            launched: None,
-        };
-        let request = Request::AddLocal { count: 2 };
-        let asked = Event::Asked { connection: 9, id: 2, request };
-        let ready = |ticket| Step::News(News::HostReady { ticket, facts: facts("vm") });
-        let up = |host| Step::News(News::LinkUp { host: HostIndex(host) });
-        return vec![Step::Event(hello), Step::Event(asked), ready(2), ready(3), up(2), up(3)];
-    }
-    // Host 2 is told of host 1 and of itself, then of host 3.
-    let mut first = Machine::new(config(HostIndex(1)));
-    let now = Time(1);
-    for step in opening(1) {
-        match step {
-            Step::Event(event) => first.handle(now, Input::Event(event)),
-            Step::News(news) => first.handle(now, Input::News(news)),
-            Step::Said(..) | Step::Time => {}
-        }
-    }
-    let outputs = std::iter::from_fn(|| first.poll_output());
-    let said = outputs.filter_map(|output| match output {
-        Output::Act(Act::Say {
-            host: HostIndex(2),
-            message: PeerMessage::Ordered { said, .. },
-        }) => Some(Step::Said(HostIndex(1), said)),
-        _ => None,
-    });
-    let up = |host| Step::News(News::LinkUp { host: HostIndex(host) });
-    [up(1)].into_iter().chain(said).chain([up(3)]).collect()
-}
-
 /// Three tasks of a group, each on a connection of its own.
-fn members() -> Vec<Step> {
+fn members() -> Vec<Input> {
     let hello = |connection| Event::Hello {
         connection,
         id: 1,
@@ -356,21 +224,16 @@ fn members() -> Vec<Step> {
         let request = Request::JoinGroup { group: "a".into() };
         Event::Asked { connection, id: 2, request }
     };
-    let both = |connection| [Step::Event(hello(connection)), Step::Event(join(connection))];
+    let both = |connection| [hello(connection), join(connection)].map(Input::Event);
     [1, 2, 3].into_iter().flat_map(both).collect()
 }
 
-fn goes_on(me: u16, steps: &[(Step, bool)]) {
-    let mut kept = Host::new(config(HostIndex(me)));
-    let mut killed = Host::new(config(HostIndex(me)));
-    let opening: Vec<_> =
-        opening(me).into_iter().chain(members()).map(|step| (step, true)).collect();
+fn goes_on(steps: &[(Input, bool)]) {
+    let mut kept = Host::new(config(HostIndex(1)));
+    let mut killed = Host::new(config(HostIndex(1)));
+    let opening: Vec<_> = members().into_iter().map(|step| (step, true)).collect();
     for (at, (step, kill)) in opening.iter().chain(steps).enumerate() {
-        let mut now = Time(at as u64 * SECOND_NS / 10);
-        if matches!(step, Step::Time) {
-            now = kept.machine.poll_timeout().unwrap_or(now);
-        }
-        assert_eq!(kept.machine.poll_timeout(), killed.machine.poll_timeout(), "before {step:?}");
+        let now = Time((at as u64 + 1) * SECOND_NS / 10);
         let (wanted, got) = (kept.give(now, step), killed.give(now, step));
         assert_eq!(wanted, got, "after {step:?}");
         if wanted.last() == Some(&Output::Effect(Effect::End)) {
@@ -383,15 +246,11 @@ fn goes_on(me: u16, steps: &[(Step, bool)]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(ProptestConfig::with_cases(240))]
 
+    /// With others it is the simulator that crashes daemons: who leads after that is not said here.
     #[test]
-    fn the_first_host_goes_on(steps in prop::collection::vec((step(1), any::<bool>()), 1..60)) {
-        goes_on(1, &steps);
-    }
-
-    #[test]
-    fn another_host_goes_on(steps in prop::collection::vec((step(2), any::<bool>()), 1..60)) {
-        goes_on(2, &steps);
+    fn a_host_goes_on(steps in prop::collection::vec((step(1), any::<bool>()), 1..60)) {
+        goes_on(&steps);
     }
 }

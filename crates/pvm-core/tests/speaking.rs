@@ -1,7 +1,8 @@
 //! Nobody speaks in another host's name: each kind of thing said that names its source.
 
 use pvm_core::io::{Act, Event, HostFacts, Input, News, Output};
-use pvm_core::{Config, Machine, Time};
+use pvm_core::{Config, Machine, Order, Rules, Time};
+use pvm_quorum::Core;
 use pvm_wire::peer::{Command, Operator, OutputNews, PeerMessage, Said};
 use pvm_wire::request::{Reply, Request, Target};
 use pvm_wire::{Blob, Encoding, Envelope, HostIndex, Message, Tid};
@@ -25,7 +26,7 @@ struct Here {
 
 impl Here {
     fn new() -> Self {
-        let mut machine = Machine::new(Config {
+        let config = Config {
             host: FIRST,
             first: FIRST,
             facts: facts("a"),
@@ -34,7 +35,9 @@ impl Here {
             daemon_pid: 2,
             restarts: 0,
             debugger: Blob::default(),
-        });
+        };
+        let order = Order { quorum: Box::new(Core::new(1)), rules: Rules::plain() };
+        let mut machine = Machine::new(config, order);
         let now = Time(1_000_000);
         let hello = Event::Hello {
             connection: 1,
@@ -80,13 +83,21 @@ fn message(from: Tid) -> Message {
 
 /// All that a host can say on behalf of a task, with that task in it.
 fn in_the_name_of(tid: Tid) -> Vec<Said> {
-    let propose = |command| Said::Propose { ticket: 1, command };
+    let propose = |command| Said::Put { term: 1, ticket: 1, command };
     let operator = Operator { host: FIRST, connection: 99, id: 1 };
     let target = Target { tid: OURS, context: 0, tag: 0 };
     let name = || Blob::from("n");
     vec![
         Said::Ask { ask: 1, asker: tid, request: Request::Config },
         Said::Ask { ask: 0, asker: tid, request: Request::Config },
+        Said::AskHome {
+            term: 1,
+            ask: 2,
+            asker: tid,
+            again: false,
+            since: 0,
+            request: Request::Groups,
+        },
         Said::Reset { asker: tid },
         propose(Command::PutInfo { name: name(), flags: 0, owner: tid, message: message(tid) }),
         propose(Command::TakeInfo { name: name(), index: 0, flags: 0, asker: tid }),
@@ -118,6 +129,13 @@ fn a_host_that_speaks_for_others_loses_its_link() {
             assert!(here.distrusts(said.clone()), "{said:?}");
         }
     }
+}
+
+#[test]
+fn who_is_dead_is_for_the_leader_alone_to_order() {
+    let mut here = Here::new();
+    let command = Command::Fence { host: FIRST, incarnation: 1 };
+    assert!(here.distrusts(Said::Put { term: 1, ticket: 1, command }));
 }
 
 #[test]

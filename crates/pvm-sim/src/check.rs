@@ -42,7 +42,8 @@ struct Open {
 #[derive(Debug, Default)]
 pub struct Checks {
     open: BTreeMap<(Client, u32), Open>,
-    tables: BTreeMap<u64, Members>,
+    /// By era and epoch.
+    tables: BTreeMap<(u64, u64), Members>,
     /// Tables that were compared: host, epoch, how often its daemon was started again.
     seen: BTreeSet<(HostIndex, u64, u32)>,
     launched: BTreeSet<Tid>,
@@ -68,7 +69,7 @@ impl Checks {
         self.violation.as_deref()
     }
 
-    fn violate(&mut self, text: String) {
+    pub(crate) fn violate(&mut self, text: String) {
         self.violation.get_or_insert(text);
     }
 
@@ -200,7 +201,8 @@ impl Checks {
                 if let Some(twice) = named_twice(&members.0) {
                     self.violate(format!("{now}: epoch {epoch} has {twice} twice"));
                 }
-                let known = self.tables.entry(epoch).or_insert_with(|| members.clone());
+                let known =
+                    self.tables.entry((machine.era(), epoch)).or_insert_with(|| members.clone());
                 if *known != members {
                     self.violate(format!("{now}: host {host} has another table of epoch {epoch}"));
                 }

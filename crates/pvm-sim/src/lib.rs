@@ -8,7 +8,11 @@
 
 #![forbid(unsafe_code)]
 
+mod actors;
+mod agreement;
 pub mod check;
+mod dice;
+pub mod faults;
 mod link;
 mod node;
 pub mod random;

@@ -15,6 +15,8 @@ pub struct Links {
     /// Pairs that are being connected.
     connecting: BTreeSet<Pair>,
     cut: BTreeSet<Pair>,
+    /// Directions in which nothing arrives.
+    deaf: BTreeSet<(HostIndex, HostIndex)>,
     made_count: u64,
     /// When the last message of each direction arrives: none overtakes another.
     last_arrival: BTreeMap<(HostIndex, HostIndex), u64>,
@@ -33,12 +35,12 @@ impl Links {
 
     /// Starts connecting; false if that is done, under way or impossible.
     pub fn connect(&mut self, pair: Pair) -> bool {
-        !self.cut.contains(&pair) && !self.up.contains_key(&pair) && self.connecting.insert(pair)
+        !self.is_cut(pair) && !self.up.contains_key(&pair) && self.connecting.insert(pair)
     }
 
     /// The connection is made; false if the link was cut meanwhile.
     pub fn connected(&mut self, pair: Pair) -> bool {
-        let wanted = self.connecting.remove(&pair) && !self.cut.contains(&pair);
+        let wanted = self.connecting.remove(&pair) && !self.is_cut(pair);
         if wanted {
             self.made_count += 1;
             self.up.insert(pair, self.made_count);
@@ -63,9 +65,32 @@ impl Links {
         self.cut.insert(pair);
     }
 
+    /// From now on nothing that the first says arrives at the second, and neither notices.
+    pub fn deafen(&mut self, from: HostIndex, to: HostIndex) {
+        self.deaf.insert((from, to));
+    }
+
+    /// True if nothing arrives in this direction.
+    pub fn is_deaf(&self, from: HostIndex, to: HostIndex) -> bool {
+        self.deaf.contains(&(from, to))
+    }
+
+    /// Directions in which nothing arrives.
+    pub fn deaf(&self) -> Vec<(HostIndex, HostIndex)> {
+        self.deaf.iter().copied().collect()
+    }
+
+    /// True if nothing can pass between the two.
+    pub fn is_cut(&self, pair: Pair) -> bool {
+        let deaf = self.deaf.contains(&pair) || self.deaf.contains(&(pair.1, pair.0));
+        deaf || self.cut.contains(&pair)
+    }
+
     /// They can connect again.
     pub fn heal(&mut self, pair: Pair) {
         self.cut.remove(&pair);
+        self.deaf.remove(&pair);
+        self.deaf.remove(&(pair.1, pair.0));
     }
 
     /// Pairs that are cut.

@@ -1,7 +1,8 @@
 //! One host: its machine, and what its parent process would keep.
 
 use pvm_core::io::{Event, HostFacts};
-use pvm_core::{Config, Machine};
+use pvm_core::{Config, Machine, Order, Rules};
+use pvm_quorum::Core;
 use pvm_wire::{Blob, HostIndex, Tid};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -47,13 +48,28 @@ pub struct Node {
     pub processes: BTreeMap<u32, Process>,
     /// Connections, with the process at their other end.
     pub connections: BTreeMap<u64, u32>,
+    /// Until when its daemon is stopped (`SIGSTOP`): what comes meanwhile waits.
+    pub paused_until: u64,
+    rules: Rules,
+    seed: u64,
     pid_count: u32,
     connection_count: u64,
 }
 
+/// Different for each host and each of its daemons.
+fn order(seed: u64, config: &Config, rules: &Rules) -> Order {
+    let seed = seed ^ u64::from(config.host.0) << 32 ^ u64::from(config.restarts) << 8;
+    Order { quorum: Box::new(Core::new(seed)), rules: rules.clone() }
+}
+
 impl Node {
     /// A host whose daemon has just been started.
-    pub fn new(host: HostIndex, first: HostIndex, facts: HostFacts) -> Self {
+    pub fn new(
+        host: HostIndex,
+        first: HostIndex,
+        facts: HostFacts,
+        (seed, rules): (u64, Rules),
+    ) -> Self {
         let config = Config {
             host,
             first,
@@ -65,12 +81,15 @@ impl Node {
             debugger: Blob::default(),
         };
         Self {
-            machine: Some(Machine::new(config.clone())),
+            machine: Some(Machine::new(config.clone(), order(seed, &config, &rules))),
             config,
             records: BTreeMap::new(),
             undone: VecDeque::new(),
             processes: BTreeMap::new(),
             connections: BTreeMap::new(),
+            paused_until: 0,
+            rules,
+            seed,
             pid_count: 100,
             connection_count: 0,
         }
@@ -80,9 +99,11 @@ impl Node {
     pub fn restart(&mut self) {
         self.config.restarts += 1;
         let records: Vec<_> = self.records.clone().into_iter().collect();
+        self.paused_until = 0;
+        let order = order(self.seed, &self.config, &self.rules);
         self.machine = Some(match &records[..] {
-            [] => Machine::new(self.config.clone()),
-            records => Machine::restore(self.config.clone(), records),
+            [] => Machine::new(self.config.clone(), order),
+            records => Machine::restore(self.config.clone(), order, records),
         });
     }
 

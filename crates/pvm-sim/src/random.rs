@@ -1,8 +1,10 @@
 //! A random run from a seed: tasks that ask for all sorts of things, and faults among them.
 
+pub use crate::dice::Random;
 use crate::link::pair;
 use crate::time::MS;
 use crate::world::{Crash, FIRST, Happening, World};
+use pvm_core::Rules;
 use pvm_core::io::Event;
 use pvm_wire::request::{
     Inherited, LEAST_LOADED, Request, Role, SpawnRequest, Target, TraceOptions,
@@ -13,35 +15,6 @@ use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
 const HOST_COUNT_MAX: usize = 6;
 /// Living tasks that a run may have at most.
 const TASK_COUNT_MAX: usize = 40;
-
-/// Numbers from a seed (SplitMix64).
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    /// Starts from a seed.
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `n`.
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n.max(1)
-    }
-
-    /// One of several things.
-    pub fn pick<T: Clone>(&mut self, of: &[T]) -> Option<T> {
-        let at = usize::try_from(self.below(of.len() as u64)).ok()?;
-        of.get(at).cloned()
-    }
-}
 
 /// What a task hands on that hands on nothing, with its output for `tid`.
 pub fn inherited(tid: Tid) -> Inherited {
@@ -79,7 +52,7 @@ struct Run {
 /// # Errors
 /// The invariant that did not hold.
 pub fn run(seed: u64, steps: u32, journal: Option<&mut Vec<String>>) -> Result<(), String> {
-    let world = World::new("vm");
+    let world = World::seeded("vm", seed, Rules::plain());
     let mut run = Run { world, random: Random::new(seed), tag: 1000, tids: Vec::new() };
     run.world.journal = journal.as_ref().map(|_| Vec::new());
     let outcome = run.all(steps);
@@ -173,7 +146,10 @@ impl Run {
                 self.world.cut(a, b, Some(heal));
             }
             9 => self.world.latency = (1 + self.random.below(40)) * MS,
-            10 if a != FIRST => self.world.kill(a),
+            // One after the other; the first host, too.
+            10 if hosts.len() > 1 && self.world.is_digested() => {
+                self.world.kill_seen(a, 300 * MS);
+            }
             _ => {}
         }
     }

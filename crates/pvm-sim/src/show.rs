@@ -1,7 +1,7 @@
 //! How a conversation is written down, for people who read a recorded script.
 
 use pvm_core::io::{Act, Effect};
-use pvm_wire::peer::{Command, OutputNews, PeerMessage, Said};
+use pvm_wire::peer::{Command, OutputNews, PeerMessage, Released, Said};
 use pvm_wire::request::{HostInfo, Reply, Request};
 use pvm_wire::{Blob, Message, Tid};
 
@@ -38,20 +38,29 @@ pub(crate) fn peer(message: &PeerMessage) -> Option<String> {
         PeerMessage::Ordered { sequence, said } => {
             Some(format!("#{sequence} {}", self::said(said)))
         }
-        PeerMessage::Forward { .. } | PeerMessage::Heard { .. } => None,
+        PeerMessage::Forward { .. } | PeerMessage::Heard { .. } | PeerMessage::Quorum { .. } => {
+            None
+        }
     }
 }
 
 fn said(said: &Said) -> String {
     match said {
-        Said::Propose { ticket, command } => {
-            format!("propose {ticket}: {}", self::command(command))
+        Said::Put { term, ticket, command } => {
+            format!("put {ticket} in term {term}: {}", self::command(command))
         }
-        Said::Commit { number, proposer, ticket, command } => {
-            format!("commit {number} (of {proposer}, {ticket}): {}", self::command(command))
+        Said::AskHome { term, ask, asker, again, request, .. } => {
+            let again = if *again { " again" } else { "" };
+            let request = self::request(request);
+            format!("ask {ask} for {asker} of the leader of term {term}{again}: {request}")
         }
-        Said::Snapshot { number, records } => {
-            format!("snapshot up to {number}, {} records", records.len())
+        Said::Report { term, released } => {
+            format!("report to the leader of term {term}: {} let go", released.len())
+        }
+        Said::Release { released } => {
+            let Released { term, number, asks, reply, .. } = released;
+            let asks: Vec<_> = asks.iter().map(|(host, ask)| format!("{host}:{ask}")).collect();
+            format!("let go {term}.{number}: {} of {}", self::reply(reply), asks.join(" "))
         }
         Said::Ask { ask, asker, request } => {
             format!("ask {ask} for {asker}: {}", self::request(request))
@@ -217,6 +226,9 @@ pub(crate) fn act(act: &Act) -> Option<String> {
         Act::StartHost { line, .. } if line.0.is_empty() => "start a daemon here".to_owned(),
         Act::StartHost { line, .. } => format!("start a daemon: {}", line.to_text()),
         Act::Admit { host, .. } => format!("admit host {host}"),
+        Act::AskWitness { witness, pair } => {
+            format!("ask {} for lock {pair}", witness.to_text())
+        }
         Act::Dismiss { key } => format!("dismiss the daemon with {}", key.to_text()),
         Act::Invite { line, .. } => format!("invite: {}", line.to_text()),
         Act::HosterSaid { answer, .. } => format!("the hoster says {}", answer.to_text()),

@@ -1,12 +1,14 @@
 //! Time, and everything that happens in it.
 
+use crate::agreement::Agreement;
 use crate::check::Checks;
+use crate::dice::Random;
 use crate::link::{Links, Pair, pair};
 use crate::node::{Node, facts};
 use crate::show;
 use crate::time::MS;
-use pvm_core::Time;
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
+use pvm_core::{Rules, Time};
 use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Failure, Reply, Request, Role};
@@ -20,7 +22,12 @@ const START_NS: u64 = 20 * MS;
 const LAUNCH_NS: u64 = MS;
 const FLUSH_NS: u64 = 3 * MS;
 /// After which silence a host counts as dead.
-const VERDICT_NS: u64 = 5000 * MS;
+const SILENCE_NS: u64 = 5000 * MS;
+/// After which a link counts as broken on which nothing arrives.
+const STALL_NS: u64 = 3000 * MS;
+/// How often a host calls another that does not let it in.
+const CALL_NS: u64 = 1000 * MS;
+const WITNESS_NS: u64 = 100 * MS;
 
 /// Something that is going to happen.
 #[derive(Clone, Debug)]
@@ -50,8 +57,22 @@ pub enum Happening {
     Restart(HostIndex),
     /// A launched program says hello.
     Enrol(HostIndex, Tid),
-    /// Everybody who still has this host in the table takes it for dead.
-    Verdict(HostIndex),
+    /// A host has had no link to another for so long that it takes it for dead, unless there was
+    /// one since this moment.
+    Silence {
+        /// Who.
+        at: HostIndex,
+        /// Whom.
+        of: HostIndex,
+        /// Since when.
+        since: u64,
+    },
+    /// A host calls another that may have taken it out of its table.
+    Call(HostIndex, HostIndex),
+    /// A direction in which nothing arrives is noticed at both ends.
+    Stalled(Pair),
+    /// Somebody has made sure that a host is gone.
+    Evidence(HostIndex),
 }
 
 /// Where a daemon crashes while it handles an input.
@@ -87,6 +108,20 @@ pub struct World {
     pub latency: u64,
     /// The next input of this host crashes its daemon.
     pub crash_next: BTreeMap<HostIndex, Crash>,
+    /// Per mille of what the libraries that order say that is lost, and that comes twice.
+    pub lossy: u64,
+    /// Since when a host has had no link to another that it knows.
+    silent: BTreeMap<(HostIndex, HostIndex), u64>,
+    /// Hosts that others once had in their tables.
+    ever_known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
+    /// Who has which lock of the witness.
+    witness: BTreeMap<u64, HostIndex>,
+    agreement: Agreement,
+    calls: BTreeSet<(HostIndex, HostIndex)>,
+    rules: Option<Rules>,
+    random: Random,
+    seed: u64,
+    busy_at: u64,
     /// Daemons that were started and have no place yet, by who started them and the ticket.
     newcomers: BTreeMap<(HostIndex, u64), HostFacts>,
     request_count: u32,
@@ -97,9 +132,26 @@ pub struct World {
 impl World {
     /// A world with one host of this name.
     pub fn new(name: &str) -> Self {
-        let mut world = Self { latency: MS, name: name.to_owned(), ..Self::default() };
+        Self::seeded(name, 0, Rules::plain())
+    }
+
+    /// The same with all that is random from a seed, and with rules for two hosts.
+    pub fn seeded(name: &str, seed: u64, rules: Rules) -> Self {
+        let mut world = Self {
+            latency: MS,
+            name: name.to_owned(),
+            seed,
+            random: Random::new(seed ^ 0x5eed),
+            rules: Some(rules),
+            ..Self::default()
+        };
         world.admit(FIRST, HostFacts { computer: name.into(), ..facts(name) });
         world
+    }
+
+    /// Two hosts may go on apart from each other.
+    pub fn may_split(&mut self, may: bool) {
+        self.agreement.may_split = may;
     }
 
     /// Nanoseconds since the beginning.
@@ -139,7 +191,11 @@ impl World {
 
     /// A host begins to live.
     fn admit(&mut self, host: HostIndex, facts: HostFacts) {
-        self.nodes.insert(host, Node::new(host, FIRST, facts));
+        if self.nodes.contains_key(&host) {
+            self.checks.violate(format!("{}: place {host} has two owners", self.now));
+        }
+        let rules = self.rules.clone().unwrap_or_else(Rules::plain);
+        self.nodes.insert(host, Node::new(host, FIRST, facts, (self.seed, rules)));
         self.drain(host, None);
         self.connect_all();
     }
@@ -153,29 +209,30 @@ impl World {
     /// Runs until nothing happens for a while, at most a minute.
     pub fn run_until_quiet(&mut self) {
         let end = self.now + 60_000 * MS;
-        while self.next_time().is_some_and(|next| next <= self.now + 1000 * MS && next <= end) {
-            self.step(end);
+        self.busy_at = self.now;
+        while self.now < end && self.now < self.busy_at + 1000 * MS {
+            if !self.step((self.busy_at + 1000 * MS).min(end)) {
+                self.now = (self.busy_at + 1000 * MS).min(end);
+            }
         }
     }
 
     fn next_timeout(&self) -> Option<(u64, HostIndex)> {
         let timeouts = self.nodes.iter().filter_map(|(&host, node)| {
-            Some((node.machine.as_ref()?.poll_timeout()?.0.max(self.now), host))
+            let at = node.machine.as_ref()?.poll_timeout()?.0;
+            Some((at.max(self.now).max(node.paused_until), host))
         });
         timeouts.min()
     }
 
-    fn next_time(&self) -> Option<u64> {
-        let happening = self.queue.keys().next().map(|key| key.0);
-        let timeout = self.next_timeout().map(|timeout| timeout.0);
-        [happening, timeout].into_iter().flatten().min()
-    }
-
     /// The next thing up to `until`; false if there is none.
     pub fn step(&mut self, until: u64) -> bool {
-        let Some(next) = self.next_time().filter(|&next| next <= until) else { return false };
+        let timeout = self.next_timeout();
+        let happening = self.queue.keys().next().map(|key| key.0);
+        let next = [happening, timeout.map(|timeout| timeout.0)].into_iter().flatten().min();
+        let Some(next) = next.filter(|&next| next <= until) else { return false };
         self.now = next;
-        match self.next_timeout() {
+        match timeout {
             Some((time, host)) if time <= next => {
                 let node = self.nodes.get_mut(&host).expect("it has a timeout");
                 if let Some(machine) = &mut node.machine {
@@ -185,32 +242,73 @@ impl World {
             }
             _ => {
                 if let Some((_, happening)) = self.queue.pop_first() {
+                    let background = happening.is_background();
                     self.happen(happening);
+                    if !background {
+                        self.busy_at = self.now;
+                    }
                 }
             }
         }
         self.checks.look(self.now, &self.nodes);
+        if let Some(wrong) = self.agreement.look(self.now, &self.nodes) {
+            self.checks.violate(format!("{}: {wrong}", self.now));
+        }
         true
     }
 
     fn happen(&mut self, happening: Happening) {
+        let stopped = happening.target().and_then(|host| self.nodes.get(&host));
+        if let Some(until) = stopped.map(|node| node.paused_until).filter(|&at| at > self.now) {
+            return self.later(until - self.now, happening);
+        }
         match happening {
             Happening::Event(host, event) => self.event(host, event),
             Happening::News(host, news) => self.input(host, Input::News(news)),
             Happening::Arrival { from, to, made, message } => {
-                if self.links.made(from, to) == Some(made) {
+                let arrives = self.links.made(from, to) == Some(made);
+                if arrives && !self.links.is_deaf(from, to) {
                     self.input(to, Input::News(News::Said { host: from, message }));
                 }
             }
             Happening::Connected(pair) => self.connected(pair),
-            Happening::Disconnected(pair) => drop(self.links.break_off(pair)),
+            Happening::Disconnected(pair) => self.break_links(vec![pair]),
             Happening::Heal(pair) => {
+                let deaf = self.links.is_cut(pair);
                 self.links.heal(pair);
+                if deaf {
+                    // What was lost meanwhile breaks the connection.
+                    self.break_links(vec![pair]);
+                }
                 self.connect_all();
             }
             Happening::Restart(host) => self.restart(host),
             Happening::Enrol(host, tid) => self.enrol(host, tid),
-            Happening::Verdict(host) => self.verdict(host),
+            Happening::Silence { at, of, since } => {
+                if self.silent.get(&(at, of)) == Some(&since) && self.knows(at, of) {
+                    self.input(at, Input::News(News::HostDead { host: of }));
+                }
+            }
+            Happening::Call(from, to) => self.call(from, to),
+            Happening::Stalled(pair) => {
+                if self.links.is_cut(pair) {
+                    self.break_links(vec![pair]);
+                }
+            }
+            Happening::Evidence(host) => {
+                let hosts: Vec<_> = self.nodes.keys().copied().collect();
+                let mut again = false;
+                for at in hosts {
+                    let knows = self.knows(at, host);
+                    again |= knows;
+                    if knows && !self.links.is_cut(pair(at, host)) {
+                        self.input(at, Input::News(News::HostGone { host }));
+                    }
+                }
+                if again {
+                    self.later(CALL_NS, Happening::Evidence(host));
+                }
+            }
         }
     }
 
@@ -228,7 +326,16 @@ impl World {
         let Some(node) = self.nodes.get_mut(&host) else { return };
         let Some(machine) = &mut node.machine else { return };
         let is_event = matches!(input, Input::Event(_));
+        let fenced = match &input {
+            Input::News(News::Said { host, .. }) if machine.is_joined() => {
+                (!machine.is_member(*host)).then_some(*host)
+            }
+            _ => None,
+        };
         machine.handle(now, input);
+        if let Some(from) = fenced.filter(|_| machine.has_output()) {
+            self.checks.violate(format!("{now:?}: {host} listens to {from}, which was taken out"));
+        }
         match self.crash_next.remove(&host) {
             Some(Crash::BeforeEffects) => self.crash(host),
             crash => {
@@ -271,9 +378,16 @@ impl World {
             self.checks.host_ended(host, &self.nodes);
             self.nodes.remove(&host);
             for pair in self.links.of(host) {
+                // The daemon says goodbye, behind everything else.
+                let other = if pair.0 == host { pair.1 } else { pair.0 };
+                let deaf = self.links.is_deaf(host, other);
+                if self.links.made(host, other).is_some() && !deaf {
+                    let at = self.links.arrival(host, other, self.now + self.latency);
+                    let news = News::HostGone { host };
+                    self.later(at - self.now, Happening::News(other, news));
+                }
                 self.later(50 * MS, Happening::Disconnected(pair));
             }
-            self.later(VERDICT_NS, Happening::Verdict(host));
         }
     }
 
@@ -450,6 +564,11 @@ impl World {
                     self.admit(new, facts);
                 }
             }
+            Act::AskWitness { pair, .. } => {
+                let owner = *self.witness.entry(pair).or_insert(host);
+                let news = News::Witnessed { pair, granted: owner == host };
+                self.later(WITNESS_NS, Happening::News(host, news));
+            }
             // No messages of tasks cross here: the last one is always there a moment later.
             Act::Drain { tid, host: to } => {
                 let news = News::Drained { tid, host: to };
@@ -474,26 +593,81 @@ impl World {
             Act::Flush => self.later(FLUSH_NS, Happening::News(host, News::Flushed)),
             Act::Hosts { hosts } => {
                 let hosts: BTreeSet<_> = hosts.into_iter().map(|(host, _)| host).collect();
+                self.ever_known.entry(host).or_default().extend(hosts.clone());
                 let before = self.known.insert(host, hosts.clone()).unwrap_or_default();
                 for &gone in before.difference(&hosts) {
+                    self.silent.remove(&(host, gone));
+                    // It may live: it is told as soon as it can be reached.
+                    if self.calls.insert((gone, host)) {
+                        self.later(CALL_NS, Happening::Call(gone, host));
+                    }
                     self.later(50 * MS, Happening::Disconnected(pair(host, gone)));
-                    // Nobody talks to it any more: its own shell notices in the end.
-                    self.later(VERDICT_NS, Happening::Verdict(gone));
                 }
                 for &new in hosts.difference(&before) {
-                    // If it was never really started that is noticed, too.
-                    self.later(VERDICT_NS, Happening::Verdict(new));
+                    self.note_silence(host, new);
                 }
                 self.connect_all();
             }
         }
     }
 
+    /// A host begins to wait for a link to another.
+    fn note_silence(&mut self, at: HostIndex, of: HostIndex) {
+        if at != of && self.links.made(at, of).is_none() {
+            let since = self.now;
+            self.silent.insert((at, of), since);
+            self.later(SILENCE_NS, Happening::Silence { at, of, since });
+        }
+    }
+
+    /// A host is called by one that it has taken out: it tells it so.
+    fn call(&mut self, from: HostIndex, to: HostIndex) {
+        let lives = |host| self.nodes.get(&host).is_some_and(|node| node.machine.is_some());
+        if !self.nodes.contains_key(&from) || self.knows(to, from) {
+            return;
+        }
+        let era = self.nodes.get(&to).and_then(|node| Some(node.machine.as_ref()?.era()));
+        match era {
+            Some(era) if lives(from) && !self.links.is_cut(pair(from, to)) => {
+                self.input(from, Input::News(News::Fenced { era }));
+            }
+            _ => {}
+        }
+        self.later(CALL_NS, Happening::Call(from, to));
+    }
+
     fn send(&mut self, from: HostIndex, to: HostIndex, message: PeerMessage) {
         let Some(made) = self.links.made(from, to) else { return };
         self.write(|| show::peer(&message).map(|line| format!("{from} -> {to}: {line}")));
+        if let PeerMessage::Quorum { .. } = &message {
+            return self.send_loosely((from, to), made, message);
+        }
         let at = self.links.arrival(from, to, self.now + self.latency);
         self.later(at - self.now, Happening::Arrival { from, to, made, message });
+    }
+
+    /// What may be lost, repeated and overtaken.
+    fn send_loosely(
+        &mut self,
+        (from, to): (HostIndex, HostIndex),
+        made: u64,
+        message: PeerMessage,
+    ) {
+        let mut copies = 1;
+        let mut delay = self.latency;
+        if self.lossy > 0 {
+            match self.random.below(1000) {
+                draw if draw < self.lossy => copies = 0,
+                draw if draw < 2 * self.lossy => copies = 2,
+                _ => {}
+            }
+            delay += self.random.below(3 * self.latency);
+        }
+        for copy in 0..copies {
+            let message = message.clone();
+            let after = delay * (1 + copy);
+            self.later(after, Happening::Arrival { from, to, made, message });
+        }
     }
 
     fn knows(&self, a: HostIndex, b: HostIndex) -> bool {
@@ -518,15 +692,27 @@ impl World {
                 if wanted && self.links.connect((a, b)) {
                     self.later(CONNECT_NS, Happening::Connected((a, b)));
                 }
+                for (a, b) in [(a, b), (b, a)] {
+                    let was = self.ever_known.get(&b).is_some_and(|known| known.contains(&a));
+                    if self.knows(a, b) && !self.knows(b, a) && was && self.calls.insert((a, b)) {
+                        self.later(CALL_NS, Happening::Call(a, b));
+                    }
+                }
             }
         }
     }
 
     fn connected(&mut self, pair: Pair) {
+        let stopped = |host| self.nodes.get(&host).is_some_and(|n| n.paused_until > self.now);
+        if stopped(pair.0) || stopped(pair.1) {
+            return self.later(CALL_NS / 5, Happening::Connected(pair));
+        }
         let lives = |host| self.nodes.get(&host).is_some_and(|node| node.machine.is_some());
         if !lives(pair.0) || !lives(pair.1) {
             self.links.break_off(pair);
         } else if self.links.connected(pair) {
+            self.silent.remove(&pair);
+            self.silent.remove(&(pair.1, pair.0));
             self.input(pair.0, Input::News(News::LinkUp { host: pair.1 }));
             self.input(pair.1, Input::News(News::LinkUp { host: pair.0 }));
         }
@@ -535,8 +721,10 @@ impl World {
     fn break_links(&mut self, pairs: Vec<Pair>) {
         for pair in pairs {
             if self.links.break_off(pair) {
-                self.input(pair.0, Input::News(News::LinkDown { host: pair.1 }));
-                self.input(pair.1, Input::News(News::LinkDown { host: pair.0 }));
+                for (at, of) in [pair, (pair.1, pair.0)] {
+                    self.note_silence(at, of);
+                    self.later(0, Happening::News(at, News::LinkDown { host: of }));
+                }
             }
         }
     }
@@ -553,6 +741,11 @@ impl World {
 
     /// A daemon dies; its parent starts it again soon.
     pub fn crash(&mut self, host: HostIndex) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        if node.paused_until > self.now {
+            // What waits for it would find another daemon.
+            return;
+        }
         self.write(|| Some(format!("{host}: (its daemon crashes)")));
         let Some(node) = self.nodes.get_mut(&host) else { return };
         if node.machine.take().is_some() {
@@ -567,6 +760,9 @@ impl World {
             return;
         }
         node.restart();
+        for of in self.known.get(&host).cloned().unwrap_or_default() {
+            self.note_silence(host, of);
+        }
         self.drain(host, None);
         let Some(node) = self.nodes.get_mut(&host) else { return };
         for event in std::mem::take(&mut node.undone) {
@@ -575,38 +771,67 @@ impl World {
         self.connect_all();
     }
 
-    /// A whole host dies, with everything on it.
+    /// A whole host dies, with everything on it: nothing is heard of it any more.
     pub fn kill(&mut self, host: HostIndex) {
         self.write(|| Some(format!("{host}: (it dies)")));
         self.checks.host_ended(host, &self.nodes);
         if self.nodes.remove(&host).is_some() {
             self.break_links(self.links.of(host));
-            self.later(VERDICT_NS, Happening::Verdict(host));
         }
     }
 
-    /// Whoever still lists a host that is not there takes it for dead; a host that is there but
-    /// was taken out finds that nobody answers.
-    fn verdict(&mut self, host: HostIndex) {
-        let listed = |node: &Node| {
-            let machine = node.machine.as_ref();
-            machine.is_some_and(|machine| machine.members().iter().any(|(h, _)| *h == host))
-        };
-        if !self.nodes.contains_key(&host) {
-            let hosts: Vec<_> =
-                self.nodes.iter().filter(|(_, node)| listed(node)).map(|(&h, _)| h).collect();
-            for to in hosts {
-                self.input(to, Input::News(News::HostDead { host }));
-            }
-            if self.nodes.values().any(|node| node.machine.is_none() || listed(node)) {
-                self.later(VERDICT_NS, Happening::Verdict(host));
-            }
-        } else if self
-            .nodes
-            .get(&FIRST)
-            .is_some_and(|first| first.machine.is_some() && !listed(first))
-        {
-            self.input(host, Input::News(News::HostDead { host: FIRST }));
+    /// True once nobody has a host in its table that is dead.
+    pub fn is_digested(&self) -> bool {
+        let machines = self.nodes.values().filter_map(|node| node.machine.as_ref());
+        machines
+            .flat_map(|machine| machine.members())
+            .all(|(host, _)| self.nodes.contains_key(&host))
+    }
+
+    /// A death, but its computer lives: after this time somebody is sure that it is gone.
+    pub fn kill_seen(&mut self, host: HostIndex, after: u64) {
+        self.kill(host);
+        self.later(after, Happening::Evidence(host));
+    }
+
+    /// The daemon of a host is stopped for a while.
+    pub fn pause(&mut self, host: HostIndex, nanoseconds: u64) {
+        self.write(|| Some(format!("{host}: (it is stopped for {} ms)", nanoseconds / MS)));
+        if let Some(node) = self.nodes.get_mut(&host) {
+            node.paused_until = self.now + nanoseconds;
+        }
+    }
+
+    /// What one host says does not arrive at another for a while.
+    pub fn deafen(&mut self, from: HostIndex, to: HostIndex, heal_after: u64) {
+        self.links.deafen(from, to);
+        let pair = pair(from, to);
+        self.later(STALL_NS, Happening::Stalled(pair));
+        self.later(heal_after, Happening::Heal(pair));
+    }
+}
+
+impl Happening {
+    /// What nobody waits for.
+    fn is_background(&self) -> bool {
+        matches!(
+            self,
+            Self::Arrival { message: PeerMessage::Quorum { .. }, .. }
+                | Self::Silence { .. }
+                | Self::Call(..)
+                | Self::Stalled(..)
+                | Self::Evidence(..)
+        )
+    }
+
+    /// The daemon that it is for.
+    const fn target(&self) -> Option<HostIndex> {
+        match self {
+            Self::Event(host, _) | Self::News(host, _) => Some(*host),
+            Self::Arrival { to, .. } => Some(*to),
+            Self::Silence { at, .. } => Some(*at),
+            Self::Call(from, _) => Some(*from),
+            _ => None,
         }
     }
 }

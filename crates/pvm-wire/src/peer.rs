@@ -27,35 +27,15 @@ choice! {
             /// The last number heard.
             through: u64,
         },
+        /// What orders the commands of all hosts, to its like. It may be lost.
+        70 => Quorum {
+            /// Known to that library alone.
+            bytes: Blob,
+        },
     }
 
-    /// What one machine says to another.
+    /// What one machine says to another. (1 to 3 were the order of commands through a first host.)
     pub enum Said {
-        /// To the first host: please order this command.
-        1 => Propose {
-            /// The proposer's own number for it.
-            ticket: u64,
-            /// The command.
-            command: Command,
-        },
-        /// From the first host: the next command, to be applied now.
-        2 => Commit {
-            /// Its place in the order.
-            number: u64,
-            /// Who proposed it.
-            proposer: HostIndex,
-            /// The proposer's number for it.
-            ticket: u64,
-            /// The command.
-            command: Command,
-        },
-        /// From the first host to a new one: all that the commands so far have made.
-        3 => Snapshot {
-            /// The last command that is in it.
-            number: u64,
-            /// The records of everything replicated.
-            records: Vec<(Blob, Blob)>,
-        },
         /// A request that this host is to answer.
         4 => Ask {
             /// The asking host's number for it; 0 where no answer is wanted.
@@ -158,6 +138,48 @@ choice! {
             /// The new tasks.
             tids: Vec<Tid>,
         },
+        /// To the leader of a term: please order this command.
+        70 => Put {
+            /// The term. Who does not lead in it drops this; the proposer asks the next leader.
+            term: u64,
+            /// Counts what the sender has proposed, from 1.
+            ticket: u64,
+            /// The command.
+            command: Command,
+        },
+        /// To the leader of a term: a request that needs what is up to date, or other tasks.
+        71 => AskHome {
+            /// The term. Who does not lead in it drops this; the asker asks the next leader.
+            term: u64,
+            /// The asking host's number for it.
+            ask: u64,
+            /// The task that asks, 0 for a command.
+            asker: Tid,
+            /// An earlier leader was asked before.
+            again: bool,
+            /// The last command that the asking host had applied when it asked first.
+            since: u64,
+            /// The request.
+            request: Request,
+        },
+        /// To the leader of a term: what earlier leaders let go, as far as this host has heard. It
+        /// listens to none of them about that any more.
+        72 => Report {
+            /// The term.
+            term: u64,
+            /// What was let go.
+            released: Vec<Released>,
+        },
+        /// From the leader: those wait no longer.
+        73 => Release {
+            /// Who, and what to tell them.
+            released: Released,
+        },
+        /// From the leader: what earlier leaders let go has been told again where it mattered.
+        74 => Reported {
+            /// The term.
+            term: u64,
+        },
         /// A message of [`crate::plug`] for a task of that host, or for its daemon.
         60 => Post {
             /// Whom.
@@ -191,7 +213,7 @@ choice! {
         },
     }
 
-    /// A change of what all hosts agree on, applied by all in the same order.
+    /// A change of what all hosts agree on, applied by all in the same order. (10 froze a group.)
     pub enum Command {
         /// A host joins.
         1 => AddHost {
@@ -264,15 +286,24 @@ choice! {
             /// The member.
             tid: Tid,
         },
-        /// All members have called `pvm_freezegroup`.
-        10 => FreezeGroup {
-            /// Group.
-            group: Blob,
-        },
         /// A task is gone: its memberships end, its named messages go or lose their owner.
         11 => TaskGone {
             /// The task.
             tid: Tid,
+        },
+        /// A host is dead: nothing of it counts from here on.
+        70 => Fence {
+            /// Which.
+            host: HostIndex,
+            /// Which life of it: the number of the command that let it in.
+            incarnation: u64,
+        },
+        /// All members have called `pvm_freezegroup`.
+        71 => Freeze {
+            /// Group.
+            group: Blob,
+            /// Who is to be answered: hosts and their numbers of the request.
+            asks: Vec<(HostIndex, u64)>,
         },
         /// A task has left the machine in order: its memberships end.
         100 => TaskLeft {
@@ -328,6 +359,21 @@ choice! {
 }
 
 record! {
+    /// Tasks that waited for one another, and wait no longer. Every host that one of them is on is
+    /// told the whole list, and keeps it until all have heard it.
+    pub struct Released {
+        /// The leader's term.
+        pub term: u64,
+        /// Counts what was let go in this term.
+        pub number: u64,
+        /// Up to this number everybody has heard everything.
+        pub settled: u64,
+        /// Who: hosts and their numbers of the request.
+        pub asks: Vec<(HostIndex, u64)>,
+        /// What to tell them.
+        pub reply: Reply,
+    }
+
     /// A command that started tasks with [`Request::Run`], somewhere in the machine.
     pub struct Operator {
         /// Its host.
@@ -377,8 +423,8 @@ mod tests {
     #[test]
     fn what_machines_say_survives_the_way_there_and_back() {
         let command = Command::JoinGroup { group: "g".into(), tid: Tid(0x40001) };
-        let commit = Said::Commit { number: 7, proposer: HostIndex(2), ticket: 3, command };
-        let message = PeerMessage::Ordered { sequence: 1, said: commit };
+        let put = Said::Put { term: 7, ticket: 3, command };
+        let message = PeerMessage::Ordered { sequence: 1, said: put };
         assert_eq!(PeerMessage::from_bytes(&message.to_bytes()), Ok(message));
     }
 }

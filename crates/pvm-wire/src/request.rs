@@ -678,6 +678,11 @@ choice! {
             /// Their ids.
             tids: Vec<Tid>,
         },
+        /// Up to date is who has applied the commands up to this one.
+        90 => Applied {
+            /// The number of the command.
+            number: u64,
+        },
         /// To [`Request::Load`].
         43 => Load {
             /// How busy it is.

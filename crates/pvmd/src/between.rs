@@ -30,7 +30,10 @@ choice! {
             event: Event,
         },
         /// The parent ends in order: tell the peers and go.
-        3 => Quit,
+        3 => Quit {
+            /// The machine lives no longer than this parent (`--bound`).
+            machine: bool,
+        },
     }
 
     /// From the daemon to the parent.

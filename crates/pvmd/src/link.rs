@@ -11,6 +11,7 @@ pub(crate) mod frames;
 mod incoming;
 mod outgoing;
 mod peer;
+mod pulse;
 pub(crate) mod redeem;
 mod routes;
 mod socket;
@@ -26,6 +27,7 @@ use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
 use crate::link::incoming::Nonsense;
 use crate::link::peer::Peer;
+use crate::link::pulse::SILENT_TIME;
 use crate::link::routes::{End, Routes};
 use crate::link::tokens::Tokens;
 use crate::link::traffic::Traffic;
@@ -39,9 +41,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
 
-/// Without a link for so long, a host is dead. A killed daemon is back in a fraction of it.
-const DEAD_TIME: Duration = Duration::from_secs(5);
+/// A host of which nothing is heard for so long is dead: together with the agreement on it that
+/// stays below five seconds. A killed daemon is back in a fraction of it.
+const DEAD_TIME: Duration = Duration::from_millis(4500);
 /// The same for a host to which this daemon never had a link: it may still be starting.
 const START_TIME: Duration = Duration::from_secs(10);
 /// A host that has lost all others ends after this time.
@@ -50,8 +54,10 @@ pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
 /// A host whose key the others refuse is no member any more, and ends after this time.
 const REFUSED_TIME: Duration = Duration::from_secs(5);
 
-/// How long a host that ends tries to tell each of the others.
-const GOODBYE_TIME: Duration = Duration::from_millis(300);
+/// How long a host that was taken out is called, to be told so.
+const TELL_TIME: Duration = Duration::from_secs(120);
+/// How long a host that ends tries to tell the others.
+const GOODBYE_TIME: Duration = Duration::from_millis(800);
 
 /// What the shell learns from the links.
 #[derive(Debug)]
@@ -134,6 +140,10 @@ pub(crate) struct Links {
     traffic: Traffic,
     /// Direct routes that are being made.
     routes: Routes,
+    /// Keys of hosts that were taken out: they are told so when they call or are called.
+    removed: BTreeMap<Fingerprint, AbortHandle>,
+    /// What they are told besides: see [`pvm_core::Machine::era`].
+    era: u64,
 }
 
 impl Links {
@@ -159,6 +169,8 @@ impl Links {
             patience: ALONE_TIME,
             traffic: Traffic::default(),
             routes: Routes::default(),
+            removed: BTreeMap::new(),
+            era: 0,
         }
     }
 
@@ -250,6 +262,7 @@ impl Links {
         let Some(place) = self.place else { return Vec::new() };
         self.hosts = hosts;
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
+        self.part(&members);
         self.traffic.members_are(&members);
         for (_, mut peer) in self.peers.extract_if(.., |host, _| !members.contains(host)) {
             // The last thing that it is told is that it is no member any more.
@@ -279,6 +292,23 @@ impl Links {
         turns
     }
 
+    /// Hosts that are no members any more: they may live and not know.
+    fn part(&mut self, members: &BTreeSet<HostIndex>) {
+        for (_, peer) in self.peers.iter().filter(|(host, _)| !members.contains(host)) {
+            let key = peer.facts.key.0.clone();
+            if let (Ok(config), false) = (self.identity.client(&key), peer.ended) {
+                let ways = self.ways(&peer.facts.addresses);
+                let calling = self.wiring.call(ways, key.clone(), config, None);
+                self.removed.insert(key, give_up_after(calling, TELL_TIME));
+            }
+        }
+    }
+
+    /// How often somebody of this machine went on alone.
+    pub(crate) const fn set_era(&mut self, era: u64) {
+        self.era = era;
+    }
+
     /// A daemon that was started is waited for no longer.
     pub(crate) fn give_up(&mut self, key: &Fingerprint) {
         self.newcomers.remove(key);
@@ -288,7 +318,8 @@ impl Links {
 
     fn update_known(&self) {
         let hosts = self.hosts.iter().map(|(_, facts)| facts.key.0.clone());
-        self.known.set(hosts.chain(self.newcomers.keys().cloned()).collect());
+        let others = self.newcomers.keys().chain(self.removed.keys()).cloned();
+        self.known.set(hosts.chain(others).collect());
     }
 
     /// Calls the hosts that wait for it.
@@ -361,6 +392,7 @@ impl Links {
             // The next round sends more.
             LinkEvent::Room => Vec::new(),
             LinkEvent::Down { id } => self.down(id),
+            LinkEvent::Silent { id } => self.silent(id),
             LinkEvent::Redeem { redeem, answer } => vec![Turn::Redeem { redeem, answer }],
             LinkEvent::Direct(made) => self.direct_made(made, inbox),
             LinkEvent::Refused => {
@@ -450,6 +482,11 @@ impl Links {
                 self.owners.insert(id, Owner::Machine(connection, HostIndex(0)));
                 Vec::new()
             }
+            None if self.removed.contains_key(&key) => {
+                let removed = LinkFrame::Removed { era: self.era };
+                tokio::spawn(async move { connection.finish(&removed, GOODBYE_TIME).await });
+                Vec::new()
+            }
             // Its key was taken out of the table meanwhile.
             None => Vec::new(),
         }
@@ -494,6 +531,20 @@ impl Links {
             }
             Some(Owner::Newcomer(..)) | None => Vec::new(),
         }
+    }
+
+    /// Nothing has come on a connection for so long that it is given up: if its host lives, there
+    /// will be another one.
+    fn silent(&mut self, id: u64) -> Vec<Turn> {
+        let host = match self.owners.get(&id) {
+            Some(Owner::Peer(host)) => Some(*host),
+            _ => None,
+        };
+        let turns = self.down(id);
+        if let Some(peer) = host.and_then(|host| self.peers.get_mut(&host)) {
+            peer.down_since = Instant::now().checked_sub(SILENT_TIME);
+        }
+        turns
     }
 
     fn frame(&mut self, id: u64, frame: LinkFrame, inbox: Option<&mut Inbox>) -> Vec<Turn> {
@@ -542,10 +593,12 @@ impl Links {
             // Somebody who ends may do so at any time.
             LinkFrame::Goodbye => {
                 peer.dead = true;
+                peer.ended = true;
                 let mut turns = self.detach(host);
-                turns.push(Turn::News(News::HostDead { host }));
+                turns.push(Turn::News(News::HostGone { host }));
                 return turns;
             }
+            LinkFrame::Removed { era } => return vec![Turn::News(News::Fenced { era })],
             _ if !peer.is_up() => return self.bad(id),
             LinkFrame::Said { message } => {
                 return vec![Turn::News(News::Said { host, message })];
@@ -616,7 +669,8 @@ impl Links {
 
     /// When a host that has no link counts as dead.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
-        let alone = self.alone_since.map(|since| since + self.patience);
+        let alone = self.alone_since.filter(|_| self.place.is_none());
+        let alone = alone.map(|since| since + self.patience);
         let refused = self.refused_since.map(|since| since + REFUSED_TIME);
         let rests = self.peers.values().filter_map(|peer| peer.streams.next_deadline());
         self.peers
@@ -651,27 +705,41 @@ impl Links {
     /// True where this host joined a machine and has lost it.
     pub(crate) fn is_lost(&self, now: Instant) -> bool {
         let refused = self.refused_since.is_some_and(|since| since + REFUSED_TIME <= now);
-        refused || self.alone_since.is_some_and(|since| since + self.patience <= now)
+        // With a place it is the machine's matter.
+        let alone = self.alone_since.filter(|_| self.place.is_none());
+        refused || alone.is_some_and(|since| since + self.patience <= now)
     }
 
-    /// Tells everybody that this host ends, behind what the machine has said.
+    /// Tells everybody that this host ends, behind what the machine has said. Each has it when this
+    /// returns, or does not answer. Somebody must take the events meanwhile.
     pub(crate) async fn goodbye(&mut self) {
-        for peer in self.peers.values_mut() {
-            let until = Instant::now() + GOODBYE_TIME;
-            while peer.has_unsaid() && Instant::now() < until {
-                peer.pump(None);
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-            if let Some((connection, _)) = peer.connection.take() {
-                connection.finish(&LinkFrame::Goodbye, GOODBYE_TIME).await;
-            }
+        let until = Instant::now() + GOODBYE_TIME;
+        while self.peers.values().any(Peer::has_unsaid) && Instant::now() < until {
+            self.peers.values_mut().for_each(|peer| peer.pump(None));
+            tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        for owner in std::mem::take(&mut self.owners).into_values() {
-            if let Owner::Newcomer(connection, ..) = owner {
-                connection.finish(&LinkFrame::Goodbye, GOODBYE_TIME).await;
-            }
+        let peers = self.peers.values_mut().filter_map(|peer| peer.connection.take());
+        let newcomers = std::mem::take(&mut self.owners).into_values().filter_map(|owner| {
+            if let Owner::Newcomer(connection, ..) = owner { Some(connection) } else { None }
+        });
+        let connections = peers.map(|(connection, _)| connection).chain(newcomers);
+        let finishing: Vec<_> = connections
+            .map(|it| tokio::spawn(async { it.finish(&LinkFrame::Goodbye, GOODBYE_TIME).await }))
+            .collect();
+        for finished in finishing {
+            let _ = finished.await;
         }
     }
+}
+
+/// Lets something that goes on end after a time.
+fn give_up_after(what: AbortHandle, time: Duration) -> AbortHandle {
+    let handle = what.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(time).await;
+        handle.abort();
+    });
+    what
 }
 
 /// The ways to a host, the relay last.

@@ -55,6 +55,8 @@ pub(crate) struct Parent {
     listener: UnixListener,
     /// The poll set tells who connects.
     listening: bool,
+    /// The machine lives no longer than this process.
+    bound: bool,
     /// When to listen again after descriptors ran out.
     accept_again: Option<Instant>,
     /// A byte for each child that ended.

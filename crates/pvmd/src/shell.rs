@@ -110,7 +110,7 @@ impl Shell {
                     for (number, up) in frames {
                         match up {
                             Up::Happened { event } => self.happened(number, event).await?,
-                            Up::Quit => return self.quit().await,
+                            Up::Quit { machine } => return self.quit(machine).await,
                             Up::Begin { .. } | Up::Records { .. } => {}
                         }
                     }
@@ -240,6 +240,7 @@ impl Shell {
         if number != 0 || !effects.is_empty() {
             self.uplink.effects(number, effects).await?;
         }
+        self.links.set_era(placed.machine.era());
         for act in acts {
             self.act(act).await?;
         }
@@ -268,6 +269,8 @@ impl Shell {
             }
             // Whoever was started is let in when it is in the table of hosts.
             Act::Admit { .. } => {}
+            // No machine of this daemon's has a witness yet: `Rules::plain`.
+            Act::AskWitness { .. } => {}
             // Shown before the effects.
             Act::Group { .. } => {}
             Act::Invite { ticket, line } => self.invite(ticket, &line).await?,
@@ -322,10 +325,24 @@ impl Shell {
     }
 
     /// The parent ends in order.
-    async fn quit(mut self) -> Result<()> {
+    async fn quit(mut self, machine: bool) -> Result<()> {
+        if let Some(placed) = self.placed.as_mut().filter(|_| machine) {
+            placed.machine.handle(clock::now(self.begin.clock), Input::News(News::Unbound));
+            // The parent ends, too, and may not listen any more.
+            let _ = self.follow(0).await;
+        }
         self.forward();
-        self.links.goodbye().await;
+        self.goodbye().await;
         Ok(())
+    }
+
+    /// Tells the other hosts that this one ends; what they say meanwhile matters no more.
+    async fn goodbye(&mut self) {
+        let unheard = async { while self.link_events.recv().await.is_some() {} };
+        tokio::select! {
+            () = self.links.goodbye() => {}
+            () = async { unheard.await; std::future::pending().await } => {}
+        }
     }
 
     /// The parent was killed: its tasks must not live on unseen, nor its files.
@@ -336,7 +353,7 @@ impl Shell {
         let parent = self.begin.parent_pid;
         // What is confined sees no other process, and removes nothing outside of its folder.
         starter::run(move || end_tasks(tasks, &socket, parent));
-        self.links.goodbye().await;
+        self.goodbye().await;
         starter::run(move || runtime_dir::remove_orphan(&folder));
         Ok(())
     }

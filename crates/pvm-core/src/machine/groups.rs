@@ -1,7 +1,8 @@
-//! Groups: membership by commands, barriers at the first host.
+//! Groups: membership by commands, barriers by the leader.
 
 use super::{Machine, number};
-use crate::barrier::{Purpose, Waiting};
+use crate::barrier::{Ask, Purpose, Waiting};
+use crate::home::Asked;
 use crate::io::Act;
 use crate::pending::Asker;
 use pvm_wire::peer::Command;
@@ -9,7 +10,7 @@ use pvm_wire::request::{GroupInfo, Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
 
 impl Machine {
-    /// Reads and barriers are answered by the group's home, so that a task that was told of a
+    /// Reads and barriers are answered by the leader, so that a task that was told of a
     /// membership by a message finds it, whichever host it is on.
     pub(super) fn serve_groups(&mut self, asker: Asker, tid: Tid, request: Request) {
         match request {
@@ -20,87 +21,102 @@ impl Machine {
             Request::LeaveGroup { group } => {
                 self.change_group(asker, Command::LeaveGroup { group, tid });
             }
-            request if self.consensus.is_first() => self.serve_at_home(asker, tid, request),
-            Request::Barrier { .. } | Request::FreezeGroup { .. } => {
-                self.ask_and_wait(self.consensus.first(), asker, tid, request);
-            }
-            request => self.ask(self.consensus.first(), asker, tid, request),
+            request => self.ask_home(asker, tid, request),
         }
     }
 
-    fn serve_at_home(&mut self, asker: Asker, tid: Tid, request: Request) {
-        match request {
-            Request::GroupMembers { group } => {
-                let reply = match self.groups.find(&group) {
-                    Ok(group) => {
-                        Reply::Members { tids: group.members.clone(), frozen: group.frozen }
-                    }
-                    Err(code) => Reply::Failed { code },
-                };
-                self.answer(asker, reply);
-            }
-            Request::Barrier { group, count } => self.barrier(asker, tid, &group, count),
-            Request::FreezeGroup { group, size } => self.freeze(asker, tid, &group, size),
+    /// As a leader: answers what is asked of the leader.
+    pub(super) fn serve_home(&mut self, asked: Asked) {
+        let reply = match &asked.request {
+            Request::Barrier { group, count } => return self.barrier(&asked, group, *count),
+            Request::FreezeGroup { group, size } => return self.freeze(&asked, group, *size),
+            Request::GroupMembers { group } => match self.groups.find(group) {
+                Ok(group) => Reply::Members { tids: group.members.clone(), frozen: group.frozen },
+                Err(code) => Reply::Failed { code },
+            },
             Request::Groups => {
                 let info = |(name, group): (&Blob, &crate::group::Group)| GroupInfo {
                     name: name.clone(),
                     members: group.members.clone(),
-                    waiting: self.gatherings.waiting(name),
+                    waiting: self.home.gatherings.waiting(name),
                 };
-                let groups = self.groups.iter().map(info).collect();
-                self.answer(asker, Reply::Groups { groups });
+                Reply::Groups { groups: self.groups.iter().map(info).collect() }
             }
-            _ => self.fail(asker, Code::BadParam),
-        }
-    }
-
-    fn barrier(&mut self, asker: Asker, tid: Tid, name: &Blob, count: i32) {
-        let entered = self.groups.find(name).and_then(|group| {
-            if group.defunct {
-                return Err(Code::NoGroup);
+            Request::MailboxInfo { pattern } => {
+                Reply::Mailboxes { mailboxes: self.registry.list(pattern) }
             }
-            let waiting = Waiting { asker: asker.clone(), tid };
-            self.gatherings.enter(name, Purpose::Barrier, group, count, waiting)
-        });
-        match entered {
-            Ok(released) => {
-                released.into_iter().for_each(|asker| self.answer(asker, Reply::Done));
-            }
-            Err(code) => self.fail(asker, code),
-        }
-    }
-
-    fn freeze(&mut self, asker: Asker, tid: Tid, name: &Blob, size: i32) {
-        let entered = self.groups.find(name).and_then(|group| {
-            if group.frozen {
-                return Err(Code::DupGroup);
-            }
-            let waiting = Waiting { asker: asker.clone(), tid };
-            self.gatherings.enter(name, Purpose::Freeze, group, size, waiting)
-        });
-        match entered {
-            Ok(released) if released.is_empty() => {}
-            Ok(released) => {
-                self.propose(Asker::Nobody, Command::FreezeGroup { group: name.clone() });
-                let size = i32::try_from(released.len()).map_err(|_| Code::OutOfRes);
-                for asker in released {
-                    self.answer(asker, number(size));
+            Request::RecvInfo { name, index, flags, .. } => {
+                match self.registry.read(name, *index, *flags) {
+                    Ok((index, message)) => Reply::Info { message, index },
+                    Err(code) => Reply::Failed { code },
                 }
             }
-            Err(code) => self.fail(asker, code),
+            _ => Reply::Applied { number: self.consensus.applied() },
+        };
+        self.answer(Asker::Peer { host: asked.host, ask: asked.ask }, reply);
+    }
+
+    fn gather(
+        &mut self,
+        asked: &Asked,
+        name: &Blob,
+        purpose: Purpose,
+        count: i32,
+    ) -> Result<Vec<Ask>, Code> {
+        let group = self.groups.find(name)?;
+        match purpose {
+            Purpose::Barrier if group.defunct => return Err(Code::NoGroup),
+            Purpose::Freeze if group.frozen => return Err(Code::DupGroup),
+            _ => {}
         }
+        let since = asked.again.then_some(asked.since);
+        let member = Waiting { ask: (asked.host, asked.ask), tid: asked.asker, since };
+        self.home.gatherings.enter(name, purpose, group, count, member)
+    }
+
+    fn barrier(&mut self, asked: &Asked, name: &Blob, count: i32) {
+        match self.gather(asked, name, Purpose::Barrier, count) {
+            Ok(released) => self.release(released, Reply::Done),
+            Err(code) => self.release(vec![(asked.host, asked.ask)], Reply::Failed { code }),
+        }
+    }
+
+    fn freeze(&mut self, asked: &Asked, name: &Blob, size: i32) {
+        match self.gather(asked, name, Purpose::Freeze, size) {
+            Ok(asks) if asks.is_empty() => {}
+            Ok(asks) => {
+                self.propose(Asker::Nobody, Command::Freeze { group: name.clone(), asks });
+            }
+            Err(code) => self.release(vec![(asked.host, asked.ask)], Reply::Failed { code }),
+        }
+    }
+
+    /// A group was frozen, on every host at this place of the order: those of here that wanted it
+    /// are told.
+    pub(super) fn frozen(&mut self, name: &Blob, asks: Vec<Ask>) -> Reply {
+        let frozen = self.groups.freeze(name);
+        let count = i32::try_from(asks.len()).map_err(|_| Code::OutOfRes);
+        let size = frozen.and(count);
+        let me = self.me();
+        for (_, ask) in asks.into_iter().filter(|(host, _)| *host == me) {
+            self.answered(ask, number(size));
+        }
+        Reply::Done
     }
 
     /// A member has gone: those who wait for it in vain are told.
     pub(super) fn member_gone(&mut self, name: &Blob, tid: Tid, died: bool) {
-        for (asker, code) in self.gatherings.member_gone(name, tid, died, &self.groups) {
-            self.fail(asker, code);
+        let in_vain = self.home.gatherings.member_gone(name, tid, died, &self.groups);
+        for (ask, code) in in_vain {
+            self.release(vec![ask], Reply::Failed { code });
         }
     }
 
     /// A task is gone that was a member of groups, perhaps.
     pub(super) fn leave_all_groups(&mut self, tid: Tid, died: bool) {
-        for name in self.groups.task_gone(tid, died) {
+        let names = self.groups.task_gone(tid, died);
+        self.groups.note_death(&names, self.consensus.applied());
+        for name in names {
             self.member_gone(&name, tid, true);
         }
     }

@@ -32,8 +32,8 @@ impl Machine {
         }
         if self.hosts_elsewhere(lines) {
             let hosts = lines.to_vec();
-            let first = self.consensus.first();
-            return self.ask_and_wait(first, asker, Tid::NONE, Request::AddHosts { hosts });
+            let Some(eldest) = self.consensus.eldest() else { return };
+            return self.ask_and_wait(eldest, asker, Request::AddHosts { hosts });
         }
         let addition = self.pending.number();
         let results = vec![None; lines.len()];
@@ -244,10 +244,7 @@ impl Machine {
                 return Reply::Failed { code };
             }
         };
-        if self.consensus.is_first() {
-            let snapshot = self.snapshot();
-            self.say(host, snapshot);
-        }
+        self.consensus.seat(host, self.consensus.applied());
         let id = Tid::host_id(host);
         match (start, ticket) {
             (Some(start), Some(ticket)) => {
@@ -263,7 +260,8 @@ impl Machine {
             (_, None) => {}
         }
         self.tell_hosts();
-        if let (true, Some(facts)) = (self.consensus.is_first(), self.hosts.facts(host)) {
+        self.say_what_waited(host);
+        if let (true, Some(facts)) = (self.consensus.is_leader(), self.hosts.facts(host)) {
             let text =
                 format!("host {} is in: {}", facts.name.to_text(), facts.addresses.join(" "));
             self.log(text);

@@ -4,28 +4,37 @@ use super::Machine;
 use crate::io::Act;
 use crate::notify::{HOST_DELETE, TASK_EXIT};
 use crate::pending::Asker;
+use crate::planted::{self, Bug};
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Failure, HostResult, Reply};
-use pvm_wire::{Blob, Code, HostIndex};
+use pvm_wire::{Blob, Code, HostIndex, Tid};
 
 /// What `waitpid` tells of a process that was killed: all that can be said of a lost task.
 const KILLED: i32 = 9;
-/// Why the first host stays.
-const FIRST_STAYS: &str = "the first host ends only with the whole machine";
+/// Why the last host stays.
+const LAST_STAYS: &str = "the last host ends only with the whole machine";
+/// Why a program cannot delete the first host: PVM 3.4 answers its programs so.
+const FIRST_STAYS: &str = "a program cannot delete the first host; `pvm delete` can";
 
 impl Machine {
     /// The members that names mean, in their order, with the results of those that mean none.
-    fn members_named(&self, names: &[Blob]) -> (Vec<HostResult>, Vec<(u32, HostIndex)>) {
+    fn members_named(
+        &self,
+        names: &[Blob],
+        spared: Option<HostIndex>,
+    ) -> (Vec<HostResult>, Vec<(u32, HostIndex)>) {
+        let count = self.hosts.indices().len();
         let mut members: Vec<(u32, HostIndex)> = Vec::new();
         let mut results = Vec::new();
         for (place, name) in (0..).zip(names) {
             let host = if name.0 == b"." { Some(self.me()) } else { self.hosts.named(name) };
             let (code, why) = match host {
                 None => (Code::NoHost, "no member has this name"),
-                Some(host) if host == self.consensus.first() => (Code::BadParam, FIRST_STAYS),
+                Some(host) if Some(host) == spared => (Code::BadParam, FIRST_STAYS),
                 Some(host) if members.iter().any(|(_, member)| *member == host) => {
                     (Code::DupHost, "it is named twice")
                 }
+                Some(_) if members.len() + 1 == count => (Code::BadParam, LAST_STAYS),
                 Some(host) => {
                     members.push((place, host));
                     results.push(HostResult::default());
@@ -37,11 +46,12 @@ impl Machine {
         (results, members)
     }
 
-    pub(super) fn del_hosts(&mut self, asker: Asker, names: &[Blob]) {
+    pub(super) fn del_hosts(&mut self, asker: Asker, tid: Tid, names: &[Blob]) {
         if names.is_empty() {
             return self.fail(asker, Code::BadParam);
         }
-        let (results, mut gone) = self.members_named(names);
+        let spared = if tid == Tid::NONE { None } else { self.consensus.begun_on() };
+        let (results, mut gone) = self.members_named(names, spared);
         // This host itself, if it is among them, is the last.
         let me = self.me();
         gone.sort_by_key(|&(place, host)| (host == me, place));
@@ -53,7 +63,7 @@ impl Machine {
         if names.is_empty() {
             return self.fail(asker, Code::BadParam);
         }
-        let (results, members) = self.members_named(names);
+        let (results, members) = self.members_named(names, None);
         let drain = |(place, host)| (place, Command::DrainHost { host, on: true });
         self.change(asker, results, members.into_iter().map(drain).collect(), Vec::new());
     }
@@ -77,7 +87,8 @@ impl Machine {
     /// A drained host leaves when nothing that began here goes on.
     pub(super) fn leave_if_empty(&mut self) {
         let under_way = self.departure.is_under_way() || self.ending;
-        if !under_way && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks() {
+        let last = self.hosts.indices().len() == 1;
+        if !under_way && !last && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks() {
             self.departure.flush();
             self.act(Act::Flush);
         }
@@ -107,21 +118,12 @@ impl Machine {
 
     /// A drained host had nothing left to do. If it was taken back meanwhile, it stays.
     pub(super) fn host_retired(&mut self, host: HostIndex) -> Reply {
+        if self.hosts.indices() == [host] {
+            // The others left at the same time: the last one stays.
+            self.departure.stop();
+            return Reply::Done;
+        }
         if self.hosts.is_draining(host) { self.take_out(host, "has left") } else { Reply::Done }
-    }
-
-    /// The shell says that a host is dead.
-    pub(super) fn host_dead(&mut self, host: HostIndex) {
-        if host == self.me() || (*self.joined.get() && !self.hosts.contains(host)) {
-            return;
-        }
-        self.sessions.link_down(host);
-        if host == self.consensus.first() {
-            self.log("the first host is dead: the machine ends here".to_owned());
-            self.ending = true;
-        } else {
-            self.propose(Asker::Nobody, Command::RemoveHost { host, dead: true });
-        }
     }
 
     /// A host was taken out, on every host at this place of the order.
@@ -137,12 +139,16 @@ impl Machine {
             self.ending = true;
             return Reply::Done;
         }
-        if self.consensus.is_first() {
+        if self.consensus.is_leader() {
             self.log(format!("host {name} {how}"));
         }
         self.sessions.forget(host);
+        if !planted::is(Bug::SeatKept) {
+            self.consensus.unseat(host);
+        }
         self.tell_hosts();
         self.host_gone(host);
+        self.alone_now();
         Reply::Done
     }
 
@@ -156,6 +162,9 @@ impl Machine {
             let due = self.watches.take_where(|w| w.kind == kind && w.of.host() == host);
             for (_, watch) in due {
                 self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+                if planted::is(Bug::NoticeTwice) {
+                    self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+                }
             }
         }
         self.watches.forget_host(host);

@@ -3,6 +3,7 @@
 use super::Machine;
 use crate::io::Act;
 use crate::pending::Asker;
+use crate::quorum::QuorumInput;
 use pvm_wire::peer::{Command, Said};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, Tid};
@@ -12,6 +13,9 @@ impl Machine {
     pub(super) fn tell_hosts(&mut self) {
         let hosts = self.members();
         self.act(Act::Hosts { hosts });
+        let members = self.consensus.members();
+        self.consensus.input(self.now, QuorumInput::Members { members });
+        self.follow_quorum();
     }
 
     /// The shell opened other doors: everybody is to know of them.

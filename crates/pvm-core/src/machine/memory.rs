@@ -26,7 +26,7 @@ impl Machine {
             return self.pass_on(asker, tid, of, request);
         }
         let (host, deadline) = (self.me(), self.after(ANSWER_NS));
-        let ticket = self.question(Question { asker, host, deadline, want: None });
+        let ticket = self.question(Question { asker, host, deadline });
         self.effect(Effect::Ask { ticket, request });
     }
 }

@@ -35,13 +35,7 @@ impl Machine {
                 self.propose(asker, Command::DelInfo { name, index, flags, asker: tid });
             }
             Request::MailboxInfo { pattern } => {
-                if self.consensus.is_first() {
-                    let mailboxes = self.registry.list(&pattern);
-                    self.answer(asker, Reply::Mailboxes { mailboxes });
-                } else {
-                    let first = self.consensus.first();
-                    self.ask(first, asker, tid, Request::MailboxInfo { pattern });
-                }
+                self.ask_home(asker, tid, Request::MailboxInfo { pattern });
             }
             Request::Register { service, trace, on } => {
                 self.register(asker, tid, service, trace, on);
@@ -51,7 +45,7 @@ impl Machine {
     }
 
     /// `pvm_recvinfo`. What it finds must not be older than what any task knows of, so the
-    /// first host is asked.
+    /// leader is asked.
     fn read_info(&mut self, asker: Asker, want: Want) {
         let waits = want.flags & WAIT_FOR_INFO != 0;
         let mut plain = want.clone();
@@ -61,19 +55,19 @@ impl Machine {
             let command = Command::TakeInfo { name, index, flags, asker: tid };
             return self.propose_for(asker, None, waits.then_some(want), command);
         }
-        if !self.consensus.is_first() {
-            return self.ask_for_info(asker, plain, waits);
-        }
-        match self.registry.read(&want.name, want.index, want.flags) {
-            Ok((index, message)) => self.answer(asker, Reply::Info { message, index }),
-            Err(Code::NotFound) if waits => self.wait_for_info(asker, want),
-            Err(code) => self.fail(asker, code),
-        }
+        let Want { name, index, flags, tid } = plain;
+        let request = Request::RecvInfo { name, index, flags, context: 0 };
+        self.ask_home_for(asker, tid, request, waits.then_some(want));
     }
 
     /// There is nothing yet: the reader waits for the next message of this name.
     pub(super) fn wait_for_info(&mut self, asker: Asker, mut want: Want) {
+        // It may have come while the leader's answer was under way.
+        let there = self.registry.read(&want.name, want.index, want.flags).is_ok();
         want.flags |= WAIT_FOR_INFO;
+        if there {
+            return self.read_info(asker, want);
+        }
         let number = self.pending.number();
         self.pending.readers.insert(number, Reader { asker, want });
     }
@@ -121,7 +115,7 @@ impl Machine {
         let Some(name) = at.and_then(|at| SERVICES.get(at)).map(|&name| Blob::from(name)) else {
             return self.fail(asker, Code::BadParam);
         };
-        if service == HOSTER_NUMBER && !self.consensus.is_first() {
+        if service == HOSTER_NUMBER && self.consensus.eldest() != Some(self.me()) {
             return self.fail(asker, Code::HosterNmstr);
         }
         if !on {

@@ -1,11 +1,13 @@
 //! What all hosts do in the same order.
 
 use super::{ANSWER_NS, Machine, done, number};
-use crate::consensus::{Ordered, Step};
+use crate::io::Act;
 use crate::pending::{Asker, Proposal, Want};
-use pvm_wire::Code;
-use pvm_wire::peer::Command;
+use crate::planted::{self, Bug};
+use crate::quorum::{QuorumInput, QuorumOutput};
+use pvm_wire::peer::{Command, PeerMessage, Said};
 use pvm_wire::request::Reply;
+use pvm_wire::{Code, HostIndex};
 
 impl Machine {
     /// Proposes a command whose outcome is the answer.
@@ -31,35 +33,93 @@ impl Machine {
         self.propose_ticket(ticket, command);
     }
 
-    pub(super) fn propose_ticket(&mut self, ticket: u64, command: Command) {
-        let steps = self.consensus.propose(ticket, command);
-        self.run_steps(steps);
+    /// Proposes a command that this host knows by `mark`. It is put to every leader until it has
+    /// been applied.
+    pub(super) fn propose_ticket(&mut self, mark: u64, command: Command) {
+        let ticket = self.consensus.note(mark, command.clone());
+        self.put(ticket, command);
+        self.follow_quorum();
     }
 
-    pub(super) fn run_steps(&mut self, steps: Vec<Step>) {
-        for step in steps {
-            match step {
-                Step::Tell(host, said) => self.say(host, said),
-                Step::TellAll(said) => self.say_to_all(&said),
-                Step::Apply(ordered) => self.apply(ordered),
+    /// Puts a command to the leader, if there is one.
+    fn put(&mut self, ticket: u64, command: Command) {
+        match self.consensus.leader() {
+            Some((_, host)) if host == self.me() => {
+                self.consensus.order(self.now, host, ticket, command);
             }
+            Some((term, host)) => self.say(host, Said::Put { term, ticket, command }),
+            None => {}
         }
     }
 
-    /// The next command in the order: every host comes here with the same ones.
-    pub(super) fn apply(&mut self, ordered: Ordered) {
-        let Ordered { proposer, ticket, command, .. } = ordered;
-        let ours = proposer == self.me();
+    /// Everything that waits to be ordered, to a new leader.
+    pub(super) fn put_again(&mut self) {
+        if planted::is(Bug::ProposalForgotten) {
+            return;
+        }
+        for (ticket, command) in self.consensus.outstanding() {
+            self.put(ticket, command);
+        }
+    }
+
+    /// A host wants a command ordered that takes this one for the leader of a term.
+    pub(super) fn put_to_us(&mut self, from: HostIndex, term: u64, ticket: u64, command: Command) {
+        if self.consensus.leader() == Some((term, self.me())) {
+            self.consensus.order(self.now, from, ticket, command);
+            self.follow_quorum();
+        }
+    }
+
+    /// Does what the library that orders wants done.
+    pub(super) fn follow_quorum(&mut self) {
+        // What is done here may put something into the library again: the outermost goes on.
+        if std::mem::replace(&mut self.ordering, true) {
+            return;
+        }
+        while let Some(output) = self.consensus.next_output() {
+            match output {
+                QuorumOutput::Send { host, bytes } => {
+                    if self.sessions.is_up(host) {
+                        let message = PeerMessage::Quorum { bytes };
+                        self.act(Act::Say { host, message });
+                    }
+                }
+                QuorumOutput::Apply { number, command } => self.take_ordered(number, &command.0),
+                QuorumOutput::Adopt { number, state } => self.join(number, &state.0),
+                QuorumOutput::StateWanted { to } => {
+                    let (number, state) = (self.consensus.applied(), self.snapshot());
+                    let state = QuorumInput::State { to, number, state };
+                    self.consensus.input(self.now, state);
+                }
+                QuorumOutput::Leader { term, leader } => self.led(term, leader),
+                QuorumOutput::Overtaken => self.overtaken(),
+                QuorumOutput::Save { .. } => {}
+            }
+        }
+        self.ordering = false;
+        self.lead_on();
+    }
+
+    fn take_ordered(&mut self, number: u64, bytes: &[u8]) {
+        if let Some((proposer, mark, command)) = self.consensus.take(number, bytes) {
+            self.apply(proposer, mark, command);
+        }
+        self.serve_held();
+    }
+
+    /// The next command in the order: every host comes here with the same ones. `mark` is what
+    /// this host knows it by, if it proposed it.
+    fn apply(&mut self, proposer: HostIndex, mark: Option<u64>, command: Command) {
         let filled = match &command {
             Command::PutInfo { name, .. } => Some(name.clone()),
             _ => None,
         };
-        let outcome = self.outcome(command, ours.then_some(ticket));
+        let outcome = self.outcome(command, mark, proposer);
         // One after the other: a place that is left and taken at once was free for a moment.
         self.show_groups();
         self.tell_awaiting();
         self.tell_onlookers();
-        if let Some(proposal) = ours.then(|| self.pending.proposals.remove(&ticket)).flatten() {
+        if let Some(proposal) = mark.and_then(|mark| self.pending.proposals.remove(&mark)) {
             match (proposal.want, &outcome) {
                 (Some(want), Reply::Failed { code: Code::NotFound }) => {
                     self.wait_for_info(proposal.asker, want);
@@ -72,10 +132,10 @@ impl Machine {
         }
     }
 
-    /// Does what a command says. `ticket` is that of a proposal of this host.
-    fn outcome(&mut self, command: Command, ticket: Option<u64>) -> Reply {
+    /// Does what a command says. `mark` is that of a proposal of this host.
+    fn outcome(&mut self, command: Command, mark: Option<u64>, proposer: HostIndex) -> Reply {
         match command {
-            Command::AddHost { facts, again } => self.host_added(facts, again, ticket),
+            Command::AddHost { facts, again } => self.host_added(facts, again, mark),
             Command::RemoveHost { host, dead } => self.host_removed(host, dead),
             Command::DrainHost { host, on } => self.host_drained(host, on),
             Command::Retire { host } => self.host_retired(host),
@@ -112,7 +172,8 @@ impl Machine {
                 self.member_gone(&group, tid, false);
                 done(left)
             }
-            Command::FreezeGroup { group } => number(self.groups.freeze(&group)),
+            Command::Freeze { group, asks } => self.frozen(&group, asks),
+            Command::Fence { host, incarnation } => self.fence(host, incarnation, proposer),
             Command::TaskLeft { tid } => {
                 self.leave_all_groups(tid, false);
                 Reply::Done

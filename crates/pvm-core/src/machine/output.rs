@@ -1,9 +1,9 @@
 //! Where the output of our children goes.
 
-use super::{Machine, tasks::KILL};
+use super::{ANSWER_NS, Machine, tasks::KILL};
 use crate::io::{Connection, Effect};
 use crate::output;
-use crate::pending::Asker;
+use crate::pending::{Asker, Late};
 use pvm_wire::peer::{Operator, OutputNews, Said};
 use pvm_wire::request::{Reply, Request, Target};
 use pvm_wire::{Blob, Code, HostIndex, Tid};
@@ -53,10 +53,8 @@ impl Machine {
     /// more it goes to a command or to the log: output is never lost.
     pub(super) fn tell_output(&mut self, target: &Target, tid: Tid, news: OutputNews) {
         let host = target.tid.host();
-        if self.hosts.may_be_new(host) && !self.consensus.is_first() {
-            // The first host knows it, and hands it on.
-            return self
-                .say(self.consensus.first(), Said::Output { target: target.clone(), tid, news });
+        if self.hosts.may_be_new(host) && !self.consensus.is_current(self.now) {
+            return self.say_late(host, Said::Output { target: target.clone(), tid, news });
         }
         if host != self.me() && self.hosts.contains(host) {
             return self.say(host, Said::Output { target: target.clone(), tid, news });
@@ -117,7 +115,7 @@ impl Machine {
             let replies = self.launches.tell(&operator, reply);
             return self.answer_operator(&operator, replies);
         }
-        let host = self.way_to(operator.host);
+        let host = operator.host;
         let said = match reply {
             Reply::Output { tid, bytes, stream } => {
                 Said::RunOutput { operator, tid, stream, bytes }
@@ -125,14 +123,33 @@ impl Machine {
             Reply::Exited { tid, status } => Said::RunExited { operator, tid, status },
             _ => return,
         };
+        if self.hosts.may_be_new(host) && !self.consensus.is_current(self.now) {
+            return self.say_late(host, said);
+        }
         self.say(host, said);
     }
 
-    /// The host to say something to that is meant for `host`: a host that is not known here yet
-    /// is known to the first one, which hands it on.
-    fn way_to(&self, host: HostIndex) -> HostIndex {
-        let is_new = self.hosts.may_be_new(host) && !self.consensus.is_first();
-        if is_new { self.consensus.first() } else { host }
+    /// Says something to a host once it is known here: the order of commands is on its way.
+    fn say_late(&mut self, host: HostIndex, said: Said) {
+        let (number, deadline) = (self.pending.number(), self.after(ANSWER_NS));
+        self.pending.late.insert(number, Late { host, deadline, said });
+    }
+
+    /// A host is known now: what was meant for it.
+    pub(super) fn say_what_waited(&mut self, host: HostIndex) {
+        for late in self.pending.take_late(|late| late.host == host) {
+            self.say(host, late.said);
+        }
+    }
+
+    /// Hosts that have not come to be.
+    pub(super) fn give_up_late(&mut self) {
+        let now = self.now.0;
+        for late in self.pending.take_late(|late| late.deadline <= now) {
+            if let Said::Output { tid, news: OutputNews::Bytes { bytes }, .. } = late.said {
+                self.tell_nobody(tid, 1, bytes);
+            }
+        }
     }
 
     fn answer_operator(&mut self, operator: &Operator, replies: Vec<Reply>) {

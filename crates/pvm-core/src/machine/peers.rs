@@ -1,12 +1,13 @@
 //! What this host says to the others and hears from them.
 
 use super::{ANSWER_NS, Machine};
-use crate::consensus::Ordered;
 use crate::io::Act;
-use crate::pending::{Asker, Question, Want};
-use pvm_wire::peer::{Command, PeerMessage, Said};
+use crate::pending::{Asker, Question};
+use crate::planted::{self, Bug};
+use crate::quorum::QuorumInput;
+use pvm_wire::peer::{PeerMessage, Said};
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Blob, Code, HostIndex, Tid};
+use pvm_wire::{Blob, Code, HostIndex, Tid, Wire as _};
 
 impl Machine {
     /// Says something to another member.
@@ -28,30 +29,14 @@ impl Machine {
     /// Asks another host; its answer goes to `asker`.
     pub(super) fn ask(&mut self, host: HostIndex, asker: Asker, tid: Tid, request: Request) {
         let deadline = self.after(ANSWER_NS);
-        self.ask_until(deadline, host, asker, tid, request);
-    }
-
-    /// Asks what only other tasks can bring about: there is no deadline (but the end of the host).
-    pub(super) fn ask_and_wait(
-        &mut self,
-        host: HostIndex,
-        asker: Asker,
-        tid: Tid,
-        request: Request,
-    ) {
-        self.ask_until(0, host, asker, tid, request);
-    }
-
-    fn ask_until(
-        &mut self,
-        deadline: u64,
-        host: HostIndex,
-        asker: Asker,
-        tid: Tid,
-        request: Request,
-    ) {
-        let ask = self.question(Question { asker, host, deadline, want: None });
+        let ask = self.question(Question { asker, host, deadline });
         self.say(host, Said::Ask { ask, asker: tid, request });
+    }
+
+    /// Asks for what may take as long as it likes: there is no deadline but the end of the host.
+    pub(super) fn ask_and_wait(&mut self, host: HostIndex, asker: Asker, request: Request) {
+        let ask = self.question(Question { asker, host, deadline: 0 });
+        self.say(host, Said::Ask { ask, asker: Tid::NONE, request });
     }
 
     /// Notes a question; returns its number.
@@ -61,29 +46,33 @@ impl Machine {
         ask
     }
 
-    /// Asks the first host for a named message on behalf of a reader that may wait.
-    pub(super) fn ask_for_info(&mut self, asker: Asker, want: Want, waits: bool) {
-        let Want { name, index, flags, tid } = want.clone();
-        let host = self.consensus.first();
-        let deadline = self.after(ANSWER_NS);
-        let ask = self.question(Question { asker, host, deadline, want: waits.then_some(want) });
-        let request = Request::RecvInfo { name, index, flags, context: 0 };
-        self.say(host, Said::Ask { ask, asker: tid, request });
-    }
-
     pub(super) fn link_up(&mut self, host: HostIndex) {
         for message in self.sessions.link_up(host) {
             self.act(Act::Say { host, message });
         }
+        self.suspects.remove(&host);
+        self.asked_epoch = true;
+        self.consensus.input(self.now, QuorumInput::Linked { host, up: true });
+        self.follow_quorum();
+    }
+
+    pub(super) fn link_down(&mut self, host: HostIndex) {
+        self.sessions.link_down(host);
+        self.consensus.input(self.now, QuorumInput::Linked { host, up: false });
+        self.follow_quorum();
     }
 
     /// Another host said something.
     pub(super) fn hear(&mut self, host: HostIndex, message: PeerMessage) {
         let joined = *self.joined.get();
-        if joined && !self.hosts.contains(host) {
+        if joined && !self.hosts.contains(host) && !planted::is(Bug::FenceForgotten) {
             return;
         }
         match message {
+            PeerMessage::Quorum { bytes } => {
+                self.consensus.input(self.now, QuorumInput::Heard { host, bytes });
+                self.follow_quorum();
+            }
             // Between tasks: the shell's matter.
             PeerMessage::Forward { .. } => {}
             PeerMessage::Heard { through } => self.sessions.acknowledged(host, through),
@@ -93,9 +82,6 @@ impl Machine {
                 self.act(Act::Say { host, message });
                 match (next, said) {
                     (false, _) => {}
-                    (true, Said::Snapshot { number, records }) if !joined => {
-                        self.join(number, &records);
-                    }
                     (true, said) if joined && !self.may_say(host, &said) => {}
                     (true, said) if joined => self.heard(host, said),
                     (true, said) => self.sessions.keep_early(host, said),
@@ -105,15 +91,21 @@ impl Machine {
     }
 
     /// The state of the machine has come: this host is a member now.
-    fn join(&mut self, number: u64, records: &[(Blob, Blob)]) {
-        for (Blob(key), Blob(value)) in records {
+    pub(super) fn join(&mut self, number: u64, state: &[u8]) {
+        let Ok(records) = Vec::<(Blob, Blob)>::from_bytes(state) else { return };
+        for (Blob(key), Blob(value)) in &records {
             let _known = self.hosts.adopt(key, value)
-                || self.registry.adopt(key, value)
-                || self.groups.adopt(key, value);
+                || !planted::is(Bug::StateWithoutNames) && self.registry.adopt(key, value)
+                || self.groups.adopt(key, value)
+                || self.consensus.adopt(key, value)
+                || self.rules.adopt(key, value);
         }
         self.consensus.start_from(number);
         self.joined.set(true);
         self.tell_hosts();
+        if let Some((term, host)) = self.consensus.leader() {
+            self.report(term, host);
+        }
         for early in self.sessions.take_early() {
             if self.may_say(early.host, &early.said) {
                 self.heard(early.host, early.said);
@@ -122,33 +114,23 @@ impl Machine {
     }
 
     /// Everything that the hosts agree on, for one that joins.
-    pub(super) fn snapshot(&self) -> Said {
+    pub(super) fn snapshot(&self) -> Blob {
         let mut records = Vec::new();
         self.hosts.records(&mut records);
         self.registry.records(&mut records);
         self.groups.records(&mut records);
-        Said::Snapshot { number: self.consensus.applied(), records }
+        self.consensus.records(&mut records);
+        self.rules.records(&mut records);
+        Blob(records.to_bytes())
     }
 
     fn heard(&mut self, host: HostIndex, said: Said) {
         match said {
-            // Every host tells of a death; the first to tell has been heard already.
-            Said::Propose { ticket: 0, command: Command::RemoveHost { host: dead, .. } }
-                if !self.hosts.contains(dead) => {}
-            // One that cannot reach a host does not know more than this one, which can.
-            Said::Propose { ticket: 0, command: Command::RemoveHost { host: far, dead: true } }
-                if self.sessions.is_up(far) => {}
-            Said::Propose { ticket, command } if self.consensus.is_first() => {
-                let steps = self.consensus.order(host, ticket, command);
-                self.run_steps(steps);
-            }
-            Said::Commit { number, proposer, ticket, command }
-                if host == self.consensus.first() && self.consensus.accept(number) =>
-            {
-                self.apply(Ordered { number, proposer, ticket, command });
-            }
-            // A second snapshot, or an order by one who has none to give.
-            Said::Snapshot { .. } | Said::Propose { .. } | Said::Commit { .. } => {}
+            Said::Put { term, ticket, command } => self.put_to_us(host, term, ticket, command),
+            Said::AskHome { .. } => self.home_asked(host, said),
+            Said::Report { term, released } => self.reported(host, term, released),
+            Said::Release { released } => self.take_release(released),
+            Said::Reported { term } => self.forget_releases(term),
             Said::Ask { ask: 0, asker, request } => self.serve(Asker::Nobody, asker, request),
             Said::Ask { ask, asker, request } => {
                 self.serve(Asker::Peer { host, ask }, asker, request);
@@ -182,12 +164,15 @@ impl Machine {
     }
 
     pub(super) fn answered(&mut self, ask: u64, reply: Reply) {
-        let Some(question) = self.pending.questions.remove(&ask) else { return };
-        match (question.want, &reply) {
+        if let Some(question) = self.pending.questions.remove(&ask) {
+            return self.answer(question.asker, reply);
+        }
+        let Some(asked) = self.pending.home_asks.remove(&ask) else { return };
+        match (asked.want, &reply) {
             (Some(want), Reply::Failed { code: Code::NotFound }) => {
-                self.wait_for_info(question.asker, want);
+                self.wait_for_info(asked.asker, want);
             }
-            _ => self.answer(question.asker, reply),
+            _ => self.answer(asked.asker, reply),
         }
     }
 }

@@ -48,12 +48,11 @@ impl Machine {
     /// A request that can also come from another host, on behalf of `tid` there.
     pub(super) fn serve(&mut self, asker: Asker, tid: Tid, request: Request) {
         let is_ahead = self.is_ahead(&request) || self.is_run_ahead(tid, &request);
-        if !self.consensus.is_first() && is_ahead {
+        if !self.consensus.is_current(self.now) && is_ahead {
             let number = self.pending.number();
-            self.pending.held.insert(number, Held { asker, tid, request });
+            self.pending.held.insert(number, Held { after: 0, asker, tid, request });
             let ping = Request::HostStatus { name: ".".into() };
-            let first = self.consensus.first();
-            return self.ask(first, Asker::Again { request: number }, Tid::NONE, ping);
+            return self.ask_home(Asker::Again { request: number }, Tid::NONE, ping);
         }
         self.serve_now(asker, tid, request);
     }
@@ -91,26 +90,7 @@ impl Machine {
             && self.tasks.operator_of(tid).is_some_and(|of| self.hosts.may_be_new(of.host))
     }
 
-    /// The first host has answered: everything that it had ordered before has come.
-    pub(super) fn serve_again(&mut self, number: u64, reply: Reply) {
-        let Some(Held { asker, tid, request }) = self.pending.held.remove(&number) else { return };
-        if let Asker::Connection { connection, .. } = asker
-            && self.tasks.client(connection).is_none_or(|c| c.tid.unwrap_or(Tid::NONE) != tid)
-        {
-            // Whoever asked is gone: what it would spawn now would belong to no run.
-            return;
-        }
-        match reply {
-            // Old news are better than none.
-            Reply::Failed { .. } if request == Request::Config => {
-                self.serve_now(asker, tid, request);
-            }
-            Reply::Failed { code } => self.fail(asker, code),
-            _ => self.serve_now(asker, tid, request),
-        }
-    }
-
-    fn serve_now(&mut self, asker: Asker, tid: Tid, request: Request) {
+    pub(super) fn serve_now(&mut self, asker: Asker, tid: Tid, request: Request) {
         match request {
             Request::Config => self.answer(asker, Reply::Hosts { hosts: self.hosts.infos() }),
             Request::Tasks { place } => self.list_tasks(asker, place),
@@ -119,7 +99,7 @@ impl Machine {
             Request::TaskStatus { tid: of } => self.task_status(asker, tid, of),
             Request::HostStatus { name } => self.host_status(asker, &name),
             Request::AddHosts { hosts } => self.add_hosts(asker, &hosts),
-            Request::DelHosts { hosts } => self.del_hosts(asker, &hosts),
+            Request::DelHosts { hosts } => self.del_hosts(asker, tid, &hosts),
             Request::DrainHosts { hosts } => self.drain_hosts(asker, &hosts),
             Request::KnowHosts { lines } => self.propose(asker, Command::KnowHosts { lines }),
             Request::Load => self.answer(asker, Reply::Load { load: self.load() }),
@@ -160,7 +140,7 @@ impl Machine {
                 Asker::Connection { .. } if tid == Tid::NONE => self.token(asker, seconds),
                 _ => self.fail(asker, Code::Denied),
             },
-            Request::Upgrade { host, program } => self.upgrade(asker, tid, &host, program),
+            Request::Upgrade { host, program } => self.upgrade(asker, &host, program),
             Request::SetTrace { tid: of, trace } => {
                 if let Some(task) = self.tasks.get_mut(of) {
                     task.inherited.trace = trace;

@@ -3,7 +3,8 @@
 //!
 //! The member that was asked for the change asks all others whether their tables have had as
 //! many changes as its own. One that is silent does not hold up the answer for long; a host that
-//! was let in by the change does, as it is in only when it has joined.
+//! was let in by the change does, as it is in only when it has joined. The leader answers when new
+//! hosts vote that should: from the answer on, any host may die.
 
 use super::{Machine, SECOND_NS};
 use crate::pending::{Asker, Awaiting, HostChange};
@@ -82,7 +83,19 @@ impl Machine {
             return;
         }
         waiting.waiting.retain(|&waited| waited != host);
-        if waiting.waiting.is_empty() {
+        if waiting.waiting.is_empty() && self.consensus.is_arranged() {
+            self.answer_change(change);
+        }
+    }
+
+    /// Who votes has been arranged: that was all that some answers waited for.
+    pub(super) fn arranged(&mut self) {
+        if !self.consensus.is_arranged() {
+            return;
+        }
+        self.tell_awaiting();
+        let known = |c: &HostChange| c.deadline != 0 && c.waiting.is_empty();
+        for change in self.pending.changes.keys_where(|_, change| known(change)) {
             self.answer_change(change);
         }
     }
@@ -136,7 +149,7 @@ impl Machine {
         if !matches!(asker, Asker::Peer { .. }) {
             return self.fail(asker, Code::BadParam);
         }
-        if self.hosts.epoch() >= epoch {
+        if self.hosts.epoch() >= epoch && self.consensus.is_arranged() {
             return self.answer(asker, Reply::Done);
         }
         let number = self.pending.number();
@@ -145,6 +158,9 @@ impl Machine {
 
     /// The host table may have changed.
     pub(super) fn tell_awaiting(&mut self) {
+        if !self.consensus.is_arranged() {
+            return;
+        }
         let epoch = self.hosts.epoch();
         for number in self.pending.awaiting.keys_where(|_, awaiting| awaiting.epoch <= epoch) {
             if let Some(awaiting) = self.pending.awaiting.remove(&number) {

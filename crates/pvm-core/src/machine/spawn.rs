@@ -107,7 +107,7 @@ impl Machine {
             } else {
                 let asker = Asker::Share { batch, host };
                 let deadline = self.after(ANSWER_NS);
-                let ask = self.question(Question { asker, host, deadline, want: None });
+                let ask = self.question(Question { asker, host, deadline });
                 self.say(host, Said::Launch { ask, spawn, parent, operator, fed });
             }
         }

@@ -1,5 +1,4 @@
-//! In whose name another host may speak: its own, and its own tasks'. The first host hands on what
-//! others say of tasks whose hosts are new.
+//! In whose name another host may speak: its own, and its own tasks'. Nobody hands on what others say.
 //!
 //! Links prove which host is at their other end; here is checked that what it says fits. A host that
 //! speaks for another one loses its link.
@@ -24,13 +23,16 @@ impl Machine {
     fn speaks_for_its_own(&self, host: HostIndex, said: &Said) -> bool {
         let own = |tid: Tid| tid.host() == host;
         let own_or_nobody = |tid: Tid| tid == Tid::NONE || own(tid);
-        let handed_on = |tid: Tid| own(tid) || host == self.consensus.first();
         match said {
-            Said::Ask { asker, .. } | Said::Reset { asker } => own_or_nobody(*asker),
-            Said::Propose { command, .. } => source_of(command).is_none_or(own_or_nobody),
+            Said::Ask { asker, .. } | Said::AskHome { asker, .. } | Said::Reset { asker } => {
+                own_or_nobody(*asker)
+            }
+            // A leader orders that itself.
+            Said::Put { command: Command::Fence { .. }, .. } => false,
+            Said::Put { command, .. } => source_of(command).is_none_or(own_or_nobody),
             Said::Output { tid, .. }
             | Said::RunOutput { tid, .. }
-            | Said::RunExited { tid, .. } => handed_on(*tid),
+            | Said::RunExited { tid, .. } => own(*tid),
             Said::Post { message, .. } => own(message.envelope.src),
             Said::RouteWanted { from, .. } => own(*from),
             Said::RouteAnswer { to, .. } | Said::RouteBroken { to, .. } => own(*to),

@@ -6,11 +6,11 @@ use super::Machine;
 use crate::io::Effect;
 use crate::pending::Asker;
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Blob, Code, Tid, Wire as _};
+use pvm_wire::{Blob, Code, Wire as _};
 
 impl Machine {
     /// [`Request::Upgrade`].
-    pub(super) fn upgrade(&mut self, asker: Asker, tid: Tid, name: &Blob, program: Blob) {
+    pub(super) fn upgrade(&mut self, asker: Asker, name: &Blob, program: Blob) {
         let host = if name.0 == b"." { Some(self.me()) } else { self.hosts.named(name) };
         match host {
             None => self.fail(asker, Code::NoHost),
@@ -20,7 +20,7 @@ impl Machine {
             // The parent there answers within its bound, and a host that dies ends the question.
             Some(host) => {
                 let request = Request::Upgrade { host: ".".into(), program };
-                self.ask_and_wait(host, asker, tid, request);
+                self.ask_and_wait(host, asker, request);
             }
         }
     }

@@ -45,7 +45,7 @@ impl Machine {
         let deadline = self.after(LOAD_NS);
         for host in others {
             let asker = Asker::Load { weighing, host };
-            let ask = self.question(Question { asker, host, deadline, want: None });
+            let ask = self.question(Question { asker, host, deadline });
             self.say(host, Said::Ask { ask, asker: Tid::NONE, request: Request::Load });
         }
     }

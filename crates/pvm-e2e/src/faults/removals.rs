@@ -64,18 +64,16 @@ pub fn daemons_killed(hosts: &Hosts, rounds: usize) -> Row {
     row
 }
 
-/// Each host but the first, whose end is the machine's, ends in turn and comes back, `count` times in all: when every
-/// other host's task was told.
+/// Each host in turn ends and comes back, the first one included, `count` times in all: when every other host's task was
+/// told.
 pub fn taken_out(hosts: &Hosts, fault: Fault, count: usize) -> Row {
-    let mut row = Row::new(format!(
-        "{}, each host but the first in turn: until each task was told",
-        fault.word()
-    ));
+    let mut row =
+        Row::new(format!("{}, each host in turn: until each task was told", fault.word()));
     let names = hosts.names();
     hosts.machine("h1", &names[1..].iter().map(String::as_str).collect::<Vec<_>>());
     let mut watchers = Watchers::start(hosts, &names);
     for round in 0..count {
-        let victim = &names[1 + round % (names.len() - 1)];
+        let victim = &names[round % names.len()];
         let others: Vec<String> = names.iter().filter(|name| *name != victim).cloned().collect();
         let (right, times) = end_of(hosts, &mut watchers, victim, &others, fault);
         row.add(right, times);
@@ -85,7 +83,7 @@ pub fn taken_out(hosts: &Hosts, fault: Fault, count: usize) -> Row {
             return row;
         }
         hosts.tool(&["boot", victim]);
-        hosts.run(&names[0], &["pvm", "add", victim]);
+        hosts.run(&others[0], &["pvm", "add", victim]);
         watchers.restart(hosts, victim);
         let back = || others.iter().all(|host| members(hosts, host) == names);
         assert!(eventually(SETTLED, back), "{}", hosts.logs());
@@ -114,7 +112,7 @@ fn end_of(
     (right, times.into_iter().map(|time| time * 1e3).collect())
 }
 
-/// All hosts but the first and another one are switched off one after the other.
+/// All hosts but two are switched off one after the other, the first one first.
 pub fn one_by_one(hosts: &Hosts) -> Row {
     let names = hosts.names();
     let mut row = Row::new(format!(
@@ -125,8 +123,8 @@ pub fn one_by_one(hosts: &Hosts) -> Row {
     let mut watchers = Watchers::start(hosts, &names);
     let mut left = names;
     while left.len() > 2 {
-        // The second, the last, the second of the rest ...
-        let place = if row.count.is_multiple_of(2) { 1 } else { left.len() - 1 };
+        // The first, the last, the first of the rest ...
+        let place = if row.count.is_multiple_of(2) { 0 } else { left.len() - 1 };
         let victim = left.remove(place);
         let (right, times) = end_of(hosts, &mut watchers, &victim, &left, Fault::PowerOff);
         row.add(right, times);

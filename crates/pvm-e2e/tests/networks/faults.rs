@@ -17,7 +17,7 @@ fn every_daemon_killed_in_turn_is_noticed_by_no_task() {
 }
 
 #[test]
-fn hosts_that_are_switched_off_are_told_of_once_and_the_rest_goes_on() {
+fn the_first_host_and_another_are_switched_off_and_the_rest_goes_on() {
     let Some(hosts) = Hosts::up(3) else { return };
     nothing_wrong(&faults::taken_out(&hosts, Fault::PowerOff, 2));
 }

@@ -4,6 +4,7 @@ use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Way, dial};
 use crate::link::direct::{self, Made};
 use crate::link::door::{Door, HalfOpen, Visitor, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
+use crate::link::pulse::{self, Pulse};
 use crate::link::redeem::{self, Redeem};
 use crate::tls::{self, Fingerprint, peer_fingerprint};
 use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
@@ -48,10 +49,15 @@ pub(crate) enum LinkEvent {
     },
     /// There is room for more on a connection.
     Room,
-    /// A host that this side called does not accept this side's key.
+    /// A member that this side called does not accept this side's key.
     Refused,
     /// The connection is gone.
     Down {
+        /// Which.
+        id: u64,
+    },
+    /// Nothing has come on a connection for too long.
+    Silent {
         /// Which.
         id: u64,
     },
@@ -86,7 +92,7 @@ pub(crate) struct Connection {
 
 /// Stops reading when dropped.
 #[derive(Debug)]
-struct Reader(AbortHandle);
+struct Reader(JoinHandle<()>);
 
 impl Drop for Reader {
     fn drop(&mut self) {
@@ -107,18 +113,19 @@ impl Connection {
         let _ = self.batches.try_send(batch);
     }
 
-    /// Sends what was accepted and one frame more, then closes.
+    /// Sends what was accepted and one frame more, then closes, and waits until the other side has
+    /// closed, too: then it has all. Somebody must take the events meanwhile.
     pub(crate) async fn finish(self, last: &LinkFrame, time: Duration) {
-        let Self { batches, reader, writer, .. } = self;
-        drop(reader);
+        let Self { batches, mut reader, writer, .. } = self;
         let mut batch = Vec::new();
         write_frame(&mut batch, 0, last);
-        let sent = async {
+        let closed = async {
             let _ = batches.send(batch).await;
             drop(batches);
             let _ = writer.await;
+            let _ = (&mut reader.0).await;
         };
-        let _ = timeout(time, sent).await;
+        let _ = timeout(time, closed).await;
     }
 }
 
@@ -149,8 +156,11 @@ impl Wiring {
             loop {
                 match dial(&ways, &key, &config, patience).await {
                     Dialed::Up(stream, first) => return wiring.up(*stream, called, first).await,
-                    Dialed::Refused => drop(wiring.events.send(LinkEvent::Refused).await),
-                    Dialed::Silent => {}
+                    // What one says that is no member any more does not count.
+                    Dialed::Refused if called.is_some() => {
+                        drop(wiring.events.send(LinkEvent::Refused).await);
+                    }
+                    Dialed::Refused | Dialed::Silent => {}
                 }
                 sleep(retry).await;
                 retry = (retry * 2).min(RETRY_MAX);
@@ -229,17 +239,24 @@ impl Wiring {
         let id = 1 + self.last.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let (batches, queue) = mpsc::channel(BATCHES);
         let (reader, writer) = tokio::io::split(stream);
-        let writer = tokio::spawn(write(writer, queue, self.events.clone(), id));
+        let pulse = Arc::new(Pulse::default());
+        let (events, kept) = (self.events.clone(), pulse::keep(pulse.clone(), batches.downgrade()));
+        tokio::spawn(async move {
+            if kept.await {
+                let _ = events.send(LinkEvent::Silent { id }).await;
+            }
+        });
+        let writer = tokio::spawn(write(writer, (queue, pulse.clone()), self.events.clone(), id));
         // The reader waits for its turn, so that nothing of it is told before the connection is.
         let (start, started) = oneshot::channel();
         let events = self.events.clone();
         let reader = tokio::spawn(async move {
             if started.await.is_ok() {
-                read(reader, first, &events, id).await;
+                read(reader, first, (&events, &pulse), id).await;
                 let _ = events.send(LinkEvent::Down { id }).await;
             }
         });
-        let connection = Connection { id, batches, reader: Reader(reader.abort_handle()), writer };
+        let connection = Connection { id, batches, reader: Reader(reader), writer };
         let up = LinkEvent::Up { connection, fingerprint, called };
         if self.events.send(up).await.is_ok() {
             let _ = start.send(());
@@ -250,7 +267,7 @@ impl Wiring {
 async fn read(
     mut stream: ReadHalf<TlsStream<TcpStream>>,
     first: Vec<u8>,
-    events: &Events,
+    (events, pulse): (&Events, &Pulse),
     id: u64,
 ) {
     let mut frames = FrameBuffer::new(FRAME_BYTES_MAX);
@@ -265,12 +282,20 @@ async fn read(
             };
             // A daemon that talks nonsense is as good as gone.
             let Ok(frame) = frame else { return };
+            if matches!(frame, LinkFrame::Beat) {
+                continue;
+            }
+            pulse.set_full(true);
             if events.send(LinkEvent::Frame { id, frame }).await.is_err() {
                 return;
             }
+            pulse.set_full(false);
         }
         match stream.read(&mut scratch).await {
-            Ok(n) if n > 0 => frames.push(&scratch[..n]),
+            Ok(n) if n > 0 => {
+                pulse.heard();
+                frames.push(&scratch[..n]);
+            }
             _ => return,
         }
     }
@@ -278,7 +303,7 @@ async fn read(
 
 async fn write(
     mut stream: WriteHalf<TlsStream<TcpStream>>,
-    mut queue: mpsc::Receiver<Vec<u8>>,
+    (mut queue, pulse): (mpsc::Receiver<Vec<u8>>, Arc<Pulse>),
     events: Events,
     id: u64,
 ) {
@@ -291,6 +316,7 @@ async fn write(
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
         }
+        pulse.written();
         let _ = events.send(LinkEvent::Room).await;
     }
     let _ = stream.shutdown().await;

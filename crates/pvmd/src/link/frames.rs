@@ -37,6 +37,13 @@ choice! {
         },
         /// The sender's host ends now.
         7 => Goodbye,
+        /// The receiver was taken out of the machine.
+        70 => Removed {
+            /// How often somebody of the sender's machine went on alone.
+            era: u64,
+        },
+        /// The sender lives and has nothing to say.
+        71 => Beat,
         /// A part of something said that is too long for one frame.
         8 => Piece {
             /// The bytes.

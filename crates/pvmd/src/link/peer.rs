@@ -31,6 +31,8 @@ pub(crate) struct Peer {
     pub(crate) was_up: bool,
     /// It has been declared dead.
     pub(crate) dead: bool,
+    /// It has said that it ends.
+    pub(crate) ended: bool,
     /// What goes there.
     pub(crate) streams: Streams,
     /// What the machine here says; it goes before messages.
@@ -50,6 +52,7 @@ impl Peer {
             down_since: Some(now),
             was_up: false,
             dead: false,
+            ended: false,
             streams: Streams::default(),
             said: VecDeque::new(),
             incoming: Assembly::default(),
@@ -77,6 +80,7 @@ impl Peer {
         self.incoming = Assembly::default();
         self.streams.restart();
         self.down_since = None;
+        self.dead = false;
         self.was_up = true;
     }
 

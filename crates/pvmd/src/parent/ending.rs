@@ -15,7 +15,7 @@ const ANSWER_TIME: Duration = Duration::from_millis(200);
 /// How long tasks have for their own clearing up.
 const TASK_TIME: Duration = Duration::from_secs(1);
 /// How long the daemon has to say goodbye to other hosts.
-const DAEMON_TIME: Duration = Duration::from_secs(1);
+const DAEMON_TIME: Duration = Duration::from_secs(2);
 /// Between two looks at what is left.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -29,14 +29,16 @@ impl Parent {
             std::thread::sleep(PAUSE);
         }
         if let Some(daemon) = &mut self.daemon {
-            daemon.stream.push(0, &Up::Quit);
+            daemon.stream.push(0, &Up::Quit { machine: self.bound });
             let _ = daemon.stream.flush();
         }
         self.end_tasks();
         self.wait(DAEMON_TIME, |parent| parent.daemon.is_some());
         if let Some(daemon) = &self.daemon {
             processes::signal(daemon.pid, SIGKILL);
+            self.wait(TASK_TIME, |parent| parent.daemon.is_some());
         }
+        self.end_strays();
         runtime_dir::remove(self.folder.path());
     }
 
@@ -55,23 +57,30 @@ impl Parent {
         self.signal_strays(SIGTERM);
         self.wait(TASK_TIME, |parent| parent.has_tasks() || parent.has_strays());
         self.signal_tasks(SIGKILL);
-        // Until none is left: one that is about to die may just have started another one.
+        self.kill_strays();
+    }
+
+    /// Until none is left: one that is about to die may just have started another one.
+    fn kill_strays(&mut self) {
         self.wait(TASK_TIME, |parent| {
             parent.signal_strays(SIGKILL);
             parent.has_strays()
         });
     }
 
-    /// All descendants, but for the daemon, which says goodbye first, and for daemons that it
-    /// started: those are hosts of their own.
+    /// What the daemon had started is this process's once it is gone: not earlier, as it says goodbye
+    /// to some hosts through an ssh of its own.
+    fn end_strays(&mut self) {
+        self.signal_strays(SIGTERM);
+        self.wait(TASK_TIME, |parent| parent.has_strays());
+        self.kill_strays();
+    }
+
+    /// All descendants, but for the daemon and what it has started, and for daemons that it started:
+    /// those are hosts of their own.
     fn strays(&self) -> Vec<u32> {
-        let mut strays = Vec::new();
-        let daemon = self.daemon.as_ref().map(|daemon| daemon.pid);
-        for ancestor in [Some(std::process::id()), daemon].into_iter().flatten() {
-            let found = processes::descendants(ancestor, processes::is_like_us);
-            let ends = |pid: &u32| processes::is_alive(*pid) && !processes::may_outlive(*pid);
-            strays.extend(found.into_iter().filter(ends));
-        }
+        let mut strays = processes::descendants(std::process::id(), processes::is_like_us);
+        strays.retain(|pid| processes::is_alive(*pid) && !processes::may_outlive(*pid));
         strays
     }
 

@@ -58,6 +58,7 @@ impl Parent {
             listener,
             listening: true,
             accept_again: None,
+            bound: options.bound,
             children,
             _terminations: terminations,
             connections: Default::default(),

@@ -16,7 +16,8 @@ use crate::version::version;
 use crate::{between, facts, guard, starter, tls};
 use anyhow::{Context as _, Result, bail};
 use pvm_core::io::Effect;
-use pvm_core::{Config, Machine};
+use pvm_core::{Config, Machine, Order, Rules};
+use pvm_quorum::Core;
 use pvm_wire::{Blob, Code, HostIndex, PROTOCOL_VERSION, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -195,9 +196,11 @@ impl Shell {
             restarts: self.begin.restarts,
             debugger: self.facts.debugger.clone(),
         };
+        let quorum = Box::new(Core::new(tls::new_number()?));
+        let order = Order { quorum, rules: Rules::plain() };
         let machine = match records {
-            [] => Machine::new(config),
-            records => Machine::restore(config, records),
+            [] => Machine::new(config, order),
+            records => Machine::restore(config, order, records),
         };
         self.links.set_place(place);
         self.placed = Some(Placed { machine, inbox });

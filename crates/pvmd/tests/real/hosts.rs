@@ -70,7 +70,7 @@ fn tasks_run_on_all_hosts_and_their_output_comes_back() {
 }
 
 #[test]
-fn the_end_of_the_first_host_ends_the_others() {
+fn the_end_of_what_a_machine_is_bound_to_ends_all_its_hosts() {
     let (mut host, mut client) = machine(3);
     let mut spawn = spawn_request("/bin/sleep", &["1000"]);
     spawn.count = 3;

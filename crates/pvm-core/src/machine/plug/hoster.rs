@@ -16,14 +16,14 @@ use pvm_wire::{Blob, Code, HostIndex, Message, Tid};
 use std::collections::BTreeMap;
 
 impl Machine {
-    /// True where the first host is to be asked to add hosts, as the hoster is there.
+    /// True where the eldest host is to be asked to add hosts, as the hoster is there.
     pub(in crate::machine) fn hosts_elsewhere(&self, lines: &[Blob]) -> bool {
-        let first = self.consensus.first();
-        let at_first = |tid: &Tid| tid.host() == first;
+        let eldest = self.consensus.eldest();
+        let there = |tid: &Tid| Some(tid.host()) == eldest;
         // One more daemon on this computer is no hoster's matter.
         let local = |line: &Blob| parse_line(&line.0).is_ok_and(|line| line.name.0 == LOCAL);
-        !self.consensus.is_first()
-            && self.registry.owners(&HOSTER.into()).iter().any(at_first)
+        eldest.is_some_and(|eldest| eldest != self.me())
+            && self.registry.owners(&HOSTER.into()).iter().any(there)
             && !lines.iter().any(local)
     }
 

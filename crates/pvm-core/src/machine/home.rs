@@ -1,0 +1,235 @@
+//! What the leader of the moment does for all: it answers what must be up to date, and keeps
+//! barriers. Nothing of it waits for the order of commands.
+//!
+//! All that a leader knows for this is gone with it. So whoever asked asks the next leader again;
+//! and so that a barrier that was let go for some is let go for all, each host tells the next
+//! leader what it has heard of that ([`Said::Report`]) and listens to no earlier leader about it
+//! any more. Before all hosts have done so, no barrier is let go.
+
+use super::{ANSWER_NS, Machine};
+use crate::home::Asked;
+use crate::pending::{Asker, Held, HomeAsk, Want};
+use crate::planted::{self, Bug};
+use pvm_wire::HostIndex;
+use pvm_wire::peer::{Released, Said};
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Code, Tid};
+use std::collections::BTreeSet;
+
+impl Machine {
+    /// Asks the leader; its answer goes to `asker`.
+    pub(super) fn ask_home(&mut self, asker: Asker, tid: Tid, request: Request) {
+        self.ask_home_for(asker, tid, request, None);
+    }
+
+    /// The same for a reader that may wait.
+    pub(super) fn ask_home_for(
+        &mut self,
+        asker: Asker,
+        tid: Tid,
+        request: Request,
+        want: Option<Want>,
+    ) {
+        // What only other tasks can bring about has no deadline.
+        let gathers = matches!(request, Request::Barrier { .. } | Request::FreezeGroup { .. });
+        let deadline = if gathers { 0 } else { self.after(ANSWER_NS) };
+        let ask = self.pending.number();
+        let since = self.consensus.applied();
+        let asked = HomeAsk { asker, tid, deadline, want, request, since, term: 0 };
+        self.pending.home_asks.insert(ask, asked);
+        self.ask_leader(ask);
+    }
+
+    fn ask_leader(&mut self, ask: u64) {
+        let Some((term, host)) = self.consensus.leader() else { return };
+        let Some(asked) = self.pending.home_asks.get_mut(&ask) else { return };
+        let again = std::mem::replace(&mut asked.term, term) != 0;
+        let HomeAsk { tid: asker, since, request, .. } = asked.clone();
+        let said = Said::AskHome { term, ask, asker, again, since, request };
+        if host == self.me() { self.home_asked(host, said) } else { self.say(host, said) }
+    }
+
+    /// Somebody leads from here on: it hears what this host waits for, and then what it knows of
+    /// barriers. In this order, so that whoever was let go by an earlier leader is known to have
+    /// been when its host has reported.
+    pub(super) fn report(&mut self, term: u64, leader: HostIndex) {
+        let new = *self.home.heard.get() < term;
+        if new {
+            self.home.begin(if leader == self.me() { term } else { 0 });
+            self.home.heard.set(term);
+        }
+        // What was asked of this leader already is not asked again.
+        let gathers = |asked: &HomeAsk| asked.deadline == 0 && asked.term != 0;
+        let forgotten = planted::is(Bug::BarrierNotAskedAgain);
+        let due = |_: &u64, a: &HomeAsk| a.term < term && !(forgotten && gathers(a));
+        for ask in self.pending.home_asks.keys_where(due) {
+            self.ask_leader(ask);
+        }
+        if new {
+            self.report_released(term, leader);
+        }
+    }
+
+    fn report_released(&mut self, term: u64, leader: HostIndex) {
+        let mut released: Vec<_> = self.home.released.values().cloned().collect();
+        if planted::is(Bug::ReleaseForgotten) {
+            released.clear();
+        }
+        if leader == self.me() {
+            self.home.told = released;
+        } else {
+            self.say(leader, Said::Report { term, released });
+        }
+    }
+
+    /// A host has told this leader what it knows.
+    pub(super) fn reported(&mut self, host: HostIndex, term: u64, released: Vec<Released>) {
+        if self.home.term != term || !self.consensus.is_leader() {
+            return;
+        }
+        self.home.told.extend(released);
+        self.home.reported.insert(host);
+        self.lead_home();
+    }
+
+    /// Somebody takes this host for the leader of a term, and asks.
+    pub(super) fn home_asked(&mut self, host: HostIndex, said: Said) {
+        let Said::AskHome { term, ask, asker, again, since, request } = said else { return };
+        if self.consensus.leader() == Some((term, self.me())) && self.home.term == term {
+            self.home.asked.push_back(Asked { host, ask, asker, again, since, request });
+            self.lead_home();
+        }
+    }
+
+    /// As a leader: answers what can be answered by now.
+    pub(super) fn lead_home(&mut self) {
+        if self.home.term == 0 || !self.consensus.is_current(self.now) || self.ordering {
+            return;
+        }
+        self.open_home();
+        let mut waiting = std::mem::take(&mut self.home.asked);
+        while let Some(asked) = waiting.pop_front() {
+            if asked.gathers() && !self.home.open {
+                self.home.asked.push_back(asked);
+            } else if self.hosts.contains(asked.host) {
+                self.serve_home(asked);
+            }
+        }
+    }
+
+    /// Once all hosts have reported, what earlier leaders let go is told again.
+    fn open_home(&mut self) {
+        if self.home.open {
+            return;
+        }
+        let me = self.me();
+        let members = self.hosts.indices();
+        let awaited = self
+            .home
+            .awaited
+            .get_or_insert_with(|| members.iter().copied().filter(|host| *host != me).collect());
+        awaited.retain(|host| members.contains(host) && !self.home.reported.contains(host));
+        if !awaited.is_empty() && !planted::is(Bug::NoReport) {
+            return;
+        }
+        self.home.open = true;
+        let mut told = std::mem::take(&mut self.home.told);
+        told.sort_by_key(|released| (released.term, released.number));
+        told.dedup_by_key(|released| (released.term, released.number));
+        let term = self.home.term;
+        for Released { asks, reply, .. } in told {
+            self.home.asked.retain(|asked| !asks.contains(&(asked.host, asked.ask)));
+            self.release(asks, reply);
+        }
+        self.forget_releases(term);
+        self.say_to_all(&Said::Reported { term });
+    }
+
+    /// As a leader: these wait no longer.
+    pub(super) fn release(&mut self, asks: Vec<(HostIndex, u64)>, reply: Reply) {
+        if asks.is_empty() {
+            return;
+        }
+        self.home.count += 1;
+        let (term, number) = (self.home.term, self.home.count);
+        let settled = self.sessions.first_release(term).map_or(number, |first| first) - 1;
+        let hosts: BTreeSet<HostIndex> = asks.iter().map(|(host, _)| *host).collect();
+        let released = Released { term, number, settled, asks, reply };
+        for host in hosts {
+            if host == self.me() {
+                self.take_release(released.clone());
+            } else {
+                self.say(host, Said::Release { released: released.clone() });
+            }
+        }
+    }
+
+    /// A leader has let some go. None before the one that this host has reported to may.
+    pub(super) fn take_release(&mut self, released: Released) {
+        let (term, done) = (released.term, released.settled);
+        if term < *self.home.heard.get() {
+            return;
+        }
+        for key in self.home.released.keys_where(|key, _| key.0 == term && key.1 <= done) {
+            self.home.released.remove(&key);
+        }
+        let (me, reply) = (self.me(), released.reply.clone());
+        let asks = released.asks.clone();
+        // Where nobody else is concerned nobody else needs to know.
+        if asks.iter().any(|(host, _)| *host != me) {
+            self.home.released.insert((term, released.number), released);
+        }
+        for (_, ask) in asks.into_iter().filter(|(host, _)| *host == me) {
+            self.answered(ask, reply.clone());
+        }
+    }
+
+    /// What leaders before this term let go has been told again.
+    pub(super) fn forget_releases(&mut self, term: u64) {
+        for key in self.home.released.keys_where(|key, _| key.0 < term) {
+            self.home.released.remove(&key);
+        }
+    }
+
+    /// Requests whose host table is there now.
+    pub(super) fn serve_held(&mut self) {
+        let applied = self.consensus.applied();
+        let due = |_: &u64, held: &Held| held.after != 0 && held.after <= applied;
+        for number in self.pending.held.keys_where(due) {
+            if let Some(held) = self.pending.held.remove(&number)
+                && !self.is_orphaned(&held)
+            {
+                self.serve_now(held.asker, held.tid, held.request);
+            }
+        }
+    }
+
+    /// Whoever asked is gone: what it would spawn now would belong to no run.
+    fn is_orphaned(&self, held: &Held) -> bool {
+        let Asker::Connection { connection, .. } = held.asker else { return false };
+        self.tasks.client(connection).is_none_or(|c| c.tid.unwrap_or(Tid::NONE) != held.tid)
+    }
+
+    /// The leader has said how far the order is.
+    pub(super) fn serve_again(&mut self, number: u64, reply: Reply) {
+        match (self.pending.held.get_mut(&number), reply) {
+            (None, _) => {}
+            (Some(held), Reply::Applied { number }) => {
+                held.after = number.max(1);
+                self.serve_held();
+            }
+            (Some(held), reply) => {
+                let Held { asker, tid, request, .. } = held.clone();
+                self.pending.held.remove(&number);
+                match reply {
+                    // Old news are better than none.
+                    Reply::Failed { .. } if request == Request::Config => {
+                        self.serve_now(asker, tid, request);
+                    }
+                    Reply::Failed { code } => self.fail(asker, code),
+                    _ => self.fail(asker, Code::SysErr),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Two hosts: the one that leads has the casting vote, and waits for the other one while it is
+//! connected, so that either may die without loss. The other one goes on alone where it is
+//! certain that the first is gone, or where a witness or the rules say so.
+
+use super::Machine;
+use crate::io::Act;
+use crate::planted::{self, Bug};
+use crate::quorum::QuorumInput;
+use pvm_wire::HostIndex;
+
+impl Machine {
+    /// The other of two hosts.
+    fn other(&self) -> Option<HostIndex> {
+        match self.hosts.indices()[..] {
+            [a, b] if a == self.me() => Some(b),
+            [a, b] if b == self.me() => Some(a),
+            _ => None,
+        }
+    }
+
+    /// As a leader of two: says whether the other one is needed.
+    pub(super) fn arrange_two(&mut self) {
+        let other = self.other().filter(|_| self.consensus.is_leader());
+        let needed = other.filter(|&host| {
+            let up = self.sessions.is_up(host);
+            // A daemon that was started again asks for the epoch before it acts.
+            let knows = self.asked_epoch || self.suspects.contains(&host);
+            let free = match self.rules.get().witness.0.is_empty() {
+                true => knows,
+                false => self.witnessed == self.pair(host),
+            };
+            (up || !free) && !planted::is(Bug::SecondNotNeeded)
+        });
+        let members: Vec<_> =
+            needed.and_then(|host| self.consensus.member(host)).into_iter().collect();
+        if members != self.needed {
+            self.needed.clone_from(&members);
+            self.consensus.input(self.now, QuorumInput::Need { members });
+            self.follow_quorum();
+        }
+    }
+
+    /// A number for these two hosts that no other two ever have.
+    fn pair(&self, other: HostIndex) -> u64 {
+        let both = [self.me(), other].map(|host| self.consensus.member(host));
+        both.into_iter().flatten().map(|member| member.incarnation()).max().unwrap_or(0)
+    }
+
+    /// The other of two hosts may be dead.
+    pub(super) fn other_silent(&mut self, host: HostIndex, certain: bool) {
+        if self.other() != Some(host) {
+            return;
+        }
+        let certain = certain || planted::is(Bug::SilenceIsEvidence);
+        let rules = self.rules.get().clone();
+        if !certain && !rules.witness.0.is_empty() {
+            let pair = self.pair(host);
+            return self.act(Act::AskWitness { witness: rules.witness, pair });
+        }
+        if certain || rules.survive {
+            return self.go_on(host);
+        }
+        if !self.consensus.is_leader() {
+            let text = "nothing is heard of the host that leads: this host waits";
+            self.log(text.to_owned());
+        }
+    }
+
+    /// The witness has answered.
+    pub(super) fn witness_said(&mut self, pair: u64, granted: bool) {
+        let Some(other) = self.other().filter(|&host| self.pair(host) == pair) else { return };
+        if !granted {
+            return self.log("the other host has the witness: this host waits".to_owned());
+        }
+        self.witnessed = pair;
+        if self.suspects.contains(&other) {
+            self.go_on(other);
+        }
+    }
+
+    /// The order has taken out the last other host: if that one led, this one has to.
+    pub(super) fn alone_now(&mut self) {
+        if self.hosts.indices() == [self.me()] && !self.consensus.is_leader() {
+            self.consensus.input(self.now, QuorumInput::TakeOver);
+            self.follow_quorum();
+        }
+    }
+
+    /// This host goes on without the other one.
+    fn go_on(&mut self, other: HostIndex) {
+        self.witnessed = self.pair(other);
+        self.asked_epoch = true;
+        if !self.consensus.is_leader() {
+            self.log("the host that led is gone: this one goes on".to_owned());
+            self.consensus.input(self.now, QuorumInput::TakeOver);
+            self.follow_quorum();
+        }
+        self.lead_on();
+    }
+}

@@ -1,0 +1,113 @@
+//! Bugs that are planted on purpose, so that the simulator can show that it finds them.
+//!
+//! Without the feature `planted`, which only the simulator's own test turns on, [`is`] is false
+//! for the compiler already.
+
+/// A bug, named after what is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bug {
+    /// The vote is not given back when a new term begins.
+    VoteNotReset,
+    /// Entries are acknowledged and not stored.
+    AcknowledgedBeforeStored,
+    /// One vote less than the majority is enough to order something.
+    CommitByMinority,
+    /// One vote less than the majority is enough to lead.
+    LeadByMinority,
+    /// A log that is behind is voted for.
+    StaleLogVotedFor,
+    /// An entry of an earlier term counts as ordered once a majority has it.
+    EarlierTermCounted,
+    /// What follows the state that a new host gets is not sent to it.
+    SnapshotWithoutTail,
+    /// A new host gets the state as if it were older than it is.
+    SnapshotTooOld,
+    /// A command that was proposed again after a change of leader is done again.
+    DoubledOnResume,
+    /// What was proposed to a leader that died is not proposed again.
+    ProposalForgotten,
+    /// A host that was taken out is listened to.
+    FenceForgotten,
+    /// A leader that nobody answers goes on answering what must be up to date.
+    StaleRead,
+    /// Everybody's suspicion removes a host, not the leader's alone.
+    SuspicionDecides,
+    /// A barrier that the leader let go is not told to its successor.
+    ReleaseForgotten,
+    /// A barrier's askers do not ask the next leader.
+    BarrierNotAskedAgain,
+    /// A new leader lets barriers go before it has heard from all hosts.
+    NoReport,
+    /// With two hosts, the first does not wait for the second.
+    SecondNotNeeded,
+    /// With two hosts, the second goes on after mere silence.
+    SilenceIsEvidence,
+    /// A log is cut off before all members have it.
+    CutTooEarly,
+    /// A voter that is gone is not replaced.
+    VoterNotReplaced,
+    /// A member votes for two in one term.
+    VotedTwice,
+    /// What another leader left in a log is kept where the present one says otherwise.
+    LogNotTruncated,
+    /// Entries are taken without a look at the one before them.
+    BeforeNotChecked,
+    /// A new host is not told of the named messages.
+    StateWithoutNames,
+    /// A host that was taken out is told of twice.
+    NoticeTwice,
+    /// A host that was taken out keeps its seat in the order.
+    SeatKept,
+}
+
+impl Bug {
+    /// Those that the simulator finds within the runs of its test. Not among them yet: an earlier term
+    /// counted, a snapshot without tail, a forgotten fence, a barrier that is not asked for again.
+    pub const ALL: [Self; 22] = [
+        Self::VoteNotReset,
+        Self::AcknowledgedBeforeStored,
+        Self::CommitByMinority,
+        Self::LeadByMinority,
+        Self::StaleLogVotedFor,
+        Self::SnapshotTooOld,
+        Self::DoubledOnResume,
+        Self::ProposalForgotten,
+        Self::StaleRead,
+        Self::SuspicionDecides,
+        Self::ReleaseForgotten,
+        Self::NoReport,
+        Self::SecondNotNeeded,
+        Self::SilenceIsEvidence,
+        Self::CutTooEarly,
+        Self::VoterNotReplaced,
+        Self::VotedTwice,
+        Self::LogNotTruncated,
+        Self::BeforeNotChecked,
+        Self::StateWithoutNames,
+        Self::NoticeTwice,
+        Self::SeatKept,
+    ];
+}
+
+#[cfg(feature = "planted")]
+thread_local! {
+    static PLANTED: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+}
+
+/// Plants a bug in everything that this thread runs from now on.
+#[cfg(feature = "planted")]
+pub fn plant(bug: Option<Bug>) {
+    PLANTED.set(bug);
+}
+
+/// True where this bug is planted.
+#[cfg(feature = "planted")]
+pub fn is(bug: Bug) -> bool {
+    PLANTED.get() == Some(bug)
+}
+
+/// True where this bug is planted: nowhere.
+#[cfg(not(feature = "planted"))]
+pub const fn is(_bug: Bug) -> bool {
+    false
+}

@@ -1,0 +1,180 @@
+//! What the machine asks of the library that gives its hosts one order of commands.
+//!
+//! The library knows neither hosts nor commands: it orders strings of bytes among *members*, some
+//! of which vote. It has the four methods of every machine here, so time is an argument and what
+//! it wants done comes out; whatever it must not forget it puts out as records. What was put out
+//! for one input must be stored as a whole before anything of it is sent: the parent does that.
+//!
+//! ADR 7 says why this is a trait, and what was compared.
+
+use crate::Time;
+use pvm_wire::{Blob, DecodeError, HostIndex, Reader, Wire};
+use std::fmt;
+
+/// Most bits of a host's place.
+const HOST_BITS: u32 = 12;
+
+/// One life of a host in the order. It is never given twice: a host that was taken out and comes
+/// back is another member, so a voter that lost what it knew cannot vote under its old name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Member(u64);
+
+impl Member {
+    /// The member that was let in at `place` by the command with the number `incarnation`.
+    pub const fn new(incarnation: u64, place: HostIndex) -> Self {
+        Self(incarnation << HOST_BITS | place.0 as u64 & HostIndex::MAX.0 as u64)
+    }
+
+    /// Its place in the host table.
+    pub const fn host(self) -> HostIndex {
+        HostIndex((self.0 & HostIndex::MAX.0 as u64) as u16)
+    }
+
+    /// The number of the command that let it in.
+    pub const fn incarnation(self) -> u64 {
+        self.0 >> HOST_BITS
+    }
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.host(), self.incarnation())
+    }
+}
+
+impl Wire for Member {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.0.encode(out);
+    }
+    fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        u64::decode(input).map(Self)
+    }
+}
+
+/// What goes in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum QuorumInput {
+    /// A machine begins here: this member is all there is.
+    Begin {
+        /// This member.
+        me: Member,
+    },
+    /// Somebody wants this ordered. Only a leader takes it; others drop it.
+    Propose {
+        /// The command.
+        command: Blob,
+    },
+    /// The library on another host said something.
+    Heard {
+        /// The host that really said it.
+        host: HostIndex,
+        /// What.
+        bytes: Blob,
+    },
+    /// A link came up or broke.
+    Linked {
+        /// To whom.
+        host: HostIndex,
+        /// True if it is up.
+        up: bool,
+    },
+    /// The members are these now, by the commands applied so far.
+    Members {
+        /// All of them, this one too.
+        members: Vec<Member>,
+    },
+    /// What all commands up to `number` have made, for a member that has nothing yet.
+    State {
+        /// For whom.
+        to: Member,
+        /// The last command in it.
+        number: u64,
+        /// The state.
+        state: Blob,
+    },
+    /// Nothing is ordered for good before these have it, besides the majority.
+    Need {
+        /// Members; empty for none.
+        members: Vec<Member>,
+    },
+    /// A member is gone for certain: no need to wait for its silence.
+    Gone {
+        /// Which host's.
+        host: HostIndex,
+    },
+    /// This member goes on alone, whatever the others may do: it was made certain elsewhere that
+    /// none of them acts.
+    TakeOver,
+    /// Another member should lead.
+    Resign,
+}
+
+/// What comes out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum QuorumOutput {
+    /// Send this if there is a link; it may be lost.
+    Send {
+        /// To whom.
+        host: HostIndex,
+        /// What.
+        bytes: Blob,
+    },
+    /// Store this record before anything is sent.
+    Save {
+        /// Its key.
+        key: Blob,
+        /// Its value, none if it is gone.
+        value: Option<Blob>,
+    },
+    /// The next command of the order.
+    Apply {
+        /// Its number; numbers grow, with gaps.
+        number: u64,
+        /// The command.
+        command: Blob,
+    },
+    /// This host had nothing: the state after this command.
+    Adopt {
+        /// Which command.
+        number: u64,
+        /// The state.
+        state: Blob,
+    },
+    /// A member has nothing yet: answer with [`QuorumInput::State`].
+    StateWanted {
+        /// Who.
+        to: Member,
+    },
+    /// Somebody leads from here on, or nobody is known to.
+    Leader {
+        /// Of which term. There is at most one leader in a term.
+        term: u64,
+        /// Who, if anybody.
+        leader: Option<Member>,
+    },
+    /// Others have gone on without this host: it has no say any more.
+    Overtaken,
+}
+
+/// One order of commands among members.
+pub trait Quorum: fmt::Debug + Send {
+    /// Something happened.
+    fn handle(&mut self, now: Time, input: QuorumInput);
+    /// A moment that was asked for has come.
+    fn handle_timeout(&mut self, now: Time);
+    /// When to call [`Quorum::handle_timeout`].
+    fn poll_timeout(&self) -> Option<Time>;
+    /// What follows, to be drained after every input.
+    fn poll_output(&mut self) -> Option<QuorumOutput>;
+    /// Takes a record back that was put out before; before the first input.
+    fn restore(&mut self, key: &[u8], value: &[u8]) -> bool;
+    /// True where this member leads, has applied all that was ordered before, and can have no
+    /// successor yet: what it says of the state is up to date.
+    fn is_current(&self, now: Time) -> bool;
+    /// True where this member leads, all who vote are members, and no change of that is under way.
+    fn is_settled(&self) -> bool;
+    /// The same, and as many vote as should.
+    fn is_arranged(&self) -> bool;
+    /// The number of times that somebody went on alone.
+    fn era(&self) -> u64;
+}

@@ -1,0 +1,436 @@
+//! One member: what it knows, and where its inputs go.
+
+use crate::frame::{Entry, Frame, What, Word};
+use crate::log::{Log, Start};
+use pvm_core::Time;
+use pvm_core::planted::{self, Bug};
+use pvm_core::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
+use pvm_wire::{Blob, HostIndex, Wire, record};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+const MS: u64 = 1_000_000;
+/// How often a leader lets itself be heard.
+pub(crate) const BEAT_NS: u64 = 150 * MS;
+/// Nobody votes for another leader within this time of having heard the present one; a member
+/// that hears none stands for election after this and up to as much again.
+pub(crate) const SILENCE_NS: u64 = 800 * MS;
+/// How long a leader counts on having no successor, from the moment at which it said what a
+/// majority answered. Clocks that go differently have the rest of the silence.
+pub(crate) const LEASE_NS: u64 = 700 * MS;
+/// For a leader that has nobody to speak to.
+pub(crate) const NEVER: u64 = u64::MAX;
+/// The half of a term that counts the eras.
+const ERA_SHIFT: u32 = 32;
+
+record! {
+    /// What a member must never forget of elections.
+    pub struct Ballot {
+        pub term: u64,
+        /// Whom it voted for in this term.
+        pub voted: Option<Member>,
+    }
+}
+
+/// What a member is in its term.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Follower,
+    /// It asks whether it would be elected.
+    Asking,
+    Candidate,
+    Leader,
+}
+
+/// What a leader knows of another member.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    /// Its log agrees up to here.
+    pub(crate) matched: u64,
+    /// What to send next.
+    pub(crate) next: u64,
+    /// The leader's time when it said what was answered last.
+    pub(crate) heard: u64,
+    /// When it was sent the state, or that was asked for.
+    pub(crate) state_at: Option<u64>,
+}
+
+/// One member's part of the order.
+#[derive(Clone, Debug)]
+pub struct Core {
+    pub(crate) me: Option<Member>,
+    pub(crate) ballot: Ballot,
+    pub(crate) log: Log,
+    /// Up to here everything is ordered for good, and applied.
+    pub(crate) commit: u64,
+    pub(crate) role: Role,
+    pub(crate) leader: Option<Member>,
+    /// Who voted for this member.
+    pub(crate) votes: BTreeSet<Member>,
+    pub(crate) peers: BTreeMap<Member, Peer>,
+    pub(crate) members: Vec<Member>,
+    pub(crate) need: Vec<Member>,
+    up: BTreeSet<HostIndex>,
+    /// When a leader was heard last.
+    pub(crate) heard_at: u64,
+    /// When to stand for election, or to say something as a leader.
+    pub(crate) next_at: u64,
+    /// Since when this member leads.
+    pub(crate) leads_since: u64,
+    /// Another should lead; until when that is tried.
+    pub(crate) resigning: Option<u64>,
+    /// Up to here all members have everything.
+    pub(crate) everywhere: u64,
+    pub(crate) now: u64,
+    /// Nothing has gone in since this process began.
+    fresh: bool,
+    random: u64,
+    stored: (Option<Member>, Ballot, u64),
+    outputs: VecDeque<QuorumOutput>,
+}
+
+/// Keys of the records.
+const ME: u8 = b'm';
+const BALLOT: u8 = b'b';
+const COMMIT: u8 = b'c';
+
+impl Core {
+    /// A member that knows nothing yet. Members with different seeds stand for election at
+    /// different times.
+    pub fn new(seed: u64) -> Self {
+        let ballot = Ballot { term: 0, voted: None };
+        Self {
+            me: None,
+            ballot: ballot.clone(),
+            log: Log::new(),
+            commit: 0,
+            role: Role::Follower,
+            leader: None,
+            votes: BTreeSet::new(),
+            peers: BTreeMap::new(),
+            members: Vec::new(),
+            need: Vec::new(),
+            up: BTreeSet::new(),
+            heard_at: 0,
+            next_at: 0,
+            leads_since: 0,
+            resigning: None,
+            everywhere: 0,
+            now: 0,
+            fresh: true,
+            random: seed,
+            stored: (None, ballot, 0),
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// True until this member has got the state.
+    pub(crate) const fn is_blank(&self) -> bool {
+        self.commit == 0
+    }
+
+    pub(crate) fn term(&self) -> u64 {
+        self.ballot.term
+    }
+
+    /// Who votes, by the whole log.
+    pub(crate) fn voters(&self) -> &[Member] {
+        self.log.voters_at(u64::MAX)
+    }
+
+    pub(crate) fn is_voter(&self) -> bool {
+        self.me.is_some_and(|me| self.voters().contains(&me))
+    }
+
+    pub(crate) fn is_leader(&self) -> bool {
+        self.role == Role::Leader
+    }
+
+    pub(crate) fn is_up(&self, member: Member) -> bool {
+        self.up.contains(&member.host())
+    }
+
+    /// A number below `n`, from the seed (SplitMix64).
+    pub(crate) fn draw(&mut self, n: u64) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n.max(1)
+    }
+
+    pub(crate) fn put(&mut self, output: QuorumOutput) {
+        self.outputs.push_back(output);
+    }
+
+    pub(crate) fn send(&mut self, to: Member, word: Word) {
+        let Some(from) = self.me.filter(|me| *me != to && self.is_up(to)) else { return };
+        let frame = Frame { from, to, term: self.term(), word };
+        self.put(QuorumOutput::Send { host: to.host(), bytes: Blob(frame.to_bytes()) });
+    }
+
+    pub(crate) fn set_leader(&mut self, leader: Option<Member>) {
+        if self.leader != leader {
+            self.leader = leader;
+            let term = self.term();
+            self.put(QuorumOutput::Leader { term, leader });
+        }
+    }
+
+    /// A later term than any known here.
+    pub(crate) fn raise_term(&mut self, term: u64) {
+        if !planted::is(Bug::VoteNotReset) {
+            self.ballot.voted = None;
+        }
+        self.ballot.term = term;
+        self.set_leader(None);
+    }
+
+    fn begin(&mut self, me: Member) {
+        if self.me.is_some() {
+            return;
+        }
+        self.me = Some(me);
+        self.members = vec![me];
+        // The command that lets the first host in is the one that begins the log.
+        self.log.begin(Start { number: 1, term: 0, voters: vec![me] });
+        self.commit = 1;
+        self.stand(true, false);
+    }
+
+    fn propose(&mut self, bytes: Blob) {
+        if self.is_leader() {
+            self.append(What::Command { bytes });
+        }
+    }
+
+    /// Leader: the next place of the log.
+    pub(crate) fn append(&mut self, what: What) {
+        let term = self.term();
+        self.log.push(Entry { term, what });
+        self.spread();
+        self.advance();
+    }
+
+    fn linked(&mut self, host: HostIndex, up: bool) {
+        if !up {
+            self.up.remove(&host);
+            return;
+        }
+        self.up.insert(host);
+        let Some(member) = self.others().into_iter().find(|member| member.host() == host) else {
+            return;
+        };
+        match self.role {
+            Role::Leader => {
+                if let Some(peer) = self.peers.get_mut(&member) {
+                    peer.next = peer.matched + 1;
+                    peer.state_at = None;
+                }
+                self.send_entries(member);
+            }
+            // It was started again, before there was anybody to ask.
+            Role::Asking | Role::Candidate => self.ask(member),
+            Role::Follower => {}
+        }
+    }
+
+    fn heard(&mut self, host: HostIndex, bytes: &[u8]) {
+        let Ok(frame) = Frame::from_bytes(bytes) else { return };
+        if frame.from.host() != host {
+            return;
+        }
+        match self.me {
+            Some(me) if me == frame.to => {}
+            // A new host learns its name from whoever speaks to it first.
+            None if matches!(frame.word, Word::Append { .. }) => self.me = Some(frame.to),
+            _ => return,
+        }
+        if era(frame.term) > era(self.term()) && !self.is_blank() {
+            return self.put(QuorumOutput::Overtaken);
+        }
+        match frame.word {
+            Word::Ask { firm, last, last_term, wanted } => {
+                self.asked((frame.from, frame.term), (last_term, last), firm, wanted);
+            }
+            Word::Vote { firm, yes } => self.voted(frame.from, frame.term, firm, yes),
+            word => self.follow(frame.from, frame.term, word),
+        }
+    }
+
+    /// What leaders and followers say to one another.
+    fn follow(&mut self, from: Member, term: u64, word: Word) {
+        let from_leader = matches!(word, Word::Append { .. } | Word::Install { .. } | Word::Lead);
+        if term < self.term() {
+            if from_leader {
+                // It learns from the answer that it leads no more.
+                let commit = self.commit;
+                self.send(from, Word::Differ { hint: commit, stamp: 0 });
+            }
+            return;
+        }
+        if term > self.term() {
+            self.raise_term(term);
+            self.step_down();
+        }
+        if from_leader {
+            if self.is_leader() {
+                return;
+            }
+            self.role = Role::Follower;
+            self.heard_at = self.now;
+            self.wait_for_silence();
+            self.set_leader(Some(from));
+        }
+        match word {
+            Word::Append { before, before_term, entries, commit, everywhere, stamp } => {
+                self.take((from, stamp), (before, before_term), entries, (commit, everywhere));
+            }
+            Word::Install { number, number_term, voters, state } => {
+                self.install(from, Start { number, term: number_term, voters }, state);
+            }
+            Word::Lead if self.is_voter() => self.stand(true, true),
+            Word::Agree { through, stamp } => self.agreed(from, through, stamp),
+            Word::Differ { hint, stamp } => self.differed(from, hint, stamp),
+            Word::Blank => self.wants_state(from),
+            _ => {}
+        }
+    }
+
+    fn gone(&mut self, host: HostIndex) {
+        if self.leader.is_some_and(|leader| leader.host() == host && Some(leader) != self.me) {
+            self.set_leader(None);
+            self.heard_at = 0;
+            self.next_at = self.now + self.draw(SILENCE_NS / 4);
+        }
+    }
+
+    /// See [`QuorumInput::TakeOver`].
+    fn take_over(&mut self) {
+        let Some(me) = self.me.filter(|_| !self.is_blank()) else { return };
+        self.raise_term((era(self.term()) + 1) << ERA_SHIFT);
+        self.ballot.voted = Some(me);
+        let term = self.term();
+        self.log.push(Entry { term, what: What::Voters { voters: vec![me] } });
+        self.need.clear();
+        self.lead();
+    }
+
+    /// Puts out the records that changed, in front of everything that this input brought about.
+    fn store(&mut self, before: usize) {
+        let mut saves = Vec::new();
+        let mut save = |key: Vec<u8>, value: Option<Vec<u8>>| {
+            saves.push(QuorumOutput::Save { key: Blob(key), value: value.map(Blob) });
+        };
+        let (me, ballot, commit) = (self.me, self.ballot.clone(), self.commit);
+        if let Some(member) = me.filter(|_| me != self.stored.0) {
+            save(vec![ME], Some(member.to_bytes()));
+        }
+        if ballot != self.stored.1 {
+            save(vec![BALLOT], Some(ballot.to_bytes()));
+        }
+        if commit != self.stored.2 {
+            save(vec![COMMIT], Some(commit.to_bytes()));
+        }
+        let lossy = planted::is(Bug::AcknowledgedBeforeStored) && !self.is_leader();
+        for (key, value) in self.log.take_changes() {
+            // What is ordered already is stored even then, or nothing would come back at all.
+            if !(lossy && value.is_some() && key.first() == Some(&b'e')) {
+                save(key, value);
+            }
+        }
+        self.stored = (me, ballot, commit);
+        for save in saves.into_iter().rev() {
+            self.outputs.insert(before, save);
+        }
+    }
+
+    /// What every input begins with.
+    fn enter(&mut self, now: Time) -> usize {
+        self.now = now.0;
+        if std::mem::take(&mut self.fresh) && self.me.is_some() {
+            // Started again: a leader may have been heard just before. Whoever led asks at once.
+            self.heard_at = self.now;
+            self.next_at = self.now + 1 + self.draw(20 * MS);
+        }
+        self.outputs.len()
+    }
+}
+
+/// The half of a term that counts how often somebody went on alone.
+pub(crate) const fn era(term: u64) -> u64 {
+    term >> ERA_SHIFT
+}
+
+impl Quorum for Core {
+    fn handle(&mut self, now: Time, input: QuorumInput) {
+        let before = self.enter(now);
+        match input {
+            QuorumInput::Begin { me } => self.begin(me),
+            QuorumInput::Propose { command } => self.propose(command),
+            QuorumInput::Heard { host, bytes } => self.heard(host, &bytes.0),
+            QuorumInput::Linked { host, up } => self.linked(host, up),
+            QuorumInput::Members { members } => self.set_members(members),
+            QuorumInput::State { to, number, state } => self.send_state(to, number, state),
+            QuorumInput::Need { members } => {
+                self.need = members;
+                self.advance();
+            }
+            QuorumInput::Gone { host } => self.gone(host),
+            QuorumInput::TakeOver => self.take_over(),
+            QuorumInput::Resign => self.resign(),
+        }
+        self.store(before);
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        let before = self.enter(now);
+        if self.me.is_some() && self.next_at <= self.now {
+            if self.is_leader() {
+                self.beat();
+            } else if self.leader.is_some() && self.heard_at + SILENCE_NS > self.now {
+                self.wait_for_silence();
+            } else {
+                self.set_leader(None);
+                self.stand(false, false);
+            }
+        }
+        self.store(before);
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        (!self.is_blank() && self.next_at != NEVER).then_some(Time(self.next_at))
+    }
+
+    fn poll_output(&mut self) -> Option<QuorumOutput> {
+        self.outputs.pop_front()
+    }
+
+    fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+        match key {
+            [ME] => Member::from_bytes(value).map(|me| self.me = Some(me)).is_ok(),
+            [BALLOT] => Ballot::from_bytes(value).map(|ballot| self.ballot = ballot).is_ok(),
+            [COMMIT] => u64::from_bytes(value).map(|commit| self.commit = commit).is_ok(),
+            _ => self.log.restore(key, value),
+        }
+        .then(|| self.stored = (self.me, self.ballot.clone(), self.commit))
+        .is_some()
+    }
+
+    fn is_current(&self, now: Time) -> bool {
+        let leads = self.is_leader() && self.resigning.is_none();
+        let ready = leads && self.log.term(self.commit) == Some(self.term());
+        ready && (planted::is(Bug::StaleRead) || now.0 < self.answered_at() + LEASE_NS)
+    }
+
+    fn is_settled(&self) -> bool {
+        let done = self.log.last_change().is_none_or(|number| number <= self.commit);
+        done && self.is_leader() && self.voters().iter().all(|v| self.members.contains(v))
+    }
+
+    fn is_arranged(&self) -> bool {
+        self.is_settled() && self.voters().len() >= self.voter_count().min(self.members.len())
+    }
+
+    fn era(&self) -> u64 {
+        era(self.term())
+    }
+}

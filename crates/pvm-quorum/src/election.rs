@@ -1,0 +1,180 @@
+//! Who leads.
+
+use crate::core::{BEAT_NS, Core, NEVER, Peer, Role, SILENCE_NS};
+use crate::frame::{What, Word};
+use pvm_core::planted::{self, Bug};
+use pvm_core::quorum::Member;
+use std::collections::BTreeMap;
+
+/// How long a leader goes on without an answer of the majority.
+const UNANSWERED_NS: u64 = 2 * SILENCE_NS;
+
+impl Core {
+    /// How many voters decide.
+    pub(crate) fn majority(&self) -> usize {
+        self.voters().len() / 2 + 1
+    }
+
+    /// The next election is not before a silence.
+    pub(crate) fn wait_for_silence(&mut self) {
+        self.next_at = self.now + SILENCE_NS + self.draw(SILENCE_NS);
+    }
+
+    /// Stands for election; not `firm` it only asks whether it would be elected.
+    pub(crate) fn stand(&mut self, firm: bool, wanted: bool) {
+        self.wait_for_silence();
+        let Some(me) = self.me.filter(|_| self.is_voter()) else { return };
+        if firm {
+            let term = self.term() + 1;
+            self.raise_term(term);
+            self.ballot.voted = Some(me);
+            self.role = Role::Candidate;
+        } else {
+            self.role = Role::Asking;
+        }
+        self.votes.clear();
+        self.votes.insert(me);
+        if self.is_elected() {
+            return self.elected(firm);
+        }
+        for voter in self.voters().to_vec() {
+            self.ask_as(voter, wanted);
+        }
+    }
+
+    /// Asks a member for its vote.
+    pub(crate) fn ask(&mut self, member: Member) {
+        if self.voters().contains(&member) {
+            self.ask_as(member, false);
+        }
+    }
+
+    fn ask_as(&mut self, voter: Member, wanted: bool) {
+        let firm = self.role == Role::Candidate;
+        let (last, last_term) = (self.log.last(), self.log.last_term());
+        self.send(voter, Word::Ask { firm, last, last_term, wanted });
+    }
+
+    fn is_elected(&self) -> bool {
+        let votes = self.voters().iter().filter(|voter| self.votes.contains(voter)).count();
+        let less = usize::from(planted::is(Bug::LeadByMinority) && self.voters().len() > 1);
+        votes >= self.majority() - less
+    }
+
+    fn elected(&mut self, firm: bool) {
+        if firm { self.lead() } else { self.stand(true, false) }
+    }
+
+    /// Somebody wants to be elected in the frame's term, or, not `firm`, in the one behind it.
+    pub(crate) fn asked(
+        &mut self,
+        (from, term): (Member, u64),
+        its_log: (u64, u64),
+        firm: bool,
+        wanted: bool,
+    ) {
+        if self.is_blank() {
+            return;
+        }
+        // Whoever hears a leader wants no other, unless that leader has lost its memory itself.
+        let content = self.leader != Some(from) || self.is_leader();
+        let hears = self.heard_at != 0 && self.heard_at + SILENCE_NS > self.now;
+        let has_leader = if self.is_leader() { self.is_answered() } else { hears };
+        if content && has_leader && !wanted {
+            return;
+        }
+        let last = (self.log.last_term(), self.log.last());
+        let good = its_log >= last || planted::is(Bug::StaleLogVotedFor);
+        if !firm {
+            let yes = good && term >= self.term();
+            return self.send(from, Word::Vote { firm, yes });
+        }
+        if term > self.term() {
+            self.raise_term(term);
+            self.step_down();
+        }
+        let free =
+            self.ballot.voted.is_none_or(|voted| voted == from) || planted::is(Bug::VotedTwice);
+        let yes = good && free && term == self.term();
+        if yes {
+            self.ballot.voted = Some(from);
+            self.heard_at = self.now;
+            self.wait_for_silence();
+        }
+        self.send(from, Word::Vote { firm, yes });
+    }
+
+    pub(crate) fn voted(&mut self, from: Member, term: u64, firm: bool, yes: bool) {
+        if term > self.term() {
+            self.raise_term(term);
+            return self.step_down();
+        }
+        let asked = if firm { Role::Candidate } else { Role::Asking };
+        // Any later answer to the same question is as good.
+        if self.role != asked || !yes || firm && term != self.term() {
+            return;
+        }
+        self.votes.insert(from);
+        if self.is_elected() {
+            self.elected(firm);
+        }
+    }
+
+    /// This member leads from now on.
+    pub(crate) fn lead(&mut self) {
+        self.role = Role::Leader;
+        self.leads_since = self.now;
+        self.resigning = None;
+        let next = self.log.last() + 1;
+        let now = self.now;
+        self.peers = BTreeMap::new();
+        for member in self.others() {
+            // A majority has just said that it hears nobody else.
+            let heard = if self.votes.contains(&member) { now } else { 0 };
+            self.peers.insert(member, Peer { matched: 0, next, heard, state_at: None });
+        }
+        self.next_at = if self.peers.is_empty() { NEVER } else { now + BEAT_NS };
+        self.set_leader(self.me);
+        self.append(What::Nothing);
+    }
+
+    /// Follows from now on, whoever leads.
+    pub(crate) fn step_down(&mut self) {
+        if self.role != Role::Follower {
+            self.role = Role::Follower;
+            self.resigning = None;
+            self.wait_for_silence();
+        }
+    }
+
+    /// The time at which this leader said what a majority has answered by now.
+    pub(crate) fn answered_at(&self) -> u64 {
+        let mut times: Vec<u64> = self
+            .voters()
+            .iter()
+            .map(|voter| match self.peers.get(voter) {
+                _ if Some(*voter) == self.me => u64::MAX / 2,
+                Some(peer) => peer.heard,
+                None => 0,
+            })
+            .collect();
+        times.sort_unstable_by(|a, b| b.cmp(a));
+        times.get(self.majority() - 1).copied().unwrap_or(0)
+    }
+
+    fn is_answered(&self) -> bool {
+        self.answered_at() + UNANSWERED_NS > self.now
+    }
+
+    /// Leader: the time has come to be heard again.
+    pub(crate) fn beat(&mut self) {
+        self.next_at = if self.others().is_empty() { NEVER } else { self.now + BEAT_NS };
+        if !self.is_answered() {
+            self.set_leader(None);
+            return self.step_down();
+        }
+        self.spread_again();
+        self.arrange();
+        self.hand_over();
+    }
+}

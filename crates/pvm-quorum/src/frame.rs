@@ -1,0 +1,88 @@
+//! What members say to one another. Any of it may be lost, repeated or late.
+
+use pvm_core::quorum::Member;
+use pvm_wire::{Blob, choice, record};
+
+record! {
+    /// One thing that a member says to another.
+    pub struct Frame {
+        pub from: Member,
+        pub to: Member,
+        /// The sender's term.
+        pub term: u64,
+        pub word: Word,
+    }
+
+    /// One place of the log.
+    pub struct Entry {
+        pub term: u64,
+        pub what: What,
+    }
+}
+
+choice! {
+    /// What is ordered.
+    pub enum What {
+        /// A new leader's first entry: with it everything before is ordered, too.
+        1 => Nothing,
+        /// A command of the machine.
+        2 => Command {
+            bytes: Blob,
+        },
+        /// From here on these vote.
+        3 => Voters {
+            voters: Vec<Member>,
+        },
+    }
+
+    /// What is said.
+    pub enum Word {
+        /// Leader: entries that follow a place of the log, perhaps none.
+        1 => Append {
+            before: u64,
+            before_term: u64,
+            entries: Vec<Entry>,
+            /// Up to here everything is ordered for good.
+            commit: u64,
+            /// Up to here every member has everything.
+            everywhere: u64,
+            /// The leader's time, to be sent back.
+            stamp: u64,
+        },
+        /// The log agrees with the leader's up to here.
+        2 => Agree {
+            through: u64,
+            stamp: u64,
+        },
+        /// It does not agree at the place that was named; perhaps after this one.
+        3 => Differ {
+            hint: u64,
+            stamp: u64,
+        },
+        /// A new member has nothing yet.
+        4 => Blank,
+        /// The state after a place of the log.
+        5 => Install {
+            number: u64,
+            number_term: u64,
+            voters: Vec<Member>,
+            state: Blob,
+        },
+        /// Vote for me, in the term of the frame. Before it raises its term a member asks
+        /// whether it would be elected; `firm` tells the two apart.
+        6 => Ask {
+            firm: bool,
+            last: u64,
+            last_term: u64,
+            /// The leader wants it.
+            wanted: bool,
+        },
+        /// The answer, in the term that was asked for if it is yes.
+        7 => Vote {
+            firm: bool,
+            yes: bool,
+        },
+        /// Leader: lead in my place.
+        8 => Lead,
+    }
+}

@@ -1,0 +1,23 @@
+//! The order of commands: a small consensus core behind [`pvm_core::quorum::Quorum`].
+//!
+//! Raft (Ongaro and Ousterhout, 2014; membership one voter at a time, pre-vote and leases as in
+//! Ongaro's thesis of the same year) without I/O and without a clock. What differs, and why:
+//!
+//! * All members have the log, only some of them vote; who votes follows from who is a member.
+//! * The log is kept until every member has it, so only a new member ever needs the state.
+//! * A member that nobody hears may go on alone where somebody else made certain that no other
+//!   acts (two hosts): the *era* in the upper half of the term grows, and ends all older ones.
+//! * The leader's own daemon, started again, may lead again at once: its lease died with it.
+//!
+//! Read [`Core`] first, then `election`, `replication` and `voters`.
+
+#![forbid(unsafe_code)]
+
+mod core;
+mod election;
+mod frame;
+mod log;
+mod replication;
+mod voters;
+
+pub use crate::core::Core;

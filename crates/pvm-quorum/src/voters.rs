@@ -1,0 +1,140 @@
+//! Who votes: one of up to two members, three of up to fifteen, five of more; changed one at a
+//! time, by entries of the log that count from the moment at which they are in it.
+
+use crate::core::{BEAT_NS, Core, Peer, SILENCE_NS};
+use crate::frame::{What, Word};
+use pvm_core::planted::{self, Bug};
+use pvm_core::quorum::Member;
+
+/// Until when a leader tries to give way.
+const RESIGN_NS: u64 = 5_000_000_000;
+/// After so much silence of a voter another member votes in its place.
+const STAND_IN_NS: u64 = 1_500_000_000;
+/// A member that is so far behind is not caught up.
+const BEHIND_COUNT: u64 = 100;
+
+impl Core {
+    /// The members have changed.
+    pub(crate) fn set_members(&mut self, mut members: Vec<Member>) {
+        members.sort_unstable();
+        self.members = members;
+        if !self.is_leader() {
+            return;
+        }
+        let others = self.others();
+        self.peers.retain(|member, _| others.contains(member));
+        let next = self.log.last() + 1;
+        for member in others {
+            let new = !self.peers.contains_key(&member);
+            let peer = Peer { matched: 0, next, heard: 0, state_at: None };
+            self.peers.entry(member).or_insert(peer);
+            if new {
+                self.send_entries(member);
+            }
+        }
+        if !self.peers.is_empty() {
+            self.next_at = self.next_at.min(self.now + BEAT_NS);
+        }
+        self.advance();
+        self.arrange();
+    }
+
+    /// How many should vote.
+    pub(crate) fn voter_count(&self) -> usize {
+        match self.members.len() {
+            0..=2 if self.resigning.is_some() => 2,
+            0..=2 => 1,
+            3..=15 => 3,
+            _ => 5,
+        }
+    }
+
+    /// Leader: changes who votes, if that is due and the last change is done.
+    pub(crate) fn arrange(&mut self) {
+        let ready = self.log.term(self.commit) == Some(self.term());
+        let done = self.log.last_change().is_none_or(|number| number <= self.commit);
+        if !self.is_leader() || !ready || !done || planted::is(Bug::VoterNotReplaced) {
+            return;
+        }
+        let mut voters = self.voters().to_vec();
+        let count = self.voter_count();
+        if let Some(at) = voters.iter().position(|voter| !self.members.contains(voter)) {
+            voters.remove(at);
+        } else if voters.len() < count {
+            let Some(next) = self.best(|core, member| !core.voters().contains(&member)) else {
+                return;
+            };
+            voters.push(next);
+        } else if voters.len() > count {
+            let me = self.me;
+            let worst = voters
+                .iter()
+                .copied()
+                .filter(|voter| Some(*voter) != me)
+                .min_by_key(|voter| (self.is_healthy(*voter), std::cmp::Reverse(*voter)));
+            voters.retain(|voter| Some(*voter) != worst);
+        } else if let Some(next) = self.stand_in() {
+            // The silent one goes when this is done, whether it is dead or not.
+            voters.push(next);
+        } else {
+            return;
+        }
+        voters.sort_unstable();
+        self.append(What::Voters { voters });
+    }
+
+    /// A member to vote in the place of a voter that has been silent for a while.
+    fn stand_in(&self) -> Option<Member> {
+        let silent = |voter: &Member| {
+            let heard = self.peers.get(voter).map_or(0, |peer| peer.heard);
+            Some(*voter) != self.me && heard.max(self.leads_since) + STAND_IN_NS <= self.now
+        };
+        if !self.voters().iter().any(silent) {
+            return None;
+        }
+        self.best(|core, member| !core.voters().contains(&member))
+    }
+
+    fn is_healthy(&self, member: Member) -> bool {
+        let last = self.log.last();
+        self.is_up(member)
+            && self.peers.get(&member).is_some_and(|peer| {
+                peer.heard + SILENCE_NS > self.now && peer.matched + BEHIND_COUNT > last
+            })
+    }
+
+    /// The healthy member that has most of the log, of those that fit.
+    fn best(&self, fits: impl Fn(&Self, Member) -> bool) -> Option<Member> {
+        let mut all: Vec<_> = self.members.iter().copied().filter(|m| fits(self, *m)).collect();
+        all.retain(|member| Some(*member) != self.me && self.is_healthy(*member));
+        let matched = |member: &Member| self.peers.get(member).map_or(0, |peer| peer.matched);
+        all.into_iter().min_by_key(|member| (std::cmp::Reverse(matched(member)), *member))
+    }
+
+    /// See [`pvm_core::quorum::QuorumInput::Resign`].
+    pub(crate) fn resign(&mut self) {
+        if self.is_leader() && self.resigning.is_none() {
+            self.resigning = Some(self.now + RESIGN_NS);
+            self.arrange();
+            self.hand_over();
+        }
+    }
+
+    /// Lets another voter lead, once one has everything.
+    pub(crate) fn hand_over(&mut self) {
+        let Some(until) = self.resigning.filter(|_| self.is_leader()) else { return };
+        if until <= self.now {
+            // It may have been asked to lead and not have done so yet.
+            self.set_leader(None);
+            return self.step_down();
+        }
+        let last = self.log.last();
+        let next = self.best(|core, member| {
+            core.voters().contains(&member)
+                && core.peers.get(&member).is_some_and(|peer| peer.matched == last)
+        });
+        if let Some(next) = next.filter(|_| self.commit == last) {
+            self.send(next, Word::Lead);
+        }
+    }
+}

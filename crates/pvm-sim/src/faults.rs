@@ -1,0 +1,410 @@
+//! Runs from seeds in which hosts, daemons and links fail, the leader's among them, while tasks
+//! use what all hosts agree on.
+
+use crate::actors::Actors;
+use crate::dice::Random;
+use crate::link::pair;
+use crate::time::MS;
+use crate::world::{Crash, FIRST, Happening, World};
+use pvm_core::Rules;
+use pvm_wire::HostIndex;
+use pvm_wire::request::{Reply, Request, Role};
+use std::collections::BTreeSet;
+
+const SECOND: u64 = 1000 * MS;
+/// Between two deaths a voter that is gone is replaced.
+const DEATH_PAUSE: u64 = 9 * SECOND;
+/// After the last fault everything has come to rest.
+const REST: u64 = 50 * SECOND;
+
+/// What a run was.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Hosts that live at the end.
+    pub hosts: usize,
+    /// Puts that were confirmed.
+    pub confirmed: usize,
+    /// The longest time in which none was, in nanoseconds.
+    pub gap: u64,
+    /// How often somebody went on alone.
+    pub era: u64,
+    /// How many terms there were.
+    pub term: u64,
+    /// What the hosts agree on at the end, and when that was.
+    pub state: u64,
+}
+
+/// Which faults there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scene {
+    /// Anything, in a machine of 3 to 7 hosts.
+    Anything,
+    /// Hosts die one after the other, down to two.
+    Deaths,
+    /// Two hosts, whose link or one of which fails.
+    Two,
+    /// The same with a witness.
+    Witness,
+    /// The same, and both go on.
+    Survive,
+}
+
+impl Scene {
+    /// All scenes.
+    pub const ALL: [Self; 5] =
+        [Self::Anything, Self::Deaths, Self::Two, Self::Witness, Self::Survive];
+}
+
+struct Run {
+    scene: Scene,
+    world: World,
+    random: Random,
+    actors: Actors,
+    died_at: u64,
+    /// A host was killed while the other of two may not have had what it confirmed.
+    may_lose: bool,
+}
+
+/// A run of a scene. With `journal` the conversation is written down there.
+///
+/// # Errors
+/// The invariant that did not hold.
+pub fn run(scene: Scene, seed: u64, journal: Option<&mut Vec<String>>) -> Result<Outcome, String> {
+    let rules = Rules {
+        witness: if scene == Scene::Witness { "third".into() } else { Rules::plain().witness },
+        survive: scene == Scene::Survive,
+    };
+    let mut world = World::seeded("vm", seed, rules);
+    world.journal = journal.as_ref().map(|_| Vec::new());
+    world.may_split(scene == Scene::Survive);
+    let random = Random::new(seed);
+    // Two that go on apart from each other: what the one that yields had confirmed ends with it.
+    let may_lose = scene == Scene::Survive;
+    let mut run = Run { scene, world, random, actors: Actors::default(), died_at: 0, may_lose };
+    let outcome = run.all();
+    if let (Some(journal), Some(lines)) = (journal, run.world.journal) {
+        *journal = lines;
+    }
+    outcome
+}
+
+impl Run {
+    fn all(&mut self) -> Result<Outcome, String> {
+        let count = match self.scene {
+            Scene::Anything => 2 + self.random.below(5),
+            Scene::Deaths => 7,
+            _ => 1,
+        };
+        self.add(FIRST, u32::try_from(count).unwrap_or(2));
+        self.go(2 * SECOND)?;
+        self.enrol()?;
+        self.actors.start();
+        match self.scene {
+            Scene::Anything => self.anything()?,
+            Scene::Deaths => self.deaths()?,
+            Scene::Two | Scene::Witness | Scene::Survive => self.two()?,
+        }
+        self.rest()
+    }
+
+    fn add(&mut self, host: HostIndex, count: u32) {
+        if let Some(operator) = self.world.connect(host, Role::Operator) {
+            self.world.request(host, operator, Request::AddLocal { count });
+        }
+    }
+
+    /// Two tasks on each host.
+    fn enrol(&mut self) -> Result<(), String> {
+        let hosts = self.hosts();
+        for &host in hosts.iter().chain(&hosts) {
+            self.world.connect(host, Role::Task);
+        }
+        self.go(100 * MS)?;
+        self.employ();
+        self.go(SECOND)
+    }
+
+    fn employ(&mut self) {
+        let tasks: Vec<_> = self
+            .world
+            .nodes
+            .iter()
+            .flat_map(|(&host, node)| node.tasks().map(move |(c, tid)| (host, c, tid)))
+            .collect();
+        for (host, connection, tid) in tasks {
+            self.actors.take(host, connection, tid, &mut self.world);
+        }
+    }
+
+    fn hosts(&self) -> Vec<HostIndex> {
+        self.world.nodes.keys().copied().collect()
+    }
+
+    /// Time passes, and tasks go on.
+    fn go(&mut self, nanoseconds: u64) -> Result<(), String> {
+        let end = self.world.now() + nanoseconds;
+        while self.world.now() < end {
+            let next = (self.world.now() + 20 * MS).min(end);
+            self.world.run_until(next);
+            if let Some(violation) = self.world.checks.violation() {
+                return Err(violation.to_owned());
+            }
+            self.actors.act(&mut self.world)?;
+        }
+        Ok(())
+    }
+
+    fn anything(&mut self) -> Result<(), String> {
+        self.world.lossy = self.random.below(3) * 40;
+        for _ in 0..25 {
+            self.trouble();
+            let pause = self.random.below(1500) * MS;
+            self.go(pause)?;
+        }
+        Ok(())
+    }
+
+    fn trouble(&mut self) {
+        let hosts = self.hosts();
+        let (Some(a), Some(b)) = (self.random.pick(&hosts), self.random.pick(&hosts)) else {
+            return;
+        };
+        let leads = |host: &&HostIndex| {
+            let machine = self.world.nodes.get(host).and_then(|node| node.machine.as_ref());
+            machine.is_some_and(|machine| machine.leader().is_some_and(|l| l.1 == **host))
+        };
+        // The leader is the most interesting one.
+        let leader = hosts.iter().find(leads).copied().unwrap_or(a);
+        let a = if self.random.below(3) == 0 { leader } else { a };
+        match self.random.below(16) {
+            0..3 => self.world.crash(a),
+            3 => drop(self.world.crash_next.insert(a, Crash::BeforeEffects)),
+            4..6 => drop(self.world.crash_next.insert(a, Crash::BeforeActs)),
+            6..8 => self.kill(a),
+            8..10 => self.split(),
+            10 if a != b => {
+                let heal = (200 + self.random.below(8000)) * MS;
+                self.world.deafen(a, b, heal);
+            }
+            11 if a != b => {
+                let heal = (100 + self.random.below(7000)) * MS;
+                self.world.cut(a, b, Some(heal));
+            }
+            12 => {
+                let time = (100 + self.random.below(2500)) * MS;
+                self.world.pause(a, time);
+            }
+            13 => self.world.latency = (1 + self.random.below(20)) * MS,
+            14 if hosts.len() < 8 => self.add(a, 1),
+            // A host that is deleted counts as one that dies: one after the other.
+            15 if self.world.now() > self.died_at + DEATH_PAUSE && self.world.is_digested() => {
+                self.died_at = self.world.now();
+                let name = format!("vm.{}", 2 + self.random.below(6));
+                if let Some(operator) = self.world.connect(a, Role::Operator) {
+                    let hosts = vec![name.into()];
+                    self.world.request(a, operator, Request::DelHosts { hosts });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn kill(&mut self, host: HostIndex) {
+        let all = self.world.nodes.len();
+        if self.world.now() < self.died_at + DEATH_PAUSE || all < 3 || !self.world.is_digested() {
+            return;
+        }
+        self.died_at = self.world.now();
+        if self.random.below(2) == 0 {
+            self.world.kill(host);
+        } else {
+            let after = self.random.below(1000) * MS;
+            self.world.kill_seen(host, after);
+        }
+    }
+
+    /// Two halves that do not hear each other.
+    fn split(&mut self) {
+        let heal = (300 + self.random.below(9000)) * MS;
+        let sides: Vec<_> =
+            self.hosts().into_iter().map(|host| (host, self.random.below(2))).collect();
+        for &(a, side) in &sides {
+            for &(b, other) in &sides {
+                if a < b && side != other {
+                    self.world.cut(a, b, Some(heal));
+                }
+            }
+        }
+    }
+
+    fn deaths(&mut self) -> Result<(), String> {
+        while self.world.nodes.len() > 2 {
+            let hosts = self.hosts();
+            let host = self.random.pick(&hosts).unwrap_or(FIRST);
+            if self.random.below(2) == 0 {
+                self.world.kill(host);
+            } else {
+                self.world.kill_seen(host, 300 * MS);
+            }
+            let confirmed = self.actors.confirmed.len();
+            self.go(9 * SECOND)?;
+            if self.actors.confirmed.len() == confirmed {
+                return Err(format!("nothing was put for 9 s after host {host} died"));
+            }
+        }
+        Ok(())
+    }
+
+    fn two(&mut self) -> Result<(), String> {
+        let (a, b) = (HostIndex(1), HostIndex(2));
+        for _ in 0..3 {
+            match self.random.below(6) {
+                0 => {
+                    let heal = (100 + self.random.below(4000)) * MS;
+                    self.world.cut(a, b, Some(heal));
+                }
+                1 => {
+                    let host = if self.random.below(2) == 0 { a } else { b };
+                    self.world.crash(host);
+                }
+                2 => {
+                    let time = (100 + self.random.below(2500)) * MS;
+                    self.world.pause(a, time);
+                }
+                3 => self.world.latency = (1 + self.random.below(20)) * MS,
+                _ => {}
+            }
+            let pause = self.random.below(5000) * MS;
+            self.go(pause)?;
+        }
+        match self.random.below(4) {
+            // The link fails for longer than silence lasts.
+            0 => {
+                let heal = (6000 + self.random.below(20_000)) * MS;
+                self.world.cut(a, b, Some(heal));
+                self.go(heal + 5 * SECOND)?;
+            }
+            1 => self.end_one(b)?,
+            _ => self.end_one(a)?,
+        }
+        Ok(())
+    }
+
+    /// One of two dies, and its computer can still be asked.
+    fn end_one(&mut self, host: HostIndex) -> Result<(), String> {
+        let other = HostIndex(3 - host.0);
+        // What was confirmed while they were apart may be lost with it.
+        let up = self.world.links.made(host, other).is_some();
+        let stopped = |at| self.world.nodes.get(&at).is_some_and(|n| n.paused_until > 0);
+        self.may_lose |= !up || stopped(other);
+        if self.world.nodes.len() < 2 {
+            return Ok(());
+        }
+        self.world.kill_seen(host, 300 * MS);
+        let confirmed = self.actors.confirmed.len();
+        self.go(12 * SECOND)?;
+        if self.actors.confirmed.len() == confirmed && self.world.nodes.contains_key(&other) {
+            return Err(format!("host {other} did not go on after host {host} died"));
+        }
+        Ok(())
+    }
+
+    /// Everything heals; then nothing may be left undone.
+    fn rest(&mut self) -> Result<Outcome, String> {
+        for (a, b) in self.world.links.cuts().into_iter().chain(self.world.links.deaf()) {
+            self.world.later(0, Happening::Heal(pair(a, b)));
+        }
+        self.world.crash_next.clear();
+        self.world.lossy = 0;
+        self.go(20 * SECOND)?;
+        let confirmed = self.actors.confirmed.len();
+        let phases = self.actors.phases(&self.world);
+        self.go(5 * SECOND)?;
+        let stuck = phases.last() == self.actors.phases(&self.world).last();
+        if !phases.is_empty() && stuck && self.actors.is_whole(&self.world) {
+            return Err("no barrier is met 20 s after the last fault".to_owned());
+        }
+        if !self.world.nodes.is_empty()
+            && self.actors.lives(&self.world)
+            && self.actors.confirmed.len() == confirmed
+        {
+            return Err("nothing is put 20 s after the last fault".to_owned());
+        }
+        self.actors.rest();
+        self.go(REST)?;
+        let mut alive = Vec::new();
+        for (&host, node) in &self.world.nodes {
+            let machine = node.machine.as_ref().filter(|machine| machine.is_joined());
+            alive.push((host, machine.ok_or_else(|| format!("host {host} has not joined"))?));
+        }
+        let Some((_, first)) = alive.first() else {
+            return Ok(Outcome { gap: self.actors.gap, ..Outcome::default() });
+        };
+        let (term, _) = first.leader().ok_or("nobody leads at the end")?;
+        let members: BTreeSet<_> = first.members().into_iter().map(|(host, _)| host).collect();
+        for (host, machine) in &alive {
+            if !members.contains(host) {
+                return Err(format!("host {host} lives on and is no member"));
+            }
+            if machine.leader() != first.leader() {
+                return Err(format!("host {host} knows another leader at the end"));
+            }
+        }
+        if members.len() != alive.len() {
+            return Err("a member at the end is no host that lives".to_owned());
+        }
+        let phases = self.actors.phases(&self.world);
+        let outcome = Outcome {
+            hosts: alive.len(),
+            confirmed: self.actors.confirmed.len(),
+            gap: self.actors.gap,
+            era: first.era(),
+            term: term & 0xffff_ffff,
+            state: hash(&first.agreed().0) ^ self.world.now(),
+        };
+        if phases.len() > 2 || !self.actors.is_whole(&self.world) && phases.len() > 1 {
+            return Err(format!("members are left at barriers {phases:?}"));
+        }
+        self.actors.compare_notices(&self.world)?;
+        self.world.checks.settle();
+        if let Some(violation) = self.world.checks.violation() {
+            return Err(violation.to_owned());
+        }
+        self.compare_ledger()?;
+        Ok(outcome)
+    }
+
+    /// What was confirmed is there, and nothing is there twice.
+    fn compare_ledger(&mut self) -> Result<(), String> {
+        let Some(&host) = self.hosts().first() else { return Ok(()) };
+        let Some(operator) = self.world.connect(host, Role::Operator) else { return Ok(()) };
+        let before = self.actors.confirmed.clone();
+        self.world.request(host, operator, Request::MailboxInfo { pattern: "*".into() });
+        self.go(3 * SECOND)?;
+        let replies = self.world.replies.get(&(host, operator)).map_or(&[][..], Vec::as_slice);
+        let Some(Reply::Mailboxes { mailboxes }) = replies.last() else {
+            return Err("named messages are not listed at the end".to_owned());
+        };
+        let mut names = BTreeSet::new();
+        for mailbox in mailboxes {
+            if mailbox.entries.len() > 1 && mailbox.name.0.starts_with(b"w") {
+                return Err(format!("{} was put twice", mailbox.name.to_text()));
+            }
+            names.insert(mailbox.name.to_text());
+        }
+        if self.may_lose {
+            return Ok(());
+        }
+        match before.iter().find(|name| !names.contains(*name)) {
+            Some(name) => Err(format!("{name} was confirmed and is lost")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A number for some bytes (FNV-1a).
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}

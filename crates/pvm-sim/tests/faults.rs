@@ -1,0 +1,109 @@
+//! Faults from seeds. `PVM_SIM_SCENE=Deaths PVM_SIM_SEED=7` replays one and prints its conversation,
+//! `PVM_SIM_RUNS=100000` makes more.
+
+use pvm_sim::faults::{Outcome, Scene, run};
+use std::panic::catch_unwind;
+
+/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2000 in all.
+const fn runs(scene: Scene) -> u64 {
+    match scene {
+        Scene::Anything => 600,
+        Scene::Deaths => 100,
+        Scene::Two | Scene::Witness => 450,
+        Scene::Survive => 400,
+    }
+}
+
+/// Seeds of [`Scene::Anything`] in which two of three voters go at once: one is dead, and one is taken
+/// out that comes back in the same moment. Nobody leads then, and the rest ends after a minute.
+const TWO_VOTERS_AT_ONCE: [u64; 1] = [348];
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// Runs the seeds of a scene of which `part` is the rest when divided by `parts`: tests run beside one another.
+fn scene(scene: Scene, (part, parts): (u64, u64)) {
+    let wanted = std::env::var("PVM_SIM_SCENE").ok();
+    if wanted.is_some_and(|wanted| wanted != format!("{scene:?}")) {
+        return;
+    }
+    let (from, count) = match number("PVM_SIM_SEED") {
+        Some(seed) => (seed, 1),
+        None => (0, number("PVM_SIM_RUNS").unwrap_or_else(|| runs(scene))),
+    };
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    let beyond = |seed: &u64| scene == Scene::Anything && TWO_VOTERS_AT_ONCE.contains(seed);
+    let ours = |seed: &u64| count == 1 && part == 0 || count > 1 && seed % parts == part;
+    for seed in (from..from + count).filter(ours).filter(|seed| count == 1 || !beyond(seed)) {
+        let outcome = catch_unwind(|| {
+            let mut journal = Vec::new();
+            let outcome = run(scene, seed, (count == 1).then_some(&mut journal));
+            journal.iter().for_each(|line| println!("{line}"));
+            outcome
+        });
+        let again = format!("PVM_SIM_SCENE={scene:?} PVM_SIM_SEED={seed} replays this");
+        match outcome {
+            Ok(Ok(outcome)) => outcomes.push(outcome),
+            Ok(Err(why)) => panic!("{again}: {why}"),
+            Err(_) => panic!("{again} panic"),
+        }
+    }
+    if outcomes.is_empty() {
+        return;
+    }
+    let count = outcomes.len();
+    let mut gaps: Vec<u64> = outcomes.iter().map(|outcome| outcome.gap / 1_000_000).collect();
+    gaps.sort_unstable();
+    let hosts: usize = outcomes.iter().map(|outcome| outcome.hosts).sum();
+    let confirmed: usize = outcomes.iter().map(|outcome| outcome.confirmed).sum();
+    println!(
+        "{scene:?}: {count} runs, {confirmed} puts confirmed, {hosts} hosts left, longest time \
+         without a put in ms: median {}, p99 {}, most {}",
+        gaps[gaps.len() / 2],
+        gaps[gaps.len() * 99 / 100],
+        gaps[gaps.len() - 1]
+    );
+    assert!(confirmed > 0, "nobody did anything");
+}
+
+#[test]
+fn nothing_is_lost_or_doubled_whatever_fails() {
+    scene(Scene::Anything, (0, 2));
+}
+
+#[test]
+fn nothing_is_lost_or_doubled_whatever_fails_in_the_other_half() {
+    scene(Scene::Anything, (1, 2));
+}
+
+#[test]
+fn hosts_die_one_by_one_the_leader_too() {
+    scene(Scene::Deaths, (0, 1));
+}
+
+#[test]
+fn of_two_hosts_either_may_die() {
+    scene(Scene::Two, (0, 1));
+}
+
+#[test]
+fn of_two_hosts_the_one_with_the_witness_goes_on() {
+    scene(Scene::Witness, (0, 1));
+}
+
+#[test]
+fn of_two_hosts_both_go_on_if_that_is_wanted() {
+    scene(Scene::Survive, (0, 1));
+}
+
+/// The same seed is the same run.
+#[test]
+fn a_seed_is_replayed() {
+    for seed in 0..number("PVM_SIM_REPLAYS").unwrap_or(10) {
+        for scene in Scene::ALL {
+            let states: Vec<_> = (0..2).map(|_| format!("{:?}", run(scene, seed, None))).collect();
+            assert_eq!(states[0], states[1], "{scene:?} {seed}");
+        }
+    }
+}
