@@ -75,7 +75,11 @@ fn medians(rows: &[&Row]) -> String {
     let same_unit = same(|row| (&row.unit, 0));
     let label = |row: &Row| {
         let Key { test, tasks, size, .. } = &row.key;
-        let what = if same_test { String::new() } else { format!(" {test}, {tasks} tasks") };
+        let what = if same_test {
+            String::new()
+        } else {
+            format!(" {test}, {tasks} task{}", if *tasks == 1 { "" } else { "s" })
+        };
         let unit = if same_unit { String::new() } else { format!(", {}", row.unit) };
         format!("{size}{what}{unit}")
     };
