@@ -2,7 +2,7 @@
 /*
  * Clock, data and output of the measured programs. Output is lines with tabs, which `pvm bench` reads:
  *
- *     row  TEST  SIZE  UNIT  VALUES    as they were measured, one after the other; UNIT is ns, s or Mflop/s
+ *     row  TEST  SIZE  UNIT  VALUES    as they were measured, one after the other; UNIT is ns, s, Mflop/s or MHz
  *     clock  NS                        what reading the clock costs: taken off from what is told in ns
  */
 #ifndef MEASURE_H

@@ -40,7 +40,7 @@ pub(crate) struct Row {
     /// Of what.
     #[serde(flatten)]
     pub(crate) key: Key,
-    /// `us`, `s`, `MB/s` or `Mflop/s`.
+    /// `us`, `s`, `Mflop/s` or `MHz`.
     pub(crate) unit: String,
     /// Each measurement, in the order in which they were made, by rounds.
     pub(crate) rounds: Vec<Vec<f64>>,
@@ -101,6 +101,9 @@ pub(crate) struct Place {
     pub(crate) cores: u32,
     /// Clock in MHz as the kernel tells it, 0 if it does not.
     pub(crate) mhz: f64,
+    /// Operations in double precision that a core could do in a cycle, by its instruction set.
+    #[serde(default)]
+    pub(crate) flops_per_cycle: f64,
     /// Kernel and its version.
     pub(crate) kernel: String,
     /// The other hosts that were asked for.

@@ -18,6 +18,7 @@ pub(crate) fn here(hosts: &[String]) -> Place {
         processor: field(&said, "model name").unwrap_or_else(|| text(system.machine())),
         cores: u32::try_from(cores).unwrap_or(u32::MAX),
         mhz: field(&said, "cpu MHz").and_then(|mhz| mhz.parse().ok()).unwrap_or(0.0),
+        flops_per_cycle: flops_per_cycle(&said),
         kernel: format!("{} {}", text(system.sysname()), text(system.release())),
         hosts: hosts.to_vec(),
     }
@@ -27,6 +28,19 @@ pub(crate) fn here(hosts: &[String]) -> Place {
 fn field(text: &str, name: &str) -> Option<String> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// Two units for fused multiplication and addition, of the widest vectors that there are; without
+/// them one for each.
+fn flops_per_cycle(said: &str) -> f64 {
+    let flags = field(said, "flags").or_else(|| field(said, "Features")).unwrap_or_default();
+    let has = |flag: &str| flags.split(' ').any(|word| word == flag);
+    match () {
+        () if has("avx512f") => 32.0,
+        () if has("avx2") && has("fma") => 16.0,
+        () if has("avx") || has("asimd") => 8.0,
+        () => 4.0,
+    }
 }
 
 /// The share of the processors' time that others take just now, when nothing of ours runs.
@@ -83,5 +97,7 @@ mod tests {
         assert_eq!(field(text, "model name").unwrap(), "Some CPU: fast");
         assert_eq!(field(text, "cpu MHz").unwrap(), "2100.5");
         assert_eq!(field(text, "none"), None);
+        assert_eq!(flops_per_cycle("flags\t\t: fpu sse2 avx avx2 fma\n"), 16.0);
+        assert_eq!(flops_per_cycle(text), 4.0);
     }
 }

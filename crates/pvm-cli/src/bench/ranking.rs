@@ -173,16 +173,30 @@ fn standing(suite: &str, test: &str, all: &[&Contest]) -> Standing {
     }
 }
 
-/// Where NeoPVM ought to be the first and is not: messages up to 1 MB.
-pub(crate) fn not_first(contests: &[Contest]) -> Vec<&Contest> {
+/// What NeoPVM ought to be the first at: messages up to 1 MB.
+pub(crate) fn messages(contests: &[Contest]) -> impl Iterator<Item = &Contest> {
     let bytes = |contest: &Contest| contest.size * if contest.test == "sum" { 8 } else { 1 };
-    let ought = |contest: &&Contest| {
+    contests.iter().filter(move |contest| {
         ["echo", "two-nodes", "primitives"].contains(&&*contest.suite)
             && bytes(contest) <= 1_000_000
-    };
+    })
+}
+
+/// Where it is not.
+pub(crate) fn not_first(contests: &[Contest]) -> Vec<&Contest> {
     let is_first =
         |contest: &Contest| contest.lead_of(Kind::Ours.name()).is_none_or(|lead| lead >= 1.0);
-    contests.iter().filter(ought).filter(|contest| !is_first(contest)).collect()
+    messages(contests).filter(|contest| !is_first(contest)).collect()
+}
+
+/// Whether it is, in a sentence, if messages were measured.
+pub(crate) fn sentence(contests: &[Contest]) -> Option<String> {
+    let all = messages(contests).count();
+    let behind = not_first(contests).len();
+    (all > 0).then(|| match behind {
+        0 => format!("NeoPVM is the first in all {all} rows of messages up to 1 MB."),
+        _ => format!("NeoPVM is not the first in {behind} of {all} rows of messages up to 1 MB."),
+    })
 }
 
 /// The standings for a terminal.
@@ -211,8 +225,7 @@ pub(crate) fn text(figures: &Figures) -> String {
             factors.join(", "),
         ]);
     }
-    let behind = not_first(&contests).len();
-    format!("{table}NeoPVM is not the first in {behind} rows of messages up to 1 MB")
+    format!("{table}{}", sentence(&contests).unwrap_or_default())
 }
 
 /// The median over rows of how far the rounds of a row lie apart, as a share of the row.
@@ -253,6 +266,17 @@ mod tests {
         assert!(
             text(&figures).ends_with("NeoPVM is not the first in 3 rows of messages up to 1 MB")
         );
+    }
+
+    #[test]
+    fn where_no_messages_were_measured_nothing_is_said_of_them() {
+        let mut figures = sample(1.0);
+        assert_eq!(
+            sentence(&contests(&figures)).unwrap(),
+            "NeoPVM is the first in all 3 rows of messages up to 1 MB."
+        );
+        figures.rows.iter_mut().for_each(|row| row.key.suite = "applications".to_owned());
+        assert_eq!(sentence(&contests(&figures)), None);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The report: one HTML file that needs nothing else. The first page is for a person in a hurry, then
 //! each suite has its plots, its table, and the table of the document that it repeats.
 
+mod applications;
 mod echo;
 mod first;
 mod html;
+mod linpack;
 mod plot;
 mod seeds;
 mod suites;

@@ -224,9 +224,14 @@ impl Turn<'_> {
             test,
             tasks: self.case.tasks,
             size,
-            system: self.kind.name().to_owned(),
+            system: self.system().to_owned(),
             variant: self.case.variant.clone(),
         }
+    }
+
+    /// A program that talks to nobody says nothing of a system.
+    fn system(self) -> &'static str {
+        if self.case.source.talks { self.kind.name() } else { "this computer" }
     }
 
     fn text(self) -> String {
@@ -235,7 +240,7 @@ impl Turn<'_> {
         let test = case.arguments.first().filter(|_| case.variant.is_empty());
         let test = test.map_or_else(String::new, |test| format!(" {test}"));
         let tasks = if case.tasks > 1 { format!(", {} tasks", case.tasks) } else { String::new() };
-        format!("{}{test} on {}{gap}{}{tasks}", case.source.name, self.kind.name(), case.variant)
+        format!("{}{test} on {}{gap}{}{tasks}", case.source.name, self.system(), case.variant)
     }
 }
 
@@ -276,7 +281,7 @@ fn rows(output: &str, factor: f64) -> Vec<Told> {
                     "ns" => ("us", values.map(|ns| micros(factor * (ns - clock_ns))).collect()),
                     "s" => ("s", values.collect()),
                     "Mflop/s" => ("Mflop/s", values.collect()),
-                    "MB/s" => ("MB/s", values.collect()),
+                    "MHz" => ("MHz", values.collect()),
                     _ => continue,
                 };
                 if !values.is_empty() {

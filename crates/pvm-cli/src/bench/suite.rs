@@ -1,13 +1,16 @@
 //! The suites: what they measure, with which programs and how often.
 
+pub(crate) mod applications;
 pub(crate) mod echo;
+pub(crate) mod linpack;
 pub(crate) mod primitives;
 pub(crate) mod two_nodes;
 
 use super::case::Suite;
 
 /// All of them.
-pub(crate) const ALL: [Suite; 3] = [echo::SUITE, two_nodes::SUITE, primitives::SUITE];
+pub(crate) const ALL: [Suite; 5] =
+    [echo::SUITE, linpack::SUITE, two_nodes::SUITE, primitives::SUITE, applications::SUITE];
 
 /// Those of these names, or all if there are none; the error is the name that is unknown.
 pub(crate) fn named(names: &[String]) -> Result<Vec<Suite>, String> {

@@ -49,7 +49,7 @@ impl Kind {
 pub(crate) enum Language {
     /// C.
     C,
-    /// Fortran.
+    /// Fortran, with a main program and calls in C.
     Fortran,
 }
 
@@ -123,7 +123,10 @@ impl Tools {
             Command::new(format!("{}.{}", if fortran { "mpif90" } else { "mpicc" }, kind.mpi()))
         };
         command.arg("-O2").args(source.flags).arg("-o").arg(to).current_dir(&self.sources);
-        // PVM 3.4.6 has its headers where the compiler looks by itself, but not those for Fortran.
+        if let Some(folder) = to.parent().filter(|_| fortran) {
+            // Where the descriptions of modules go.
+            command.arg("-J").arg(folder);
+        }
         let prefix = if kind == Kind::Ours { self.prefix.as_path() } else { Path::new("/usr") };
         if source.talks && kind.is_pvm() {
             command.arg(format!("-I{}", prefix.join("include").display()));
@@ -133,8 +136,7 @@ impl Tools {
         }
         command.args(source.files);
         if source.talks {
-            let ending = if fortran { "f" } else { "c" };
-            command.arg(format!("calls/{}.{ending}", if kind.is_pvm() { "pvm" } else { "mpi" }));
+            command.arg(if kind.is_pvm() { "calls/pvm.c" } else { "calls/mpi.c" });
         }
         if source.talks && kind == Kind::Ours {
             let lib = prefix.join("lib");
@@ -143,7 +145,7 @@ impl Tools {
                 .arg(format!("-Wl,-rpath,{}", lib.display()));
         }
         if source.talks && kind.is_pvm() {
-            command.args(if fortran { &["-lfpvm3"][..] } else { &[] }).args(["-lgpvm3", "-lpvm3"]);
+            command.args(["-lgpvm3", "-lpvm3"]);
         }
         command.arg("-lm");
         command

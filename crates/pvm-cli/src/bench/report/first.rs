@@ -125,9 +125,10 @@ fn standing_table(standings: &[Standing]) -> String {
 
 /// Where NeoPVM is not the first although it ought to be.
 fn behind(contests: &[Contest]) -> String {
+    let Some(title) = ranking::sentence(contests) else { return String::new() };
     let behind = ranking::not_first(contests);
     if behind.is_empty() {
-        return paragraph("NeoPVM is the first in every row of messages up to 1 MB.");
+        return paragraph(&title);
     }
     let rows: Vec<Vec<String>> = behind
         .iter()
@@ -149,7 +150,6 @@ fn behind(contests: &[Contest]) -> String {
         .collect();
     let head =
         ["suite", "test", "tasks", "size", "first", "its time", "NeoPVM's", "factor", "sure"];
-    let title = format!("NeoPVM is not the first in {} rows of messages up to 1 MB", rows.len());
     details(&title, &table(&head, &rows)).replacen("<details>", "<details open>", 1)
 }
 

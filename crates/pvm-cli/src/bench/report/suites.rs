@@ -2,7 +2,7 @@
 
 use super::html::{details, element, escaped, number, paragraph, pivot, table};
 use super::plot::{Axis, Series, colour, curves};
-use super::{echo, seeds};
+use super::{applications, echo, linpack, seeds};
 use crate::bench::case::Suite;
 use crate::bench::figures::{Figures, Key, Row};
 use crate::bench::ranking::Contest;
@@ -18,6 +18,8 @@ pub(super) fn section(
     let mut text = element("h2", "", &escaped(suite.title)) + &paragraph(suite.method);
     text += &match suite.name {
         "echo" => echo::content(figures, rows),
+        "linpack" => linpack::content(figures, rows),
+        "applications" => applications::content(contests),
         _ => plots(contests),
     };
     text += &medians(rows);
@@ -63,25 +65,31 @@ fn plots(contests: &[Contest]) -> String {
     element("div", "plots", &text)
 }
 
-/// The size as a heading for a row of a table.
-fn size_of(key: &Key, many: bool) -> String {
-    if many {
-        format!("{} {}, {} tasks", key.size, key.test, key.tasks)
-    } else {
-        key.size.to_string()
-    }
-}
-
 /// Sizes and systems: the medians.
 fn medians(rows: &[&Row]) -> String {
-    let first = rows.first().map(|row| (&row.key.test, row.key.tasks));
-    let many = rows.iter().any(|row| Some((&row.key.test, row.key.tasks)) != first);
+    let first = rows.first();
+    let same = |of: fn(&Row) -> (&str, u32)| {
+        first.is_none_or(|one| rows.iter().all(|row| of(row) == of(one)))
+    };
+    let same_test = same(|row| (&row.key.test, row.key.tasks));
+    let same_unit = same(|row| (&row.unit, 0));
+    let label = |row: &Row| {
+        let Key { test, tasks, size, .. } = &row.key;
+        let what = if same_test {
+            String::new()
+        } else {
+            format!(" {test}, {tasks} task{}", if *tasks == 1 { "" } else { "s" })
+        };
+        let unit = if same_unit { String::new() } else { format!(", {}", row.unit) };
+        format!("{size}{what}{unit}")
+    };
     let cells: Vec<_> = rows
         .iter()
-        .filter_map(|row| Some((size_of(&row.key, many), row.key.who(), number(row.typical()?))))
+        .filter_map(|row| Some((label(row), row.key.who(), number(row.typical()?))))
         .collect();
-    let unit = rows.first().map_or("", |row| &row.unit);
-    element("h3", "", &format!("Medians, {}", escaped(unit))) + &pivot("size", &cells)
+    let unit =
+        first.filter(|_| same_unit).map_or_else(String::new, |row| format!(", {}", row.unit));
+    element("h3", "", &format!("Medians{}", escaped(&unit))) + &pivot("size", &cells)
 }
 
 fn every_row(rows: &[&Row]) -> String {
