@@ -2,7 +2,7 @@
 # check.sh STAGE: the checks of the Python part on what is installed in STAGE: lints, types, tests with real machines, and
 # the wheel in an empty environment.
 set -eu
-stage=$1
+stage=$(realpath "$1")
 # shellcheck source=environment.sh
 . "$(dirname "$0")/environment.sh"
 have_python
