@@ -263,9 +263,7 @@ mod tests {
         let contests = contests(&figures);
         assert_eq!(not_first(&contests).len(), 3);
         assert!(contests[0].lead_of("NeoPVM").unwrap() < 1.0);
-        assert!(
-            text(&figures).ends_with("NeoPVM is not the first in 3 rows of messages up to 1 MB")
-        );
+        assert!(text(&figures).ends_with("first in 3 of 3 rows of messages up to 1 MB."));
     }
 
     #[test]
