@@ -33,7 +33,7 @@ check: ## every test (FAST=1: the fast ones)
 	@bash xtask/deps.sh $(if $(filter-out 0,$(FAST)),build,check)
 	@$(XTASK) check
 
-demo: ## four hosts on this computer draw a picture: target/demo/mandelbrot.png
+demo: ## four hosts on this computer draw a picture, in C, Java and Python: target/demo/mandelbrot.png
 	@bash xtask/deps.sh demo
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@bash examples/demo.sh $(STAGE) $(TARGET)/demo

@@ -1,13 +1,15 @@
 #!/bin/bash
 # Four hosts on this computer draw a picture together: demo.sh PREFIX OUT
 #
-# Starts a machine of four daemons that share nothing but the network, runs the token ring and Mandelbrot on it,
-# writes OUT/mandelbrot.png and ends the machine. Everything it makes at run time lies in a folder of its own, so it
+# Starts a machine of four daemons that share nothing but the network, runs the token ring and Mandelbrot on it, with
+# workers in C and, where these languages are, one in Java and one in Python; writes OUT/mandelbrot.png and ends
+# the machine. Everything it makes at run time lies in a folder of its own, so it
 # disturbs no other machine of the user and may run twice at once. Any failure shows in the exit status.
 set -eu
 prefix=$1 out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out"
+out=$(realpath "$out")
 
 PVM_TMP=$(mktemp -d "${TMPDIR:-/tmp}/neopvm-demo.XXXXXX")
 export PVM_TMP PVM_VMID=demo${PVM_TMP##*.} PVM_ROOT=$prefix PVM_ALLOW_ROOT=1
@@ -30,6 +32,32 @@ trap 'exit 130' INT TERM
 
 make --no-print-directory --silent -C "$here" PREFIX="$prefix" OUT="$out/bin"
 
+# worker NAME COMMAND...: a program for the master to start.
+workers=()
+worker() {
+  local name=$1
+  shift
+  printf '#!/bin/sh\nexec %s\n' "$(printf "'%s' " "$@")" >"$out/bin/$name"
+  chmod +x "$out/bin/$name"
+  workers+=(-x "$out/bin/$name")
+}
+
+jar=$prefix/share/java/neopvm.jar
+if [ -f "$jar" ] && command -v javac >/dev/null && javac -cp "$jar" -d "$out/java" "$here/java/MandelbrotWorker.java"; then
+  worker mandelbrot_java java -cp "$jar:$out/java" MandelbrotWorker
+else
+  echo "no worker in Java: it needs a JDK from 17 on (Debian package default-jdk-headless) and Maven for neopvm.jar"
+fi
+wheel=$(compgen -G "$prefix/share/python/neopvm-*.whl" || true)
+if [ -n "$wheel" ] && python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+  # An environment of its own is more than one program needs.
+  rm -rf "$out/python"
+  python3 -m zipfile -e "$wheel" "$out/python"
+  worker mandelbrot_python env PYTHONPATH="$out/python" python3 "$here/python/mandelbrot_worker.py"
+else
+  echo "no worker in Python: it needs Python 3.11 with its module venv (Debian packages python3, python3-venv)"
+fi
+
 echo "a machine of four hosts:"
 timeout --foreground 60 pvm up --local 4
 timeout --foreground 20 pvm conf
@@ -38,12 +66,17 @@ echo
 timeout --foreground 60 "$out/bin/ring" 4 10
 echo
 rm -f "$out/mandelbrot.png"
-timeout --foreground 300 "$out/bin/mandelbrot" -o "$out/mandelbrot.png" | tee "$out/mandelbrot.txt"
+timeout --foreground 300 "$out/bin/mandelbrot" -o "$out/mandelbrot.png" "${workers[@]}" | tee "$out/mandelbrot.txt"
 [ "${PIPESTATUS[0]}" = 0 ] && [ -s "$out/mandelbrot.png" ] || { echo "demo: the picture is not there" >&2; exit 1; }
 
 # Every host must have done its part.
 hosts=$(awk 'NR > 1 && $1 != "all" && NF >= 4 && $3 > 0 { print $1 }' "$out/mandelbrot.txt" | sort -u | wc -l)
 [ "$hosts" = 4 ] || { echo "demo: only $hosts of 4 hosts computed rows" >&2; exit 1; }
+# So must every language.
+for name in "${workers[@]##*/}"; do
+  [ "$name" = -x ] || awk -v name="$name" '$5 == name && $3 > 0 { found = 1 } END { exit !found }' "$out/mandelbrot.txt" ||
+    { echo "demo: $name computed no rows" >&2; exit 1; }
+done
 
 end_machine
 trap - EXIT

@@ -2,10 +2,10 @@
 /*
  * mandelbrot: the hosts of the machine draw one picture together.
  *
- *     mandelbrot [-o FILE.png] [-w WIDTH] [-h HEIGHT] [-i ITERATIONS] [-n WORKERS_PER_HOST]
+ *     mandelbrot [-o FILE.png] [-w WIDTH] [-h HEIGHT] [-i ITERATIONS] [-n WORKERS_PER_HOST] [-x PROGRAM]...
  *
  * One program, two parts: started from the shell it is the master, spawned it is a worker. The master starts
- * workers on every host, keeps two bands of rows on the way to each of them, so that nobody waits for
+ * workers on every host, and one of each PROGRAM, which may be written in any language; keeps two bands of rows on the way to each of them, so that nobody waits for
  * the next one, and gives the bands of a worker that dies to the others. At the end it writes the picture
  * and says who computed what.
  */
@@ -19,14 +19,14 @@
 #include "pvm3.h"
 
 enum { JOB = 1, BAND = 2, WORKER_GONE = 3 };
-enum { BAND_ROWS = 4, BANDS_AHEAD = 2, SAMPLES = 2, NOBODY = -1, DONE = -2 };
+enum { BAND_ROWS = 4, BANDS_AHEAD = 2, SAMPLES = 2, NOBODY = -1, DONE = -2, OTHERS_MAX = 8 };
 
 struct picture { int width, height, iterations; };
 
 struct worker {
     int tid, alive, bands_held, rows;
     double busy_s;
-    const char *host;
+    const char *host, *program;
 };
 
 static double now_s(void)
@@ -111,6 +111,8 @@ struct job {
     int bands, bands_done;
     struct worker *workers;
     int worker_count;
+    const char *others[OTHERS_MAX]; /* workers' programs beside our own */
+    int other_count;
 };
 
 static void progress(const struct job *job)
@@ -211,29 +213,58 @@ static int draw(struct job *job)
     return job->bands_done < job->bands;
 }
 
-/* Starts `per_host` workers on every host by name. */
-static void start_workers(struct job *job, const char *program, int per_host)
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Starts `count` workers; a host of NULL is any. */
+static void add_workers(struct job *job, const char *program, const char *host, int count)
 {
     struct pvmhostinfo *hosts;
-    int host_count = 0, h, i, started, *tids = calloc((size_t)per_host, sizeof *tids);
+    int host_count = 0, started, i, h, *tids = calloc((size_t)count, sizeof *tids);
     char path[PATH_MAX];
 
     if (!realpath(program, path))
         snprintf(path, sizeof path, "%s", program);
+    started = pvm_spawn(path, NULL, host ? PvmTaskHost : PvmTaskDefault, host ? (char *)host : "", count, tids);
+    if (started < count)
+        fprintf(stderr, "mandelbrot: %d of %d workers %s started on %s\n", started < 0 ? 0 : started, count,
+                last_part(path), host ? host : "any host");
+    if (started > 0)
+        pvm_notify(PvmTaskExit, WORKER_GONE, started, tids);
     pvm_config(&host_count, NULL, &hosts);
-    job->workers = calloc((size_t)(host_count * per_host), sizeof *job->workers);
-    for (h = 0; h < host_count; h++) {
-        started = pvm_spawn(path, NULL, PvmTaskHost, hosts[h].hi_name, per_host, tids);
-        if (started < per_host)
-            fprintf(stderr, "mandelbrot: %d of %d workers started on %s\n", started < 0 ? 0 : started,
-                    per_host, hosts[h].hi_name);
-        if (started > 0)
-            pvm_notify(PvmTaskExit, WORKER_GONE, started, tids);
-        for (i = 0; i < started; i++)
-            job->workers[job->worker_count++] =
-                (struct worker){.tid = tids[i], .alive = 1, .host = strdup(hosts[h].hi_name)};
+    for (i = 0; i < started; i++) {
+        struct worker w = {.tid = tids[i], .alive = 1, .host = "?", .program = strdup(last_part(path))};
+        for (h = 0; h < host_count; h++)
+            if (hosts[h].hi_tid == pvm_tidtohost(tids[i]))
+                w.host = strdup(hosts[h].hi_name);
+        job->workers[job->worker_count++] = w;
     }
     free(tids);
+}
+
+/* Starts `per_host` workers on every host by name, and one of each other program. */
+static void start_workers(struct job *job, const char *program, int per_host)
+{
+    struct pvmhostinfo *hosts;
+    int host_count = 0, h, i;
+    char **names;
+
+    pvm_config(&host_count, NULL, &hosts);
+    job->workers = calloc((size_t)(host_count * per_host + job->other_count), sizeof *job->workers);
+    /* The next call of pvm_config has the table. */
+    names = calloc((size_t)host_count + 1, sizeof *names);
+    for (h = 0; h < host_count; h++)
+        names[h] = strdup(hosts[h].hi_name);
+    for (h = 0; h < host_count; h++) {
+        add_workers(job, program, names[h], per_host);
+        free(names[h]);
+    }
+    free(names);
+    for (i = 0; i < job->other_count; i++)
+        add_workers(job, job->others[i], NULL, 1);
 }
 
 static void report(const struct job *job, double wall_s)
@@ -241,11 +272,11 @@ static void report(const struct job *job, double wall_s)
     int i, stop = -1, rows = 0;
     double busy_s = 0;
 
-    printf("%-24s %8s %8s %9s\n", "HOST", "TASK", "ROWS", "SECONDS");
+    printf("%-24s %8s %8s %9s  %s\n", "HOST", "TASK", "ROWS", "SECONDS", "PROGRAM");
     for (i = 0; i < job->worker_count; i++) {
         const struct worker *w = &job->workers[i];
-        printf("%-24s %8x %8d %9.2f%s\n", w->host, (unsigned)w->tid, w->rows, w->busy_s,
-               w->alive ? "" : "  (gone)");
+        printf("%-24s %8x %8d %9.2f  %s%s\n", w->host, (unsigned)w->tid, w->rows, w->busy_s, w->program,
+               w->alive ? "" : " (gone)");
         rows += w->rows;
         busy_s += w->busy_s;
         pvm_initsend(PvmDataDefault);
@@ -256,23 +287,23 @@ static void report(const struct job *job, double wall_s)
     printf("%-24s %8d %8d %9.2f  in %.2f s\n", "all", job->worker_count, rows, busy_s, wall_s);
 }
 
-static int lead(const char *program, struct picture picture, int per_host, const char *file)
+static int lead(struct job *job, const char *program, int per_host, const char *file)
 {
-    struct job job = {.picture = picture};
+    const struct picture *picture = &job->picture;
     double start_s = now_s();
     int i, status;
 
-    job.bands = (picture.height + BAND_ROWS - 1) / BAND_ROWS;
-    job.pixels = calloc((size_t)picture.width, (size_t)picture.height);
-    job.holder = malloc((size_t)job.bands * sizeof *job.holder);
-    for (i = 0; i < job.bands; i++)
-        job.holder[i] = NOBODY;
-    start_workers(&job, program, per_host);
-    status = draw(&job);
-    report(&job, now_s() - start_s);
+    job->bands = (picture->height + BAND_ROWS - 1) / BAND_ROWS;
+    job->pixels = calloc((size_t)picture->width, (size_t)picture->height);
+    job->holder = malloc((size_t)job->bands * sizeof *job->holder);
+    for (i = 0; i < job->bands; i++)
+        job->holder[i] = NOBODY;
+    start_workers(job, program, per_host);
+    status = draw(job);
+    report(job, now_s() - start_s);
     if (status)
         fprintf(stderr, "mandelbrot: no worker is left, the picture is not complete\n");
-    else if ((status = png_write(file, job.pixels, picture.width, picture.height)) != 0)
+    else if ((status = png_write(file, job->pixels, picture->width, picture->height)) != 0)
         perror(file);
     else
         printf("picture: %s\n", file);
@@ -282,28 +313,34 @@ static int lead(const char *program, struct picture picture, int per_host, const
 static int usage(void)
 {
     fprintf(stderr, "usage: mandelbrot [-o FILE.png] [-w WIDTH] [-h HEIGHT] [-i ITERATIONS] "
-                    "[-n WORKERS_PER_HOST]\n");
+                    "[-n WORKERS_PER_HOST] [-x PROGRAM]...\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    struct picture picture = {1200, 900, 1000};
+    struct job job = {.picture = {1200, 900, 1000}};
+    struct picture *picture = &job.picture;
     const char *file = "mandelbrot.png";
     int option, per_host = 1, status;
 
-    while ((option = getopt(argc, argv, "o:w:h:i:n:")) != -1) {
+    while ((option = getopt(argc, argv, "o:w:h:i:n:x:")) != -1) {
         switch (option) {
         case 'o': file = optarg; break;
-        case 'w': picture.width = atoi(optarg); break;
-        case 'h': picture.height = atoi(optarg); break;
-        case 'i': picture.iterations = atoi(optarg); break;
+        case 'w': picture->width = atoi(optarg); break;
+        case 'h': picture->height = atoi(optarg); break;
+        case 'i': picture->iterations = atoi(optarg); break;
         case 'n': per_host = atoi(optarg); break;
+        case 'x':
+            if (job.other_count == OTHERS_MAX)
+                return usage();
+            job.others[job.other_count++] = optarg;
+            break;
         default: return usage();
         }
     }
-    if (picture.width < 1 || picture.height < 1 || picture.width > 20000 || picture.height > 20000
-        || picture.iterations < 1 || per_host < 1)
+    if (picture->width < 1 || picture->height < 1 || picture->width > 20000 || picture->height > 20000
+        || picture->iterations < 1 || per_host < 1)
         return usage();
     if (pvm_mytid() < 0)
         return 1;
@@ -311,7 +348,7 @@ int main(int argc, char **argv)
         work(pvm_parent());
         status = 0;
     } else {
-        status = lead(argv[0], picture, per_host, file);
+        status = lead(&job, argv[0], per_host, file);
     }
     pvm_exit();
     return status ? 1 : 0;
