@@ -346,25 +346,33 @@ impl State {
 
     fn adopt_route(&mut self, route: &Route, socket: OwnedFd) {
         let peer = route.peer;
-        let refused = self.routes.option == DONT_ROUTE;
-        if refused || !peer.is_task() || peer.host() == self.me.host() {
-            return;
-        }
         // The new one counts: whatever the old one has not brought goes by the daemons.
         self.break_route(peer);
-        let Ok(pair) = self.outbox.open_pair(&mut self.connection, peer) else { return };
-        let limit = self.routes.limit();
-        let Some(direct) = Direct::new(self.me, route, (socket, pair), limit) else { return };
-        if self.routes.descriptor().is_none() {
+        if self.take_route(route, socket).is_none() {
+            // The host holds the socket open, too, until it hears that nobody uses it. A daemon that is gone holds none.
+            let _ = self.connection.tell(&Request::RouteBroken { peer });
             return;
         }
-        self.routes.add(peer, direct);
         self.probe_route(peer, Negotiation::Stands);
         let notices = self.routes.notices.added();
         self.tell_self(notices);
         if route.first {
             self.confirm_to(peer);
         }
+    }
+
+    /// None if it is of no use: then its socket is closed.
+    fn take_route(&mut self, route: &Route, socket: OwnedFd) -> Option<()> {
+        let peer = route.peer;
+        let refused = self.routes.option == DONT_ROUTE;
+        if refused || !peer.is_task() || peer.host() == self.me.host() {
+            return None;
+        }
+        let pair = self.outbox.open_pair(&mut self.connection, peer).ok()?;
+        let direct = Direct::new(self.me, route, (socket, pair), self.routes.limit())?;
+        self.routes.descriptor()?;
+        self.routes.add(peer, direct);
+        Some(())
     }
 
     /// A route is of no more use, here and there.
