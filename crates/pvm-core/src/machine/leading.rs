@@ -8,7 +8,7 @@ use pvm_wire::peer::Command;
 use pvm_wire::request::Reply;
 
 /// How long a host goes on that hears of no leader: others have gone on without it, or cannot.
-const LOST_NS: u64 = 60 * super::SECOND_NS;
+pub(super) const LOST_NS: u64 = 60 * super::SECOND_NS;
 
 impl Machine {
     /// Somebody leads from here on, or nobody is known to.

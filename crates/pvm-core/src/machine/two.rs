@@ -3,6 +3,7 @@
 //! certain that the first is gone, or where a witness or the rules say so.
 
 use super::Machine;
+use super::leading::LOST_NS;
 use crate::io::Act;
 use crate::pending::Asker;
 use crate::planted::{self, Bug};
@@ -50,6 +51,9 @@ impl Machine {
     /// As a leader of two: says whether the other one is needed.
     pub(super) fn arrange_two(&mut self) {
         let other = self.other().filter(|_| self.consensus.is_leader());
+        if other.is_some_and(|host| self.sessions.is_up(host)) {
+            self.lost_at = u64::MAX;
+        }
         let needed = other.filter(|&host| {
             let up = self.sessions.is_up(host);
             // A daemon that was started again asks for the epoch before it acts.
@@ -99,6 +103,10 @@ impl Machine {
     pub(super) fn witness_said(&mut self, pair: u64, granted: bool) {
         let Some(other) = self.other().filter(|&host| self.pair(host) == pair) else { return };
         if !granted {
+            if self.consensus.is_leader() && self.suspects.contains(&other) {
+                // It leads nobody: it, too, waits for its machine and then ends.
+                self.lost_at = self.after(LOST_NS);
+            }
             return self.log("the other host has the witness: this host waits".to_owned());
         }
         self.witnessed = pair;
