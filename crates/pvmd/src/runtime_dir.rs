@@ -21,6 +21,8 @@ const PATH_BYTES_MAX: usize = 107 - "/bell/t3fffffff".len();
 /// owner keeps it for ever, a dead one for a moment.
 const ORPHAN_TRIES: u32 = 50;
 const ORPHAN_PAUSE: Duration = Duration::from_millis(20);
+/// How often who wants the first place looks again: an orphan that clears up has the lock for a moment.
+const LEAVING_TRIES: u32 = 25;
 
 /// Why there is no folder.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +91,16 @@ impl RuntimeDir {
             if path.as_os_str().len() > PATH_BYTES_MAX {
                 return Err(DirError::TooLong(path));
             }
-            match Self::take_one(&[&user, &machine, &path]) {
+            let chain = [&*user, &*machine, &*path];
+            let mut taken = Self::take_one(&chain);
+            for _ in 0..LEAVING_TRIES {
+                if seat == Seat::Further || !matches!(taken, Err(DirError::Running(_))) {
+                    break;
+                }
+                std::thread::sleep(ORPHAN_PAUSE);
+                taken = Self::take_one(&chain);
+            }
+            match taken {
                 Err(DirError::Running(_)) if seat == Seat::Further => {}
                 other => return other,
             }
