@@ -11,6 +11,7 @@ use crate::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Command;
 use pvm_wire::{Blob, HostIndex, Wire, record};
+use std::collections::VecDeque;
 
 /// In front of the keys of the library's records.
 const QUORUM_MARK: u8 = b'Q';
@@ -42,6 +43,14 @@ record! {
     }
 }
 
+/// What came to this host as the leader and is not in the order yet.
+#[derive(Debug)]
+struct Held {
+    from: HostIndex,
+    ticket: u64,
+    command: Command,
+}
+
 /// The order, as far as it is known here.
 #[derive(Debug)]
 pub(crate) struct Consensus {
@@ -54,6 +63,8 @@ pub(crate) struct Consensus {
     seats: Table<HostIndex, Seat>,
     proposed: Table<u64, Proposed>,
     tickets: Slot<u64>,
+    /// Commands that wait for the order to rest, and those behind them.
+    held: VecDeque<Held>,
     /// Records of the library that changed.
     changes: Vec<Change>,
 }
@@ -69,6 +80,7 @@ impl Consensus {
             seats: Table::new(b'S'),
             proposed: Table::new(b'O'),
             tickets: Slot::new(b'9', 0),
+            held: VecDeque::new(),
             changes: Vec::new(),
         }
     }
@@ -98,6 +110,8 @@ impl Consensus {
 
     pub(crate) fn set_leader(&mut self, term: u64, leader: Option<Member>) {
         self.leader = leader.map(|leader| (term, leader.host()));
+        // Who proposed them puts them to the new one.
+        self.held.clear();
     }
 
     /// True if this host leads and nobody can have taken its place: what it knows is up to date.
@@ -110,9 +124,9 @@ impl Consensus {
         self.leader.is_some_and(|(_, host)| host == self.me)
     }
 
-    /// True where the next host can be taken out without a thought of the last one.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.quorum.is_settled()
+    /// True where this host leads and the next one can be taken out without a thought of the last one.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.quorum.is_at_rest()
     }
 
     /// False where this host leads and new members are to vote that do not yet.
@@ -163,7 +177,24 @@ impl Consensus {
         self.proposed.iter().map(|(&ticket, p)| (ticket, p.command.clone())).collect()
     }
 
-    /// As a leader: puts a command into the order.
+    /// As a leader: keeps a command until its turn to be put into the order.
+    pub(crate) fn hold(&mut self, from: HostIndex, ticket: u64, command: Command) {
+        self.held.push_back(Held { from, ticket, command });
+    }
+
+    /// The command whose turn it is.
+    pub(crate) fn first_held(&self) -> Option<&Command> {
+        self.held.front().map(|held| &held.command)
+    }
+
+    /// As a leader: puts that into the order.
+    pub(crate) fn order_held(&mut self, now: Time) {
+        if let Some(Held { from, ticket, command }) = self.held.pop_front() {
+            self.order(now, from, ticket, command);
+        }
+    }
+
+    /// As a leader: puts a command into the order, before all that is held.
     pub(crate) fn order(&mut self, now: Time, from: HostIndex, ticket: u64, command: Command) {
         let Some(proposer) = self.member(from) else { return };
         if matches!(command, Command::RemoveHost { host, .. } | Command::Retire { host } if host == self.me)

@@ -168,7 +168,7 @@ impl Machine {
             machine.show_groups();
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
-            machine.tell_hosts();
+            machine.tell_shell_hosts();
             machine.leave_if_empty();
             machine.drain_again();
         }

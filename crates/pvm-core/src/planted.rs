@@ -58,12 +58,16 @@ pub enum Bug {
     NoticeTwice,
     /// A host that was taken out keeps its seat in the order.
     SeatKept,
+    /// A host goes while the voters are still to be arranged after another one's going.
+    TwoGoAtOnce,
+    /// A follower that is started again stands for election although it may have heard the leader.
+    LeaseForgotten,
 }
 
 impl Bug {
     /// Those that the simulator finds within the runs of its test. Not among them yet: an earlier term
     /// counted, a snapshot without tail, a forgotten fence, a barrier that is not asked for again.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -86,6 +90,7 @@ impl Bug {
         Self::StateWithoutNames,
         Self::NoticeTwice,
         Self::SeatKept,
+        Self::TwoGoAtOnce,
     ];
 }
 

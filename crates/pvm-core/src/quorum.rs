@@ -173,7 +173,9 @@ pub trait Quorum: fmt::Debug + Send {
     fn is_current(&self, now: Time) -> bool;
     /// True where this member leads, all who vote are members, and no change of that is under way.
     fn is_settled(&self) -> bool;
-    /// The same, and as many vote as should.
+    /// The same, and all that was proposed is ordered for good.
+    fn is_at_rest(&self) -> bool;
+    /// It is settled, and as many vote as should.
     fn is_arranged(&self) -> bool;
     /// The number of times that somebody went on alone.
     fn era(&self) -> u64;

@@ -28,6 +28,8 @@ record! {
         pub term: u64,
         /// Whom it voted for in this term.
         pub voted: Option<Member>,
+        /// It has led in this term: it heard no other leader.
+        pub led: bool,
     }
 }
 
@@ -97,7 +99,7 @@ impl Core {
     /// A member that knows nothing yet. Members with different seeds stand for election at
     /// different times.
     pub fn new(seed: u64) -> Self {
-        let ballot = Ballot { term: 0, voted: None };
+        let ballot = Ballot { term: 0, voted: None, led: false };
         Self {
             me: None,
             ballot: ballot.clone(),
@@ -180,6 +182,7 @@ impl Core {
         if !planted::is(Bug::VoteNotReset) {
             self.ballot.voted = None;
         }
+        self.ballot.led = false;
         self.ballot.term = term;
         self.set_leader(None);
     }
@@ -197,7 +200,8 @@ impl Core {
     }
 
     fn propose(&mut self, bytes: Blob) {
-        if self.is_leader() {
+        // One that gives way leaves the log as its successor has it.
+        if self.is_leader() && self.resigning.is_none() {
             self.append(What::Command { bytes });
         }
     }
@@ -347,9 +351,14 @@ impl Core {
     fn enter(&mut self, now: Time) -> usize {
         self.now = now.0;
         if std::mem::take(&mut self.fresh) && self.me.is_some() {
-            // Started again: a leader may have been heard just before. Whoever led asks at once.
+            // Started again: a leader may have been heard just before, and counts on it. Whoever
+            // led asks at once.
             self.heard_at = self.now;
-            self.next_at = self.now + 1 + self.draw(20 * MS);
+            if self.ballot.led || planted::is(Bug::LeaseForgotten) {
+                self.next_at = self.now + 1 + self.draw(20 * MS);
+            } else {
+                self.wait_for_silence();
+            }
         }
         self.outputs.len()
     }
@@ -424,6 +433,10 @@ impl Quorum for Core {
     fn is_settled(&self) -> bool {
         let done = self.log.last_change().is_none_or(|number| number <= self.commit);
         done && self.is_leader() && self.voters().iter().all(|v| self.members.contains(v))
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.is_settled() && self.commit == self.log.last()
     }
 
     fn is_arranged(&self) -> bool {

@@ -123,6 +123,7 @@ impl Core {
     /// This member leads from now on.
     pub(crate) fn lead(&mut self) {
         self.role = Role::Leader;
+        self.ballot.led = true;
         self.leads_since = self.now;
         self.resigning = None;
         let next = self.log.last() + 1;

@@ -196,12 +196,13 @@ impl Run {
             }
             13 => self.world.latency = (1 + self.random.below(20)) * MS,
             14 if hosts.len() < 8 => self.add(a, 1),
-            // A host that is deleted counts as one that dies: one after the other.
+            // Hosts that are deleted count as one that dies: one after the other.
             15 if self.world.now() > self.died_at + DEATH_PAUSE && self.world.is_digested() => {
                 self.died_at = self.world.now();
-                let name = format!("vm.{}", 2 + self.random.below(6));
+                let count = 1 + self.random.below(3);
+                let hosts =
+                    (0..count).map(|_| format!("vm.{}", 2 + self.random.below(6)).into()).collect();
                 if let Some(operator) = self.world.connect(a, Role::Operator) {
-                    let hosts = vec![name.into()];
                     self.world.request(a, operator, Request::DelHosts { hosts });
                 }
             }
@@ -210,8 +211,9 @@ impl Run {
     }
 
     fn kill(&mut self, host: HostIndex) {
-        let all = self.world.nodes.len();
-        if self.world.now() < self.died_at + DEATH_PAUSE || all < 3 || !self.world.is_digested() {
+        // Of two hosts, or where somebody knows of two only, the scenes of two hosts say what may be lost.
+        let known = self.world.fewest_members();
+        if self.world.now() < self.died_at + DEATH_PAUSE || known < 3 || !self.world.is_digested() {
             return;
         }
         self.died_at = self.world.now();

@@ -788,6 +788,12 @@ impl World {
             .all(|(host, _)| self.nodes.contains_key(&host))
     }
 
+    /// The fewest hosts that any host knows of.
+    pub fn fewest_members(&self) -> usize {
+        let machines = self.nodes.values().filter_map(|node| node.machine.as_ref());
+        machines.map(|machine| machine.members().len()).min().unwrap_or(0)
+    }
+
     /// A death, but its computer lives: after this time somebody is sure that it is gone.
     pub fn kill_seen(&mut self, host: HostIndex, after: u64) {
         self.kill(host);

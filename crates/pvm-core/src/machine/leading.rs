@@ -28,7 +28,7 @@ impl Machine {
         }
         self.arrange_two();
         self.arranged();
-        self.fence_suspects();
+        self.order_held();
         self.lead_home();
     }
 
@@ -52,24 +52,25 @@ impl Machine {
         self.lead_on();
     }
 
-    /// As a leader: has the order take out whom it does not hear itself.
-    fn fence_suspects(&mut self) {
+    /// As a leader: whom the order is to take out next, as this host does not hear it. One after
+    /// the other: each may be a voter that is to be replaced first.
+    pub(super) fn to_fence(&mut self) -> Option<Member> {
         if self.suspects.is_empty() || !self.consensus.is_current(self.now) {
-            return;
+            return None;
         }
         self.suspects.retain(|host| self.hosts.contains(*host));
-        // One after the other: each may be a voter that is to be replaced first.
-        if self.suspects.intersection(&self.fencing).next().is_some()
-            || !self.consensus.is_settled()
-        {
-            return;
+        if self.suspects.intersection(&self.fencing).next().is_some() {
+            return None;
         }
-        let Some(&host) = self.suspects.first() else { return };
-        let Some(member) = self.consensus.member(host) else { return };
+        self.suspects.first().and_then(|host| self.consensus.member(*host))
+    }
+
+    /// As a leader: has the order take out a host.
+    pub(super) fn order_fence(&mut self, member: Member) {
+        let host = member.host();
         self.fencing.insert(host);
         let command = Command::Fence { host, incarnation: member.incarnation() };
         self.consensus.order(self.now, self.me(), 0, command);
-        self.follow_quorum();
     }
 
     /// A host is dead, on every host at this place of the order. Only a leader orders that.
@@ -102,10 +103,14 @@ impl Machine {
         }
     }
 
-    /// The first input since this daemon began: from here on it waits for a leader.
+    /// The first input since this daemon began: from here on it waits for a leader. Only now is it
+    /// known what time it is, which the library that orders must know before it acts.
     pub(super) fn wake(&mut self) {
         if self.lost_at == 0 {
             self.lost_at = self.after(LOST_NS);
+            if *self.joined.get() {
+                self.tell_quorum_hosts();
+            }
         }
     }
 }

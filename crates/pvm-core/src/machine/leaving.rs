@@ -128,6 +128,10 @@ impl Machine {
 
     /// A host was taken out, on every host at this place of the order.
     pub(super) fn host_removed(&mut self, host: HostIndex, dead: bool) -> Reply {
+        if self.hosts.indices() == [host] {
+            // The others have gone since it was asked for.
+            return Reply::Failed { code: Code::BadParam };
+        }
         self.take_out(host, if dead { "is dead" } else { "was deleted" })
     }
 

@@ -18,10 +18,18 @@ impl Machine {
         infos
     }
 
-    /// Tells the shell who is in.
+    /// Tells the shell who is in, and the library that orders.
     pub(super) fn tell_hosts(&mut self) {
+        self.tell_shell_hosts();
+        self.tell_quorum_hosts();
+    }
+
+    pub(super) fn tell_shell_hosts(&mut self) {
         let hosts = self.members();
         self.act(Act::Hosts { hosts });
+    }
+
+    pub(super) fn tell_quorum_hosts(&mut self) {
         let members = self.consensus.members();
         self.consensus.input(self.now, QuorumInput::Members { members });
         self.follow_quorum();

@@ -45,7 +45,8 @@ impl Machine {
     fn put(&mut self, ticket: u64, command: Command) {
         match self.consensus.leader() {
             Some((_, host)) if host == self.me() => {
-                self.consensus.order(self.now, host, ticket, command);
+                self.consensus.hold(host, ticket, command);
+                self.order_held();
             }
             Some((term, host)) => self.say(host, Said::Put { term, ticket, command }),
             None => {}
@@ -65,9 +66,45 @@ impl Machine {
     /// A host wants a command ordered that takes this one for the leader of a term.
     pub(super) fn put_to_us(&mut self, from: HostIndex, term: u64, ticket: u64, command: Command) {
         if self.consensus.leader() == Some((term, self.me())) {
-            self.consensus.order(self.now, from, ticket, command);
+            self.consensus.hold(from, ticket, command);
+            self.order_held();
             self.follow_quorum();
         }
+    }
+
+    /// As a leader: puts into the order what is held, in turn, and before it who is to be fenced. A
+    /// host goes only when all that was ordered has been applied and the voters have been arranged: a
+    /// majority of those that vote now must be there to say who votes then.
+    pub(super) fn order_held(&mut self) {
+        let mut ordered = false;
+        while self.order_next() {
+            ordered = true;
+        }
+        if ordered {
+            self.follow_quorum();
+        }
+    }
+
+    fn order_next(&mut self) -> bool {
+        let rests = !self.ordering && self.consensus.is_at_rest();
+        let hasty = planted::is(Bug::TwoGoAtOnce);
+        if let Some(member) = self.to_fence() {
+            if rests || hasty {
+                self.order_fence(member);
+            }
+            return rests || hasty;
+        }
+        let waits = match self.consensus.first_held() {
+            None => true,
+            Some(Command::RemoveHost { host, .. } | Command::Retire { host }) => {
+                !hasty && !(rests && self.suspects.iter().all(|suspect| suspect == host))
+            }
+            Some(_) => false,
+        };
+        if !waits {
+            self.consensus.order_held(self.now);
+        }
+        !waits
     }
 
     /// Does what the library that orders wants done.
