@@ -54,7 +54,7 @@ impl Machine {
 
     /// As a leader: whom the order is to take out next, as this host does not hear it. One after
     /// the other: each may be a voter that is to be replaced first.
-    pub(super) fn to_fence(&mut self) -> Option<Member> {
+    pub(super) fn next_fenced(&mut self) -> Option<Member> {
         if self.suspects.is_empty() || !self.consensus.is_current(self.now) {
             return None;
         }

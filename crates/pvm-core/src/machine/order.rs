@@ -88,23 +88,23 @@ impl Machine {
     fn order_next(&mut self) -> bool {
         let rests = !self.ordering && self.consensus.is_at_rest();
         let hasty = planted::is(Bug::TwoGoAtOnce);
-        if let Some(member) = self.to_fence() {
+        if let Some(member) = self.next_fenced() {
             if rests || hasty {
                 self.order_fence(member);
             }
             return rests || hasty;
         }
-        let waits = match self.consensus.first_held() {
-            None => true,
+        let goes = match self.consensus.first_held() {
+            None => false,
             Some(Command::RemoveHost { host, .. } | Command::Retire { host }) => {
-                !hasty && !(rests && self.suspects.iter().all(|suspect| suspect == host))
+                hasty || rests && self.suspects.iter().all(|suspect| suspect == host)
             }
-            Some(_) => false,
+            Some(_) => true,
         };
-        if !waits {
+        if goes {
             self.consensus.order_held(self.now);
         }
-        !waits
+        goes
     }
 
     /// Does what the library that orders wants done.
