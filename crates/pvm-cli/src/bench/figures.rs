@@ -148,6 +148,9 @@ pub(crate) struct Figures {
     pub(crate) rows: Vec<Row>,
     /// What was not.
     pub(crate) problems: Vec<Problem>,
+    /// What was left out so that the suites kept their time.
+    #[serde(default)]
+    pub(crate) cuts: Vec<String>,
 }
 
 impl Figures {
@@ -165,6 +168,7 @@ impl Figures {
             peers,
             rows: Vec::new(),
             problems: Vec::new(),
+            cuts: Vec::new(),
         }
     }
 

@@ -7,6 +7,7 @@ mod ask;
 mod diagnosis;
 mod faults;
 mod joining;
+mod measuring;
 mod partitions;
 mod strangers;
 mod tokens;

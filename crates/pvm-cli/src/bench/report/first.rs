@@ -24,6 +24,7 @@ pub(super) fn page(figures: &Figures, contests: &[Contest]) -> String {
         text += &behind(contests);
     }
     text += &problems(figures);
+    text += &cuts(figures);
     element("section", "first", &text)
 }
 
@@ -165,6 +166,19 @@ fn problems(figures: &Figures) -> String {
         }
     }
     text
+}
+
+/// What was left out for lack of time.
+fn cuts(figures: &Figures) -> String {
+    if figures.cuts.is_empty() {
+        return String::new();
+    }
+    let title = format!(
+        "{} things were cut so that the suites kept their time: fewer rounds, and sizes where a system was slow",
+        figures.cuts.len()
+    );
+    let lines: String = figures.cuts.iter().map(|cut| element("li", "", &escaped(cut))).collect();
+    details(&title, &element("ul", "", &lines))
 }
 
 /// Day and time of a number of seconds since 1970.
