@@ -119,6 +119,9 @@ pub(crate) struct Load {
 }
 
 impl Load {
+    /// A larger share of the processors' time in others' hands disturbs.
+    pub(crate) const MAX: f64 = 0.1;
+
     /// Their average.
     pub(crate) fn typical(&self) -> f64 {
         Summary::of(&self.others).map_or(0.0, |all| all.mean)

@@ -1,12 +1,9 @@
 //! The first page: what was fastest at what, by what factor, and how sure that is.
 
 use super::html::{details, element, escaped, number, paragraph, table};
-use crate::bench::figures::Figures;
+use crate::bench::figures::{Figures, Load};
 use crate::bench::ranking::{self, Contest, Standing};
 use crate::bench::system::Kind;
-
-/// A larger share of the processors' time in others' hands disturbs.
-const LOAD_MAX: f64 = 0.1;
 
 /// The page.
 pub(super) fn page(figures: &Figures, contests: &[Contest]) -> String {
@@ -52,7 +49,7 @@ fn load(figures: &Figures) -> String {
     let share = figures.load.typical();
     let spread = 100.0 * ranking::spread(figures);
     let spread = format!("The rounds of a row lie {spread:.0} % apart (median over the rows).");
-    if share <= LOAD_MAX {
+    if share <= Load::MAX {
         let text = format!("Others took {:.0} % of the processors' time. {spread}", 100.0 * share);
         return paragraph(&text);
     }
