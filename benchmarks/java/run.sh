@@ -35,8 +35,13 @@ read -r old old_home <<<"$(jdks | head -n 1)"
 read -r new new_home <<<"$(jdks | tail -n 1)"
 
 # What is built already is not built again, so that a first run can be for that alone: PARTS=
-[ "$out/timing" -nt "$here/timing.c" ] || ${CC:-cc} -O3 -Wall -Wextra -I"$prefix/include" -o "$out/timing" "$here/timing.c" \
-  -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3
+c_program() { # NAME OPTIONS
+  [ "$out/$1" -nt "$here/timing.c" ] || ${CC:-cc} -O3 -Wall -Wextra $2 -I"$prefix/include" -o "$out/$1" "$here/timing.c" \
+    -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3
+}
+c_program timing ""
+# With a second thread: what any program with threads pays, Java's among them.
+c_program threaded "-pthread -DIDLE_THREAD"
 [ "$out/classes/Timing.class" -nt "$here/src/Timing.java" ] || "$old_home/bin/javac" -Xlint:all -Werror -cp "$jar" -d "$out/classes" "$here"/src/*.java
 
 # Programs that the machine can start: a name for each engine.
@@ -79,10 +84,12 @@ fi
 for _ in $(seq "${PASSES:-3}"); do
   if has loop; then
     "$out/timing" loop "$out/timing" . "${ROUNDS:-5000}" | sed 's/^/C C same /' | note
+    "$out/threaded" loop "$out/threaded" . "${ROUNDS:-5000}" | sed 's/^/threaded threaded same /' | note
     for engine in $engines; do "$out/$engine" loop "$out/$engine" . "${ROUNDS:-5000}" | sed "s/^/$engine $engine same /" | note; done
   fi
   if has pack; then
     "$out/timing" pack 200 | sed 's/^/C /' | note
+    "$out/threaded" pack 200 | sed 's/^/threaded /' | note
     for engine in $engines; do "$out/$engine" pack 200 | sed "s/^/$engine /" | note; done
   fi
 done
