@@ -6,12 +6,16 @@
 # of 1 to 64 MB of the PBJ document in its four pairings, its loop, one int there and back between two processes, and
 # what packing costs. Each with the engine over the C library where there is a JDK of 22 or newer, and with the one
 # in Java alone on the oldest JDK there is. Printed beside the document's own figures (pbj.csv). Every figure is in
-# OUT/java.txt. PARTS="count loop pack message jmh", SIZES="1 2 4 8 16 32 64", PASSES and ROUNDS of the loop may be set.
+# OUT/java.txt. PARTS="count loop pack message jmh", SIZES="1 2 4 8 16 32 64", PASSES and ROUNDS of the loop may be set;
+# SHORT=1 measures 1 to 4 MB and 1000 rounds, in about two minutes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=$(realpath "$1")
 mkdir -p "$2"
 out=$(realpath "$2")
+if [ -n "${SHORT:-}" ]; then
+  SIZES=${SIZES:-1 2 4} ROUNDS=${ROUNDS:-1000}
+fi
 sizes=${SIZES:-1 2 4 8 16 32 64}
 parts=${PARTS-count loop pack message jmh}
 jar=$prefix/share/java/neopvm.jar
