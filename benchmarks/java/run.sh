@@ -40,6 +40,7 @@ read -r new new_home <<<"$(jdks | tail -n 1)"
 
 # What is built already is not built again, so that a first run can be for that alone: PARTS=
 c_program() { # NAME OPTIONS
+  # shellcheck disable=SC2086
   [ "$out/$1" -nt "$here/timing.c" ] || ${CC:-cc} -O3 -Wall -Wextra $2 -I"$prefix/include" -o "$out/$1" "$here/timing.c" \
     -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3
 }
