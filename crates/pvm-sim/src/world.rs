@@ -60,6 +60,9 @@ pub struct World {
     calls: BTreeSet<(HostIndex, HostIndex)>,
     rules: Option<Rules>,
     random: Random,
+    clocks: Random,
+    /// By how many millionths clocks go too fast or too slow at most.
+    skew: u32,
     seed: u64,
     busy_at: u64,
     /// Daemons that were started and have no place yet, by who started them and the ticket.
@@ -77,11 +80,19 @@ impl World {
 
     /// The same with all that is random from a seed, and with rules for two hosts.
     pub fn seeded(name: &str, seed: u64, rules: Rules) -> Self {
+        Self::skewed(name, seed, rules, 0)
+    }
+
+    /// The same with clocks that began at different moments and go up to so many millionths too
+    /// fast or too slow; with none all are right.
+    pub fn skewed(name: &str, seed: u64, rules: Rules, millionths: u32) -> Self {
         let mut world = Self {
             latency: MS,
             name: name.to_owned(),
             seed,
             random: Random::new(seed ^ 0x5eed),
+            clocks: Random::new(seed ^ 0xc10c),
+            skew: millionths,
             rules: Some(rules),
             ..Self::default()
         };
@@ -132,7 +143,7 @@ impl World {
 
     fn next_timeout(&self) -> Option<(u64, HostIndex)> {
         let timeouts = self.nodes.iter().filter_map(|(&host, node)| {
-            let at = node.machine.as_ref()?.poll_timeout()?.0;
+            let at = node.clock.moment(node.machine.as_ref()?.poll_timeout()?.0);
             Some((at.max(self.now).max(node.paused_until), host))
         });
         timeouts.min()
@@ -149,7 +160,7 @@ impl World {
             Some((time, host)) if time <= next => {
                 let node = self.nodes.get_mut(&host).expect("it has a timeout");
                 if let Some(machine) = &mut node.machine {
-                    machine.handle_timeout(Time(time));
+                    machine.handle_timeout(Time(node.clock.shows(time)));
                 }
                 self.drain(host, None);
             }

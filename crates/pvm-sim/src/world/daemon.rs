@@ -5,6 +5,7 @@ use super::happening::{Crash, Happening};
 use super::network::CALL_NS;
 use super::processes::LAUNCH_NS;
 use super::{FIRST, World};
+use crate::clock::Clock;
 use crate::link::pair;
 use crate::node::{Node, facts};
 use crate::show;
@@ -43,7 +44,9 @@ impl World {
             self.checks.violate(format!("{}: place {host} has two owners", self.now));
         }
         let rules = self.rules.clone().unwrap_or_else(Rules::plain);
-        self.nodes.insert(host, Node::new(host, FIRST, facts, (self.seed, rules)));
+        let mut node = Node::new(host, FIRST, facts, (self.seed, rules));
+        node.clock = Clock::draw(&mut self.clocks, self.skew);
+        self.nodes.insert(host, node);
         self.drain(host, None);
         self.connect_all();
     }
@@ -58,8 +61,9 @@ impl World {
     }
 
     pub(super) fn input(&mut self, host: HostIndex, input: Input) {
-        let now = Time(self.now);
+        let now = self.now;
         let Some(node) = self.nodes.get_mut(&host) else { return };
+        let shown = Time(node.clock.shows(now));
         let Some(machine) = &mut node.machine else { return };
         let is_event = matches!(input, Input::Event(_));
         let fenced = match &input {
@@ -68,9 +72,9 @@ impl World {
             }
             _ => None,
         };
-        machine.handle(now, input);
+        machine.handle(shown, input);
         if let Some(from) = fenced.filter(|_| machine.has_output()) {
-            self.checks.violate(format!("{now:?}: {host} listens to {from}, which was taken out"));
+            self.checks.violate(format!("{now}: {host} listens to {from}, which was taken out"));
         }
         match self.crash_next.remove(&host) {
             Some(Crash::BeforeEffects) => self.crash(host),
