@@ -21,8 +21,24 @@ impl Machine {
             Request::LeaveGroup { group } => {
                 self.change_group(asker, Command::LeaveGroup { group, tid });
             }
+            Request::Barrier { group, count } => {
+                let count = self.members_meant(&group, count);
+                self.ask_home(asker, tid, Request::Barrier { group, count });
+            }
+            Request::FreezeGroup { group, size } => {
+                let size = self.members_meant(&group, size);
+                self.ask_home(asker, tid, Request::FreezeGroup { group, size });
+            }
             request => self.ask_home(asker, tid, request),
         }
+    }
+
+    /// -1 means all members. Who they are is said once, here: a leader that is asked again after the
+    /// death of another one may know of members that have come since. Every change of a group is
+    /// shown here before it is answered.
+    fn members_meant(&self, group: &Blob, count: i32) -> i32 {
+        let size = || self.groups.find(group).ok().and_then(|g| i32::try_from(g.size()).ok());
+        if count == -1 { size().unwrap_or(-1) } else { count }
     }
 
     /// As a leader: answers what is asked of the leader.

@@ -88,19 +88,21 @@ impl Machine {
         }
     }
 
-    /// Lists a task among those that `reset` spares, or takes it off.
-    pub(super) fn spare(&mut self, tid: Tid, spared: bool) {
+    /// Lists a task among those that `reset` spares, or takes it off; answered when all hosts that
+    /// are asked for the list from then on know of it.
+    pub(super) fn spare(&mut self, asker: Asker, tid: Tid, spared: bool) {
         let name = Blob::from(NO_RESET);
         if !spared {
-            return self.propose(Asker::Nobody, Command::Withdraw { name, owner: tid });
+            let command = Command::Withdraw { name, owner: tid };
+            return self.propose_for(asker, Some(Reply::Done), None, command);
         }
         if self.registry.has(&name, tid) {
-            return;
+            return self.answer(asker, Reply::Done);
         }
         self.known_everywhere(tid);
         let message = Message::of_ints(Envelope::new(tid, tid, 0, 0), &[tid.as_c_int()]);
         let command = Command::PutInfo { name, flags: MULTI_INSTANCE, owner: tid, message };
-        self.propose(Asker::Nobody, command);
+        self.propose_for(asker, Some(Reply::Done), None, command);
     }
 
     fn register(

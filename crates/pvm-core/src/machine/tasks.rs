@@ -42,7 +42,7 @@ impl Machine {
             return self.effect(Effect::Reply { connection, id, reply });
         }
         match self.enrol(connection, id, client, launched) {
-            Ok(tid) if spared => self.spare(tid, true),
+            Ok(tid) if spared => self.spare(Asker::Nobody, tid, true),
             Ok(_) => {}
             Err(code) => {
                 let reason = "this host has no task ids left".to_owned();
@@ -347,7 +347,7 @@ impl Machine {
         });
         if let Some((tid, task)) = tid.and_then(|tid| Some((tid, self.tasks.get_mut(tid)?))) {
             task.reset = reset;
-            self.spare(tid, !reset);
+            return self.spare(asker, tid, !reset);
         }
         self.answer(asker, Reply::Done);
     }
