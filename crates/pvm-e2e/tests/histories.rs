@@ -10,7 +10,7 @@ fn history(text: &str) -> Vec<Operation> {
 
 #[track_caller]
 fn good(text: &str) {
-    check(&history(text)).unwrap();
+    check(&history(text)).expect("a history that can have happened");
 }
 
 #[track_caller]

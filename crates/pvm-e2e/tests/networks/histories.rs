@@ -44,6 +44,6 @@ fn what_tasks_are_answered_while_daemons_die_can_have_happened_one_after_the_oth
     let waited = history.iter().map(|call| call.end - call.begin).max().unwrap_or(0);
     eprintln!("{} calls, the longest took {} ms", history.len(), waited / 1_000_000);
     assert!(history.len() > 10 * TASK_COUNT, "only {} calls", history.len());
-    check(&history).unwrap();
+    check(&history).expect("one after the other");
     hosts.halt("h1");
 }
