@@ -6,12 +6,16 @@
 # of 1 to 64 MB of the PBJ document in its four pairings, its loop, one int there and back between two processes, and
 # what packing costs. Each with the engine over the C library where there is a JDK of 22 or newer, and with the one
 # in Java alone on the oldest JDK there is. Printed beside the document's own figures (pbj.csv). Every figure is in
-# OUT/java.txt. PARTS="count loop pack message jmh", SIZES="1 2 4 8 16 32 64", PASSES and ROUNDS of the loop may be set.
+# OUT/java.txt. PARTS="count loop pack message jmh", SIZES="1 2 4 8 16 32 64", PASSES and ROUNDS of the loop may be set;
+# SHORT=1 measures 1 to 4 MB and 1000 rounds, in about two minutes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=$(realpath "$1")
 mkdir -p "$2"
 out=$(realpath "$2")
+if [ -n "${SHORT:-}" ]; then
+  SIZES=${SIZES:-1 2 4} ROUNDS=${ROUNDS:-1000}
+fi
 sizes=${SIZES:-1 2 4 8 16 32 64}
 parts=${PARTS-count loop pack message jmh}
 jar=$prefix/share/java/neopvm.jar
@@ -35,8 +39,14 @@ read -r old old_home <<<"$(jdks | head -n 1)"
 read -r new new_home <<<"$(jdks | tail -n 1)"
 
 # What is built already is not built again, so that a first run can be for that alone: PARTS=
-[ "$out/timing" -nt "$here/timing.c" ] || ${CC:-cc} -O3 -Wall -Wextra -I"$prefix/include" -o "$out/timing" "$here/timing.c" \
-  -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3
+c_program() { # NAME OPTIONS
+  # shellcheck disable=SC2086
+  [ "$out/$1" -nt "$here/timing.c" ] || ${CC:-cc} -O3 -Wall -Wextra $2 -I"$prefix/include" -o "$out/$1" "$here/timing.c" \
+    -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3
+}
+c_program timing ""
+# With a second thread: what any program with threads pays, Java's among them.
+c_program threaded "-pthread -DIDLE_THREAD"
 [ "$out/classes/Timing.class" -nt "$here/src/Timing.java" ] || "$old_home/bin/javac" -Xlint:all -Werror -cp "$jar" -d "$out/classes" "$here"/src/*.java
 
 # Programs that the machine can start: a name for each engine.
@@ -79,10 +89,12 @@ fi
 for _ in $(seq "${PASSES:-3}"); do
   if has loop; then
     "$out/timing" loop "$out/timing" . "${ROUNDS:-5000}" | sed 's/^/C C same /' | note
+    "$out/threaded" loop "$out/threaded" . "${ROUNDS:-5000}" | sed 's/^/threaded threaded same /' | note
     for engine in $engines; do "$out/$engine" loop "$out/$engine" . "${ROUNDS:-5000}" | sed "s/^/$engine $engine same /" | note; done
   fi
   if has pack; then
     "$out/timing" pack 200 | sed 's/^/C /' | note
+    "$out/threaded" pack 200 | sed 's/^/threaded /' | note
     for engine in $engines; do "$out/$engine" pack 200 | sed "s/^/$engine /" | note; done
   fi
 done

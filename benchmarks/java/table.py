@@ -6,7 +6,7 @@ import csv
 import statistics
 import sys
 
-NAMES = {"timing": "C", "native": "Java", "wire": "Java alone"}
+NAMES = {"timing": "C", "threaded": "C with a second thread", "native": "Java", "wire": "Java alone"}
 
 
 def read(path):
@@ -36,7 +36,7 @@ def small(found):
         ("1 MiB of ints unpacked, µs (JMH)", lambda k: (k, "jmh-unpack")),
     ]:
         base = median.get(keys("C"))
-        own = [(k, median[keys(k)]) for k in ("native", "wire") if keys(k) in median]
+        own = [(k, median[keys(k)]) for k in ("threaded", "native", "wire") if keys(k) in median]
         base = base if base is not None else median.get(("C", keys("C")[-1].removeprefix("jmh-")))
         if base is not None and own:
             told = "  ".join(f"{NAMES[k]} {figure:.2f} ({figure / base:.2f} x)" for k, figure in own)

@@ -7,9 +7,16 @@
  *   timing loop PROGRAM WHERE ROUNDS         one int there and back: microseconds a round
  *   timing pack ROUNDS                       1 MiB of ints packed, and unpacked: microseconds each
  *   timing count                             a billion additions: seconds
+ *
+ * Compiled with IDLE_THREAD it has a second thread, which does nothing: as in every Java program, the library's locks
+ * are then real ones.
  */
 #define _POSIX_C_SOURCE 200112L
 #include <neopvm.h>
+#ifdef IDLE_THREAD
+#include <pthread.h>
+#include <unistd.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,10 +218,30 @@ static void count(void)
     printf("%.6f %d\n", (stop - start) / 1e3, i);
 }
 
+#ifdef IDLE_THREAD
+static void *idle(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void start_idle_thread(void)
+{
+    pthread_t thread;
+    check(-pthread_create(&thread, NULL, idle, NULL), "a second thread");
+}
+#else
+static void start_idle_thread(void)
+{
+}
+#endif
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
     int32_t own, parent;
+    start_idle_thread();
     if (!strcmp(mode, "count")) {
         count();
         return 0;
@@ -224,6 +251,9 @@ int main(int argc, char **argv)
         echo();
     } else if (!strcmp(mode, "pack") && argc == 3) {
         struct neopvm_info info;
+        /* Written, so that they are memory: what was never written is one page of zeros that stays in the cache. */
+        for (int i = 0; i < PACKED; i++)
+            items[i] = i;
         printf("pack %.2f\n", batches(pack, 0, atoi(argv[2])));
         send_ints(own, DATA, NEOPVM_DEFAULT, items, PACKED);
         packed = receive(&info);

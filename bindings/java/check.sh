@@ -30,12 +30,15 @@ compile() {
     -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lgpvm3 -lpvm3
 }
 
+# With one carrier for all virtual threads a wait that holds it is seen at once, on any number of cores.
+readonly ONE_CARRIER="-Djdk.virtualThreadScheduler.parallelism=1 -Djdk.virtualThreadScheduler.maxPoolSize=1"
+
 # tests VERSION JDK ENGINE GOAL: the tests on a JDK, with their reports in a folder of their own.
 tests() {
   local version=$1 java=$2 engine=$3 goal=$4
   echo "tests on Java $version with the $engine engine"
   maven "$goal" -Dtest.java="$java/bin/java" -Dtest.engine="$engine" -Dtest.reports="$engine" \
-    -Dtest.options="$([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)"
+    -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)"
 }
 
 mkdir -p "$programs"

@@ -62,12 +62,14 @@ pub enum Bug {
     TwoGoAtOnce,
     /// A follower that is started again stands for election although it may have heard the leader.
     LeaseForgotten,
+    /// A follower answers with its own time instead of the leader's, which counts its lease from it.
+    StampOfAnother,
 }
 
 impl Bug {
     /// Those that the simulator finds within the runs of its test. Not among them yet: an earlier term
     /// counted, a snapshot without tail, a forgotten fence, a barrier that is not asked for again.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -91,6 +93,8 @@ impl Bug {
         Self::NoticeTwice,
         Self::SeatKept,
         Self::TwoGoAtOnce,
+        Self::LeaseForgotten,
+        Self::StampOfAnother,
     ];
 }
 

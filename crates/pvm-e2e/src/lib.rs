@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod faults;
+pub mod history;
 mod hosts;
 mod machine;
 mod output;

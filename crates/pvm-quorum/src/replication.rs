@@ -91,6 +91,8 @@ impl Core {
             self.log.push(entry);
         }
         let through = through.max(self.commit);
+        // The leader's own time goes back to it: that of another clock says nothing to it.
+        let stamp = if planted::is(Bug::StampOfAnother) { self.now } else { stamp };
         self.send(from, Word::Agree { through, stamp });
         self.commit_to(commit.min(through));
         self.everywhere = everywhere.min(self.commit);

@@ -38,7 +38,7 @@ impl Agreement {
                 }
             }
             // One that is stopped says nothing now.
-            if machine.is_current(Time(now)) {
+            if machine.is_current(Time(node.clock.shows(now))) {
                 current.push(host);
             }
             let at = (machine.era(), machine.applied(), node.config.restarts);

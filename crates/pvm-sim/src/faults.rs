@@ -17,6 +17,11 @@ const DEATH_PAUSE: u64 = 9 * SECOND;
 /// After the last fault everything has come to rest.
 const REST: u64 = 50 * SECOND;
 
+/// Millionths by which clocks are wrong.
+const SKEW: u32 = 200;
+/// The same where something is wrong with them.
+const SKEW_BAD: u32 = 10_000;
+
 /// What a run was.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
@@ -41,6 +46,8 @@ pub enum Scene {
     Anything,
     /// Hosts die one after the other, down to two.
     Deaths,
+    /// A leader loses the others one by one, and the last one's daemon is started again just then.
+    Lease,
     /// Two hosts, whose link or one of which fails.
     Two,
     /// The same with a witness.
@@ -51,8 +58,8 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 5] =
-        [Self::Anything, Self::Deaths, Self::Two, Self::Witness, Self::Survive];
+    pub const ALL: [Self; 6] =
+        [Self::Anything, Self::Deaths, Self::Lease, Self::Two, Self::Witness, Self::Survive];
 }
 
 struct Run {
@@ -74,7 +81,9 @@ pub fn run(scene: Scene, seed: u64, journal: Option<&mut Vec<String>>) -> Result
         witness: if scene == Scene::Witness { "third".into() } else { Rules::plain().witness },
         survive: scene == Scene::Survive,
     };
-    let mut world = World::seeded("vm", seed, rules);
+    // Most clocks are as good as those of real computers, some as bad as those of halted ones.
+    let skew = if seed % 4 == 3 { SKEW_BAD } else { SKEW };
+    let mut world = World::skewed("vm", seed, rules, skew);
     world.journal = journal.as_ref().map(|_| Vec::new());
     world.may_split(scene == Scene::Survive);
     let random = Random::new(seed);
@@ -93,6 +102,7 @@ impl Run {
         let count = match self.scene {
             Scene::Anything => 2 + self.random.below(5),
             Scene::Deaths => 7,
+            Scene::Lease => 2,
             _ => 1,
         };
         self.add(FIRST, u32::try_from(count).unwrap_or(2));
@@ -102,6 +112,7 @@ impl Run {
         match self.scene {
             Scene::Anything => self.anything()?,
             Scene::Deaths => self.deaths()?,
+            Scene::Lease => self.leases()?,
             Scene::Two | Scene::Witness | Scene::Survive => self.two()?,
         }
         self.rest()
@@ -169,12 +180,8 @@ impl Run {
         let (Some(a), Some(b)) = (self.random.pick(&hosts), self.random.pick(&hosts)) else {
             return;
         };
-        let leads = |host: &&HostIndex| {
-            let machine = self.world.nodes.get(host).and_then(|node| node.machine.as_ref());
-            machine.is_some_and(|machine| machine.leader().is_some_and(|l| l.1 == **host))
-        };
         // The leader is the most interesting one.
-        let leader = hosts.iter().find(leads).copied().unwrap_or(a);
+        let leader = self.leader().unwrap_or(a);
         let a = if self.random.below(3) == 0 { leader } else { a };
         match self.random.below(16) {
             0..3 => self.world.crash(a),
@@ -208,6 +215,15 @@ impl Run {
             }
             _ => {}
         }
+    }
+
+    /// A host that takes itself for the leader.
+    fn leader(&self) -> Option<HostIndex> {
+        let leads = |host: &HostIndex| {
+            let machine = self.world.nodes.get(host).and_then(|node| node.machine.as_ref());
+            machine.is_some_and(|machine| machine.leader().is_some_and(|l| l.1 == *host))
+        };
+        self.hosts().into_iter().find(leads)
     }
 
     fn kill(&mut self, host: HostIndex) {
@@ -253,6 +269,26 @@ impl Run {
             if self.actors.confirmed.len() == confirmed {
                 return Err(format!("nothing was put for 9 s after host {host} died"));
             }
+        }
+        Ok(())
+    }
+
+    /// The last follower that a leader hears has answered it just before its daemon crashes; the
+    /// others have not heard that leader for so long that they would vote for anybody.
+    fn leases(&mut self) -> Result<(), String> {
+        for _ in 0..4 {
+            let hosts = self.hosts();
+            let Some(leader) = self.leader() else { return Ok(()) };
+            let followers: Vec<_> = hosts.into_iter().filter(|&host| host != leader).collect();
+            let last = self.random.pick(&followers).unwrap_or(leader);
+            for &other in followers.iter().filter(|&&other| other != last) {
+                self.world.cut(leader, other, Some(4 * SECOND));
+            }
+            let alone = (900 + self.random.below(900)) * MS;
+            self.go(alone)?;
+            self.world.cut(leader, last, Some(2 * SECOND));
+            self.world.crash(last);
+            self.go(8 * SECOND)?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@
 mod actors;
 mod agreement;
 pub mod check;
+mod clock;
 mod dice;
 pub mod faults;
 mod link;

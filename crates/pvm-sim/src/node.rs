@@ -1,5 +1,6 @@
 //! One host: its machine, and what its parent process would keep.
 
+use crate::clock::Clock;
 use pvm_core::io::{Event, HostFacts};
 use pvm_core::{Config, Machine, Order, Rules};
 use pvm_quorum::Core;
@@ -50,6 +51,8 @@ pub struct Node {
     pub connections: BTreeMap<u64, u32>,
     /// Until when its daemon is stopped (`SIGSTOP`): what comes meanwhile waits.
     pub paused_until: u64,
+    /// What it takes for the time.
+    pub(crate) clock: Clock,
     rules: Rules,
     seed: u64,
     pid_count: u32,
@@ -88,6 +91,7 @@ impl Node {
             processes: BTreeMap::new(),
             connections: BTreeMap::new(),
             paused_until: 0,
+            clock: Clock::RIGHT,
             rules,
             seed,
             pid_count: 100,

@@ -8,9 +8,9 @@ use std::panic::catch_unwind;
 const fn runs(scene: Scene) -> u64 {
     match scene {
         Scene::Anything => 600,
-        Scene::Deaths => 100,
+        Scene::Deaths | Scene::Lease => 100,
         Scene::Two | Scene::Witness => 450,
-        Scene::Survive => 400,
+        Scene::Survive => 300,
     }
 }
 
@@ -75,6 +75,11 @@ fn nothing_is_lost_or_doubled_whatever_fails_in_the_other_half() {
 #[test]
 fn hosts_die_one_by_one_the_leader_too() {
     scene(Scene::Deaths, (0, 1));
+}
+
+#[test]
+fn a_lease_holds_although_a_follower_is_started_again() {
+    scene(Scene::Lease, (0, 1));
 }
 
 #[test]

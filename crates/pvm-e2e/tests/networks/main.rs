@@ -6,6 +6,7 @@
 mod ask;
 mod diagnosis;
 mod faults;
+mod histories;
 mod joining;
 mod measuring;
 mod partitions;

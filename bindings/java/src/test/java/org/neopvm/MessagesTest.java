@@ -99,6 +99,65 @@ class MessagesTest {
         }
     }
 
+    /** The native engine takes another way for small, for larger and for large arrays: 4096 bytes and 1 MiB are the limits. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 1023, 1024, 1025, 262_143, 262_144, 262_145, 700_001})
+    void arraysOfEverySizeComeBack(int count) throws Exception {
+        int[] ints = java.util.stream.IntStream.range(0, count + 3).toArray();
+        double[] doubles = java.util.stream.IntStream.range(0, count).asDoubleStream().toArray();
+        pvm.message().put(Kind.INT, ints, 2, count, 1).put(doubles).put(Kind.INT, ints, 0, count / 2, 2).put(7)
+                .to(pvm.self(), 1);
+        try (Message message = Machine.receive(pvm, pvm.self(), 1)) {
+            int[] read = new int[count + 5];
+            message.into(Kind.INT, read, 4, count, 1);
+            for (int i = 0; i < read.length; i++) {
+                assertEquals(i < 4 || i >= count + 4 ? 0 : i - 2, read[i]);
+            }
+            assertArrayEquals(doubles, message.getDoubles(count));
+            int[] apart = new int[count + 3];
+            message.into(Kind.INT, apart, 1, count / 2, 2);
+            for (int i = 0; i < count / 2; i++) {
+                assertEquals(2 * i, apart[2 * i + 1]);
+                assertEquals(0, apart[2 * i]);
+            }
+            assertEquals(7, message.getInt());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 4095, 4096, 4097, 100_000})
+    void textsOfEveryLengthComeBack(int length) throws Exception {
+        String text = "x".repeat(length);
+        pvm.message().put(text).put("the next").to(pvm.self(), 1);
+        try (Message message = Machine.receive(pvm, pvm.self(), 1)) {
+            assertEquals(text, message.getString());
+            assertEquals("the next", message.getString());
+        }
+    }
+
+    /** Memory that this process shares with others, in KiB. */
+    private static long sharedKib() throws java.io.IOException {
+        return java.nio.file.Files.readAllLines(java.nio.file.Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("RssShmem:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", ""))).sum();
+    }
+
+    @Test
+    void whatIsForgottenIsGivenBack() throws Exception {
+        int[] mebibyte = new int[262_144];
+        for (int i = 0; i < 100; i++) {
+            pvm.message().put(mebibyte);
+            pvm.message().put(mebibyte).to(pvm.self(), 1);
+            Machine.receive(pvm, pvm.self(), 1);
+        }
+        long end = System.nanoTime() + Machine.LONG.toNanos();
+        while (sharedKib() > 80 << 10) {
+            assertTrue(System.nanoTime() < end, sharedKib() + " KiB are still shared");
+            System.gc();
+            Thread.sleep(20);
+        }
+    }
+
     @Test
     void everySecondItemIsPackedAndUnpacked() throws Exception {
         int[] items = {0, 1, 2, 3, 4, 5, 6};

@@ -156,11 +156,24 @@ class WaitsTest {
         assertEquals(List.of(), List.copyOf(failures));
     }
 
+    /**
+     * The tests run with a single carrier thread (check.sh): if a wait held it, twenty would need 2000 ms, always. One
+     * round of many that is quicker than a quarter of that proves that none does, however busy the computer is.
+     */
     @Test
-    void twentyVirtualThreadsWaitAtTheSameTime() throws Exception {
-        // Two carriers would need ten times as long if a wait held one; this allows for a busy computer.
+    void twentyVirtualThreadsInAReceiveOf100MsEndAfterAbout100Ms() throws Exception {
+        long best = Long.MAX_VALUE;
+        for (int round = 0; round < 30 && best > 150_000_000; round++) {
+            best = Math.min(best, twentyWaits(Duration.ofMillis(100)));
+        }
+        System.out.println("20 virtual threads in a receive of 100 ms ended after " + best / 100_000 / 10.0 + " ms");
+        assertTrue(best >= 100_000_000, best + " ns");
+        assertTrue(best < 500_000_000, best + " ns");
+    }
+
+    /** How long it takes in nanoseconds. */
+    private long twentyWaits(Duration limit) throws Exception {
         int threads = 20;
-        Duration limit = Duration.ofMillis(1500);
         CountDownLatch ended = new CountDownLatch(threads);
         AtomicInteger empty = new AtomicInteger();
         long start = System.nanoTime();
@@ -177,13 +190,8 @@ class WaitsTest {
             });
         }
         assertTrue(ended.await(Machine.LONG.toSeconds(), TimeUnit.SECONDS));
-        long took = System.nanoTime() - start;
         assertEquals(threads, empty.get());
-        assertTrue(took >= limit.toNanos());
-        int carriers = Runtime.getRuntime().availableProcessors();
-        if (carriers <= 4) {
-            assertTrue(took < limit.toNanos() * threads / carriers / 2, took / 1_000_000 + " ms");
-        }
+        return System.nanoTime() - start;
     }
 
     @Test

@@ -143,7 +143,7 @@ final class Machine {
     Incoming get(String name, int index, int flags) throws InterruptedException {
         String what = "the message named '" + name + "'";
         checkName(name, index);
-        Writer request = Host.request(Host.RECEIVE_INFO).text(name).i32(index).i32(flags).i32(0);
+        Writer request = Host.request(Host.RECEIVE_INFO).text(name).i32(index).i32(flags).i32(welcome.context());
         try {
             Reader told = askPatiently(request, Host.TOLD_INFO, what);
             return Answer.message(told, List.of(), () -> what);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.ffm;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import org.neopvm.Encoding;
 import org.neopvm.MessageInfo;
 
@@ -16,40 +17,28 @@ final class Head {
 
     private Head() {}
 
-    static MessageInfo read(int buffer) {
-        return read(fetch(buffer));
+    /** Of a buffer, through {@link #BYTES} bytes of room. */
+    static MessageInfo read(int buffer, MemorySegment room) {
+        fetch(buffer, room);
+        return read(room);
     }
 
-    static long left(int buffer) {
-        return fetch(buffer)[4];
+    static long left(int buffer, MemorySegment room) {
+        fetch(buffer, room);
+        return room.get(JAVA_LONG, 32);
     }
 
-    static MessageInfo read(long[] words) {
-        Encoding encoding = first(words[2]) == Encoding.RAW.number() ? Encoding.RAW : Encoding.DEFAULT;
-        return new MessageInfo(first(words[0]), first(words[1]), second(words[1]), encoding, words[3]);
+    static MessageInfo read(MemorySegment struct) {
+        Encoding encoding = struct.get(JAVA_INT, 16) == Encoding.RAW.number() ? Encoding.RAW : Encoding.DEFAULT;
+        return new MessageInfo(struct.get(JAVA_INT, 0), struct.get(JAVA_INT, 8), struct.get(JAVA_INT, 12), encoding,
+                struct.get(JAVA_LONG, 24));
     }
 
-    private static long[] fetch(int buffer) {
-        long[] words = new long[BYTES / 8];
+    private static void fetch(int buffer, MemorySegment room) {
         try {
-            Calls.check((int) Calls.INFO.invokeExact(buffer, MemorySegment.ofArray(words)), "the head of a message");
+            Calls.check((int) Calls.INFO.invokeExact(buffer, room), "the head of a message");
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }
-        return words;
-    }
-
-    /** The int at the lower address of two that lie in a word. */
-    private static int first(long word) {
-        return (int) (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? word : word >>> 32);
-    }
-
-    private static int second(long word) {
-        return (int) (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? word >>> 32 : word);
-    }
-
-    /** The same from memory of the library. */
-    static MessageInfo read(MemorySegment struct) {
-        return read(struct.asSlice(0, BYTES).toArray(ValueLayout.JAVA_LONG));
     }
 }

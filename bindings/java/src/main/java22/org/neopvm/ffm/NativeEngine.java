@@ -149,14 +149,14 @@ public final class NativeEngine implements Engine {
         check();
         Scratch scratch = Scratch.take();
         try {
-            MemorySegment out = scratch.segment();
+            MemorySegment out = scratch.answer();
             int status = (int) Calls.RECEIVE.invokeExact(source, tag, context, limitNs, out);
             if (status < 0) {
                 Calls.check(status, "receiving from " + (source < 0 ? "any task" : "task t"
                         + Integer.toHexString(source)) + (tag < 0 ? "" : " with tag " + tag));
             }
             int buffer = out.get(JAVA_INT, 0);
-            return buffer == 0 ? null : new NativeIncoming(buffer);
+            return buffer == 0 ? null : new NativeIncoming(buffer, out);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         } finally {

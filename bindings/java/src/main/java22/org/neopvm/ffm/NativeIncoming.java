@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.ffm;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_CHAR;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.neopvm.Code;
@@ -17,16 +23,13 @@ import org.neopvm.engine.Kind;
  * used when {@link #close} has given it back.
  */
 public final class NativeIncoming implements Incoming {
-    /** From this size on items are copied from where they lie instead of being unpacked. */
-    private static final int VIEW_BYTES = 64 << 10;
-
-    private final Handle handle = new Handle();
-    private final Cleaner.Cleanable forgotten = Handle.CLEANER.register(this, handle);
+    private final Handle handle;
     private final MessageInfo info;
 
-    NativeIncoming(int number) {
-        handle.number = number;
-        info = Head.read(number);
+    /** Of a buffer that was received, with room for its head. */
+    NativeIncoming(int number, MemorySegment room) {
+        handle = new Handle(this, number);
+        info = Head.read(number, room);
     }
 
     private int number(String what) {
@@ -49,7 +52,12 @@ public final class NativeIncoming implements Incoming {
 
     @Override
     public synchronized long left() {
-        return Head.left(number("the rest"));
+        Scratch scratch = Scratch.take();
+        try {
+            return Head.left(number("the rest"), scratch.answer());
+        } finally {
+            scratch.give();
+        }
     }
 
     @Override
@@ -58,17 +66,27 @@ public final class NativeIncoming implements Incoming {
             number("unpacking");
             return;
         }
-        MemorySegment array = Arrays.segment(kind, items);
         long size = kind.size();
-        if (stride == 1 && count * size >= VIEW_BYTES) {
+        if (stride == 1 && count * size <= Scratch.ITEMS) {
+            Scratch scratch = Scratch.take();
+            try {
+                unpack(kind, scratch.items(), count);
+                Arrays.write(kind, scratch.items(), items, from, count);
+            } finally {
+                scratch.give();
+            }
+            return;
+        }
+        MemorySegment array = Arrays.segment(kind, items);
+        if (stride == 1 && count * size > Calls.QUICK_BYTES) {
             MemorySegment lying = lying(kind, count);
             if (lying != null) {
-                MemorySegment.copy(lying, 0, array, from * size, count * size);
+                Calls.copy(lying, 0, array, from * size, count * size);
                 return;
             }
         }
         if (count * size <= Calls.QUICK_BYTES) {
-            unpack(kind, array.asSlice(from * size), count, stride);
+            unpackArray(kind, array.asSlice(from * size), count, stride);
         } else if (stride == 1) {
             unpackLong(kind, array.asSlice(from * size), count);
         } else {
@@ -93,9 +111,18 @@ public final class NativeIncoming implements Incoming {
         }
     }
 
-    private void unpack(Kind kind, MemorySegment items, long count, long stride) {
+    private void unpackArray(Kind kind, MemorySegment items, long count, long stride) {
         try {
-            int status = (int) Calls.UNPACK.invokeExact(number("unpacking"), kind.number(), items, count, stride);
+            int status = (int) Calls.UNPACK_ARRAY.invokeExact(number("unpacking"), kind.number(), items, count, stride);
+            check(status, "unpacking", kind, count);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+    }
+
+    private void unpack(Kind kind, MemorySegment items, long count) {
+        try {
+            int status = (int) Calls.UNPACK.invokeExact(number("unpacking"), kind.number(), items, count, 1L);
             check(status, "unpacking", kind, count);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
@@ -104,56 +131,60 @@ public final class NativeIncoming implements Incoming {
 
     @Override
     public synchronized int unpackInt(Kind kind) {
-        switch (kind) {
-            case BYTE -> {
-                byte[] one = new byte[1];
-                unpack(kind, MemorySegment.ofArray(one), 1, 1);
-                return one[0];
-            }
-            case SHORT -> {
-                short[] one = new short[1];
-                unpack(kind, MemorySegment.ofArray(one), 1, 1);
-                return one[0];
-            }
-            case CHAR -> {
-                char[] one = new char[1];
-                unpack(kind, MemorySegment.ofArray(one), 1, 1);
-                return one[0];
-            }
-            case INT -> {
-                int[] one = new int[1];
-                unpack(kind, MemorySegment.ofArray(one), 1, 1);
-                return one[0];
-            }
-            default -> throw new IllegalArgumentException(kind.toString());
+        Scratch scratch = Scratch.take();
+        try {
+            MemorySegment one = scratch.items();
+            unpack(kind, one, 1);
+            return switch (kind) {
+                case BYTE -> one.get(JAVA_BYTE, 0);
+                case SHORT -> one.get(JAVA_SHORT, 0);
+                case CHAR -> one.get(JAVA_CHAR, 0);
+                case INT -> one.get(JAVA_INT, 0);
+                default -> throw new IllegalArgumentException(kind.toString());
+            };
+        } finally {
+            scratch.give();
         }
     }
 
     @Override
     public synchronized long unpackLong() {
-        long[] one = new long[1];
-        unpack(Kind.LONG, MemorySegment.ofArray(one), 1, 1);
-        return one[0];
+        Scratch scratch = Scratch.take();
+        try {
+            unpack(Kind.LONG, scratch.items(), 1);
+            return scratch.items().get(JAVA_LONG, 0);
+        } finally {
+            scratch.give();
+        }
     }
 
     @Override
     public synchronized byte[] unpackText() {
-        byte[] text = new byte[256];
-        long[] length = new long[1];
-        for (;;) {
-            int status;
-            try {
-                status = (int) Calls.UNPACK_TEXT.invokeExact(number("unpacking a text"), MemorySegment.ofArray(text),
-                        (long) text.length, MemorySegment.ofArray(length));
-            } catch (Throwable e) {
-                throw Calls.unexpected(e);
+        Scratch scratch = Scratch.take();
+        try {
+            MemorySegment text = scratch.items();
+            int status = unpackText(text, scratch.answer());
+            long length = scratch.answer().get(JAVA_LONG, 0);
+            byte[] bytes;
+            if (status == Code.OVERFLOW.number() && length > Scratch.ITEMS && length <= info.bytes()) {
+                bytes = new byte[Math.toIntExact(length)];
+                status = unpackText(MemorySegment.ofArray(bytes), scratch.answer());
+            } else {
+                bytes = status < 0 ? null : text.asSlice(0, length).toArray(JAVA_BYTE);
             }
-            if (status == Code.OVERFLOW.number() && length[0] > text.length && length[0] <= info.bytes()) {
-                text = new byte[Math.toIntExact(length[0])];
-                continue;
-            }
-            check(status, "unpacking", Kind.BYTE, length[0]);
-            return java.util.Arrays.copyOf(text, (int) length[0]);
+            check(status, "unpacking", Kind.BYTE, length);
+            return bytes;
+        } finally {
+            scratch.give();
+        }
+    }
+
+    private int unpackText(MemorySegment room, MemorySegment length) {
+        try {
+            length.set(JAVA_LONG, 0, 0);
+            return (int) Calls.UNPACK_TEXT.invokeExact(number("unpacking a text"), room, room.byteSize(), length);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
         }
     }
 
@@ -177,24 +208,29 @@ public final class NativeIncoming implements Incoming {
 
     /** The next items in the library's memory; null where they do not lie there as asked for. */
     private MemorySegment lying(Kind kind, long count) {
-        long[] address = new long[1];
+        Scratch scratch = Scratch.take();
         try {
-            int status = (int) Calls.VIEW_ITEMS.invokeExact(number("a view"), kind.number(), count,
-                    MemorySegment.ofArray(address));
+            MemorySegment address = scratch.answer();
+            int status = (int) Calls.VIEW_ITEMS.invokeExact(number("a view"), kind.number(), count, address);
             if (status == Code.NOT_IMPL.number()) {
                 return null;
             }
             check(status, "a view of", kind, count);
+            return address.get(ADDRESS, 0).reinterpret(Math.multiplyExact(count, kind.size()));
         } catch (Throwable e) {
             throw Calls.unexpected(e);
+        } finally {
+            scratch.give();
         }
-        return MemorySegment.ofAddress(address[0]).reinterpret(Math.multiplyExact(count, kind.size()));
     }
 
     @Override
     public synchronized void rewind() {
         try {
-            Calls.check((int) Calls.REWIND.invokeExact(number("reading again")), "reading again the " + info);
+            int status = (int) Calls.REWIND.invokeExact(number("reading again"));
+            if (status < 0) {
+                throw new PvmException(Code.of(status), "reading again the " + info);
+            }
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }
@@ -203,6 +239,5 @@ public final class NativeIncoming implements Incoming {
     @Override
     public synchronized void close() {
         handle.free();
-        forgotten.clean();
     }
 }

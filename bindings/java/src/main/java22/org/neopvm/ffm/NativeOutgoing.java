@@ -2,10 +2,14 @@
 package org.neopvm.ffm;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_CHAR;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Cleaner;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.neopvm.Code;
@@ -19,20 +23,19 @@ import org.neopvm.engine.Outgoing;
  * used when {@link #close} has given it back.
  */
 public final class NativeOutgoing implements Outgoing {
-    /** From this size on items are copied into the message's own memory instead of being packed. */
-    private static final int ALLOCATE_BYTES = 64 << 10;
-
-    private final Handle handle = new Handle();
-    private final Cleaner.Cleanable forgotten = Handle.CLEANER.register(this, handle);
+    private final Handle handle;
 
     NativeOutgoing(Encoding encoding) {
-        int[] answer = new int[1];
+        Scratch scratch = Scratch.take();
         try {
-            Calls.check((int) Calls.NEW.invokeExact(encoding.number(), MemorySegment.ofArray(answer)), "a new message");
+            MemorySegment answer = scratch.answer();
+            Calls.check((int) Calls.NEW.invokeExact(encoding.number(), answer), "a new message");
+            handle = new Handle(this, answer.get(JAVA_INT, 0));
         } catch (Throwable e) {
             throw Calls.unexpected(e);
+        } finally {
+            scratch.give();
         }
-        handle.number = answer[0];
     }
 
     /** The buffer's number. The caller holds the monitor. */
@@ -49,57 +52,104 @@ public final class NativeOutgoing implements Outgoing {
             number();
             return;
         }
-        MemorySegment array = Arrays.segment(kind, items);
         long size = kind.size();
-        if (stride == 1 && count * size >= ALLOCATE_BYTES) {
+        if (stride == 1 && count * size <= Scratch.ITEMS) {
+            packSmall(kind, items, from, count);
+            return;
+        }
+        MemorySegment array = Arrays.segment(kind, items);
+        if (stride == 1 && count * size > Calls.QUICK_BYTES) {
             MemorySegment room = room(kind, count);
             if (room != null) {
-                MemorySegment.copy(array, from * size, room, 0, count * size);
+                Calls.copy(array, from * size, room, 0, count * size);
                 return;
             }
         }
         int slice = (int) Math.max(1, Calls.QUICK_BYTES / (size * stride));
         for (int done = 0; done < count; done += slice) {
             int part = Math.min(slice, count - done);
-            pack(kind, array.asSlice((from + (long) done * stride) * size), part, stride);
+            packArray(kind, array.asSlice((from + (long) done * stride) * size), part, stride);
+        }
+    }
+
+    private void packArray(Kind kind, MemorySegment items, long count, long stride) {
+        handle.endLent();
+        try {
+            check((int) Calls.PACK_ARRAY.invokeExact(number(), kind.number(), items, count, stride), kind);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+    }
+
+    private void packSmall(Kind kind, Object items, int from, int count) {
+        Scratch scratch = Scratch.take();
+        try {
+            Arrays.read(kind, items, from, scratch.items(), count);
+            pack(kind, scratch.items(), count);
+        } finally {
+            scratch.give();
         }
     }
 
     @Override
     public synchronized void packInt(Kind kind, int item) {
-        MemorySegment one = switch (kind) {
-            case BYTE -> MemorySegment.ofArray(new byte[] {(byte) item});
-            case SHORT -> MemorySegment.ofArray(new short[] {(short) item});
-            case CHAR -> MemorySegment.ofArray(new char[] {(char) item});
-            case INT -> MemorySegment.ofArray(new int[] {item});
-            case LONG, FLOAT, DOUBLE -> throw new IllegalArgumentException(kind.toString());
-        };
-        pack(kind, one, 1, 1);
+        Scratch scratch = Scratch.take();
+        try {
+            MemorySegment room = scratch.items();
+            switch (kind) {
+                case BYTE -> room.set(JAVA_BYTE, 0, (byte) item);
+                case SHORT -> room.set(JAVA_SHORT, 0, (short) item);
+                case CHAR -> room.set(JAVA_CHAR, 0, (char) item);
+                case INT -> room.set(JAVA_INT, 0, item);
+                case LONG, FLOAT, DOUBLE -> throw new IllegalArgumentException(kind.toString());
+            }
+            pack(kind, room, 1);
+        } finally {
+            scratch.give();
+        }
     }
 
     @Override
     public synchronized void packLong(long item) {
-        pack(Kind.LONG, MemorySegment.ofArray(new long[] {item}), 1, 1);
+        Scratch scratch = Scratch.take();
+        try {
+            scratch.items().set(JAVA_LONG, 0, item);
+            pack(Kind.LONG, scratch.items(), 1);
+        } finally {
+            scratch.give();
+        }
     }
 
-    private void pack(Kind kind, MemorySegment items, long count, long stride) {
+    private void pack(Kind kind, MemorySegment items, long count) {
         handle.endLent();
         try {
-            Calls.check((int) Calls.PACK.invokeExact(number(), kind.number(), items, count, stride),
-                    "packing " + kind);
+            check((int) Calls.PACK.invokeExact(number(), kind.number(), items, count, 1L), kind);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
+        }
+    }
+
+    private static void check(int status, Kind kind) {
+        if (status < 0) {
+            throw new PvmException(Code.of(status), "packing " + kind);
         }
     }
 
     @Override
     public synchronized void packText(byte[] utf8) {
         handle.endLent();
+        Scratch scratch = Scratch.take();
         try {
-            Calls.check((int) Calls.PACK_TEXT.invokeExact(number(), MemorySegment.ofArray(utf8), (long) utf8.length),
-                    "packing a text");
+            MemorySegment text = MemorySegment.ofArray(utf8);
+            if (utf8.length <= Scratch.ITEMS) {
+                Arrays.read(Kind.BYTE, utf8, 0, scratch.items(), utf8.length);
+                text = scratch.items();
+            }
+            Calls.check((int) Calls.PACK_TEXT.invokeExact(number(), text, (long) utf8.length), "packing a text");
         } catch (Throwable e) {
             throw Calls.unexpected(e);
+        } finally {
+            scratch.give();
         }
     }
 
@@ -123,22 +173,26 @@ public final class NativeOutgoing implements Outgoing {
     private MemorySegment room(Kind kind, long count) {
         handle.endLent();
         long bytes = Math.multiplyExact(count, kind.size());
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment address = arena.allocate(ADDRESS);
+        Scratch scratch = Scratch.take();
+        try {
+            MemorySegment address = scratch.answer();
             int status = (int) Calls.ALLOCATE.invokeExact(number(), kind.number(), count, address);
             if (status == Code.NO_MEM.number() || status == Code.NOT_IMPL.number()) {
                 return null;
             }
-            Calls.check(status, "allocating " + count + " items");
+            if (status < 0) {
+                throw new PvmException(Code.of(status), "allocating " + count + " items");
+            }
             return address.get(ADDRESS, 0).reinterpret(bytes);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
+        } finally {
+            scratch.give();
         }
     }
 
     @Override
     public synchronized void close() {
         handle.free();
-        forgotten.clean();
     }
 }

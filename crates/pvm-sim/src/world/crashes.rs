@@ -1,0 +1,82 @@
+//! Daemons that crash and come back or stand still, and hosts that die.
+
+use super::World;
+use super::happening::Happening;
+use super::network::CALL_NS;
+use crate::link::pair;
+use crate::time::MS;
+use pvm_core::io::{Input, News};
+use pvm_wire::HostIndex;
+
+impl World {
+    /// A daemon dies; its parent starts it again soon.
+    pub fn crash(&mut self, host: HostIndex) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        if node.paused_until > self.now {
+            // What waits for it would find another daemon.
+            return;
+        }
+        self.write(|| Some(format!("{host}: (its daemon crashes)")));
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        if node.machine.take().is_some() {
+            self.break_links(self.links.of(host));
+            self.later(80 * MS, Happening::Restart(host));
+        }
+    }
+
+    pub(super) fn restart(&mut self, host: HostIndex) {
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        if node.machine.is_some() {
+            return;
+        }
+        node.restart();
+        for of in self.known.get(&host).cloned().unwrap_or_default() {
+            self.note_silence(host, of);
+        }
+        self.drain(host, None);
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        for event in std::mem::take(&mut node.undone) {
+            self.event(host, event);
+        }
+        self.connect_all();
+    }
+
+    /// A whole host dies, with everything on it: nothing is heard of it any more.
+    pub fn kill(&mut self, host: HostIndex) {
+        self.write(|| Some(format!("{host}: (it dies)")));
+        self.checks.host_ended(host, &self.nodes);
+        if self.nodes.remove(&host).is_some() {
+            self.break_links(self.links.of(host));
+        }
+    }
+
+    /// A death, but its computer lives: after this time somebody is sure that it is gone.
+    pub fn kill_seen(&mut self, host: HostIndex, after: u64) {
+        self.kill(host);
+        self.later(after, Happening::Evidence(host));
+    }
+
+    /// The daemon of a host is stopped for a while.
+    pub fn pause(&mut self, host: HostIndex, nanoseconds: u64) {
+        self.write(|| Some(format!("{host}: (it is stopped for {} ms)", nanoseconds / MS)));
+        if let Some(node) = self.nodes.get_mut(&host) {
+            node.paused_until = self.now + nanoseconds;
+        }
+    }
+
+    /// Whoever can ask hears that a host is gone, again until nobody has it in its table.
+    pub(super) fn evidence(&mut self, host: HostIndex) {
+        let hosts: Vec<_> = self.nodes.keys().copied().collect();
+        let mut again = false;
+        for at in hosts {
+            let knows = self.knows(at, host);
+            again |= knows;
+            if knows && !self.links.is_cut(pair(at, host)) {
+                self.input(at, Input::News(News::HostGone { host }));
+            }
+        }
+        if again {
+            self.later(CALL_NS, Happening::Evidence(host));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What happens in a world.
+
+use crate::link::Pair;
+use pvm_core::io::{Event, News};
+use pvm_wire::peer::PeerMessage;
+use pvm_wire::{HostIndex, Tid};
+
+/// Something that is going to happen.
+#[derive(Clone, Debug)]
+pub enum Happening {
+    /// The parent of a host has something for its machine.
+    Event(HostIndex, Event),
+    /// The shell of a host has.
+    News(HostIndex, News),
+    /// A message arrives, if the link that it was sent over still stands.
+    Arrival {
+        /// Sender.
+        from: HostIndex,
+        /// Receiver.
+        to: HostIndex,
+        /// The link.
+        made: u64,
+        /// The message.
+        message: PeerMessage,
+    },
+    /// Two hosts are connected.
+    Connected(Pair),
+    /// A deleted host's link is given up.
+    Disconnected(Pair),
+    /// A cut link can be used again.
+    Heal(Pair),
+    /// The parent starts a daemon again.
+    Restart(HostIndex),
+    /// A launched program says hello.
+    Enrol(HostIndex, Tid),
+    /// A host has had no link to another for so long that it takes it for dead, unless there was
+    /// one since this moment.
+    Silence {
+        /// Who.
+        at: HostIndex,
+        /// Whom.
+        of: HostIndex,
+        /// Since when.
+        since: u64,
+    },
+    /// A host calls another that may have taken it out of its table.
+    Call(HostIndex, HostIndex),
+    /// A direction in which nothing arrives is noticed at both ends.
+    Stalled(Pair),
+    /// Somebody has made sure that a host is gone.
+    Evidence(HostIndex),
+}
+
+/// Where a daemon crashes while it handles an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Crash {
+    /// Before the parent has the effects.
+    BeforeEffects,
+    /// Between the effects and the acts.
+    BeforeActs,
+}
+impl Happening {
+    /// What nobody waits for.
+    pub(super) fn is_background(&self) -> bool {
+        matches!(
+            self,
+            Self::Arrival { message: PeerMessage::Quorum { .. }, .. }
+                | Self::Silence { .. }
+                | Self::Call(..)
+                | Self::Stalled(..)
+                | Self::Evidence(..)
+        )
+    }
+
+    /// The daemon that it is for.
+    pub(super) const fn target(&self) -> Option<HostIndex> {
+        match self {
+            Self::Event(host, _) | Self::News(host, _) => Some(*host),
+            Self::Arrival { to, .. } => Some(*to),
+            Self::Silence { at, .. } => Some(*at),
+            Self::Call(from, _) => Some(*from),
+            _ => None,
+        }
+    }
+}

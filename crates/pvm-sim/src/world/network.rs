@@ -1,0 +1,156 @@
+//! The network between hosts: who is connected with whom, what arrives, and what does not.
+
+use super::World;
+use super::happening::Happening;
+use crate::link::{Pair, pair};
+use crate::show;
+use crate::time::MS;
+use pvm_core::io::{Input, News};
+use pvm_wire::HostIndex;
+use pvm_wire::peer::PeerMessage;
+
+const CONNECT_NS: u64 = 2 * MS;
+/// After which silence a host counts as dead.
+const SILENCE_NS: u64 = 5000 * MS;
+/// After which a link counts as broken on which nothing arrives.
+const STALL_NS: u64 = 3000 * MS;
+/// How often a host calls another that does not let it in.
+pub(super) const CALL_NS: u64 = 1000 * MS;
+
+impl World {
+    /// A host begins to wait for a link to another.
+    pub(super) fn note_silence(&mut self, at: HostIndex, of: HostIndex) {
+        if at != of && self.links.made(at, of).is_none() {
+            let since = self.now;
+            self.silent.insert((at, of), since);
+            self.later(SILENCE_NS, Happening::Silence { at, of, since });
+        }
+    }
+
+    /// A host is called by one that it has taken out: it tells it so.
+    pub(super) fn call(&mut self, from: HostIndex, to: HostIndex) {
+        let lives = |host| self.nodes.get(&host).is_some_and(|node| node.machine.is_some());
+        if !self.nodes.contains_key(&from) || self.knows(to, from) {
+            return;
+        }
+        let era = self.nodes.get(&to).and_then(|node| Some(node.machine.as_ref()?.era()));
+        match era {
+            Some(era) if lives(from) && !self.links.is_cut(pair(from, to)) => {
+                self.input(from, Input::News(News::Fenced { era }));
+            }
+            _ => {}
+        }
+        self.later(CALL_NS, Happening::Call(from, to));
+    }
+
+    pub(super) fn send(&mut self, from: HostIndex, to: HostIndex, message: PeerMessage) {
+        let Some(made) = self.links.made(from, to) else { return };
+        self.write(|| show::peer(&message).map(|line| format!("{from} -> {to}: {line}")));
+        if let PeerMessage::Quorum { .. } = &message {
+            return self.send_loosely((from, to), made, message);
+        }
+        let at = self.links.arrival(from, to, self.now + self.latency);
+        self.later(at - self.now, Happening::Arrival { from, to, made, message });
+    }
+
+    /// What may be lost, repeated and overtaken.
+    fn send_loosely(
+        &mut self,
+        (from, to): (HostIndex, HostIndex),
+        made: u64,
+        message: PeerMessage,
+    ) {
+        let mut copies = 1;
+        let mut delay = self.latency;
+        if self.lossy > 0 {
+            match self.random.below(1000) {
+                draw if draw < self.lossy => copies = 0,
+                draw if draw < 2 * self.lossy => copies = 2,
+                _ => {}
+            }
+            delay += self.random.below(3 * self.latency);
+        }
+        for copy in 0..copies {
+            let message = message.clone();
+            let after = delay * (1 + copy);
+            self.later(after, Happening::Arrival { from, to, made, message });
+        }
+    }
+
+    pub(super) fn knows(&self, a: HostIndex, b: HostIndex) -> bool {
+        self.known.get(&a).is_some_and(|known| known.contains(&b))
+    }
+
+    /// Connects everybody who knows one another and is not connected.
+    pub(super) fn connect_all(&mut self) {
+        let live: Vec<_> = self
+            .nodes
+            .iter()
+            .filter(|(_, node)| node.machine.is_some())
+            .map(|(&host, _)| host)
+            .collect();
+        for (at, &a) in live.iter().enumerate() {
+            for &b in &live[at + 1..] {
+                // One that joins knows nobody yet; those who know it connect.
+                let wanted = match (self.known.contains_key(&a), self.known.contains_key(&b)) {
+                    (true, true) => self.knows(a, b) && self.knows(b, a),
+                    _ => self.knows(a, b) || self.knows(b, a),
+                };
+                if wanted && self.links.connect((a, b)) {
+                    self.later(CONNECT_NS, Happening::Connected((a, b)));
+                }
+                for (a, b) in [(a, b), (b, a)] {
+                    let was = self.ever_known.get(&b).is_some_and(|known| known.contains(&a));
+                    if self.knows(a, b) && !self.knows(b, a) && was && self.calls.insert((a, b)) {
+                        self.later(CALL_NS, Happening::Call(a, b));
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn connected(&mut self, pair: Pair) {
+        let stopped = |host| self.nodes.get(&host).is_some_and(|n| n.paused_until > self.now);
+        if stopped(pair.0) || stopped(pair.1) {
+            return self.later(CALL_NS / 5, Happening::Connected(pair));
+        }
+        let lives = |host| self.nodes.get(&host).is_some_and(|node| node.machine.is_some());
+        if !lives(pair.0) || !lives(pair.1) {
+            self.links.break_off(pair);
+        } else if self.links.connected(pair) {
+            self.silent.remove(&pair);
+            self.silent.remove(&(pair.1, pair.0));
+            self.input(pair.0, Input::News(News::LinkUp { host: pair.1 }));
+            self.input(pair.1, Input::News(News::LinkUp { host: pair.0 }));
+        }
+    }
+
+    pub(super) fn break_links(&mut self, pairs: Vec<Pair>) {
+        for pair in pairs {
+            if self.links.break_off(pair) {
+                for (at, of) in [pair, (pair.1, pair.0)] {
+                    self.note_silence(at, of);
+                    self.later(0, Happening::News(at, News::LinkDown { host: of }));
+                }
+            }
+        }
+    }
+
+    /// Nothing passes between two hosts for a while.
+    pub fn cut(&mut self, a: HostIndex, b: HostIndex, heal_after: Option<u64>) {
+        let pair = pair(a, b);
+        self.links.cut(pair);
+        self.break_links(vec![pair]);
+        if let Some(after) = heal_after {
+            self.later(after, Happening::Heal(pair));
+        }
+    }
+
+    /// What one host says does not arrive at another for a while.
+    pub fn deafen(&mut self, from: HostIndex, to: HostIndex, heal_after: u64) {
+        self.links.deafen(from, to);
+        let pair = pair(from, to);
+        self.later(STALL_NS, Happening::Stalled(pair));
+        self.later(heal_after, Happening::Heal(pair));
+    }
+}
