@@ -39,4 +39,12 @@ void calls_sum(double *data, int count);
 /* `bytes` for each task out of `out`, in its order; the same in `in`. */
 void calls_exchange_all(const char *out, char *in, int bytes);
 
+/*
+ * Memory that others read without its owner's taking part, one at a time, only where a system has such: PVM 3 has not, and
+ * the program ends. All tasks call expose and withdraw; `data` are the owner's, and are copied into that memory.
+ */
+void calls_expose(int owner, const void *data, int bytes);
+void calls_get(int owner, void *data, int bytes);
+void calls_withdraw(void);
+
 #endif

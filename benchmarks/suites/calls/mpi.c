@@ -2,6 +2,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "calls.h"
 
 #define TAG 7
@@ -62,4 +63,33 @@ void calls_sum(double *data, int count)
 void calls_exchange_all(const char *out, char *in, int bytes)
 {
     MPI_Alltoall(out, bytes / 4, MPI_INT, in, bytes / 4, MPI_INT, MPI_COMM_WORLD);
+}
+
+static MPI_Win window;
+
+void calls_expose(int owner, const void *data, int bytes)
+{
+    void *memory;
+    int me;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Win_allocate(me == owner ? bytes : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+    MPI_Win_lock_all(0, window);
+    if (me == owner) {
+        memcpy(memory, data, (size_t)bytes);
+        MPI_Win_sync(window);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void calls_get(int owner, void *data, int bytes)
+{
+    MPI_Get(data, bytes, MPI_BYTE, owner, 0, bytes, MPI_BYTE, window);
+    MPI_Win_flush_local(owner, window);
+}
+
+void calls_withdraw(void)
+{
+    MPI_Win_unlock_all(window);
+    MPI_Win_free(&window);
 }

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "pvm3.h"
+#ifdef NEOPVM
+#include "neopvm.h"
+#endif
 #include "calls.h"
 
 enum { TAG = 7, ROSTER = 8, TASKS_MAX = 64 };
@@ -200,3 +203,48 @@ void calls_exchange_all(const char *out, char *in, int bytes)
         calls_receive(RAW, from, in + (size_t)from * (size_t)bytes, bytes);
     }
 }
+
+#ifdef NEOPVM
+enum { EXPOSED = 1 };
+
+static int owner_now;
+
+void calls_expose(int owner, const void *data, int bytes)
+{
+    void *memory;
+
+    owner_now = owner;
+    if (me == owner) {
+        check("expose", neopvm_expose(EXPOSED, (uint64_t)bytes, NEOPVM_MAY_READ, &memory));
+        memcpy(memory, data, (size_t)bytes);
+    }
+    calls_barrier();
+}
+
+void calls_get(int owner, void *data, int bytes)
+{
+    check("get", neopvm_get_memory(tids[owner], EXPOSED, 0, data, (uint64_t)bytes));
+}
+
+void calls_withdraw(void)
+{
+    calls_barrier();
+    if (me == owner_now)
+        check("withdraw", neopvm_withdraw(EXPOSED));
+}
+#else
+void calls_expose(int owner, const void *data, int bytes)
+{
+    (void)owner, (void)data, (void)bytes;
+    fail("this system exposes no memory", PvmNotImpl);
+}
+
+void calls_get(int owner, void *data, int bytes)
+{
+    calls_expose(owner, data, bytes);
+}
+
+void calls_withdraw(void)
+{
+}
+#endif

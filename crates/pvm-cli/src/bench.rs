@@ -2,11 +2,13 @@
 //!
 //! A suite ([`suite`]) says which programs are run with which arguments; they are built for each
 //! system that is there ([`system`]) and run in turns, round after round, each in a machine of its own
-//! ([`machine`]), so that a busy moment of the computer meets all of them. What they print
+//! ([`machine`]), so that a busy moment of the computer meets all of them, within a time that the
+//! suite has ([`budget`]). What they print
 //! becomes [`figures`]; [`statistics`] is the only place that works something out of them, for the
 //! report ([`report`]) and for the comparison of two runs ([`compare`]).
 
 mod bar;
+mod budget;
 mod case;
 mod compare;
 mod figures;
@@ -21,6 +23,7 @@ mod session;
 mod statistics;
 mod suite;
 mod system;
+mod told;
 
 use crate::failure::{Failure, Status};
 use crate::options::bench::BenchOptions;

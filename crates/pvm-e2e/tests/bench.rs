@@ -70,10 +70,14 @@ fn a_program_that_crashes_and_one_that_hangs_are_named_and_the_rest_is_measured(
     );
     let output = measured(&place, "echo", "25");
     assert_eq!(output.code(), 5, "{output:?}");
-    assert!(output.err.contains("measured in part: 2 things did not go well"), "{}", output.err);
+    assert!(output.err.contains("measured in part: "), "{}", output.err);
     assert!(output.err.contains("crashed by SIGABRT\n    it is broken"), "{}", output.err);
     assert!(output.err.contains("hung: no end after 25 s"), "{}", output.err);
     let figures = figures(&place);
+    // On a busy computer tasks of MPICH that spin may need longer than the limit, too.
+    let problems = figures["problems"].as_array().expect("problems").iter();
+    let ours = problems.filter(|one| one["what"].to_string().contains("NeoPVM"));
+    assert_eq!(ours.count(), 2, "{}", output.err);
     assert_eq!(rows(&figures, "NeoPVM", "direct raw").len(), 9);
     assert!(rows(&figures, "NeoPVM", "direct inplace").is_empty());
     for way in ["direct raw", "direct inplace", "daemons raw"] {

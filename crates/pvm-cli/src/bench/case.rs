@@ -38,6 +38,22 @@ pub(crate) struct Case {
     pub(crate) limit: Duration,
 }
 
+/// How long all rounds of a suite may take together; what does not fit is cut ([`super::budget`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seconds {
+    /// In the full form.
+    pub(crate) full: u64,
+    /// In the short one.
+    pub(crate) quick: u64,
+}
+
+impl Seconds {
+    /// As a duration.
+    pub(crate) fn of(self, length: Length) -> Duration {
+        Duration::from_secs(length.pick(self.full, self.quick))
+    }
+}
+
 /// A suite.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Suite {
@@ -47,6 +63,8 @@ pub(crate) struct Suite {
     pub(crate) title: &'static str,
     /// What it is and how it differs from the document that it repeats.
     pub(crate) method: &'static str,
+    /// How long it may take.
+    pub(crate) seconds: Seconds,
     /// What is to be run in one round.
     pub(crate) cases: fn(Length) -> Vec<Case>,
 }

@@ -3,11 +3,14 @@
 //! A computer is never twice the same: two runs of the same programs differ by more than the rounds
 //! of one run do (clock, memory, neighbours). How much they differ is learned from the two runs
 //! themselves: most rows have not changed, so the scatter of the rows' changes is the noise. A row has
-//! changed if its change is more than [`CHANGE_MIN`] and more than [`SCATTERS`] times that scatter, and if
-//! its measurements in A and in B hardly meet. What all rows have in common is told as one sentence.
+//! changed if its change is more than [`CHANGE_MIN`] and more than [`SCATTERS`] times that scatter, if
+//! its measurements in A and in B hardly meet, if the medians of its rounds lie further apart than
+//! they spread, and if its best measurement has changed, too: others' work makes programs slower and
+//! never faster, so it moves medians by a factor of ten and hardly the best. What all rows have in
+//! common is told as one sentence.
 
-use super::figures::{Figures, Row};
-use super::statistics::{median, quantile, scatter};
+use super::figures::{Figures, Load, Row};
+use super::statistics::{Summary, median, quantile, scatter};
 use crate::failure::Failure;
 use crate::table::{Side, Table};
 use std::collections::BTreeMap;
@@ -28,6 +31,36 @@ struct Pair<'a> {
     change: f64,
 }
 
+impl Pair<'_> {
+    /// Whether the best measurement went the same way, and half as far at least.
+    fn best_changed(&self) -> bool {
+        let best = |row: &Row| {
+            let all = row.summary()?;
+            let best = if row.is_rate() { all.max } else { all.min };
+            (best > 0.0).then(|| best.ln())
+        };
+        let (Some(a), Some(b)) = (best(self.a), best(self.b)) else { return false };
+        let least = CHANGE_MIN.ln().max(self.change.abs() / 2.0);
+        (b - a) * self.change.signum() >= least
+    }
+
+    /// Whether the medians of the rounds lie further apart than those of A or of B spread.
+    fn rounds_are_apart(&self) -> bool {
+        let medians = |row: &Row| Summary::of(&row.medians());
+        let (Some(a), Some(b)) = (medians(self.a), medians(self.b)) else { return false };
+        let gap = (b.min - a.max).max(a.min - b.max);
+        gap > (a.max - a.min).max(b.max - b.min)
+    }
+
+    /// What noise does not do to a row.
+    fn is_beyond_noise(&self, bound: f64) -> bool {
+        self.change.abs() > bound
+            && are_apart(self)
+            && self.rounds_are_apart()
+            && self.best_changed()
+    }
+}
+
 /// What is to be said.
 #[derive(PartialEq, Debug)]
 struct Verdict<'a> {
@@ -41,8 +74,20 @@ struct Verdict<'a> {
 
 /// Prints it.
 pub(crate) fn compare(a: &Figures, b: &Figures) -> Result<(), Failure> {
-    crate::show::show(text(&verdict(a, b)))?;
+    crate::show::show(text(&verdict(a, b)) + &busy("A", a) + &busy("B", b))?;
     Ok(())
+}
+
+/// What others' work leaves to be said.
+fn busy(name: &str, figures: &Figures) -> String {
+    let share = figures.load.typical();
+    if share <= Load::MAX {
+        return String::new();
+    }
+    let share = 100.0 * share;
+    format!(
+        "{name} was measured while others took {share:.0} % of the processors' time: small changes are not seen\n"
+    )
 }
 
 fn verdict<'a>(a: &'a Figures, b: &'a Figures) -> Verdict<'a> {
@@ -67,7 +112,7 @@ fn verdict<'a>(a: &'a Figures, b: &'a Figures) -> Verdict<'a> {
         if middle.abs() > CHANGE_MIN.ln().max(2.0 * scatter(&changes)) && 2 * apart > pairs.len() {
             verdict.shifts.push((format!("{suite} on {system}"), middle.exp()));
         }
-        let told = pairs.iter().filter(|pair| pair.change.abs() > bound && are_apart(pair));
+        let told = pairs.iter().filter(|pair| pair.is_beyond_noise(bound));
         verdict.changed.extend(told.map(|pair| (pair.a, pair.b, pair.change.exp())));
     }
     verdict
@@ -202,6 +247,34 @@ mod tests {
         let names: Vec<&str> = verdict.shifts.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names, ["echo on NeoPVM"]);
         assert!((verdict.shifts[0].1 - 1.5).abs() < 0.1);
+    }
+
+    /// Two runs of the same programs on a computer that others kept busy all the time; thirteen
+    /// quantiles of each row's measurements.
+    fn recorded() -> (Figures, Figures) {
+        let read = |text| serde_json::from_str(text).unwrap();
+        (read(include_str!("recorded/a.json")), read(include_str!("recorded/b.json")))
+    }
+
+    #[test]
+    fn two_real_runs_in_a_row_have_not_changed_however_busy_the_computer_was() {
+        let (a, b) = recorded();
+        for (a, b) in [(&a, &b), (&b, &a)] {
+            let said = text(&verdict(a, b));
+            assert!(said.starts_with("nothing changed beyond noise (72 rows"), "{said}");
+            assert!(busy("B", b).contains("others took 100 %"));
+        }
+    }
+
+    #[test]
+    fn a_row_of_a_real_run_that_became_twice_as_slow_is_found() {
+        let (a, mut b) = recorded();
+        let slower = |row: &Row| row.key.variant == "daemons, packed" && row.key.size == 1000;
+        let row = b.rows.iter_mut().find(|row| slower(row)).unwrap();
+        row.rounds.iter_mut().flatten().for_each(|value| *value *= 2.0);
+        let verdict = verdict(&a, &b);
+        assert_eq!(verdict.changed.len(), 1);
+        assert!(slower(verdict.changed[0].0));
     }
 
     #[test]

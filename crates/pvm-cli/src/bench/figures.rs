@@ -119,6 +119,9 @@ pub(crate) struct Load {
 }
 
 impl Load {
+    /// A larger share of the processors' time in others' hands disturbs.
+    pub(crate) const MAX: f64 = 0.1;
+
     /// Their average.
     pub(crate) fn typical(&self) -> f64 {
         Summary::of(&self.others).map_or(0.0, |all| all.mean)
@@ -148,6 +151,9 @@ pub(crate) struct Figures {
     pub(crate) rows: Vec<Row>,
     /// What was not.
     pub(crate) problems: Vec<Problem>,
+    /// What was left out so that the suites kept their time.
+    #[serde(default)]
+    pub(crate) cuts: Vec<String>,
 }
 
 impl Figures {
@@ -165,6 +171,7 @@ impl Figures {
             peers,
             rows: Vec::new(),
             problems: Vec::new(),
+            cuts: Vec::new(),
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::system::{Kind, Tools};
 use std::fs::{self, DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt as _, symlink};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -77,6 +77,9 @@ impl Machine {
             command.arg("--bound").stdin(Stdio::piped());
         } else {
             command.stdin(Stdio::null());
+        }
+        if kind == Kind::Original && !hosts.is_empty() {
+            command.env("PVM_RSH", shell(&folder, &name).map_err(|error| error.to_string())?);
         }
         command.stdout(ready).stderr(said).process_group(0);
         let daemon = command.spawn().map_err(|error| error.to_string())?;
@@ -229,6 +232,18 @@ fn prepare(kind: Kind, folder: &Folder) -> std::io::Result<()> {
         symlink("/usr/bin/pvmgs", bin.join("pvmgs"))?;
     }
     Ok(())
+}
+
+/// What the original reaches other hosts with: it expects its places in the environment of every session there.
+fn shell(folder: &Folder, vmid: &str) -> std::io::Result<PathBuf> {
+    let file = folder.path().join("shell");
+    let text = format!(
+        "#!/bin/sh\nhost=$1\nshift\n\
+         exec /usr/bin/ssh -o BatchMode=yes \"$host\" env PVM_ROOT=/usr/lib/pvm3 PVM_ARCH={ARCH} PVM_VMID={vmid} PVM_ALLOW_ROOT=1 \"$@\"\n"
+    );
+    fs::write(&file, text)?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o700))?;
+    Ok(file)
 }
 
 fn environment(mut command: Command, folder: &Folder, root: &Path, vmid: &str) -> Command {

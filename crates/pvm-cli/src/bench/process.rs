@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// How often it is looked whether somebody wants us to stop.
 const LOOK: Duration = Duration::from_millis(250);
+/// How long a program has to end by itself.
+const END_TIME_MAX: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 /// How many lines and bytes of last words are kept.
 const LINES_MAX: usize = 8;
 const BYTES_MAX: usize = 2000;
@@ -54,6 +56,8 @@ pub(crate) struct Ended {
     pub(crate) output: String,
     /// What it printed on standard error.
     pub(crate) errors: String,
+    /// For how long it had printed nothing.
+    pub(crate) silent: Duration,
 }
 
 /// Runs `command` in a process group of its own; its output passes through files in `folder`.
@@ -70,7 +74,9 @@ pub(crate) fn run(
     let said = |file: &Path| {
         Ok::<_, std::io::Error>(String::from_utf8_lossy(&std::fs::read(file)?).into_owned())
     };
-    Ok(Ended { end, output: said(&out)?, errors: said(&err)? })
+    let last = std::fs::metadata(&out)?.modified()?;
+    let silent = last.elapsed().unwrap_or_default();
+    Ok(Ended { end, output: said(&out)?, errors: said(&err)?, silent })
 }
 
 fn wait(child: &mut Child, until: Instant, stop: &AtomicBool) -> std::io::Result<End> {
@@ -88,7 +94,9 @@ fn wait(child: &mut Child, until: Instant, stop: &AtomicBool) -> std::io::Result
         }
         let stopped = stop.load(Ordering::Relaxed);
         if stopped || Instant::now() >= until {
-            // Somebody of the group may have ended by himself.
+            // mpirun takes its tasks along if it is asked; somebody of the group may have ended by himself.
+            let _ = kill_process_group(pid, Signal::TERM);
+            let _ = poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&END_TIME_MAX));
             let _ = kill_process_group(pid, Signal::KILL);
             let _ = child.kill();
             child.wait()?;
@@ -145,6 +153,7 @@ mod tests {
         let limit = Duration::from_millis(300);
         let hung = shell("echo here; sleep 1000 & sleep 1000", limit);
         assert_eq!((hung.end, &*hung.output), (End::TimedOut, "here\n"));
+        assert!(hung.silent > Duration::ZERO);
         assert!(hung.end.text(limit).starts_with("hung"));
         assert!(begin.elapsed() < LONG);
     }

@@ -4,8 +4,10 @@
 mod applications;
 mod echo;
 mod first;
+mod get;
 mod html;
 mod linpack;
+mod network;
 mod plot;
 mod seeds;
 mod suites;

@@ -1,12 +1,14 @@
 //! One run of suites: builds the programs, lets the systems take turns, keeps what they say.
 
 use super::bar::Bar;
+use super::budget::Budget;
 use super::case::{Case, Length, Suite};
 use super::figures::{Figures, Key, Problem};
 use super::machine::{Folder, Machine};
 use super::place;
 use super::process::{self, End, Ended, last_words};
 use super::system::{Kind, Source, Tools};
+use super::told::rows;
 use crate::failure::{Failure, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,6 +20,11 @@ use std::time::{Duration, Instant};
 const BUILD_TIME_MAX: Duration = Duration::from_secs(120);
 /// After so many failures of a system in a suite the rest of it is left out: each may last its whole limit.
 const FAILURES_MAX: u32 = 2;
+
+/// Who has said nothing for less may just be slow.
+const HANG_TIME_MIN: Duration = Duration::from_secs(10);
+/// More than anybody waits.
+const UNBOUNDED: Duration = Duration::from_secs(86_400);
 
 /// What is to be done.
 #[derive(Debug)]
@@ -84,29 +91,56 @@ impl Session {
             self.build(case, out, &mut progress)?;
         }
         for (suite, cases) in &plan {
-            for _ in 0..self.rounds {
-                self.round(suite, cases, &mut progress)?;
-            }
+            self.suite(suite, cases, &mut progress)?;
         }
         progress.bar.end();
         progress.figures.took_s = start.elapsed().as_secs_f64();
         Ok(progress.figures)
     }
 
-    fn round(&self, suite: &Suite, cases: &[Case], progress: &mut Progress) -> Result<(), Failure> {
-        for case in cases {
-            for &kind in &case.kinds {
-                let turn = Turn { suite, case, kind };
-                self.check_stopped(&progress.bar)?;
-                progress.bar.step(suite.name, &turn.text());
-                progress.figures.load.others.extend(place::others());
-                let failures = progress.failures.get(&(suite.name, kind)).copied().unwrap_or(0);
-                let program = progress.programs.get(&(case.source.name, kind)).cloned();
-                if let Some(program) = program.filter(|_| failures < FAILURES_MAX) {
-                    let outcome = self.run(case, kind, &program);
-                    self.keep(turn, outcome, progress);
-                }
+    fn suite(&self, suite: &Suite, cases: &[Case], progress: &mut Progress) -> Result<(), Failure> {
+        // Who says how long each run may take has as much time as he likes.
+        let time = if self.limit.is_some() { UNBOUNDED } else { suite.seconds.of(self.length) };
+        let mut budget = Budget::new(Instant::now(), time);
+        for round in 0..self.rounds {
+            if !budget.has_room(Instant::now()) {
+                let (suite, all, seconds) = (suite.name, self.rounds, time.as_secs());
+                progress.cut(format!("{suite}: {round} of {all} rounds in its {seconds} s"));
+                break;
             }
+            let start = Instant::now();
+            self.round(suite, cases, &budget, progress)?;
+            budget.spent(start.elapsed());
+        }
+        Ok(())
+    }
+
+    fn round(
+        &self,
+        suite: &Suite,
+        cases: &[Case],
+        budget: &Budget,
+        progress: &mut Progress,
+    ) -> Result<(), Failure> {
+        let turns = cases
+            .iter()
+            .flat_map(|case| case.kinds.iter().map(move |&kind| Turn { suite, case, kind }));
+        let turns: Vec<Turn<'_>> = turns.collect();
+        for (at, &turn) in turns.iter().enumerate() {
+            self.check_stopped(&progress.bar)?;
+            progress.bar.step(suite.name, &turn.text());
+            progress.figures.load.others.extend(place::others());
+            let (case, kind) = (turn.case, turn.kind);
+            let failures = progress.failures.get(&(suite.name, kind)).copied().unwrap_or(0);
+            let program = progress.programs.get(&(case.source.name, kind)).cloned();
+            let Some(program) = program.filter(|_| failures < FAILURES_MAX) else { continue };
+            let Some(share) = budget.share(Instant::now(), turns.len() - at) else {
+                progress.cut(format!("{}: left out", turn.place()));
+                continue;
+            };
+            let limit = self.limit.unwrap_or(case.limit);
+            let outcome = self.run(case, kind, &program, limit.min(share));
+            self.keep(turn, outcome, limit.min(share), progress);
         }
         Ok(())
     }
@@ -155,10 +189,15 @@ impl Session {
         if ended.end == End::Good { Ok(to) } else { Err(last_words(&ended.errors)) }
     }
 
-    /// One run; the error says how it ended and what was said at last.
-    fn run(&self, case: &Case, kind: Kind, program: &Path) -> Result<Ended, (String, String)> {
+    /// One run; the error says why there was none.
+    fn run(
+        &self,
+        case: &Case,
+        kind: Kind,
+        program: &Path,
+        limit: Duration,
+    ) -> Result<Ended, (String, String)> {
         let text = |error: std::io::Error| ("cannot be run".to_owned(), error.to_string());
-        let limit = self.limit.unwrap_or(case.limit);
         if !kind.is_pvm() || !case.source.talks {
             let folder = Folder::new().map_err(text)?;
             let mut command = if case.source.talks {
@@ -169,27 +208,47 @@ impl Session {
                 std::process::Command::new(program)
             };
             command.args(&case.arguments);
-            let ended = process::run(command, folder.path(), limit, &self.stop).map_err(text)?;
-            return judged(ended, limit, "");
+            return process::run(command, folder.path(), limit, &self.stop).map_err(text);
         }
         let machine = Machine::start(kind, &self.tools, &self.hosts)
             .map_err(|words| ("has no machine".to_owned(), last_words(&words)))?;
         let mut command = machine.command(program);
         command.args(&case.arguments);
-        let ended = process::run(command, machine.folder(), limit, &self.stop).map_err(text)?;
-        judged(ended, limit, &machine.log())
+        let mut ended = process::run(command, machine.folder(), limit, &self.stop).map_err(text)?;
+        // What tasks said that the machine has started stands in its log.
+        ended.errors = format!("{}\n{}", ended.errors, machine.log());
+        Ok(ended)
     }
 
     fn keep(
         &self,
         turn: Turn<'_>,
         outcome: Result<Ended, (String, String)>,
+        limit: Duration,
         progress: &mut Progress,
     ) {
+        // What was cut short by the user is no problem of the system's.
+        if self.stop.load(Ordering::Relaxed) {
+            return;
+        }
         let told = outcome.and_then(|ended| {
             let rows = rows(&ended.output, turn.case.factor);
-            let none = || ("told no figures".to_owned(), last_words(&ended.errors));
-            if rows.is_empty() { Err(none()) } else { Ok(rows) }
+            let said = last_words(&format!("{}\n{}", last_words(&ended.output), ended.errors));
+            match ended.end {
+                End::Good if rows.is_empty() => Err(("told no figures".to_owned(), said)),
+                End::Good => Ok(rows),
+                // Slow is no fault: it was still telling figures, or had hardly begun.
+                End::TimedOut
+                    if self.limit.is_none()
+                        && (limit < HANG_TIME_MIN || ended.silent < limit / 2) =>
+                {
+                    let (place, seconds) = (turn.place(), limit.as_secs_f64());
+                    let count = rows.len();
+                    progress.cut(format!("{place}: ended after {seconds:.0} s with {count} sizes"));
+                    Ok(rows)
+                }
+                end => Err((end.text(limit), said)),
+            }
         });
         match told {
             Ok(rows) => {
@@ -197,14 +256,22 @@ impl Session {
                     progress.figures.add(turn.key(test, size), unit, values);
                 }
             }
-            // What was cut short by us is no problem of the system's.
-            Err(_) if self.stop.load(Ordering::Relaxed) => {}
             Err((how, last_words)) => {
-                let what = format!("{}, {}", turn.suite.name, turn.text());
+                let what = turn.place();
                 progress.bar.say(&format!("{what}: {how}"));
                 progress.figures.problems.push(Problem { what, how, last_words });
                 *progress.failures.entry((turn.suite.name, turn.kind)).or_default() += 1;
             }
+        }
+    }
+}
+
+impl Progress {
+    /// Tells what is left out for lack of time, once.
+    fn cut(&mut self, what: String) {
+        if !self.figures.cuts.contains(&what) {
+            self.bar.say(&what);
+            self.figures.cuts.push(what);
         }
     }
 }
@@ -229,9 +296,13 @@ impl Turn<'_> {
         }
     }
 
-    /// A program that talks to nobody says nothing of a system.
     fn system(self) -> &'static str {
-        if self.case.source.talks { self.kind.name() } else { "this computer" }
+        self.case.source.subject.unwrap_or_else(|| self.kind.name())
+    }
+
+    /// The suite and the run, for what is told of it.
+    fn place(self) -> String {
+        format!("{}, {}", self.suite.name, self.text())
     }
 
     fn text(self) -> String {
@@ -251,70 +322,4 @@ fn available(cases: Vec<Case>, kinds: &[Kind]) -> Vec<Case> {
         case
     };
     cases.into_iter().map(only).filter(|case| !case.kinds.is_empty()).collect()
-}
-
-fn judged(ended: Ended, limit: Duration, log: &str) -> Result<Ended, (String, String)> {
-    if ended.end == End::Good {
-        return Ok(ended);
-    }
-    // What tasks said that the machine has started stands in its log.
-    let said = format!("{}\n{}\n{log}", last_words(&ended.output), ended.errors);
-    Err((ended.end.text(limit), last_words(&said)))
-}
-
-/// A test, a size, the unit and the values.
-type Told = (String, u64, &'static str, Vec<f64>);
-
-/// What a program told: see `benchmarks/suites/measure.h`. Times in ns become us, without what
-/// reading the clock costs.
-fn rows(output: &str, factor: f64) -> Vec<Told> {
-    let mut clock_ns = 0.0;
-    let mut rows = Vec::new();
-    for line in output.lines() {
-        let words: Vec<&str> = line.split('\t').collect();
-        match words[..] {
-            ["clock", ns] => clock_ns = ns.parse().unwrap_or(0.0),
-            ["row", test, size, unit, values] => {
-                let Ok(size) = size.parse() else { continue };
-                let values = values.split(' ').filter_map(|value| value.parse::<f64>().ok());
-                let (unit, values): (_, Vec<f64>) = match unit {
-                    "ns" => ("us", values.map(|ns| micros(factor * (ns - clock_ns))).collect()),
-                    "s" => ("s", values.collect()),
-                    "Mflop/s" => ("Mflop/s", values.collect()),
-                    "MHz" => ("MHz", values.collect()),
-                    _ => continue,
-                };
-                if !values.is_empty() {
-                    rows.push((test.to_owned(), size, unit, values));
-                }
-            }
-            _ => {}
-        }
-    }
-    rows
-}
-
-/// To a tenth of a nanosecond: more is noise, and makes files long.
-fn micros(ns: f64) -> f64 {
-    ((ns * 10.0).round() / 10_000.0).max(0.0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_program_tells_becomes_rows() {
-        let output = "noise\nclock\t20\nrow\techo\t8\tns\t1020 2020\nrow\tlu\t100\tMflop/s\t5.5\n\
-                      row\techo\tx\tns\t1\nrow\techo\t8\tns\t\nrow\techo\t8\tparsecs\t1\n";
-        let rows = rows(output, 0.5);
-        assert_eq!(rows.len(), 2);
-        assert_eq!(rows[0], ("echo".to_owned(), 8, "us", vec![0.5, 1.0]));
-        assert_eq!(rows[1], ("lu".to_owned(), 100, "Mflop/s", vec![5.5]));
-    }
-
-    #[test]
-    fn a_clock_that_costs_more_than_what_is_measured_gives_no_negative_time() {
-        assert_eq!(rows("clock\t50\nrow\tx\t0\tns\t20\n", 1.0)[0].3, [0.0]);
-    }
 }

@@ -66,6 +66,8 @@ pub(crate) struct Source {
     pub(crate) flags: &'static [&'static str],
     /// Whether it talks to other tasks.
     pub(crate) talks: bool,
+    /// Whose figures it tells, if not those of the system that runs it.
+    pub(crate) subject: Option<&'static str>,
 }
 
 /// What is needed to build and to run.
@@ -163,6 +165,10 @@ impl Tools {
             let all: Vec<&str> = std::iter::once(&here).chain(hosts).map(String::as_str).collect();
             command.args(["--host", &all.join(",")]);
             command.args(if kind == Kind::OpenMpi { ["--map-by", "node"] } else { ["-ppn", "1"] });
+            if kind == Kind::OpenMpi {
+                // The other ways of version 4 to read memory fail or crash over TCP.
+                command.args(["--mca", "osc", "pt2pt"]);
+            }
         }
         command.args(["-n", &tasks.to_string()]);
         command
@@ -214,6 +220,7 @@ mod tests {
             files: &["echo.c"],
             flags: &[],
             talks: true,
+            subject: None,
         };
         let words = |kind| {
             let command = tools.compiler(kind, &source, Path::new("/tmp/x"));

@@ -21,7 +21,7 @@ pub(crate) struct BenchOptions {
     /// How often each case is measured, in turns with the others [3; 2 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) rounds: Option<u32>,
-    /// End a run of a program after so many seconds [by suite: 20 to 120]
+    /// End a run of a program after so many seconds, and let the suites take as long as they need [by suite: 20 to 120, within the suite's time]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub(crate) limit: Option<u32>,
     /// Measure with these programs instead of the installed ones

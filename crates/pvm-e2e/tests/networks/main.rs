@@ -8,6 +8,7 @@ mod diagnosis;
 mod faults;
 mod histories;
 mod joining;
+mod measuring;
 mod partitions;
 mod strangers;
 mod tokens;

@@ -2,7 +2,7 @@
 
 use super::html::{element, number, paragraph, table};
 use super::plot::{Axis, Series, colour, curves, points};
-use super::seeds;
+use super::{get, network, seeds};
 use crate::bench::figures::{Figures, Row};
 use crate::bench::statistics::{Fit, Summary};
 
@@ -50,7 +50,7 @@ impl Way<'_> {
 
 fn ways<'a>(rows: &[&'a Row]) -> Vec<Way<'a>> {
     let mut all: Vec<Way<'a>> = Vec::new();
-    for row in rows {
+    for row in rows.iter().filter(|row| row.key.test == "echo") {
         let name = row.key.who();
         match all.iter_mut().find(|way| way.name == name) {
             Some(way) => way.rows.push(row),
@@ -72,12 +72,14 @@ pub(super) fn content(figures: &Figures, rows: &[&Row]) -> String {
         ways.iter().map(|way| way.series(way.times().into_iter().map(rate).collect())).collect();
     let drawn = curves("Time of a message", BYTES, TIME, &times)
         + &curves("Bandwidth", BYTES, BANDWIDTH, &rates)
-        + &plane(&ways)
+        + &plane(&ways, network::point(rows))
         + &vector(&ways, 0);
     element("div", "plots", &drawn)
         + &element("h3", "", "Latency, bandwidth and what the line through the times says")
         + &characteristics(figures, &ways)
-        + &hops(&ways)
+        + &hops(&ways, !figures.place.hosts.is_empty())
+        + &network::content(rows)
+        + &get::content(rows)
 }
 
 /// Table 1 of the report for the systems here.
@@ -118,7 +120,7 @@ fn characteristics(figures: &Figures, ways: &[Way<'_>]) -> String {
 }
 
 /// A message through the daemons has two hops more than a direct one.
-fn hops(ways: &[Way<'_>]) -> String {
+fn hops(ways: &[Way<'_>], several_hosts: bool) -> String {
     let latency = |system: &str, variant: &str| {
         let way = ways.iter().find(|way| way.name == format!("{system}, {variant}"))?;
         way.at(0)?.typical()
@@ -137,7 +139,7 @@ fn hops(ways: &[Way<'_>]) -> String {
             ));
         }
     }
-    if !text.is_empty() {
+    if !text.is_empty() && !several_hosts {
         text += &paragraph(
             "Between tasks of one host NeoPVM has no daemon in the way on either route: both are shared memory.",
         );
@@ -146,7 +148,7 @@ fn hops(ways: &[Way<'_>]) -> String {
 }
 
 /// Figure 5: latency of empty messages and bandwidth of 1 MB, with the machines of the report.
-fn plane(ways: &[Way<'_>]) -> String {
+fn plane(ways: &[Way<'_>], network: Option<(f64, f64)>) -> String {
     let seed = seeds::machines();
     let old = Series {
         name: "machines of 1997".to_owned(),
@@ -159,6 +161,11 @@ fn plane(ways: &[Way<'_>]) -> String {
         if let (Some(latency), Some(bandwidth)) = (way.latency(), way.bandwidth()) {
             all.push((way.series(vec![(latency.min, bandwidth)]), vec![way.name.clone()]));
         }
+    }
+    if let Some(point) = network {
+        let name = "UDP and TCP of this network".to_owned();
+        let series = Series { name: name.clone(), points: vec![point], colour: colour(""), way: 0 };
+        all.push((series, vec![name]));
     }
     points("Latency and bandwidth (figure 5 of 1997)", LATENCY, BANDWIDTH, &all)
 }

@@ -1,12 +1,9 @@
 //! The first page: what was fastest at what, by what factor, and how sure that is.
 
 use super::html::{details, element, escaped, number, paragraph, table};
-use crate::bench::figures::Figures;
+use crate::bench::figures::{Figures, Load};
 use crate::bench::ranking::{self, Contest, Standing};
 use crate::bench::system::Kind;
-
-/// A larger share of the processors' time in others' hands disturbs.
-const LOAD_MAX: f64 = 0.1;
 
 /// The page.
 pub(super) fn page(figures: &Figures, contests: &[Contest]) -> String {
@@ -24,6 +21,7 @@ pub(super) fn page(figures: &Figures, contests: &[Contest]) -> String {
         text += &behind(contests);
     }
     text += &problems(figures);
+    text += &cuts(figures);
     element("section", "first", &text)
 }
 
@@ -51,7 +49,7 @@ fn load(figures: &Figures) -> String {
     let share = figures.load.typical();
     let spread = 100.0 * ranking::spread(figures);
     let spread = format!("The rounds of a row lie {spread:.0} % apart (median over the rows).");
-    if share <= LOAD_MAX {
+    if share <= Load::MAX {
         let text = format!("Others took {:.0} % of the processors' time. {spread}", 100.0 * share);
         return paragraph(&text);
     }
@@ -165,6 +163,19 @@ fn problems(figures: &Figures) -> String {
         }
     }
     text
+}
+
+/// What was left out for lack of time.
+fn cuts(figures: &Figures) -> String {
+    if figures.cuts.is_empty() {
+        return String::new();
+    }
+    let title = format!(
+        "{} things were cut so that the suites kept their time: fewer rounds, and sizes where a system was slow",
+        figures.cuts.len()
+    );
+    let lines: String = figures.cuts.iter().map(|cut| element("li", "", &escaped(cut))).collect();
+    details(&title, &element("ul", "", &lines))
 }
 
 /// Day and time of a number of seconds since 1970.

@@ -1,6 +1,6 @@
 //! The applications of Ahmad's comparison: Gaussian elimination in three partitions, and N-body.
 
-use crate::bench::case::{Case, Length, Suite, words};
+use crate::bench::case::{Case, Length, Seconds, Suite, words};
 use crate::bench::system::{Kind, Language, Source};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ const PROGRAM: Source = Source {
     files: &["calls/calls.f90", "gauss.f90", "nbody.f90", "applications.c", "measure.c"],
     flags: &[],
     talks: true,
+    subject: None,
 };
 
 /// The suite.
@@ -21,6 +22,7 @@ pub(crate) const SUITE: Suite = Suite {
              compared with that of a sequential run. The paper solved orders 256 to 768 and 512 to 16k bodies on a node for \
              each task; here the tasks share the processors of this computer, so more tasks than processors show what \
              waiting costs, not a speed-up.",
+    seconds: Seconds { full: 420, quick: 25 },
     cases,
 };
 

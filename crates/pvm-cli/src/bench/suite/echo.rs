@@ -1,6 +1,6 @@
 //! The echo test of Dongarra and Dunigan: latency, bandwidth, alpha, beta and n-half.
 
-use crate::bench::case::{Case, Length, Suite, words};
+use crate::bench::case::{Case, Length, Seconds, Suite, words};
 use crate::bench::system::{Kind, Language, Source};
 use std::time::Duration;
 
@@ -11,6 +11,27 @@ pub(crate) const PROGRAM: Source = Source {
     files: &["echo.c", "measure.c"],
     flags: &[],
     talks: true,
+    subject: None,
+};
+
+/// The network itself, for the floor below all systems.
+const NETWORK: Source = Source {
+    name: "network",
+    language: Language::C,
+    files: &["network.c", "sockets.c", "measure.c"],
+    flags: &[],
+    talks: true,
+    subject: Some("network"),
+};
+
+/// Memory that others read, and the same asked for by messages.
+const GET: Source = Source {
+    name: "get",
+    language: Language::C,
+    files: &["get.c", "measure.c"],
+    flags: &[],
+    talks: true,
+    subject: None,
 };
 
 /// Sizes of the messages, in bytes.
@@ -18,6 +39,11 @@ const SIZES: [&str; 21] = [
     "0", "4", "8", "16", "32", "64", "100", "200", "400", "1000", "2000", "4000", "10000", "20000",
     "40000", "100000", "200000", "400000", "1000000", "2000000", "4000000",
 ];
+/// Of what is read; a datagram of more than 1400 may pass in two packets.
+const READ_SIZES: [&str; 7] = ["8", "100", "1000", "10000", "100000", "400000", "1000000"];
+const DATAGRAM_SIZES: [&str; 4] = ["4", "100", "1000", "1400"];
+/// Groups of repetitions of `get.c`: what it times is ten of them.
+const GET_GROUP: f64 = 10.0;
 const QUICK_SIZES: [&str; 9] =
     ["0", "8", "100", "1000", "4000", "10000", "100000", "400000", "1000000"];
 
@@ -30,7 +56,10 @@ pub(crate) const SUITE: Suite = Suite {
              smallest zero-byte time as latency and the bandwidth at 1,000,000 bytes; beside the smallest stand \
              the median here. Ten round trips warm up first. Alpha and beta are fitted by least squares of the \
              relative differences, so that short messages count as much as long ones; the report does not say \
-             how it weighs them.",
+             how it weighs them. UDP echo and TCP stream (50,000-byte messages, measured by the receiver) show the \
+             network below; its ttcp used windows of 50,000 bytes, which Linux doubles. A get reads another task's \
+             memory while that task sleeps; it is told as the average of ten.",
+    seconds: Seconds { full: 400, quick: 45 },
     cases,
 };
 
@@ -67,5 +96,40 @@ fn cases(length: Length) -> Vec<Case> {
             length == Length::Full || quick.contains(&&*format!("{route} {mode}"))
         })
         .map(|(route, mode)| one(route, mode, &[Kind::Ours, Kind::Original]));
-    pvm.chain([one("direct", "raw", &[Kind::OpenMpi, Kind::Mpich])]).collect()
+    pvm.chain([one("direct", "raw", &[Kind::OpenMpi, Kind::Mpich]), network(length)])
+        .chain(
+            length.pick(&[1, 2, 4][..], &[1, 2][..]).iter().map(|&readers| read(length, readers)),
+        )
+        .collect()
+}
+
+/// Our machine carries the program to the other host; what it measures is sockets.
+fn network(length: Length) -> Case {
+    let mut arguments = words(&[length.pick("0.5", "0.2")]);
+    arguments.extend(words(&DATAGRAM_SIZES));
+    Case {
+        source: &NETWORK,
+        arguments,
+        tasks: 2,
+        variant: String::new(),
+        kinds: vec![Kind::Ours],
+        factor: 0.5,
+        limit: Duration::from_secs(length.pick(60, 30)),
+    }
+}
+
+/// The memory of one task, read by others: figure 4 of the report. PVM 3.4.6 exposes none.
+fn read(length: Length, readers: u32) -> Case {
+    let mut arguments = words(&[&readers.to_string(), "10", "100", length.pick("0.1", "0.03")]);
+    let step = length.pick(1, 2);
+    arguments.extend(READ_SIZES.iter().step_by(step).map(|&size| size.to_owned()));
+    Case {
+        source: &GET,
+        arguments,
+        tasks: readers + 1,
+        variant: String::new(),
+        kinds: vec![Kind::Ours, Kind::OpenMpi, Kind::Mpich],
+        factor: 1.0 / GET_GROUP,
+        limit: Duration::from_secs(length.pick(60, 30)),
+    }
 }

@@ -1,6 +1,6 @@
 //! LINPACK 100 and 1000 of Dongarra and Dunigan, and a factorization by several tasks.
 
-use crate::bench::case::{Case, Length, Suite, words};
+use crate::bench::case::{Case, Length, Seconds, Suite, words};
 use crate::bench::system::{Kind, Language, Source};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ const PROGRAM: Source = Source {
     files: &["linpack.c", "measure.c"],
     flags: &["-O3", "-march=native"],
     talks: false,
+    subject: Some("this computer"),
 };
 
 const SPREAD: Source = Source {
@@ -18,6 +19,7 @@ const SPREAD: Source = Source {
     files: &["lu.c", "measure.c"],
     flags: &["-O3", "-march=native"],
     talks: true,
+    subject: None,
 };
 
 /// The suite.
@@ -30,6 +32,7 @@ pub(crate) const SUITE: Suite = Suite {
              measured by a chain of additions; the peak is what the instruction set allows with two units for fused \
              multiplication and addition, where makers printed a figure of their own. The factorization by several tasks \
              gives them columns in turn and sends each column to all.",
+    seconds: Seconds { full: 180, quick: 22 },
     cases,
 };
 

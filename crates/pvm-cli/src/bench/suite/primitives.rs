@@ -1,7 +1,7 @@
 //! The communication primitives of Ahmad's comparison: exchange, broadcast, sum, ring, complete
 //! exchange. Its one-to-one echo is the echo suite.
 
-use crate::bench::case::{Case, Length, Suite, words};
+use crate::bench::case::{Case, Length, Seconds, Suite, words};
 use crate::bench::system::{Kind, Language, Source};
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ const PROGRAM: Source = Source {
     files: &["primitives.c", "measure.c"],
     flags: &[],
     talks: true,
+    subject: None,
 };
 
 /// The paper's three classes of sizes (to 200, 1000 and 16000 bytes), and larger ones.
@@ -31,6 +32,7 @@ pub(crate) const SUITE: Suite = Suite {
              The sender of the broadcast changes from one repetition to the next, so that it cannot run ahead of \
              the receivers; the paper does not say. Tasks share the processors of this computer where the paper \
              had a node for each.",
+    seconds: Seconds { full: 480, quick: 40 },
     cases,
 };
 
