@@ -97,6 +97,13 @@ fn of_two_hosts_both_go_on_if_that_is_wanted() {
     scene(Scene::Survive, (0, 1));
 }
 
+/// A daemon that was stopped and then stopped again for a shorter time heard that a link had come
+/// up before it heard that the link had broken.
+#[test]
+fn what_waits_for_a_daemon_stopped_twice_overtakes_nothing() {
+    run(Scene::Anything, 2080, None).expect("all is at rest at the end");
+}
+
 /// The same seed is the same run.
 #[test]
 fn a_seed_is_replayed() {

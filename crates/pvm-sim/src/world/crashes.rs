@@ -56,8 +56,11 @@ impl World {
         self.later(after, Happening::Evidence(host));
     }
 
-    /// The daemon of a host is stopped for a while.
+    /// The daemon of a host is stopped for a while, unless it is: what waits for it keeps its order.
     pub fn pause(&mut self, host: HostIndex, nanoseconds: u64) {
+        if self.nodes.get(&host).is_some_and(|node| node.paused_until > self.now) {
+            return;
+        }
         self.write(|| Some(format!("{host}: (it is stopped for {} ms)", nanoseconds / MS)));
         if let Some(node) = self.nodes.get_mut(&host) {
             node.paused_until = self.now + nanoseconds;
