@@ -15,6 +15,7 @@ pub mod locate;
 mod members;
 mod memory;
 mod order;
+mod patience;
 mod plug;
 mod probe;
 pub mod reduction;

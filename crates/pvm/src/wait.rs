@@ -1,10 +1,11 @@
 //! How a thread waits for a message or an answer.
 //!
-//! Spin while a core is free (the host counts who is awake), yield a few times so that others
+//! Spin while a core is free (the host counts who is awake; [`Patience`] says how long), yield a few times so that others
 //! get ahead, then sleep on the doorbell and the socket. One thread of a task sleeps there, the
 //! others on a word that it bumps. The wait holds no lock and no value with a destructor, so a
 //! signal handler may leave it by longjmp.
 
+use crate::patience::Patience;
 use crate::sys::{self, Pinned, gate};
 use pvm_shm::activity::Activity;
 use pvm_shm::inbox::{Header, Inbox};
@@ -18,9 +19,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Longest spin. A sleeping receiver costs its sender and itself about 5 us, so a partner that
-/// answers within this is worth waiting for; nobody burns a core for longer.
-const SPIN: Duration = Duration::from_micros(100);
 /// Pauses before the next look where messages stream in: about half a microsecond, in which a quick sender
 /// writes a handful.
 const STREAM_PAUSES: u32 = 32;
@@ -133,6 +131,7 @@ pub(crate) struct Waiter {
     others: AtomicI32,
     /// The last look before the sleep was in vain.
     lingered: AtomicBool,
+    patience: Patience,
     /// Messages stream in: looking too soon would take the cache line from the sender that is about to
     /// write it.
     pub(crate) streaming: AtomicBool,
@@ -173,6 +172,7 @@ impl Waiter {
             sleeper: AtomicU32::new(0),
             others: AtomicI32::new(0),
             lingered: AtomicBool::new(false),
+            patience: Patience::new(),
             streaming: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             routes: AtomicI32::new(-1),
@@ -281,10 +281,14 @@ impl Waiter {
         // The clock costs more than a look: a quick answer comes without it.
         let mut start = None;
         let routed = self.routes.load(Ordering::Relaxed) >= 0;
-        let (looks, longest) = if routed { (ROUTED_LOOKS, ROUTED_SPIN) } else { (LOOKS, SPIN) };
+        let (looks, longest) = match routed {
+            true => (ROUTED_LOOKS, ROUTED_SPIN),
+            false => (LOOKS, self.patience.longest()),
+        };
         while self.activity.count() <= self.cores {
             for _ in 0..looks {
                 if arrived() {
+                    self.patience.paid();
                     return true;
                 }
                 std::hint::spin_loop();
@@ -293,7 +297,13 @@ impl Waiter {
                 return true;
             }
             let now = Instant::now();
-            if now - *start.get_or_insert(now) > longest || deadline.passed() {
+            if now - *start.get_or_insert(now) > longest {
+                if !routed {
+                    self.patience.in_vain();
+                }
+                return false;
+            }
+            if deadline.passed() {
                 return false;
             }
         }

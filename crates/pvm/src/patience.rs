@@ -1,0 +1,94 @@
+//! How long a wait spins.
+//!
+//! A partner that runs on another core answers while this task spins. Where programs of others keep that core
+//! busy, the partner waits for the very core that spins: then every answer takes a whole spin more (110 us each
+//! way were measured instead of 10). So a long spin in vain is followed by some brief ones, by twice as many
+//! after each further one in vain, and a spin that pays makes the next ones long again.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Longest spin. A sleeping receiver costs its sender and itself about 5 us, so a partner that
+/// answers within this is worth waiting for; nobody burns a core for longer.
+const LONG: Duration = Duration::from_micros(100);
+/// The same after a spin in vain.
+const BRIEF: Duration = Duration::from_micros(3);
+/// So many are brief after the first long one in vain, and at most.
+const COUNT_MIN: u32 = 4;
+const COUNT_MAX: u32 = 256;
+
+/// What a task has learned of its spins. Threads that change it at once spoil nothing but the advice.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    /// How many are still to be brief.
+    left: AtomicU32,
+    /// How many there were after the last long one.
+    count: AtomicU32,
+}
+
+impl Patience {
+    pub(crate) const fn new() -> Self {
+        Self { left: AtomicU32::new(0), count: AtomicU32::new(0) }
+    }
+
+    /// How long the next spin may be.
+    pub(crate) fn longest(&self) -> Duration {
+        if self.left.load(Ordering::Relaxed) == 0 { LONG } else { BRIEF }
+    }
+
+    /// A spin was worth it.
+    pub(crate) fn paid(&self) {
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        self.left.store(0, Ordering::Relaxed);
+        self.count.store(0, Ordering::Relaxed);
+    }
+
+    /// A spin was not.
+    pub(crate) fn in_vain(&self) {
+        let left = self.left.load(Ordering::Relaxed).checked_sub(1).unwrap_or_else(|| {
+            let twice = self.count.load(Ordering::Relaxed).saturating_mul(2);
+            let count = twice.clamp(COUNT_MIN, COUNT_MAX);
+            self.count.store(count, Ordering::Relaxed);
+            count
+        });
+        self.left.store(left, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many spins are brief before the next long one.
+    fn briefs(patience: &Patience) -> u32 {
+        assert_eq!(patience.longest(), LONG);
+        patience.in_vain();
+        let mut count = 0;
+        while patience.longest() == BRIEF {
+            patience.in_vain();
+            count += 1;
+        }
+        count
+    }
+
+    #[test]
+    fn two_tasks_on_one_core_do_not_spin_at_each_other_for_ever() {
+        let patience = Patience::new();
+        let counts: Vec<_> = (0..9).map(|_| briefs(&patience)).collect();
+        assert_eq!(counts, [4, 8, 16, 32, 64, 128, 256, 256, 256]);
+    }
+
+    #[test]
+    fn a_spin_that_pays_makes_the_next_ones_long() {
+        let patience = Patience::new();
+        briefs(&patience);
+        briefs(&patience);
+        patience.in_vain();
+        assert_eq!(patience.longest(), BRIEF);
+        patience.paid();
+        assert_eq!(patience.longest(), LONG);
+        assert_eq!(briefs(&patience), 4, "and what was learned before is forgotten");
+    }
+}
