@@ -126,10 +126,10 @@ boot() {
   holder=$!
   disown $holder # or the shell would report how it ended
   for ((i = 0; i < 500; i++)); do
-    child=$(cat "/proc/$holder/task/$holder/children" 2>/dev/null)
-    if [ -n "$child" ]; then
-      echo "${child%% *}" >"$own/pid"
-      ip netns exec "$PRE$1" ss -Hltn 'sport = :22' | grep -q LISTEN && return 0
+    if ip netns exec "$PRE$1" ss -Hltn 'sport = :22' | grep -q LISTEN; then
+      # Only now: before it is unshare, the holder is a shell with other children.
+      child=$(cat "/proc/$holder/task/$holder/children" 2>/dev/null)
+      [ -n "$child" ] && echo "${child%% *}" >"$own/pid" && return 0
     fi
     sleep 0.02
   done

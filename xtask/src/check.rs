@@ -17,6 +17,8 @@ const STEP_LIMIT_S: &str = "1800";
 const FUZZ_SECONDS: &str = "10";
 /// How many lines of a failed part's log are shown.
 const LOG_TAIL_LINES: usize = 60;
+/// How many of them are said once more below the table, which may be all that somebody keeps of a long run.
+const CAUSE_LINES: usize = 12;
 
 /// Something a part cannot do without, and the Debian package that brings it.
 struct Need(&'static str, &'static str);
@@ -166,9 +168,17 @@ const PARTS: &[Part] = &[
 
 fn conformance(run: &Run<'_>) -> Result<(), String> {
     // One after the other: the programs of the original have races that a busy computer shows.
-    run.step(&["bash", "conformance/run.sh", "live"])?;
-    run.step(&["bash", "conformance/run.sh", "ours", run.stage])?;
-    run.step(&["bash", "conformance/debian.sh", run.stage])
+    every([
+        run.step(&["bash", "conformance/run.sh", "live"]),
+        run.step(&["bash", "conformance/run.sh", "ours", run.stage]),
+        run.step(&["bash", "conformance/debian.sh", run.stage]),
+    ])
+}
+
+/// One step that fails does not hide what the next ones would tell.
+fn every(steps: impl IntoIterator<Item = Result<(), String>>) -> Result<(), String> {
+    let failed: Vec<String> = steps.into_iter().filter_map(Result::err).collect();
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
 }
 
 fn end_to_end(run: &Run<'_>) -> Result<(), String> {
@@ -180,25 +190,27 @@ fn real_hosts(run: &Run<'_>) -> Result<(), String> {
     if !hosts::possible(run.root)? {
         return run.note("skipped: hosts with networks of their own need root");
     }
-    run.tests(&hosts::TESTS)?;
-    run.step(&["bash", "conformance/spread.sh", "all", run.stage])
+    every([
+        run.tests(&hosts::TESTS),
+        run.step(&["bash", "conformance/spread.sh", "all", run.stage]),
+    ])
 }
 
 fn fuzz(run: &Run<'_>) -> Result<(), String> {
-    for target in tools::fuzz_targets(run.root)? {
-        run.command(&tools::fuzz(run.root, &target, FUZZ_SECONDS))?;
-    }
-    Ok(())
+    let targets = tools::fuzz_targets(run.root)?;
+    every(targets.iter().map(|target| run.command(&tools::fuzz(run.root, target, FUZZ_SECONDS))))
 }
 
 fn as_second_user(run: &Run<'_>) -> Result<(), String> {
     if outside::output(run.root, "id", &["-u"])?.trim() != "0" {
         return run.note("not root: everything above ran as an ordinary user already");
     }
-    for command in second_user::commands(run.root, run.stage)? {
-        run.step(&command.iter().map(String::as_str).collect::<Vec<_>>())?;
-    }
-    Ok(())
+    let commands = second_user::commands(run.root, run.stage)?;
+    every(
+        commands
+            .iter()
+            .map(|words| run.step(&words.iter().map(String::as_str).collect::<Vec<_>>())),
+    )
 }
 
 /// What the steps of a part work with.
@@ -218,7 +230,7 @@ impl Run<'_> {
 
     /// `cargo test`, which must find something to test.
     fn tests(&self, arguments: &[&str]) -> Result<(), String> {
-        self.step(&[&["cargo", "test"], arguments].concat())?;
+        self.step(&[&["cargo", "test", "--no-fail-fast"], arguments].concat())?;
         self.some_test_ran()
     }
 
@@ -307,6 +319,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     let stage = target_folder(root).join("stage").to_string_lossy().into_owned();
 
     let mut table = Vec::new();
+    let mut causes = Vec::new();
     for part in PARTS.iter().filter(|part| part.fast || !fast) {
         let run = Run { root, stage: &stage, log: logs.join(format!("{}.log", part.name)) };
         // What an earlier check left; it need not exist.
@@ -319,15 +332,18 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         let (word, why) = outcome.words();
         println!("{word:<8} {:>7.1} s  {why}", spent.as_secs_f64());
         if matches!(outcome, Outcome::Failed(_)) {
-            show_tail(&run.log);
+            let log = fs::read_to_string(&run.log).unwrap_or_default();
+            show_tail(&log, &run.log);
+            causes.extend(causes_in(&log).iter().map(|line| format!("{}: {line}", part.name)));
         }
         table.push((part.name, outcome, spent));
     }
-    summary(&table, fast)
+    let outcome = summary(&table, fast);
+    causes.iter().for_each(|line| println!("{line}"));
+    outcome
 }
 
-fn show_tail(log: &Path) {
-    let text = fs::read_to_string(log).unwrap_or_default();
+fn show_tail(text: &str, log: &Path) {
     // What went well tells nothing of what did not.
     let passed = |line: &&str| line.ends_with(": ok") || line.ends_with("... ok");
     let lines: Vec<&str> = text.lines().filter(|line| !passed(line)).collect();
@@ -335,6 +351,19 @@ fn show_tail(log: &Path) {
         println!("  | {line}");
     }
     println!("  the whole log: {}", log.display());
+}
+
+/// The lines of a log that tell why it ends as it does: tests that failed, and what a panic said.
+fn causes_in(text: &str) -> Vec<&str> {
+    let mut said = 0;
+    let mut is_cause = |line: &&str| {
+        if line.contains(" panicked at ") {
+            said = 3;
+        }
+        said = usize::saturating_sub(said, 1);
+        said > 0 || line.ends_with("... FAILED") || line.contains(": FAIL")
+    };
+    text.lines().filter(|line| is_cause(line)).take(CAUSE_LINES).collect()
 }
 
 fn summary(table: &[(&str, Outcome, Duration)], fast: bool) -> Result<(), String> {
@@ -379,6 +408,21 @@ mod tests {
         assert_eq!(outcome(&[], |run| run.step(&["true"]), false), "passed");
         assert_eq!(outcome(&[], |run| run.step(&["false"]), false), "FAILED");
         assert_eq!(outcome(&[], |run| run.step(&["no-such-program"]), false), "FAILED");
+    }
+
+    #[test]
+    fn what_failed_is_said_with_its_words() {
+        let log = "test a ... ok\ntest b ... FAILED\n\nthread 'b' (7) panicked at b.rs:3:9:\n\
+                   no answer\nstack backtrace:\ntest c ... ok\n";
+        let said = ["test b ... FAILED", "thread 'b' (7) panicked at b.rs:3:9:", "no answer"];
+        assert_eq!(causes_in(log), said);
+    }
+
+    #[test]
+    fn a_step_that_fails_does_not_hide_the_next_one() {
+        let why = every(["a", "b"].map(|step| Err(step.to_owned())));
+        assert_eq!(why, Err("a; b".to_owned()));
+        assert_eq!(every([Ok(())]), Ok(()));
     }
 
     #[test]
