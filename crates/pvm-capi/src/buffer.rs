@@ -335,7 +335,7 @@ fn begin_swiftly(number: c_int) -> Option<c_int> {
     }
     let encoding = Encoding::from_number(number)?;
     let swift = Swift::enter()?;
-    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
     if !place.content.buffer.begin_again(encoding) {
         return None;
     }

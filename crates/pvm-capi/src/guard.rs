@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use pvm::{Alone, Task, WaitToken};
+use pvm::{Owner, Task, WaitToken};
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 
@@ -82,32 +82,32 @@ pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Res
     catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
 }
 
-/// The short way of a call: what it does where nothing stands against it, by the only thread of the process, which
-/// is in the library for as long as this lives. What cannot be done so is left as it is, and [`call`] does it.
+/// The short way of a call: what it does where nothing stands against it, by a thread that is in the library for as
+/// long as this lives. Gates are entered only if nobody is inside. What cannot be done so is left as it is, and
+/// [`call`] does it.
 ///
 /// There is no net below: what is done here has nothing in it that panics. (If it did, the process would be
 /// ended at the exported function.)
 pub(crate) struct Swift {
     /// This thread.
     pub(crate) thread: &'static Thread,
-    /// The proof that there is no other.
-    pub(crate) alone: Alone,
+    /// The same, to gates.
+    pub(crate) owner: Owner,
 }
 
 impl Swift {
-    /// None where there may be other threads, in a handler that interrupted the library, and in a thread's first
-    /// call.
+    /// None in a handler that interrupted the library, and in a thread's first call.
     #[inline(always)]
     pub(crate) fn enter() -> Option<Self> {
         let thread = thread::known()?;
-        let alone = Alone::now()?;
+        let owner = Owner::here(thread.number.get()?);
         if thread.inside.get() {
             return None;
         }
         thread.inside.set(true);
         // A handler of this thread must see the mark before anything is touched.
         compiler_fence(Ordering::SeqCst);
-        Some(Self { thread, alone })
+        Some(Self { thread, owner })
     }
 }
 

@@ -179,7 +179,7 @@ unsafe fn pack_swiftly(kind: Kind, first: *mut c_void, count: c_int, stride: c_i
     }
     let (first, bytes) = few(kind, first, count, stride)?;
     let swift = Swift::enter()?;
-    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
     // SAFETY: the program's promise to the exported function; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let content = &mut place.content;
@@ -199,7 +199,7 @@ unsafe fn unpack_swiftly(
     }
     let (first, bytes) = few(kind, first, count, stride)?;
     let swift = Swift::enter()?;
-    let mut place = swift.thread.receiving.slot()?.enter_alone(swift.alone)?;
+    let mut place = swift.thread.receiving.slot()?.enter_swiftly(swift.owner)?;
     // SAFETY: the program's promise to the exported function; not null. It is only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
     place.content.buffer.unpack_inline(kind, out).then_some(())

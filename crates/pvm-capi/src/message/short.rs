@@ -27,9 +27,9 @@ pub(super) fn send(tid: c_int, tag: c_int) -> Option<()> {
     }
     let swift = Swift::enter()?;
     let task = session::current()?;
-    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
     let to = (Tid::from_c_int(tid), tag, session::context());
-    task.send_inline(swift.alone, &mut place.content.buffer, to).then_some(())
+    task.send_inline(swift.owner, &mut place.content.buffer, to).then_some(())
 }
 
 /// The short way of a receive, for a small message that lies next in a busy lane. It changes nothing if
@@ -44,9 +44,9 @@ pub(super) fn receive(tid: c_int, tag: c_int) -> Glance<c_int> {
     let (Some(task), Some(slot)) = (session::current(), swift.thread.receiving.slot()) else {
         return Glance::More;
     };
-    let Some(mut place) = slot.enter_alone(swift.alone) else { return Glance::More };
+    let Some(mut place) = slot.enter_swiftly(swift.owner) else { return Glance::More };
     let wanted = pattern(session::context(), tid, tag);
-    match task.take_inline(swift.alone, &wanted, &mut place.content.buffer) {
+    match task.take_inline(swift.owner, &wanted, &mut place.content.buffer) {
         Glance::Taken(()) => {
             (place.content.reading, place.content.shown) = (true, None);
             Glance::Taken(swift.thread.receiving.id())

@@ -4,18 +4,12 @@
 //! lock would wait for ever for its own thread; this one says [`Code::Already`].
 
 use super::{futex_wait, futex_wake, thread_number};
+use pvm_shm::turn::{Number, Taken, Turn};
 use pvm_wire::Code;
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
-
-/// Open.
-const FREE: u32 = 0;
-/// Added to the owner's number when others wait.
-const CONTENDED: u32 = 1 << 31;
-
-/// Stands for the only thread of the process, whichever it is.
-const ONLY: u32 = 1 << 30;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 /// Says no for ever.
 static NEVER: AtomicU8 = AtomicU8::new(0);
@@ -38,47 +32,52 @@ pub(crate) fn is_alone() -> bool {
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
-/// The proof that this process had one thread a moment ago: for calls that end before it can have another.
+/// As whom calls that end soon enter gates: the process's only thread, or one of several. Looked up once for many
+/// gates; a process that has one thread gets no second one while that call lasts.
 #[derive(Clone, Copy, Debug)]
-pub struct Alone(());
+pub struct Owner {
+    /// None for the only thread.
+    thread: Option<Number>,
+    _thread: PhantomData<*const ()>,
+}
 
-impl Alone {
-    /// None if there may be other threads.
+impl Owner {
+    /// This thread, whose [`thread_number`] is known.
     #[inline(always)]
-    pub fn now() -> Option<Self> {
-        is_alone().then_some(Self(()))
+    pub fn here(number: Number) -> Self {
+        Self { thread: if is_alone() { None } else { Some(number) }, _thread: PhantomData }
     }
 }
 
 /// A value behind such a lock.
 #[derive(Debug)]
 pub struct Gate<T> {
-    owner: AtomicU32,
+    turn: Turn,
     value: UnsafeCell<T>,
 }
-// SAFETY: only the thread whose number stands in `owner` reaches the value.
+// SAFETY: only the thread that has the turn reaches the value.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 /// The value, while the gate is ours.
 #[derive(Debug)]
 pub struct GateGuard<'a, T> {
     gate: &'a Gate<T>,
+    asleep: bool,
     /// A guard stays on its thread.
-    _thread: std::marker::PhantomData<*const ()>,
+    _thread: PhantomData<*const ()>,
 }
 
-/// The value, while the gate is the only thread's.
+/// The value, while the gate is ours by a short way: nobody sleeps beside it.
 #[derive(Debug)]
-pub struct AloneGuard<'a, T> {
+pub struct SwiftGuard<'a, T> {
     gate: &'a Gate<T>,
-    /// A guard stays on its thread.
-    _thread: std::marker::PhantomData<*const ()>,
+    owner: Owner,
 }
 
 impl<T> Gate<T> {
     /// An open gate.
     pub const fn new(value: T) -> Self {
-        Self { owner: AtomicU32::new(FREE), value: UnsafeCell::new(value) }
+        Self { turn: Turn::new(), value: UnsafeCell::new(value) }
     }
 
     /// Waits for other threads.
@@ -87,61 +86,82 @@ impl<T> Gate<T> {
     /// [`Code::Already`] if this thread has the gate: a signal handler interrupted the library.
     #[inline(always)]
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
-        // Nobody can come between the two steps but a signal handler, which leaves before.
-        if is_alone() && self.owner.load(Ordering::Relaxed) == FREE {
-            self.owner.store(ONLY, Ordering::Relaxed);
-            return Ok(GateGuard { gate: self, _thread: std::marker::PhantomData });
+        if is_alone() && self.turn.take_alone() {
+            return Ok(self.guard(false));
         }
         self.enter_among_threads()
     }
 
-    /// [`Gate::enter`] for the only thread, which looks once for many gates. None if it has this one already.
+    /// [`Gate::enter`] in one step: none if somebody has it, or sleeps beside it.
     #[inline(always)]
-    pub fn enter_alone(&self, _alone: Alone) -> Option<AloneGuard<'_, T>> {
-        if self.owner.load(Ordering::Relaxed) != FREE {
-            return None;
-        }
-        self.owner.store(ONLY, Ordering::Relaxed);
-        Some(AloneGuard { gate: self, _thread: std::marker::PhantomData })
+    pub fn enter_swiftly(&self, owner: Owner) -> Option<SwiftGuard<'_, T>> {
+        let taken = match owner.thread {
+            None => self.turn.take_alone(),
+            Some(number) => self.turn.take_swiftly(number),
+        };
+        // Not made where it is not ours: its end would open the gate.
+        taken.then(|| SwiftGuard { gate: self, owner })
     }
 
     /// The value, if nobody has the gate.
     pub fn enter_if_free(&self) -> Option<GateGuard<'_, T>> {
-        self.owner
-            .compare_exchange(FREE, thread_number(), Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
-            .then_some(GateGuard { gate: self, _thread: std::marker::PhantomData })
+        self.turn.take(thread_number()).ok().map(|asleep| self.guard(asleep))
     }
 
-    #[cold]
+    const fn guard(&self, asleep: bool) -> GateGuard<'_, T> {
+        GateGuard { gate: self, asleep, _thread: PhantomData }
+    }
+
     fn enter_among_threads(&self) -> Result<GateGuard<'_, T>, Code> {
         let me = thread_number();
+        if self.turn.take_swiftly(me) {
+            return Ok(self.guard(false));
+        }
+        if is_alone() {
+            // Whoever slept here is gone.
+            self.get_up();
+        }
         loop {
-            match self.owner.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return Ok(GateGuard { gate: self, _thread: std::marker::PhantomData }),
-                Err(owner) if owner & !CONTENDED == me => return Err(Code::Already),
-                Err(ONLY) if is_alone() => return Err(Code::Already),
-                Err(owner) => self.wait(owner),
+            match self.turn.take(me) {
+                Ok(asleep) => return Ok(self.guard(asleep)),
+                Err(Taken::Own) => return Err(Code::Already),
+                Err(Taken::Only) if is_alone() => return Err(Code::Already),
+                // It had no other thread when it entered, and leaves soon.
+                Err(Taken::Only) => std::thread::yield_now(),
+                Err(Taken::Other(word)) => self.wait(word),
             }
         }
     }
 
     #[cold]
-    fn wait(&self, owner: u32) {
-        let contended = owner | CONTENDED;
-        if owner == contended
-            || self
-                .owner
-                .compare_exchange(owner, contended, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
-        {
-            futex_wait(&self.owner, contended, None);
+    fn wait(&self, word: u32) {
+        if let Some(contended) = self.turn.contend(word) {
+            futex_wait(self.turn.word(), contended, None);
         }
+    }
+
+    /// A thread is about to sleep, without the gate, until another one rings: see [`Turn::lie_down`]. False if one
+    /// is inside now.
+    pub fn lie_down(&self) -> bool {
+        self.turn.lie_down()
+    }
+
+    /// It is awake.
+    pub fn get_up(&self) {
+        self.turn.get_up();
     }
 
     /// Only in the child of a fork: opens a gate that a thread of the parent held.
     pub fn reset_after_fork(&self) {
-        self.owner.store(FREE, Ordering::Release);
+        self.turn.reset();
+    }
+}
+
+impl<T> GateGuard<'_, T> {
+    /// A thread sleeps beside the gate, or is about to.
+    #[inline(always)]
+    pub const fn has_sleeper(&self) -> bool {
+        self.asleep
     }
 }
 
@@ -164,14 +184,14 @@ impl<T> Drop for GateGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if is_alone() {
-            self.gate.owner.store(FREE, Ordering::Release);
-        } else if self.gate.owner.swap(FREE, Ordering::Release) & CONTENDED != 0 {
-            futex_wake(&self.gate.owner);
+            self.gate.turn.give_back_alone();
+        } else if self.gate.turn.give_back(self.asleep) {
+            futex_wake(self.gate.turn.word());
         }
     }
 }
 
-impl<T> Deref for AloneGuard<'_, T> {
+impl<T> Deref for SwiftGuard<'_, T> {
     type Target = T;
     #[inline(always)]
     fn deref(&self) -> &T {
@@ -180,7 +200,7 @@ impl<T> Deref for AloneGuard<'_, T> {
     }
 }
 
-impl<T> DerefMut for AloneGuard<'_, T> {
+impl<T> DerefMut for SwiftGuard<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and the guard is borrowed exclusively.
@@ -188,11 +208,15 @@ impl<T> DerefMut for AloneGuard<'_, T> {
     }
 }
 
-impl<T> Drop for AloneGuard<'_, T> {
+impl<T> Drop for SwiftGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // There was no other thread when it was entered, so nobody waits.
-        self.gate.owner.store(FREE, Ordering::Release);
+        if self.owner.thread.is_none() {
+            // There was no other thread when it was entered, so nobody waits.
+            self.gate.turn.give_back_alone();
+        } else if self.gate.turn.give_back(false) {
+            futex_wake(self.gate.turn.word());
+        }
     }
 }
 
@@ -203,11 +227,27 @@ mod tests {
     #[test]
     fn the_only_thread_enters_once_and_leaves() {
         let gate = Gate::new(0);
-        *gate.enter_alone(Alone(())).expect("free") = 7;
-        let guard = gate.enter_alone(Alone(())).expect("free again");
-        assert!(gate.enter_alone(Alone(())).is_none());
+        let only = Owner { thread: None, _thread: PhantomData };
+        *gate.enter_swiftly(only).expect("free") = 7;
+        let guard = gate.enter_swiftly(only).expect("free again");
+        for _ in 0..2 {
+            assert!(gate.enter_swiftly(only).is_none(), "who is refused opens nothing");
+        }
         assert_eq!(*guard, 7);
-        assert!(Alone::now().is_none(), "nobody has promised anything");
+        assert!(!is_alone(), "nobody has promised anything");
+    }
+
+    #[test]
+    fn a_thread_among_others_enters_swiftly_where_nobody_is() {
+        let gate = Gate::new(0);
+        let me = Owner::here(thread_number());
+        *gate.enter_swiftly(me).expect("free") = 7;
+        let guard = gate.enter().expect("free again");
+        for _ in 0..2 {
+            assert!(gate.enter_swiftly(me).is_none(), "who is refused opens nothing");
+            assert!(gate.enter_if_free().is_none(), "who is refused opens nothing");
+        }
+        assert_eq!(*guard, 7);
     }
 
     #[test]
@@ -217,11 +257,33 @@ mod tests {
             let _guard = gate.enter().expect("free");
             assert_eq!(gate.enter().err(), Some(Code::Already));
         }
+        let swiftly = || gate.enter_swiftly(Owner::here(thread_number())).map(|mut count| *count += 1);
         std::thread::scope(|scope| {
-            for _ in 0..4 {
+            for _ in 0..2 {
                 scope.spawn(|| (0..20_000).for_each(|_| *gate.enter().expect("a turn") += 1));
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        if swiftly().is_none() {
+                            *gate.enter().expect("a turn") += 1;
+                        }
+                    }
+                });
             }
         });
         assert_eq!(*gate.enter().expect("free"), 80_000);
+    }
+
+    #[test]
+    fn beside_a_sleeper_only_the_long_way_is_open_and_says_so() {
+        let gate = Gate::new(0);
+        let guard = gate.enter().expect("free");
+        assert!(!guard.has_sleeper());
+        assert!(!gate.lie_down(), "somebody is inside");
+        drop(guard);
+        assert!(gate.lie_down());
+        assert!(gate.enter_swiftly(Owner::here(thread_number())).is_none());
+        assert!(gate.enter().expect("free").has_sleeper());
+        gate.get_up();
+        assert!(!gate.enter().expect("free").has_sleeper());
     }
 }
