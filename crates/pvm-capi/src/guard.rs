@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use pvm::{Owner, Task, WaitToken};
+use pvm::{Among, Only, Owner, Task, WaitToken};
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 
@@ -88,19 +88,16 @@ pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Res
 ///
 /// There is no net below: what is done here has nothing in it that panics. (If it did, the process would be
 /// ended at the exported function.)
-pub(crate) struct Swift {
+pub(crate) struct Swift<O: Owner> {
     /// This thread.
     pub(crate) thread: &'static Thread,
     /// The same, to gates.
-    pub(crate) owner: Owner,
+    pub(crate) owner: O,
 }
 
-impl Swift {
-    /// None in a handler that interrupted the library, and in a thread's first call.
+impl<O: Owner> Swift<O> {
     #[inline(always)]
-    pub(crate) fn enter() -> Option<Self> {
-        let thread = thread::known()?;
-        let owner = Owner::here(thread.number.get()?);
+    fn enter(thread: &'static Thread, owner: O) -> Option<Self> {
         if thread.inside.get() {
             return None;
         }
@@ -111,7 +108,39 @@ impl Swift {
     }
 }
 
-impl Drop for Swift {
+/// A short way as the process is now: compiled twice, so that a program with one thread pays for no lock.
+pub(crate) enum Way {
+    /// The process has one thread.
+    Alone(Swift<Only>),
+    /// It may have more.
+    Among(Swift<Among>),
+}
+
+impl Way {
+    /// None in a handler that interrupted the library, and in a thread's first call.
+    #[inline(always)]
+    pub(crate) fn enter() -> Option<Self> {
+        let thread = thread::known()?;
+        match Only::now() {
+            Some(only) => Swift::enter(thread, only).map(Self::Alone),
+            None => Swift::enter(thread, Among(thread.number.get()?)).map(Self::Among),
+        }
+    }
+}
+
+/// The same calls by whichever way is open; none, or `$else`, where none is.
+macro_rules! swiftly {
+    ($swift:ident => $body:expr, else $none:expr) => {
+        match $crate::guard::Way::enter() {
+            Some($crate::guard::Way::Alone($swift)) => $body,
+            Some($crate::guard::Way::Among($swift)) => $body,
+            None => $none,
+        }
+    };
+}
+pub(crate) use swiftly;
+
+impl<O: Owner> Drop for Swift<O> {
     #[inline(always)]
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);

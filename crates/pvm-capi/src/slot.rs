@@ -49,7 +49,7 @@ impl Slot {
 
     /// What is here; none if nothing is, or another thread looks.
     #[inline(always)]
-    pub(crate) fn enter_swiftly(&self, owner: Owner) -> Option<SwiftGuard<'_, Place>> {
+    pub(crate) fn enter_swiftly<O: Owner>(&self, owner: O) -> Option<SwiftGuard<'_, Place, O>> {
         let place = self.0.enter_swiftly(owner)?;
         if place.live { Some(place) } else { None }
     }

@@ -485,7 +485,9 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone.
     pub fn wait(&self, token: WaitToken, deadline: Deadline) -> Result<bool, Code> {
         self.live()?;
-        match self.probe_wait(|| self.waiter.wait(&self.state, &self.generation, token, deadline))? {
+        match self
+            .probe_wait(|| self.waiter.wait(&self.state, &self.generation, token, deadline))?
+        {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),
             Woken::Socket => {

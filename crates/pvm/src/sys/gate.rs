@@ -32,21 +32,65 @@ pub(crate) fn is_alone() -> bool {
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
-/// As whom calls that end soon enter gates: the process's only thread, or one of several. Looked up once for many
-/// gates; a process that has one thread gets no second one while that call lasts.
-#[derive(Clone, Copy, Debug)]
-pub struct Owner {
-    /// None for the only thread.
-    thread: Option<Number>,
-    _thread: PhantomData<*const ()>,
+/// As whom calls that end soon enter gates.
+///
+/// # Safety
+/// Of those for whom `take` is true one at a time goes on until it calls `give_back`.
+pub unsafe trait Owner: Copy {
+    /// True if the turn is the caller's.
+    fn take(self, turn: &Turn) -> bool;
+    /// It is so no more.
+    fn give_back(self, turn: &Turn);
 }
 
-impl Owner {
-    /// This thread, whose [`thread_number`] is known.
+/// The process's only thread: looked up once for many gates, as a process gets no second thread while a call of its
+/// only one lasts.
+#[derive(Clone, Copy, Debug)]
+pub struct Only(PhantomData<*const ()>);
+
+impl Only {
+    /// None if there may be other threads.
     #[inline(always)]
-    pub fn here(number: Number) -> Self {
-        Self { thread: if is_alone() { None } else { Some(number) }, _thread: PhantomData }
+    pub fn now() -> Option<Self> {
+        is_alone().then_some(Self(PhantomData))
     }
+}
+
+// SAFETY: there is no other thread, and a handler that interrupts it finds the word taken.
+unsafe impl Owner for Only {
+    #[inline(always)]
+    fn take(self, turn: &Turn) -> bool {
+        turn.take_alone()
+    }
+    #[inline(always)]
+    fn give_back(self, turn: &Turn) {
+        // There was no other thread when it was taken, so nobody waits.
+        turn.give_back_alone();
+    }
+}
+
+/// One of several threads, by its number.
+#[derive(Clone, Copy, Debug)]
+pub struct Among(pub Number);
+
+// SAFETY: the word goes from free to taken in one step.
+unsafe impl Owner for Among {
+    #[inline(always)]
+    fn take(self, turn: &Turn) -> bool {
+        turn.take_swiftly(self.0)
+    }
+    #[inline(always)]
+    fn give_back(self, turn: &Turn) {
+        if turn.give_back(false) {
+            wake(turn);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wake(turn: &Turn) {
+    futex_wake(turn.word());
 }
 
 /// A value behind such a lock.
@@ -69,9 +113,11 @@ pub struct GateGuard<'a, T> {
 
 /// The value, while the gate is ours by a short way: nobody sleeps beside it.
 #[derive(Debug)]
-pub struct SwiftGuard<'a, T> {
+pub struct SwiftGuard<'a, T, O: Owner> {
     gate: &'a Gate<T>,
-    owner: Owner,
+    owner: O,
+    /// A guard stays on its thread.
+    _thread: PhantomData<*const ()>,
 }
 
 impl<T> Gate<T> {
@@ -94,13 +140,9 @@ impl<T> Gate<T> {
 
     /// [`Gate::enter`] in one step: none if somebody has it, or sleeps beside it.
     #[inline(always)]
-    pub fn enter_swiftly(&self, owner: Owner) -> Option<SwiftGuard<'_, T>> {
-        let taken = match owner.thread {
-            None => self.turn.take_alone(),
-            Some(number) => self.turn.take_swiftly(number),
-        };
+    pub fn enter_swiftly<O: Owner>(&self, owner: O) -> Option<SwiftGuard<'_, T, O>> {
         // Not made where it is not ours: its end would open the gate.
-        taken.then(|| SwiftGuard { gate: self, owner })
+        owner.take(&self.turn).then(|| SwiftGuard { gate: self, owner, _thread: PhantomData })
     }
 
     /// The value, if nobody has the gate.
@@ -186,12 +228,12 @@ impl<T> Drop for GateGuard<'_, T> {
         if is_alone() {
             self.gate.turn.give_back_alone();
         } else if self.gate.turn.give_back(self.asleep) {
-            futex_wake(self.gate.turn.word());
+            wake(&self.gate.turn);
         }
     }
 }
 
-impl<T> Deref for SwiftGuard<'_, T> {
+impl<T, O: Owner> Deref for SwiftGuard<'_, T, O> {
     type Target = T;
     #[inline(always)]
     fn deref(&self) -> &T {
@@ -200,7 +242,7 @@ impl<T> Deref for SwiftGuard<'_, T> {
     }
 }
 
-impl<T> DerefMut for SwiftGuard<'_, T> {
+impl<T, O: Owner> DerefMut for SwiftGuard<'_, T, O> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and the guard is borrowed exclusively.
@@ -208,15 +250,10 @@ impl<T> DerefMut for SwiftGuard<'_, T> {
     }
 }
 
-impl<T> Drop for SwiftGuard<'_, T> {
+impl<T, O: Owner> Drop for SwiftGuard<'_, T, O> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.owner.thread.is_none() {
-            // There was no other thread when it was entered, so nobody waits.
-            self.gate.turn.give_back_alone();
-        } else if self.gate.turn.give_back(false) {
-            futex_wake(self.gate.turn.word());
-        }
+        self.owner.give_back(&self.gate.turn);
     }
 }
 
@@ -227,7 +264,7 @@ mod tests {
     #[test]
     fn the_only_thread_enters_once_and_leaves() {
         let gate = Gate::new(0);
-        let only = Owner { thread: None, _thread: PhantomData };
+        let only = Only(PhantomData);
         *gate.enter_swiftly(only).expect("free") = 7;
         let guard = gate.enter_swiftly(only).expect("free again");
         for _ in 0..2 {
@@ -240,7 +277,7 @@ mod tests {
     #[test]
     fn a_thread_among_others_enters_swiftly_where_nobody_is() {
         let gate = Gate::new(0);
-        let me = Owner::here(thread_number());
+        let me = Among(thread_number());
         *gate.enter_swiftly(me).expect("free") = 7;
         let guard = gate.enter().expect("free again");
         for _ in 0..2 {
@@ -257,7 +294,7 @@ mod tests {
             let _guard = gate.enter().expect("free");
             assert_eq!(gate.enter().err(), Some(Code::Already));
         }
-        let swiftly = || gate.enter_swiftly(Owner::here(thread_number())).map(|mut count| *count += 1);
+        let swiftly = || gate.enter_swiftly(Among(thread_number())).map(|mut count| *count += 1);
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| (0..20_000).for_each(|_| *gate.enter().expect("a turn") += 1));
@@ -281,7 +318,7 @@ mod tests {
         assert!(!gate.lie_down(), "somebody is inside");
         drop(guard);
         assert!(gate.lie_down());
-        assert!(gate.enter_swiftly(Owner::here(thread_number())).is_none());
+        assert!(gate.enter_swiftly(Among(thread_number())).is_none());
         assert!(gate.enter().expect("free").has_sleeper());
         gate.get_up();
         assert!(!gate.enter().expect("free").has_sleeper());

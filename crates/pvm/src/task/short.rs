@@ -15,7 +15,7 @@ impl Task {
     #[inline(always)]
     pub fn send_inline(
         &self,
-        owner: Owner,
+        owner: impl Owner,
         buffer: &mut Buffer,
         (to, tag, context): (Tid, i32, i32),
     ) -> bool {
@@ -38,7 +38,12 @@ impl Task {
     /// [`Task::receive_into`] by the thread that `owner` says, of a small message that lies next in a busy lane. If it gives
     /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
     #[inline(always)]
-    pub fn take_inline(&self, owner: Owner, pattern: &Pattern, buffer: &mut Buffer) -> Glance<()> {
+    pub fn take_inline(
+        &self,
+        owner: impl Owner,
+        pattern: &Pattern,
+        buffer: &mut Buffer,
+    ) -> Glance<()> {
         if self.waiter.watched.load(Ordering::Relaxed) || self.probes.is_on() || !self.is_alive() {
             return Glance::More;
         }
