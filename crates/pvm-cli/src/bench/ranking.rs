@@ -6,6 +6,10 @@ use super::system::Kind;
 use crate::table::{Side, Table};
 use std::collections::BTreeMap;
 
+/// Parts of a `total` that is told as well: systems divide their work among them differently, so they are no
+/// contests of their own.
+pub(crate) const PARTS: [&str; 3] = ["send", "receive", "verify"];
+
 /// One system at one thing, in the best of its ways.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Entry {
@@ -78,6 +82,9 @@ pub(crate) fn contests(figures: &Figures) -> Vec<Contest> {
     let mut found: BTreeMap<(&str, &str, u32, u64), Vec<&Row>> = BTreeMap::new();
     for row in &figures.rows {
         let key = &row.key;
+        if PARTS.contains(&&*key.test) {
+            continue;
+        }
         found.entry((&key.suite, &key.test, key.tasks, key.size)).or_default().push(row);
     }
     let made = found.into_values().filter_map(|rows| contest(&rows));
