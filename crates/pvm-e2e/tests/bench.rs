@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 fn sources(place: &Place) -> PathBuf {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks/suites");
     let to = place.home().join("suites");
-    for folder in ["", "calls"] {
+    for folder in ["", "calls", "java"] {
         fs::create_dir_all(to.join(folder)).expect("a folder");
         for entry in fs::read_dir(from.join(folder)).expect("sources").flatten() {
             if entry.path().is_file() {
@@ -39,10 +39,10 @@ fn bench(place: &Place, arguments: &[&str]) -> Output {
     Running::start(command).finish(LIMIT)
 }
 
-fn measured(place: &Place, suite: &str, limit: &str) -> Output {
+fn measured(place: &Place, suite: &str, rounds: &str, limit: &str) -> Output {
     let sources = place.home().join("suites");
     let sources = sources.to_str().expect("a path");
-    bench(place, &[suite, "--quick", "--rounds", "1", "--sources", sources, "--limit", limit])
+    bench(place, &[suite, "--quick", "--rounds", rounds, "--sources", sources, "--limit", limit])
 }
 
 fn figures(place: &Place) -> Value {
@@ -68,7 +68,7 @@ fn a_program_that_crashes_and_one_that_hangs_are_named_and_the_rest_is_measured(
          abort();\n    }\n    while (route == DAEMONS)\n        calls_receive(RAW, !me, &i, 4);\n#endif\n    \
          if (me == 0)\n        measure_clock();",
     );
-    let output = measured(&place, "echo", "25");
+    let output = measured(&place, "echo", "1", "25");
     assert_eq!(output.code(), 5, "{output:?}");
     assert!(output.err.contains("measured in part: "), "{}", output.err);
     assert!(output.err.contains("crashed by SIGABRT\n    it is broken"), "{}", output.err);
@@ -92,7 +92,7 @@ fn a_program_that_crashes_and_one_that_hangs_are_named_and_the_rest_is_measured(
 fn a_run_is_the_same_as_itself_and_its_report_is_shown_by_a_browser() {
     let place = Place::new();
     sources(&place);
-    let output = measured(&place, "two-nodes", "100");
+    let output = measured(&place, "two-nodes", "2", "100");
     assert_eq!(output.code(), 0, "{output:?}");
     let measured = figures(&place);
     let ours = rows(&measured, "NeoPVM", "direct, packed");
