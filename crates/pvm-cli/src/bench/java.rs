@@ -31,7 +31,7 @@ impl Java {
         if jar.is_file() {
             Ok(newest)
         } else {
-            Err(format!("{}, which `make install` makes where Maven is,", jar.display()))
+            Err(format!("{} (`make install` makes it where Maven is)", jar.display()))
         }
     }
 

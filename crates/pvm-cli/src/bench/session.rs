@@ -90,7 +90,7 @@ impl Session {
         for peer in
             progress.figures.peers.iter().filter_map(|peer| Some((peer, peer.missing.as_ref()?)))
         {
-            progress.bar.say(&format!("{} is not there: {} bring it", peer.0.system, peer.1));
+            progress.bar.say(&format!("{} is not there: it needs {}", peer.0.system, peer.1));
         }
         for (_, case) in
             plan.iter().flat_map(|(suite, cases)| cases.iter().map(move |case| (suite, case)))

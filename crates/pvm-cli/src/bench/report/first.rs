@@ -68,7 +68,7 @@ fn peers(figures: &Figures) -> String {
     let mut text = format!("Measured in turns: {}.", there.join(", "));
     for peer in &figures.peers {
         if let Some(missing) = &peer.missing {
-            text += &format!(" {} was not there: {missing} bring it.", peer.system);
+            text += &format!(" {} was not there: it needs {missing}.", peer.system);
         }
     }
     paragraph(&text)
