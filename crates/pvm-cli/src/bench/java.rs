@@ -39,7 +39,7 @@ impl Java {
         let told = std::fs::read_to_string(home.join("release")).ok()?;
         let version = version(&told)?;
         let number = version.split('.').next()?.parse().ok()?;
-        home.join("bin/javac").is_file().then(|| Self { number, version, home, jar })
+        home.join("bin/javac").is_file().then_some(Self { number, version, home, jar })
     }
 
     /// The command that compiles `files` into the folder `classes`.
