@@ -48,10 +48,13 @@ fn a_person_sees_a_line_for_each_host_that_changes() {
     let (code, out, _) = said(&output);
     assert_eq!(code, 1, "{out}");
     let lines: Vec<&str> = out.lines().map(str::trim_end).collect();
-    assert!(lines[0].starts_with("pvm: localhost is being started (2."), "{out}");
-    assert!(lines[1].starts_with("pvm: local is in ("), "{out}");
-    assert!(lines[2].starts_with("pvm: localhost cannot be added ("), "{out}");
-    assert!(lines[3].starts_with("pvm: localhost was not added: "), "{out}");
+    // On a busy computer the local host may take its time, too.
+    let of = |host: &str| {
+        let about = lines.iter().filter_map(|line| line.strip_prefix(&format!("pvm: {host} ")));
+        about.map(|said| said.split([':', '(']).next().unwrap().trim()).collect::<Vec<_>>()
+    };
+    assert_eq!(of("localhost"), ["is being started", "cannot be added", "was not added"], "{out}");
+    assert_eq!(of("local").last(), Some(&"is in"), "{out}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The console against transcripts of PVM 3.4.6's: `console/*.txt`, recorded by `record.sh`.
+//! The console against transcripts of PVM 3.4.6's: `console/*.txt`.
 //!
 //! Each script is fed line by line, the next line when the output has come as far as the
 //! transcript has it before that line, so nothing depends on the speed of the computer.
@@ -78,8 +78,9 @@ fn check(name: &str) {
     let mut input = console.stdin.take().unwrap();
     let mut before = 0;
     for line in &transcript.lines {
-        if let Some(seconds) = line.strip_prefix("%settle ") {
-            std::thread::sleep(Duration::from_secs_f64(seconds.parse().unwrap()));
+        // What was killed does not show in the output: as many tasks shall be left.
+        if let Some(tasks) = line.strip_prefix("%tasks ") {
+            place.await_tasks(tasks.parse().unwrap());
             continue;
         }
         let echo = format!("{line}\n");

@@ -167,7 +167,8 @@ fn the_second_signal_kills_at_once() {
 fn a_killed_run_takes_its_machine_along() {
     let place = Place::new();
     let mark = place.home().join("mark");
-    let script = format!("echo ready; while :; do touch {}; sleep 0.02; done", mark.display());
+    let touch = format!("touch {}", mark.display());
+    let script = format!("{touch}; echo ready; while :; do {touch}; sleep 0.02; done");
     let (mut child, _out) = started(&place, &["run", "sh", "-c", &script]);
     child.kill().unwrap();
     child.wait().unwrap();

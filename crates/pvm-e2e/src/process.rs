@@ -72,11 +72,6 @@ pub fn resident_kib(process: u32) -> u64 {
     smaps(process, "Rss:")
 }
 
-/// Resident memory in KiB that no other process has.
-pub fn private_kib(process: u32) -> u64 {
-    smaps(process, "Private_Clean:") + smaps(process, "Private_Dirty:")
-}
-
 /// Resident memory in KiB, shared pages divided among those who share them.
 pub fn proportional_kib(process: u32) -> u64 {
     smaps(process, "Pss:")

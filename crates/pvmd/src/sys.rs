@@ -1,4 +1,6 @@
-//! The one thing that the safe interface to the system lacks.
+//! What the safe interface to the system lacks.
+
+pub(crate) mod text;
 
 use rustix::process::Signal;
 

@@ -47,6 +47,20 @@ impl Place {
         }
     }
 
+    /// Waits until so many tasks run; a minute at most.
+    #[allow(dead_code, reason = "not every test waits")]
+    pub(crate) fn await_tasks(&self, count: usize) {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        loop {
+            let output = self.command(&["ps", "--json"]).output().unwrap();
+            let said = String::from_utf8(output.stdout).unwrap();
+            if said.matches("\"tid\":").count() == count {
+                return;
+            }
+            assert!(std::time::Instant::now() < end, "{said}");
+        }
+    }
+
     /// `pvm ARGS` in this place.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pvm"));

@@ -4,6 +4,7 @@ use super::Parent;
 use crate::between::{Begin, Down, Invited, Up};
 use crate::parent::daemon::{Daemon, Loss};
 use crate::parent::poll::{Interest, Token};
+use crate::sys::text::Text;
 use pvm_core::io::Event;
 use pvm_wire::request::{Reply, Request, Segment};
 use pvm_wire::route::Route;
@@ -188,6 +189,7 @@ impl Parent {
                 Ok(Down::Ready { line }) => {
                     self.print_once(&line);
                     self.upgrade_ready();
+                    Text::find().give_back();
                 }
                 Ok(Down::Version { version, guard }) => {
                     if guard != self.daemon_guard {

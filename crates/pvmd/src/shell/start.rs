@@ -12,6 +12,7 @@ use crate::link::{ALONE_TIME, Links, Place};
 use crate::ports::{Ports, Reach};
 use crate::shell::own_records::OwnRecords;
 use crate::shell::uplink::Uplink;
+use crate::sys::text::Text;
 use crate::version::version;
 use crate::{between, facts, guard, starter, tls};
 use anyhow::{Context as _, Result, bail};
@@ -55,6 +56,7 @@ async fn start() -> Result<Shell> {
         uplink.tell(&Down::Unfit { reason: reason.clone() }).await?;
         bail!(reason);
     }
+    let text = Text::find();
     // From here on it hears the network.
     starter::begin();
     let guard = guard::confine(Path::new(OsStr::from_bytes(&begin.folder.0)));
@@ -65,6 +67,7 @@ async fn start() -> Result<Shell> {
             shell.happened(number, event).await?;
         }
     }
+    text.give_back();
     Ok(shell)
 }
 
