@@ -6,10 +6,10 @@
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate, Remains};
+use pvm::{Buffer, Gate, Owner, Remains};
 use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
-use crate::guard::{Swift, call, call_here, inside};
+use crate::guard::{Swift, call, call_here, inside, swiftly};
 use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
@@ -334,8 +334,12 @@ fn begin_swiftly(number: c_int) -> Option<c_int> {
         return None;
     }
     let encoding = Encoding::from_number(number)?;
-    let swift = Swift::enter()?;
-    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    swiftly!(swift => begin_by(&swift, encoding), else None)
+}
+
+#[inline(always)]
+fn begin_by(swift: &Swift<impl Owner>, encoding: Encoding) -> Option<c_int> {
+    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
     if !place.content.buffer.begin_again(encoding) {
         return None;
     }

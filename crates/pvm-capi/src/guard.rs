@@ -13,7 +13,7 @@ use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use pvm::{Alone, Task, WaitToken};
+use pvm::{Among, Only, Owner, Task, WaitToken};
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 
@@ -82,36 +82,65 @@ pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Res
     catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
 }
 
-/// The short way of a call: what it does where nothing stands against it, by the only thread of the process, which
-/// is in the library for as long as this lives. What cannot be done so is left as it is, and [`call`] does it.
+/// The short way of a call: what it does where nothing stands against it, by a thread that is in the library for as
+/// long as this lives. Gates are entered only if nobody is inside. What cannot be done so is left as it is, and
+/// [`call`] does it.
 ///
 /// There is no net below: what is done here has nothing in it that panics. (If it did, the process would be
 /// ended at the exported function.)
-pub(crate) struct Swift {
+pub(crate) struct Swift<O: Owner> {
     /// This thread.
     pub(crate) thread: &'static Thread,
-    /// The proof that there is no other.
-    pub(crate) alone: Alone,
+    /// The same, to gates.
+    pub(crate) owner: O,
 }
 
-impl Swift {
-    /// None where there may be other threads, in a handler that interrupted the library, and in a thread's first
-    /// call.
+impl<O: Owner> Swift<O> {
     #[inline(always)]
-    pub(crate) fn enter() -> Option<Self> {
-        let thread = thread::known()?;
-        let alone = Alone::now()?;
+    fn enter(thread: &'static Thread, owner: O) -> Option<Self> {
         if thread.inside.get() {
             return None;
         }
         thread.inside.set(true);
         // A handler of this thread must see the mark before anything is touched.
         compiler_fence(Ordering::SeqCst);
-        Some(Self { thread, alone })
+        Some(Self { thread, owner })
     }
 }
 
-impl Drop for Swift {
+/// A short way as the process is now: compiled twice, so that a program with one thread pays for no lock.
+pub(crate) enum Way {
+    /// The process has one thread.
+    Alone(Swift<Only>),
+    /// It may have more.
+    Among(Swift<Among>),
+}
+
+impl Way {
+    /// None in a handler that interrupted the library, and in a thread's first call.
+    #[inline(always)]
+    pub(crate) fn enter() -> Option<Self> {
+        let thread = thread::known()?;
+        match Only::now() {
+            Some(only) => Swift::enter(thread, only).map(Self::Alone),
+            None => Swift::enter(thread, Among(thread.number.get()?)).map(Self::Among),
+        }
+    }
+}
+
+/// The same calls by whichever way is open; none, or `$else`, where none is.
+macro_rules! swiftly {
+    ($swift:ident => $body:expr, else $none:expr) => {
+        match $crate::guard::Way::enter() {
+            Some($crate::guard::Way::Alone($swift)) => $body,
+            Some($crate::guard::Way::Among($swift)) => $body,
+            None => $none,
+        }
+    };
+}
+pub(crate) use swiftly;
+
+impl<O: Owner> Drop for Swift<O> {
     #[inline(always)]
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);

@@ -3,11 +3,11 @@
 use std::ffi::{c_char, c_double, c_float, c_int, c_long, c_short, c_void};
 use std::ptr;
 
-use pvm::{Buffer, INLINE_MAX};
+use pvm::{Buffer, INLINE_MAX, Owner};
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
-use crate::guard::{Swift, call, call_here, failed, inside};
+use crate::guard::{Swift, call, call_here, failed, inside, swiftly};
 use crate::trace::traced;
 use crate::{pointer, probe};
 
@@ -178,10 +178,14 @@ unsafe fn pack_swiftly(kind: Kind, first: *mut c_void, count: c_int, stride: c_i
         return None;
     }
     let (first, bytes) = few(kind, first, count, stride)?;
-    let swift = Swift::enter()?;
-    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
     // SAFETY: the program's promise to the exported function; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
+    swiftly!(swift => pack_by(&swift, kind, data), else None)
+}
+
+#[inline(always)]
+fn pack_by(swift: &Swift<impl Owner>, kind: Kind, data: &[u8]) -> Option<()> {
+    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
     let content = &mut place.content;
     (!content.reading && content.buffer.pack_inline(kind, data)).then_some(())
 }
@@ -198,10 +202,14 @@ unsafe fn unpack_swiftly(
         return None;
     }
     let (first, bytes) = few(kind, first, count, stride)?;
-    let swift = Swift::enter()?;
-    let mut place = swift.thread.receiving.slot()?.enter_alone(swift.alone)?;
     // SAFETY: the program's promise to the exported function; not null. It is only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
+    swiftly!(swift => unpack_by(&swift, kind, out), else None)
+}
+
+#[inline(always)]
+fn unpack_by(swift: &Swift<impl Owner>, kind: Kind, out: &mut [u8]) -> Option<()> {
+    let mut place = swift.thread.receiving.slot()?.enter_swiftly(swift.owner)?;
     place.content.buffer.unpack_inline(kind, out).then_some(())
 }
 

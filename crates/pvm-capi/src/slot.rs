@@ -4,7 +4,7 @@
 //! finds it empty if another thread has freed the buffer meanwhile. An empty place keeps the little
 //! memory that the next small message needs.
 
-use pvm::{Alone, AloneGuard, Buffer, Gate, Remains};
+use pvm::{Buffer, Gate, Owner, Remains, SwiftGuard};
 use pvm_wire::Code;
 
 /// A buffer and how it is used.
@@ -47,10 +47,10 @@ impl Slot {
         if place.live { Ok(body(&mut place.content)) } else { Err(Code::NoSuchBuf) }
     }
 
-    /// What is here, for the only thread; none if nothing is.
+    /// What is here; none if nothing is, or another thread looks.
     #[inline(always)]
-    pub(crate) fn enter_alone(&self, alone: Alone) -> Option<AloneGuard<'_, Place>> {
-        let place = self.0.enter_alone(alone)?;
+    pub(crate) fn enter_swiftly<O: Owner>(&self, owner: O) -> Option<SwiftGuard<'_, Place, O>> {
+        let place = self.0.enter_swiftly(owner)?;
         if place.live { Some(place) } else { None }
     }
 

@@ -8,6 +8,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use pvm::Number;
 use pvm_wire::Code;
 
 use crate::slot::Slot;
@@ -128,6 +129,8 @@ impl Parcels {
 
 /// One thread.
 pub(crate) struct Thread {
+    /// Its number, known from its first call on.
+    pub(crate) number: Cell<Option<Number>>,
     /// True while it is in the library.
     pub(crate) inside: Cell<bool>,
     /// Its send buffer.
@@ -145,6 +148,7 @@ pub(crate) struct Thread {
 thread_local! {
     static THREAD: Thread = const {
         Thread {
+            number: Cell::new(None),
             inside: Cell::new(false),
             sending: Current::none(),
             receiving: Current::none(),
@@ -213,7 +217,10 @@ fn word() -> *const c_void {
 
 #[cold]
 fn first_look() -> *const Thread {
-    let own = THREAD.with(ptr::from_ref);
+    let own = THREAD.with(|own| {
+        own.number.set(Some(pvm::sys::thread_number()));
+        ptr::from_ref(own)
+    });
     _neopvm_set_here(own.cast());
     own
 }

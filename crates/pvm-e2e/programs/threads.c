@@ -1,11 +1,14 @@
-/* threads send|receive|block: several threads of one task use the library at once. */
+/* threads send|receive|block|talk: several threads of one task use the library at once. */
 #include "e2e.h"
 #include <pthread.h>
 
 #define MESSAGES 5000
 
-static int peers[2];
-static volatile int progress[2];
+#define THREADS_MAX 4
+#define TALK 500
+
+static int peers[THREADS_MAX];
+static volatile int progress[THREADS_MAX];
 
 /* If it hangs, where? */
 static void tell(int signal)
@@ -114,6 +117,40 @@ static void *block_or_talk(void *argument)
 	return 0;
 }
 
+/* Child: sends every number back, the last one -1. */
+static void send_back(void)
+{
+	int parent = CALL(pvm_parent()), value;
+	do {
+		value = receive_int(parent, 50);
+		send_int(parent, 51, value);
+	} while (value >= 0);
+}
+
+/* Thread: talks to a peer of its own in small messages; every other one takes what it waits for by name of the sender,
+   the others by a look at a time. */
+static void *talk(void *argument)
+{
+	int thread = *(int *)argument, i, value, got;
+	for (i = 0; i < TALK; i++) {
+		value = i < TALK - 1 ? i * THREADS_MAX + thread : -1;
+		CALL(pvm_initsend(encodings[i % 2]));
+		CALL(pvm_pkint(&value, 1, 1));
+		CALL(pvm_send(peers[thread], 50));
+		if (thread % 2)
+			CALL(pvm_recv(peers[thread], 51));
+		else
+			while (CALL(pvm_nrecv(peers[thread], 51)) == 0) {
+				CALL(pvm_probe(-1, 52));
+				pause_ms(i % 2);
+			}
+		CALL(pvm_upkint(&got, 1, 1));
+		CHECK(got == value);
+		progress[thread] = i;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -123,9 +160,10 @@ int main(int argc, char **argv)
 		int peers;
 	} ways[] = {{"send", check_and_answer, pack_and_send, 2},
 	            {"receive", send_both, receive_own, 1},
-	            {"block", echo, block_or_talk, 1}};
-	int way, i, numbers[2] = {0, 1};
-	pthread_t threads[2];
+	            {"block", echo, block_or_talk, 1},
+	            {"talk", send_back, talk, THREADS_MAX}};
+	int way, i, count, numbers[THREADS_MAX] = {0, 1, 2, 3};
+	pthread_t threads[THREADS_MAX];
 	double start;
 	for (way = 0; strcmp(ways[way].name, argv[1]) != 0;)
 		way++;
@@ -140,9 +178,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < ways[way].peers; i++)
 		peers[i] = spawn_one("threads", argv[1], "child", 0);
 	start = now();
-	for (i = 0; i < 2; i++)
+	count = ways[way].peers > 2 ? ways[way].peers : 2;
+	for (i = 0; i < count; i++)
 		CHECK(pthread_create(&threads[i], 0, ways[way].thread, &numbers[i]) == 0);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < count; i++)
 		pthread_join(threads[i], 0);
 	printf("seconds %.2f\n", now() - start);
 	pvm_exit();

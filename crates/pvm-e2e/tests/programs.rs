@@ -25,6 +25,11 @@ fn a_thread_blocked_in_a_receive_hinders_no_other() {
 }
 
 #[test]
+fn four_threads_talk_to_four_tasks_at_once() {
+    threads("talk");
+}
+
+#[test]
 fn the_child_of_a_fork_is_no_task_and_may_become_one() {
     let machine = Machine::start();
     machine.run("forking.c", &[]);

@@ -175,6 +175,12 @@ impl Inlet {
         self.streak = 0;
     }
 
+    /// True if something was taken in that only [`Inlet::next`] finds: neither the inbox nor a watched lane tells of it.
+    #[inline]
+    pub fn holds_more(&self) -> bool {
+        self.ready != 0 || !self.gathered.is_empty()
+    }
+
     /// True where messages stream in that are not answered one by one.
     #[inline]
     pub const fn is_streaming(&self) -> bool {
@@ -228,8 +234,8 @@ impl Inlet {
     /// Takes a message. The order of each sender is kept, and what the host itself says (lane
     /// 0: notices) comes behind everything that was sent before it was said. None when nothing waits.
     ///
-    /// `alone`: the caller is the only one who ever looks here and does not wait on a descriptor,
-    /// so lanes that are busy may be watched.
+    /// `alone`: nobody else waits for what comes, asleep or on a descriptor, until the next look: so lanes that are
+    /// busy may be watched.
     #[inline]
     pub fn next(&mut self, broker: &mut dyn Broker, alone: bool) -> Option<Arrival> {
         if let Some(arrival) = self.gathered.pop_front() {

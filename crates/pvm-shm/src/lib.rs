@@ -37,6 +37,7 @@ pub mod stream;
 pub mod sync;
 pub mod ticks;
 pub mod transit;
+pub mod turn;
 pub mod watch;
 
 pub use bells::Bells;

@@ -13,7 +13,7 @@ use std::ptr;
 use std::sync::Arc;
 
 /// How many rings are watched at once: each costs a look.
-pub(crate) const SLOTS: usize = 4;
+pub(crate) const SLOTS: usize = if cfg!(loom) { 1 } else { 4 };
 
 /// One watched ring: where its next stamp will be, what it will be, and where the sender reads that
 /// it is watched.
@@ -48,7 +48,8 @@ impl Slot {
 }
 
 impl Watch {
-    pub(crate) fn new() -> Self {
+    /// Nothing is watched.
+    pub fn new() -> Self {
         let slot = || Slot {
             stamp: AtomicPtr::new(ptr::null_mut()),
             next: AtomicU32::new(0),
@@ -74,22 +75,19 @@ impl Watch {
     }
 
     /// [`Watch::look`] for who said what it looks for ([`Inlet::take_wanted`](crate::Inlet::take_wanted)): where
-    /// that can come by one ring only, the others are not looked at. `alone`: no other thread lets go of rings. The
-    /// answer to the second question is whether it is so.
+    /// that can come by one ring only, the others are not looked at. The
+    /// answer to the second question is whether it is so. Only for a process of one thread: nobody else lets go of rings.
     #[inline(always)]
-    pub fn look_for<T>(&self, alone: bool, body: impl FnOnce(&dyn Fn() -> bool, bool) -> T) -> T {
+    pub fn look_for<T>(&self, body: impl FnOnce(&dyn Fn() -> bool, bool) -> T) -> T {
         let sole = self.sole.load(Ordering::Relaxed) as usize;
         let Some(slot) = sole.checked_sub(1).and_then(|slot| self.slots.get(slot)) else {
             return self.look(|has_come| body(has_come, false));
         };
-        if alone {
-            let looking = self.looking.load(Ordering::Relaxed);
-            self.looking.store(looking + 1, Ordering::Relaxed);
-            let result = body(&|| slot.is_ready(), true);
-            self.looking.store(looking, Ordering::Relaxed);
-            return result;
-        }
-        self.look(|_| body(&|| slot.is_ready(), true))
+        let looking = self.looking.load(Ordering::Relaxed);
+        self.looking.store(looking + 1, Ordering::Relaxed);
+        let result = body(&|| slot.is_ready(), true);
+        self.looking.store(looking, Ordering::Relaxed);
+        result
     }
 
     /// What is waited for comes by the ring in this slot, or by any.
@@ -98,7 +96,8 @@ impl Watch {
         self.sole.store(slot.map_or(0, |slot| slot as u32 + 1), Ordering::Relaxed);
     }
 
-    /// Before sleeping: ends all watches; true if something has come.
+    /// Before sleeping: ends all watches; true if something has come. Where there are other threads they know of the
+    /// sleep ([`Turn::lie_down`](crate::turn::Turn::lie_down)), so that no slot changes meanwhile but to be cleared.
     pub fn rest(&self) -> bool {
         self.look(|has_come| {
             for slot in &self.slots {
@@ -129,7 +128,7 @@ impl Watch {
 
     /// Where the next cell of a watched ring will be.
     #[inline(always)]
-    pub(crate) fn set(&self, slot: usize, receiver: &Receiver) {
+    pub fn set(&self, slot: usize, receiver: &Receiver) {
         let Some((stamp, next)) = receiver.next_stamp() else { return };
         let slot = &self.slots[slot];
         slot.next.store(next, Ordering::Relaxed);
@@ -137,7 +136,8 @@ impl Watch {
         slot.flag.store(ptr::from_ref(receiver.watch_flag()).cast_mut(), Ordering::Relaxed);
     }
 
-    pub(crate) fn clear(&self, slot: usize) {
+    /// The ring in this slot is watched no more.
+    pub fn clear(&self, slot: usize) {
         self.look_only_at(None);
         self.slots[slot].stamp.store(ptr::null_mut(), Ordering::SeqCst);
         self.slots[slot].flag.store(ptr::null_mut(), Ordering::SeqCst);
@@ -145,6 +145,12 @@ impl Watch {
 
     fn is_looked_at(&self) -> bool {
         self.looking.load(Ordering::SeqCst) != 0
+    }
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

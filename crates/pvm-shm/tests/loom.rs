@@ -10,7 +10,9 @@ use pvm_shm::lane::{Kind, Receiver, Ring, Room, Sender, Wanted};
 use pvm_shm::recorder::{Record, Recorder};
 use pvm_shm::roster::{Listed, Read, Table};
 use pvm_shm::stream::{Filled, Words};
-use pvm_shm::sync::{AtomicU32, Ordering};
+use pvm_shm::sync::{AtomicU32, Ordering, Shared};
+use pvm_shm::turn::{Number, Turn};
+use pvm_shm::watch::Watch;
 use pvm_wire::{Envelope, Tid};
 
 /// Messages of these tags.
@@ -166,6 +168,129 @@ fn loom_a_watch_that_ends_misses_nothing() {
         let armed = header.arm();
         let woke = sending.join().expect("no panic");
         assert!(seen || armed == Armed::Not || woke, "asleep beside a message");
+    });
+}
+
+/// What is reached by one thread at a time, which loom checks.
+struct Guarded<T>(Shared<T>);
+// SAFETY: for `Turn` to prove.
+unsafe impl<T: Send> Send for Guarded<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Guarded<T> {}
+
+impl<T> Guarded<T> {
+    fn with_mut<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: it is this thread's turn.
+        self.0.with_mut(|value| body(unsafe { &mut *value }))
+    }
+}
+
+/// What two threads of a task share: the lane behind its lock, and what is looked at without it.
+struct Threads {
+    turn: Turn,
+    receiver: Guarded<Receiver>,
+    watch: Watch,
+    header: Header,
+    generation: AtomicU32,
+}
+
+impl Threads {
+    fn with_watched(ring: Ring) -> Self {
+        let (receiver, watch) = (Receiver::new(ring), Watch::new());
+        receiver.watch();
+        watch.set(0, &receiver);
+        let (turn, header, generation) = (Turn::new(), Header::new(), AtomicU32::new(0));
+        Self { turn, receiver: Guarded(Shared::new(receiver)), watch, header, generation }
+    }
+
+    /// A thread takes one message and goes on watching, or ends the watch for who sleeps. True if it rings.
+    fn look(&self, me: Number) -> bool {
+        let asleep = self.turn.take(me).expect("the other one sleeps without it");
+        let rings = self.receiver.with_mut(|receiver| {
+            if asleep {
+                self.watch.clear(0);
+                return receiver.unwatch();
+            }
+            let mut room: Room = [0; _];
+            if receiver.pop(&mut room).is_some() {
+                self.watch.set(0, receiver);
+            }
+            false
+        });
+        if rings {
+            self.generation.fetch_add(1, Ordering::SeqCst);
+        }
+        self.turn.give_back(asleep);
+        rings
+    }
+
+    /// A thread that has found nothing before: true if it sleeps.
+    fn sleeps(&self) -> bool {
+        if !self.turn.lie_down() || self.watch.rest() || self.header.arm() != Armed::Now {
+            return false;
+        }
+        Header::look_again();
+        self.generation.load(Ordering::SeqCst) == 0
+    }
+}
+
+/// One thread of a task takes messages the short way, out of a ring that it watches, while another one goes to
+/// sleep: that one sees what is left for it, or is woken.
+#[test]
+fn loom_a_thread_sleeps_beside_another_that_watches_and_misses_nothing() {
+    loom::model(|| {
+        let ring = Ring::on_heap(4);
+        let mut sender = Sender::new(ring.clone());
+        let threads = Arc::new(Threads::with_watched(ring));
+        // For the other thread, which finds it or is late.
+        sender.push(Kind::Inline, &envelope(0), &[]).expect("room");
+        let sending = {
+            let threads = threads.clone();
+            thread::spawn(move || {
+                sender.push(Kind::Inline, &envelope(1), &[]).expect("room");
+                !sender.is_watched() && threads.header.mark(1) == Marked::Wake
+            })
+        };
+        let other = {
+            let threads = threads.clone();
+            thread::spawn(move || threads.look(Number::nth(1)))
+        };
+        let asleep = threads.sleeps();
+        let rung = other.join().expect("no panic") | sending.join().expect("no panic");
+        // The other thread takes one of the two at most.
+        assert!(!asleep || rung, "asleep beside a message");
+    });
+}
+
+/// The lock is one thread's at a time, by whichever way it was taken.
+#[test]
+fn loom_a_turn_is_one_threads() {
+    loom::model(|| {
+        let turn = Arc::new(Turn::new());
+        let value = Arc::new(Guarded(Shared::new(0)));
+        let taken: Vec<_> = (0..2)
+            .map(|n| {
+                let (turn, value) = (turn.clone(), value.clone());
+                thread::spawn(move || {
+                    let me = Number::nth(n);
+                    let taken = match n {
+                        0 => turn.take_swiftly(me).then_some(false),
+                        _ => turn.take(me).ok(),
+                    };
+                    if let Some(asleep) = taken {
+                        value.with_mut(|value| *value += 1);
+                        turn.give_back(asleep);
+                    }
+                    u32::from(taken.is_some())
+                })
+            })
+            .collect();
+        if turn.lie_down() {
+            turn.get_up();
+        }
+        let taken: u32 = taken.into_iter().map(|thread| thread.join().expect("no panic")).sum();
+        assert_eq!(turn.take(Number::nth(2)), Ok(false));
+        assert_eq!(value.with_mut(|value| *value), taken);
     });
 }
 

@@ -38,9 +38,10 @@ pub use pvm_shm::Glance;
 pub use pvm_shm::lane::INLINE_MAX;
 pub use pvm_shm::probe as probes;
 pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way};
+pub use pvm_shm::turn::Number;
 #[doc(hidden)]
 pub use route::stream::read_route;
-pub use sys::gate::{Alone, AloneGuard, Gate, GateGuard, trust_alone};
+pub use sys::gate::{Among, Gate, GateGuard, Only, Owner, SwiftGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
 pub use task::{Task, after_fork};
 pub use wait::{Deadline, WaitToken};

@@ -20,7 +20,7 @@ pub enum Negotiation {
 
 /// A record about nothing but its point.
 pub(crate) fn at(point: Point) -> Record {
-    Record { point: point as u8, thread: crate::sys::thread_number(), ..Record::default() }
+    Record { point: point as u8, thread: crate::sys::thread_number().get(), ..Record::default() }
 }
 
 /// Daemons on the way between two hosts: that of the sender and that of the receiver.

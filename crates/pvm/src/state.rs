@@ -479,8 +479,8 @@ impl State {
         }
     }
 
-    /// The earliest match, from the mailbox, the lanes or the routes. `alone`: nobody else waits for
-    /// what comes behind it, so that may stay where it is.
+    /// The earliest match, from the mailbox, the lanes or the routes. `alone`: nobody else sleeps
+    /// until it comes, so what comes behind it may stay where it is.
     #[inline]
     pub(crate) fn find(&mut self, pattern: &Pattern, alone: bool) -> Option<(Envelope, Waiting)> {
         if let Some(found) = self.mailbox.take(pattern) {
@@ -514,6 +514,12 @@ impl State {
             }
         }
         found
+    }
+
+    /// True if something was taken in that only another look finds.
+    #[inline]
+    pub(crate) fn holds_more(&self) -> bool {
+        self.inlet.holds_more() || !self.arrivals.is_empty()
     }
 
     /// Takes what the routes hold.

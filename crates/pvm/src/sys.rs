@@ -3,6 +3,7 @@
 pub(crate) mod gate;
 pub(crate) mod memory;
 
+use pvm_shm::turn::Number;
 use rustix::thread::futex;
 use rustix::time::Timespec;
 use std::cell::Cell;
@@ -11,18 +12,17 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-static THREADS: AtomicU32 = AtomicU32::new(1);
+static THREADS: AtomicU32 = AtomicU32::new(0);
 thread_local! {
-    static NUMBER: Cell<u32> = const { Cell::new(0) };
+    static NUMBER: Cell<Option<Number>> = const { Cell::new(None) };
 }
 
-/// A number of this thread's own, not 0.
-pub fn thread_number() -> u32 {
-    NUMBER.with(|number| {
-        if number.get() == 0 {
-            number.set(THREADS.fetch_add(1, Ordering::Relaxed));
-        }
-        number.get()
+/// A number of this thread's own.
+pub fn thread_number() -> Number {
+    NUMBER.get().unwrap_or_else(|| {
+        let number = Number::nth(THREADS.fetch_add(1, Ordering::Relaxed));
+        NUMBER.set(Some(number));
+        number
     })
 }
 

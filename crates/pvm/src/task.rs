@@ -219,7 +219,8 @@ impl Task {
         let mut state = self.enter()?;
         // Messages that nobody asks for now would keep the inbox from ever being quiet, and the
         // wait for the answer from ever sleeping.
-        state.pull(self.is_alone());
+        let alone = state.is_alone();
+        state.pull(alone);
         // What came before the end of the connection still counts.
         let received = state.connection.receive();
         match state.connection.take(id) {
@@ -227,11 +228,6 @@ impl Task {
             Some(reply) => Ok(Some(reply)),
             None => received.inspect_err(|_| self.lost()).map(|()| None),
         }
-    }
-
-    /// True if nobody but the calling thread waits for messages, now or meanwhile.
-    fn is_alone(&self) -> bool {
-        gate::is_alone() && !self.waiter.watched.load(Ordering::Relaxed)
     }
 
     #[inline(always)]
@@ -353,7 +349,7 @@ impl Task {
     pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
-        let alone = self.is_alone();
+        let alone = state.is_alone();
         let found = loop {
             let Some((envelope, store)) = state.find(pattern, alone) else { break None };
             let Some(store) = state.at_hand(store) else { continue };
@@ -378,14 +374,14 @@ impl Task {
     /// # Errors
     /// As for [`Task::receive`].
     pub fn receive_awaited(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
-        if self.is_alone() {
-            let mut state = self.live()?.enter()?;
-            if let Some((envelope, store)) = state.take_stream(pattern)
-                && buffer.fill(envelope, store)
-            {
-                return Ok(true);
-            }
+        let mut state = self.live()?.enter()?;
+        if state.is_alone()
+            && let Some((envelope, store)) = state.take_stream(pattern)
+            && buffer.fill(envelope, store)
+        {
+            return Ok(true);
         }
+        drop(state);
         self.receive_into(pattern, buffer)
     }
 
@@ -410,7 +406,7 @@ impl Task {
     pub fn receive_into(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
-        let alone = self.is_alone();
+        let alone = state.is_alone();
         if let Some(room) = buffer.take_room() {
             state.inlet.give_back(room);
         }
@@ -438,7 +434,8 @@ impl Task {
     pub fn probe(&self, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
-        state.pull(self.is_alone());
+        let alone = state.is_alone();
+        state.pull(alone);
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
         let list = key.and_then(|key| state.spilled_list(key));
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
@@ -458,7 +455,8 @@ impl Task {
     pub fn pending(&self) -> Result<Vec<(MessageKey, Envelope)>, Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
-        state.pull(self.is_alone());
+        let alone = state.is_alone();
+        state.pull(alone);
         let all = state.mailbox.all();
         self.rewatch(&mut state, true);
         Ok(all)
@@ -487,7 +485,9 @@ impl Task {
     /// [`Code::SysErr`] if the daemon is gone.
     pub fn wait(&self, token: WaitToken, deadline: Deadline) -> Result<bool, Code> {
         self.live()?;
-        match self.probe_wait(|| self.waiter.wait(&self.generation, token, deadline))? {
+        match self
+            .probe_wait(|| self.waiter.wait(&self.state, &self.generation, token, deadline))?
+        {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),
             Woken::Socket => {
@@ -596,7 +596,9 @@ impl Task {
 
     /// Takes what has arrived out of the lanes, so that a wait for something else may sleep.
     pub(crate) fn pull(&self) -> Result<(), Code> {
-        self.enter()?.pull(self.is_alone());
+        let mut state = self.enter()?;
+        let alone = state.is_alone();
+        state.pull(alone);
         Ok(())
     }
 
@@ -621,6 +623,14 @@ pub(crate) struct Inside<'a> {
     task: &'a Task,
 }
 
+impl Inside<'_> {
+    /// True if nobody sleeps until something comes, whom it must reach: neither another thread, which would lie down
+    /// only behind this one, nor the program on its descriptor.
+    pub(crate) fn is_alone(&self) -> bool {
+        !self.state.has_sleeper() && !self.task.waiter.watched.load(Ordering::Relaxed)
+    }
+}
+
 impl Deref for Inside<'_> {
     type Target = State;
     fn deref(&self) -> &State {
@@ -637,7 +647,9 @@ impl DerefMut for Inside<'_> {
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
         let answers = self.state.connection.take_news();
-        if std::mem::take(&mut self.state.news) | answers
+        // Who has found nothing and not slept yet looks again for what lies where neither lane nor inbox tells of it.
+        let hidden = !gate::is_alone() && self.state.holds_more();
+        if std::mem::take(&mut self.state.news) | answers | hidden
             && self.task.waiter.announce(&self.task.generation)
         {
             // It sleeps on the doorbell, and the message or answer that it waits for came to us.

@@ -6,6 +6,7 @@
 //! signal handler may leave it by longjmp.
 
 use crate::patience::Patience;
+use crate::sys::gate::Gate;
 use crate::sys::{self, Pinned, gate};
 use pvm_shm::activity::Activity;
 use pvm_shm::inbox::{Header, Inbox};
@@ -34,6 +35,8 @@ const YIELDS: u32 = 16;
 /// that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
 
+/// A thread that is about to sleep looks so often whether the gate is free.
+const GATE_LOOKS: u32 = 64;
 /// A task that cannot bind its doorbell (the disk is full) looks this often.
 const MUTE: Duration = Duration::from_millis(5);
 
@@ -179,9 +182,11 @@ impl Waiter {
         }
     }
 
-    /// Waits until something arrives after `token`.
-    pub(crate) fn wait(
+    /// Waits until something arrives after `token`. `gate`: what is behind it is looked at by who does not find what it
+    /// waits for, and by nobody else who sleeps here.
+    pub(crate) fn wait<T>(
         &self,
+        gate: &Gate<T>,
         generation: &AtomicU32,
         token: WaitToken,
         deadline: Deadline,
@@ -193,19 +198,42 @@ impl Waiter {
             return Ok(Woken::Late);
         }
         self.lingered.store(false, Ordering::Relaxed);
-        let me = sys::thread_number();
+        let me = sys::thread_number().get();
         let sleeper = self.sleeper.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
         // Our own number: we left an earlier wait by longjmp.
         if sleeper.is_err_and(|other| other != me) {
             return Ok(self.wait_for_sleeper(generation, token, deadline));
         }
-        let woken = self.sleep(deadline, generation, token);
-        self.sleeper.store(0, Ordering::Release);
-        if self.others.load(Ordering::Acquire) > 0 {
+        let woken = self.sleep_beside(gate, || self.sleep(deadline, generation, token));
+        // PAIRS WITH: `wait_for_sleeper`.
+        self.sleeper.store(0, Ordering::SeqCst);
+        if self.others.load(Ordering::SeqCst) > 0 {
             generation.fetch_add(1, Ordering::Release);
             sys::futex_wake(generation);
         }
         woken
+    }
+
+    /// Sleeps where others know it: whoever is behind the gate meanwhile watches no ring and leaves nothing where only a
+    /// look finds it.
+    fn sleep_beside<T>(
+        &self,
+        gate: &Gate<T>,
+        sleep: impl FnOnce() -> Result<Woken, Code>,
+    ) -> Result<Woken, Code> {
+        if gate::is_alone() {
+            return sleep();
+        }
+        for _ in 0..GATE_LOOKS {
+            if gate.lie_down() {
+                let woken = sleep();
+                gate.get_up();
+                return woken;
+            }
+            std::hint::spin_loop();
+        }
+        // To look again is to wait for who is inside.
+        Ok(Woken::Look)
     }
 
     /// The part of a wait before the sleep: true if something has arrived.
@@ -228,7 +256,11 @@ impl Waiter {
         token: WaitToken,
         deadline: Deadline,
     ) -> bool {
-        self.watch.look_for(gate::is_alone(), |has_come, by_one_ring| {
+        if !gate::is_alone() {
+            // What the last look was about may be another thread's by now.
+            return self.linger(generation, token, deadline);
+        }
+        self.watch.look_for(|has_come, by_one_ring| {
             let arrived = || {
                 has_come()
                     || !by_one_ring && self.inbox.header().has_pending()
@@ -273,7 +305,7 @@ impl Waiter {
             sys::futex_wake(generation);
         }
         let sleeper = self.sleeper.load(Ordering::SeqCst);
-        sleeper != 0 && sleeper != sys::thread_number()
+        sleeper != 0 && sleeper != sys::thread_number().get()
     }
 
     /// True when something arrived.
@@ -338,7 +370,10 @@ impl Waiter {
             Deadline::Never | Deadline::Now => relay,
         };
         self.others.fetch_add(1, Ordering::SeqCst);
-        sys::futex_wait(generation, token.generation, Some(until));
+        // PAIRS WITH: `wait`. A sleeper that has gone since wakes nobody who comes behind its last look.
+        if self.sleeper.load(Ordering::SeqCst) != 0 {
+            sys::futex_wait(generation, token.generation, Some(until));
+        }
         self.others.fetch_sub(1, Ordering::AcqRel);
         if deadline.passed() { Woken::Late } else { Woken::Look }
     }

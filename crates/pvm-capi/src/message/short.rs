@@ -3,10 +3,10 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pvm::Glance;
+use pvm::{Glance, Owner};
 use pvm_wire::Tid;
 
-use crate::guard::Swift;
+use crate::guard::{Swift, swiftly};
 use crate::selection::pattern;
 use crate::{handler, held, probe, session};
 
@@ -25,11 +25,15 @@ pub(super) fn send(tid: c_int, tag: c_int) -> Option<()> {
     if probe::is_on() || tag < 0 {
         return None;
     }
-    let swift = Swift::enter()?;
+    swiftly!(swift => send_by(&swift, tid, tag), else None)
+}
+
+#[inline(always)]
+fn send_by(swift: &Swift<impl Owner>, tid: c_int, tag: c_int) -> Option<()> {
     let task = session::current()?;
-    let mut place = swift.thread.sending.slot()?.enter_alone(swift.alone)?;
+    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
     let to = (Tid::from_c_int(tid), tag, session::context());
-    task.send_inline(swift.alone, &mut place.content.buffer, to).then_some(())
+    task.send_inline(swift.owner, &mut place.content.buffer, to).then_some(())
 }
 
 /// The short way of a receive, for a small message that lies next in a busy lane. It changes nothing if
@@ -40,13 +44,17 @@ pub(super) fn receive(tid: c_int, tag: c_int) -> Glance<c_int> {
         return Glance::More;
     }
     // Whatever is wrong, the long way tells it.
-    let Some(swift) = Swift::enter() else { return Glance::More };
+    swiftly!(swift => receive_by(&swift, tid, tag), else Glance::More)
+}
+
+#[inline(always)]
+fn receive_by(swift: &Swift<impl Owner>, tid: c_int, tag: c_int) -> Glance<c_int> {
     let (Some(task), Some(slot)) = (session::current(), swift.thread.receiving.slot()) else {
         return Glance::More;
     };
-    let Some(mut place) = slot.enter_alone(swift.alone) else { return Glance::More };
+    let Some(mut place) = slot.enter_swiftly(swift.owner) else { return Glance::More };
     let wanted = pattern(session::context(), tid, tag);
-    match task.take_inline(swift.alone, &wanted, &mut place.content.buffer) {
+    match task.take_inline(swift.owner, &wanted, &mut place.content.buffer) {
         Glance::Taken(()) => {
             (place.content.reading, place.content.shown) = (true, None);
             Glance::Taken(swift.thread.receiving.id())

@@ -4,18 +4,12 @@
 //! lock would wait for ever for its own thread; this one says [`Code::Already`].
 
 use super::{futex_wait, futex_wake, thread_number};
+use pvm_shm::turn::{Number, Taken, Turn};
 use pvm_wire::Code;
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
-
-/// Open.
-const FREE: u32 = 0;
-/// Added to the owner's number when others wait.
-const CONTENDED: u32 = 1 << 31;
-
-/// Stands for the only thread of the process, whichever it is.
-const ONLY: u32 = 1 << 30;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 /// Says no for ever.
 static NEVER: AtomicU8 = AtomicU8::new(0);
@@ -38,47 +32,98 @@ pub(crate) fn is_alone() -> bool {
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
 
-/// The proof that this process had one thread a moment ago: for calls that end before it can have another.
-#[derive(Clone, Copy, Debug)]
-pub struct Alone(());
+/// As whom calls that end soon enter gates.
+///
+/// # Safety
+/// Of those for whom `take` is true one at a time goes on until it calls `give_back`.
+pub unsafe trait Owner: Copy {
+    /// True if the turn is the caller's.
+    fn take(self, turn: &Turn) -> bool;
+    /// It is so no more.
+    fn give_back(self, turn: &Turn);
+}
 
-impl Alone {
+/// The process's only thread: looked up once for many gates, as a process gets no second thread while a call of its
+/// only one lasts.
+#[derive(Clone, Copy, Debug)]
+pub struct Only(PhantomData<*const ()>);
+
+impl Only {
     /// None if there may be other threads.
     #[inline(always)]
     pub fn now() -> Option<Self> {
-        is_alone().then_some(Self(()))
+        is_alone().then_some(Self(PhantomData))
     }
+}
+
+// SAFETY: there is no other thread, and a handler that interrupts it finds the word taken.
+unsafe impl Owner for Only {
+    #[inline(always)]
+    fn take(self, turn: &Turn) -> bool {
+        turn.take_alone()
+    }
+    #[inline(always)]
+    fn give_back(self, turn: &Turn) {
+        // There was no other thread when it was taken, so nobody waits.
+        turn.give_back_alone();
+    }
+}
+
+/// One of several threads, by its number.
+#[derive(Clone, Copy, Debug)]
+pub struct Among(pub Number);
+
+// SAFETY: the word goes from free to taken in one step.
+unsafe impl Owner for Among {
+    #[inline(always)]
+    fn take(self, turn: &Turn) -> bool {
+        turn.take_swiftly(self.0)
+    }
+    #[inline(always)]
+    fn give_back(self, turn: &Turn) {
+        if turn.give_back(false) {
+            wake(turn);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wake(turn: &Turn) {
+    futex_wake(turn.word());
 }
 
 /// A value behind such a lock.
 #[derive(Debug)]
 pub struct Gate<T> {
-    owner: AtomicU32,
+    turn: Turn,
     value: UnsafeCell<T>,
 }
-// SAFETY: only the thread whose number stands in `owner` reaches the value.
+// SAFETY: only the thread that has the turn reaches the value.
 unsafe impl<T: Send> Sync for Gate<T> {}
 
 /// The value, while the gate is ours.
 #[derive(Debug)]
 pub struct GateGuard<'a, T> {
     gate: &'a Gate<T>,
+    asleep: bool,
     /// A guard stays on its thread.
-    _thread: std::marker::PhantomData<*const ()>,
+    _thread: PhantomData<*const ()>,
 }
 
-/// The value, while the gate is the only thread's.
+/// The value, while the gate is ours by a short way: nobody sleeps beside it.
 #[derive(Debug)]
-pub struct AloneGuard<'a, T> {
+pub struct SwiftGuard<'a, T, O: Owner> {
     gate: &'a Gate<T>,
+    owner: O,
     /// A guard stays on its thread.
-    _thread: std::marker::PhantomData<*const ()>,
+    _thread: PhantomData<*const ()>,
 }
 
 impl<T> Gate<T> {
     /// An open gate.
     pub const fn new(value: T) -> Self {
-        Self { owner: AtomicU32::new(FREE), value: UnsafeCell::new(value) }
+        Self { turn: Turn::new(), value: UnsafeCell::new(value) }
     }
 
     /// Waits for other threads.
@@ -87,61 +132,78 @@ impl<T> Gate<T> {
     /// [`Code::Already`] if this thread has the gate: a signal handler interrupted the library.
     #[inline(always)]
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
-        // Nobody can come between the two steps but a signal handler, which leaves before.
-        if is_alone() && self.owner.load(Ordering::Relaxed) == FREE {
-            self.owner.store(ONLY, Ordering::Relaxed);
-            return Ok(GateGuard { gate: self, _thread: std::marker::PhantomData });
+        if is_alone() && self.turn.take_alone() {
+            return Ok(self.guard(false));
         }
         self.enter_among_threads()
     }
 
-    /// [`Gate::enter`] for the only thread, which looks once for many gates. None if it has this one already.
+    /// [`Gate::enter`] in one step: none if somebody has it, or sleeps beside it.
     #[inline(always)]
-    pub fn enter_alone(&self, _alone: Alone) -> Option<AloneGuard<'_, T>> {
-        if self.owner.load(Ordering::Relaxed) != FREE {
-            return None;
-        }
-        self.owner.store(ONLY, Ordering::Relaxed);
-        Some(AloneGuard { gate: self, _thread: std::marker::PhantomData })
+    pub fn enter_swiftly<O: Owner>(&self, owner: O) -> Option<SwiftGuard<'_, T, O>> {
+        // Not made where it is not ours: its end would open the gate.
+        owner.take(&self.turn).then(|| SwiftGuard { gate: self, owner, _thread: PhantomData })
     }
 
     /// The value, if nobody has the gate.
     pub fn enter_if_free(&self) -> Option<GateGuard<'_, T>> {
-        self.owner
-            .compare_exchange(FREE, thread_number(), Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
-            .then_some(GateGuard { gate: self, _thread: std::marker::PhantomData })
+        self.turn.take(thread_number()).ok().map(|asleep| self.guard(asleep))
     }
 
-    #[cold]
+    const fn guard(&self, asleep: bool) -> GateGuard<'_, T> {
+        GateGuard { gate: self, asleep, _thread: PhantomData }
+    }
+
     fn enter_among_threads(&self) -> Result<GateGuard<'_, T>, Code> {
         let me = thread_number();
+        if self.turn.take_swiftly(me) {
+            return Ok(self.guard(false));
+        }
+        if is_alone() {
+            // Whoever slept here is gone.
+            self.get_up();
+        }
         loop {
-            match self.owner.compare_exchange(FREE, me, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return Ok(GateGuard { gate: self, _thread: std::marker::PhantomData }),
-                Err(owner) if owner & !CONTENDED == me => return Err(Code::Already),
-                Err(ONLY) if is_alone() => return Err(Code::Already),
-                Err(owner) => self.wait(owner),
+            match self.turn.take(me) {
+                Ok(asleep) => return Ok(self.guard(asleep)),
+                Err(Taken::Own) => return Err(Code::Already),
+                Err(Taken::Only) if is_alone() => return Err(Code::Already),
+                // It had no other thread when it entered, and leaves soon.
+                Err(Taken::Only) => std::thread::yield_now(),
+                Err(Taken::Other(word)) => self.wait(word),
             }
         }
     }
 
     #[cold]
-    fn wait(&self, owner: u32) {
-        let contended = owner | CONTENDED;
-        if owner == contended
-            || self
-                .owner
-                .compare_exchange(owner, contended, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
-        {
-            futex_wait(&self.owner, contended, None);
+    fn wait(&self, word: u32) {
+        if let Some(contended) = self.turn.contend(word) {
+            futex_wait(self.turn.word(), contended, None);
         }
+    }
+
+    /// A thread is about to sleep, without the gate, until another one rings: see [`Turn::lie_down`]. False if one
+    /// is inside now.
+    pub fn lie_down(&self) -> bool {
+        self.turn.lie_down()
+    }
+
+    /// It is awake.
+    pub fn get_up(&self) {
+        self.turn.get_up();
     }
 
     /// Only in the child of a fork: opens a gate that a thread of the parent held.
     pub fn reset_after_fork(&self) {
-        self.owner.store(FREE, Ordering::Release);
+        self.turn.reset();
+    }
+}
+
+impl<T> GateGuard<'_, T> {
+    /// A thread sleeps beside the gate, or is about to.
+    #[inline(always)]
+    pub const fn has_sleeper(&self) -> bool {
+        self.asleep
     }
 }
 
@@ -164,14 +226,14 @@ impl<T> Drop for GateGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if is_alone() {
-            self.gate.owner.store(FREE, Ordering::Release);
-        } else if self.gate.owner.swap(FREE, Ordering::Release) & CONTENDED != 0 {
-            futex_wake(&self.gate.owner);
+            self.gate.turn.give_back_alone();
+        } else if self.gate.turn.give_back(self.asleep) {
+            wake(&self.gate.turn);
         }
     }
 }
 
-impl<T> Deref for AloneGuard<'_, T> {
+impl<T, O: Owner> Deref for SwiftGuard<'_, T, O> {
     type Target = T;
     #[inline(always)]
     fn deref(&self) -> &T {
@@ -180,7 +242,7 @@ impl<T> Deref for AloneGuard<'_, T> {
     }
 }
 
-impl<T> DerefMut for AloneGuard<'_, T> {
+impl<T, O: Owner> DerefMut for SwiftGuard<'_, T, O> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and the guard is borrowed exclusively.
@@ -188,11 +250,10 @@ impl<T> DerefMut for AloneGuard<'_, T> {
     }
 }
 
-impl<T> Drop for AloneGuard<'_, T> {
+impl<T, O: Owner> Drop for SwiftGuard<'_, T, O> {
     #[inline(always)]
     fn drop(&mut self) {
-        // There was no other thread when it was entered, so nobody waits.
-        self.gate.owner.store(FREE, Ordering::Release);
+        self.owner.give_back(&self.gate.turn);
     }
 }
 
@@ -203,11 +264,27 @@ mod tests {
     #[test]
     fn the_only_thread_enters_once_and_leaves() {
         let gate = Gate::new(0);
-        *gate.enter_alone(Alone(())).expect("free") = 7;
-        let guard = gate.enter_alone(Alone(())).expect("free again");
-        assert!(gate.enter_alone(Alone(())).is_none());
+        let only = Only(PhantomData);
+        *gate.enter_swiftly(only).expect("free") = 7;
+        let guard = gate.enter_swiftly(only).expect("free again");
+        for _ in 0..2 {
+            assert!(gate.enter_swiftly(only).is_none(), "who is refused opens nothing");
+        }
         assert_eq!(*guard, 7);
-        assert!(Alone::now().is_none(), "nobody has promised anything");
+        assert!(!is_alone(), "nobody has promised anything");
+    }
+
+    #[test]
+    fn a_thread_among_others_enters_swiftly_where_nobody_is() {
+        let gate = Gate::new(0);
+        let me = Among(thread_number());
+        *gate.enter_swiftly(me).expect("free") = 7;
+        let guard = gate.enter().expect("free again");
+        for _ in 0..2 {
+            assert!(gate.enter_swiftly(me).is_none(), "who is refused opens nothing");
+            assert!(gate.enter_if_free().is_none(), "who is refused opens nothing");
+        }
+        assert_eq!(*guard, 7);
     }
 
     #[test]
@@ -217,11 +294,33 @@ mod tests {
             let _guard = gate.enter().expect("free");
             assert_eq!(gate.enter().err(), Some(Code::Already));
         }
+        let swiftly = || gate.enter_swiftly(Among(thread_number())).map(|mut count| *count += 1);
         std::thread::scope(|scope| {
-            for _ in 0..4 {
+            for _ in 0..2 {
                 scope.spawn(|| (0..20_000).for_each(|_| *gate.enter().expect("a turn") += 1));
+                scope.spawn(|| {
+                    for _ in 0..20_000 {
+                        if swiftly().is_none() {
+                            *gate.enter().expect("a turn") += 1;
+                        }
+                    }
+                });
             }
         });
         assert_eq!(*gate.enter().expect("free"), 80_000);
+    }
+
+    #[test]
+    fn beside_a_sleeper_only_the_long_way_is_open_and_says_so() {
+        let gate = Gate::new(0);
+        let guard = gate.enter().expect("free");
+        assert!(!guard.has_sleeper());
+        assert!(!gate.lie_down(), "somebody is inside");
+        drop(guard);
+        assert!(gate.lie_down());
+        assert!(gate.enter_swiftly(Among(thread_number())).is_none());
+        assert!(gate.enter().expect("free").has_sleeper());
+        gate.get_up();
+        assert!(!gate.enter().expect("free").has_sleeper());
     }
 }

@@ -17,7 +17,8 @@ impl Task {
     pub fn take_in(&self) -> Result<(), Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
-        state.pull(self.is_alone());
+        let alone = state.is_alone();
+        state.pull(alone);
         self.rewatch(&mut state, false);
         Ok(())
     }

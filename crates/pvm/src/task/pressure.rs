@@ -90,7 +90,8 @@ impl Task {
         let to = message.0.receivers();
         let mut pause = PAUSE;
         for tries in 1u32.. {
-            state.pull(self.is_alone());
+            let alone = state.is_alone();
+            state.pull(alone);
             let lack = match self.policy() {
                 _ if state.outbox.lacks_cells() => Lack::Lane,
                 Policy::Spill => Lack::Host,

@@ -3,19 +3,19 @@
 use super::Task;
 use crate::buffer::Buffer;
 use crate::plug;
-use crate::sys::gate::Alone;
+use crate::sys::gate::Owner;
 use pvm_core::Pattern;
 use pvm_shm::Glance;
 use pvm_wire::{Code, Envelope, Tid};
 use std::sync::atomic::Ordering;
 
 impl Task {
-    /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the only thread.
-    /// False if it did nothing.
+    /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the thread that
+    /// `owner` says. False if it did nothing.
     #[inline(always)]
     pub fn send_inline(
         &self,
-        alone: Alone,
+        owner: impl Owner,
         buffer: &mut Buffer,
         (to, tag, context): (Tid, i32, i32),
     ) -> bool {
@@ -24,7 +24,7 @@ impl Task {
             return false;
         }
         let Some((described, payload)) = buffer.inline() else { return false };
-        let Some(mut state) = self.state.enter_alone(alone) else { return false };
+        let Some(mut state) = self.state.enter_swiftly(owner) else { return false };
         let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
         if !state.send_inline(envelope, payload) {
             return false;
@@ -35,14 +35,19 @@ impl Task {
         true
     }
 
-    /// [`Task::receive_into`] by the only thread, of a small message that lies next in a busy lane. If it gives
+    /// [`Task::receive_into`] by the thread that `owner` says, of a small message that lies next in a busy lane. If it gives
     /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
     #[inline(always)]
-    pub fn take_inline(&self, alone: Alone, pattern: &Pattern, buffer: &mut Buffer) -> Glance<()> {
+    pub fn take_inline(
+        &self,
+        owner: impl Owner,
+        pattern: &Pattern,
+        buffer: &mut Buffer,
+    ) -> Glance<()> {
         if self.waiter.watched.load(Ordering::Relaxed) || self.probes.is_on() || !self.is_alive() {
             return Glance::More;
         }
-        let Some(mut state) = self.state.enter_alone(alone) else { return Glance::More };
+        let Some(mut state) = self.state.enter_swiftly(owner) else { return Glance::More };
         let Some(room) = buffer.room() else { return Glance::More };
         match state.take_wanted(pattern, room) {
             Glance::Taken((envelope, size, run)) => {

@@ -1,0 +1,197 @@
+//! The word of a lock that knows its owner, and whether a thread sleeps beside it.
+//!
+//! ```text
+//!  bit 31       30     29       28 ........ 0
+//! +-----------+------+--------+---------------+
+//! | contended | only | asleep | owner, 0 none |
+//! +-----------+------+--------+---------------+
+//! ```
+//! *Only* stands for a process's only thread, whichever it is. *Asleep* is set while nobody has the lock, by a
+//! thread that is about to sleep without it, on what others ring. So whoever takes the lock knows: before it was
+//! taken the sleeper has seen all that was done under it, or it is told here. As all of it is one word, no fence is
+//! needed, and who finds the word 0 need ask nothing more.
+
+use crate::sync::{AtomicU32, Ordering};
+
+const FREE: u32 = 0;
+const ASLEEP: u32 = 1 << 29;
+const ONLY: u32 = 1 << 30;
+const CONTENDED: u32 = 1 << 31;
+
+/// The word.
+#[derive(Debug)]
+pub struct Turn(AtomicU32);
+
+/// A thread's number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Number(u32);
+
+impl Number {
+    /// The number of the n-th thread. After half a milliard they come again; two threads with one number
+    /// exclude each other all the same, but one is told [`Taken::Own`] for the other.
+    pub const fn nth(n: u32) -> Self {
+        Self(n % (ASLEEP - 1) + 1)
+    }
+
+    /// As a value that is not 0.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// Why the lock was not given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Taken {
+    /// The thread that asks has it.
+    Own,
+    /// The only thread of the process has it, or had it when it was the only one.
+    Only,
+    /// Another thread has it: what the word was.
+    Other(u32),
+}
+
+impl Turn {
+    /// Free.
+    #[cfg(not(loom))]
+    pub const fn new() -> Self {
+        Self(AtomicU32::new(FREE))
+    }
+
+    /// Free.
+    #[cfg(loom)]
+    pub fn new() -> Self {
+        Self(AtomicU32::new(FREE))
+    }
+
+    /// Takes it for the only thread of the process; false if it is not free or somebody is said to sleep.
+    #[inline(always)]
+    pub fn take_alone(&self) -> bool {
+        // Nobody can come between the two steps but a signal handler, which leaves before.
+        let free = self.0.load(Ordering::Relaxed) == FREE;
+        if free {
+            self.0.store(ONLY, Ordering::Relaxed);
+        }
+        free
+    }
+
+    /// Gives back what [`Turn::take_alone`] took.
+    #[inline(always)]
+    pub fn give_back_alone(&self) {
+        self.0.store(FREE, Ordering::Release);
+    }
+
+    /// Takes it in one step, if it is free and nobody sleeps beside it.
+    #[inline(always)]
+    pub fn take_swiftly(&self, me: Number) -> bool {
+        self.0.compare_exchange(FREE, me.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Takes it if it is free, and tells whether somebody sleeps beside it.
+    ///
+    /// # Errors
+    /// Who has it.
+    #[inline]
+    pub fn take(&self, me: Number) -> Result<bool, Taken> {
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            if word & !ASLEEP != FREE {
+                return Err(match word & !(ASLEEP | CONTENDED) {
+                    owner if owner == me.0 => Taken::Own,
+                    ONLY => Taken::Only,
+                    _ => Taken::Other(word),
+                });
+            }
+            match self.0.compare_exchange(word, word | me.0, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Ok(word == ASLEEP),
+                Err(other) => word = other,
+            }
+        }
+    }
+
+    /// Gives it back; true if others wait for it and are to be woken. `asleep` is what [`Turn::take`] told.
+    #[inline(always)]
+    pub fn give_back(&self, asleep: bool) -> bool {
+        // Nobody lies down while it is taken.
+        let word = match asleep {
+            false => self.0.swap(FREE, Ordering::Release),
+            true => self.0.fetch_and(ASLEEP, Ordering::Release),
+        };
+        word & CONTENDED != 0
+    }
+
+    /// Says that somebody waits: the value to sleep on, none if the word is not `word` any more.
+    pub fn contend(&self, word: u32) -> Option<u32> {
+        let contended = word | CONTENDED;
+        let marked = word == contended
+            || self
+                .0
+                .compare_exchange(word, contended, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        marked.then_some(contended)
+    }
+
+    /// The word, for the kernel to sleep on.
+    pub const fn word(&self) -> &AtomicU32 {
+        &self.0
+    }
+
+    /// From now on somebody sleeps beside it; false if somebody has it now, and may do what a sleeper would not see.
+    /// One thread at a time may say so.
+    pub fn lie_down(&self) -> bool {
+        let word = self.0.load(Ordering::Relaxed) & ASLEEP;
+        // Also where a sleep was left by longjmp and the word says so already: to see what was done since.
+        self.0.compare_exchange(word, ASLEEP, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Nobody sleeps beside it any more.
+    pub fn get_up(&self) {
+        self.0.fetch_and(!ASLEEP, Ordering::Release);
+    }
+
+    /// Only in the child of a fork, which has one thread: free.
+    pub fn reset(&self) {
+        self.0.store(FREE, Ordering::Release);
+    }
+}
+
+impl Default for Turn {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_takes_it_beside_a_sleeper_is_told_so() {
+        let (turn, me, other) = (Turn::new(), Number::nth(0), Number::nth(1));
+        assert!(turn.take_swiftly(me));
+        assert!(!turn.lie_down(), "it is taken");
+        assert_eq!(turn.take(me), Err(Taken::Own));
+        assert_eq!(turn.take(other), Err(Taken::Other(me.get())));
+        let contended = turn.contend(me.get()).expect("still so");
+        assert_eq!(turn.take(other), Err(Taken::Other(contended)));
+        assert!(turn.give_back(false), "somebody waits");
+        assert!(turn.lie_down());
+        assert!(turn.lie_down(), "left by longjmp and back");
+        assert!(!turn.take_swiftly(me) && !turn.take_alone());
+        assert_eq!(turn.take(me), Ok(true));
+        assert!(!turn.give_back(true));
+        assert_eq!(turn.take(me), Ok(true), "it still sleeps");
+        turn.get_up();
+        assert!(!turn.give_back(true));
+        assert!(turn.take_alone());
+        assert_eq!(turn.take(me), Err(Taken::Only));
+        turn.give_back_alone();
+        assert_eq!(turn.take(me), Ok(false));
+    }
+
+    #[test]
+    fn numbers_stay_below_the_marks() {
+        for n in [0, 1, ASLEEP - 2, ASLEEP - 1, u32::MAX] {
+            assert!((1..ASLEEP).contains(&Number::nth(n).get()));
+        }
+    }
+}
