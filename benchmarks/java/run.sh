@@ -5,7 +5,7 @@
 # On a machine of two hosts on this computer (messages between them pass TLS and the loopback device): the messages
 # of 1 to 64 MB of the PBJ document in its four pairings, its loop, one int there and back between two processes, and
 # what packing costs. Each with the engine over the C library where there is a JDK of 22 or newer, and with the one
-# in Java alone on the oldest JDK there is. Printed beside the document's own figures (pbj.csv). Every figure is in
+# in Java alone on the oldest JDK there is. Printed beside the document's own figures (../seeds/pbj-2004.csv). Every figure is in
 # OUT/java.txt. PARTS="count loop pack message jmh", SIZES="1 2 4 8 16 32 64", PASSES and ROUNDS of the loop may be set;
 # SHORT=1 measures 1 to 4 MB and 1000 rounds, in about two minutes.
 set -euo pipefail
@@ -114,4 +114,4 @@ if has message; then
   done
 fi
 if has jmh; then bash "$here/jmh.sh" "$jar" "$new_home" "$out" | note; fi
-[ -z "$parts" ] || python3 "$here/table.py" "$figures" "$here/pbj.csv"
+[ -z "$parts" ] || python3 "$here/table.py" "$figures" "$here/../seeds/pbj-2004.csv"

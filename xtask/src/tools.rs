@@ -44,6 +44,14 @@ pub(crate) fn simulation(root: &Path, seed: &str) -> Command {
     command
 }
 
+/// Many hosts in one machine, of which some die, join and are cut off.
+pub(crate) fn crowd(root: &Path, seed: &str, hosts: &str) -> Command {
+    let arguments = ["test", "--package=pvm-sim", "--test=crowd", "--", "--ignored", "--nocapture"];
+    let mut command = cargo(root, &arguments);
+    command.env("PVM_SIM_SEED", seed).env("PVM_SIM_HOSTS", hosts);
+    command
+}
+
 fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.args(arguments).current_dir(root);

@@ -21,6 +21,8 @@ enum route {
     DAEMONS /* through the daemons, where there are some */
 };
 
+/* Before calls_begin: the other tasks are to run another program, which talks as this one does. Only PVM can. */
+void calls_partner(const char *program);
 /* Becomes one of `tasks` tasks, spread over the hosts one after the other, and says which. Ends the program if it cannot. */
 int calls_begin(int *argc, char ***argv, int tasks, enum route route);
 void calls_end(void);

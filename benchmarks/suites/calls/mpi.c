@@ -7,6 +7,12 @@
 
 #define TAG 7
 
+void calls_partner(const char *program)
+{
+    fprintf(stderr, "all tasks run the same program, not %s\n", program);
+    exit(1);
+}
+
 int calls_begin(int *argc, char ***argv, int tasks, enum route route)
 {
     int me, all;

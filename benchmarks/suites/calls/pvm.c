@@ -63,6 +63,11 @@ static void lead(char **argv, int tasks)
     }
 }
 
+void calls_partner(const char *other)
+{
+    snprintf(program, sizeof program, "%s", other);
+}
+
 int calls_begin(int *argc, char ***argv, int tasks, enum route route)
 {
     int tid = pvm_mytid();
@@ -70,7 +75,7 @@ int calls_begin(int *argc, char ***argv, int tasks, enum route route)
     (void)argc;
     if (tid < 0 || tasks > TASKS_MAX)
         fail("no task", tid);
-    if (!realpath((*argv)[0], program))
+    if (!*program && !realpath((*argv)[0], program))
         snprintf(program, sizeof program, "%s", (*argv)[0]);
     pvm_setopt(PvmRoute, route == DIRECT ? PvmRouteDirect : PvmDontRoute);
     count = tasks;

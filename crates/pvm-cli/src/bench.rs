@@ -12,6 +12,7 @@ mod budget;
 mod case;
 mod compare;
 mod figures;
+mod java;
 mod machine;
 mod place;
 mod process;

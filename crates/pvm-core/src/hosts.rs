@@ -6,6 +6,7 @@ use pvm_wire::peer::HostFacts;
 use pvm_wire::request::HostInfo;
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 record! {
     /// How the table is numbered.
@@ -20,7 +21,8 @@ record! {
 /// The members.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    members: Table<HostIndex, HostFacts>,
+    /// Shared with whoever is told of all members each time that one comes or goes.
+    members: Table<HostIndex, Arc<HostFacts>>,
     /// Those that get no new tasks and leave with their last.
     draining: Table<HostIndex, bool>,
     /// By name, the line of a host file for a host when it is added; under the empty name the
@@ -49,7 +51,7 @@ impl Hosts {
     ///
     /// `DupHost`, or `OutOfRes` if there is no place left.
     pub(crate) fn add(&mut self, mut facts: HostFacts, again: bool) -> Result<HostIndex, Code> {
-        let same = |other: &HostFacts| {
+        let same = |other: &Arc<HostFacts>| {
             let known = !facts.computer.0.is_empty();
             other.name == facts.name || (known && other.computer == facts.computer)
         };
@@ -57,8 +59,10 @@ impl Hosts {
             return Err(Code::DupHost);
         }
         let host = self.free_place().ok_or(Code::OutOfRes)?;
-        facts.name = self.unique_name(&facts.name);
-        self.members.insert(host, facts);
+        if again {
+            facts.name = self.unique_name(&facts.name);
+        }
+        self.members.insert(host, Arc::new(facts));
         let numbering = self.numbering.get_mut();
         numbering.last = host;
         numbering.epoch += 1;
@@ -67,7 +71,7 @@ impl Hosts {
 
     /// The first host begins the table.
     pub(crate) fn begin(&mut self, host: HostIndex, facts: HostFacts) {
-        self.members.insert(host, facts);
+        self.members.insert(host, Arc::new(facts));
         self.numbering.set(Numbering { epoch: 1, last: host });
     }
 
@@ -80,9 +84,11 @@ impl Hosts {
     }
 
     fn unique_name(&self, name: &Blob) -> Blob {
+        let names = self.members.values().map(|facts| &facts.name);
+        let taken: BTreeSet<&Blob> = names.filter(|other| other.0.starts_with(&name.0)).collect();
         let mut unique = name.clone();
         let mut number = 2;
-        while self.members.values().any(|facts| facts.name == unique) {
+        while taken.contains(&unique) {
             unique = name.clone();
             unique.0.extend_from_slice(format!(".{number}").as_bytes());
             number += 1;
@@ -124,7 +130,7 @@ impl Hosts {
             return false;
         }
         if let Some(facts) = self.members.get_mut(&host) {
-            facts.addresses = addresses;
+            Arc::make_mut(facts).addresses = addresses;
         }
         self.numbering.get_mut().epoch += 1;
         true
@@ -185,12 +191,22 @@ impl Hosts {
     }
 
     pub(crate) fn facts(&self, host: HostIndex) -> Option<&HostFacts> {
-        self.members.get(&host)
+        self.members.get(&host).map(Arc::as_ref)
     }
 
     /// The members by index.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (HostIndex, &HostFacts)> {
-        self.members.iter().map(|(&host, facts)| (host, facts))
+        self.members.iter().map(|(&host, facts)| (host, &**facts))
+    }
+
+    /// The same, to be kept by others: nothing is copied but who they are.
+    pub(crate) fn shared(&self) -> Vec<(HostIndex, Arc<HostFacts>)> {
+        self.members.iter().map(|(&host, facts)| (host, Arc::clone(facts))).collect()
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.members.len()
     }
 
     pub(crate) fn indices(&self) -> Vec<HostIndex> {

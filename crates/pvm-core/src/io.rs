@@ -24,6 +24,7 @@ use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Failure, Reply, Request, Role, Welcome};
 use pvm_wire::route::Secret;
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
+use std::sync::Arc;
 
 /// A connection to the local socket, numbered by the parent and never used twice.
 pub type Connection = u64;
@@ -485,7 +486,7 @@ pub enum Act {
     /// The host table changed: who is in, with their addresses and keys.
     Hosts {
         /// Index and facts of all hosts, this one included.
-        hosts: Vec<(HostIndex, HostFacts)>,
+        hosts: Vec<(HostIndex, Arc<HostFacts>)>,
     },
 }
 

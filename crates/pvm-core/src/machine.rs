@@ -52,6 +52,7 @@ use crate::two::{RuleSlot, Rules};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// How long an answer of another host may take before the asker is told that it failed.
@@ -276,8 +277,8 @@ impl Machine {
     }
 
     /// The members as this host knows them.
-    pub fn members(&self) -> Vec<(HostIndex, HostFacts)> {
-        self.hosts.iter().map(|(host, facts)| (host, facts.clone())).collect()
+    pub fn members(&self) -> Vec<(HostIndex, Arc<HostFacts>)> {
+        self.hosts.shared()
     }
 
     /// True if this host is in the table.

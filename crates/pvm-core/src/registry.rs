@@ -9,7 +9,7 @@
 
 use crate::records::{Change, Slot, Table};
 use pvm_wire::request::{MailboxEntry, MailboxInfo};
-use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, HostIndex, Message, Tid, record};
+use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, HostIndex, Message, Tid, Wire as _, record};
 
 const PERSISTENT: i32 = 1;
 /// `PvmMboxMultiInstance`.
@@ -46,11 +46,18 @@ pub(crate) struct Registry {
     /// When each name came to be.
     names: Table<Blob, u64>,
     name_count: Slot<u64>,
+    /// Bytes of all messages.
+    size: usize,
 }
 
 impl Registry {
     pub(crate) const fn new() -> Self {
-        Self { entries: Table::new(b'm'), names: Table::new(b'n'), name_count: Slot::new(b'N', 0) }
+        Self {
+            entries: Table::new(b'm'),
+            names: Table::new(b'n'),
+            name_count: Slot::new(b'N', 0),
+            size: 0,
+        }
     }
 
     /// `pvm_putinfo`: the index that it was put at.
@@ -74,13 +81,13 @@ impl Registry {
         match self.entries.get(&key) {
             Some(entry) if !entry.may_go(owner) => return Err(Code::Denied),
             None if self.entries.len() >= ENTRY_COUNT_MAX => return Err(Code::OutOfRes),
-            _ if self.size() + message.body.0.len() > BYTES_MAX => return Err(Code::OutOfRes),
+            _ if self.size + message.body.0.len() > BYTES_MAX => return Err(Code::OutOfRes),
             _ => {}
         }
         message.envelope.src = owner;
         message.envelope.tag = 0;
         message.envelope.context = 0;
-        self.entries.insert(key, Entry { owner, flags, message });
+        self.insert(key, Entry { owner, flags, message });
         if !self.names.contains(name) {
             let number = self.name_count.next();
             self.names.insert(name.clone(), number);
@@ -88,8 +95,20 @@ impl Registry {
         Ok(index)
     }
 
-    fn size(&self) -> usize {
-        self.entries.values().map(|entry| entry.message.body.0.len()).sum()
+    fn insert(&mut self, key: Key, entry: Entry) {
+        self.size += entry.message.body.0.len();
+        if let Some(before) = self.entries.insert(key, entry) {
+            self.size = self.size.saturating_sub(before.message.body.0.len());
+        }
+    }
+
+    /// The message of a record that was taken back counts.
+    fn count_in(&mut self, key: &[u8]) -> bool {
+        let key = key.get(1..).map(Key::from_bytes);
+        if let Some(entry) = key.and_then(Result::ok).and_then(|key| self.entries.get(&key)) {
+            self.size += entry.message.body.0.len();
+        }
+        true
     }
 
     fn find(&self, name: &Blob, index: i32, flags: i32) -> Result<(Key, &Entry), Code> {
@@ -126,6 +145,7 @@ impl Registry {
 
     fn remove(&mut self, key: &Key) -> Option<Entry> {
         let entry = self.entries.remove(key)?;
+        self.size = self.size.saturating_sub(entry.message.body.0.len());
         let name = &key.0;
         let mut others = self.entries.range((name.clone(), 0)..=(name.clone(), i32::MAX));
         if others.next().is_none() {
@@ -219,13 +239,13 @@ impl Registry {
     }
 
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.entries.restore(key, value)
+        self.entries.restore(key, value) && self.count_in(key)
             || self.names.restore(key, value)
             || self.name_count.restore(key, value)
     }
 
     pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.entries.adopt(key, value)
+        self.entries.adopt(key, value) && self.count_in(key)
             || self.names.adopt(key, value)
             || self.name_count.adopt(key, value)
     }
@@ -261,6 +281,29 @@ mod tests {
     fn put(registry: &mut Registry, name: &str, flags: i32, owner: Tid) -> i32 {
         let message = Message::of_ints(Envelope::new(owner, owner, 9, 9), &[flags]);
         registry.put(&name.into(), flags, owner, message).unwrap_or_else(Code::number)
+    }
+
+    /// The room that is left does not shrink: what was deleted, put over or taken back counts as it should.
+    #[test]
+    fn the_sum_of_all_messages_is_that_of_those_that_are_there() {
+        let sum = |registry: &Registry| -> usize {
+            registry.entries.values().map(|entry| entry.message.body.0.len()).sum()
+        };
+        let mut registry = Registry::new();
+        for (name, flags) in [("a", 0), ("b", 2), ("b", 2), ("a", 0), ("c", PERSISTENT)] {
+            put(&mut registry, name, flags, ME);
+        }
+        assert!(registry.size > 0 && registry.size == sum(&registry));
+        assert!(registry.take(&"b".into(), 0, 0, ME).is_ok());
+        assert_eq!(registry.size, sum(&registry));
+        let (mut records, mut other) = (Vec::new(), Registry::new());
+        registry.records(&mut records);
+        for (key, value) in &records {
+            assert!(other.restore(&key.0, &value.0));
+        }
+        assert_eq!(other.size, registry.size);
+        registry.task_gone(ME);
+        assert_eq!(registry.size, sum(&registry));
     }
 
     /// The same calls were made of PVM 3.4.6; these were its answers.

@@ -82,6 +82,8 @@ pub struct Core {
     pub(crate) resigning: Option<u64>,
     /// Up to here all members have everything.
     pub(crate) everywhere: u64,
+    /// Answers that have come since that was looked at.
+    pub(crate) answer_count: usize,
     pub(crate) now: u64,
     /// Nothing has gone in since this process began.
     fresh: bool,
@@ -117,6 +119,7 @@ impl Core {
             leads_since: 0,
             resigning: None,
             everywhere: 0,
+            answer_count: 0,
             now: 0,
             fresh: true,
             random: seed,
@@ -149,6 +152,11 @@ impl Core {
 
     pub(crate) fn is_up(&self, member: Member) -> bool {
         self.up.contains(&member.host())
+    }
+
+    /// They are in order.
+    pub(crate) fn is_member(&self, member: Member) -> bool {
+        self.members.binary_search(&member).is_ok()
     }
 
     /// A number below `n`, from the seed (SplitMix64).
@@ -220,7 +228,9 @@ impl Core {
             return;
         }
         self.up.insert(host);
-        let Some(member) = self.others().into_iter().find(|member| member.host() == host) else {
+        let mut others = self.members.iter().chain(self.voters());
+        let Some(member) = others.find(|m| m.host() == host && Some(**m) != self.me).copied()
+        else {
             return;
         };
         match self.role {
@@ -432,7 +442,7 @@ impl Quorum for Core {
 
     fn is_settled(&self) -> bool {
         let done = self.log.last_change().is_none_or(|number| number <= self.commit);
-        done && self.is_leader() && self.voters().iter().all(|v| self.members.contains(v))
+        done && self.is_leader() && self.voters().iter().all(|v| self.is_member(*v))
     }
 
     fn is_at_rest(&self) -> bool {

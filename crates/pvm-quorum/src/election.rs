@@ -174,6 +174,7 @@ impl Core {
             self.set_leader(None);
             return self.step_down();
         }
+        self.note_everywhere();
         self.spread_again();
         self.arrange();
         self.hand_over();

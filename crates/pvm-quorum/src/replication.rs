@@ -194,7 +194,7 @@ impl Core {
         places.sort_unstable_by(|a, b| b.cmp(a));
         let less = usize::from(planted::is(Bug::CommitByMinority) && places.len() > 1);
         let most = places.get(self.majority() - 1 - less).copied().unwrap_or(0);
-        let needed = self.need.iter().filter(|m| self.members.contains(m)).map(has).min();
+        let needed = self.need.iter().filter(|m| self.is_member(**m)).map(has).min();
         let commit = needed.map_or(most, |needed| most.min(needed));
         let mine = self.log.term(commit) == Some(self.term());
         if commit > self.commit && (mine || planted::is(Bug::EarlierTermCounted)) {
@@ -206,6 +206,17 @@ impl Core {
             self.commit_to(commit);
             self.arrange();
         }
+        // One answer of each member changes it: looking at all of them each time would cost the
+        // square of their number.
+        self.answer_count += 1;
+        if self.answer_count >= self.members.len() {
+            self.note_everywhere();
+        }
+    }
+
+    /// Leader: up to where all members have everything, and what of the log is needed no more.
+    pub(crate) fn note_everywhere(&mut self) {
+        self.answer_count = 0;
         let everywhere = self.members.iter().map(|member| self.has(*member)).min();
         self.everywhere = everywhere.unwrap_or(0).min(self.commit);
         if planted::is(Bug::CutTooEarly) {

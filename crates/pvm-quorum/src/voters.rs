@@ -22,7 +22,7 @@ impl Core {
             return;
         }
         let others = self.others();
-        self.peers.retain(|member, _| others.contains(member));
+        self.peers.retain(|member, _| others.binary_search(member).is_ok());
         let next = self.log.last() + 1;
         for member in others {
             let new = !self.peers.contains_key(&member);
@@ -58,7 +58,7 @@ impl Core {
         }
         let mut voters = self.voters().to_vec();
         let count = self.voter_count();
-        if let Some(at) = voters.iter().position(|voter| !self.members.contains(voter)) {
+        if let Some(at) = voters.iter().position(|voter| !self.is_member(*voter)) {
             voters.remove(at);
         } else if voters.len() < count {
             let Some(next) = self.best(|core, member| !core.voters().contains(&member)) else {

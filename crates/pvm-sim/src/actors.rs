@@ -36,7 +36,7 @@ struct Actor {
     next_at: u64,
 }
 
-/// Between two puts of a writer.
+/// Between two puts of a writer, unless another time was wanted.
 const PUT_PAUSE: u64 = 500 * MS;
 
 /// All of them.
@@ -55,9 +55,19 @@ pub(crate) struct Actors {
     started: bool,
     quiet: bool,
     entered: BTreeMap<u32, BTreeSet<Tid>>,
+    pause: Option<u64>,
 }
 
 impl Actors {
+    /// Those that let so many nanoseconds pass between two puts.
+    pub(crate) fn patient(pause: u64) -> Self {
+        Self { pause: Some(pause), ..Self::default() }
+    }
+
+    fn pause(&self) -> u64 {
+        self.pause.unwrap_or(PUT_PAUSE)
+    }
+
     /// A task on a host that is enrolled takes a part: every second one goes to barriers.
     pub(crate) fn take(&mut self, host: HostIndex, connection: u64, tid: Tid, world: &mut World) {
         let member = !self.started && self.actors.len().is_multiple_of(2);
@@ -170,12 +180,12 @@ impl Actors {
 
     fn ask(&mut self, key: (HostIndex, u64), world: &mut World) {
         let (started, count) = (self.started, self.member_count);
-        let quiet = self.quiet;
+        let (quiet, pause) = (self.quiet, self.pause());
         let Some(actor) = self.actors.get_mut(&key) else { return };
         let (name, request) = match actor.part {
             Part::Writer if quiet || actor.next_at > world.now() => return,
             Part::Writer => {
-                actor.next_at = world.now() + PUT_PAUSE;
+                actor.next_at = world.now() + pause;
                 self.name_count += 1;
                 let name = format!("w{}", self.name_count);
                 let message = Message::of_ints(Envelope::new(actor.tid, actor.tid, 0, 0), &[1]);
@@ -187,7 +197,7 @@ impl Actors {
                 (String::new(), Request::JoinGroup { group: GROUP.into() })
             }
             Part::Member if started && !(quiet || actor.next_at > world.now()) => {
-                actor.next_at = world.now() + PUT_PAUSE / 3;
+                actor.next_at = world.now() + pause / 3;
                 self.entered.entry(actor.phase).or_default().insert(actor.tid);
                 (String::new(), Request::Barrier { group: GROUP.into(), count })
             }

@@ -4,30 +4,40 @@
 //! hosts at most one may say what is up to date. What a host says that was taken out has no effect.
 
 use crate::node::Node;
+use crate::sums::Sums;
 use pvm_core::Time;
-use pvm_wire::{Blob, HostIndex};
-use std::collections::BTreeMap;
+use pvm_wire::HostIndex;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Of so many commands one is looked at.
-const LOOK_EVERY: u64 = 8;
+/// Of so many commands each host's whole state is looked at once, each host's after another one.
+const LOOK_EVERY: u64 = 64;
 
 /// What was seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Agreement {
-    /// What all agree on after a command of an era.
-    agreed: BTreeMap<(u64, u64), (HostIndex, Blob)>,
+    /// The sum of what all agree on, after a command of an era.
+    agreed: BTreeMap<(u64, u64), (HostIndex, u64)>,
     /// How far each host was when it was looked at: its era, command and daemon.
     looked: BTreeMap<HostIndex, (u64, u64, u32)>,
     leaders: BTreeMap<u64, HostIndex>,
+    /// Hosts that took themselves for the leader when they were looked at.
+    current: BTreeSet<HostIndex>,
     /// Two hosts may go on apart from each other (`on_silence=survive`).
     pub(crate) may_split: bool,
 }
 
 impl Agreement {
-    /// What is wrong now, if anything.
-    pub(crate) fn look(&mut self, now: u64, nodes: &BTreeMap<HostIndex, Node>) -> Option<String> {
-        let mut current = Vec::new();
-        for (&host, node) in nodes {
+    /// What is wrong now, if anything, where something has changed at these hosts. Nobody becomes
+    /// the leader without that.
+    pub(crate) fn look(
+        &mut self,
+        now: u64,
+        nodes: &BTreeMap<HostIndex, Node>,
+        touched: &BTreeSet<HostIndex>,
+    ) -> Option<String> {
+        let mut current = BTreeSet::new();
+        let hosts: BTreeSet<_> = touched.union(&self.current).copied().collect();
+        for (&host, node) in hosts.iter().filter_map(|host| nodes.get_key_value(host)) {
             let Some(machine) = node.machine.as_ref().filter(|machine| machine.is_joined()) else {
                 continue;
             };
@@ -39,27 +49,28 @@ impl Agreement {
             }
             // One that is stopped says nothing now.
             if machine.is_current(Time(node.clock.shows(now))) {
-                current.push(host);
+                current.insert(host);
             }
             let at = (machine.era(), machine.applied(), node.config.restarts);
             if self.looked.get(&host) == Some(&at) {
                 continue;
             }
             self.looked.insert(host, at);
-            // What differs goes on to differ: not every command needs a look.
-            if at.1 % LOOK_EVERY != 0 {
-                continue;
-            }
-            let agreed = machine.agreed();
-            let known = self.agreed.entry((at.0, at.1)).or_insert_with(|| (host, agreed.clone()));
-            if known.1 != agreed {
-                let other = known.0;
+            let sum = node.sums().agreed;
+            let (other, known) = *self.agreed.entry((at.0, at.1)).or_insert((host, sum));
+            if known != sum {
                 return Some(format!("{host} and {other} differ after command {}", at.1));
+            }
+            // What is kept is what is known: only that makes the sums worth anything.
+            let turn = u64::from(host.0) % LOOK_EVERY == at.1 % LOOK_EVERY;
+            if turn && Sums::of(machine).agreed != sum {
+                return Some(format!("{host} keeps another state than it has after {}", at.1));
             }
         }
         if current.len() > 1 && !self.may_split {
             return Some(format!("hosts {current:?} both take themselves for the leader"));
         }
+        self.current = current;
         // The state of long ago need not be kept.
         while self.agreed.len() > 4000 {
             self.agreed.pop_first();

@@ -11,6 +11,7 @@ use pvm_core::io::{Effect, HostFacts};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Who asks: host and connection.
 type Client = (HostIndex, u64);
@@ -27,9 +28,6 @@ const UNHEARD_MAX: usize = 5000;
 /// `PvmMboxWaitForInfo`.
 const WAIT_FOR_INFO: i32 = 32;
 
-/// The members, and those of them that are being drained.
-type Members = (Vec<(HostIndex, HostFacts)>, Vec<HostIndex>);
-
 #[derive(Clone, Debug)]
 struct Open {
     until: Option<u64>,
@@ -43,7 +41,7 @@ struct Open {
 pub struct Checks {
     open: BTreeMap<(Client, u32), Open>,
     /// By era and epoch.
-    tables: BTreeMap<(u64, u64), Members>,
+    tables: BTreeMap<(u64, u64), u64>,
     /// Tables that were compared: host, epoch, how often its daemon was started again.
     seen: BTreeSet<(HostIndex, u64, u32)>,
     launched: BTreeSet<Tid>,
@@ -190,20 +188,26 @@ impl Checks {
         self.runs.iter().find(|(tid, of)| **of == run && lives(tid)).map(|(&tid, _)| tid)
     }
 
-    /// Looks at everything.
-    pub fn look(&mut self, now: u64, nodes: &BTreeMap<HostIndex, Node>) {
-        for (host, node) in nodes {
+    /// Looks at the hosts at which something has changed.
+    pub fn look(
+        &mut self,
+        now: u64,
+        nodes: &BTreeMap<HostIndex, Node>,
+        touched: &BTreeSet<HostIndex>,
+    ) {
+        for (host, node) in touched.iter().filter_map(|host| nodes.get_key_value(host)) {
             let Some(machine) = &node.machine else { continue };
             let epoch = machine.epoch();
             // Epoch 0: not joined yet.
             if epoch != 0 && self.seen.insert((*host, epoch, node.config.restarts)) {
-                let members = (machine.members(), machine.draining());
-                if let Some(twice) = named_twice(&members.0) {
+                let (key, sum) = ((machine.era(), epoch), node.sums().table);
+                if let Some(twice) = (!self.tables.contains_key(&key))
+                    .then(|| named_twice(&machine.members()))
+                    .flatten()
+                {
                     self.violate(format!("{now}: epoch {epoch} has {twice} twice"));
                 }
-                let known =
-                    self.tables.entry((machine.era(), epoch)).or_insert_with(|| members.clone());
-                if *known != members {
+                if *self.tables.entry(key).or_insert(sum) != sum {
                     self.violate(format!("{now}: host {host} has another table of epoch {epoch}"));
                 }
             }
@@ -243,7 +247,7 @@ impl Checks {
 }
 
 /// A name that two members have, or a computer that was never meant to have two.
-fn named_twice(members: &[(HostIndex, HostFacts)]) -> Option<String> {
+fn named_twice(members: &[(HostIndex, Arc<HostFacts>)]) -> Option<String> {
     let mut seen = BTreeSet::new();
     let computers = members.iter().map(|(_, facts)| &facts.computer);
     // One more daemon is only ever asked for on the first host's computer.

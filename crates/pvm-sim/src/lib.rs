@@ -12,6 +12,7 @@ mod actors;
 mod agreement;
 pub mod check;
 mod clock;
+pub mod crowd;
 mod dice;
 pub mod faults;
 mod link;
@@ -19,6 +20,7 @@ mod node;
 pub mod random;
 pub mod script;
 mod show;
+mod sums;
 mod time;
 mod world;
 

@@ -1,6 +1,7 @@
 //! One host: its machine, and what its parent process would keep.
 
 use crate::clock::Clock;
+use crate::sums::Sums;
 use pvm_core::io::{Event, HostFacts};
 use pvm_core::{Config, Machine, Order, Rules};
 use pvm_quorum::Core;
@@ -42,7 +43,8 @@ pub struct Node {
     /// What a new daemon is told.
     pub config: Config,
     /// The records that the parent keeps.
-    pub records: BTreeMap<Blob, Blob>,
+    records: BTreeMap<Blob, Blob>,
+    sums: Sums,
     /// Events whose effects the parent has not seen.
     pub undone: VecDeque<Event>,
     /// The processes, by pid.
@@ -83,10 +85,11 @@ impl Node {
             restarts: 0,
             debugger: Blob::default(),
         };
-        Self {
+        let mut node = Self {
             machine: Some(Machine::new(config.clone(), order(seed, &config, &rules))),
             config,
             records: BTreeMap::new(),
+            sums: Sums::default(),
             undone: VecDeque::new(),
             processes: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -96,7 +99,23 @@ impl Node {
             seed,
             pid_count: 100,
             connection_count: 0,
-        }
+        };
+        node.sums = node.machine.as_ref().map(Sums::of).unwrap_or_default();
+        node
+    }
+
+    /// The parent keeps a record, or drops it.
+    pub fn save(&mut self, key: Blob, value: Option<Blob>) {
+        let before = match &value {
+            Some(value) => self.records.insert(key.clone(), value.clone()),
+            None => self.records.remove(&key),
+        };
+        self.sums.change(&key, before.as_ref(), value.as_ref());
+    }
+
+    /// The sums of what it keeps of what all hosts agree on.
+    pub(crate) const fn sums(&self) -> &Sums {
+        &self.sums
     }
 
     /// Starts the daemon again from the records.

@@ -30,6 +30,11 @@ pub struct World {
     now: u64,
     queue: BTreeMap<(u64, u64), Happening>,
     happening_count: u64,
+    /// When each host wants to be called, and the same by host.
+    due: BTreeSet<(u64, HostIndex)>,
+    due_of: BTreeMap<HostIndex, u64>,
+    /// Hosts at which something has changed since they were looked at.
+    touched: BTreeSet<HostIndex>,
     /// The hosts that live.
     pub nodes: BTreeMap<HostIndex, Node>,
     /// The links.
@@ -141,12 +146,27 @@ impl World {
         }
     }
 
-    fn next_timeout(&self) -> Option<(u64, HostIndex)> {
-        let timeouts = self.nodes.iter().filter_map(|(&host, node)| {
-            let at = node.clock.moment(node.machine.as_ref()?.poll_timeout()?.0);
-            Some((at.max(self.now).max(node.paused_until), host))
-        });
-        timeouts.min()
+    /// Notes when the hosts want to be called at which something has changed.
+    fn note_timeouts(&mut self) {
+        for host in std::mem::take(&mut self.touched) {
+            let node = self.nodes.get(&host);
+            let wanted = node.and_then(|node| {
+                let at = node.machine.as_ref()?.poll_timeout()?.0;
+                Some(node.clock.moment(at).max(node.paused_until))
+            });
+            if let Some(before) = self.due_of.remove(&host) {
+                self.due.remove(&(before, host));
+            }
+            if let Some(at) = wanted {
+                self.due_of.insert(host, at);
+                self.due.insert((at, host));
+            }
+        }
+    }
+
+    fn next_timeout(&mut self) -> Option<(u64, HostIndex)> {
+        self.note_timeouts();
+        self.due.first().map(|&(at, host)| (at.max(self.now), host))
     }
 
     /// The next thing up to `until`; false if there is none.
@@ -174,8 +194,8 @@ impl World {
                 }
             }
         }
-        self.checks.look(self.now, &self.nodes);
-        if let Some(wrong) = self.agreement.look(self.now, &self.nodes) {
+        self.checks.look(self.now, &self.nodes, &self.touched);
+        if let Some(wrong) = self.agreement.look(self.now, &self.nodes, &self.touched) {
             self.checks.violate(format!("{}: {wrong}", self.now));
         }
         true
@@ -204,7 +224,7 @@ impl World {
                     // What was lost meanwhile breaks the connection.
                     self.break_links(vec![pair]);
                 }
-                self.connect_all();
+                self.connect_some(pair.0, &[pair.1]);
             }
             Happening::Restart(host) => self.restart(host),
             Happening::Enrol(host, tid) => self.enrol(host, tid),

@@ -6,6 +6,7 @@
 //! is reserved for it, so a hostile length costs nothing.
 
 use crate::{Code, HostIndex, Tid};
+use std::sync::Arc;
 
 /// Why bytes are not what they should be. The peer that sent them is to be dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -171,6 +172,16 @@ impl<T: Wire> Wire for Option<T> {
     }
     fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
         if bool::decode(input)? { T::decode(input).map(Some) } else { Ok(None) }
+    }
+}
+
+/// What many hold at once is written like what one holds.
+impl<T: Wire> Wire for Arc<T> {
+    fn encode(&self, out: &mut Vec<u8>) {
+        T::encode(self, out);
+    }
+    fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        T::decode(input).map(Self::new)
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) enum Turn {
         /// The first host's place.
         first: HostIndex,
         /// All hosts.
-        hosts: Vec<(HostIndex, HostFacts)>,
+        hosts: Vec<(HostIndex, Arc<HostFacts>)>,
         /// Who told it.
         by: HostIndex,
     },
@@ -117,7 +117,7 @@ pub(crate) struct Links {
     known: Known,
     wiring: Arc<Wiring>,
     place: Option<Place>,
-    hosts: Vec<(HostIndex, HostFacts)>,
+    hosts: Vec<(HostIndex, Arc<HostFacts>)>,
     peers: BTreeMap<HostIndex, Peer>,
     /// Connections by number.
     owners: BTreeMap<u64, Owner>,
@@ -213,12 +213,12 @@ impl Links {
 
     /// Nothing comes by direct routes any more from hosts that are no members: to be called before
     /// anybody is told that they are gone.
-    pub(crate) fn fence(&mut self, hosts: &[(HostIndex, HostFacts)]) {
+    pub(crate) fn fence(&mut self, hosts: &[(HostIndex, Arc<HostFacts>)]) {
         self.given.fence(&hosts.iter().map(|(host, _)| *host).collect());
     }
 
     /// The host table changed.
-    pub(crate) fn set_hosts(&mut self, hosts: Vec<(HostIndex, HostFacts)>) -> Vec<Turn> {
+    pub(crate) fn set_hosts(&mut self, hosts: Vec<(HostIndex, Arc<HostFacts>)>) -> Vec<Turn> {
         let Some(place) = self.place else { return Vec::new() };
         self.hosts = hosts;
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
@@ -234,12 +234,12 @@ impl Links {
         let mut turns = Vec::new();
         for (host, facts) in self.hosts.clone() {
             if let Some(peer) = self.peers.get_mut(&host).filter(|p| p.facts.key == facts.key) {
-                peer.learn(facts);
+                peer.learn(HostFacts::clone(&facts));
             } else if host != place.host {
                 if let Some(peer) = self.peers.remove(&host) {
                     self.traffic.give_up(peer.streams.lanes());
                 }
-                self.peers.insert(host, Peer::new(facts.clone(), now));
+                self.peers.insert(host, Peer::new(HostFacts::clone(&facts), now));
                 turns.extend(self.admit(host, &facts.key.0));
             }
         }

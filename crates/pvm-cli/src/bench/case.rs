@@ -1,6 +1,6 @@
 //! What a suite consists of.
 
-use super::system::{Kind, Source};
+use super::system::{Kind, Language, Source};
 use std::time::Duration;
 
 /// How much is measured.
@@ -24,7 +24,9 @@ impl Length {
 pub(crate) struct Case {
     /// The program.
     pub(crate) source: &'static Source,
-    /// Its arguments.
+    /// What its other tasks run, if not the same; the path of that program is its first argument.
+    pub(crate) partner: Option<&'static Source>,
+    /// Its further arguments.
     pub(crate) arguments: Vec<String>,
     /// How many tasks it has.
     pub(crate) tasks: u32,
@@ -36,6 +38,37 @@ pub(crate) struct Case {
     pub(crate) factor: f64,
     /// No run may take longer.
     pub(crate) limit: Duration,
+}
+
+impl Case {
+    /// On all systems, which have one way of it, and told as it was measured.
+    pub(crate) fn new(
+        source: &'static Source,
+        tasks: u32,
+        arguments: Vec<String>,
+        limit: Duration,
+    ) -> Self {
+        Self {
+            source,
+            partner: None,
+            arguments,
+            tasks,
+            variant: String::new(),
+            kinds: Kind::ALL.to_vec(),
+            factor: 1.0,
+            limit,
+        }
+    }
+
+    /// Its program and that of its partner.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &'static Source> {
+        std::iter::once(self.source).chain(self.partner)
+    }
+
+    /// Whether it needs a Java.
+    pub(crate) fn is_java(&self) -> bool {
+        self.sources().any(|source| source.language == Language::Java)
+    }
 }
 
 /// How long all rounds of a suite may take together; what does not fit is cut ([`super::budget`]).

@@ -6,6 +6,10 @@ use super::system::Kind;
 use crate::table::{Side, Table};
 use std::collections::BTreeMap;
 
+/// Parts of a `total` that is told as well: systems divide their work among them differently, so they are no
+/// contests of their own.
+pub(crate) const PARTS: [&str; 3] = ["send", "receive", "verify"];
+
 /// One system at one thing, in the best of its ways.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Entry {
@@ -42,12 +46,17 @@ impl Contest {
     pub(crate) fn lead_of(&self, system: &str) -> Option<f64> {
         let own = self.entry(system)?;
         let other = self.entries.iter().find(|entry| entry.system != system)?;
-        Some(self.factor(own, other))
+        self.factor(own, other)
+    }
+
+    /// Whether no other one is better; none if it was not measured.
+    pub(crate) fn is_first(&self, system: &str) -> Option<bool> {
+        Some(self.entry(system)?.typical == self.entries.first()?.typical)
     }
 
     /// By what factor `system` is better than `other` (below 1: worse).
     pub(crate) fn factor_to(&self, system: &str, other: &str) -> Option<f64> {
-        Some(self.factor(self.entry(system)?, self.entry(other)?))
+        self.factor(self.entry(system)?, self.entry(other)?)
     }
 
     /// Whether the rounds of the first and of the second nowhere meet.
@@ -66,10 +75,10 @@ impl Contest {
         self.entries.iter().find(|entry| entry.system == system)
     }
 
-    fn factor(&self, own: &Entry, other: &Entry) -> f64 {
-        // A time that the clock cannot see is no factor.
-        let (own, other) = (own.typical.max(1e-9), other.typical.max(1e-9));
-        if self.rate { own / other } else { other / own }
+    /// A time that the clock cannot see has none: MPI's broadcast of no bytes sends nothing.
+    fn factor(&self, own: &Entry, other: &Entry) -> Option<f64> {
+        let (own, other) = (own.typical, other.typical);
+        (own > 0.0 && other > 0.0).then_some(if self.rate { own / other } else { other / own })
     }
 }
 
@@ -78,6 +87,9 @@ pub(crate) fn contests(figures: &Figures) -> Vec<Contest> {
     let mut found: BTreeMap<(&str, &str, u32, u64), Vec<&Row>> = BTreeMap::new();
     for row in &figures.rows {
         let key = &row.key;
+        if PARTS.contains(&&*key.test) {
+            continue;
+        }
         found.entry((&key.suite, &key.test, key.tasks, key.size)).or_default().push(row);
     }
     let made = found.into_values().filter_map(|rows| contest(&rows));
@@ -184,9 +196,8 @@ pub(crate) fn messages(contests: &[Contest]) -> impl Iterator<Item = &Contest> {
 
 /// Where it is not.
 pub(crate) fn not_first(contests: &[Contest]) -> Vec<&Contest> {
-    let is_first =
-        |contest: &Contest| contest.lead_of(Kind::Ours.name()).is_none_or(|lead| lead >= 1.0);
-    messages(contests).filter(|contest| !is_first(contest)).collect()
+    let is_behind = |contest: &&Contest| contest.is_first(Kind::Ours.name()) == Some(false);
+    messages(contests).filter(is_behind).collect()
 }
 
 /// Whether it is, in a sentence, if messages were measured.
@@ -264,6 +275,24 @@ mod tests {
         assert_eq!(not_first(&contests).len(), 3);
         assert!(contests[0].lead_of("NeoPVM").unwrap() < 1.0);
         assert!(text(&figures).ends_with("first in 3 of 3 rows of messages up to 1 MB."));
+    }
+
+    /// Seen with 0 us of Open MPI: NeoPVM was told to be 3e12 times as slow, and the mean of all sizes with it.
+    #[test]
+    fn a_time_that_the_clock_does_not_see_was_taken_for_a_factor() {
+        let mut figures = sample(1.0);
+        let unseen = |row: &&mut Row| row.key.system == "Open MPI" && row.key.size == 0;
+        for row in figures.rows.iter_mut().filter(unseen) {
+            row.rounds.iter_mut().flatten().for_each(|value| *value = 0.0);
+        }
+        let contests = contests(&figures);
+        assert_eq!(contests[0].entries[0].system, "Open MPI");
+        assert_eq!(contests[0].lead_of("NeoPVM"), None);
+        assert_eq!(contests[0].is_first("NeoPVM"), Some(false));
+        assert_eq!(not_first(&contests).len(), 1);
+        let factors = &standings(&contests)[0].factors;
+        let to_open_mpi = factors.iter().find(|(peer, _)| peer == "Open MPI").unwrap().1;
+        assert!((to_open_mpi - 1.5).abs() < 0.01, "{to_open_mpi}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod echo;
 mod first;
 mod get;
 mod html;
+mod java;
 mod linpack;
 mod network;
 mod plot;

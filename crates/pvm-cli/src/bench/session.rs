@@ -65,11 +65,18 @@ impl Session {
             .collect();
         let place = place::here(&self.hosts);
         let quick = self.length == Length::Quick;
-        let figures = Figures::new(quick, place, peers.into_iter().map(|(_, peer)| peer).collect());
-        let plan: Vec<(Suite, Vec<Case>)> = suites
+        let mut figures =
+            Figures::new(quick, place, peers.into_iter().map(|(_, peer)| peer).collect());
+        let mut plan: Vec<(Suite, Vec<Case>)> = suites
             .iter()
             .map(|suite| (*suite, available((suite.cases)(self.length), &kinds)))
             .collect();
+        if plan.iter().flat_map(|(_, cases)| cases).any(Case::is_java) {
+            figures.peers.push(self.tools.java_peer());
+        }
+        if self.tools.java.is_err() {
+            plan.iter_mut().for_each(|(_, cases)| cases.retain(|case| !case.is_java()));
+        }
         let runs: usize =
             plan.iter().flat_map(|(_, cases)| cases).map(|case| case.kinds.len()).sum();
         let bar = Bar::new(runs * self.rounds as usize);
@@ -83,7 +90,7 @@ impl Session {
         for peer in
             progress.figures.peers.iter().filter_map(|peer| Some((peer, peer.missing.as_ref()?)))
         {
-            progress.bar.say(&format!("{} is not there: {} bring it", peer.0.system, peer.1));
+            progress.bar.say(&format!("{} is not there: it needs {}", peer.0.system, peer.1));
         }
         for (_, case) in
             plan.iter().flat_map(|(suite, cases)| cases.iter().map(move |case| (suite, case)))
@@ -132,14 +139,15 @@ impl Session {
             progress.figures.load.others.extend(place::others());
             let (case, kind) = (turn.case, turn.kind);
             let failures = progress.failures.get(&(suite.name, kind)).copied().unwrap_or(0);
-            let program = progress.programs.get(&(case.source.name, kind)).cloned();
-            let Some(program) = program.filter(|_| failures < FAILURES_MAX) else { continue };
+            let built = |source: &Source| progress.programs.get(&(source.name, kind)).cloned();
+            let programs: Option<Vec<PathBuf>> = case.sources().map(built).collect();
+            let Some(programs) = programs.filter(|_| failures < FAILURES_MAX) else { continue };
             let Some(share) = budget.share(Instant::now(), turns.len() - at) else {
                 progress.cut(format!("{}: left out", turn.place()));
                 continue;
             };
             let limit = self.limit.unwrap_or(case.limit);
-            let outcome = self.run(case, kind, &program, limit.min(share));
+            let outcome = self.run(case, kind, &programs, limit.min(share));
             self.keep(turn, outcome, limit.min(share), progress);
         }
         Ok(())
@@ -154,18 +162,20 @@ impl Session {
     }
 
     fn build(&self, case: &Case, out: &Path, progress: &mut Progress) -> Result<(), Failure> {
-        for &kind in &case.kinds {
-            let key = (case.source.name, kind);
+        let sources = || case.sources();
+        for (kind, source) in case.kinds.iter().flat_map(|&kind| sources().map(move |s| (kind, s)))
+        {
+            let key = (source.name, kind);
             if progress.programs.contains_key(&key) || progress.unbuilt.contains(&key) {
                 continue;
             }
             self.check_stopped(&progress.bar)?;
-            match self.compile(case.source, kind, out) {
+            match self.compile(source, kind, out) {
                 Ok(program) => {
                     progress.programs.insert(key, program);
                 }
                 Err(last_words) => {
-                    let what = format!("{} for {}", case.source.name, kind.name());
+                    let what = format!("{} for {}", source.name, kind.name());
                     let how = "was not built".to_owned();
                     progress.figures.problems.push(Problem { what, how, last_words });
                     progress.unbuilt.insert(key);
@@ -182,21 +192,26 @@ impl Session {
         std::fs::create_dir_all(&folder).map_err(text)?;
         let system = kind.name().to_lowercase().replace([' ', '.'], "");
         let to = folder.join(format!("{}-{system}", source.name));
-        let command = self.tools.compiler(kind, source, &to);
+        let command = self.tools.compiler(kind, source, &to)?;
         let scratch = Folder::new().map_err(text)?;
         let ended =
             process::run(command, scratch.path(), BUILD_TIME_MAX, &self.stop).map_err(text)?;
-        if ended.end == End::Good { Ok(to) } else { Err(last_words(&ended.errors)) }
+        if ended.end != End::Good {
+            return Err(last_words(&ended.errors));
+        }
+        self.tools.finish(source, &to)?;
+        Ok(to)
     }
 
-    /// One run; the error says why there was none.
+    /// One run of the first of these programs; the error says why there was none.
     fn run(
         &self,
         case: &Case,
         kind: Kind,
-        program: &Path,
+        programs: &[PathBuf],
         limit: Duration,
     ) -> Result<Ended, (String, String)> {
+        let (program, partner) = programs.split_first().expect("a case has a program");
         let text = |error: std::io::Error| ("cannot be run".to_owned(), error.to_string());
         if !kind.is_pvm() || !case.source.talks {
             let folder = Folder::new().map_err(text)?;
@@ -207,13 +222,13 @@ impl Session {
             } else {
                 std::process::Command::new(program)
             };
-            command.args(&case.arguments);
+            command.args(partner).args(&case.arguments);
             return process::run(command, folder.path(), limit, &self.stop).map_err(text);
         }
         let machine = Machine::start(kind, &self.tools, &self.hosts)
             .map_err(|words| ("has no machine".to_owned(), last_words(&words)))?;
         let mut command = machine.command(program);
-        command.args(&case.arguments);
+        command.args(partner).args(&case.arguments);
         let mut ended = process::run(command, machine.folder(), limit, &self.stop).map_err(text)?;
         // What tasks said that the machine has started stands in its log.
         ended.errors = format!("{}\n{}", ended.errors, machine.log());

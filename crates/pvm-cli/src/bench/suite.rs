@@ -2,6 +2,7 @@
 
 pub(crate) mod applications;
 pub(crate) mod echo;
+pub(crate) mod java;
 pub(crate) mod linpack;
 pub(crate) mod primitives;
 pub(crate) mod two_nodes;
@@ -9,8 +10,14 @@ pub(crate) mod two_nodes;
 use super::case::Suite;
 
 /// All of them.
-pub(crate) const ALL: [Suite; 5] =
-    [echo::SUITE, linpack::SUITE, two_nodes::SUITE, primitives::SUITE, applications::SUITE];
+pub(crate) const ALL: [Suite; 6] = [
+    echo::SUITE,
+    linpack::SUITE,
+    two_nodes::SUITE,
+    primitives::SUITE,
+    applications::SUITE,
+    java::SUITE,
+];
 
 /// Those of these names, or all if there are none; the error is the name that is unknown.
 pub(crate) fn named(names: &[String]) -> Result<Vec<Suite>, String> {

@@ -1,8 +1,11 @@
 //! The systems that can be measured: which are there, how a program is built for one, and how it is run.
 
 use super::figures::Peer;
+use super::java::{Java, main_class};
 use crate::failure::{Failure, Status};
 use crate::program;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -51,6 +54,8 @@ pub(crate) enum Language {
     C,
     /// Fortran, with a main program and calls in C.
     Fortran,
+    /// Java, run by a script.
+    Java,
 }
 
 /// A measured program.
@@ -70,6 +75,32 @@ pub(crate) struct Source {
     pub(crate) subject: Option<&'static str>,
 }
 
+impl Source {
+    /// A program that talks to other tasks.
+    pub(crate) const fn of(
+        name: &'static str,
+        language: Language,
+        files: &'static [&'static str],
+    ) -> Self {
+        Self { name, language, files, flags: &[], talks: true, subject: None }
+    }
+
+    /// With more for the compiler.
+    pub(crate) const fn with_flags(self, flags: &'static [&'static str]) -> Self {
+        Self { flags, ..self }
+    }
+
+    /// One that tells figures of something else than the system that runs it.
+    pub(crate) const fn about(self, subject: &'static str) -> Self {
+        Self { subject: Some(subject), ..self }
+    }
+
+    /// One that talks to nobody, so that it needs no system.
+    pub(crate) const fn alone(self, subject: &'static str) -> Self {
+        Self { talks: false, ..self.about(subject) }
+    }
+}
+
 /// What is needed to build and to run.
 #[derive(Debug)]
 pub(crate) struct Tools {
@@ -77,6 +108,8 @@ pub(crate) struct Tools {
     pub(crate) prefix: PathBuf,
     /// Where the programs' sources are.
     pub(crate) sources: PathBuf,
+    /// For the programs in Java; or what is missing.
+    pub(crate) java: Result<Java, String>,
 }
 
 impl Tools {
@@ -98,12 +131,19 @@ impl Tools {
             let text = format!("{}: no sources of measured programs are there", sources.display());
             return Err(Failure::new(Status::Refused, text));
         }
-        Ok(Self { prefix, sources })
+        let java = Java::find(&prefix);
+        Ok(Self { prefix, sources, java })
     }
 
     /// Which systems are there, and of those that are not, what is missing.
     pub(crate) fn peers(&self) -> Vec<(Kind, Peer)> {
         Kind::ALL.into_iter().map(|kind| (kind, self.peer(kind))).collect()
+    }
+
+    /// Java, told as the systems are.
+    pub(crate) fn java_peer(&self) -> Peer {
+        let version = self.java.as_ref().map(|java| java.version.clone()).unwrap_or_default();
+        Peer { system: "Java".to_owned(), version, missing: self.java.clone().err() }
     }
 
     fn peer(&self, kind: Kind) -> Peer {
@@ -116,8 +156,33 @@ impl Tools {
         Peer { system: kind.name().to_owned(), version, missing }
     }
 
-    /// The compiler's command for a program; the program is written to `to`.
-    pub(crate) fn compiler(&self, kind: Kind, source: &Source, to: &Path) -> Command {
+    /// The compiler's command for a program; the program is written to `to`. The error says what is missing.
+    pub(crate) fn compiler(
+        &self,
+        kind: Kind,
+        source: &Source,
+        to: &Path,
+    ) -> Result<Command, String> {
+        if source.language != Language::Java {
+            return Ok(self.native_compiler(kind, source, to));
+        }
+        let mut command = self.java.as_ref()?.compiler(source.files, &classes(to));
+        command.current_dir(&self.sources);
+        Ok(command)
+    }
+
+    /// What is left to do when the compiler is done: a program in Java is a script.
+    pub(crate) fn finish(&self, source: &Source, to: &Path) -> Result<(), String> {
+        if source.language != Language::Java {
+            return Ok(());
+        }
+        let script = self.java.as_ref()?.launcher(&main_class(source.files), &classes(to));
+        let written = std::fs::write(to, script)
+            .and_then(|()| std::fs::set_permissions(to, Permissions::from_mode(0o755)));
+        written.map_err(|error| error.to_string())
+    }
+
+    fn native_compiler(&self, kind: Kind, source: &Source, to: &Path) -> Command {
         let fortran = source.language == Language::Fortran;
         let mut command = if kind.is_pvm() || !source.talks {
             Command::new(if fortran { "gfortran" } else { "cc" })
@@ -175,6 +240,11 @@ impl Tools {
     }
 }
 
+/// Where the classes of a program go.
+fn classes(program: &Path) -> PathBuf {
+    program.with_extension("classes")
+}
+
 fn original_missing() -> Option<String> {
     let daemon = Path::new("/usr/bin/pvmd");
     let there =
@@ -211,19 +281,25 @@ mod tests {
         assert_eq!(version("none"), "");
     }
 
+    fn tools() -> Tools {
+        let java = Err("a JDK".to_owned());
+        Tools { prefix: "/opt/neo".into(), sources: "/src".into(), java }
+    }
+
+    #[test]
+    fn without_a_java_it_is_named_and_its_programs_are_not_built() {
+        let source = Source::of("pair-java", Language::Java, &["java/Pair.java"]);
+        assert_eq!(tools().java_peer().missing.unwrap(), "a JDK");
+        let compiler = tools().compiler(Kind::Ours, &source, Path::new("/tmp/x"));
+        assert_eq!(compiler.unwrap_err(), "a JDK");
+    }
+
     #[test]
     fn a_program_that_talks_is_linked_with_the_calls_of_its_system() {
-        let tools = Tools { prefix: "/opt/neo".into(), sources: "/src".into() };
-        let source = Source {
-            name: "echo",
-            language: Language::C,
-            files: &["echo.c"],
-            flags: &[],
-            talks: true,
-            subject: None,
-        };
+        let tools = tools();
+        let source = Source::of("echo", Language::C, &["echo.c"]);
         let words = |kind| {
-            let command = tools.compiler(kind, &source, Path::new("/tmp/x"));
+            let command = tools.compiler(kind, &source, Path::new("/tmp/x")).unwrap();
             let words: Vec<_> =
                 std::iter::once(command.get_program()).chain(command.get_args()).collect();
             words.join(std::ffi::OsStr::new(" ")).into_string().unwrap()

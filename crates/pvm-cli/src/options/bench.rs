@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Of `pvm bench`.
 #[derive(Debug, Args)]
 pub(crate) struct BenchOptions {
-    /// What to measure: echo, linpack, two-nodes, primitives, applications; all if none is named
+    /// What to measure: echo, linpack, two-nodes, primitives, applications, java; all if none is named
     #[arg(value_name = "SUITE")]
     pub(crate) suites: Vec<String>,
     /// The short form: what is most important, within three minutes

@@ -144,7 +144,7 @@ pub(crate) const BENCH: &str = "\
 Suites: echo (latency, bandwidth, alpha, beta, n-half for each route and encoding), linpack \
 (linear equations of order 100 and 1000, and the latency in lost operations), two-nodes (round \
 trips of nine sizes), primitives (exchange, broadcast, sum, ring, complete exchange on 2 to 32 \
-tasks), applications (Gaussian elimination in three partitions and N-body, in Fortran, on 1 to 32 tasks; needs gfortran). They repeat the comparisons that \
+tasks), applications (Gaussian elimination in three partitions and N-body, in Fortran, on 1 to 32 tasks; needs gfortran), java (messages of 1 to 64 MB between C and Java in each pairing, and a loop; needs a JDK of 17 or newer and neopvm.jar). They repeat the comparisons that \
 users of the 1990s chose systems by; the report prints their tables beside its own.
 
 NeoPVM, PVM 3.4.6, Open MPI and MPICH are measured in turns, as far as they are installed; the report \

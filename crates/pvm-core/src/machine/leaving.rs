@@ -23,7 +23,7 @@ impl Machine {
         names: &[Blob],
         spared: Option<HostIndex>,
     ) -> (Vec<HostResult>, Vec<(u32, HostIndex)>) {
-        let count = self.hosts.indices().len();
+        let count = self.hosts.count();
         let mut members: Vec<(u32, HostIndex)> = Vec::new();
         let mut results = Vec::new();
         for (place, name) in (0..).zip(names) {
@@ -87,8 +87,11 @@ impl Machine {
     /// A drained host leaves when nothing that began here goes on.
     pub(super) fn leave_if_empty(&mut self) {
         let under_way = self.departure.is_under_way() || self.ending;
-        let last = self.hosts.indices().len() == 1;
-        if !under_way && !last && self.hosts.is_draining(self.me()) && self.is_empty_of_tasks() {
+        if !under_way
+            && self.hosts.count() != 1
+            && self.hosts.is_draining(self.me())
+            && self.is_empty_of_tasks()
+        {
             self.departure.flush();
             self.act(Act::Flush);
         }

@@ -13,7 +13,7 @@ const SHOW_NS: u64 = 5 * SECOND_NS;
 impl Machine {
     /// Proposes a change of a group.
     pub(super) fn change_group(&mut self, asker: Asker, command: Command) {
-        if self.hosts.indices().len() < 2 {
+        if self.hosts.count() < 2 {
             return self.propose(asker, command);
         }
         let change = self.pending.number();

@@ -41,6 +41,9 @@ impl Machine {
 
     /// The other of two hosts.
     fn other(&self) -> Option<HostIndex> {
+        if self.hosts.count() != 2 {
+            return None;
+        }
         match self.hosts.indices()[..] {
             [a, b] if a == self.me() => Some(b),
             [a, b] if b == self.me() => Some(a),

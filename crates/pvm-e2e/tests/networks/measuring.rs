@@ -1,4 +1,5 @@
-//! `pvm bench --hosts`: one task on each of two hosts, both routes, the network below. How fast stands nowhere here.
+//! `pvm bench --hosts`: one task on each of two hosts, both routes, the network below, C and Java. How fast stands
+//! nowhere here.
 
 use pvm_e2e::{Hosts, Running, eventually, prefix};
 use serde_json::Value;
@@ -23,11 +24,12 @@ fn tools(hosts: &Hosts) -> PathBuf {
 }
 
 #[test]
-fn the_echo_between_two_hosts_has_both_routes_and_the_network_itself() {
+fn between_two_hosts_both_routes_the_network_itself_and_java_are_measured() {
     let Some(hosts) = Hosts::up(2) else { return };
     // Both hosts see this folder, unlike /tmp.
     let out = hosts.home().join("bench");
-    let arguments = ["echo", "--quick", "--rounds", "1", "--limit", "60", "--hosts", "h2", "--out"];
+    let arguments =
+        ["echo", "java", "--quick", "--rounds", "1", "--limit", "60", "--hosts", "h2", "--out"];
     let path = format!("PATH={}", tools(&hosts).display());
     let pvm = prefix().join("bin/pvm").display().to_string();
     let program = ["/usr/bin/env", &path, &pvm, "bench"];
@@ -54,6 +56,11 @@ fn the_echo_between_two_hosts_has_both_routes_and_the_network_itself() {
     }
     assert_eq!((count("network", "UDP echo", ""), count("network", "TCP stream", "")), (4, 1));
     assert!(count("NeoPVM", "get", "") > 0 && count("NeoPVM", "ask", "") > 0);
+    let peers = figures["peers"].as_array().expect("peers").iter();
+    let java = peers.filter(|peer| peer["system"] == "Java" && peer["missing"].is_null()).count();
+    for (variant, there) in [("C to C", 1), ("C to Java", java), ("Java to Java", java)] {
+        assert_eq!(count("NeoPVM", "total", variant), 2 * there, "{variant}: {}", output.err);
+    }
     let report = fs::read_to_string(out.join("report.html")).expect("a report");
     assert!(
         report.contains("NeoPVM: gamma, the cost of a further hop") && report.contains("on h2")

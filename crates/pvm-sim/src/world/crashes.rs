@@ -17,6 +17,7 @@ impl World {
             return;
         }
         self.write(|| Some(format!("{host}: (its daemon crashes)")));
+        self.touched.insert(host);
         let Some(node) = self.nodes.get_mut(&host) else { return };
         if node.machine.take().is_some() {
             self.break_links(self.links.of(host));
@@ -38,12 +39,13 @@ impl World {
         for event in std::mem::take(&mut node.undone) {
             self.event(host, event);
         }
-        self.connect_all();
+        self.connect_of(host);
     }
 
     /// A whole host dies, with everything on it: nothing is heard of it any more.
     pub fn kill(&mut self, host: HostIndex) {
         self.write(|| Some(format!("{host}: (it dies)")));
+        self.touched.insert(host);
         self.checks.host_ended(host, &self.nodes);
         if self.nodes.remove(&host).is_some() {
             self.break_links(self.links.of(host));
@@ -62,6 +64,7 @@ impl World {
             return;
         }
         self.write(|| Some(format!("{host}: (it is stopped for {} ms)", nanoseconds / MS)));
+        self.touched.insert(host);
         if let Some(node) = self.nodes.get_mut(&host) {
             node.paused_until = self.now + nanoseconds;
         }

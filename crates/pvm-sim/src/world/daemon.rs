@@ -48,7 +48,7 @@ impl World {
         node.clock = Clock::draw(&mut self.clocks, self.skew);
         self.nodes.insert(host, node);
         self.drain(host, None);
-        self.connect_all();
+        self.connect_of(host);
     }
 
     pub(super) fn event(&mut self, host: HostIndex, event: Event) {
@@ -89,6 +89,7 @@ impl World {
 
     /// Does what a machine has put out.
     pub(super) fn drain(&mut self, host: HostIndex, crash: Option<Crash>) {
+        self.touched.insert(host);
         let Some(machine) = self.nodes.get_mut(&host).and_then(|n| n.machine.as_mut()) else {
             return;
         };
@@ -135,8 +136,7 @@ impl World {
         self.checks.effect(self.now, host, &effect);
         let Some(node) = self.nodes.get_mut(&host) else { return };
         match effect {
-            Effect::Save { key, value: Some(value) } => drop(node.records.insert(key, value)),
-            Effect::Save { key, value: None } => drop(node.records.remove(&key)),
+            Effect::Save { key, value } => node.save(key, value),
             Effect::Reply { connection, reply, .. } => {
                 self.replies.entry((host, connection)).or_default().push(reply);
             }
@@ -226,10 +226,11 @@ impl World {
             Act::Dismiss { key } => self.newcomers.retain(|_, facts| facts.key != key),
             Act::Flush => self.later(FLUSH_NS, Happening::News(host, News::Flushed)),
             Act::Hosts { hosts } => {
-                let hosts: BTreeSet<_> = hosts.into_iter().map(|(host, _)| host).collect();
-                self.ever_known.entry(host).or_default().extend(hosts.clone());
-                let before = self.known.insert(host, hosts.clone()).unwrap_or_default();
-                for &gone in before.difference(&hosts) {
+                let first = !self.known.contains_key(&host);
+                let hosts = hosts.into_iter().map(|(host, _)| host);
+                let (gone, new) = update(self.known.entry(host).or_default(), hosts);
+                self.ever_known.entry(host).or_default().extend(new.iter().copied());
+                for &gone in &gone {
                     self.silent.remove(&(host, gone));
                     // It may live: it is told as soon as it can be reached.
                     if self.calls.insert((gone, host)) {
@@ -237,11 +238,39 @@ impl World {
                     }
                     self.later(50 * MS, Happening::Disconnected(pair(host, gone)));
                 }
-                for &new in hosts.difference(&before) {
+                for &new in &new {
                     self.note_silence(host, new);
                 }
-                self.connect_all();
+                let changed = [gone, new].concat();
+                if first {
+                    self.connect_of(host);
+                } else {
+                    self.connect_some(host, &changed);
+                }
             }
         }
     }
+}
+
+/// Makes a set what it is to be, given in order; what went, and what came.
+fn update(
+    set: &mut BTreeSet<HostIndex>,
+    wanted: impl Iterator<Item = HostIndex>,
+) -> (Vec<HostIndex>, Vec<HostIndex>) {
+    let (mut gone, mut new) = (Vec::new(), Vec::new());
+    let mut before = set.iter().copied().peekable();
+    for host in wanted {
+        while let Some(other) = before.next_if(|other| *other < host) {
+            gone.push(other);
+        }
+        if before.next_if_eq(&host).is_none() {
+            new.push(host);
+        }
+    }
+    gone.extend(before);
+    for host in &gone {
+        set.remove(host);
+    }
+    set.extend(&new);
+    (gone, new)
 }

@@ -3,6 +3,7 @@
 use super::World;
 use super::happening::Happening;
 use crate::link::{Pair, pair};
+use crate::node::Node;
 use crate::show;
 use crate::time::MS;
 use pvm_core::io::{Input, News};
@@ -81,29 +82,33 @@ impl World {
         self.known.get(&a).is_some_and(|known| known.contains(&b))
     }
 
-    /// Connects everybody who knows one another and is not connected.
-    pub(super) fn connect_all(&mut self) {
-        let live: Vec<_> = self
-            .nodes
-            .iter()
-            .filter(|(_, node)| node.machine.is_some())
-            .map(|(&host, _)| host)
-            .collect();
-        for (at, &a) in live.iter().enumerate() {
-            for &b in &live[at + 1..] {
-                // One that joins knows nobody yet; those who know it connect.
-                let wanted = match (self.known.contains_key(&a), self.known.contains_key(&b)) {
-                    (true, true) => self.knows(a, b) && self.knows(b, a),
-                    _ => self.knows(a, b) || self.knows(b, a),
-                };
-                if wanted && self.links.connect((a, b)) {
-                    self.later(CONNECT_NS, Happening::Connected((a, b)));
-                }
-                for (a, b) in [(a, b), (b, a)] {
-                    let was = self.ever_known.get(&b).is_some_and(|known| known.contains(&a));
-                    if self.knows(a, b) && !self.knows(b, a) && was && self.calls.insert((a, b)) {
-                        self.later(CALL_NS, Happening::Call(a, b));
-                    }
+    /// Connects a host with all others that live where they know one another and are not connected.
+    pub(super) fn connect_of(&mut self, host: HostIndex) {
+        let others: Vec<_> = self.nodes.keys().copied().filter(|&other| other != host).collect();
+        self.connect_some(host, &others);
+    }
+
+    /// The same with some others.
+    pub(super) fn connect_some(&mut self, host: HostIndex, others: &[HostIndex]) {
+        let lives = |host| self.nodes.get(&host).is_some_and(|node: &Node| node.machine.is_some());
+        if !lives(host) {
+            return;
+        }
+        let others: Vec<_> = others.iter().copied().filter(|&other| lives(other)).collect();
+        for other in others {
+            let (a, b) = pair(host, other);
+            // One that joins knows nobody yet; those who know it connect.
+            let wanted = match (self.known.contains_key(&a), self.known.contains_key(&b)) {
+                (true, true) => self.knows(a, b) && self.knows(b, a),
+                _ => self.knows(a, b) || self.knows(b, a),
+            };
+            if wanted && self.links.connect((a, b)) {
+                self.later(CONNECT_NS, Happening::Connected((a, b)));
+            }
+            for (a, b) in [(a, b), (b, a)] {
+                let was = self.ever_known.get(&b).is_some_and(|known| known.contains(&a));
+                if self.knows(a, b) && !self.knows(b, a) && was && self.calls.insert((a, b)) {
+                    self.later(CALL_NS, Happening::Call(a, b));
                 }
             }
         }

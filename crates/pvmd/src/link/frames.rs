@@ -3,6 +3,7 @@
 use pvm_wire::peer::{HostFacts, PeerMessage};
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Blob, Envelope, HostIndex, Wire as _, choice};
+use std::sync::Arc;
 
 /// Most of a message's body in one frame, so that nobody waits long behind a large message.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
@@ -28,7 +29,7 @@ choice! {
             /// The first host's place.
             first: HostIndex,
             /// All hosts.
-            hosts: Vec<(HostIndex, HostFacts)>,
+            hosts: Vec<(HostIndex, Arc<HostFacts>)>,
         },
         /// The machines to each other.
         3 => Said {

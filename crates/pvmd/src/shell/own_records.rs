@@ -8,6 +8,7 @@ use crate::ports::Ports;
 use pvm_core::io::Effect;
 use pvm_wire::peer::HostFacts;
 use pvm_wire::{Blob, HostIndex, Wire};
+use std::sync::Arc;
 
 const KEY: &[u8] = b"\0key";
 const PORTS: &[u8] = b"\0ports";
@@ -30,7 +31,7 @@ pub(crate) struct OwnRecords {
     /// Tokens that are good.
     pub(crate) tokens: Option<Vec<Kept>>,
     /// All hosts when this one joined.
-    pub(crate) hosts: Vec<(HostIndex, HostFacts)>,
+    pub(crate) hosts: Vec<(HostIndex, Arc<HostFacts>)>,
 }
 
 impl OwnRecords {

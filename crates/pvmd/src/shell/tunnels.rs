@@ -11,6 +11,7 @@ use pvm_wire::HostIndex;
 use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::peer::HostFacts;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 impl Shell {
     /// Opens the tunnel to a new host, and adds to its addresses where others reach it by it.
@@ -47,7 +48,10 @@ impl Shell {
     }
 
     /// The tunnels to hosts that are in no more are closed.
-    pub(super) async fn close_tunnels(&mut self, hosts: &[(HostIndex, HostFacts)]) -> Result<()> {
+    pub(super) async fn close_tunnels(
+        &mut self,
+        hosts: &[(HostIndex, Arc<HostFacts>)],
+    ) -> Result<()> {
         let before = self.tunnels.len();
         let mut closed = Vec::new();
         self.tunnels.retain_mut(|tunnel| {

@@ -68,7 +68,7 @@ fn peers(figures: &Figures) -> String {
     let mut text = format!("Measured in turns: {}.", there.join(", "));
     for peer in &figures.peers {
         if let Some(missing) = &peer.missing {
-            text += &format!(" {} was not there: {missing} bring it.", peer.system);
+            text += &format!(" {} was not there: it needs {missing}.", peer.system);
         }
     }
     paragraph(&text)
@@ -80,7 +80,7 @@ fn sentence(contests: &[Contest]) -> String {
     let (mut first, mut all) = (0, 0);
     for contest in own {
         all += 1;
-        first += usize::from(contest.lead_of(ours).is_some_and(|lead| lead >= 1.0));
+        first += usize::from(contest.is_first(ours) == Some(true));
     }
     let sure = contests.iter().filter(|contest| contest.is_sure()).count();
     format!(
@@ -141,7 +141,9 @@ fn behind(contests: &[Contest]) -> String {
                 first.who.clone(),
                 format!("{} {}", number(first.typical), contest.unit),
                 format!("{} {}", number(ours.typical), contest.unit),
-                number(1.0 / contest.lead_of(Kind::Ours.name())?),
+                contest
+                    .lead_of(Kind::Ours.name())
+                    .map_or_else(String::new, |lead| number(1.0 / lead)),
                 if contest.is_sure() { "yes" } else { "no" }.to_owned(),
             ])
         })

@@ -8,6 +8,45 @@ const MESSAGES: &str = include_str!("../../../../../benchmarks/seeds/message-pas
 const TWO_NODES: &str = include_str!("../../../../../benchmarks/seeds/two-nodes-1993.csv");
 /// Ahmad, 1997.
 const EXPRESS: &str = include_str!("../../../../../benchmarks/seeds/express-pvm-1997.csv");
+/// The PBJ document, 2004: messages, and the loop.
+const PBJ: &str = include_str!("../../../../../benchmarks/seeds/pbj-2004.csv");
+const PBJ_LOOP: &str = include_str!("../../../../../benchmarks/seeds/pbj-loop-2004.csv");
+
+/// A row of the tables 5.2 to 5.8 of the PBJ document.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Pbj {
+    /// C or Java.
+    pub(super) sender: String,
+    /// C or Java.
+    pub(super) receiver: String,
+    /// Of 1 000 000 bytes.
+    pub(super) megabytes: u64,
+    /// `same` or `different`.
+    pub(super) hosts: String,
+    /// Sending, receiving, verifying and the total, as printed.
+    pub(super) ms: [String; 4],
+    /// Number of the table.
+    pub(super) table: String,
+}
+
+impl Pbj {
+    /// Table 5.1.
+    pub(super) const LOOP_C_S: &str = "0.063";
+    /// The same in Java.
+    pub(super) const LOOP_JAVA_S: &str = "0.177";
+}
+
+/// The tables 5.2 to 5.8 of the PBJ document.
+pub(super) fn pbj() -> Vec<Pbj> {
+    let row = |r: Vec<String>| {
+        let megabytes = r[2].parse().ok()?;
+        let [sender, receiver, _, hosts, send, receive, verify, total, table] =
+            <[String; 9]>::try_from(r).ok()?;
+        let ms = [send, receive, verify, total];
+        Some(Pbj { sender, receiver, megabytes, hosts, ms, table })
+    };
+    records(PBJ).filter_map(row).collect()
+}
 
 /// A machine of the report of 1997 with its figures for the plane of its figure 5.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,8 +98,36 @@ pub(super) fn tables(suite: &str) -> String {
         "applications" => {
             (6..=17).map(|table| express(&table.to_string(), &application(table))).collect()
         }
+        "java" => java(),
         _ => String::new(),
     }
+}
+
+fn java() -> String {
+    let of = |table: &str| {
+        let all = records(PBJ_LOOP).filter(|record| table.contains(&record[0]));
+        let cells: Vec<_> = all.map(|r| (r[2].clone(), r[1].clone(), r[3].clone())).collect();
+        pivot("run", &cells)
+    };
+    let mut text =
+        titled("Tables C.1 and C.2 of 2004: the loop of a billion additions, s", &of("C.1 C.2"));
+    let all = pbj();
+    let mut tables: Vec<&str> = all.iter().map(|row| &*row.table).collect();
+    tables.dedup();
+    for table in tables {
+        let mut cells = Vec::new();
+        for row in all.iter().filter(|row| row.table == table) {
+            let host = if row.hosts == "same" { "same host" } else { "different hosts" };
+            let name = format!("{} to {}, {host}", row.sender, row.receiver);
+            for (part, ms) in ["send", "receive", "verify", "total"].iter().zip(&row.ms) {
+                cells.push((name.clone(), (*part).to_owned(), ms.clone()));
+            }
+        }
+        let megabytes = all.iter().find(|row| row.table == table).map_or(0, |row| row.megabytes);
+        let title = format!("Table {table} of 2004: {megabytes} MB, ms");
+        text += &titled(&title, &pivot("from, to", &cells));
+    }
+    text
 }
 
 fn application(table: u32) -> String {
@@ -154,8 +221,28 @@ mod tests {
 
     #[test]
     fn every_record_has_the_fields_of_its_file() {
-        for (csv, fields) in [(MESSAGES, 8), (TWO_NODES, 10), (EXPRESS, 8)] {
+        let files = [(MESSAGES, 8), (TWO_NODES, 10), (EXPRESS, 8), (PBJ, 9), (PBJ_LOOP, 4)];
+        for (csv, fields) in files {
             assert!(records(csv).all(|record| record.len() == fields));
         }
+    }
+
+    #[test]
+    fn the_tables_of_the_pbj_document_are_whole_and_its_loop_is_the_average_that_it_prints() {
+        let all = pbj();
+        assert_eq!(all.len(), 7 * 8);
+        let find = |sender: &str, receiver: &str, megabytes, hosts: &str| {
+            let found = all.iter().find(|row| {
+                (&*row.sender, &*row.receiver, row.megabytes, &*row.hosts)
+                    == (sender, receiver, megabytes, hosts)
+            });
+            found.unwrap().ms.join(" ")
+        };
+        assert_eq!(find("Java", "C", 64, "different"), "780 6611 187 7589");
+        assert_eq!(find("C", "C", 1, "same"), "8 11 1 20");
+        let average = |language: &str| {
+            records(PBJ_LOOP).find(|r| r[0] == "5.1" && r[1] == language).unwrap()[3].clone()
+        };
+        assert_eq!((&*average("C"), &*average("Java")), (Pbj::LOOP_C_S, Pbj::LOOP_JAVA_S));
     }
 }

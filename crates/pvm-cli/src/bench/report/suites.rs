@@ -2,7 +2,7 @@
 
 use super::html::{details, element, escaped, number, paragraph, pivot, table};
 use super::plot::{Axis, Series, colour, curves};
-use super::{applications, echo, linpack, seeds};
+use super::{applications, echo, java, linpack, seeds};
 use crate::bench::case::Suite;
 use crate::bench::figures::{Figures, Key, Row};
 use crate::bench::ranking::Contest;
@@ -20,6 +20,7 @@ pub(super) fn section(
         "echo" => echo::content(figures, rows),
         "linpack" => linpack::content(figures, rows),
         "applications" => applications::content(contests),
+        "java" => java::content(figures, rows),
         _ => plots(contests),
     };
     text += &medians(rows);

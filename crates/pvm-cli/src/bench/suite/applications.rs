@@ -1,17 +1,14 @@
 //! The applications of Ahmad's comparison: Gaussian elimination in three partitions, and N-body.
 
 use crate::bench::case::{Case, Length, Seconds, Suite, words};
-use crate::bench::system::{Kind, Language, Source};
+use crate::bench::system::{Language, Source};
 use std::time::Duration;
 
-const PROGRAM: Source = Source {
-    name: "applications",
-    language: Language::Fortran,
-    files: &["calls/calls.f90", "gauss.f90", "nbody.f90", "applications.c", "measure.c"],
-    flags: &[],
-    talks: true,
-    subject: None,
-};
+const PROGRAM: Source = Source::of(
+    "applications",
+    Language::Fortran,
+    &["calls/calls.f90", "gauss.f90", "nbody.f90", "applications.c", "measure.c"],
+);
 
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
@@ -40,15 +37,8 @@ fn cases(length: Length) -> Vec<Case> {
             };
             let mut arguments = words(&[what, &tasks.to_string(), length.pick("2", "3")]);
             arguments.extend(words(sizes));
-            all.push(Case {
-                source: &PROGRAM,
-                arguments,
-                tasks,
-                variant: String::new(),
-                kinds: Kind::ALL.to_vec(),
-                factor: 1.0,
-                limit: Duration::from_secs(length.pick(60, 20)),
-            });
+            let limit = Duration::from_secs(length.pick(60, 20));
+            all.push(Case::new(&PROGRAM, tasks, arguments, limit));
         }
     }
     all

@@ -5,34 +5,14 @@ use crate::bench::system::{Kind, Language, Source};
 use std::time::Duration;
 
 /// The program, which the two-node comparison uses as well.
-pub(crate) const PROGRAM: Source = Source {
-    name: "echo",
-    language: Language::C,
-    files: &["echo.c", "measure.c"],
-    flags: &[],
-    talks: true,
-    subject: None,
-};
+pub(crate) const PROGRAM: Source = Source::of("echo", Language::C, &["echo.c", "measure.c"]);
 
 /// The network itself, for the floor below all systems.
-const NETWORK: Source = Source {
-    name: "network",
-    language: Language::C,
-    files: &["network.c", "sockets.c", "measure.c"],
-    flags: &[],
-    talks: true,
-    subject: Some("network"),
-};
+const NETWORK: Source =
+    Source::of("network", Language::C, &["network.c", "sockets.c", "measure.c"]).about("network");
 
 /// Memory that others read, and the same asked for by messages.
-const GET: Source = Source {
-    name: "get",
-    language: Language::C,
-    files: &["get.c", "measure.c"],
-    flags: &[],
-    talks: true,
-    subject: None,
-};
+const GET: Source = Source::of("get", Language::C, &["get.c", "measure.c"]);
 
 /// Sizes of the messages, in bytes.
 const SIZES: [&str; 21] = [
@@ -81,13 +61,10 @@ fn cases(length: Length) -> Vec<Case> {
         arguments.extend(words(length.pick(&SIZES[..], &QUICK_SIZES[..])));
         let is_pvm = kinds.iter().all(|kind| kind.is_pvm());
         Case {
-            source: &PROGRAM,
-            arguments,
-            tasks: 2,
             variant: if is_pvm { format!("{route} {mode}") } else { String::new() },
             kinds: kinds.to_vec(),
             factor: 0.5,
-            limit: Duration::from_secs(length.pick(90, 30)),
+            ..Case::new(&PROGRAM, 2, arguments, Duration::from_secs(length.pick(90, 30)))
         }
     };
     let pvm = VARIANTS
@@ -108,13 +85,9 @@ fn network(length: Length) -> Case {
     let mut arguments = words(&[length.pick("0.5", "0.2")]);
     arguments.extend(words(&DATAGRAM_SIZES));
     Case {
-        source: &NETWORK,
-        arguments,
-        tasks: 2,
-        variant: String::new(),
         kinds: vec![Kind::Ours],
         factor: 0.5,
-        limit: Duration::from_secs(length.pick(60, 30)),
+        ..Case::new(&NETWORK, 2, arguments, Duration::from_secs(length.pick(60, 30)))
     }
 }
 
@@ -124,12 +97,8 @@ fn read(length: Length, readers: u32) -> Case {
     let step = length.pick(1, 2);
     arguments.extend(READ_SIZES.iter().step_by(step).map(|&size| size.to_owned()));
     Case {
-        source: &GET,
-        arguments,
-        tasks: readers + 1,
-        variant: String::new(),
         kinds: vec![Kind::Ours, Kind::OpenMpi, Kind::Mpich],
         factor: 1.0 / GET_GROUP,
-        limit: Duration::from_secs(length.pick(60, 30)),
+        ..Case::new(&GET, readers + 1, arguments, Duration::from_secs(length.pick(60, 30)))
     }
 }

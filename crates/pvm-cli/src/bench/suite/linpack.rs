@@ -4,23 +4,11 @@ use crate::bench::case::{Case, Length, Seconds, Suite, words};
 use crate::bench::system::{Kind, Language, Source};
 use std::time::Duration;
 
-const PROGRAM: Source = Source {
-    name: "linpack",
-    language: Language::C,
-    files: &["linpack.c", "measure.c"],
-    flags: &["-O3", "-march=native"],
-    talks: false,
-    subject: Some("this computer"),
-};
-
-const SPREAD: Source = Source {
-    name: "lu",
-    language: Language::C,
-    files: &["lu.c", "measure.c"],
-    flags: &["-O3", "-march=native"],
-    talks: true,
-    subject: None,
-};
+const FLAGS: &[&str] = &["-O3", "-march=native"];
+const PROGRAM: Source = Source::of("linpack", Language::C, &["linpack.c", "measure.c"])
+    .with_flags(FLAGS)
+    .alone("this computer");
+const SPREAD: Source = Source::of("lu", Language::C, &["lu.c", "measure.c"]).with_flags(FLAGS);
 
 /// The suite.
 pub(crate) const SUITE: Suite = Suite {
@@ -39,23 +27,13 @@ pub(crate) const SUITE: Suite = Suite {
 fn cases(length: Length) -> Vec<Case> {
     let limit = Duration::from_secs(length.pick(120, 40));
     let alone = Case {
-        source: &PROGRAM,
-        arguments: words(&[length.pick("1", "0.3")]),
-        tasks: 1,
-        variant: String::new(),
         kinds: vec![Kind::Ours],
-        factor: 1.0,
-        limit,
+        ..Case::new(&PROGRAM, 1, words(&[length.pick("1", "0.3")]), limit)
     };
     let spread = length.pick(&[(2, "1000"), (4, "1000"), (2, "2000")][..], &[(2, "1000")][..]);
-    let spread = spread.iter().map(|&(tasks, order)| Case {
-        source: &SPREAD,
-        arguments: words(&[&tasks.to_string(), order, length.pick("5", "3")]),
-        tasks,
-        variant: String::new(),
-        kinds: Kind::ALL.to_vec(),
-        factor: 1.0,
-        limit,
+    let spread = spread.iter().map(|&(tasks, order)| {
+        let arguments = words(&[&tasks.to_string(), order, length.pick("5", "3")]);
+        Case::new(&SPREAD, tasks, arguments, limit)
     });
     std::iter::once(alone).chain(spread).collect()
 }

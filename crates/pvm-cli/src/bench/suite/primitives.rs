@@ -2,17 +2,10 @@
 //! exchange. Its one-to-one echo is the echo suite.
 
 use crate::bench::case::{Case, Length, Seconds, Suite, words};
-use crate::bench::system::{Kind, Language, Source};
+use crate::bench::system::{Language, Source};
 use std::time::Duration;
 
-const PROGRAM: Source = Source {
-    name: "primitives",
-    language: Language::C,
-    files: &["primitives.c", "measure.c"],
-    flags: &[],
-    talks: true,
-    subject: None,
-};
+const PROGRAM: Source = Source::of("primitives", Language::C, &["primitives.c", "measure.c"]);
 
 /// The paper's three classes of sizes (to 200, 1000 and 16000 bytes), and larger ones.
 const SIZES: [&str; 12] =
@@ -30,7 +23,8 @@ pub(crate) const SUITE: Suite = Suite {
     method: "As in the paper of 1997: five experiments, each the average of many repetitions between two \
              barriers. Its sum was made by hand in PVM; here it is pvm_reduce and a broadcast, and MPI_Allreduce. \
              The sender of the broadcast changes from one repetition to the next, so that it cannot run ahead of \
-             the receivers; the paper does not say. Tasks share the processors of this computer where the paper \
+             the receivers; the paper does not say. A broadcast of no bytes is an empty message in PVM and nothing at all in \
+             MPI. Tasks share the processors of this computer where the paper \
              had a node for each.",
     seconds: Seconds { full: 480, quick: 40 },
     cases,
@@ -61,13 +55,5 @@ fn case(length: Length, test: &str, tasks: u32, sizes: &[&str]) -> Case {
     let seconds = length.pick("0.05", "0.03");
     let mut arguments = words(&[test, &tasks.to_string(), "5", "1000", seconds]);
     arguments.extend(words(sizes));
-    Case {
-        source: &PROGRAM,
-        arguments,
-        tasks,
-        variant: String::new(),
-        kinds: Kind::ALL.to_vec(),
-        factor: 1.0,
-        limit: Duration::from_secs(length.pick(60, 20)),
-    }
+    Case::new(&PROGRAM, tasks, arguments, Duration::from_secs(length.pick(60, 20)))
 }

@@ -33,14 +33,11 @@ fn cases(length: Length) -> Vec<Case> {
     let one = |route: &str, mode: &str, variant: &str, kinds: &[Kind]| {
         let mut arguments = words(&[route, mode, "0", "100", "0"]);
         arguments.extend(words(&SIZES));
+        let limit = Duration::from_secs(length.pick(60, 30));
         Case {
-            source: &echo::PROGRAM,
-            arguments,
-            tasks: 2,
             variant: variant.to_owned(),
             kinds: kinds.to_vec(),
-            factor: 1.0,
-            limit: Duration::from_secs(length.pick(60, 30)),
+            ..Case::new(&echo::PROGRAM, 2, arguments, limit)
         }
     };
     let mut all: Vec<Case> = pvm[..length.pick(5, 3)]

@@ -1,0 +1,198 @@
+//! A machine of many hosts of which three of ten die, one of ten as many join, and now and then some are cut off from the
+//! rest for less time than it takes to give them up: of 1000 hosts 300, 100 and 50 times.
+
+use crate::actors::Actors;
+use crate::dice::Random;
+use crate::time::MS;
+use crate::world::{FIRST, World};
+use pvm_core::Rules;
+use pvm_wire::HostIndex;
+use pvm_wire::request::{Request, Role};
+
+const SECOND: u64 = 1000 * MS;
+/// How long hosts die, join and are cut off.
+const TROUBLE: u64 = 225 * SECOND;
+/// So many hosts are added by one request, and have joined by then.
+const LOT_COUNT: usize = 100;
+const JOINED: u64 = 120 * SECOND;
+/// All is at rest again after this.
+const REST: u64 = 30 * SECOND;
+/// Tasks that put names, and how often each does.
+const WRITER_COUNT: usize = 8;
+const PUT_PAUSE: u64 = 5 * SECOND;
+/// Millionths by which clocks are wrong.
+const SKEW: u32 = 200;
+
+/// What a run was.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Hosts that died.
+    pub deaths: usize,
+    /// Hosts that joined after the beginning.
+    pub joins: usize,
+    /// How often some were cut off.
+    pub partitions: usize,
+    /// Hosts that live at the end.
+    pub hosts: usize,
+    /// Puts that were confirmed.
+    pub confirmed: usize,
+    /// Virtual nanoseconds in all.
+    pub time: u64,
+}
+
+#[derive(Clone, Copy)]
+enum Trouble {
+    Death,
+    Join,
+    Partition,
+}
+
+struct Run {
+    world: World,
+    random: Random,
+    actors: Actors,
+    /// Hosts that have got a name.
+    named: usize,
+}
+
+/// A run with so many hosts.
+///
+/// # Errors
+/// The invariant that did not hold.
+pub fn run(hosts: usize, seed: u64) -> Result<Outcome, String> {
+    let world = World::skewed("vm", seed, Rules::plain(), SKEW);
+    let mut run =
+        Run { world, random: Random::new(seed), actors: Actors::patient(PUT_PAUSE), named: 0 };
+    run.gather(hosts)?;
+    run.employ()?;
+    let counts = [
+        (Trouble::Death, 3 * hosts / 10),
+        (Trouble::Join, hosts / 10),
+        (Trouble::Partition, hosts / 20),
+    ];
+    let mut open: Vec<_> =
+        counts.iter().flat_map(|&(trouble, count)| vec![trouble; count]).collect();
+    let pause = TROUBLE / (open.len() as u64).max(1);
+    while !open.is_empty() {
+        let at = run.random.below(open.len() as u64);
+        let trouble = open.swap_remove(usize::try_from(at).unwrap_or(0));
+        run.trouble(trouble);
+        run.go(pause)?;
+    }
+    run.actors.rest();
+    run.go(REST)?;
+    let alive = run.agree()?;
+    let [deaths, joins, partitions] = counts.map(|(_, count)| count);
+    let confirmed = run.actors.confirmed.len();
+    Ok(Outcome { deaths, joins, partitions, hosts: alive, confirmed, time: run.world.now() })
+}
+
+impl Run {
+    fn go(&mut self, nanoseconds: u64) -> Result<(), String> {
+        let end = self.world.now() + nanoseconds;
+        while self.world.now() < end {
+            let next = (self.world.now() + 100 * MS).min(end);
+            self.world.run_until(next);
+            if let Some(violation) = self.world.checks.violation() {
+                return Err(violation.to_owned());
+            }
+            self.actors.act(&mut self.world)?;
+        }
+        Ok(())
+    }
+
+    fn hosts(&self) -> Vec<HostIndex> {
+        self.world.nodes.keys().copied().collect()
+    }
+
+    fn add(&mut self, host: HostIndex, count: usize) {
+        if let Some(operator) = self.world.connect(host, Role::Operator) {
+            let names = self.named..self.named + count;
+            self.named += count;
+            let hosts = names.map(|number| format!("h{number}").into()).collect();
+            self.world.request(host, operator, Request::AddHosts { hosts });
+        }
+    }
+
+    /// All hosts join, a lot at a time.
+    fn gather(&mut self, hosts: usize) -> Result<(), String> {
+        while self.world.nodes.len() < hosts {
+            let wanted = hosts.min(self.world.nodes.len() + LOT_COUNT);
+            self.add(FIRST, wanted - self.world.nodes.len());
+            let end = self.world.now() + JOINED;
+            while self.world.nodes.len() < wanted || self.world.fewest_members() < wanted {
+                self.go(SECOND)?;
+                if self.world.now() > end {
+                    let (there, known) = (self.world.nodes.len(), self.world.fewest_members());
+                    return Err(format!("of {wanted} hosts {there} came, somebody knows {known}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tasks on some hosts put names.
+    fn employ(&mut self) -> Result<(), String> {
+        self.actors.start();
+        let hosts = self.hosts();
+        for _ in 0..WRITER_COUNT {
+            let host = self.random.pick(&hosts).unwrap_or(FIRST);
+            self.world.connect(host, Role::Task);
+        }
+        self.go(SECOND)?;
+        let tasks: Vec<_> = self
+            .world
+            .nodes
+            .iter()
+            .flat_map(|(&host, node)| node.tasks().map(move |(c, tid)| (host, c, tid)))
+            .collect();
+        for (host, connection, tid) in tasks {
+            self.actors.take(host, connection, tid, &mut self.world);
+        }
+        self.go(SECOND)
+    }
+
+    fn trouble(&mut self, trouble: Trouble) {
+        let hosts = self.hosts();
+        let host = self.random.pick(&hosts).unwrap_or(FIRST);
+        match trouble {
+            Trouble::Death if self.random.below(2) == 0 => self.world.kill(host),
+            Trouble::Death => self.world.kill_seen(host, 300 * MS),
+            Trouble::Join => self.add(host, 1),
+            Trouble::Partition => {
+                let heal = SECOND + self.random.below(3 * SECOND);
+                let most = (hosts.len() as u64).div_ceil(20);
+                let count = 1 + self.random.below(most);
+                let mut apart: Vec<_> =
+                    (0..count).filter_map(|_| self.random.pick(&hosts)).collect();
+                apart.sort_unstable();
+                apart.dedup();
+                for &a in &apart {
+                    for &b in hosts.iter().filter(|host| !apart.contains(host)) {
+                        self.world.cut(a, b, Some(heal));
+                    }
+                }
+            }
+        }
+    }
+
+    /// All that live know the same hosts, which are those that live, and the same leader; their
+    /// number.
+    fn agree(&self) -> Result<usize, String> {
+        let alive = self.hosts();
+        let mut leader = None;
+        for (&host, node) in &self.world.nodes {
+            let machine = node.machine.as_ref().ok_or_else(|| format!("{host} has no daemon"))?;
+            let members: Vec<_> = machine.members().into_iter().map(|(host, _)| host).collect();
+            if members != alive {
+                let (known, there) = (members.len(), alive.len());
+                return Err(format!("{host} knows {known} hosts, {there} live"));
+            }
+            if *leader.get_or_insert_with(|| machine.leader()) != machine.leader() {
+                return Err(format!("{host} knows another leader"));
+            }
+        }
+        self.actors.compare_notices(&self.world)?;
+        Ok(alive.len())
+    }
+}
