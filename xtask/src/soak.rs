@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// Hosts of the largest machine that is simulated.
-const CROWD_HOSTS: &str = "500";
+const CROWD_HOSTS: &str = "700";
 
 /// A crowd, then rounds of everything that chance decides, until the time is up or something fails.
 pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
