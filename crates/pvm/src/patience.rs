@@ -4,6 +4,9 @@
 //! busy, the partner waits for the very core that spins: then every answer takes a whole spin more (110 us each
 //! way were measured instead of 10). So a long spin in vain is followed by some brief ones, by twice as many
 //! after each further one in vain, and a spin that pays makes the next ones long again.
+//!
+//! The same holds of giving the core away between looks, where there are more tasks than cores: to a program of
+//! others it is given for milliseconds.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -33,7 +36,12 @@ impl Patience {
 
     /// How long the next spin may be.
     pub(crate) fn longest(&self) -> Duration {
-        if self.left.load(Ordering::Relaxed) == 0 { LONG } else { BRIEF }
+        if self.is_lost() { BRIEF } else { LONG }
+    }
+
+    /// True while waiting awake has not been of use lately.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.left.load(Ordering::Relaxed) != 0
     }
 
     /// A spin was worth it.

@@ -31,6 +31,8 @@ const ROUTED_SPIN: Duration = Duration::from_micros(20);
 const ROUTED_LOOKS: u32 = 4;
 /// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
 const YIELDS: u32 = 16;
+/// A core that was given away longer than this went to a program of others, or to a task that computes.
+const YIELD_MAX: Duration = Duration::from_micros(500);
 /// Threads that wait while another one sleeps on the doorbell look again this often, in case
 /// that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
@@ -135,6 +137,8 @@ pub(crate) struct Waiter {
     /// The last look before the sleep was in vain.
     lingered: AtomicBool,
     patience: Patience,
+    /// The same for giving the core away between looks.
+    yielding: Patience,
     /// Messages stream in: looking too soon would take the cache line from the sender that is about to
     /// write it.
     pub(crate) streaming: AtomicBool,
@@ -176,6 +180,7 @@ impl Waiter {
             others: AtomicI32::new(0),
             lingered: AtomicBool::new(false),
             patience: Patience::new(),
+            yielding: Patience::new(),
             streaming: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             routes: AtomicI32::new(-1),
@@ -339,12 +344,27 @@ impl Waiter {
                 return false;
             }
         }
+        self.give_way(arrived)
+    }
+
+    /// Gives the core to others a few times; true when something arrived. Others of the machine give it back soon.
+    fn give_way(&self, arrived: &dyn Fn() -> bool) -> bool {
+        if self.yielding.is_lost() {
+            self.yielding.in_vain();
+            return false;
+        }
         for _ in 0..YIELDS {
+            let start = Instant::now();
             rustix::thread::sched_yield();
             if arrived() || self.has_routed() {
                 return true;
             }
+            if start.elapsed() > YIELD_MAX {
+                self.yielding.in_vain();
+                return false;
+            }
         }
+        self.yielding.paid();
         false
     }
 
