@@ -8,7 +8,7 @@ use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use crate::tasks;
 use pvm_wire::Tid;
-use pvm_wire::request::TaskInfo;
+use pvm_wire::request::{HostInfo, TaskInfo};
 use serde_json::{Value, json};
 
 /// The tasks of all hosts, or of one.
@@ -17,6 +17,11 @@ pub(crate) fn ps(options: &PsOptions) -> Result<(), Failure> {
     let hosts = conf::hosts(&mut operator)?;
     let named = |name| tasks::host_named(&hosts, name);
     let place = options.host.as_deref().map_or(Ok(Tid::NONE), named)?;
+    let suspected = suspected(&hosts, place);
+    for name in &suspected {
+        // Before the tasks, which its silence may hold up until it answers or is taken out.
+        eprintln!("pvm: {name} is suspected: its daemon is not heard");
+    }
     let listed = if options.all { tasks::of } else { tasks::of_programs };
     let tasks = listed(&mut operator, place)?;
     let host_name = |task| tasks::host_name(&hosts, task);
@@ -27,7 +32,11 @@ pub(crate) fn ps(options: &PsOptions) -> Result<(), Failure> {
                 "parent": parent(task), "flags": task.flags, "program": task.name.to_text(),
             })
         });
-        return Ok(show_json(&json!({ "tasks": rows.collect::<Vec<Value>>() }))?);
+        let mut shown = json!({ "tasks": rows.collect::<Vec<Value>>() });
+        if !suspected.is_empty() {
+            shown["suspected"] = json!(suspected);
+        }
+        return Ok(show_json(&shown)?);
     }
     let mut table = Table::new(&[
         ("TID", Side::Right),
@@ -47,6 +56,12 @@ pub(crate) fn ps(options: &PsOptions) -> Result<(), Failure> {
         ]);
     }
     Ok(show(table)?)
+}
+
+/// The names of those among `place` (all for `Tid::NONE`) whose daemons are not heard.
+fn suspected(hosts: &[HostInfo], place: Tid) -> Vec<String> {
+    let asked = hosts.iter().filter(|host| place == Tid::NONE || host.tid == place);
+    asked.filter(|host| host.suspected).map(|host| host.name.to_text()).collect()
 }
 
 fn parent(task: &TaskInfo) -> Option<String> {

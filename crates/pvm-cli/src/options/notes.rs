@@ -76,10 +76,11 @@ order in which they are tried), version, draining, suspected.";
 
 /// `pvm ps`.
 pub(crate) const PS: &str = "\
-PROGRAM is empty (-) for a task that was not started by the machine.
+PROGRAM is empty (-) for a task that was not started by the machine. A host whose daemon is not heard \
+is named on standard error at once; the list comes when it answers, or has been taken out.
 
 JSON: tasks: tid, host, pid, parent (null for none), flags (of PVM: 4 connected, 2 started by the \
-machine, ...), program.";
+machine, ...), program; suspected (the names of such hosts, if there are any).";
 
 /// `pvm kill`.
 pub(crate) const KILL: &str = "\
