@@ -2,6 +2,7 @@
    talk ROUNDS: numbered messages of all sizes to and fro, both sides sending at once; then a fork
    renew ROUNDS: the same with keys that are used up every 200 records
    refuse: the partner has said PvmDontRoute
+   regret: the partner says so when the route is agreed on, and the other one takes its end only after that
    cut ROUNDS: both sides break their sockets now and then
    leave: the partner sends its last words and leaves, or is killed
    busy: the partner computes while it is sent more than any socket holds */
@@ -69,6 +70,17 @@ static void worker(char *what, int rounds)
 		for (i = 0; i < rounds; i++)
 			receive_numbered(parent, 3, i % 98);
 		send_int(parent, 2, routes(0));
+	} else if (strcmp(what, "regret") == 0) {
+		send_int(parent, 1, 0);
+		pause_ms(100);
+		CALL(pvm_setopt(PvmRoute, PvmRouteDirect));
+		for (i = 0; i < rounds; i++) {
+			send_numbered(parent, 3, i % 98);
+			if (i == 0)
+				pause_ms(1500);
+		}
+		/* It goes on: what it sent is not left to its host. */
+		receive_int(parent, 2);
 	} else if (strcmp(what, "leave") == 0) {
 		CALL(pvm_setopt(PvmRoute, PvmRouteDirect));
 		j = until_direct(parent, 4, 0);
@@ -150,6 +162,14 @@ int main(int argc, char **argv)
 			send_numbered(tid, 3, i % 98);
 		CHECK(receive_int(tid, 2) == 0 && routes(0) == 0);
 		printf("refused\n");
+	} else if (strcmp(argv[1], "regret") == 0) {
+		receive_int(tid, 1);
+		pause_ms(800);
+		CALL(pvm_setopt(PvmRoute, PvmDontRoute));
+		for (i = 0; i < rounds; i++)
+			receive_numbered(tid, 3, i % 98);
+		send_int(tid, 2, 0);
+		printf("all came\n");
 	} else if (strcmp(argv[1], "busy") == 0) {
 		send_int(tid, 1, 0);
 		start = now();

@@ -27,6 +27,11 @@ fn a_task_that_wants_no_routes_gets_none() {
 }
 
 #[test]
+fn a_route_that_is_given_up_before_the_other_task_has_its_end_swallows_no_messages() {
+    two_hosts(&["regret", "300"]);
+}
+
+#[test]
 fn routes_that_are_cut_under_traffic_lose_repeat_and_reorder_nothing() {
     two_hosts(&["cut", "600"]);
 }

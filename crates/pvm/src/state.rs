@@ -348,8 +348,10 @@ impl State {
         let peer = route.peer;
         // The new one counts: whatever the old one has not brought goes by the daemons.
         self.break_route(peer);
-        if self.take_route(route, socket).is_none() {
-            // The host holds the socket open, too, until it hears that nobody uses it. A daemon that is gone holds none.
+        if let Err(socket) = self.take_route(route, socket) {
+            // The host holds the socket open, too. The other task must hear of the end by the socket itself: what the
+            // hosts tell each other may come before it has its own end, and begins to use it.
+            let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Both);
             let _ = self.connection.tell(&Request::RouteBroken { peer });
             return;
         }
@@ -361,18 +363,20 @@ impl State {
         }
     }
 
-    /// None if it is of no use: then its socket is closed.
-    fn take_route(&mut self, route: &Route, socket: OwnedFd) -> Option<()> {
+    /// The socket comes back if it is of no use.
+    fn take_route(&mut self, route: &Route, socket: OwnedFd) -> Result<(), OwnedFd> {
         let peer = route.peer;
         let refused = self.routes.option == DONT_ROUTE;
-        if refused || !peer.is_task() || peer.host() == self.me.host() {
-            return None;
+        let is_far = peer.is_task() && peer.host() != self.me.host();
+        if refused || !is_far || self.routes.descriptor().is_none() {
+            return Err(socket);
         }
-        let pair = self.outbox.open_pair(&mut self.connection, peer).ok()?;
+        let Ok(pair) = self.outbox.open_pair(&mut self.connection, peer) else {
+            return Err(socket);
+        };
         let direct = Direct::new(self.me, route, (socket, pair), self.routes.limit())?;
-        self.routes.descriptor()?;
         self.routes.add(peer, direct);
-        Some(())
+        Ok(())
     }
 
     /// A route is of no more use, here and there.

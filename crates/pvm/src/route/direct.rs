@@ -94,19 +94,24 @@ impl Sink for Taken<'_, '_> {
 }
 
 impl Direct {
-    /// Takes over an end of a route; none if its keys are none.
+    /// Takes over an end of a route.
+    ///
+    /// # Errors
+    /// The socket, if its keys are none.
     pub(crate) fn new(
         me: Tid,
         route: &Route,
         (socket, pair): (OwnedFd, PairLane),
         limit: u64,
-    ) -> Option<Self> {
-        Some(Self {
+    ) -> Result<Self, OwnedFd> {
+        let keys = (Sealer::new(&route.seal), Opener::new(&route.open));
+        let (Some(sealer), Some(opener)) = keys else { return Err(socket) };
+        Ok(Self {
             peer: route.peer,
             me,
             socket,
-            sealer: Sealer::new(&route.seal)?,
-            opener: Opener::new(&route.open)?,
+            sealer,
+            opener,
             pair,
             stream: Stream::new(),
             rest: Vec::new(),
