@@ -10,7 +10,6 @@
 //! that died the keeper does it. A name can be struck out by the keeper where a count could not
 //! be repaired.
 
-use crate::credit::KEPT_BYTES;
 use crate::segment::{Mapping, PAGE};
 use crate::stream;
 use crate::sync::{AtomicU32, Ordering};
@@ -23,9 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub const HOLDERS: usize = PAGE / 2 / size_of::<u32>();
 /// Slots of the smallest class.
 const SMALLEST: usize = 4096;
-/// Slots with a segment of their own are given back beyond this many bytes of a class: a smaller part of what a sender
-/// may keep would have messages of 8 MB wait for new pages each time.
-const CLASS_KEPT_BYTES: usize = KEPT_BYTES as usize;
+/// Slots that were never needed again are given back beyond this many bytes of a class.
+const CLASS_KEPT_BYTES: usize = 8 << 20;
 
 /// In a descriptor's holder: the data lie in the file beside the segment.
 const IN_FILE: u32 = 1 << 31;
