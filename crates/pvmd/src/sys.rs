@@ -1,8 +1,7 @@
 //! What the safe interface to the system lacks.
 
-pub(crate) mod text;
-
 use rustix::process::Signal;
+use std::fs;
 
 /// Numbers 32 and 33 belong to the C library; Linux ends at 64.
 const REALTIME: std::ops::RangeInclusive<i32> = 34..=64;
@@ -14,4 +13,71 @@ pub(crate) fn signal_of(number: i32) -> Option<Signal> {
     }
     // SAFETY: the number is that of a signal, and of none that the C library keeps for itself.
     Some(unsafe { Signal::from_raw_unchecked(number) })
+}
+
+/// Where the code of a process lies: its program's and its libraries'.
+///
+/// Starting runs through most of it once, waiting through little of it. A host that has started gives the pages back
+/// to the system, which maps those that are needed again from the same files: both processes of an idle host had up
+/// to 12.4 MiB resident without it and have 9.9 to 10.3 with it.
+#[derive(Debug)]
+pub(crate) struct Text {
+    places: Vec<(usize, usize)>,
+}
+
+impl Text {
+    /// That of this process, as far as the system tells; a confined process is not told.
+    pub(crate) fn find() -> Self {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        Self { places: maps.lines().filter_map(code_of_file).collect() }
+    }
+
+    /// Gives its pages back.
+    pub(crate) fn give_back(&self) {
+        for &(start, bytes) in &self.places {
+            let start = std::ptr::with_exposed_provenance_mut(start);
+            // SAFETY: pages of a file that are executed and cannot be written hold what the file holds, so the next
+            // one who reads them finds the same. An error would leave everything as it is.
+            unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) };
+        }
+    }
+}
+
+/// Start and size of a mapping that is a file's, is executed and was never written.
+fn code_of_file(line: &str) -> Option<(usize, usize)> {
+    let mut words = line.split_ascii_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let is_code = words.next()? == "r-xp";
+    let is_file = words.nth(3)?.starts_with('/');
+    let address = |word| usize::from_str_radix(word, 16).ok();
+    let (start, end) = (address(start)?, address(end)?);
+    (is_code && is_file).then(|| (start, end.saturating_sub(start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_what_a_file_has_and_nobody_writes() {
+        let line = |access: &str, file: &str| {
+            code_of_file(&format!("55a1000-55a3000 {access} 00001000 fe:00 99    {file}"))
+        };
+        assert_eq!(line("r-xp", "/usr/bin/pvmd"), Some((0x55a_1000, 0x2000)));
+        assert_eq!(line("r--p", "/usr/bin/pvmd"), None);
+        assert_eq!(line("rwxp", "/usr/bin/pvmd"), None);
+        assert_eq!(line("r-xp", "[vdso]"), None);
+        assert_eq!(line("r-xp", ""), None);
+        assert_eq!(code_of_file(""), None);
+    }
+
+    #[test]
+    fn a_process_goes_on_whose_code_was_given_back() {
+        let text = Text::find();
+        let own = code_is_what_a_file_has_and_nobody_writes as *const () as usize;
+        let is_own = |&(start, bytes): &(usize, usize)| (start..start + bytes).contains(&own);
+        assert!(text.places.iter().any(is_own), "{text:?}");
+        text.give_back();
+        assert_eq!(Text::find().places, text.places);
+    }
 }

@@ -20,7 +20,6 @@ const FENCES: [Fence; 5] = [
             "crates/pvm/src/sys.rs",
             "crates/pvm/src/sys/",
             "crates/pvmd/src/sys.rs",
-            "crates/pvmd/src/sys/",
             "crates/pvmd/src/launch/child.rs",
             "bindings/python/src/memory.rs",
         ],

@@ -4,7 +4,7 @@ use super::Parent;
 use crate::between::{Begin, Down, Invited, Up};
 use crate::parent::daemon::{Daemon, Loss};
 use crate::parent::poll::{Interest, Token};
-use crate::sys::text::Text;
+use crate::sys::Text;
 use pvm_core::io::Event;
 use pvm_wire::request::{Reply, Request, Segment};
 use pvm_wire::route::Route;

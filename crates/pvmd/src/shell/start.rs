@@ -12,7 +12,7 @@ use crate::link::{ALONE_TIME, Links, Place};
 use crate::ports::{Ports, Reach};
 use crate::shell::own_records::OwnRecords;
 use crate::shell::uplink::Uplink;
-use crate::sys::text::Text;
+use crate::sys::Text;
 use crate::version::version;
 use crate::{between, facts, guard, starter, tls};
 use anyhow::{Context as _, Result, bail};
