@@ -111,8 +111,36 @@ impl Actors {
         self.started = true;
     }
 
+    /// All tasks that are enrolled take parts.
+    pub(crate) fn take_all(&mut self, world: &mut World) {
+        let tasks: Vec<_> = world
+            .nodes
+            .iter()
+            .flat_map(|(&host, node)| node.tasks().map(move |(c, tid)| (host, c, tid)))
+            .collect();
+        for (host, connection, tid) in tasks {
+            self.take(host, connection, tid, world);
+        }
+    }
+
+    /// Time passes, and they go on after each `step`.
+    ///
+    /// # Errors
+    /// What is wrong then.
+    pub(crate) fn go(&mut self, world: &mut World, time: u64, step: u64) -> Result<(), String> {
+        let end = world.now() + time;
+        while world.now() < end {
+            world.run_until((world.now() + step).min(end));
+            if let Some(violation) = world.checks.violation() {
+                return Err(violation.to_owned());
+            }
+            self.act(world)?;
+        }
+        Ok(())
+    }
+
     /// Each looks at its answers and goes on.
-    pub(crate) fn act(&mut self, world: &mut World) -> Result<(), String> {
+    fn act(&mut self, world: &mut World) -> Result<(), String> {
         let keys: Vec<_> = self.actors.keys().copied().collect();
         for key in keys {
             self.step(key, world)?;

@@ -89,16 +89,7 @@ pub fn run(hosts: usize, seed: u64) -> Result<Outcome, String> {
 
 impl Run {
     fn go(&mut self, nanoseconds: u64) -> Result<(), String> {
-        let end = self.world.now() + nanoseconds;
-        while self.world.now() < end {
-            let next = (self.world.now() + 100 * MS).min(end);
-            self.world.run_until(next);
-            if let Some(violation) = self.world.checks.violation() {
-                return Err(violation.to_owned());
-            }
-            self.actors.act(&mut self.world)?;
-        }
-        Ok(())
+        self.actors.go(&mut self.world, nanoseconds, 100 * MS)
     }
 
     fn hosts(&self) -> Vec<HostIndex> {
@@ -140,15 +131,7 @@ impl Run {
             self.world.connect(host, Role::Task);
         }
         self.go(SECOND)?;
-        let tasks: Vec<_> = self
-            .world
-            .nodes
-            .iter()
-            .flat_map(|(&host, node)| node.tasks().map(move |(c, tid)| (host, c, tid)))
-            .collect();
-        for (host, connection, tid) in tasks {
-            self.actors.take(host, connection, tid, &mut self.world);
-        }
+        self.actors.take_all(&mut self.world);
         self.go(SECOND)
     }
 

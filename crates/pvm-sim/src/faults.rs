@@ -131,20 +131,8 @@ impl Run {
             self.world.connect(host, Role::Task);
         }
         self.go(100 * MS)?;
-        self.employ();
+        self.actors.take_all(&mut self.world);
         self.go(SECOND)
-    }
-
-    fn employ(&mut self) {
-        let tasks: Vec<_> = self
-            .world
-            .nodes
-            .iter()
-            .flat_map(|(&host, node)| node.tasks().map(move |(c, tid)| (host, c, tid)))
-            .collect();
-        for (host, connection, tid) in tasks {
-            self.actors.take(host, connection, tid, &mut self.world);
-        }
     }
 
     fn hosts(&self) -> Vec<HostIndex> {
@@ -153,16 +141,7 @@ impl Run {
 
     /// Time passes, and tasks go on.
     fn go(&mut self, nanoseconds: u64) -> Result<(), String> {
-        let end = self.world.now() + nanoseconds;
-        while self.world.now() < end {
-            let next = (self.world.now() + 20 * MS).min(end);
-            self.world.run_until(next);
-            if let Some(violation) = self.world.checks.violation() {
-                return Err(violation.to_owned());
-            }
-            self.actors.act(&mut self.world)?;
-        }
-        Ok(())
+        self.actors.go(&mut self.world, nanoseconds, 20 * MS)
     }
 
     fn anything(&mut self) -> Result<(), String> {
