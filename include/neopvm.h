@@ -32,7 +32,8 @@
  * Signals. A signal that the program handles does not end a wait: a runtime that wants to look at its
  * own flags waits with limits, or on neopvm_descriptor. A handler that has interrupted the library gets
  * PvmAlready from every call but neopvm_send and neopvm_multicast: up to 32 sends are kept and done
- * when the interrupted call leaves. Handlers may leave a waiting neopvm_receive, neopvm_get or neopvm_barrier by longjmp.
+ * when the interrupted call leaves. Handlers may leave a waiting neopvm_receive, neopvm_get or neopvm_barrier by longjmp,
+ * unless they are told PvmAlready: then the call is at its work, and they should return and try again.
  *
  * neopvm_leave by one thread ends the waits of all others with PvmSysErr.
  *

@@ -63,6 +63,9 @@ fn the_exit_of_a_killed_task_is_told_at_once() {
     machine.halt();
 }
 
+/// Runs of which one must find two processors for itself: a computer that is lent takes them away at times.
+const TRIES: usize = 10;
+
 /// How much of all processors others use, from 0 to 1.
 fn load_of_others() -> f64 {
     let times = || -> (u64, u64) {
@@ -93,7 +96,7 @@ fn a_hundred_thousand_ping_pongs_need_hardly_a_system_call() {
     eventually(Duration::from_secs(15), || load_of_others() < 0.15);
     let plain = machine.run("pingpong.c", &["20000"]);
     let (mut fewest, mut why) = (usize::MAX, String::new());
-    for _ in 0..2 {
+    for _ in 0..TRIES {
         let mut command = machine.place().command("strace");
         command.args(["-f", "-s", "4096", "-o"]).arg(&trace).arg(&program).arg("100000");
         let output = Running::start(command).finish(Duration::from_secs(12));
@@ -113,6 +116,7 @@ fn a_hundred_thousand_ping_pongs_need_hardly_a_system_call() {
         if fewest < 2000 {
             break;
         }
+        eprintln!("{calls} system calls: {}", most_frequent(&text));
         eventually(Duration::from_secs(3), || load_of_others() < 0.15);
     }
     eprintln!(
