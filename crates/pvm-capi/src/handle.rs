@@ -20,6 +20,7 @@ use crate::buffer;
 use crate::guard::{self, Limit, Look, inside, wait_for};
 use crate::handler;
 use crate::held;
+use crate::message::short::{Looked, receive_new};
 use crate::pack::{self, Items};
 use crate::pointer::{store, text};
 use crate::process;
@@ -300,9 +301,10 @@ unsafe extern "C" fn neopvm_receive(
     if buffer.is_null() {
         return Code::BadParam.number();
     }
-    let handle = match short::receive(source, tag, in_context) {
-        Some(handle) => Ok(Some(handle)),
-        None => receive_anyhow(source, tag, in_context, limit_ns),
+    let looked = Looked::now(|| receive_new(source, tag, in_context));
+    let handle = match looked.seen {
+        Glance::Taken(handle) => Ok(Some(handle)),
+        Glance::Nothing | Glance::More => receive_anyhow(source, tag, in_context, limit_ns, looked),
     };
     status(handle.map(|handle| {
         // SAFETY: the caller's promise.
@@ -316,10 +318,11 @@ fn receive_anyhow(
     tag: i32,
     in_context: i32,
     limit_ns: i64,
+    looked: Looked,
 ) -> Result<Option<i32>, Code> {
     let limit = limit(limit_ns);
-    let look = || message::short::receive_new(source, tag, in_context);
-    if let Glance::Taken(handle) = message::short::linger(limit, look) {
+    let look = || receive_new(source, tag, in_context);
+    if let Glance::Taken(handle) = looked.linger(limit, look) {
         return Ok(Some(handle));
     }
     wait_for(limit, |task| {

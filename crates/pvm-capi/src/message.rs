@@ -207,11 +207,16 @@ fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
 /// Receives into the current receive buffer; 0 if the limit is over.
 #[inline(never)]
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
+    let look = || short::receive(tid, tag);
+    let looked = short::Looked::now(look);
+    if let Glance::Taken(id) = looked.seen {
+        return id;
+    }
     let awaited = session::current().filter(|_| limit == Limit::Never);
     if let Some(task) = awaited {
         task.await_message(Some(&pattern(session::context(), tid, tag)));
     }
-    let id = match short::linger(limit, || short::receive(tid, tag)) {
+    let id = match looked.linger(limit, look) {
         Glance::Taken(id) => id,
         Glance::Nothing | Glance::More => receive_any(name, tid, tag, limit),
     };

@@ -3,7 +3,6 @@
 
 use std::ffi::c_void;
 
-use pvm::Glance;
 use pvm_wire::{Encoding, Kind, Tid};
 
 use super::Info;
@@ -81,15 +80,6 @@ pub(super) fn send(handle: i32, tid: i32, tag: i32, context: i32) -> Option<()> 
     let to = (Tid::from_c_int(tid), tag, session::or_current(context));
     let slot = buffer::short::find(handle)?;
     swiftly!(swift => message::short::send_by(&swift, slot, to), else None)
-}
-
-/// `neopvm_receive`
-#[inline(always)]
-pub(super) fn receive(source: i32, tag: i32, context: i32) -> Option<i32> {
-    match message::short::receive_new(source, tag, context) {
-        Glance::Taken(id) => Some(id),
-        Glance::Nothing | Glance::More => None,
-    }
 }
 
 /// `neopvm_info`

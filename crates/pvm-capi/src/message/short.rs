@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pvm::{Glance, Owner};
+use pvm::{Glance, Owner, Task, WaitToken};
 use pvm_wire::Tid;
 
 use crate::guard::{Limit, Swift, swiftly};
@@ -96,19 +96,32 @@ fn receive_new_by(
     buffer::short::receive_by(swift, |buffer| task.take_inline(swift.owner, &wanted, buffer))
 }
 
-/// Looks, waits a little without sleeping if there is nothing, and looks once more: what a receive tries before it
-/// goes the long way. Nothing is owned meanwhile: longjmp may leave it.
-#[inline(always)]
-pub(crate) fn linger(limit: Limit, look: impl Fn() -> Glance<c_int>) -> Glance<c_int> {
-    // Taken before the look: what comes behind it ends the wait.
-    let waiting = session::current().map(|task| (task, task.token()));
-    let seen = look();
-    if seen == Glance::Nothing
-        && limit != Limit::Now
-        && let Some((task, token)) = waiting
-        && task.linger(token, limit)
-    {
-        return look();
+/// A look, and what had arrived before it: what comes behind it ends a wait.
+pub(crate) struct Looked {
+    waiting: Option<(&'static Task, WaitToken)>,
+    /// What was seen.
+    pub(crate) seen: Glance<c_int>,
+}
+
+impl Looked {
+    #[inline(always)]
+    pub(crate) fn now(look: impl Fn() -> Glance<c_int>) -> Self {
+        Self { waiting: session::current().map(|task| (task, task.token())), seen: look() }
     }
-    seen
+
+    /// Waits a little without sleeping if there was nothing, and looks once more: what a receive tries before it
+    /// goes the long way. Nothing is owned meanwhile: longjmp may leave it.
+    #[inline(always)]
+    pub(crate) fn linger(self, limit: Limit, look: impl Fn() -> Glance<c_int>) -> Glance<c_int> {
+        match self.waiting {
+            Some((task, token))
+                if self.seen == Glance::Nothing
+                    && limit != Limit::Now
+                    && task.linger(token, limit) =>
+            {
+                look()
+            }
+            _ => self.seen,
+        }
+    }
 }
