@@ -6,10 +6,11 @@
 
 mod places;
 pub(crate) mod short;
+mod table;
 
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate, Remains};
+use pvm::Buffer;
 use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
 use crate::guard::{call, call_here, inside};
@@ -17,49 +18,7 @@ use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
 use crate::{globals, session};
-use places::Places;
-
-/// Which numbers stand for something. Places stay, so a table that once had many buffers keeps their places for
-/// the next ones.
-struct Table {
-    /// The largest number so far.
-    last: c_int,
-    free: Vec<c_int>,
-}
-
-static TABLE: Gate<Table> = Gate::new(Table { last: 0, free: Vec::new() });
-static PLACES: Places = Places::none();
-
-impl Table {
-    /// A number and its place, which is empty.
-    fn reserve(&mut self) -> Result<(c_int, &'static Slot), Code> {
-        if let Some(id) = self.free.pop() {
-            return Ok((id, PLACES.at(id).ok_or(Code::SysErr)?));
-        }
-        let id = self.last.checked_add(1).ok_or(Code::OutOfRes)?;
-        let slot = PLACES.make(id).ok_or(Code::OutOfRes)?;
-        self.last = id;
-        Ok((id, slot))
-    }
-
-    fn remove(&mut self, id: c_int) -> Result<Option<Remains>, Code> {
-        let Some(slot) = PLACES.at(id) else { return Ok(None) };
-        let (freed, remains) = slot.free()?;
-        if freed {
-            self.free.push(id);
-        }
-        Ok(remains)
-    }
-
-    fn take(&mut self, id: c_int) -> Result<Option<Buffer>, Code> {
-        let Some(slot) = PLACES.at(id) else { return Ok(None) };
-        let buffer = slot.take()?;
-        if buffer.is_some() {
-            self.free.push(id);
-        }
-        Ok(buffer)
-    }
-}
+use table::{PLACES, TABLE};
 
 /// What a tracer is told of a buffer.
 pub(crate) struct Told {
@@ -114,7 +73,7 @@ fn watch(thread: &Thread) {
 fn reset_after_fork() {
     TABLE.reset_after_fork();
     if let Ok(table) = TABLE.enter() {
-        for slot in (1..=table.last).filter_map(|id| PLACES.at(id)) {
+        for slot in (1..=table.last()).filter_map(|id| PLACES.at(id)) {
             // A void number is not given out again: somebody may still think that it is his.
             slot.reset_after_fork();
         }

@@ -3,6 +3,7 @@
 //! A handle is a number of the buffer table, so both interfaces can be mixed. No call prints, keeps
 //! an error or has a current buffer; each answers a status.
 
+mod info;
 mod limits;
 mod machine;
 mod memory;
@@ -14,7 +15,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
 use pvm::{Buffer, Glance};
-use pvm_wire::{Code, Encoding, Envelope, Kind, RunList};
+use pvm_wire::{Code, Encoding, Kind, RunList};
 
 use crate::buffer;
 use crate::guard::{self, Limit, Look, inside, wait_for};
@@ -25,48 +26,11 @@ use crate::pack::{self, Items};
 use crate::pointer::{store, text};
 use crate::process;
 use crate::selection::pattern;
-use crate::slot::Content;
 use crate::{globals, group, message, session};
+use info::Info;
 
 /// `NEOPVM_INTERFACE`
 const INTERFACE: i32 = 3;
-
-/// `struct neopvm_info`
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Info {
-    source: i32,
-    destination: i32,
-    tag: i32,
-    context: i32,
-    encoding: i32,
-    wait_id: i32,
-    bytes: u64,
-    left: u64,
-}
-
-impl Info {
-    fn new(envelope: &Envelope, encoding: Encoding, bytes: usize, left: usize) -> Self {
-        Self {
-            source: envelope.src.as_c_int(),
-            destination: envelope.dst.as_c_int(),
-            tag: envelope.tag,
-            context: envelope.context,
-            encoding: i32::from(encoding as u8),
-            wait_id: envelope.wait_id,
-            bytes: bytes as u64,
-            left: left as u64,
-        }
-    }
-
-    /// That of a buffer.
-    #[inline(always)]
-    fn of(content: &Content) -> Self {
-        let (bytes, buffer) = (content.size(), &content.buffer);
-        let left = bytes.saturating_sub(buffer.read_size());
-        Self::new(buffer.envelope(), buffer.encoding(), bytes, left)
-    }
-}
 
 /// The status of a call without an answer.
 fn status(result: Result<(), Code>) -> i32 {

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use pvm::{Buffer, Glance, Owner};
 use pvm_wire::Encoding;
 
-use super::{PLACES, TABLE};
+use super::table::{PLACES, TABLE};
 use crate::guard::{Swift, swiftly};
 use crate::probe;
 use crate::slot::Slot;

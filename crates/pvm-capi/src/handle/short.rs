@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 use pvm_wire::{Encoding, Kind, Tid};
 
-use super::Info;
+use super::info::Info;
 use crate::guard::swiftly;
 use crate::{buffer, message, pack, probe, session};
 

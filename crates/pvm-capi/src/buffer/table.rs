@@ -1,0 +1,56 @@
+//! Which buffer numbers are given out.
+
+use std::ffi::c_int;
+
+use pvm::{Buffer, Gate, Remains};
+use pvm_wire::Code;
+
+use super::places::Places;
+use crate::slot::Slot;
+
+/// Which numbers stand for something. Places stay, so a table that once had many buffers keeps their places for
+/// the next ones.
+pub(super) struct Table {
+    /// The largest number so far.
+    last: c_int,
+    /// Those that stand for nothing, the one that is given out next at the end.
+    pub(super) free: Vec<c_int>,
+}
+
+pub(super) static TABLE: Gate<Table> = Gate::new(Table { last: 0, free: Vec::new() });
+pub(super) static PLACES: Places = Places::none();
+
+impl Table {
+    pub(super) const fn last(&self) -> c_int {
+        self.last
+    }
+
+    /// A number and its place, which is empty.
+    pub(super) fn reserve(&mut self) -> Result<(c_int, &'static Slot), Code> {
+        if let Some(id) = self.free.pop() {
+            return Ok((id, PLACES.at(id).ok_or(Code::SysErr)?));
+        }
+        let id = self.last.checked_add(1).ok_or(Code::OutOfRes)?;
+        let slot = PLACES.make(id).ok_or(Code::OutOfRes)?;
+        self.last = id;
+        Ok((id, slot))
+    }
+
+    pub(super) fn remove(&mut self, id: c_int) -> Result<Option<Remains>, Code> {
+        let Some(slot) = PLACES.at(id) else { return Ok(None) };
+        let (freed, remains) = slot.free()?;
+        if freed {
+            self.free.push(id);
+        }
+        Ok(remains)
+    }
+
+    pub(super) fn take(&mut self, id: c_int) -> Result<Option<Buffer>, Code> {
+        let Some(slot) = PLACES.at(id) else { return Ok(None) };
+        let buffer = slot.take()?;
+        if buffer.is_some() {
+            self.free.push(id);
+        }
+        Ok(buffer)
+    }
+}

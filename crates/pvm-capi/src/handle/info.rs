@@ -1,0 +1,42 @@
+//! What the interface with handles tells of a message.
+
+use pvm_wire::{Encoding, Envelope};
+
+use crate::slot::Content;
+
+/// `struct neopvm_info`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Info {
+    source: i32,
+    destination: i32,
+    tag: i32,
+    context: i32,
+    encoding: i32,
+    wait_id: i32,
+    bytes: u64,
+    left: u64,
+}
+
+impl Info {
+    pub(super) fn new(envelope: &Envelope, encoding: Encoding, bytes: usize, left: usize) -> Self {
+        Self {
+            source: envelope.src.as_c_int(),
+            destination: envelope.dst.as_c_int(),
+            tag: envelope.tag,
+            context: envelope.context,
+            encoding: i32::from(encoding as u8),
+            wait_id: envelope.wait_id,
+            bytes: bytes as u64,
+            left: left as u64,
+        }
+    }
+
+    /// That of a buffer.
+    #[inline(always)]
+    pub(super) fn of(content: &Content) -> Self {
+        let (bytes, buffer) = (content.size(), &content.buffer);
+        let left = bytes.saturating_sub(buffer.read_size());
+        Self::new(buffer.envelope(), buffer.encoding(), bytes, left)
+    }
+}
