@@ -48,6 +48,7 @@ pub(crate) fn bench(options: &BenchOptions) -> Result<(), Failure> {
         return rendered(&Figures::read(file)?, &options.out);
     }
     let suites = chosen(&options.suites)?;
+    check_hosts(&options.hosts, &place::here(&[]).host)?;
     let tools = Tools::find(options.sources.as_deref())?;
     std::fs::create_dir_all(&options.out).map_err(|error| {
         Failure::new(Status::Refused, format!("cannot make {}: {error}", options.out.display()))
@@ -95,6 +96,24 @@ fn rendered(figures: &Figures, out: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses what no system can add to this host's machine, before anything is built.
+fn check_hosts(hosts: &[String], own: &str) -> Result<(), Failure> {
+    for (at, host) in hosts.iter().enumerate() {
+        let why = if host.is_empty() {
+            "--hosts: a name is empty".to_owned()
+        } else if host == own || host == "localhost" {
+            format!("--hosts: {host} is this host, which takes part anyway")
+        } else if hosts[..at].contains(host) {
+            format!("--hosts: {host} is named twice")
+        } else {
+            continue;
+        };
+        let text = format!("{why}\n  name the other hosts, for instance --hosts one,two");
+        return Err(Failure::new(Status::Usage, text));
+    }
+    Ok(())
+}
+
 /// What was not measured is told at the end, too, and the exit status says that there is some.
 fn end(figures: &Figures) -> Result<(), Failure> {
     if figures.problems.is_empty() {
@@ -108,4 +127,23 @@ fn end(figures: &Figures) -> Result<(), Failure> {
         }
     }
     Err(Failure::new(Status::Partial, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_that_no_system_can_add_were_tried_by_all_of_them() {
+        let said = |hosts: &[&str]| {
+            let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
+            check_hosts(&hosts, "here").map_err(|failure| failure.text().to_owned())
+        };
+        assert!(said(&["one", ""]).unwrap_err().contains("a name is empty"));
+        assert!(said(&["here"]).unwrap_err().contains("here is this host"));
+        assert!(said(&["localhost"]).unwrap_err().contains("localhost is this host"));
+        assert!(said(&["one", "two", "one"]).unwrap_err().contains("one is named twice"));
+        assert_eq!(said(&["one", "two"]), Ok(()));
+        assert_eq!(said(&[]), Ok(()));
+    }
 }
