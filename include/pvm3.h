@@ -120,7 +120,7 @@ struct pvmhostinfo {
     int hi_tid;    /* of the host's daemon */
     char *hi_name;
     char *hi_arch;
-    int hi_speed;  /* relative, 1000 unless configured */
+    int hi_speed;  /* relative: first host 1000, or sp= */
     int hi_dsig;   /* data representation */
 };
 

@@ -2,10 +2,12 @@
 //!
 //! A part runs its steps one after the other, with its output in `target/check/PART.log`; when one fails, the end
 //! of that log is shown. A part whose tool is missing is skipped and the package that brings it is named. With
-//! `CI=true` nothing may be skipped; with `FAST=1` only the fast parts run.
+//! `CI=true` nothing may be skipped; with `FAST=1` only the fast parts run. Below the table stands what failed, and
+//! which tests of real processes failed once and then passed (see [`again`]).
 
 use crate::install::target_folder;
-use crate::{foreign, hosts, outside, second_user, tools};
+use crate::{again, foreign, hosts, outside, second_user, tools};
+use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -44,7 +46,7 @@ const PARTS: &[Part] = &[
         name: "tests",
         fast: true,
         needs: &[],
-        steps: |run| run.tests(&["--workspace", "--exclude=pvm-e2e", "--exclude=pvm-sim"]),
+        steps: |run| run.real_tests(&["--workspace", "--exclude=pvm-e2e", "--exclude=pvm-sim"]),
     },
     Part {
         name: "simulation",
@@ -101,7 +103,7 @@ const PARTS: &[Part] = &[
             Need("gfortran", "gfortran"),
             Need("chromium", "chromium"),
         ],
-        steps: |run| run.tests(&hosts::BENCH_TESTS),
+        steps: |run| run.real_tests(&hosts::BENCH_TESTS),
     },
     Part {
         name: "hosts",
@@ -183,7 +185,7 @@ fn every(steps: impl IntoIterator<Item = Result<(), String>>) -> Result<(), Stri
 
 fn end_to_end(run: &Run<'_>) -> Result<(), String> {
     let arguments = hosts::other_tests(run.root)?;
-    run.tests(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
+    run.real_tests(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 fn real_hosts(run: &Run<'_>) -> Result<(), String> {
@@ -191,7 +193,7 @@ fn real_hosts(run: &Run<'_>) -> Result<(), String> {
         return run.note("skipped: hosts with networks of their own need root");
     }
     every([
-        run.tests(&hosts::TESTS),
+        run.real_tests(&hosts::TESTS),
         run.step(&["bash", "conformance/spread.sh", "all", run.stage]),
     ])
 }
@@ -209,7 +211,7 @@ fn as_second_user(run: &Run<'_>) -> Result<(), String> {
     every(
         commands
             .iter()
-            .map(|words| run.step(&words.iter().map(String::as_str).collect::<Vec<_>>())),
+            .map(|words| run.real(&words.iter().map(String::as_str).collect::<Vec<_>>())),
     )
 }
 
@@ -219,6 +221,8 @@ struct Run<'a> {
     /// Where NeoPVM is installed for the tests.
     stage: &'a str,
     log: PathBuf,
+    /// Tests that failed once and then passed.
+    unsteady: RefCell<Vec<String>>,
 }
 
 impl Run<'_> {
@@ -232,6 +236,28 @@ impl Run<'_> {
     fn tests(&self, arguments: &[&str]) -> Result<(), String> {
         self.step(&[&["cargo", "test", "--no-fail-fast"], arguments].concat())?;
         self.some_test_ran()
+    }
+
+    /// The same for tests of real processes.
+    fn real_tests(&self, arguments: &[&str]) -> Result<(), String> {
+        self.real(&[&["cargo", "test", "--no-fail-fast"], arguments].concat())?;
+        self.some_test_ran()
+    }
+
+    /// Runs tests of real processes, of which one or two that fail may be the computer's fault.
+    fn real(&self, words: &[&str]) -> Result<(), String> {
+        let before = fs::metadata(&self.log).map_or(0, |log| log.len());
+        let Err(why) = self.step(words) else { return Ok(()) };
+        let log = fs::read(&self.log).unwrap_or_default();
+        let begin = usize::try_from(before).unwrap_or(usize::MAX);
+        let log = String::from_utf8_lossy(log.get(begin..).unwrap_or_default());
+        let Some(names) = again::failed_tests(&log) else { return Err(why) };
+        let only = again::only(words, &names);
+        for _ in 0..again::TIMES {
+            self.step(&only).map_err(|_| format!("{why}; and alone, too"))?;
+        }
+        self.unsteady.borrow_mut().extend(names.iter().map(|name| (*name).to_owned()));
+        Ok(())
     }
 
     fn some_test_ran(&self) -> Result<(), String> {
@@ -321,7 +347,8 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     let mut table = Vec::new();
     let mut causes = Vec::new();
     for part in PARTS.iter().filter(|part| part.fast || !fast) {
-        let run = Run { root, stage: &stage, log: logs.join(format!("{}.log", part.name)) };
+        let log = logs.join(format!("{}.log", part.name));
+        let run = Run { root, stage: &stage, log, unsteady: RefCell::default() };
         // What an earlier check left; it need not exist.
         let _ = fs::remove_file(&run.log);
         print!("{:<12} ", part.name);
@@ -331,11 +358,19 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
         let spent = start.elapsed();
         let (word, why) = outcome.words();
         println!("{word:<8} {:>7.1} s  {why}", spent.as_secs_f64());
-        if matches!(outcome, Outcome::Failed(_)) {
+        let unsteady = run.unsteady.take();
+        let failed = matches!(outcome, Outcome::Failed(_));
+        if failed || !unsteady.is_empty() {
             let log = fs::read_to_string(&run.log).unwrap_or_default();
-            show_tail(&log, &run.log);
+            if failed {
+                show_tail(&log, &run.log);
+            }
             causes.extend(causes_in(&log).iter().map(|line| format!("{}: {line}", part.name)));
         }
+        let (name, times) = (part.name, again::TIMES);
+        causes.extend(unsteady.iter().map(|test| {
+            format!("{name}: {test} is UNSTEADY: failed once, then passed {times} times alone")
+        }));
         table.push((part.name, outcome, spent));
     }
     let outcome = summary(&table, fast);
@@ -392,7 +427,8 @@ mod tests {
         strict: bool,
     ) -> &'static str {
         let part = Part { name: "x", fast: true, needs, steps };
-        let run = Run { root: Path::new("/"), stage: "", log: PathBuf::from("/dev/null") };
+        let log = PathBuf::from("/dev/null");
+        let run = Run { root: Path::new("/"), stage: "", log, unsteady: RefCell::default() };
         Outcome::of(&part, &run, strict).words().0
     }
 
@@ -408,6 +444,32 @@ mod tests {
         assert_eq!(outcome(&[], |run| run.step(&["true"]), false), "passed");
         assert_eq!(outcome(&[], |run| run.step(&["false"]), false), "FAILED");
         assert_eq!(outcome(&[], |run| run.step(&["no-such-program"]), false), "FAILED");
+    }
+
+    /// What a test program that fails so often makes of a part, and the tests that are called unsteady.
+    fn outcome_of_failing(times: usize) -> (&'static str, Vec<String>) {
+        let folder = std::env::temp_dir().join(format!("xtask-{}-{times}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let program = format!(
+            "echo x >> runs; [ $(wc -l < runs) -gt {times} ] && exit; \
+             echo 'test a ... FAILED'; echo 'test result: FAILED.'; exit 101"
+        );
+        fs::write(folder.join("program"), program).unwrap();
+        let (log, unsteady) = (folder.join("log"), RefCell::default());
+        let run = Run { root: &folder, stage: "", log, unsteady };
+        let part =
+            Part { name: "x", fast: true, needs: &[], steps: |run| run.real(&["sh", "program"]) };
+        let word = Outcome::of(&part, &run, true).words().0;
+        let _ = fs::remove_dir_all(&folder);
+        (word, run.unsteady.take())
+    }
+
+    #[test]
+    fn a_test_of_real_processes_that_fails_once_is_told_and_one_that_fails_twice_fails() {
+        assert_eq!(outcome_of_failing(0), ("passed", vec![]));
+        assert_eq!(outcome_of_failing(1), ("passed", vec!["a".to_owned()]));
+        assert_eq!(outcome_of_failing(2), ("FAILED", vec![]));
+        assert_eq!(outcome_of_failing(9), ("FAILED", vec![]));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! run of every test.
 #![forbid(unsafe_code)]
 
+mod again;
 mod bench;
 mod check;
 mod foreign;

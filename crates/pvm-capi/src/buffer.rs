@@ -4,45 +4,46 @@
 //! number being given out first. A thread has a current send and a current receive buffer; both
 //! belong to the thread, the table to the process, so a buffer can be handed to another thread.
 
+mod places;
+pub(crate) mod short;
+
 use std::ffi::c_int;
 
-use pvm::{Buffer, Gate, Owner, Remains};
+use pvm::{Buffer, Gate, Remains};
 use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
-use crate::guard::{Swift, call, call_here, inside, swiftly};
+use crate::guard::{call, call_here, inside};
 use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
-use crate::{globals, probe, session};
+use crate::{globals, session};
+use places::Places;
 
-/// Numbers and what they stand for; number n is at n - 1. Places stay, so a table that once had many
-/// buffers keeps their places for the next ones.
+/// Which numbers stand for something. Places stay, so a table that once had many buffers keeps their places for
+/// the next ones.
 struct Table {
-    slots: Vec<&'static Slot>,
+    /// The largest number so far.
+    last: c_int,
     free: Vec<c_int>,
 }
 
-static TABLE: Gate<Table> = Gate::new(Table { slots: Vec::new(), free: Vec::new() });
+static TABLE: Gate<Table> = Gate::new(Table { last: 0, free: Vec::new() });
+static PLACES: Places = Places::none();
 
 impl Table {
     /// A number and its place, which is empty.
     fn reserve(&mut self) -> Result<(c_int, &'static Slot), Code> {
         if let Some(id) = self.free.pop() {
-            return Ok((id, self.at(id).ok_or(Code::SysErr)?));
+            return Ok((id, PLACES.at(id).ok_or(Code::SysErr)?));
         }
-        let id = c_int::try_from(self.slots.len() + 1).map_err(|_| Code::OutOfRes)?;
-        let slot: &'static Slot = Box::leak(Box::new(Slot::new()));
-        self.slots.push(slot);
+        let id = self.last.checked_add(1).ok_or(Code::OutOfRes)?;
+        let slot = PLACES.make(id).ok_or(Code::OutOfRes)?;
+        self.last = id;
         Ok((id, slot))
     }
 
-    fn at(&self, id: c_int) -> Option<&'static Slot> {
-        let index = usize::try_from(id).ok()?.checked_sub(1)?;
-        self.slots.get(index).copied()
-    }
-
     fn remove(&mut self, id: c_int) -> Result<Option<Remains>, Code> {
-        let Some(slot) = self.at(id) else { return Ok(None) };
+        let Some(slot) = PLACES.at(id) else { return Ok(None) };
         let (freed, remains) = slot.free()?;
         if freed {
             self.free.push(id);
@@ -51,7 +52,7 @@ impl Table {
     }
 
     fn take(&mut self, id: c_int) -> Result<Option<Buffer>, Code> {
-        let Some(slot) = self.at(id) else { return Ok(None) };
+        let Some(slot) = PLACES.at(id) else { return Ok(None) };
         let buffer = slot.take()?;
         if buffer.is_some() {
             self.free.push(id);
@@ -113,7 +114,7 @@ fn watch(thread: &Thread) {
 fn reset_after_fork() {
     TABLE.reset_after_fork();
     if let Ok(table) = TABLE.enter() {
-        for slot in &table.slots {
+        for slot in (1..=table.last).filter_map(|id| PLACES.at(id)) {
             // A void number is not given out again: somebody may still think that it is his.
             slot.reset_after_fork();
         }
@@ -157,7 +158,7 @@ pub(crate) fn get(id: c_int) -> Result<&'static Slot, Code> {
     if id <= 0 {
         return Err(Code::BadParam);
     }
-    TABLE.enter()?.at(id).ok_or(Code::NoSuchBuf)
+    PLACES.at(id).ok_or(Code::NoSuchBuf)
 }
 
 /// The same if there is a buffer.
@@ -322,29 +323,10 @@ fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> 
 /// Frees the send buffer and begins a new one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_initsend(number: c_int) -> c_int {
-    match begin_swiftly(number) {
+    match short::begin(number) {
         Some(id) => id,
         None => begin_anyhow(number),
     }
-}
-
-#[inline(always)]
-fn begin_swiftly(number: c_int) -> Option<c_int> {
-    if probe::is_on() {
-        return None;
-    }
-    let encoding = Encoding::from_number(number)?;
-    swiftly!(swift => begin_by(&swift, encoding), else None)
-}
-
-#[inline(always)]
-fn begin_by(swift: &Swift<impl Owner>, encoding: Encoding) -> Option<c_int> {
-    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
-    if !place.content.buffer.begin_again(encoding) {
-        return None;
-    }
-    (place.content.reading, place.content.shown) = (false, None);
-    Some(swift.thread.sending.id())
 }
 
 #[inline(never)]

@@ -7,23 +7,25 @@ mod limits;
 mod machine;
 mod memory;
 mod probes;
+mod short;
 mod waiting;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
-use pvm::Buffer;
+use pvm::{Buffer, Glance};
 use pvm_wire::{Code, Encoding, Envelope, Kind, RunList};
 
 use crate::buffer;
 use crate::guard::{self, Limit, Look, inside, wait_for};
 use crate::handler;
 use crate::held;
+use crate::message::short::{Looked, receive_new};
 use crate::pack::{self, Items};
 use crate::pointer::{store, text};
 use crate::process;
 use crate::selection::pattern;
-use crate::slot::Slot;
+use crate::slot::Content;
 use crate::{globals, group, message, session};
 
 /// `NEOPVM_INTERFACE`
@@ -56,6 +58,14 @@ impl Info {
             left: left as u64,
         }
     }
+
+    /// That of a buffer.
+    #[inline(always)]
+    fn of(content: &Content) -> Self {
+        let (bytes, buffer) = (content.size(), &content.buffer);
+        let left = bytes.saturating_sub(buffer.read_size());
+        Self::new(buffer.envelope(), buffer.encoding(), bytes, left)
+    }
 }
 
 /// The status of a call without an answer.
@@ -82,11 +92,7 @@ unsafe fn answer<T>(out: *mut T, body: impl FnOnce() -> Result<T, Code>) -> i32 
 fn context(context: i32) -> Result<i32, Code> {
     // The context of a spawned task is known once it is enrolled.
     session::task()?;
-    Ok(known_context(context))
-}
-
-fn known_context(context: i32) -> i32 {
-    if context == -1 { session::context() } else { context }
+    Ok(session::or_current(context))
 }
 
 fn size(number: u64) -> Result<usize, Code> {
@@ -145,6 +151,13 @@ extern "C" fn neopvm_leave() -> i32 {
 /// `buffer` points to a handle.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_new(encoding: i32, buffer: *mut i32) -> i32 {
+    if !buffer.is_null()
+        && let Some(handle) = short::new(encoding)
+    {
+        // SAFETY: the caller's promise.
+        unsafe { store(buffer, handle) };
+        return 0;
+    }
     let new = || buffer::insert_packed(Buffer::new(buffer::encoding(encoding)?));
     // SAFETY: the caller's promise.
     unsafe { answer(buffer, new) }
@@ -153,6 +166,9 @@ unsafe extern "C" fn neopvm_new(encoding: i32, buffer: *mut i32) -> i32 {
 /// Frees a buffer.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_free(handle: i32) -> i32 {
+    if short::free(handle).is_some() {
+        return 0;
+    }
     status(inside(|| {
         if handle != 0 {
             buffer::occupied(handle)?;
@@ -174,6 +190,10 @@ unsafe extern "C" fn neopvm_pack(
     count: u64,
     stride: i64,
 ) -> i32 {
+    // SAFETY: the caller's promise.
+    if unsafe { short::pack(handle, kind_number, items, count, stride) }.is_some() {
+        return 0;
+    }
     status(inside(|| {
         let kind = kind(kind_number)?;
         let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
@@ -203,8 +223,11 @@ unsafe extern "C" fn neopvm_pack_text(handle: i32, text: *const c_char, length: 
 /// Sends a buffer.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_send(handle: i32, tid: i32, tag: i32, in_context: i32) -> i32 {
+    if short::send(handle, tid, tag, in_context).is_some() {
+        return 0;
+    }
     if guard::is_inside() {
-        return status(message::put_off(handle, &[tid], tag, known_context(in_context)));
+        return status(message::put_off(handle, &[tid], tag, session::or_current(in_context)));
     }
     status(inside(|| {
         let slot = buffer::get(handle)?;
@@ -227,7 +250,7 @@ unsafe extern "C" fn neopvm_multicast(
     // SAFETY: the caller's promise.
     let list = || unsafe { crate::pointer::array(tids, size(count)?) };
     if guard::is_inside() {
-        let context = known_context(in_context);
+        let context = session::or_current(in_context);
         return status(list().and_then(|tids| message::put_off(handle, tids, tag, context)));
     }
     status(inside(|| {
@@ -278,7 +301,31 @@ unsafe extern "C" fn neopvm_receive(
     if buffer.is_null() {
         return Code::BadParam.number();
     }
-    let received = wait_for(limit(limit_ns), |task| {
+    let looked = Looked::now(|| receive_new(source, tag, in_context));
+    let handle = match looked.seen {
+        Glance::Taken(handle) => Ok(Some(handle)),
+        Glance::Nothing | Glance::More => receive_anyhow(source, tag, in_context, limit_ns, looked),
+    };
+    status(handle.map(|handle| {
+        // SAFETY: the caller's promise.
+        unsafe { store(buffer, handle.unwrap_or(0)) };
+    }))
+}
+
+#[inline(never)]
+fn receive_anyhow(
+    source: i32,
+    tag: i32,
+    in_context: i32,
+    limit_ns: i64,
+    looked: Looked,
+) -> Result<Option<i32>, Code> {
+    let limit = limit(limit_ns);
+    let look = || receive_new(source, tag, in_context);
+    if let Glance::Taken(handle) = looked.linger(limit, look) {
+        return Ok(Some(handle));
+    }
+    wait_for(limit, |task| {
         if let Some(due) = handler::arrivals(task)? {
             return Ok(Look::Handler(due));
         }
@@ -286,11 +333,7 @@ unsafe extern "C" fn neopvm_receive(
             Some(message) => buffer::insert_received(message).map(Look::Done),
             None => Ok(Look::Nothing),
         }
-    });
-    status(received.map(|handle| {
-        // SAFETY: the caller's promise.
-        unsafe { store(buffer, handle.unwrap_or(0)) };
-    }))
+    })
 }
 
 /// Tells of a message.
@@ -319,22 +362,21 @@ unsafe extern "C" fn neopvm_probe(
     unsafe { answer(found, probe) }
 }
 
-fn info_of(slot: &Slot) -> Result<Info, Code> {
-    slot.content(|content| {
-        let (bytes, buffer) = (content.size(), &content.buffer);
-        let left = bytes.saturating_sub(buffer.read_size());
-        Info::new(buffer.envelope(), buffer.encoding(), bytes, left)
-    })
-}
-
 /// The head of a message.
 ///
 /// # Safety
 /// `info` points to its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_info(handle: i32, info: *mut Info) -> i32 {
+    if !info.is_null()
+        && let Some(known) = short::info(handle)
+    {
+        // SAFETY: the caller's promise.
+        unsafe { store(info, known) };
+        return 0;
+    }
     // SAFETY: the caller's promise.
-    unsafe { answer(info, || info_of(buffer::get(handle)?)) }
+    unsafe { answer(info, || buffer::get(handle)?.content(|content| Info::of(content))) }
 }
 
 /// Unpacks items.
@@ -349,6 +391,10 @@ unsafe extern "C" fn neopvm_unpack(
     count: u64,
     stride: i64,
 ) -> i32 {
+    // SAFETY: the caller's promise.
+    if unsafe { short::unpack(handle, kind_number, items, count, stride) }.is_some() {
+        return 0;
+    }
     status(inside(|| {
         let kind = kind(kind_number)?;
         let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;

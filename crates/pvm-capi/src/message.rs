@@ -1,6 +1,6 @@
 //! Sending and receiving.
 
-mod short;
+pub(crate) mod short;
 
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::atomic::Ordering;
@@ -207,24 +207,16 @@ fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
 /// Receives into the current receive buffer; 0 if the limit is over.
 #[inline(never)]
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
-    // Taken before the look: what comes behind it ends the wait.
-    let waiting = session::current().map(|task| (task, task.token()));
-    let mut seen = short::receive(tid, tag);
-    if let Glance::Taken(id) = seen {
+    let look = || short::receive(tid, tag);
+    let looked = short::Looked::now(look);
+    if let Glance::Taken(id) = looked.seen {
         return id;
     }
     let awaited = session::current().filter(|_| limit == Limit::Never);
     if let Some(task) = awaited {
         task.await_message(Some(&pattern(session::context(), tid, tag)));
     }
-    if seen == Glance::Nothing
-        && limit != Limit::Now
-        && let Some((task, token)) = waiting
-        && task.linger(token, limit)
-    {
-        seen = short::receive(tid, tag);
-    }
-    let id = match seen {
+    let id = match looked.linger(limit, look) {
         Glance::Taken(id) => id,
         Glance::Nothing | Glance::More => receive_any(name, tid, tag, limit),
     };

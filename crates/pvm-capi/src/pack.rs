@@ -8,6 +8,7 @@ use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
 use crate::guard::{Swift, call, call_here, failed, inside, swiftly};
+use crate::slot::Slot;
 use crate::trace::traced;
 use crate::{pointer, probe};
 
@@ -165,8 +166,12 @@ unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code>
 
 /// The items of a call that lie behind one another and are few; none of others.
 #[inline(always)]
-fn few(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<(*mut u8, usize)> {
-    let count = usize::try_from(count).ok()?;
+pub(crate) fn few(
+    kind: Kind,
+    first: *mut c_void,
+    count: usize,
+    stride: isize,
+) -> Option<(*mut u8, usize)> {
     let few = count.wrapping_sub(1) < INLINE_MAX && (stride == 1 || count == 1) && !first.is_null();
     few.then(|| (first.cast(), count * kind.size()))
 }
@@ -177,15 +182,20 @@ unsafe fn pack_swiftly(kind: Kind, first: *mut c_void, count: c_int, stride: c_i
     if probe::is_on() {
         return None;
     }
-    let (first, bytes) = few(kind, first, count, stride)?;
+    let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
     // SAFETY: the program's promise to the exported function; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
-    swiftly!(swift => pack_by(&swift, kind, data), else None)
+    swiftly!(swift => pack_by(&swift, swift.thread.sending.slot()?, kind, data), else None)
 }
 
 #[inline(always)]
-fn pack_by(swift: &Swift<impl Owner>, kind: Kind, data: &[u8]) -> Option<()> {
-    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
+pub(crate) fn pack_by(
+    swift: &Swift<impl Owner>,
+    slot: &Slot,
+    kind: Kind,
+    data: &[u8],
+) -> Option<()> {
+    let mut place = slot.enter_swiftly(swift.owner)?;
     let content = &mut place.content;
     (!content.reading && content.buffer.pack_inline(kind, data)).then_some(())
 }
@@ -201,15 +211,20 @@ unsafe fn unpack_swiftly(
     if probe::is_on() {
         return None;
     }
-    let (first, bytes) = few(kind, first, count, stride)?;
+    let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
     // SAFETY: the program's promise to the exported function; not null. It is only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
-    swiftly!(swift => unpack_by(&swift, kind, out), else None)
+    swiftly!(swift => unpack_by(&swift, swift.thread.receiving.slot()?, kind, out), else None)
 }
 
 #[inline(always)]
-fn unpack_by(swift: &Swift<impl Owner>, kind: Kind, out: &mut [u8]) -> Option<()> {
-    let mut place = swift.thread.receiving.slot()?.enter_swiftly(swift.owner)?;
+pub(crate) fn unpack_by(
+    swift: &Swift<impl Owner>,
+    slot: &Slot,
+    kind: Kind,
+    out: &mut [u8],
+) -> Option<()> {
+    let mut place = slot.enter_swiftly(swift.owner)?;
     place.content.buffer.unpack_inline(kind, out).then_some(())
 }
 

@@ -86,6 +86,12 @@ pub(crate) fn context() -> c_int {
     CONTEXT.load(Ordering::Relaxed)
 }
 
+/// The context that a number means: -1 is the current one.
+#[inline(always)]
+pub(crate) fn or_current(number: c_int) -> c_int {
+    if number == -1 { context() } else { number }
+}
+
 /// Changes it and returns the old one.
 pub(crate) fn set_context(context: c_int) -> c_int {
     let old = CONTEXT.swap(context, Ordering::Relaxed);

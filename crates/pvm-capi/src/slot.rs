@@ -30,6 +30,22 @@ pub(crate) struct Place {
     live: bool,
 }
 
+impl Place {
+    /// What lies here is somebody's from now on.
+    #[inline(always)]
+    pub(crate) const fn take(&mut self) {
+        self.live = true;
+    }
+
+    /// It is nobody's any more. It was plain, so that nothing is left to be dropped.
+    #[inline(always)]
+    pub(crate) fn vacate(&mut self) {
+        self.live = false;
+        let remains = self.content.buffer.vacate();
+        debug_assert!(remains.is_none());
+    }
+}
+
 /// A place, which one thread at a time looks at.
 pub(crate) struct Slot(Gate<Place>);
 
@@ -52,6 +68,16 @@ impl Slot {
     pub(crate) fn enter_swiftly<O: Owner>(&self, owner: O) -> Option<SwiftGuard<'_, Place, O>> {
         let place = self.0.enter_swiftly(owner)?;
         if place.live { Some(place) } else { None }
+    }
+
+    /// The same where nothing is.
+    #[inline(always)]
+    pub(crate) fn enter_vacant_swiftly<O: Owner>(
+        &self,
+        owner: O,
+    ) -> Option<SwiftGuard<'_, Place, O>> {
+        let place = self.0.enter_swiftly(owner)?;
+        if place.live { None } else { Some(place) }
     }
 
     /// Runs `body` on the buffer.

@@ -14,6 +14,8 @@ mod compare;
 mod figures;
 mod java;
 mod machine;
+mod marked;
+mod noise;
 mod place;
 mod process;
 mod ranking;

@@ -1,6 +1,7 @@
 //! The host table: who is in the machine, the same on every host after the same commands.
 
 use crate::records::{Change, Slot, Table};
+use crate::speed;
 use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::HostInfo;
@@ -62,6 +63,7 @@ impl Hosts {
         if again {
             facts.name = self.unique_name(&facts.name);
         }
+        speed::settle(&mut facts, self.members.values().map(|other| &**other));
         self.members.insert(host, Arc::new(facts));
         let numbering = self.numbering.get_mut();
         numbering.last = host;
@@ -70,7 +72,8 @@ impl Hosts {
     }
 
     /// The first host begins the table.
-    pub(crate) fn begin(&mut self, host: HostIndex, facts: HostFacts) {
+    pub(crate) fn begin(&mut self, host: HostIndex, mut facts: HostFacts) {
+        speed::settle(&mut facts, std::iter::empty());
         self.members.insert(host, Arc::new(facts));
         self.numbering.set(Numbering { epoch: 1, last: host });
     }

@@ -30,6 +30,7 @@ pub mod quorum;
 mod records;
 mod registry;
 mod session;
+mod speed;
 mod standstill;
 mod tasks;
 mod time;

@@ -30,6 +30,14 @@ fn four_threads_talk_to_four_tasks_at_once() {
 }
 
 #[test]
+fn messages_by_handles_come_whole_and_in_order_alone_and_among_threads() {
+    let machine = Machine::start();
+    machine.run("handles.c", &["1"]);
+    machine.run("handles.c", &["4"]);
+    machine.halt();
+}
+
+#[test]
 fn the_child_of_a_fork_is_no_task_and_may_become_one() {
     let machine = Machine::start();
     machine.run("forking.c", &[]);

@@ -37,7 +37,7 @@ pub struct HostLine {
     pub ep: Option<Blob>,
     /// `wd=`: where its tasks start.
     pub wd: Option<Blob>,
-    /// `sp=`: its speed beside the others', 1000 where nothing is said.
+    /// `sp=`: its speed beside the others', measured where nothing is said.
     pub sp: Option<i32>,
     /// `bx=`: what runs tasks under a debugger there.
     pub bx: Option<Blob>,

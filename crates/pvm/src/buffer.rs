@@ -122,8 +122,7 @@ impl Buffer {
     /// dropped where no lock is held.
     pub fn vacate(&mut self) -> Option<Remains> {
         self.size = 0;
-        let plain = matches!(self.store, Store::Small(_)) && self.in_place.is_empty();
-        (!plain).then(|| Remains { _buffer: std::mem::replace(self, Self::vacant()) })
+        (!self.is_plain()).then(|| Remains { _buffer: std::mem::replace(self, Self::vacant()) })
     }
 
     /// The memory of a small message, which is the next one's.

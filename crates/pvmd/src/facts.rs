@@ -1,15 +1,13 @@
 //! What this host tells of itself.
 
 use crate::config::Places;
+use crate::speed;
 use crate::version::version;
 use pvm_wire::hostfile::{expand, parse_line};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::{Blob, Layout};
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt};
-
-/// PVM's default for all hosts.
-const SPEED: i32 = 1000;
 
 /// The facts of this host; addresses and key are those of its link.
 pub(crate) fn gather(
@@ -38,7 +36,8 @@ pub(crate) fn gather(
         arch: Blob::from(places.arch.as_str()),
         signature: Layout::NATIVE.signature(),
         cores: std::thread::available_parallelism().map_or(1, |n| n.get() as u32),
-        speed: told.sp.unwrap_or(SPEED),
+        speed: told.sp.unwrap_or_default(),
+        measured: speed::measure(),
         addresses,
         key: Blob(key),
         search,
@@ -93,7 +92,8 @@ mod tests {
         assert_eq!((facts.directory, facts.speed), (Blob::from("/home/me/work"), 7));
         assert_eq!((facts.name, facts.debugger), ("h".into(), "/opt/pvm/dbg".into()));
         let facts = gather(&places, ("", ""), Vec::new(), Vec::new());
-        assert_eq!((facts.directory, facts.speed), (Blob::default(), SPEED));
+        assert_eq!((facts.directory, facts.speed), (Blob::default(), 0));
+        assert!(facts.measured > 0);
         assert_eq!(facts.debugger, "/opt/pvm/lib/debugger".into());
         assert_eq!(facts.search[0], "/home/me/pvm3/bin/LINUX64".into());
     }

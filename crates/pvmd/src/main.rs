@@ -23,6 +23,7 @@ mod processes;
 mod rosters;
 mod runtime_dir;
 mod shell;
+mod speed;
 mod starter;
 mod sys;
 mod tls;

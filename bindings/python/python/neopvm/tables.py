@@ -17,7 +17,7 @@ class Host:
     name: str
     #: Its architecture's name, such as LINUX64.
     arch: str
-    #: Relative speed, 1000 by default.
+    #: Relative speed: 1000 for the first host, unless `sp=` says otherwise.
     speed: int
     cores: int
     #: True while it gets no new tasks and leaves with its last.

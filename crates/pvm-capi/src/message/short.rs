@@ -3,12 +3,13 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pvm::{Glance, Owner};
+use pvm::{Glance, Owner, Task, WaitToken};
 use pvm_wire::Tid;
 
-use crate::guard::{Swift, swiftly};
+use crate::guard::{Limit, Swift, swiftly};
 use crate::selection::pattern;
-use crate::{handler, held, probe, session};
+use crate::slot::Slot;
+use crate::{buffer, handler, held, probe, session};
 
 /// False as long as no program has ever set a matching function of its own (`pvm_recvf`): receives then need not look.
 pub(super) static MATCHING: AtomicBool = AtomicBool::new(false);
@@ -25,22 +26,33 @@ pub(super) fn send(tid: c_int, tag: c_int) -> Option<()> {
     if probe::is_on() || tag < 0 {
         return None;
     }
-    swiftly!(swift => send_by(&swift, tid, tag), else None)
+    let to = (Tid::from_c_int(tid), tag, session::context());
+    swiftly!(swift => send_by(&swift, swift.thread.sending.slot()?, to), else None)
 }
 
+/// The short way of sending a buffer to a task under a tag that is not below 0, in a context.
 #[inline(always)]
-fn send_by(swift: &Swift<impl Owner>, tid: c_int, tag: c_int) -> Option<()> {
+pub(crate) fn send_by(
+    swift: &Swift<impl Owner>,
+    slot: &Slot,
+    to: (Tid, c_int, c_int),
+) -> Option<()> {
     let task = session::current()?;
-    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
-    let to = (Tid::from_c_int(tid), tag, session::context());
+    let mut place = slot.enter_swiftly(swift.owner)?;
     task.send_inline(swift.owner, &mut place.content.buffer, to).then_some(())
 }
 
-/// The short way of a receive, for a small message that lies next in a busy lane. It changes nothing if
-/// it gives none.
+/// True if a receive has no more to look for than a message of this tag.
+#[inline(always)]
+fn is_plain(tag: c_int) -> bool {
+    tag >= -1 && !handler::is_possible() && !held::is_possible()
+}
+
+/// The short way of a receive into the receive buffer, for a small message that lies next in a busy lane. It changes
+/// nothing if it gives none.
 #[inline(always)]
 pub(super) fn receive(tid: c_int, tag: c_int) -> Glance<c_int> {
-    if tag < -1 || custom_is_possible() || handler::is_possible() || held::is_possible() {
+    if !is_plain(tag) || custom_is_possible() {
         return Glance::More;
     }
     // Whatever is wrong, the long way tells it.
@@ -61,5 +73,55 @@ fn receive_by(swift: &Swift<impl Owner>, tid: c_int, tag: c_int) -> Glance<c_int
         }
         Glance::Nothing => Glance::Nothing,
         Glance::More => Glance::More,
+    }
+}
+
+/// The same for a receive that gives each message a buffer of its own, and knows no matching of the program's.
+/// `context` -1 is the current one.
+#[inline(always)]
+pub(crate) fn receive_new(tid: c_int, tag: c_int, context: c_int) -> Glance<c_int> {
+    if probe::is_on() || !is_plain(tag) {
+        return Glance::More;
+    }
+    swiftly!(swift => receive_new_by(&swift, (tid, tag, context)), else Glance::More)
+}
+
+#[inline(always)]
+fn receive_new_by(
+    swift: &Swift<impl Owner>,
+    (tid, tag, context): (c_int, c_int, c_int),
+) -> Glance<c_int> {
+    let Some(task) = session::current() else { return Glance::More };
+    let wanted = pattern(session::or_current(context), tid, tag);
+    buffer::short::receive_by(swift, |buffer| task.take_inline(swift.owner, &wanted, buffer))
+}
+
+/// A look, and what had arrived before it: what comes behind it ends a wait.
+pub(crate) struct Looked {
+    waiting: Option<(&'static Task, WaitToken)>,
+    /// What was seen.
+    pub(crate) seen: Glance<c_int>,
+}
+
+impl Looked {
+    #[inline(always)]
+    pub(crate) fn now(look: impl Fn() -> Glance<c_int>) -> Self {
+        Self { waiting: session::current().map(|task| (task, task.token())), seen: look() }
+    }
+
+    /// Waits a little without sleeping if there was nothing, and looks once more: what a receive tries before it
+    /// goes the long way. Nothing is owned meanwhile: longjmp may leave it.
+    #[inline(always)]
+    pub(crate) fn linger(self, limit: Limit, look: impl Fn() -> Glance<c_int>) -> Glance<c_int> {
+        match self.waiting {
+            Some((task, token))
+                if self.seen == Glance::Nothing
+                    && limit != Limit::Now
+                    && task.linger(token, limit) =>
+            {
+                look()
+            }
+            _ => self.seen,
+        }
     }
 }

@@ -1,16 +1,18 @@
 //! `pvm bench --compare A B`: what changed beyond noise.
 //!
 //! A computer is never twice the same: two runs of the same programs differ by more than the rounds
-//! of one run do (clock, memory, neighbours). How much they differ is learned from the two runs
-//! themselves: most rows have not changed, so the scatter of the rows' changes is the noise. A row has
-//! changed if its change is more than [`CHANGE_MIN`] and more than [`SCATTERS`] times that scatter, if
-//! its measurements in A and in B hardly meet, if the medians of its rounds lie further apart than
-//! they spread, and if its best measurement has changed, too: others' work makes programs slower and
-//! never faster, so it moves medians by a factor of ten and hardly the best. What all rows have in
-//! common is told as one sentence. A row of one round is not judged: two tasks may have shared a processor for as
-//! long as a round lasts, and then its best measurement is slow as well.
+//! of one run do (clock, memory, neighbours). How much is learned from the two runs themselves: others' work makes
+//! programs slower and never faster, so it moves medians by a factor of ten and hardly the best
+//! measurement. The noise of a row's best has two parts: how far the bests of the rows of its suite and system scatter
+//! between A and B (most rows have not changed), and how far its own rounds lie apart. Where more tasks than processors wait for their turns, times are multiples of such turns, and
+//! that rounds agree is luck: there the rounds of all such rows of the suite and system are taken together. A row has changed if
+//! noise hardly does that to the best of any of all rows ([`CHANCE_MAX`]), if its median went the same way by
+//! [`CHANGE_MIN`], if its measurements in A and in B hardly meet, and if the medians of its rounds lie further apart than
+//! they spread. What all rows have in common is told as one sentence. A row of one round is not judged: two tasks may have
+//! shared a processor for as long as a round lasts, and then its best measurement is slow as well.
 
 use super::figures::{Figures, Load, Row};
+use super::noise::{Noise, variance_of_averages};
 use super::statistics::{Summary, median, quantile, scatter};
 use crate::failure::Failure;
 use crate::table::{Side, Table};
@@ -18,10 +20,10 @@ use std::collections::BTreeMap;
 
 /// Less is never told.
 const CHANGE_MIN: f64 = 1.1;
-/// Of a normal distribution, five deviations are passed once in two million.
-const SCATTERS: f64 = 5.0;
-/// Of a row of fewer nobody knows how far its rounds lie apart.
-const ROUNDS_MIN: usize = 2;
+/// Of so many comparisons of two runs of the same, one may call a row changed: with 400 rows each of them has a 400th of it.
+const CHANCE_MAX: f64 = 0.05;
+/// Fewer rows do not tell how far the rows of a suite and system scatter; then those of all do.
+const FAMILY_MIN: usize = 8;
 /// The quarters between which the middle of the measurements lies.
 const MIDDLE: (f64, f64) = (0.25, 0.75);
 
@@ -32,19 +34,43 @@ struct Pair<'a> {
     b: &'a Row,
     /// Logarithm of B to A.
     change: f64,
+    /// The same of the best measurements.
+    best: f64,
+    /// The variance that the rounds leave to `best`; none if one of the runs has one round only.
+    own: Option<f64>,
+    /// More tasks than processors.
+    is_crowded: bool,
 }
 
-impl Pair<'_> {
+impl<'a> Pair<'a> {
+    /// None if there is something that has no logarithm.
+    fn of(a: &'a Row, b: &'a Row, cores: u32) -> Option<Self> {
+        let (before, after) = (a.typical()?, b.typical()?);
+        let logarithms =
+            |row: &Row| -> Vec<f64> { bests(row).iter().map(|best| best.ln()).collect() };
+        let (rounds_a, rounds_b) = (logarithms(a), logarithms(b));
+        let best = |rounds: &[f64]| {
+            let all = Summary::of(rounds)?;
+            Some(if a.is_rate() { all.max } else { all.min })
+        };
+        let best = best(&rounds_b)? - best(&rounds_a)?;
+        let own = variance_of_averages(&rounds_a, &rounds_b);
+        let is_crowded = cores > 0 && a.key.tasks > cores;
+        let change = (after / before).ln();
+        (change.is_finite() && best.is_finite()).then_some(Pair {
+            a,
+            b,
+            change,
+            best,
+            own,
+            is_crowded,
+        })
+    }
+
     /// Whether the best measurement went the same way, and half as far at least.
     fn best_changed(&self) -> bool {
-        let best = |row: &Row| {
-            let all = row.summary()?;
-            let best = if row.is_rate() { all.max } else { all.min };
-            (best > 0.0).then(|| best.ln())
-        };
-        let (Some(a), Some(b)) = (best(self.a), best(self.b)) else { return false };
         let least = CHANGE_MIN.ln().max(self.change.abs() / 2.0);
-        (b - a) * self.change.signum() >= least
+        self.best * self.change.signum() >= least
     }
 
     /// Whether the medians of the rounds lie further apart than those of A or of B spread.
@@ -55,9 +81,41 @@ impl Pair<'_> {
         gap > (a.max - a.min).max(b.max - b.min)
     }
 
-    /// What noise does not do to a row.
+    /// What noise seldom does to a row.
     fn is_beyond_noise(&self) -> bool {
         are_apart(self) && self.rounds_are_apart() && self.best_changed()
+    }
+}
+
+/// The best measurement of each round.
+fn bests(row: &Row) -> Vec<f64> {
+    let best = |all: Summary| if row.is_rate() { all.max } else { all.min };
+    row.rounds.iter().filter_map(|round| Summary::of(round).map(best)).collect()
+}
+
+/// What the rows of a suite and system have in common.
+struct Family {
+    noise: Noise,
+    /// The average variance of those that have more tasks than processors, wild ones included; 0 if there are none.
+    crowd: f64,
+}
+
+impl Family {
+    fn of(pairs: &[Pair<'_>], everywhere: Noise) -> Self {
+        let bests: Vec<f64> = pairs.iter().map(|pair| pair.best).collect();
+        let crowd = pairs.iter().filter(|pair| pair.is_crowded);
+        let crowd: Vec<f64> = crowd.filter_map(|pair| pair.own).collect();
+        let noise = Noise::of(&bests).or(everywhere, FAMILY_MIN);
+        Self { noise, crowd: Summary::of(&crowd).map_or(0.0, |all| all.mean) }
+    }
+
+    /// Whether it is no luck that one of `rows` rows lies so far from itself.
+    fn is_changed(&self, pair: &Pair<'_>, rows: usize) -> bool {
+        let Some(own) = pair.own else { return false };
+        let own = if pair.is_crowded { own.max(self.crowd) } else { own };
+        pair.change.abs() > CHANGE_MIN.ln()
+            && pair.is_beyond_noise()
+            && self.noise.chance_of(pair.best, own) <= CHANCE_MAX / rows as f64
     }
 }
 
@@ -94,11 +152,14 @@ fn busy(name: &str, figures: &Figures) -> String {
 
 fn verdict<'a>(a: &'a Figures, b: &'a Figures) -> Verdict<'a> {
     let of_b: BTreeMap<_, &Row> = b.rows.iter().map(|row| (&row.key, row)).collect();
+    let cores = a.place.cores.min(b.place.cores);
     let mut single = 0;
     let mut families: BTreeMap<(&str, &str), Vec<Pair<'a>>> = BTreeMap::new();
     for row in &a.rows {
-        let Some(pair) = of_b.get(&row.key).and_then(|other| pair(row, other)) else { continue };
-        if pair.a.rounds.len().min(pair.b.rounds.len()) < ROUNDS_MIN {
+        let Some(pair) = of_b.get(&row.key).and_then(|other| Pair::of(row, other, cores)) else {
+            continue;
+        };
+        if pair.own.is_none() {
             single += 1;
         } else {
             families.entry((&row.key.suite, &row.key.system)).or_default().push(pair);
@@ -106,27 +167,21 @@ fn verdict<'a>(a: &'a Figures, b: &'a Figures) -> Verdict<'a> {
     }
     let common = families.values().map(Vec::len).sum();
     let mut verdict = Verdict { common, single, shifts: Vec::new(), changed: Vec::new() };
-    // The whole scatter: a suite of few rows knows too little of it.
-    let all: Vec<f64> = families.values().flatten().map(|pair| pair.change).collect();
-    let noise = scatter(&all);
+    let all: Vec<f64> = families.values().flatten().map(|pair| pair.best).collect();
+    let everywhere = Noise::of(&all);
     for ((suite, system), pairs) in &families {
         let changes: Vec<f64> = pairs.iter().map(|pair| pair.change).collect();
         let middle = median(&changes).unwrap_or(0.0);
-        let bound = CHANGE_MIN.ln().max(SCATTERS * noise.max(scatter(&changes)));
         let apart = pairs.iter().filter(|pair| pair.is_beyond_noise()).count();
         // Whether nearly all of them went the same way, and most beyond what they scatter themselves.
         if middle.abs() > CHANGE_MIN.ln().max(2.0 * scatter(&changes)) && 2 * apart > pairs.len() {
             verdict.shifts.push((format!("{suite} on {system}"), middle.exp()));
         }
-        let told = pairs.iter().filter(|pair| pair.change.abs() > bound && pair.is_beyond_noise());
+        let family = Family::of(pairs, everywhere);
+        let told = pairs.iter().filter(|pair| family.is_changed(pair, common));
         verdict.changed.extend(told.map(|pair| (pair.a, pair.b, pair.change.exp())));
     }
     verdict
-}
-
-fn pair<'a>(a: &'a Row, b: &'a Row) -> Option<Pair<'a>> {
-    let (before, after) = (a.typical()?, b.typical()?);
-    (before > 0.0 && after > 0.0).then(|| Pair { a, b, change: (after / before).ln() })
 }
 
 /// Whether the middle parts of all measurements of the two do not meet.
@@ -279,6 +334,40 @@ mod tests {
             assert!(said.starts_with("nothing changed beyond noise (72 rows"), "{said}");
             assert!(busy("B", b).contains("others took 100 %"));
         }
+    }
+
+    /// Two quick runs in a row on a quiet computer with two processors: NeoPVM's echo, thirteen quantiles of each round, and
+    /// the primitives of MPICH among four and eight tasks, which spin.
+    fn quiet() -> (Figures, Figures) {
+        let read = |text| serde_json::from_str(text).unwrap();
+        (read(include_str!("recorded/quiet-a.json")), read(include_str!("recorded/quiet-b.json")))
+    }
+
+    /// A sum among four tasks on two processors took 16.00, 16.00 ms in the rounds of the one run and 8.0, 5.3 ms in those of the other.
+    #[test]
+    fn a_row_that_waits_for_turns_on_the_processors_was_called_changed_on_a_quiet_computer() {
+        let (a, b) = quiet();
+        for (a, b) in [(&a, &b), (&b, &a)] {
+            let said = text(&verdict(a, b));
+            assert_eq!(said, "nothing changed beyond noise (69 rows compared)\n");
+        }
+    }
+
+    #[test]
+    fn a_row_of_a_quiet_run_that_became_half_as_slow_again_is_found() {
+        let (a, b) = quiet();
+        let ours = |row: &&Row| row.key.system == "NeoPVM" && row.key.test == "echo";
+        let (mut found, mut all) = (0, 0);
+        for key in a.rows.iter().filter(ours).map(|row| &row.key) {
+            let mut slower = b.clone();
+            let row = slower.rows.iter_mut().find(|row| row.key == *key).unwrap();
+            row.rounds.iter_mut().flatten().for_each(|value| *value *= 1.5);
+            let verdict = verdict(&a, &slower);
+            assert!(verdict.changed.iter().all(|(row, ..)| row.key == *key));
+            found += verdict.changed.len();
+            all += 1;
+        }
+        assert!(3 * found >= all, "{found} of {all}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! HOME, PVM_TMP and PVM_VMID are private, so nothing of the user's is touched. Everything that is
 //! started carries PVM_VMID in its environment, which is how leftovers of a crash are found.
 
+use super::marked;
 use super::system::{Kind, Tools};
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
@@ -162,25 +163,12 @@ impl Machine {
 
     /// Kills every process that was started with this machine's PVM_VMID, until there is none.
     fn kill_all(&self) {
-        let mark = format!("PVM_VMID={}", self.vmid).into_bytes();
-        let own = std::process::id();
         for _ in 0..100 {
-            let mut found = false;
-            for process in crate::operator::entries(Path::new("/proc")) {
-                let number =
-                    process.file_name().and_then(|name| name.to_str()?.parse::<i32>().ok());
-                let Some(number) = number.filter(|&number| number.cast_unsigned() != own) else {
-                    continue;
-                };
-                let environment = fs::read(process.join("environ")).unwrap_or_default();
-                if environment.split(|&byte| byte == 0).any(|entry| entry == mark)
-                    && let Some(pid) = rustix::process::Pid::from_raw(number)
-                {
-                    found = true;
-                    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-                }
+            let found = marked::processes(&self.vmid);
+            for pid in found.iter().filter_map(|&number| rustix::process::Pid::from_raw(number)) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
             }
-            if !found {
+            if found.is_empty() {
                 return;
             }
             std::thread::sleep(STEP);
@@ -254,7 +242,7 @@ fn environment(mut command: Command, folder: &Folder, root: &Path, vmid: &str) -
         command.env_remove(name);
     }
     command.env("LC_ALL", "C").env("HOME", folder.path().join("home")).env("PVM_ROOT", root);
-    command.env("PVM_TMP", folder.path().join("tmp")).env("PVM_VMID", vmid);
+    command.env("PVM_TMP", folder.path().join("tmp")).env(marked::NAME, vmid);
     command.env("PVM_ARCH", ARCH).env("PVM_ALLOW_ROOT", "1").env("PVM_RSH", "/usr/bin/ssh");
     command
 }

@@ -23,6 +23,13 @@ pub(crate) struct Entry {
     pub(crate) range: Option<(f64, f64)>,
 }
 
+impl Entry {
+    /// Whether their rounds nowhere meet.
+    fn is_apart_from(&self, other: &Self) -> bool {
+        matches!((self.range, other.range), (Some(a), Some(b)) if a.1 < b.0 || b.1 < a.0)
+    }
+}
+
 /// All systems at one thing; the best stands first.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Contest {
@@ -61,13 +68,13 @@ impl Contest {
 
     /// Whether the rounds of the first and of the second nowhere meet.
     pub(crate) fn is_sure(&self) -> bool {
-        match self.entries.as_slice() {
-            [first, second, ..] => match (first.range, second.range) {
-                (Some(first), Some(second)) => first.1 < second.0 || second.1 < first.0,
-                _ => false,
-            },
-            _ => false,
-        }
+        matches!(self.entries.as_slice(), [first, second, ..] if first.is_apart_from(second))
+    }
+
+    /// Whether the rounds of `system`, which is not the first, and those of the first nowhere meet.
+    pub(crate) fn is_surely_behind(&self, system: &str) -> bool {
+        let (first, own) = (self.entries.first(), self.entry(system));
+        matches!((first, own), (Some(first), Some(own)) if first.is_apart_from(own))
     }
 
     /// That system's place.
@@ -275,6 +282,24 @@ mod tests {
         assert_eq!(not_first(&contests).len(), 3);
         assert!(contests[0].lead_of("NeoPVM").unwrap() < 1.0);
         assert!(text(&figures).ends_with("first in 3 of 3 rows of messages up to 1 MB."));
+    }
+
+    /// Of MPI's two systems one was surely first, and NeoPVM, whose rounds met those of the first, surely behind.
+    #[test]
+    fn who_is_surely_behind_was_asked_of_the_second_and_not_of_neopvm() {
+        let mut figures = sample(1.0);
+        let all = |row: &&mut Row| row.key.size == 1000;
+        for row in figures.rows.iter_mut().filter(all) {
+            let medians = match &*row.key.system {
+                "Open MPI" => [1.0, 1.1, 1.2],
+                "PVM 3.4.6" => [1.5, 1.6, 1.7],
+                _ => [1.1, 8.0, 15.0],
+            };
+            row.rounds = medians.map(|time| vec![time]).to_vec();
+        }
+        let contests = contests(&figures);
+        assert!(contests[1].is_sure() && !contests[1].is_surely_behind("NeoPVM"));
+        assert!(contests[1].is_surely_behind("PVM 3.4.6"));
     }
 
     /// Seen with 0 us of Open MPI: NeoPVM was told to be 3e12 times as slow, and the mean of all sizes with it.

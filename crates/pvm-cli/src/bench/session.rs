@@ -252,14 +252,10 @@ impl Session {
             match ended.end {
                 End::Good if rows.is_empty() => Err(("told no figures".to_owned(), said)),
                 End::Good => Ok(rows),
-                // Slow is no fault: it was still telling figures, or had hardly begun.
-                End::TimedOut
-                    if self.limit.is_none()
-                        && (limit < HANG_TIME_MIN || ended.silent < limit / 2) =>
-                {
-                    let (place, seconds) = (turn.place(), limit.as_secs_f64());
-                    let count = rows.len();
-                    progress.cut(format!("{place}: ended after {seconds:.0} s with {count} sizes"));
+                // Slow is no fault, unless somebody has said how long each run may take.
+                _ if let Some(how) = shortened(&ended, limit).filter(|_| self.limit.is_none()) => {
+                    let (place, count) = (turn.place(), rows.len());
+                    progress.cut(format!("{place}: {how} with {count} sizes"));
                     Ok(rows)
                 }
                 end => Err((end.text(limit), said)),
@@ -278,6 +274,19 @@ impl Session {
                 *progress.failures.entry((turn.suite.name, turn.kind)).or_default() += 1;
             }
         }
+    }
+}
+
+/// What is said of a run that had no end within its share of the suite's time but was still telling figures, had
+/// hardly begun, or worked in silence.
+fn shortened(ended: &Ended, limit: Duration) -> Option<String> {
+    let is_telling = limit < HANG_TIME_MIN || ended.silent < limit / 2;
+    match ended.end {
+        End::Slow | End::Hung if is_telling => {
+            Some(format!("ended after {:.0} s", limit.as_secs_f64()))
+        }
+        End::Slow => Some(ended.end.text(limit)),
+        _ => None,
     }
 }
 
@@ -337,4 +346,25 @@ fn available(cases: Vec<Case>, kinds: &[Kind]) -> Vec<Case> {
         case
     };
     cases.into_iter().map(only).filter(|case| !case.kinds.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_who_neither_tells_nor_works_hangs() {
+        let said = |end, silent, limit| {
+            let (output, errors) = (String::new(), String::new());
+            let silent = Duration::from_secs(silent);
+            shortened(&Ended { end, output, errors, silent }, Duration::from_secs(limit))
+        };
+        assert_eq!(said(End::Hung, 10, 20), None);
+        assert_eq!(said(End::Slow, 10, 20).unwrap(), "too slow, left out after 20 s");
+        for end in [End::Slow, End::Hung] {
+            assert_eq!(said(end, 9, 20).unwrap(), "ended after 20 s");
+            assert_eq!(said(end, 5, 5).unwrap(), "ended after 5 s");
+        }
+        assert_eq!(said(End::Interrupted, 10, 20), None);
+    }
 }

@@ -66,6 +66,26 @@ pub(crate) fn scatter(values: &[f64]) -> f64 {
     1.4826 * median(&distances).unwrap_or(0.0)
 }
 
+/// How likely something of Student's distribution with so many degrees of freedom lies at least so many
+/// deviations from 0, on either side. With `t = sqrt(freedom) tan(angle)` that is a ratio of two integrals over powers of the cosine.
+pub(crate) fn student_tail(deviations: f64, freedom: f64) -> f64 {
+    // More than the greatest is the normal distribution, of fewer than one nothing is known.
+    let freedom = freedom.clamp(1.0, 1000.0);
+    let power = |angle: f64| angle.cos().max(0.0).powf(freedom - 1.0);
+    let from = |begin: f64| simpson(begin, std::f64::consts::FRAC_PI_2, power);
+    from((deviations.abs() / freedom.sqrt()).atan()) / from(0.0)
+}
+
+/// The integral by Simpson's rule.
+fn simpson(begin: f64, end: f64, function: impl Fn(f64) -> f64) -> f64 {
+    const PAIRS: u32 = 500;
+    let step = (end - begin) / f64::from(2 * PAIRS);
+    let at = |place: u32| function(begin + step * f64::from(place));
+    let sum: f64 =
+        (0..PAIRS).map(|pair| at(2 * pair) + 4.0 * at(2 * pair + 1) + at(2 * pair + 2)).sum();
+    sum * step / 3.0
+}
+
 /// The mean of factors: the root of their product.
 pub(crate) fn geometric_mean(factors: &[f64]) -> Option<f64> {
     let logarithms: f64 = factors.iter().map(|factor| factor.ln()).sum();
@@ -143,6 +163,20 @@ mod tests {
     fn a_wild_value_does_not_change_the_scatter_much() {
         assert!((scatter(&[1.0, 2.0, 3.0, 4.0, 1000.0]) - 1.4826).abs() < 1e-9);
         assert_eq!(scatter(&[]), 0.0);
+    }
+
+    #[test]
+    fn students_distribution_is_that_of_the_tables() {
+        let close = |deviations, freedom, chance: f64| {
+            let found = student_tail(deviations, freedom);
+            assert!((found / chance - 1.0).abs() < 0.01, "{deviations} {freedom}: {found}");
+        };
+        close(12.706, 1.0, 0.05);
+        close(4.303, 2.0, 0.05);
+        close(31.599, 2.0, 0.001);
+        close(4.587, 10.0, 0.001);
+        close(3.3, 1000.0, 0.001);
+        close(0.0, 5.0, 1.0);
     }
 
     #[test]

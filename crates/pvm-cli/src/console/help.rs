@@ -19,7 +19,7 @@ Columns:
   HOST    name of the host
   DTID    its id; the ids of its tasks begin with it
   ARCH    name of its architecture
-  SPEED   relative speed, 1000 unless the host file says otherwise
+  SPEED   relative speed, the first host 1000, unless the host file says otherwise
 "),
     ("delete", "Delete hosts from virtual machine", "\
 Syntax:  delete hostname ...

@@ -5,6 +5,7 @@
 
 use super::{Machine, SECOND_NS};
 use crate::pending::{Asker, Question, SpawnStart, Weighing};
+use crate::speed;
 use pvm_wire::HostIndex;
 use pvm_wire::Tid;
 use pvm_wire::peer::Said;
@@ -22,7 +23,7 @@ impl Machine {
             tasks: u32::try_from(self.tasks.tids_where(|task| task.reset).len())
                 .unwrap_or(u32::MAX),
             cores: facts.map_or(1, |facts| facts.cores),
-            speed: facts.map_or(1000, |facts| facts.speed),
+            speed: facts.map_or(speed::USUAL, |facts| facts.speed),
         }
     }
 

@@ -20,7 +20,7 @@ record! {
         pub name: Blob,
         /// Its architecture name, such as `LINUX64`.
         pub arch: Blob,
-        /// Relative speed, 1000 by default.
+        /// Relative speed: `sp=`, or as measured beside the first host, which has 1000.
         pub speed: i32,
         /// The signature of its data layout.
         pub signature: i32,
@@ -65,7 +65,7 @@ record! {
         pub tasks: u32,
         /// Its cores.
         pub cores: u32,
-        /// Its relative speed, 1000 by default.
+        /// Its relative speed, as in [`HostInfo`].
         pub speed: i32,
     }
 }

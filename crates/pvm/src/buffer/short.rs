@@ -6,10 +6,16 @@ use pvm_shm::lane::Room;
 use pvm_wire::{Cursor, Encoding, Envelope, Kind, Layout, Run, Tid};
 
 impl Buffer {
+    /// True if all that it has is the memory of a small message.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        matches!(self.store, Store::Small(_)) && self.in_place.is_empty()
+    }
+
     /// [`Buffer::begin`] where nothing is to be given back or to be had for it; false if it did nothing.
     #[inline(always)]
     pub fn begin_again(&mut self, encoding: Encoding) -> bool {
-        let plain = matches!(self.store, Store::Small(_)) && self.in_place.is_empty();
+        let plain = self.is_plain();
         if plain {
             self.envelope = Envelope::new(Tid::NONE, Tid::NONE, 0, 0);
             self.encoding = encoding;

@@ -9,6 +9,7 @@ use crate::bench::system::Kind;
 pub(super) fn page(figures: &Figures, contests: &[Contest]) -> String {
     let mut text =
         element("h1", "", &format!("NeoPVM {} and its peers", escaped(&figures.version)));
+    text += &verdict(contests);
     text += &where_and_when(figures);
     text += &load(figures);
     text += &peers(figures);
@@ -121,12 +122,55 @@ fn standing_table(standings: &[Standing]) -> String {
         )
 }
 
+/// What is asked first: whether NeoPVM is the first where it ought to be, and where it is farthest from it.
+fn verdict(contests: &[Contest]) -> String {
+    let Some(mut text) = ranking::sentence(contests) else { return String::new() };
+    let behind = ordered(ranking::not_first(contests));
+    if let Some(&worst) = behind.first() {
+        let sure = behind.iter().filter(|contest| is_sure(contest)).count();
+        text += &format!(
+            " That is sure in {sure} of them, where its rounds and those of the first nowhere meet."
+        );
+        if let (Some(by), Some(first)) = (slower(worst), worst.entries.first()) {
+            let surely = if is_sure(worst) { " for sure" } else { "" };
+            text += &format!(
+                " Farthest behind{surely}: {}, {}, {} tasks, {}: {by} times as slow as {}.",
+                worst.suite,
+                worst.test,
+                worst.tasks,
+                size(worst),
+                first.system
+            );
+        }
+    }
+    element("p", "verdict", &escaped(&text))
+}
+
+/// What is sure in front, then what is farthest behind.
+fn ordered(mut behind: Vec<&Contest>) -> Vec<&Contest> {
+    let lead = |contest: &Contest| contest.lead_of(Kind::Ours.name()).unwrap_or(0.0);
+    behind.sort_by(|a, b| is_sure(b).cmp(&is_sure(a)).then(lead(a).total_cmp(&lead(b))));
+    behind
+}
+
+fn is_sure(contest: &Contest) -> bool {
+    contest.is_surely_behind(Kind::Ours.name())
+}
+
+fn slower(contest: &Contest) -> Option<String> {
+    contest.lead_of(Kind::Ours.name()).map(|lead| number(1.0 / lead))
+}
+
+fn size(contest: &Contest) -> String {
+    let unit = if contest.test == "sum" { "numbers" } else { "bytes" };
+    format!("{} {unit}", contest.size)
+}
+
 /// Where NeoPVM is not the first although it ought to be.
 fn behind(contests: &[Contest]) -> String {
-    let Some(title) = ranking::sentence(contests) else { return String::new() };
-    let behind = ranking::not_first(contests);
+    let behind = ordered(ranking::not_first(contests));
     if behind.is_empty() {
-        return paragraph(&title);
+        return String::new();
     }
     let rows: Vec<Vec<String>> = behind
         .iter()
@@ -137,20 +181,31 @@ fn behind(contests: &[Contest]) -> String {
                 contest.suite.clone(),
                 contest.test.clone(),
                 contest.tasks.to_string(),
-                contest.size.to_string(),
+                size(contest),
                 first.who.clone(),
                 format!("{} {}", number(first.typical), contest.unit),
                 format!("{} {}", number(ours.typical), contest.unit),
-                contest
-                    .lead_of(Kind::Ours.name())
-                    .map_or_else(String::new, |lead| number(1.0 / lead)),
-                if contest.is_sure() { "yes" } else { "no" }.to_owned(),
+                slower(contest).unwrap_or_default(),
+                if is_sure(contest) { "yes" } else { "no" }.to_owned(),
             ])
         })
         .collect();
-    let head =
-        ["suite", "test", "tasks", "size", "first", "its time", "NeoPVM's", "factor", "sure"];
-    details(&title, &table(&head, &rows)).replacen("<details>", "<details open>", 1)
+    let head = [
+        "suite",
+        "test",
+        "tasks",
+        "size",
+        "fastest",
+        "its time",
+        "NeoPVM's",
+        "times as slow",
+        "sure",
+    ];
+    element("h2", "", "Where NeoPVM is not the first, up to 1 MB")
+        + &paragraph(
+            "What is sure stands in front: the rounds of both nowhere meet. Then what is farthest behind.",
+        )
+        + &table(&head, &rows)
 }
 
 fn problems(figures: &Figures) -> String {
@@ -203,6 +258,33 @@ fn date(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::sample::sample;
+
+    #[test]
+    fn the_page_begins_with_where_neopvm_is_not_the_first() {
+        let figures = sample(2.0);
+        let page = page(&figures, &ranking::contests(&figures));
+        let (begin, rest) = page.split_once("<table>").unwrap();
+        assert!(
+            begin.contains("NeoPVM is not the first in 3 of 3 rows of messages up to 1 MB."),
+            "{begin}"
+        );
+        assert!(
+            begin.contains("sure in 3 of them") && begin.contains("times as slow as Open MPI"),
+            "{begin}"
+        );
+        let told = rest.split_once("Where NeoPVM is not the first").unwrap().1;
+        assert_eq!(told.matches("<tr>").count(), 4, "{told}");
+        assert!(told.contains("1000000 bytes"), "{told}");
+    }
+
+    #[test]
+    fn where_neopvm_is_the_first_everywhere_a_sentence_says_so() {
+        let figures = sample(1.0);
+        let page = page(&figures, &ranking::contests(&figures));
+        assert!(page.contains("NeoPVM is the first in all 3 rows of messages up to 1 MB."));
+        assert!(!page.contains("not the first"));
+    }
 
     #[test]
     fn seconds_become_a_day() {

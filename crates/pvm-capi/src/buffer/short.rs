@@ -1,0 +1,103 @@
+//! The short ways of making, beginning and freeing buffers of small messages.
+
+use std::ffi::c_int;
+
+use pvm::{Buffer, Glance, Owner};
+use pvm_wire::Encoding;
+
+use super::{PLACES, TABLE};
+use crate::guard::{Swift, swiftly};
+use crate::probe;
+use crate::slot::Slot;
+
+/// The slot of a number that a program gave.
+#[inline(always)]
+pub(crate) fn find(id: c_int) -> Option<&'static Slot> {
+    PLACES.at(id)
+}
+
+/// The short way of `pvm_initsend`; none if it did nothing.
+#[inline(always)]
+pub(super) fn begin(number: c_int) -> Option<c_int> {
+    if probe::is_on() {
+        return None;
+    }
+    let encoding = Encoding::from_number(number)?;
+    swiftly!(swift => begin_by(&swift, encoding), else None)
+}
+
+#[inline(always)]
+fn begin_by(swift: &Swift<impl Owner>, encoding: Encoding) -> Option<c_int> {
+    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
+    if !place.content.buffer.begin_again(encoding) {
+        return None;
+    }
+    (place.content.reading, place.content.shown) = (false, None);
+    Some(swift.thread.sending.id())
+}
+
+/// Fills the place of the number that is given out next, and gives it out; none if there is no such place with the
+/// memory of a small message, or if `fill` says no. Then nothing has changed but what `fill` did.
+#[inline(always)]
+fn fill_next<O: Owner, T>(
+    swift: &Swift<O>,
+    reading: bool,
+    fill: impl FnOnce(&mut Buffer) -> Result<(), T>,
+) -> Option<Result<c_int, T>> {
+    let mut table = TABLE.enter_swiftly(swift.owner)?;
+    let id = *table.free.last()?;
+    let mut place = PLACES.at(id)?.enter_vacant_swiftly(swift.owner)?;
+    if let Err(no) = fill(&mut place.content.buffer) {
+        return Some(Err(no));
+    }
+    (place.content.reading, place.content.shown) = (reading, None);
+    place.take();
+    table.free.pop();
+    Some(Ok(id))
+}
+
+/// A number for a new buffer.
+#[inline(always)]
+pub(crate) fn make_by(swift: &Swift<impl Owner>, encoding: Encoding) -> Option<c_int> {
+    let begin = |buffer: &mut Buffer| if buffer.begin_again(encoding) { Ok(()) } else { Err(()) };
+    fill_next(swift, false, begin)?.ok()
+}
+
+/// A number for a message that `take` puts into a buffer.
+#[inline(always)]
+pub(crate) fn receive_by(
+    swift: &Swift<impl Owner>,
+    take: impl FnOnce(&mut Buffer) -> Glance<()>,
+) -> Glance<c_int> {
+    let taken = fill_next(swift, true, |buffer| match take(buffer) {
+        Glance::Taken(()) => Ok(()),
+        Glance::Nothing => Err(Glance::Nothing),
+        Glance::More => Err(Glance::More),
+    });
+    match taken {
+        Some(Ok(id)) => Glance::Taken(id),
+        Some(Err(none)) => none,
+        None => Glance::More,
+    }
+}
+
+/// Frees a number that is nobody's current buffer in this thread; none if it did nothing.
+#[inline(always)]
+pub(crate) fn free_by(swift: &Swift<impl Owner>, id: c_int) -> Option<()> {
+    let thread = swift.thread;
+    if [&thread.sending, &thread.receiving, &thread.probed].iter().any(|own| own.id() == id) {
+        return None;
+    }
+    let mut table = TABLE.enter_swiftly(swift.owner)?;
+    if table.free.len() == table.free.capacity() {
+        return None;
+    }
+    let mut place = PLACES.at(id)?.enter_swiftly(swift.owner)?;
+    if !place.content.buffer.is_plain() {
+        return None;
+    }
+    // It leaves nothing that would have to be dropped.
+    place.vacate();
+    table.free.push(id);
+    Some(())
+}

@@ -1,0 +1,86 @@
+//! Tests of real processes that fail once: which of them are run again, and how.
+//!
+//! Such a test shares its computer with others, and the computer with who lends it. One that fails, and at once
+//! passes [`TIMES`] times with nothing beside it, is told as unsteady with its words and does not fail the check;
+//! doc/adr/0024 says why, and what is never run again.
+
+/// How often an unsteady test must pass.
+pub(crate) const TIMES: usize = 3;
+/// So many failed tests are no accident of the computer.
+const MOST: usize = 2;
+
+/// The tests that a log of `cargo test`, or of one test program, says failed, if nothing else did: no build, no crash
+/// of a test program, no hanging one, and not many tests.
+pub(crate) fn failed_tests(log: &str) -> Option<Vec<&str>> {
+    let names: Vec<&str> = log
+        .lines()
+        .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"))
+        .collect();
+    let count = |start: &str| log.lines().filter(|line| line.starts_with(start)).count();
+    // Cargo says the second for each program that ended ill, and a program the first if it came to its end.
+    let ended = count("test result: FAILED");
+    let only_tests = match count("error: test failed") {
+        0 => ended == 1,
+        programs => ended == programs,
+    };
+    let few = (1..=MOST).contains(&names.len());
+    // Tests in documentation have names with blanks; they run no processes.
+    let by_name = names.iter().all(|name| !name.contains(' '));
+    (only_tests && few && by_name).then_some(names)
+}
+
+/// The command that runs only these of the tests which `words` run.
+pub(crate) fn only<'a>(words: &[&'a str], names: &[&'a str]) -> Vec<&'a str> {
+    let mut all = words.to_vec();
+    if words[0] == "cargo" && !words.contains(&"--") {
+        all.push("--");
+    }
+    all.push("--exact");
+    all.extend(names);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "test a ... ok\ntest b::c ... FAILED\n\nfailures:\n    b::c\n\n\
+                       test result: FAILED. 1 passed; 1 failed;\n\
+                       error: test failed, to rerun pass `-p x --test y`\n";
+
+    #[test]
+    fn a_single_failed_test_is_named() {
+        assert_eq!(failed_tests(ONE), Some(vec!["b::c"]));
+        let (program, _) = ONE.split_once("error:").expect("cargo's word");
+        assert_eq!(failed_tests(program), Some(vec!["b::c"]), "a program without cargo");
+    }
+
+    #[test]
+    fn what_is_no_failed_test_is_never_run_again() {
+        let crash = "test a ... ok\nerror: test failed, to rerun pass `-p x --test z`\n\
+                     Caused by:\n  process didn't exit successfully (signal: 11, SIGSEGV)\n";
+        assert_eq!(failed_tests(&[ONE, crash].concat()), None);
+        assert_eq!(failed_tests(crash), None);
+        assert_eq!(failed_tests("test a ... ok\ntest b ... FAILED\n"), None, "it came to no end");
+        assert_eq!(failed_tests("error: could not compile `x`\n"), None);
+        let document = ONE.replace("b::c ...", "src/lib.rs - f (line 3) ...");
+        assert_eq!(failed_tests(&document), None);
+    }
+
+    #[test]
+    fn many_failed_tests_are_no_accident() {
+        assert_eq!(failed_tests(&ONE.repeat(2)).map(|names| names.len()), Some(2));
+        assert_eq!(failed_tests(&ONE.repeat(3)), None);
+    }
+
+    #[test]
+    fn the_same_command_runs_the_named_tests_only() {
+        assert_eq!(
+            only(&["cargo", "test", "-px"], &["a", "b"]),
+            ["cargo", "test", "-px", "--", "--exact", "a", "b"]
+        );
+        let threads = ["cargo", "test", "--", "--test-threads=2"];
+        assert_eq!(only(&threads, &["a"]), [&threads[..], &["--exact", "a"]].concat());
+        assert_eq!(only(&["sh", "x", "prog"], &["a"]), ["sh", "x", "prog", "--exact", "a"]);
+    }
+}
