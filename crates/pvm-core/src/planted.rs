@@ -67,9 +67,8 @@ pub enum Bug {
 }
 
 impl Bug {
-    /// Those that the simulator finds within the runs of its test. Not among them yet: an earlier term
-    /// counted, a snapshot without tail, a forgotten fence, a barrier that is not asked for again.
-    pub const ALL: [Self; 25] = [
+    /// All of them: the simulator finds each within the runs of its test.
+    pub const ALL: [Self; 29] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -95,6 +94,10 @@ impl Bug {
         Self::TwoGoAtOnce,
         Self::LeaseForgotten,
         Self::StampOfAnother,
+        Self::EarlierTermCounted,
+        Self::SnapshotWithoutTail,
+        Self::FenceForgotten,
+        Self::BarrierNotAskedAgain,
     ];
 }
 

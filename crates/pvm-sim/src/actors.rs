@@ -106,6 +106,11 @@ impl Actors {
         self.quiet = true;
     }
 
+    /// They do again.
+    pub(crate) fn go_on(&mut self) {
+        self.quiet = false;
+    }
+
     /// No more members: barriers may begin.
     pub(crate) fn start(&mut self) {
         self.started = true;

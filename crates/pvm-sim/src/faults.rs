@@ -1,6 +1,9 @@
 //! Runs from seeds in which hosts, daemons and links fail, the leader's among them, while tasks
 //! use what all hosts agree on.
 
+mod deaf;
+mod overruled;
+
 use crate::actors::Actors;
 use crate::dice::Random;
 use crate::link::pair;
@@ -16,6 +19,9 @@ const SECOND: u64 = 1000 * MS;
 const DEATH_PAUSE: u64 = 9 * SECOND;
 /// After the last fault everything has come to rest.
 const REST: u64 = 50 * SECOND;
+
+/// Within so many milliseconds two of three that hear one another have elected one.
+const ELECTION_MS: u32 = 6000;
 
 /// Millionths by which clocks are wrong.
 const SKEW: u32 = 200;
@@ -48,6 +54,11 @@ pub enum Scene {
     Deaths,
     /// A leader loses the others one by one, and the last one's daemon is started again just then.
     Lease,
+    /// A leader's entries come to a majority under a later term of its own, and then another leads
+    /// that has none of them.
+    Overruled,
+    /// A host is deleted that hears nothing of it and goes on speaking.
+    Deaf,
     /// Two hosts, whose link or one of which fails.
     Two,
     /// The same with a witness.
@@ -58,8 +69,16 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 6] =
-        [Self::Anything, Self::Deaths, Self::Lease, Self::Two, Self::Witness, Self::Survive];
+    pub const ALL: [Self; 8] = [
+        Self::Anything,
+        Self::Deaths,
+        Self::Lease,
+        Self::Overruled,
+        Self::Deaf,
+        Self::Two,
+        Self::Witness,
+        Self::Survive,
+    ];
 }
 
 struct Run {
@@ -102,8 +121,9 @@ impl Run {
         let count = match self.scene {
             Scene::Anything => 2 + self.random.below(5),
             Scene::Deaths => 7,
-            Scene::Lease => 2,
-            _ => 1,
+            Scene::Lease | Scene::Overruled => 2,
+            Scene::Deaf => 3,
+            Scene::Two | Scene::Witness | Scene::Survive => 1,
         };
         self.add(FIRST, u32::try_from(count).unwrap_or(2));
         self.go(2 * SECOND)?;
@@ -113,6 +133,8 @@ impl Run {
             Scene::Anything => self.anything()?,
             Scene::Deaths => self.deaths()?,
             Scene::Lease => self.leases()?,
+            Scene::Overruled => self.overruled()?,
+            Scene::Deaf => self.deaf()?,
             Scene::Two | Scene::Witness | Scene::Survive => self.two()?,
         }
         self.rest()
@@ -198,11 +220,31 @@ impl Run {
 
     /// A host that takes itself for the leader.
     fn leader(&self) -> Option<HostIndex> {
-        let leads = |host: &HostIndex| {
-            let machine = self.world.nodes.get(host).and_then(|node| node.machine.as_ref());
-            machine.is_some_and(|machine| machine.leader().is_some_and(|l| l.1 == *host))
-        };
-        self.hosts().into_iter().find(leads)
+        self.hosts().into_iter().find(|&host| self.leads(host).is_some())
+    }
+
+    /// The term that a host takes itself for the leader of.
+    fn leads(&self, host: HostIndex) -> Option<u64> {
+        let machine = self.world.nodes.get(&host)?.machine.as_ref()?;
+        machine.leader().filter(|leader| leader.1 == host).map(|leader| leader.0)
+    }
+
+    /// Time passes until one of these hosts takes itself for the leader of a later term; none if that
+    /// takes too long.
+    fn elected(&mut self, hosts: &[HostIndex], after: u64) -> Result<Option<HostIndex>, String> {
+        for _ in 0..ELECTION_MS {
+            let leads = |host: &&HostIndex| self.leads(**host).is_some_and(|term| term > after);
+            if let Some(&host) = hosts.iter().find(leads) {
+                return Ok(Some(host));
+            }
+            self.go(MS)?;
+        }
+        Ok(None)
+    }
+
+    /// Two hosts can connect again.
+    fn heal(&mut self, a: HostIndex, b: HostIndex) {
+        self.world.later(0, Happening::Heal(pair(a, b)));
     }
 
     fn kill(&mut self, host: HostIndex) {

@@ -16,9 +16,9 @@ use crate::link::Links;
 use crate::node::{Node, facts};
 use crate::time::MS;
 use pvm_core::io::{HostFacts, Input, News};
-use pvm_core::{Rules, Time};
+use pvm_core::{Machine, Rules, Time};
 use pvm_wire::request::Reply;
-use pvm_wire::{HostIndex, Message, Tid};
+use pvm_wire::{Blob, HostIndex, Message, Tid};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The first host.
@@ -249,6 +249,13 @@ impl World {
         machines
             .flat_map(|machine| machine.members())
             .all(|(host, _)| self.nodes.contains_key(&host))
+    }
+
+    /// The hosts that a host knows of, with their names.
+    pub fn members(&self, at: HostIndex) -> BTreeMap<HostIndex, Blob> {
+        let machine = self.nodes.get(&at).and_then(|node| node.machine.as_ref());
+        let members = machine.map(Machine::members).unwrap_or_default();
+        members.into_iter().map(|(host, facts)| (host, facts.name.clone())).collect()
     }
 
     /// The fewest hosts that any host knows of.

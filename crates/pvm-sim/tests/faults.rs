@@ -4,11 +4,12 @@
 use pvm_sim::faults::{Outcome, Scene, run};
 use std::panic::catch_unwind;
 
-/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2000 in all.
+/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2060 in all.
 const fn runs(scene: Scene) -> u64 {
     match scene {
         Scene::Anything => 600,
         Scene::Deaths | Scene::Lease => 100,
+        Scene::Overruled | Scene::Deaf => 30,
         Scene::Two | Scene::Witness => 450,
         Scene::Survive => 300,
     }
@@ -80,6 +81,16 @@ fn hosts_die_one_by_one_the_leader_too() {
 #[test]
 fn a_lease_holds_although_a_follower_is_started_again() {
     scene(Scene::Lease, (0, 1));
+}
+
+#[test]
+fn an_entry_of_an_earlier_term_is_not_ordered_by_a_majority_that_has_it() {
+    scene(Scene::Overruled, (0, 1));
+}
+
+#[test]
+fn a_deleted_host_that_hears_nothing_is_not_listened_to() {
+    scene(Scene::Deaf, (0, 1));
 }
 
 #[test]

@@ -15,10 +15,19 @@ const RUNS: u64 = 150;
 fn find(bug: Bug) -> Option<(Scene, u64, String)> {
     plant(Some(bug));
     let found = (0..RUNS).find_map(|seed| {
-        let scenes = [Scene::Anything, Scene::Two, Scene::Witness, Scene::Lease, Scene::Deaths];
+        let scenes = [
+            Scene::Anything,
+            Scene::Two,
+            Scene::Witness,
+            Scene::Lease,
+            Scene::Overruled,
+            Scene::Deaf,
+            Scene::Deaths,
+        ];
         scenes.into_iter().find_map(|scene| {
             // The scenes of two hosts are short; the long ones need not be run for each.
-            if matches!(scene, Scene::Deaths | Scene::Lease) && seed % 10 != 0 {
+            let long = !matches!(scene, Scene::Anything | Scene::Two | Scene::Witness);
+            if long && seed % 10 != 0 {
                 return None;
             }
             match catch_unwind(|| run(scene, seed, None)) {

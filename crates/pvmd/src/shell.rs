@@ -278,6 +278,7 @@ impl Shell {
                     self.turns.extend(self.links.route((local, peer), &mut placed.inbox));
                 }
             }
+            Act::RouteOver { local, peer } => self.links.route_over(local, peer),
             Act::ReleaseRoute { from, to } => {
                 if let Some(placed) = &mut self.placed {
                     self.links.release(from, Some(to), &mut placed.inbox);

@@ -58,20 +58,29 @@ impl Links {
         }
     }
 
+    /// A task of this host says that its route to another task broke.
+    pub(crate) fn route_over(&mut self, local: Tid, peer: Tid) {
+        self.given.broken((local, peer));
+    }
+
     /// A task is gone, or its route to one task broke: what was not confirmed goes by the link.
     pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>, inbox: &mut Inbox) {
-        self.given.forget(sender, to);
+        match to {
+            Some(to) => self.given.broken((sender, to)),
+            None => self.given.gone(sender),
+        }
         self.traffic.add(inbox.release(sender, to));
     }
 
     /// Hands a task its end of a route.
     fn give(&mut self, inbox: &mut Inbox, pair: (Tid, Tid), (socket, route): End) -> Vec<Turn> {
-        let kept = self.given.keep(pair, &socket).is_ok();
-        if kept && inbox.give_route(pair.0, route, socket).is_ok() {
-            return Vec::new();
-        }
         let (local, peer) = pair;
-        self.given.forget(local, Some(peer));
+        if let Ok(number) = self.given.keep(pair, &socket) {
+            if inbox.give_route(local, route, socket).is_ok() {
+                return Vec::new();
+            }
+            self.given.take_back(pair, number);
+        }
         vec![Turn::News(News::NoRoute { local, peer })]
     }
 }

@@ -10,58 +10,77 @@ use std::os::fd::OwnedFd;
 /// With fewer sockets nobody looks for those that are over.
 const SWEEP_COUNT: usize = 64;
 
+/// The task here and the task there.
+type Pair = (Tid, Tid);
+
 /// What the daemon keeps of them.
+///
+/// Two tasks may have more than one for a moment: the next one is made while the last one breaks, and
+/// what the hosts tell each other of that says of which tasks it was, not of which route. So each has a
+/// number here, and what tells that a route is over is its own socket.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
-    /// Copies of the sockets, by the task here and the task there.
-    sockets: BTreeMap<(Tid, Tid), OwnedFd>,
+    /// Copies of the sockets, by the two tasks and the number of the route.
+    sockets: BTreeMap<(Pair, u64), OwnedFd>,
+    /// Routes that were given so far.
+    count: u64,
     /// With so many those that are over are looked for.
     sweep_at: usize,
 }
 
 impl Given {
-    /// A task is about to get this.
+    /// A task is about to get this. Returns the route's number.
     ///
     /// # Errors
     /// There is no descriptor for a copy: the route could not be ended, so it must not be given.
-    pub(crate) fn keep(&mut self, pair: (Tid, Tid), socket: &OwnedFd) -> Result<()> {
+    pub(crate) fn keep(&mut self, pair: Pair, socket: &OwnedFd) -> Result<u64> {
         if self.sockets.len() >= self.sweep_at.max(SWEEP_COUNT) {
-            self.sweep();
+            self.sockets.retain(|_, socket| !is_over(socket));
             self.sweep_at = self.sockets.len() * 2;
         }
         let copy = socket.try_clone().or_else(|_| {
-            self.sweep();
+            self.sockets.retain(|_, socket| !is_over(socket));
             socket.try_clone()
         })?;
-        self.sockets.insert(pair, copy);
-        Ok(())
+        self.count += 1;
+        self.sockets.insert((pair, self.count), copy);
+        Ok(self.count)
     }
 
-    /// Where the other side has closed nothing more can come.
-    fn sweep(&mut self) {
-        let over = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
-        self.sockets.retain(|_, socket| {
-            let mut looked = [PollFd::new(socket, PollFlags::RDHUP)];
-            let _ = poll(&mut looked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
-            !looked.iter().any(|looked| looked.revents().intersects(over))
-        });
+    /// The task did not get it.
+    pub(crate) fn take_back(&mut self, pair: Pair, number: u64) {
+        self.sockets.remove(&(pair, number));
     }
 
-    /// A task is gone, or does not use its route to one task any more.
-    pub(crate) fn forget(&mut self, local: Tid, peer: Option<Tid>) {
-        match peer {
-            Some(peer) => drop(self.sockets.remove(&(local, peer))),
-            None => self.sockets.retain(|pair, _| pair.0 != local),
-        }
+    /// One of two tasks says that a route between them broke: those that are over are forgotten, not
+    /// one that was made since.
+    pub(crate) fn broken(&mut self, pair: Pair) {
+        let over =
+            self.sockets.extract_if((pair, 0)..=(pair, u64::MAX), |_, socket| is_over(socket));
+        over.for_each(drop);
+    }
+
+    /// A task is gone.
+    pub(crate) fn gone(&mut self, local: Tid) {
+        self.sockets.retain(|(pair, _), _| pair.0 != local);
     }
 
     /// These are the members: what leads to other hosts ends.
     pub(crate) fn fence(&mut self, members: &BTreeSet<HostIndex>) {
-        for (_, socket) in self.sockets.extract_if(.., |pair, _| !members.contains(&pair.1.host()))
-        {
+        let leads_away =
+            |(pair, _): &(Pair, u64), _: &mut OwnedFd| !members.contains(&pair.1.host());
+        for (_, socket) in self.sockets.extract_if(.., leads_away) {
             let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Both);
         }
     }
+}
+
+/// Where one side has ended the connection nothing more can come.
+fn is_over(socket: &OwnedFd) -> bool {
+    let over = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+    let mut looked = [PollFd::new(socket, PollFlags::RDHUP)];
+    let _ = poll(&mut looked, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+    looked.iter().any(|looked| looked.revents().intersects(over))
 }
 
 #[cfg(test)]
@@ -97,6 +116,64 @@ mod tests {
         assert!(matches!(task.read(&mut heard), Ok(0) | Err(_)));
     }
 
+    /// The other task's end of a new route, and what this host's task gets.
+    fn route() -> (TcpStream, OwnedFd) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let far = TcpStream::connect(listener.local_addr().expect("its address")).expect("one");
+        far.set_read_timeout(Some(Duration::from_secs(10))).expect("a limit");
+        let (task, _) = listener.accept().expect("a connection");
+        (far, task.into())
+    }
+
+    #[test]
+    fn a_route_that_broke_does_not_take_a_newer_one_out_of_reach_of_the_fence() {
+        let mut given = Given::default();
+        let ((first_far, first), (mut far, task)) = (route(), route());
+        given.keep((HERE, THERE), &first).expect("a descriptor");
+        given.keep((HERE, THERE), &task).expect("a descriptor");
+        // The other task says that the first one broke, before its end is seen here and after it.
+        given.broken((HERE, THERE));
+        rustix::net::shutdown(&first, rustix::net::Shutdown::Both).expect("a connection");
+        drop((first_far, first));
+        given.broken((HERE, THERE));
+        assert_eq!(given.sockets.len(), 1, "the newer one is left");
+        given.fence(&BTreeSet::from([HERE.host()]));
+        assert_eq!(far.read(&mut [0; 1]).expect("an end"), 0);
+    }
+
+    #[test]
+    fn two_routes_of_the_same_tasks_both_end_with_their_host() {
+        let mut given = Given::default();
+        let ((mut first_far, first), (mut far, second)) = (route(), route());
+        given.keep((HERE, THERE), &first).expect("a descriptor");
+        given.keep((HERE, THERE), &second).expect("a descriptor");
+        given.fence(&BTreeSet::from([HERE.host()]));
+        assert_eq!(first_far.read(&mut [0; 1]).expect("an end"), 0);
+        assert_eq!(far.read(&mut [0; 1]).expect("an end"), 0);
+    }
+
+    #[test]
+    fn a_route_that_its_own_task_has_ended_is_kept_no_longer() {
+        let mut given = Given::default();
+        let ((_far, broken), (_other_far, other)) = (route(), route());
+        given.keep((HERE, THERE), &broken).expect("a descriptor");
+        given.keep((HERE, Tid(THERE.0 + 1)), &other).expect("a descriptor");
+        rustix::net::shutdown(&broken, rustix::net::Shutdown::Both).expect("a connection");
+        given.broken((HERE, THERE));
+        assert_eq!(given.sockets.len(), 1);
+    }
+
+    #[test]
+    fn what_a_task_did_not_get_is_taken_back_and_nothing_else() {
+        let mut given = Given::default();
+        let ((_far, first), (_other_far, second)) = (route(), route());
+        let kept = given.keep((HERE, THERE), &first).expect("a descriptor");
+        let refused = given.keep((HERE, THERE), &second).expect("a descriptor");
+        given.take_back((HERE, THERE), refused);
+        let left: Vec<u64> = given.sockets.keys().map(|(_, number)| *number).collect();
+        assert_eq!(left, [kept]);
+    }
+
     #[test]
     fn routes_whose_other_task_is_gone_do_not_use_up_descriptors() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -113,7 +190,9 @@ mod tests {
             }
         }
         assert!(given.sockets.len() < 200, "{} are kept", given.sockets.len());
-        assert!(lasting.iter().all(|(_, peer)| given.sockets.contains_key(&(HERE, *peer))));
+        assert!(
+            lasting.iter().all(|(_, peer)| given.sockets.keys().any(|key| key.0 == (HERE, *peer)))
+        );
     }
 
     #[test]
@@ -126,7 +205,7 @@ mod tests {
         let socket = OwnedFd::from(task);
         given.keep((HERE, THERE), &socket).expect("a descriptor");
         drop(socket);
-        given.forget(HERE, None);
+        given.gone(HERE);
         assert_eq!(far.read(&mut [0; 1]).expect("an end"), 0);
     }
 }

@@ -1,0 +1,83 @@
+//! Entries of an earlier term that a majority has and that are overruled all the same.
+//!
+//! With three voters: A leads and cannot reach anybody when it is given something that does not fit
+//! into one message with what follows. C is elected by B, and cut off before B hears its first
+//! entry. A is elected by B, and its old entries come to B, a majority; what A has begun its
+//! new term with does not. Then B hears C again, whose log ends in a later term than B's: C
+//! leads, and what A had brought to B is overruled. So nothing of it may count as ordered
+//! (Ongaro and Ousterhout, "In Search of an Understandable Consensus Algorithm", 2014, figure 8).
+
+use super::{Run, SECOND};
+use crate::time::MS;
+use pvm_wire::request::{Request, Role};
+use pvm_wire::{Envelope, HostIndex, Message};
+
+/// So slow that cuts fit between what is said and what is heard.
+const LATENCY: u64 = 20 * MS;
+/// More than a leader sends in one message.
+const INTS: usize = 300_000;
+
+impl Run {
+    pub(super) fn overruled(&mut self) -> Result<(), String> {
+        self.world.latency = LATENCY;
+        for _ in 0..2 {
+            // What they put would make A say more than one thing at once.
+            self.actors.rest();
+            self.go(SECOND)?;
+            self.overrule()?;
+            // Before anybody has been silent for so long that he is taken out.
+            self.heal_all();
+            self.actors.go_on();
+            self.go(8 * SECOND)?;
+        }
+        Ok(())
+    }
+
+    fn heal_all(&mut self) {
+        for (a, b) in self.world.links.cuts().into_iter().chain(self.world.links.deaf()) {
+            self.heal(a, b);
+        }
+    }
+
+    /// Ends early where another is elected than has to be, or somebody was taken out.
+    fn overrule(&mut self) -> Result<(), String> {
+        let hosts = self.hosts();
+        let Some(a) = self.leader().filter(|_| hosts.len() == 3) else { return Ok(()) };
+        let others: Vec<HostIndex> = hosts.into_iter().filter(|&host| host != a).collect();
+        let first = self.leads(a).unwrap_or(0);
+        for &other in &others {
+            self.world.cut(a, other, None);
+        }
+        self.put_much(a)?;
+        let Some(c) = self.elected(&others, first)? else { return Ok(()) };
+        let Some(&b) = others.iter().find(|&&host| host != c) else { return Ok(()) };
+        let second = self.leads(c).unwrap_or(0);
+        self.world.cut(b, c, None);
+        self.heal(a, b);
+        if self.elected(&[a], second)?.is_none() {
+            return Ok(());
+        }
+        // What A says first comes to B, which lacks what was before. What B lacks comes next; the
+        // answer to it still comes to A, and nothing of A's to B any more.
+        self.go(LATENCY * 7 / 2)?;
+        self.world.deafen(a, b, 30 * SECOND);
+        self.go(LATENCY)?;
+        self.world.cut(a, b, None);
+        self.heal(b, c);
+        let third = self.leads(a).unwrap_or(second);
+        self.elected(&[c], third).map(drop)
+    }
+
+    /// A task on this host puts what is long; nobody waits for the answer.
+    fn put_much(&mut self, host: HostIndex) -> Result<(), String> {
+        let Some(connection) = self.world.connect(host, Role::Task) else { return Ok(()) };
+        self.go(10 * MS)?;
+        let node = self.world.nodes.get(&host);
+        let task = node.and_then(|node| node.tasks().find(|task| task.0 == connection));
+        let Some((_, tid)) = task else { return Ok(()) };
+        let message = Message::of_ints(Envelope::new(tid, tid, 0, 0), &vec![1; INTS]);
+        let request = Request::PutInfo { name: "much".into(), flags: 0, message };
+        self.world.request(host, connection, request);
+        self.go(10 * MS)
+    }
+}
