@@ -47,4 +47,4 @@ echo "tests"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$wheel"
 # The tests are run where the sources of the package are not found: what is tested is the wheel.
 cd "$here/tests"
-env -u PVM_ROOT "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$here/tests" -c "$here/pyproject.toml" .
+env -u PVM_ROOT NEOPVM_PREFIX="$stage" "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$here/tests" -c "$here/pyproject.toml" .
