@@ -195,7 +195,9 @@ int main(int argc, char **argv)
 		}
 		if (strcmp(argv[1], "cut")) {
 			CALL(pvm_notify(PvmRouteDelete, 72, 1, &tid));
-			CHECK(pvm_nrecv(-1, 72) == 0);
+			/* Between two keys there is no route for a moment, and then the answer comes at once. */
+			if (strcmp(argv[1], "renew"))
+				CHECK(pvm_nrecv(-1, 72) == 0);
 			send_int(tid, 6, 0);
 		}
 		receive_int(tid, 2);
