@@ -10,6 +10,7 @@
 //! that died the keeper does it. A name can be struck out by the keeper where a count could not
 //! be repaired.
 
+use crate::credit::KEPT_BYTES;
 use crate::segment::{Mapping, PAGE};
 use crate::stream;
 use crate::sync::{AtomicU32, Ordering};
@@ -22,8 +23,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub const HOLDERS: usize = PAGE / 2 / size_of::<u32>();
 /// Slots of the smallest class.
 const SMALLEST: usize = 4096;
-/// Slots that were never needed again are given back beyond this many bytes of a class.
+/// Slots that were never needed again are given back beyond this many bytes of a class, but for the last few: two tasks
+/// that send a message to and fro use two each, as a message is its reader's until he takes the next one.
 const CLASS_KEPT_BYTES: usize = 8 << 20;
+const CLASS_KEPT: usize = 2;
 
 /// In a descriptor's holder: the data lie in the file beside the segment.
 const IN_FILE: u32 = 1 << 31;
@@ -413,6 +416,11 @@ impl Pool {
 }
 
 impl Class {
+    /// Of slots that can be given back one by one.
+    fn idle_bytes(&self) -> usize {
+        self.free.iter().filter(|slot| slot.alone).map(|slot| slot.capacity).sum()
+    }
+
     fn count_unread(&mut self) -> usize {
         let (free, kept): (Vec<_>, Vec<_>) = self.in_flight.drain(..).partition(Slot::is_unread);
         self.free.extend(free);
@@ -454,15 +462,37 @@ impl Slots {
     fn give_back(&mut self, slot: Slot) {
         let Some((index, capacity)) = class_of(slot.capacity) else { return };
         let class = self.class(index);
-        let idle: usize = class.free.iter().map(|slot| slot.capacity).sum();
         if !slot.is_unread() {
-            class.in_flight.push_back(slot);
-        } else if slot.alone && idle + capacity > CLASS_KEPT_BYTES {
-            self.opened = self.opened.saturating_sub(slot.segment_bytes());
-            self.surplus.push(slot.segment);
-        } else {
-            class.free.push(slot);
+            return class.in_flight.push_back(slot);
         }
+        let is_alone = slot.alone;
+        let has_enough =
+            class.free.len() >= CLASS_KEPT && class.idle_bytes() + capacity > CLASS_KEPT_BYTES;
+        class.free.push(slot);
+        if is_alone && has_enough {
+            self.give_up_oldest(index);
+        }
+        if is_alone {
+            self.bound_idle();
+        }
+    }
+
+    /// All classes together keep no more than a sender may: the class with the most gives back.
+    fn bound_idle(&mut self) {
+        loop {
+            let idle = self.classes.iter().map(Class::idle_bytes).enumerate();
+            let all: usize = idle.clone().map(|(_, bytes)| bytes).sum();
+            match idle.max_by_key(|(_, bytes)| *bytes) {
+                Some((most, _)) if all as u64 > KEPT_BYTES => self.give_up_oldest(most),
+                _ => return,
+            }
+        }
+    }
+
+    fn give_up_oldest(&mut self, class: usize) {
+        let slot = self.class(class).free.remove(0);
+        self.opened = self.opened.saturating_sub(slot.segment_bytes());
+        self.surplus.push(slot.segment);
     }
 }
 
@@ -596,6 +626,30 @@ mod tests {
         drop(pool.take(2_000_000, open).expect("memory"));
         assert!(pool.take(3_000_000, open).expect("memory").capacity() >= 3_000_000);
         assert!(pool.take(1_500_000, |_| panic!("one is free")).is_ok());
+    }
+
+    #[test]
+    fn two_large_slots_of_a_message_that_goes_to_and_fro_are_not_made_anew() {
+        let pool = Pool::new();
+        let take = || pool.take(8_000_000, open).expect("memory");
+        let (one, other) = (take(), take());
+        drop((one, other));
+        let free = || pool.take(8_000_000, |_| panic!("two are free")).expect("memory");
+        drop((free(), free()));
+        assert_eq!(pool.surplus(), []);
+        let (first, second, third) = (take(), take(), take());
+        drop((first, second, third));
+        assert_eq!(pool.surplus().len(), 1, "a third one is not kept");
+    }
+
+    #[test]
+    fn what_is_kept_of_all_sizes_is_bounded() {
+        let pool = Pool::new();
+        for size in [1_000_000, 3_000_000, 12_000_000, 30_000_000, 40_000_000] {
+            drop((pool.take(size, open).expect("memory"), pool.take(size, open).expect("memory")));
+            assert!(pool.opened() <= KEPT_BYTES + (1 << 20), "{} of {size}", pool.opened());
+        }
+        assert!(pool.opened() >= 8_000_000, "the small ones are kept");
     }
 
     #[test]
