@@ -144,6 +144,8 @@ def test_the_message_of_a_task_that_died_arrives(vm: pvm.Machine) -> None:
 
 def test_ctrl_c_ends_a_wait(script: Callable[[str], str]) -> None:
     path = script(
+        # Who starts the tests in the background may have told them to ignore the signal.
+        "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "vm = pvm.connect()\n"
         "try:\n    print('waits', flush=True)\n    vm.recv(tag=1)\nexcept KeyboardInterrupt:\n    print('interrupted')\nvm.close()\n"
     )
