@@ -2,7 +2,8 @@
 //!
 //! `benchmarks/compare/compare.c` is compiled once for each system that is installed. The systems take turns, case by
 //! case and round by round, so that a busy moment of the computer meets all of them. A ratio compares figures of the
-//! same round; the best of the rounds is shown, and all of them are kept in OUT/messages.json.
+//! same round; the best of the rounds is shown, and all of them are kept in OUT/messages.json. Beside them stands what the
+//! computer itself takes to hand a cache line to the other core (`line.c`), which no message can undercut.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -88,8 +89,11 @@ pub(crate) fn messages(root: &Path, prefix: &Path, out: &Path) -> Result<(), Str
             eprintln!("{} is not installed: it is left out", system.name);
         }
     }
+    let line = bench.compile_line()?;
     let mut figures = vec![vec![Vec::new(); systems.len()]; CASES.len()];
+    let mut hand_overs = Vec::new();
     for round in 1..=ROUNDS {
+        hand_overs.push(median_told(Command::new(&line).arg("0.5")));
         for (case, row) in CASES.iter().zip(&mut figures) {
             eprintln!("round {round} of {ROUNDS}: {}", case.name);
             for (system, cell) in systems.iter().zip(row) {
@@ -98,8 +102,13 @@ pub(crate) fn messages(root: &Path, prefix: &Path, out: &Path) -> Result<(), Str
         }
     }
     print!("{}", table(&systems, &figures));
+    if let Some(least) = hand_overs.iter().flatten().copied().min_by(f64::total_cmp) {
+        println!(
+            "\na cache line handed over, nothing else: {least:.3} us, in 8 B one way of every system"
+        );
+    }
     let json = out.join("messages.json");
-    fs::write(&json, to_json(&systems, &figures))
+    fs::write(&json, to_json(&systems, &figures, &hand_overs))
         .map_err(|e| format!("{}: {e}", json.display()))?;
     println!("\nevery figure: {}", json.display());
     Ok(())
@@ -138,6 +147,15 @@ impl Bench<'_> {
         crate::outside::status(&mut command)
     }
 
+    fn compile_line(&self) -> Result<PathBuf, String> {
+        let program = self.out.join("line");
+        let source = self.root.join("benchmarks/compare/line.c");
+        crate::outside::status(
+            Command::new("cc").args(["-O2", "-std=c11", "-o"]).arg(&program).arg(source),
+        )?;
+        Ok(program)
+    }
+
     /// The median that the program tells, or none if it failed or has no such case.
     fn measure(&self, system: &System, case: &Case) -> Option<f64> {
         let program = self.program(system);
@@ -163,11 +181,16 @@ impl Bench<'_> {
                 command.arg(machine).arg(kind).arg(self.prefix);
             }
         }
-        let output = command.arg(program).args(case.words).output().ok()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let line = text.lines().rfind(|line| line.split('\t').count() == 4)?;
-        line.split('\t').next()?.parse().ok()
+        median_told(command.arg(program).args(case.words))
     }
+}
+
+/// The first of the four numbers that a measured program tells.
+fn median_told(command: &mut Command) -> Option<f64> {
+    let output = command.output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().rfind(|line| line.split('\t').count() == 4)?;
+    line.split('\t').next()?.parse().ok()
 }
 
 /// The figures of one case: for each system, one for each round.
@@ -225,19 +248,20 @@ fn number(value: f64) -> String {
     }
 }
 
-fn to_json(systems: &[&System], figures: &[Row]) -> String {
-    let mut rows = Vec::new();
-    for (case, row) in CASES.iter().zip(figures) {
-        for (system, cell) in systems.iter().zip(row) {
-            let figures: Vec<String> =
-                cell.iter().map(|f| f.map_or("null".to_owned(), |f| f.to_string())).collect();
-            rows.push(format!(
-                "  {{\"case\":\"{}\",\"system\":\"{}\",\"rounds\":[{}]}}",
-                case.name,
-                system.name,
-                figures.join(",")
-            ));
-        }
+fn to_json(systems: &[&System], figures: &[Row], hand_overs: &[Option<f64>]) -> String {
+    let rounds = |cell: &[Option<f64>]| -> String {
+        let figures: Vec<String> =
+            cell.iter().map(|f| f.map_or("null".to_owned(), |f| f.to_string())).collect();
+        figures.join(",")
+    };
+    let row = |case: &str, system: &str, cell: &[Option<f64>]| {
+        format!("  {{\"case\":\"{case}\",\"system\":\"{system}\",\"rounds\":[{}]}}", rounds(cell))
+    };
+    let mut rows = vec![row("a cache line, us", "the computer", hand_overs)];
+    for (case, cells) in CASES.iter().zip(figures) {
+        rows.extend(
+            systems.iter().zip(cells).map(|(system, cell)| row(case.name, system.name, cell)),
+        );
     }
     format!("[\n{}\n]\n", rows.join(",\n"))
 }

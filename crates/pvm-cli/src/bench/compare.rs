@@ -6,7 +6,8 @@
 //! measurement. The noise of a row's best has two parts: how far the bests of the rows of its suite and system scatter
 //! between A and B (most rows have not changed), and how far its own rounds lie apart. Where more tasks than processors wait for their turns, times are multiples of such turns, and
 //! that rounds agree is luck: there the rounds of all such rows of the suite and system are taken together. A row has changed if
-//! noise hardly does that to the best of any of all rows ([`CHANCE_MAX`]), if its median went the same way by
+//! noise hardly does that to the best of any of all rows ([`CHANCE_MAX`]), if (where tasks wait for their turns) it went more than twice as far as
+//! two rounds of one run lie apart in any such row ([`CROWD_GAPS`]), if its median went the same way by
 //! [`CHANGE_MIN`], if its measurements in A and in B hardly meet, and if the medians of its rounds lie further apart than
 //! they spread. What all rows have in common is told as one sentence. A row of one round is not judged: two tasks may have
 //! shared a processor for as long as a round lasts, and then its best measurement is slow as well.
@@ -24,6 +25,9 @@ const CHANGE_MIN: f64 = 1.1;
 const CHANCE_MAX: f64 = 0.05;
 /// Fewer rows do not tell how far the rows of a suite and system scatter; then those of all do.
 const FAMILY_MIN: usize = 8;
+/// With more tasks than processors a best may lie so many times as far from itself as rounds of one run have been seen apart: a few rounds
+/// of each row have not shown all that the scheduler does.
+const CROWD_GAPS: f64 = 2.0;
 /// The quarters between which the middle of the measurements lies.
 const MIDDLE: (f64, f64) = (0.25, 0.75);
 
@@ -38,6 +42,8 @@ struct Pair<'a> {
     best: f64,
     /// The variance that the rounds leave to `best`; none if one of the runs has one round only.
     own: Option<f64>,
+    /// How far the rounds of the one run, or of the other, lie apart at most.
+    gap: f64,
     /// More tasks than processors.
     is_crowded: bool,
 }
@@ -55,6 +61,7 @@ impl<'a> Pair<'a> {
         };
         let best = best(&rounds_b)? - best(&rounds_a)?;
         let own = variance_of_averages(&rounds_a, &rounds_b);
+        let gap = span(&rounds_a).max(span(&rounds_b));
         let is_crowded = cores > 0 && a.key.tasks > cores;
         let change = (after / before).ln();
         (change.is_finite() && best.is_finite()).then_some(Pair {
@@ -63,6 +70,7 @@ impl<'a> Pair<'a> {
             change,
             best,
             own,
+            gap,
             is_crowded,
         })
     }
@@ -93,28 +101,52 @@ fn bests(row: &Row) -> Vec<f64> {
     row.rounds.iter().filter_map(|round| Summary::of(round).map(best)).collect()
 }
 
+/// From the least to the greatest.
+fn span(values: &[f64]) -> f64 {
+    Summary::of(values).map_or(0.0, |all| all.max - all.min)
+}
+
 /// What the rows of a suite and system have in common.
 struct Family {
     noise: Noise,
-    /// The average variance of those that have more tasks than processors, wild ones included; 0 if there are none.
-    crowd: f64,
+    /// Of those that have more tasks than processors.
+    crowd: Crowd,
+}
+
+/// What rows with more tasks than processors do by themselves, wild ones included; nothing if there are none.
+#[derive(Default)]
+struct Crowd {
+    /// Their average variance.
+    variance: f64,
+    /// The greatest gap between two rounds of the same run: what the scheduler has been seen to do to a best.
+    gap: f64,
+}
+
+impl Crowd {
+    fn of(pairs: &[Pair<'_>]) -> Self {
+        let crowded = || pairs.iter().filter(|pair| pair.is_crowded);
+        let variances: Vec<f64> = crowded().filter_map(|pair| pair.own).collect();
+        Self {
+            variance: Summary::of(&variances).map_or(0.0, |all| all.mean),
+            gap: crowded().map(|pair| pair.gap).fold(0.0, f64::max),
+        }
+    }
 }
 
 impl Family {
     fn of(pairs: &[Pair<'_>], everywhere: Noise) -> Self {
         let bests: Vec<f64> = pairs.iter().map(|pair| pair.best).collect();
-        let crowd = pairs.iter().filter(|pair| pair.is_crowded);
-        let crowd: Vec<f64> = crowd.filter_map(|pair| pair.own).collect();
         let noise = Noise::of(&bests).or(everywhere, FAMILY_MIN);
-        Self { noise, crowd: Summary::of(&crowd).map_or(0.0, |all| all.mean) }
+        Self { noise, crowd: Crowd::of(pairs) }
     }
 
     /// Whether it is no luck that one of `rows` rows lies so far from itself.
     fn is_changed(&self, pair: &Pair<'_>, rows: usize) -> bool {
         let Some(own) = pair.own else { return false };
-        let own = if pair.is_crowded { own.max(self.crowd) } else { own };
+        let own = if pair.is_crowded { own.max(self.crowd.variance) } else { own };
         pair.change.abs() > CHANGE_MIN.ln()
             && pair.is_beyond_noise()
+            && !(pair.is_crowded && pair.best.abs() <= CROWD_GAPS * self.crowd.gap)
             && self.noise.chance_of(pair.best, own) <= CHANCE_MAX / rows as f64
     }
 }
@@ -351,6 +383,34 @@ mod tests {
             let said = text(&verdict(a, b));
             assert_eq!(said, "nothing changed beyond noise (69 rows compared)\n");
         }
+    }
+
+    /// An exchange of MPICH among four tasks on two processors took 2.7 ms in all rounds of the one run and 16.0 ms in those of the other.
+    #[test]
+    fn a_row_of_tasks_that_spin_was_called_changed_when_all_its_rounds_had_the_other_turns() {
+        let (a, mut b) = quiet();
+        let spins = |row: &&Row| row.key.system == "MPICH" && row.key.tasks == 4;
+        let row = a.rows.iter().find(spins).expect("recorded");
+        let other = b.rows.iter_mut().find(|other| other.key == row.key).expect("recorded");
+        other.rounds =
+            row.rounds.iter().map(|round| round.iter().map(|v| 5.9 * v).collect()).collect();
+        for (a, b) in [(&a, &b), (&b, &a)] {
+            assert_eq!(text(&verdict(a, b)), "nothing changed beyond noise (69 rows compared)\n");
+        }
+    }
+
+    /// Tasks of ours sleep and are woken: their rows are judged by what they scatter themselves, not by what others do.
+    #[test]
+    fn a_row_of_more_tasks_than_processors_is_judged_where_its_rounds_agree() {
+        let (mut a, mut b) = (large(), large());
+        noisy(1, &mut a);
+        noisy(2, &mut b);
+        a.place.cores = 1;
+        let row = &mut b.rows[7];
+        assert!(row.key.tasks > 1);
+        row.rounds.iter_mut().flatten().for_each(|value| *value *= 2.0);
+        let verdict = verdict(&a, &b);
+        assert_eq!(verdict.changed.len(), 1);
     }
 
     #[test]
