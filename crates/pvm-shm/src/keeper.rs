@@ -5,18 +5,18 @@
 //! with the task; a lane out of it stays until the receiver has read it; its slabs stay until
 //! every reader has struck itself out (or died).
 
+mod asked;
+mod ends;
 mod owned;
 
 use crate::activity::Activity;
-use crate::broker::Broker;
 use crate::credit::{Account, Charge, Limits};
-use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{CELL_SIZE, CELLS_FIRST, CELLS_MAX, HEADER_SIZE, Ring, segment_size};
+use crate::inbox::Inbox;
+use crate::lane::{CELL_SIZE, CELLS_FIRST, CELLS_MAX, HEADER_SIZE, segment_size};
 use crate::roster::Roster;
 use crate::segment::{self, Mapping, PAGE};
 use crate::slab;
 use crate::spill::HOLDER_BYTES;
-use crate::stream;
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::{Blob, Code, Tid};
 use rustix::fd::OwnedFd;
@@ -446,7 +446,7 @@ impl Keeper {
             if let Some((owner, holders)) = kept.purpose.holders()
                 && sender.is_none_or(|sender| sender == owner)
             {
-                slab::readers(holders, &mut readers);
+                slab::holders::readers(holders, &mut readers);
             }
         }
         readers
@@ -540,160 +540,5 @@ impl Keeper {
             }
             _ => {}
         }
-    }
-
-    /// A task is gone: its inbox is closed, what it read is let go, what it sent stays readable.
-    pub fn remove_task(&mut self, tid: Tid) {
-        if let Some(own) = self.boxes.remove(&tid) {
-            own.inbox.close(&self.activity);
-            for id in own.lanes.into_iter().flatten().flat_map(|lane| lane.segments) {
-                self.delete(id);
-            }
-            self.delete(own.segment);
-        }
-        self.remove_sender(tid);
-        self.remove_owned(tid);
-        for kept in self.segments.values() {
-            if let Some((_, holders)) = kept.purpose.holders() {
-                slab::strike_out(holders, Some(tid));
-            }
-        }
-        self.sweep();
-    }
-
-    /// A sender is gone, or starts anew with the same id (a daemon): what it has sent stays
-    /// readable, its next lanes are new ones.
-    pub fn remove_sender(&mut self, tid: Tid) {
-        self.orphan_lanes(|(from, _)| from == tid);
-        if let Some(slabs) = self.slabs.remove(&tid) {
-            for id in &slabs {
-                if let Some(Use::Slab(_, page)) = self.segments.get(id).map(|kept| &kept.purpose) {
-                    stream::leave(page);
-                }
-            }
-            self.orphans.extend(slabs);
-        }
-    }
-
-    /// Nobody writes into these lanes any more: they are read to their end. PAIRS WITH: the daemon
-    /// releases the lanes of direct routes of a task that is gone, too; this is for the next one.
-    fn orphan_lanes(&mut self, gone: impl Fn((Tid, Tid)) -> bool) {
-        let mut released = Vec::new();
-        for receiver in self.boxes.values_mut() {
-            let lanes = &mut receiver.lanes;
-            receiver.by_sender.retain(|&(from, to), place| {
-                if gone((from, to))
-                    && let Some(Some(lane)) = lanes.get_mut(*place as usize)
-                {
-                    lane.orphan = true;
-                    // What it was still writing is dropped at the next look.
-                    receiver.inbox.header().put_back(1 << (*place % LANE_BITS));
-                    released.extend(lane.segments.iter().copied().filter(|_| to.is_task()));
-                }
-                !gone((from, to))
-            });
-        }
-        for id in released {
-            if let Some(kept) = self.segments.get(&id)
-                && matches!(kept.purpose, Use::Lane(_, to, _) if self.is_elsewhere(to))
-                && let Ok(mapping) = Mapping::new(&kept.fd, kept.size, false)
-            {
-                Ring::Shared(Arc::new(mapping)).release();
-            }
-        }
-    }
-
-    /// Frees the slabs of tasks that are gone which nobody reads any more. True if some are left.
-    pub fn sweep(&mut self) -> bool {
-        let unread: Vec<_> = self
-            .orphans
-            .iter()
-            .copied()
-            .filter(|id| match self.segments.get(id).map(|kept| &kept.purpose) {
-                Some(purpose) => {
-                    purpose.holders().is_none_or(|(_, holders)| slab::strike_out(holders, None))
-                }
-                None => true,
-            })
-            .collect();
-        for id in unread {
-            self.orphans.remove(&id);
-            self.delete(id);
-        }
-        !self.orphans.is_empty()
-    }
-
-    /// Makes room among the lanes of a receiver that outlives many senders.
-    fn drop_drained_lanes(&mut self, receiver: Tid) {
-        let Some(own) = self.boxes.get_mut(&receiver) else { return };
-        let mut freed = Vec::new();
-        for slot in &mut own.lanes {
-            let drained = slot.as_ref().filter(|lane| lane.orphan).is_some_and(|lane| {
-                match lane.segments[..] {
-                    [] => true,
-                    [last] => self.segments.get(&last).is_none_or(|kept| {
-                        Mapping::new(&kept.fd, kept.size, false)
-                            .is_ok_and(|mapping| Ring::Shared(Arc::new(mapping)).is_drained())
-                    }),
-                    _ => false,
-                }
-            });
-            if drained && let Some(lane) = slot.take() {
-                debug_assert!(lane.from != Tid::NONE);
-                freed.extend(lane.segments);
-            }
-        }
-        for id in freed {
-            self.delete(id);
-        }
-    }
-
-    /// The book as `tid` sees it.
-    pub const fn broker(&mut self, tid: Tid) -> KeeperBroker<'_> {
-        KeeperBroker { keeper: self, tid }
-    }
-}
-
-/// A broker that asks the keeper directly: for the parent itself, and for tests.
-#[derive(Debug)]
-pub struct KeeperBroker<'a> {
-    keeper: &'a mut Keeper,
-    tid: Tid,
-}
-
-fn owned((segment, fd): (Segment, &OwnedFd)) -> Result<(Segment, OwnedFd), Code> {
-    Ok((segment, fd.try_clone().map_err(|_| Code::OutOfRes)?))
-}
-
-impl Broker for KeeperBroker<'_> {
-    fn open_lane(&mut self, to: Tid, cells: u32) -> Result<(Segment, OwnedFd), Code> {
-        self.keeper.open_lane(self.tid, to, cells).and_then(owned)
-    }
-    fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
-        self.keeper.open_slab(self.tid, bytes).and_then(owned)
-    }
-    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
-        self.keeper.open_spill(self.tid, bytes).and_then(owned)
-    }
-    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
-        self.keeper.map_spill(self.tid, id).and_then(owned)
-    }
-    fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
-        self.keeper.map(self.tid, id).and_then(owned)
-    }
-    fn list_lanes(&mut self, after: u32) -> Result<Vec<Segment>, Code> {
-        self.keeper.list_lanes(self.tid, after)
-    }
-    fn drop_segment(&mut self, id: SegmentId) {
-        self.keeper.drop_segment(self.tid, id);
-    }
-    fn map_inbox(&mut self, of: Tid) -> Result<(Segment, OwnedFd), Code> {
-        self.keeper.map_inbox(of).and_then(owned)
-    }
-    fn map_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
-        self.keeper.map_group(name).and_then(owned)
-    }
-    fn open_group(&mut self, name: &Blob) -> Result<(Segment, OwnedFd), Code> {
-        self.keeper.open_group(self.tid, name).and_then(owned)
     }
 }

@@ -1,11 +1,14 @@
 //! The sending half of a process: its lanes into other inboxes, and its slabs.
 
+pub(crate) mod pairs;
+mod spilled;
+mod streams;
+
 use crate::activity::Activity;
 use crate::broker::{Broker, map};
 use crate::credit::{KEPT_BYTES, PAIR_BYTES};
 use crate::inbox::{Inbox, Marked};
 use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SLAB_PAYLOAD_MAX};
-use crate::pair::{self, PairLane};
 use crate::recent::Recent;
 use crate::slab::{Descriptor, Pool, Slab};
 use crate::spill::{Draft, Spill};
@@ -33,19 +36,6 @@ struct Outgoing<'a> {
     kind: lane::Kind,
     envelope: &'a Envelope,
     payload: &'a [u8],
-}
-
-/// What became of a message for the lane of a direct route.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pushed {
-    /// It is kept there, and may go over the socket.
-    Kept,
-    /// It is kept there, and the daemon sends it.
-    Taken,
-    /// Too much waits to be confirmed: it must go by the daemons.
-    Full,
-    /// The daemon reads this lane: it must go by the daemons.
-    Released,
 }
 
 /// What became of a message.
@@ -271,84 +261,6 @@ impl Outbox {
         has
     }
 
-    /// Room for a message without credit, if this sender spills.
-    fn draft(
-        &mut self,
-        broker: &mut dyn Broker,
-        size: usize,
-        readers: usize,
-    ) -> Result<Option<Draft>, Code> {
-        let drafted =
-            if self.spills { self.spill.begin(broker, size, readers) } else { Err(Code::OutOfRes) };
-        match drafted {
-            Ok(draft) => {
-                self.has_grown = true;
-                Ok(Some(draft))
-            }
-            Err(Code::OutOfRes) => {
-                // The next try asks and counts anew.
-                (self.lacks_cells, self.refused, self.uncounted) = (false, 0, 0);
-                Ok(None)
-            }
-            // A full disk: no credit will come of waiting.
-            Err(Code::Overflow) => Err(Code::OutOfRes),
-            Err(code) => Err(code),
-        }
-    }
-
-    /// Room in a file for a body of which the parts come later, for so many receivers.
-    ///
-    /// # Errors
-    /// [`Code::OutOfRes`] if there is no credit now or the disk is full; [`Code::NoMem`].
-    pub fn spill(
-        &mut self,
-        broker: &mut dyn Broker,
-        size: usize,
-        readers: usize,
-    ) -> Result<Draft, Code> {
-        self.draft(broker, size, readers)?.ok_or(Code::OutOfRes)
-    }
-
-    fn send_draft(
-        &mut self,
-        broker: &mut dyn Broker,
-        to: Tid,
-        envelope: &Envelope,
-        draft: &mut Draft,
-    ) -> Result<Sent, Code> {
-        let descriptor = draft.hold_for(to).ok_or(Code::NoMem)?;
-        let payload = &descriptor.to_array();
-        let sent = self.push(broker, to, Outgoing { kind: lane::Kind::Slab, envelope, payload });
-        if sent != Ok(Sent::Delivered) {
-            draft.release(descriptor);
-        }
-        sent
-    }
-
-    /// Sends what found no credit in memory: from a file, if this sender spills.
-    #[cold]
-    fn send_spilled(
-        &mut self,
-        broker: &mut dyn Broker,
-        to: Tid,
-        envelope: &Envelope,
-        (slab, parts): (Option<&Slab>, &[&[u8]]),
-    ) -> Result<Sent, Code> {
-        let in_slab = slab.map_or(0, |_| usize::try_from(envelope.body_size()).unwrap_or(0));
-        let size = in_slab + parts.iter().map(|part| part.len()).sum::<usize>();
-        let Some(mut draft) = self.draft(broker, size, 1)? else { return Ok(Sent::Full) };
-        let full = |_| Code::OutOfRes;
-        if let Some(slab) = slab {
-            draft.write_slab(slab, in_slab).map_err(full)?;
-        }
-        let mut at = in_slab;
-        for part in parts {
-            draft.write(at, part).map_err(full)?;
-            at += part.len();
-        }
-        self.send_draft(broker, to, envelope, &mut draft)
-    }
-
     /// Slabs that readers still hold.
     pub fn slabs_in_flight(&self) -> usize {
         self.pool.in_flight()
@@ -473,70 +385,6 @@ impl Outbox {
         }
     }
 
-    /// A lane for a direct route to a task of another host.
-    ///
-    /// # Errors
-    /// The host has no memory left.
-    pub fn open_pair(&self, broker: &mut dyn Broker, to: Tid) -> Result<PairLane, Code> {
-        let lane = open(broker, to, pair::CELLS)?;
-        Ok(PairLane::new(lane.sender, lane.place, lane.inbox, lane.doorbell))
-    }
-
-    /// Keeps a message of a direct route until it is confirmed. Large bodies must lie in a slab.
-    ///
-    /// # Errors
-    /// The host has no memory left.
-    pub fn push_pair(
-        &mut self,
-        broker: &mut dyn Broker,
-        pair: &mut PairLane,
-        envelope: &Envelope,
-        body: Body<'_>,
-    ) -> Result<Pushed, Code> {
-        let size = usize::try_from(envelope.body_size()).map_err(|_| Code::NoMem)?;
-        if pair.is_released() {
-            return Ok(Pushed::Released);
-        }
-        if !pair.has_room(size) {
-            return Ok(Pushed::Full);
-        }
-        let pushed = match body {
-            Body::Draft(_) => return Ok(Pushed::Full),
-            Body::Bytes(parts) => {
-                let whole = parts.concat();
-                if whole.len() > INLINE_MAX {
-                    return Err(Code::NoMem);
-                }
-                let pushed = pair.sender.push(lane::Kind::Inline, envelope, &whole);
-                pushed.map(|()| None)
-            }
-            Body::Slab(slab) => {
-                let host = Tid::host_id(envelope.dst.host());
-                let Ok(descriptor) = self.hold(broker, host, slab) else {
-                    return Ok(Pushed::Full);
-                };
-                let payload = descriptor.to_array();
-                let hold = slab.hold(descriptor);
-                let pushed = pair.sender.push(lane::Kind::Slab, envelope, &payload);
-                pushed.map(|()| Some(hold))
-            }
-        };
-        let Ok(hold) = pushed else { return Ok(Pushed::Full) };
-        pair.note(envelope.sequence, size, hold);
-        if pair.is_released() {
-            // The daemon may have read the lane to its end before this message was there.
-            self.release_pair(pair);
-            return Ok(Pushed::Taken);
-        }
-        Ok(Pushed::Kept)
-    }
-
-    /// The route is no more: the daemon sends what was not confirmed.
-    pub fn release_pair(&self, pair: &PairLane) {
-        pair.release();
-        self.mark(&pair.inbox, pair.place, pair.doorbell.as_ref());
-    }
-
     /// Says that a lane has something. False if its owner is gone.
     fn mark(&self, inbox: &Inbox, place: u32, doorbell: Option<&SocketAddrUnix>) -> bool {
         let marked = inbox.header().mark(place);
@@ -627,43 +475,6 @@ impl Outbox {
             *lane = next;
         }
         Ok(self.tell(to))
-    }
-
-    /// True if the receiver waits for just this message, and looks at its lane by itself: then it can read
-    /// while it is written ([`Outbox::begin_stream`]).
-    pub fn is_awaited(&mut self, to: Tid, envelope: &Envelope) -> bool {
-        let Some(lane) = self.lanes.get_mut(to) else { return false };
-        lane.inbox.wish().fits(envelope) && lane.sender.is_watched()
-    }
-
-    /// Announces a message whose body is written to `slab` from now on, which
-    /// [`Slab::fill_stream`](crate::Slab::fill_stream) and at last [`Outbox::end_stream`] tell of. None if it
-    /// must go another way.
-    pub fn begin_stream(&mut self, to: Tid, envelope: &Envelope, slab: &mut Slab) -> Option<()> {
-        let descriptor = slab.hold_for(to)?;
-        let slot = slab.begin_stream();
-        let mut payload = [0; Descriptor::SIZE + size_of::<u32>()];
-        payload[..Descriptor::SIZE].copy_from_slice(&descriptor.to_array());
-        payload[Descriptor::SIZE..].copy_from_slice(&slot.to_ne_bytes());
-        let lane = self.lanes.get_mut(to)?;
-        if lane.sender.push(lane::Kind::Stream, envelope, &payload).is_err() {
-            slab.release(descriptor);
-            return None;
-        }
-        if self.tell(to) == Sent::Gone {
-            slab.release(descriptor);
-        }
-        Some(())
-    }
-
-    /// The body is written: who did not wait for it sees it from now on.
-    pub fn end_stream(&mut self, to: Tid) -> Sent {
-        let Some(lane) = self.lanes.get(to) else { return Sent::Gone };
-        if self.mark(&lane.inbox, lane.place, lane.doorbell.as_ref()) {
-            return Sent::Delivered;
-        }
-        self.lanes.remove(to);
-        Sent::Gone
     }
 
     /// Something was published in the lane to `to`, which stands.

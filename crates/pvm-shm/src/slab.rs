@@ -10,214 +10,27 @@
 //! that died the keeper does it. A name can be struck out by the keeper where a count could not
 //! be repaired.
 
+pub(crate) mod holders;
+mod view;
+
+pub use view::{Descriptor, SlabView};
+
 use crate::credit::KEPT_BYTES;
 use crate::segment::{Mapping, PAGE};
 use crate::stream;
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::Ordering;
+use holders::{HOLDERS, holders};
 use pvm_wire::request::SegmentId;
 use pvm_wire::{Code, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Holders of a segment; a slot has its share of them.
-pub const HOLDERS: usize = PAGE / 2 / size_of::<u32>();
 /// Slots of the smallest class.
 const SMALLEST: usize = 4096;
 /// Slots that were never needed again are given back beyond this many bytes of a class, but for the last few: two tasks
 /// that send a message to and fro use two each, as a message is its reader's until he takes the next one.
 const CLASS_KEPT_BYTES: usize = 8 << 20;
 const CLASS_KEPT: usize = 2;
-
-/// In a descriptor's holder: the data lie in the file beside the segment.
-const IN_FILE: u32 = 1 << 31;
-
-/// The holders of a segment.
-fn holders(mapping: &Mapping) -> &[AtomicU32] {
-    // SAFETY: atomics, valid for any bits.
-    unsafe { mapping.views(0, HOLDERS) }
-}
-
-/// Of a slab, of which the keeper maps one page, its half (the words of `stream` come behind); of a file, all of
-/// its segment.
-fn all_holders(mapping: &Mapping) -> &[AtomicU32] {
-    let all = mapping.size() / size_of::<u32>();
-    // SAFETY: atomics, valid for any bits.
-    unsafe { mapping.views(0, if mapping.size() == PAGE { HOLDERS } else { all }) }
-}
-
-/// Keeper: who reads anything of the segment.
-pub(crate) fn readers(mapping: &Mapping, out: &mut BTreeSet<Tid>) {
-    let names = all_holders(mapping).iter().map(|holder| holder.load(Ordering::Acquire));
-    out.extend(names.filter(|name| *name != 0).map(Tid));
-}
-
-/// Keeper: strikes a dead receiver out. True if nobody reads any slot of the segment.
-pub(crate) fn strike_out(mapping: &Mapping, dead: Option<Tid>) -> bool {
-    let mut empty = true;
-    for holder in all_holders(mapping) {
-        match holder.load(Ordering::Acquire) {
-            0 => {}
-            name if dead.is_some_and(|tid| tid.0 == name) => holder.store(0, Ordering::Release),
-            _ => empty = false,
-        }
-    }
-    empty
-}
-
-/// What a cell says about data in a slab: where they lie, and where the reader strikes itself
-/// out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Descriptor {
-    /// The segment.
-    pub segment: SegmentId,
-    /// Which of its holders.
-    pub holder: u32,
-    /// Where the data begin.
-    pub offset: u64,
-}
-
-impl Descriptor {
-    /// Bytes of the fixed form.
-    pub const SIZE: usize = 16;
-
-    /// The fixed form.
-    pub fn to_array(self) -> [u8; Self::SIZE] {
-        let mut a = [0; Self::SIZE];
-        a[..4].copy_from_slice(&self.segment.to_le_bytes());
-        a[4..8].copy_from_slice(&self.holder.to_le_bytes());
-        a[8..].copy_from_slice(&self.offset.to_le_bytes());
-        a
-    }
-
-    /// In a file: `holder` is one of its own.
-    pub(crate) const fn in_file(segment: SegmentId, holder: u32, offset: u64) -> Self {
-        Self { segment, holder: holder | IN_FILE, offset }
-    }
-
-    /// True where the data lie in a file.
-    pub const fn is_in_file(self) -> bool {
-        self.holder & IN_FILE != 0
-    }
-
-    /// Which of the holders.
-    pub(crate) const fn place(self) -> usize {
-        (self.holder & !IN_FILE) as usize
-    }
-
-    /// Reads the fixed form.
-    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
-        let (segment, rest) = bytes.split_first_chunk()?;
-        let (holder, rest) = rest.split_first_chunk()?;
-        Some(Self {
-            segment: u32::from_le_bytes(*segment),
-            holder: u32::from_le_bytes(*holder),
-            offset: u64::from_le_bytes(*rest.first_chunk()?),
-        })
-    }
-}
-
-/// Data in another task's slab, held until this is dropped.
-#[derive(Debug)]
-pub struct SlabView {
-    mapping: Arc<Mapping>,
-    me: Tid,
-    holder: usize,
-    offset: usize,
-    size: usize,
-    /// The slot whose owner may still be writing.
-    follows: Option<usize>,
-}
-
-impl SlabView {
-    /// The data that a descriptor names, if it names any.
-    pub fn new(mapping: Arc<Mapping>, me: Tid, d: Descriptor, size: u64) -> Option<Self> {
-        let offset = usize::try_from(d.offset).ok()?;
-        let size = usize::try_from(size).ok()?;
-        let holder = d.holder as usize;
-        let inside = offset.checked_add(size).is_some_and(|end| end <= mapping.size());
-        // Not `then_some`: a value that is made is also dropped.
-        (inside && offset >= PAGE && holder < HOLDERS).then(|| Self {
-            mapping,
-            me,
-            holder,
-            offset,
-            size,
-            follows: None,
-        })
-    }
-
-    /// The same while the owner of `slot` still writes: reading follows it.
-    #[must_use]
-    pub const fn following(mut self, slot: usize) -> Self {
-        self.follows = Some(slot);
-        self
-    }
-
-    fn words(&self) -> Option<&stream::Words> {
-        self.follows.and_then(|slot| stream::words(&self.mapping, slot))
-    }
-
-    /// True if the owner has left before it wrote all. What was read of the rest is not the message.
-    pub fn is_broken(&self) -> bool {
-        self.words().is_some_and(|words| {
-            matches!(words.filled(), stream::Filled::Left(bytes) if bytes < self.size as u64)
-        })
-    }
-
-    /// Waits until all is written, or never will be.
-    pub fn settle(&self) {
-        if let Some(words) = self.words()
-            && let Some(last) = self.size.checked_sub(1)
-        {
-            stream::wait_beyond(words, last as u64);
-        }
-    }
-
-    /// How many bytes.
-    pub const fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Copies out.
-    ///
-    /// # Panics
-    /// If the range is not inside.
-    pub fn read(&self, offset: usize, out: &mut [u8]) {
-        assert!(offset.checked_add(out.len()).is_some_and(|end| end <= self.size));
-        let Some(words) = self.words() else {
-            return self.mapping.read(self.offset + offset, out);
-        };
-        let mut done = 0;
-        while done < out.len() {
-            let Some(filled) = stream::wait_beyond(words, (offset + done) as u64) else { return };
-            let end = usize::try_from(filled).unwrap_or(self.size) - offset;
-            let end = end.min(out.len());
-            self.mapping.read(self.offset + offset + done, &mut out[done..end]);
-            done = end;
-        }
-    }
-
-    /// The same with fewer bytes.
-    #[must_use]
-    pub fn cut(mut self, size: usize) -> Self {
-        self.size = self.size.min(size);
-        self
-    }
-
-    /// Where the bytes lie, when all are written. The sender may still write them: never form a reference.
-    pub fn address(&self) -> *const u8 {
-        self.settle();
-        self.mapping.at(self.offset, self.size)
-    }
-}
-
-impl Drop for SlabView {
-    fn drop(&mut self) {
-        let holder = &holders(&self.mapping)[self.holder];
-        // PAIRS WITH: `Slot::is_unread`. Only our own name: a lying descriptor strikes out nobody.
-        let _ = holder.compare_exchange(self.me.0, 0, Ordering::Release, Ordering::Relaxed);
-    }
-}
 
 /// A note of a reader that the owner itself takes back.
 #[derive(Debug)]
@@ -590,6 +403,7 @@ impl Drop for Slab {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::holders::strike_out;
     use super::*;
     use crate::segment;
 

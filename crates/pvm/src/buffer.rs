@@ -4,6 +4,8 @@
 //! then straight into a slab of the task's. A received message is read where it lies. So pack
 //! and unpack are the only copies a message makes on one host.
 
+mod nested;
+pub(crate) mod sending;
 mod short;
 mod view;
 
@@ -18,10 +20,6 @@ use pvm_wire::{
     Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid,
     foreign,
 };
-
-/// In-place messages from here on are read while they are written, where the receiver waits for them: with
-/// less, telling how far it is costs more than it brings.
-const STREAM_MIN: usize = 32 << 10;
 
 /// Where the bytes lie.
 #[derive(Debug)]
@@ -419,116 +417,6 @@ impl Buffer {
         Self::received(message.envelope, Store::Heap(message.body.0)).ok_or(Code::BadMsg)
     }
 
-    /// Packs another message's data into this one (`pvm_pkmesgbody`), items as items.
-    ///
-    /// # Errors
-    /// [`Code::Mismatch`] for messages of different encodings; as for [`Buffer::pack`].
-    pub fn pack_body(&mut self, other: &Self) -> Result<(), Code> {
-        if self.encoding != other.encoding {
-            return Err(Code::Mismatch);
-        }
-        self.append_body(other)
-    }
-
-    fn append_body(&mut self, other: &Self) -> Result<(), Code> {
-        let data = Data { store: &other.store, size: other.size };
-        let body = Body { data: &data, runs: &other.runs, encoding: other.encoding };
-        match (self.encoding.has_runs(), other.encoding.has_runs()) {
-            (true, true) => {
-                let (bytes, runs) = Cursor::new().extract(body, other.runs.xdr_size())?;
-                self.append(&bytes)?;
-                runs.iter().for_each(|run| self.runs.push_run(run));
-                Ok(())
-            }
-            // Without runs around it, the portable form keeps its portable bytes.
-            (false, true) => self.pack(Kind::Byte, &Cursor::new().rest_as_xdr(body)),
-            (_, false) => {
-                let bytes = other.to_message().body.0;
-                self.pack(Kind::Byte, &bytes)
-            }
-        }
-    }
-
-    /// Packs another message with its description, nine ints in front (`pvm_pkmesg`).
-    ///
-    /// # Errors
-    /// As for [`Buffer::pack`].
-    pub fn pack_buffer(&mut self, other: &Self) -> Result<(), Code> {
-        let about = &other.envelope;
-        let fields = [
-            i32::try_from(other.body_size()).map_err(|_| Code::Overflow)?,
-            about.context,
-            about.tag,
-            about.wait_id,
-            other.encoding as i32,
-            0,
-            about.src.as_c_int(),
-            about.dst.as_c_int(),
-            about.layout as i32,
-        ];
-        self.pack(Kind::Int, &fields.map(i32::to_ne_bytes).concat())?;
-        self.append_body(other)
-    }
-
-    /// Bytes of the data as they are counted inside of another message.
-    fn body_size(&self) -> usize {
-        if self.encoding.has_runs() { self.runs.xdr_size() } else { self.sent_size() }
-    }
-
-    /// Takes out what [`Buffer::pack_buffer`] packed.
-    ///
-    /// # Errors
-    /// [`Code::NoData`] or [`Code::BadMsg`].
-    pub fn unpack_buffer(&mut self) -> Result<Self, Code> {
-        let mut fields = [0; 36];
-        self.unpack(Kind::Int, &mut fields)?;
-        let field = |i: usize| {
-            i32::from_ne_bytes([
-                fields[4 * i],
-                fields[4 * i + 1],
-                fields[4 * i + 2],
-                fields[4 * i + 3],
-            ])
-        };
-        let size = usize::try_from(field(0)).map_err(|_| Code::BadMsg)?;
-        let encoding = Encoding::from_number(field(4)).ok_or(Code::BadMsg)?;
-        let data = Data { store: &self.store, size: self.size };
-        let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
-        let (data, runs) = if self.encoding.has_runs() && !encoding.has_runs() {
-            if size > body.reported_size() - self.cursor.done() {
-                return Err(Code::NoData);
-            }
-            let mut data = vec![0; size];
-            self.cursor.read(body, Kind::Byte, &mut data)?;
-            (data, RunList::new())
-        } else {
-            self.cursor.extract(body, size)?
-        };
-        let mut inner = Self::new(encoding);
-        inner.size = data.len();
-        (inner.runs, inner.store) = if encoding.has_runs() && !self.encoding.has_runs() {
-            // Portable bytes: as words they read the same through the XDR view.
-            let words = data.chunks_exact(4).flat_map(|word| word.iter().rev().copied());
-            let mut runs = RunList::new();
-            runs.push(Kind::Int, data.len() / 4);
-            let words: Vec<u8> =
-                if cfg!(target_endian = "little") { words.collect() } else { data };
-            inner.size = words.len();
-            (runs, Store::Heap(words))
-        } else {
-            (runs, Store::Heap(data))
-        };
-        inner.envelope =
-            Envelope::new(Tid::from_c_int(field(6)), Tid::from_c_int(field(7)), field(2), field(1));
-        inner.envelope.wait_id = field(3);
-        if !encoding.has_runs() {
-            // Bytes are as they were on the machine that packed them.
-            let layout = u8::try_from(field(8)).ok().and_then(Layout::from_number);
-            inner.envelope.layout = layout.unwrap_or(Layout::NATIVE);
-        }
-        Ok(inner)
-    }
-
     #[inline]
     fn note(&mut self, kind: Kind, count: usize) {
         if self.encoding.has_runs() {
@@ -593,92 +481,6 @@ impl Buffer {
         self.sealed = false;
         Ok(())
     }
-
-    /// Once sent, in-place data are raw data.
-    fn sent_encoding(&self) -> Encoding {
-        if self.encoding == Encoding::InPlace { Encoding::Raw } else { self.encoding }
-    }
-
-    pub(crate) fn sent_size(&self) -> usize {
-        if self.in_place.is_empty() {
-            self.size
-        } else {
-            self.in_place.iter().map(|piece| piece.size()).sum()
-        }
-    }
-
-    /// The pieces of an in-place message that is worth being read while it is written.
-    pub(crate) fn stream(&self) -> Option<(Envelope, usize, &[ProgramMemory])> {
-        let size = self.sent_size();
-        if self.in_place.is_empty() || size < STREAM_MIN {
-            return None;
-        }
-        let mut envelope = self.envelope;
-        envelope.describe(self.sent_encoding(), size, &self.runs);
-        Some((envelope, size, &self.in_place))
-    }
-
-    /// What is to be sent now: for in-place data a copy of their own, as the program may change
-    /// them when the send returns.
-    pub(crate) fn prepare(&mut self) -> Result<(Envelope, Prepared<'_>), Code> {
-        let size = self.sent_size();
-        let mut envelope = self.envelope;
-        envelope.describe(self.sent_encoding(), size, &self.runs);
-        let body = if self.in_place.is_empty() {
-            self.prepare_own(size)
-        } else {
-            self.prepare_in_place(size)
-        };
-        Ok((envelope, body?))
-    }
-
-    fn prepare_own(&mut self, size: usize) -> Result<Prepared<'_>, Code> {
-        let list = self.run_list();
-        // A slab of our own serves as it is; all else goes into one if it is not small.
-        let whole = size + list.len();
-        if whole > INLINE_MAX && !matches!(self.store, Store::Slab(_)) {
-            self.move_to(whole)?;
-        }
-        if !list.is_empty() && matches!(self.store, Store::Slab(_)) {
-            self.reserve(list.len())?;
-        }
-        Ok(match &mut self.store {
-            Store::Slab(slab) => {
-                if !list.is_empty() {
-                    slab.write(size, &list);
-                    self.sealed = true;
-                }
-                Prepared::Slab(slab)
-            }
-            Store::Small(bytes) => Prepared::Bytes(&bytes[..size], list),
-            Store::Heap(bytes) => Prepared::Bytes(&bytes[..size], list),
-            Store::Received(view) => {
-                let mut bytes = vec![0; size];
-                view.read(0, &mut bytes);
-                if view.is_broken() {
-                    return Err(Code::NoData);
-                }
-                bytes.extend(list);
-                Prepared::Bytes(&[], bytes)
-            }
-            Store::Spilled(_) => return Err(Code::BadMsg),
-        })
-    }
-
-    fn prepare_in_place(&mut self, size: usize) -> Result<Prepared<'_>, Code> {
-        if size > INLINE_MAX
-            && let Some(slab) = source::slab(size)
-        {
-            let mut at = 0;
-            for piece in &self.in_place {
-                slab.write(at, piece.bytes());
-                at += piece.size();
-            }
-            return Ok(Prepared::Copy(slab));
-        }
-        let bytes = self.in_place.iter().flat_map(ProgramMemory::bytes).copied().collect();
-        Ok(Prepared::Bytes(&[], bytes))
-    }
 }
 
 /// Size and runs of a message as it arrived; none if its run list does not fit its data.
@@ -707,16 +509,6 @@ pub(crate) fn reported_size(
     Some(if envelope.encoding.has_runs() { runs.xdr_size() } else { native() })
 }
 
-/// A message's body on its way.
-pub(crate) enum Prepared<'a> {
-    /// Private memory: data, and what goes behind them.
-    Bytes(&'a [u8], Vec<u8>),
-    /// The buffer's own slab.
-    Slab(&'a mut Slab),
-    /// A slab for this send alone.
-    Copy(Slab),
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -738,47 +530,6 @@ mod tests {
             buffer.unpack(Kind::Int, &mut out).expect("data");
             assert_eq!(out, ints(&(0..1000).collect::<Vec<_>>()));
             assert_eq!(buffer.unpack(Kind::Byte, &mut [0]), Err(Code::NoData));
-        }
-    }
-
-    #[test]
-    fn a_message_inside_of_another_comes_out_as_it_was() {
-        let mut inner = Buffer::new(Encoding::Default);
-        inner.pack(Kind::Short, &[1, 0, 2, 0]).expect("room");
-        inner.pack(Kind::Byte, b"xyz").expect("room");
-        inner.envelope_mut().tag = 42;
-        let mut outer = Buffer::new(Encoding::Default);
-        outer.pack(Kind::Int, &ints(&[1])).expect("room");
-        outer.pack_buffer(&inner).expect("room");
-        outer.pack(Kind::Int, &ints(&[2])).expect("room");
-        assert_eq!(outer.reported_size(), 4 + 36 + 12 + 4);
-        let mut int = [0; 4];
-        outer.unpack(Kind::Int, &mut int).expect("before");
-        let mut again = outer.unpack_buffer().expect("packed");
-        assert_eq!((again.envelope().tag, again.reported_size()), (42, 12));
-        let mut out = [0; 4];
-        again.unpack(Kind::Short, &mut out).expect("data");
-        assert_eq!(out, [1, 0, 2, 0]);
-        outer.unpack(Kind::Int, &mut int).expect("behind");
-        assert_eq!(int, 2i32.to_ne_bytes());
-        assert_eq!(outer.unpack_buffer().err(), Some(Code::NoData));
-    }
-
-    #[test]
-    fn messages_inside_of_messages_of_another_encoding_keep_their_items() {
-        for (outer, inner) in
-            [(Encoding::Raw, Encoding::Default), (Encoding::Default, Encoding::Raw)]
-        {
-            let (mut outer, mut inner) = (Buffer::new(outer), Buffer::new(inner));
-            inner.pack(Kind::Double, &1.5f64.to_ne_bytes()).expect("room");
-            inner.pack_str(b"text\0").expect("room");
-            outer.pack_buffer(&inner).expect("room");
-            let mut again = outer.unpack_buffer().expect("packed");
-            let mut out = [0; 8];
-            again.unpack(Kind::Double, &mut out).expect("data");
-            assert_eq!(f64::from_ne_bytes(out), 1.5);
-            assert_eq!(again.unpack_str(), Ok(b"text".to_vec()));
-            assert_eq!(outer.pack_body(&inner), Err(Code::Mismatch));
         }
     }
 

@@ -2,7 +2,8 @@
 
 mod probes;
 
-use crate::buffer::{Buffer, Prepared, Store};
+use crate::buffer::sending::Prepared;
+use crate::buffer::{Buffer, Store};
 use crate::connection::Connection;
 use crate::order::Order;
 use crate::probe::Negotiation;

@@ -1,7 +1,7 @@
 //! The probe points of sending, receiving and routes. Off, each is one look and a branch.
 
 use super::State;
-use crate::buffer::Prepared;
+use crate::buffer::sending::Prepared;
 use crate::probe::{self, Negotiation};
 use pvm_core::Pattern;
 use pvm_shm::recorder::{Point, Record, Way};

@@ -5,7 +5,8 @@
 //! tells one of them so (`Code::OutOfRes`), and its program may receive.
 
 use super::{Inside, Task};
-use crate::buffer::{Buffer, Prepared};
+use crate::buffer::Buffer;
+use crate::buffer::sending::Prepared;
 use crate::credit::{Policy, Sending};
 use crate::plug;
 use crate::sys::gate;

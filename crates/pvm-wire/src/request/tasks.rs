@@ -1,0 +1,93 @@
+//! What is said of tasks: how they are started, what they inherit and are told.
+
+use crate::{Blob, Tid, record};
+
+record! {
+    /// Where a message of the machine (output of a task, a trace event) is to go.
+    pub struct Target {
+        /// The receiving task, or none.
+        pub tid: Tid,
+        /// The context to send it in.
+        pub context: i32,
+        /// The tag to send it with.
+        pub tag: i32,
+    }
+
+    /// Tracing as a task sets it (`PvmTraceTid`, `PvmTraceBuffer`, `pvm_settmask` ...).
+    pub struct TraceOptions {
+        /// Where events go.
+        pub target: Target,
+        /// Bytes collected before they are sent.
+        pub buffer: i32,
+        /// `PvmTraceFull`, `PvmTraceTime`, `PvmTraceCount`.
+        pub options: i32,
+        /// The mask in its text form.
+        pub mask: Blob,
+    }
+
+    /// What a task hands on to the tasks that it spawns.
+    pub struct Inherited {
+        /// The context that it starts in.
+        pub context: i32,
+        /// Where its output goes.
+        pub output: Target,
+        /// Where its trace events go.
+        pub trace: TraceOptions,
+    }
+
+    /// `pvm_spawn`.
+    pub struct SpawnRequest {
+        /// Program: an absolute path, or a name to be looked up on the spawn path.
+        pub file: Blob,
+        /// Arguments without the program's name.
+        pub args: Vec<Blob>,
+        /// `PvmTaskHost`, `PvmTaskArch`, ... as given.
+        pub flags: i32,
+        /// Host or architecture name, according to the flags.
+        pub place: Blob,
+        /// How many.
+        pub count: i32,
+        /// Additions to the daemon's environment (`NAME=value`), from `PVM_EXPORT` or `pvm run`.
+        pub environment: Vec<Blob>,
+        /// True where `environment` is the whole environment (`pvm run`).
+        pub whole_environment: bool,
+        /// Working directory; empty for the default.
+        pub directory: Blob,
+        /// What the children inherit.
+        pub inherited: Inherited,
+    }
+
+    /// A task as `pvm_tasks` shows it.
+    pub struct TaskInfo {
+        /// The task.
+        pub tid: Tid,
+        /// Its parent as `pvm_parent` would tell, 0 for none.
+        pub parent: Tid,
+        /// Its host's id.
+        pub host: Tid,
+        /// PVM's flags: 4 connected, 2 child of the daemon, ...
+        pub flags: i32,
+        /// Program name as given to spawn, empty for others.
+        pub name: Blob,
+        /// Process id.
+        pub pid: u32,
+    }
+
+    /// What a task is told when it enrols.
+    pub struct Welcome {
+        /// Its id.
+        pub tid: Tid,
+        /// `pvm_parent`: an id or a code.
+        pub parent: i32,
+        /// What it inherits.
+        pub inherited: Inherited,
+        /// Path of the datagram socket to bind as its doorbell.
+        pub doorbell: Blob,
+        /// True for a task that the host started itself: it ends with its host.
+        pub spawned: bool,
+        /// Ids of the tasks of the same spawn call, itself included.
+        pub siblings: Vec<Tid>,
+        /// Tasks that may run at the same time here: cores.
+        pub cores: u32,
+    }
+}
