@@ -6,6 +6,7 @@
 //! ```
 
 use crate::{DecodeError, Wire};
+use zeroize::Zeroize;
 
 /// No frame's payload is longer. Larger messages never cross a socket in one piece.
 pub const FRAME_BYTES_MAX: usize = 64 << 20;
@@ -54,7 +55,27 @@ impl FrameBuffer {
             self.bytes.drain(..self.read);
             self.read = 0;
         }
+        if self.bytes.capacity() - self.bytes.len() < bytes.len() {
+            self.grow(bytes.len());
+        }
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Leaves nothing of a secret in the memory that it had.
+    #[cold]
+    fn grow(&mut self, more: usize) {
+        let size = (self.bytes.len() + more).max(2 * self.bytes.capacity());
+        let mut next = Vec::with_capacity(size);
+        next.extend_from_slice(&self.bytes);
+        self.bytes.zeroize();
+        self.bytes = next;
+    }
+
+    /// Writes over the frames that were taken out, of which one held a secret.
+    pub fn wipe(&mut self) {
+        self.bytes.drain(..self.read);
+        self.read = 0;
+        self.bytes.spare_capacity_mut().zeroize();
     }
 
     /// The next whole frame, as its id and payload.
@@ -104,6 +125,22 @@ mod tests {
             }
             assert_eq!(next, 20);
         }
+    }
+
+    #[test]
+    fn what_was_wiped_is_gone_and_what_comes_behind_it_stays() {
+        let mut buffer = FrameBuffer::new(1000);
+        let mut stream = Vec::new();
+        write_frame(&mut stream, 1, &Blob(vec![0xA5; 100]));
+        write_frame(&mut stream, 2, &Blob(vec![7; 50]));
+        let (first, rest) = stream.split_at(stream.len() - 10);
+        buffer.push(first);
+        assert_eq!(buffer.next_frame().unwrap().map(|(id, _)| id), Some(1));
+        buffer.wipe();
+        assert!(!buffer.bytes.contains(&0xA5));
+        buffer.push(rest);
+        let (id, payload) = buffer.next_frame().unwrap().expect("whole now");
+        assert_eq!((id, Blob::from_bytes(payload)), (2, Ok(Blob(vec![7; 50]))));
     }
 
     #[test]

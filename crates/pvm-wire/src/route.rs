@@ -4,10 +4,17 @@
 
 use crate::{Blob, DecodeError, Reader, Tid, Wire, choice, record};
 use std::fmt;
+use zeroize::Zeroize;
 
-/// Bytes that no log may show.
+/// Bytes that no log may show, and that are written over when they are dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub Vec<u8>);
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -16,6 +16,7 @@ use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use zeroize::Zeroize;
 
 /// The parent answers these by itself and at once; a machine under heavy load may take a while.
 const SEGMENT_ANSWER: Duration = Duration::from_secs(30);
@@ -160,8 +161,10 @@ impl Connection {
                 }
             }
             self.frames.push(&bytes[..n]);
+            let mut secret = false;
             while let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::SysErr)? {
                 let reply = Reply::from_bytes(payload).map_err(|_| Code::BadVersion)?;
+                secret |= matches!(reply, Reply::Route { .. });
                 if id == 0 {
                     // Descriptors come in the order of the frames that they belong to; those of
                     // answers are taken at once by who asked.
@@ -173,6 +176,11 @@ impl Connection {
                     self.replies.insert(id, reply);
                     self.news = true;
                 }
+            }
+            if secret {
+                // The keys of a route are in no core file: see `sys::undumped`.
+                self.frames.wipe();
+                bytes.zeroize();
             }
             if n < bytes.len() {
                 return Ok(());

@@ -2,6 +2,7 @@
 
 pub(crate) mod gate;
 pub(crate) mod memory;
+pub(crate) mod undumped;
 
 use pvm_shm::turn::Number;
 use rustix::thread::futex;

@@ -16,7 +16,7 @@ pub(crate) fn token(options: &TokenOptions) -> Result<(), Failure> {
         Ok(_) => return Err(Failure::unexpected("token")),
         Err(code) => return Err(Failure::refused("token", code)),
     };
-    let text = String::from_utf8(token.0)
+    let text = std::str::from_utf8(&token.0)
         .map_err(|_| Failure::new(Status::Daemon, "token: an answer that is no text"))?;
     if options.json {
         return Ok(show_json(&json!({"token": text, "seconds": seconds}))?);

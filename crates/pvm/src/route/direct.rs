@@ -131,7 +131,7 @@ impl Direct {
     }
 
     /// True once, when the keys have been used for long.
-    pub(crate) const fn wants_renewal(&mut self) -> bool {
+    pub(crate) fn wants_renewal(&mut self) -> bool {
         let due = !self.renewing && self.sealer.records() > self.limit / 2;
         self.renewing |= due;
         due

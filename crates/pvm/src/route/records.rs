@@ -1,6 +1,7 @@
 //! TLS 1.3 records (RFC 8446, section 5), sealed and opened with keys from a handshake that
 //! somebody else has made.
 
+use crate::sys::undumped::Undumped;
 use pvm_wire::route::{Cipher, RecordKey};
 use ring::aead::{
     AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey,
@@ -53,16 +54,16 @@ impl Direction {
 
 /// Seals what this end sends.
 #[derive(Debug)]
-pub(crate) struct Sealer(Direction);
+pub(crate) struct Sealer(Undumped<Direction>);
 
 impl Sealer {
     /// With this key; none if it is no key.
     pub(crate) fn new(secret: &RecordKey) -> Option<Self> {
-        Direction::new(secret).map(Self)
+        Undumped::new(|| Direction::new(secret)).map(Self)
     }
 
     /// How many records this key has sealed.
-    pub(crate) const fn records(&self) -> u64 {
+    pub(crate) fn records(&self) -> u64 {
         self.0.sequence
     }
 
@@ -120,12 +121,12 @@ impl Sealed {
 
 /// Opens what the other end has sent.
 #[derive(Debug)]
-pub(crate) struct Opener(Direction);
+pub(crate) struct Opener(Undumped<Direction>);
 
 impl Opener {
     /// With this key; none if it is no key.
     pub(crate) fn new(secret: &RecordKey) -> Option<Self> {
-        Direction::new(secret).map(Self)
+        Undumped::new(|| Direction::new(secret)).map(Self)
     }
 
     /// The first record in `bytes`, if it is there as a whole: its data, and how many bytes it
@@ -204,6 +205,55 @@ mod tests {
             let (data, used) = opener.open(&mut bytes).expect("ours").expect("whole");
             assert_eq!((data, used), (&vec![7; size][..], size + HEADER + TRAILER));
         }
+    }
+
+    /// As they come from the host, in a frame of its socket.
+    #[test]
+    fn the_keys_of_a_route_lie_in_no_core_file_from_their_arrival_on() {
+        use crate::connection::Connection;
+        use crate::sys::undumped::tests::places_in_core;
+        use pvm_wire::request::Reply;
+        use pvm_wire::route::Route;
+        use pvm_wire::{Tid, write_frame};
+        use std::io::Write;
+        use zeroize::Zeroize;
+
+        let mask = std::hint::black_box(0x3d);
+        let masked = |n: usize, seed: u8| -> Vec<u8> {
+            (0..n as u8).map(|i| i.wrapping_mul(29).wrapping_add(seed) ^ 0x91).collect()
+        };
+        let folder = std::env::temp_dir().join(format!("pvm-keys-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join("socket");
+        let host = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+        let mut connection = Connection::open(&path).expect("our own");
+        let (mut socket, _) = host.accept().expect("it connects");
+        for (cipher, size) in [(Cipher::Aes128, 16), (Cipher::Aes256, 32), (Cipher::ChaCha20, 32)] {
+            let (one, other) = (masked(size, 1), masked(size, 2));
+            let key = |masked: &[u8]| RecordKey {
+                cipher: cipher.clone(),
+                key: Secret(masked.iter().map(|byte| byte ^ mask).collect()),
+                iv: Secret(vec![0; 12]),
+                sequence: 0,
+            };
+            let route =
+                Route { peer: Tid(0x80001), first: true, seal: key(&one), open: key(&other) };
+            let mut frame = Vec::with_capacity(4096);
+            write_frame(&mut frame, 0, &Reply::Route { route });
+            socket.write_all(&frame).expect("a reader");
+            frame.zeroize();
+            connection.receive().expect("a frame");
+            let Some((Reply::Route { route }, _)) = connection.take_told() else { panic!("told") };
+            assert!(!places_in_core(&one, mask).is_empty(), "the question finds what is there");
+            let sealer = Sealer::new(&route.seal).expect("a key");
+            let opener = Opener::new(&route.open).expect("a key");
+            drop(route);
+            for masked in [&one, &other] {
+                assert_eq!(places_in_core(masked, mask), Vec::<String>::new(), "{cipher:?}");
+            }
+            drop((sealer, opener));
+        }
+        std::fs::remove_dir_all(folder).expect("ours");
     }
 
     #[test]

@@ -95,14 +95,14 @@ mod tests {
 
     #[test]
     fn a_token_comes_back_from_its_text_and_a_damaged_one_does_not() {
-        let text = String::from_utf8(token().to_text().0).unwrap();
+        let text = String::from_utf8(token().to_text().0.clone()).unwrap();
         assert!(text.starts_with("npvm1-") && !text.contains(' '));
         assert_eq!(Token::from_text(&format!(" {text}\n")).unwrap(), token());
         for end in 0..text.len() {
             assert!(Token::from_text(&text[..end]).is_err());
         }
         let elsewhere = Token { addresses: vec!["nowhere".into()], ..token() };
-        let text = String::from_utf8(elsewhere.to_text().0).unwrap();
+        let text = String::from_utf8(elsewhere.to_text().0.clone()).unwrap();
         assert!(Token::from_text(&text).is_err());
     }
 
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_file_that_others_can_read_is_refused() {
         let path = std::env::temp_dir().join(format!("pvmd-token-{}", std::process::id()));
-        std::fs::write(&path, token().to_text().0).unwrap();
+        std::fs::write(&path, &token().to_text().0).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
         assert!(open(&path).is_err());
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
