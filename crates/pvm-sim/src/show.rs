@@ -79,6 +79,7 @@ fn said(said: &Said) -> String {
         }
         Said::RouteBroken { from, to } => format!("route of {from} to {to} broke"),
         Said::Gone { watch } => format!("gone {watch}"),
+        Said::GoneBehind { watch, ticket } => format!("gone {watch} behind put {ticket}"),
         Said::RunOutput { tid, bytes, .. } => format!("output of {tid} for a command: {bytes:?}"),
         Said::RunExited { tid, status, .. } => format!("{tid} exited with {status}"),
         Said::RunSpawning { .. } => "a task of a command spawns".to_owned(),

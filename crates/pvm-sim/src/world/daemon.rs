@@ -135,6 +135,9 @@ impl World {
     fn effect(&mut self, host: HostIndex, effect: Effect) {
         self.checks.effect(self.now, host, &effect);
         let Some(node) = self.nodes.get_mut(&host) else { return };
+        if let (Effect::Deliver { to, message }, Some(machine)) = (&effect, &node.machine) {
+            self.checks.delivered(self.now, machine, *to, message.envelope.tag);
+        }
         match effect {
             Effect::Save { key, value } => node.save(key, value),
             Effect::Reply { connection, reply, .. } => {
