@@ -224,7 +224,6 @@ pub(crate) fn act(act: &Act) -> Option<String> {
             format!("what {from} sent directly to {to} goes by the link")
         }
         Act::Route { local, peer } => format!("route of {local} to {peer}"),
-        Act::RouteOver { local, peer } => format!("a route of {local} to {peer} is over"),
         Act::StartHost { line, .. } if line.0.is_empty() => "start a daemon here".to_owned(),
         Act::StartHost { line, .. } => format!("start a daemon: {}", line.to_text()),
         Act::Admit { host, .. } => format!("admit host {host}"),

@@ -211,10 +211,7 @@ impl World {
                 let news = News::Drained { tid, host: to };
                 self.later(self.latency, Happening::News(host, news));
             }
-            Act::Route { .. }
-            | Act::RouteOver { .. }
-            | Act::ReleaseRoute { .. }
-            | Act::Group { .. } => {}
+            Act::Route { .. } | Act::ReleaseRoute { .. } | Act::Group { .. } => {}
             Act::Invite { ticket, line } => {
                 let (login, command) = (line, Blob::from("start"));
                 let (options, vmid) = (Blob::default(), Blob::default());
