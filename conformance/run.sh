@@ -291,8 +291,6 @@ for name in "${names[@]}"; do
 		# What a console tells unasked can come in two orders: such a script has a second try. Programs have none.
 		tries=1
 		! is_console "$name" || tries=2
-		# On several hosts the notice of a task's end may come a moment before its named messages are gone.
-		[ -z "$MACHINE_HOSTS" ] || [ "$name" != mailbox_two ] || tries=2
 		check "$name" "" "$WORK/$name" $tries
 		# The binary linked with Debian's libraries, run with ours; on several hosts debian.sh shows that.
 		if [ -z "$MACHINE_HOSTS" ] && ! is_console "$name" && [ -e "$DEBIAN_LIB/libpvm3.so" ] && compile "$name" "$WORK/$name.debian" /usr/include "$DEBIAN_LIB" 2>/dev/null; then

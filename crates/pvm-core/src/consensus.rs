@@ -10,7 +10,7 @@ use crate::planted::{self, Bug};
 use crate::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Command;
-use pvm_wire::{Blob, HostIndex, Wire, record};
+use pvm_wire::{Blob, HostIndex, Tid, Wire, record};
 use std::collections::VecDeque;
 
 /// In front of the keys of the library's records.
@@ -170,6 +170,18 @@ impl Consensus {
         let ticket = self.tickets.next();
         self.proposed.insert(ticket, Proposed { mark, command });
         ticket
+    }
+
+    /// How many commands of a host have been applied here; all of one that is no member.
+    pub(crate) fn applied_of(&self, host: HostIndex) -> u64 {
+        self.seats.get(&host).map_or(u64::MAX, |seat| seat.ticket)
+    }
+
+    /// The number of the command by which this host has proposed the end of a task, while it has
+    /// not been applied here.
+    pub(crate) fn end_of(&self, tid: Tid) -> Option<u64> {
+        let ends = |proposed: &Proposed| proposed.command == Command::TaskGone { tid };
+        self.proposed.iter().find(|(_, proposed)| ends(proposed)).map(|(&ticket, _)| ticket)
     }
 
     /// Everything that this host has proposed and that has not been applied.

@@ -160,6 +160,11 @@ impl Groups {
         all.collect()
     }
 
+    /// True where a task is a member of any group.
+    pub(crate) fn has_member(&self, tid: Tid) -> bool {
+        self.groups.values().any(|group| group.has(tid))
+    }
+
     /// The tasks of a host that are members of any group.
     pub(crate) fn members_on(&self, host: HostIndex) -> Vec<Tid> {
         let members = self.groups.values().flat_map(|group| group.members.iter().copied());

@@ -451,13 +451,6 @@ pub enum Act {
         /// The task there.
         peer: Tid,
     },
-    /// A task here has ended its direct route to another.
-    RouteOver {
-        /// The task here.
-        local: Tid,
-        /// The task there.
-        peer: Tid,
-    },
     /// What a task here has sent by a direct route and the receiver has not confirmed goes by
     /// the link.
     ReleaseRoute {

@@ -306,6 +306,11 @@ impl Machine {
         self.snapshot()
     }
 
+    /// True while a task has a message under a name or a place in a group, as far as this host knows.
+    pub fn still_names(&self, tid: Tid) -> bool {
+        self.registry.is_owner(tid) || self.groups.has_member(tid)
+    }
+
     /// True once the state of the machine is known here.
     pub fn is_joined(&self) -> bool {
         *self.joined.get()

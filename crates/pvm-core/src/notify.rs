@@ -2,6 +2,9 @@
 //!
 //! A request lives on the host of the task that made it. For a task of another host that host
 //! is asked to tell; each request is answered once because the record goes with the answer.
+//!
+//! A task that is gone may have left something in what all hosts agree on. Who is told of its end
+//! must not find that any more, so the answer waits for the command that takes it away.
 
 use crate::records::{Change, Slot, Table};
 use pvm_wire::{HostIndex, Tid, record};
@@ -40,6 +43,11 @@ pub(crate) struct Watches {
     foreign: Table<(HostIndex, u64), Tid>,
     /// Of those, the ones whose task is gone but whose messages are still on their way.
     leaving: Table<(HostIndex, u64), Tid>,
+    /// Of these, the ones that are told behind a command of this host, with its number.
+    behind: Table<(HostIndex, u64), u64>,
+    /// Requests that are answered once a command of the host of what they watch has been applied
+    /// here, with its number.
+    held: Table<u64, u64>,
 }
 
 impl Watches {
@@ -49,6 +57,8 @@ impl Watches {
             count: Slot::new(b'W', 0),
             foreign: Table::new(b'f'),
             leaving: Table::new(b'6'),
+            behind: Table::new(b'B'),
+            held: Table::new(b'C'),
         }
     }
 
@@ -59,15 +69,37 @@ impl Watches {
         number
     }
 
+    pub(crate) fn get(&self, number: u64) -> Option<&Watch> {
+        self.own.get(&number)
+    }
+
+    /// The numbers of the requests that fit, oldest first.
+    pub(crate) fn numbers_where(&self, fits: impl Fn(&Watch) -> bool) -> Vec<u64> {
+        self.own.keys_where(|_, watch| fits(watch))
+    }
+
     /// Takes the request with this number, to be answered.
     pub(crate) fn take(&mut self, number: u64) -> Option<Watch> {
+        self.held.remove(&number);
         self.own.remove(&number)
+    }
+
+    /// A request is to be answered behind the command with this number of the host of what it
+    /// watches.
+    pub(crate) fn hold(&mut self, number: u64, ticket: u64) {
+        self.held.insert(number, ticket);
+    }
+
+    /// The requests that were held for commands of a host up to this one.
+    pub(crate) fn held_for(&self, host: HostIndex, ticket: u64) -> Vec<u64> {
+        let of = |number: &u64| self.own.get(number).map(|watch| watch.of.host());
+        self.held.keys_where(|number, until| *until <= ticket && of(number) == Some(host))
     }
 
     /// Takes the requests that fit, oldest first.
     pub(crate) fn take_where(&mut self, fits: impl Fn(&Watch) -> bool) -> Vec<(u64, Watch)> {
-        let numbers = self.own.keys_where(|_, watch| fits(watch));
-        numbers.into_iter().filter_map(|n| Some((n, self.own.remove(&n)?))).collect()
+        let numbers = self.numbers_where(fits);
+        numbers.into_iter().filter_map(|n| Some((n, self.take(n)?))).collect()
     }
 
     /// The requests that want to hear of a new host, each counted down by one.
@@ -93,23 +125,35 @@ impl Watches {
     pub(crate) fn remove_foreign(&mut self, host: HostIndex, number: u64) {
         self.foreign.remove(&(host, number));
         self.leaving.remove(&(host, number));
+        self.behind.remove(&(host, number));
     }
 
-    /// Another host is to be told of the end of `tid` a little later. True if it is the first
-    /// time for this host and this task.
-    pub(crate) fn add_leaving(&mut self, host: HostIndex, number: u64, tid: Tid) -> bool {
+    /// Another host is to be told of the end of `tid` a little later, behind the command of this
+    /// host with the number `ticket` if that is not 0. True if it is the first time for this host
+    /// and this task.
+    pub(crate) fn add_leaving(
+        &mut self,
+        (host, number): (HostIndex, u64),
+        tid: Tid,
+        ticket: u64,
+    ) -> bool {
         let first = self.leaving.keys_where(|key, of| key.0 == host && *of == tid).is_empty();
         self.leaving.insert((host, number), tid);
+        if ticket != 0 {
+            self.behind.insert((host, number), ticket);
+        }
         first
     }
 
-    /// Takes the numbers by which `host` is to be told of the end of `tid`.
-    pub(crate) fn take_leaving(&mut self, host: HostIndex, tid: Tid) -> Vec<u64> {
+    /// Takes the numbers by which `host` is to be told of the end of `tid`, each with that of the
+    /// command before it or 0.
+    pub(crate) fn take_leaving(&mut self, host: HostIndex, tid: Tid) -> Vec<(u64, u64)> {
         let keys = self.leaving.keys_where(|key, of| key.0 == host && *of == tid);
-        for key in &keys {
-            self.leaving.remove(key);
-        }
-        keys.into_iter().map(|(_, number)| number).collect()
+        let taken = keys.into_iter().map(|key| {
+            self.leaving.remove(&key);
+            (key.1, self.behind.remove(&key).unwrap_or(0))
+        });
+        taken.collect()
     }
 
     /// The hosts that are to be told of the end of tasks, and those tasks.
@@ -131,6 +175,7 @@ impl Watches {
         for table in [&mut self.foreign, &mut self.leaving] {
             for key in table.keys_where(|key, _| key.0 == host) {
                 table.remove(&key);
+                self.behind.remove(&key);
             }
         }
     }
@@ -146,6 +191,8 @@ impl Watches {
         self.count.take_changes(out);
         self.foreign.take_changes(out);
         self.leaving.take_changes(out);
+        self.behind.take_changes(out);
+        self.held.take_changes(out);
     }
 
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
@@ -153,5 +200,7 @@ impl Watches {
             || self.count.restore(key, value)
             || self.foreign.restore(key, value)
             || self.leaving.restore(key, value)
+            || self.behind.restore(key, value)
+            || self.held.restore(key, value)
     }
 }

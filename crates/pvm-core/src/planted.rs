@@ -56,6 +56,8 @@ pub enum Bug {
     StateWithoutNames,
     /// A host that was taken out is told of twice.
     NoticeTwice,
+    /// A notice is told before what the dead task has left is gone from its host's tables.
+    NoticeOvertakes,
     /// A host that was taken out keeps its seat in the order.
     SeatKept,
     /// A host goes while the voters are still to be arranged after another one's going.
@@ -68,7 +70,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them: the simulator finds each within the runs of its test.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -90,6 +92,7 @@ impl Bug {
         Self::BeforeNotChecked,
         Self::StateWithoutNames,
         Self::NoticeTwice,
+        Self::NoticeOvertakes,
         Self::SeatKept,
         Self::TwoGoAtOnce,
         Self::LeaseForgotten,

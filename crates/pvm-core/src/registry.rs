@@ -186,6 +186,11 @@ impl Registry {
         }
     }
 
+    /// True where a task owns any.
+    pub(crate) fn is_owner(&self, tid: Tid) -> bool {
+        self.entries.values().any(|entry| entry.owner == tid)
+    }
+
     /// An owner is gone.
     pub(crate) fn task_gone(&mut self, tid: Tid) {
         self.owners_gone(|owner| owner == tid);

@@ -103,6 +103,8 @@ fn in_the_name_of(tid: Tid) -> Vec<Said> {
         propose(Command::TakeInfo { name: name(), index: 0, flags: 0, asker: tid }),
         propose(Command::DelInfo { name: name(), index: 0, flags: 0, asker: tid }),
         propose(Command::JoinGroup { group: name(), tid }),
+        propose(Command::TaskLeft { tid }),
+        propose(Command::TaskGone { tid }),
         Said::Output { target, tid, news: OutputNews::End },
         Said::RunOutput { operator: operator.clone(), tid, stream: 1, bytes: name() },
         Said::RunExited { operator, tid, status: 0 },
@@ -143,4 +145,32 @@ fn an_answer_counts_only_from_who_was_asked() {
     let mut here = Here::new();
     // Nobody asked: it is no answer, and no lie either.
     assert!(!here.distrusts(Said::Answer { ask: 77, reply: Reply::Done }));
+}
+
+#[test]
+fn a_notice_counts_only_from_the_host_of_the_task() {
+    let mut here = Here::new();
+    for connection in [2, 3] {
+        let hello = Event::Hello {
+            connection,
+            id: 1,
+            role: pvm_wire::request::Role::Task,
+            program: "p".into(),
+            reset: true,
+            pid: 10,
+            launched: None,
+        };
+        here.machine.handle(Time(1_000_000), Input::Event(hello));
+    }
+    let other = Tid(OURS.0 + 1);
+    for tid in [other, ITS] {
+        let tids = vec![tid];
+        let request =
+            Request::Notify { kind: 1, cancel: false, context: 0, tag: 5, count: 0, tids };
+        let asked = Event::Asked { connection: 2, id: 2, request };
+        here.machine.handle(Time(1_000_000), Input::Event(asked));
+    }
+    assert!(here.distrusts(Said::Gone { watch: 1 }), "its task is none of that host's");
+    assert!(here.distrusts(Said::GoneBehind { watch: 1, ticket: 0 }));
+    assert!(!here.distrusts(Said::Gone { watch: 2 }));
 }

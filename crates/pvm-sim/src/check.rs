@@ -2,11 +2,13 @@
 //!
 //! Host tables of equal epochs are equal. An id never names two tasks. Nobody who asked waits
 //! beyond the bound of the request. What is under way between hosts is bounded. A request to be
-//! notified is answered once if what it watches is gone, and not at all before. A command that ran
+//! notified is answered once if what it watches is gone, and not at all before; nor while the host at
+//! which it is answered still knows a name or a place in a group of it. A command that ran
 //! tasks is told the end when all that they spawned have ended, and outlived by none of them.
 
 use crate::node::Node;
 use crate::time::MS;
+use pvm_core::Machine;
 use pvm_core::io::{Effect, HostFacts};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{HostIndex, Tid};
@@ -158,6 +160,15 @@ impl Checks {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A message of the machine has come to a task, on a host whose machine has done all that
+    /// belongs to it.
+    pub fn delivered(&mut self, now: u64, machine: &Machine, to: Tid, tag: i32) {
+        let of = self.watches.get(&(to, tag)).copied();
+        if let Some(of) = of.filter(|of| machine.still_names(*of)) {
+            self.violate(format!("{now}: {to} is told that {of} is gone, whose names are not"));
         }
     }
 

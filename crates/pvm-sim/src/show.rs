@@ -79,6 +79,7 @@ fn said(said: &Said) -> String {
         }
         Said::RouteBroken { from, to } => format!("route of {from} to {to} broke"),
         Said::Gone { watch } => format!("gone {watch}"),
+        Said::GoneBehind { watch, ticket } => format!("gone {watch} behind put {ticket}"),
         Said::RunOutput { tid, bytes, .. } => format!("output of {tid} for a command: {bytes:?}"),
         Said::RunExited { tid, status, .. } => format!("{tid} exited with {status}"),
         Said::RunSpawning { .. } => "a task of a command spawns".to_owned(),
@@ -223,7 +224,6 @@ pub(crate) fn act(act: &Act) -> Option<String> {
             format!("what {from} sent directly to {to} goes by the link")
         }
         Act::Route { local, peer } => format!("route of {local} to {peer}"),
-        Act::RouteOver { local, peer } => format!("a route of {local} to {peer} is over"),
         Act::StartHost { line, .. } if line.0.is_empty() => "start a daemon here".to_owned(),
         Act::StartHost { line, .. } => format!("start a daemon: {}", line.to_text()),
         Act::Admit { host, .. } => format!("admit host {host}"),

@@ -5,14 +5,26 @@
 
 use pvm_core::planted::{Bug, plant};
 use pvm_sim::faults::{Scene, run};
-use std::panic::catch_unwind;
+use pvm_sim::random;
+use std::panic::{UnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 /// Runs of each scene before a bug counts as not found.
 const RUNS: u64 = 150;
+/// Steps of a run in which anything is asked for, as in `random.rs`.
+const STEPS: u32 = 150;
+
+/// What a run says that goes wrong.
+fn wrong<T>(run: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Option<String> {
+    match catch_unwind(run) {
+        Ok(Ok(_)) => None,
+        Ok(Err(why)) => Some(why),
+        Err(_) => Some("a panic".to_owned()),
+    }
+}
 
 /// The first run that goes wrong, and what it says.
-fn find(bug: Bug) -> Option<(Scene, u64, String)> {
+fn find(bug: Bug) -> Option<(String, u64, String)> {
     plant(Some(bug));
     let found = (0..RUNS).find_map(|seed| {
         let scenes = [
@@ -24,17 +36,17 @@ fn find(bug: Bug) -> Option<(Scene, u64, String)> {
             Scene::Deaf,
             Scene::Deaths,
         ];
-        scenes.into_iter().find_map(|scene| {
+        let in_scene = scenes.into_iter().find_map(|scene| {
             // The scenes of two hosts are short; the long ones need not be run for each.
             let long = !matches!(scene, Scene::Anything | Scene::Two | Scene::Witness);
             if long && seed % 10 != 0 {
                 return None;
             }
-            match catch_unwind(|| run(scene, seed, None)) {
-                Ok(Ok(_)) => None,
-                Ok(Err(why)) => Some((scene, seed, why)),
-                Err(_) => Some((scene, seed, "a panic".to_owned())),
-            }
+            wrong(|| run(scene, seed, None)).map(|why| (format!("{scene:?}"), seed, why))
+        });
+        in_scene.or_else(|| {
+            let why = wrong(|| random::run(seed, STEPS, None))?;
+            Some(("requests of all sorts".to_owned(), seed, why))
         })
     });
     plant(None);
@@ -53,7 +65,7 @@ fn every_planted_bug_is_found() {
         let next = || open.lock().expect("no thread panics").next();
         while let Some(&bug) = next() {
             match find(bug) {
-                Some((scene, seed, why)) => println!("{bug:?}: {scene:?}, seed {seed}: {why}"),
+                Some((scene, seed, why)) => println!("{bug:?}: {scene}, seed {seed}: {why}"),
                 None => missed.lock().expect("no thread panics").push(format!("{bug:?}")),
             }
         }

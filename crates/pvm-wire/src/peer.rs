@@ -89,6 +89,14 @@ choice! {
             /// The number of [`Said::Watch`].
             watch: u64,
         },
+        /// The same of a task that may have left something in what all hosts agree on: it counts
+        /// where the sender's command that ends that has been applied.
+        18 => GoneBehind {
+            /// The number of [`Said::Watch`].
+            watch: u64,
+            /// The number of the command among those of the sender, as in [`Said::Put`].
+            ticket: u64,
+        },
         /// Something about the output of a task, for a task on this host.
         11 => Output {
             /// Whom it is for.

@@ -400,6 +400,12 @@ choice! {
             /// Its end of the route.
             route: Route,
         },
+        /// From a daemon to its parent: these are the members. Every direct route to another host
+        /// is ended before the answer comes.
+        64 => FenceRoutes {
+            /// All hosts of the machine.
+            members: Vec<HostIndex>,
+        },
         /// The direct route to a task broke: its host is to send by the daemons what the asker
         /// has not confirmed.
         63 => RouteBroken {

@@ -9,7 +9,7 @@ use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 
 /// What this program and its records say. A later program speaks every earlier version that its
 /// notes of release name; one that cannot says [`Down::Unfit`], and the old one goes on.
-pub(crate) const VERSION: u16 = 1;
+pub(crate) const VERSION: u16 = 2;
 
 choice! {
     /// From the parent to the daemon.

@@ -6,7 +6,9 @@ use anyhow::{Context as _, Result, bail};
 use pvm_shm::Broker;
 use pvm_wire::request::{Reply, Request, Role, Segment, SegmentId};
 use pvm_wire::route::Route;
-use pvm_wire::{Blob, Code, FrameBuffer, Layout, PROTOCOL_VERSION, Tid, Wire as _, write_frame};
+use pvm_wire::{
+    Blob, Code, FrameBuffer, HostIndex, Layout, PROTOCOL_VERSION, Tid, Wire as _, write_frame,
+};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
@@ -61,6 +63,14 @@ impl ParentBroker {
         match self.reply()? {
             Reply::Done => Ok(()),
             _ => bail!("the task is gone"),
+        }
+    }
+
+    /// Has the parent end the direct routes to hosts that are not among these.
+    pub(crate) fn fence_routes(&mut self, members: Vec<HostIndex>) -> Result<()> {
+        match self.ask(&Request::FenceRoutes { members })? {
+            Reply::Done => Ok(()),
+            _ => bail!("the parent ends no routes"),
         }
     }
 

@@ -12,6 +12,7 @@ use pvm_shm::transit::{LaneNumber, Parcel};
 use pvm_shm::{Body, Outbox, Sent, Slab, Transit};
 use pvm_wire::route::Route;
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Tid};
+use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub(crate) struct Inbox {
     outbox: Outbox,
     bell: UnixDatagram,
     rosters: Rosters,
+    /// The members by which routes were fenced last; none since this daemon began.
+    fenced: Option<BTreeSet<HostIndex>>,
 }
 
 impl Inbox {
@@ -41,7 +44,7 @@ impl Inbox {
         transit.inbox().start(outbox.activity());
         // A daemon before this one may have died asleep, or with lanes in its hands.
         transit.inbox().disarm(outbox.activity());
-        Ok(Self { broker, transit, outbox, bell, rosters: Rosters::new(host) })
+        Ok(Self { broker, transit, outbox, bell, rosters: Rosters::new(host), fenced: None })
     }
 
     /// The lanes that have something new, and the hosts that they lead to.
@@ -77,6 +80,19 @@ impl Inbox {
     /// Hands a task its end of a direct route.
     pub(crate) fn give_route(&mut self, to: Tid, route: Route, socket: OwnedFd) -> Result<()> {
         self.broker.give_route(to, route, socket)
+    }
+
+    /// Nothing comes by direct routes any more from hosts that are no members: to be called before
+    /// anybody is told that they are gone. The parent ends them, as those of earlier daemons are
+    /// among them.
+    pub(crate) fn fence(&mut self, members: BTreeSet<HostIndex>) {
+        if self.fenced.as_ref().is_some_and(|before| before.is_subset(&members)) {
+            self.fenced = Some(members);
+            return;
+        }
+        // A dead parent is noticed elsewhere.
+        let _ = self.broker.fence_routes(members.iter().copied().collect());
+        self.fenced = Some(members);
     }
 
     /// The lanes of a task to a host.

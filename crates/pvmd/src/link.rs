@@ -12,7 +12,6 @@ pub(crate) mod dial;
 mod direct;
 mod door;
 pub(crate) mod frames;
-mod given;
 mod incoming;
 mod outgoing;
 mod peer;
@@ -28,7 +27,6 @@ use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::dial::Way;
 use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
-use crate::link::given::Given;
 use crate::link::peer::Peer;
 use crate::link::pulse::SILENT_TIME;
 use crate::link::routes::Routes;
@@ -145,8 +143,6 @@ pub(crate) struct Links {
     traffic: Traffic,
     /// Direct routes that are being made.
     routes: Routes,
-    /// Those that tasks have.
-    given: Given,
     /// Keys of hosts that were taken out: they are told so when they call or are called.
     removed: BTreeMap<Fingerprint, AbortHandle>,
     /// What they are told besides: see [`pvm_core::Machine::era`].
@@ -176,7 +172,6 @@ impl Links {
             patience: ALONE_TIME,
             traffic: Traffic::default(),
             routes: Routes::default(),
-            given: Given::default(),
             removed: BTreeMap::new(),
             era: 0,
         }
@@ -211,12 +206,6 @@ impl Links {
         self.joined |= place.host != place.first;
     }
 
-    /// Nothing comes by direct routes any more from hosts that are no members: to be called before
-    /// anybody is told that they are gone.
-    pub(crate) fn fence(&mut self, hosts: &[(HostIndex, Arc<HostFacts>)]) {
-        self.given.fence(&hosts.iter().map(|(host, _)| *host).collect());
-    }
-
     /// The host table changed.
     pub(crate) fn set_hosts(&mut self, hosts: Vec<(HostIndex, Arc<HostFacts>)>) -> Vec<Turn> {
         let Some(place) = self.place else { return Vec::new() };
@@ -224,6 +213,7 @@ impl Links {
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
         self.part(&members);
         self.traffic.members_are(&members);
+        self.routes.members_are(&members);
         for (_, mut peer) in self.peers.extract_if(.., |host, _| !members.contains(host)) {
             // The last thing that it is told is that it is no member any more.
             peer.pump(None);

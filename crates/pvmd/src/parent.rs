@@ -11,6 +11,7 @@ mod effects;
 mod ending;
 mod exits;
 pub(crate) mod feed;
+mod given;
 pub(crate) mod journal;
 pub(crate) mod output;
 pub(crate) mod poll;
@@ -30,6 +31,7 @@ use crate::log::Log;
 use crate::parent::connections::Connections;
 use crate::parent::daemon::{Daemon, Restarts};
 use crate::parent::feed::Feeds;
+use crate::parent::given::Given;
 use crate::parent::journal::Journal;
 use crate::parent::output::Outputs;
 use crate::parent::poll::{Poll, Token};
@@ -70,6 +72,8 @@ pub(crate) struct Parent {
     tasks: Tasks,
     outputs: Outputs,
     feeds: Feeds,
+    /// Direct routes that tasks have.
+    given: Given,
     journal: Journal,
     proxies: Proxies,
     around: Surroundings,

@@ -242,7 +242,7 @@ impl Shell {
                 }
                 Output::Act(act) => {
                     if let Act::Hosts { hosts } = &act {
-                        self.links.fence(hosts);
+                        placed.inbox.fence(hosts.iter().map(|(host, _)| *host).collect());
                     }
                     acts.push(act);
                 }
@@ -278,7 +278,6 @@ impl Shell {
                     self.turns.extend(self.links.route((local, peer), &mut placed.inbox));
                 }
             }
-            Act::RouteOver { local, peer } => self.links.route_over(local, peer),
             Act::ReleaseRoute { from, to } => {
                 if let Some(placed) = &mut self.placed {
                     self.links.release(from, Some(to), &mut placed.inbox);

@@ -4,6 +4,7 @@ use super::{Machine, host_of};
 use crate::io::{Act, Effect};
 use crate::notify::{HOST_ADD, HOST_DELETE, ROUTE_ADD, ROUTE_DELETE, TASK_EXIT, Watch};
 use crate::pending::Asker;
+use crate::planted::{self, Bug};
 use pvm_wire::peer::Said;
 use pvm_wire::request::Reply;
 use pvm_wire::{Code, Envelope, HostIndex, Message, Tid};
@@ -43,16 +44,18 @@ impl Machine {
     }
 
     fn watch(&mut self, watch: Watch) {
-        let host = watch.of.host();
-        let there = self.hosts.contains(host);
-        let task_here = watch.kind == TASK_EXIT && host == self.me();
-        if !there || (task_here && self.tasks.alive(watch.of).is_none()) {
-            return self.deliver_notice(&watch, &[watch.of.as_c_int()]);
+        let (kind, tid, host) = (watch.kind, watch.of, watch.of.host());
+        if !self.hosts.contains(host) {
+            return self.deliver_notice(&watch, &[tid.as_c_int()]);
         }
-        let (kind, tid) = (watch.kind, watch.of);
         let number = self.watches.add(watch);
-        if kind == TASK_EXIT && host != self.me() {
+        if kind != TASK_EXIT {
+            return;
+        }
+        if host != self.me() {
             self.say(host, Said::Watch { watch: number, tid });
+        } else if self.tasks.alive(tid).is_none() {
+            self.tell_behind(number, self.consensus.end_of(tid).unwrap_or(0));
         }
     }
 
@@ -76,24 +79,31 @@ impl Machine {
     /// Another host wants to be told when a task of ours is gone.
     pub(super) fn watch_for(&mut self, host: HostIndex, watch: u64, tid: Tid) {
         if self.tasks.alive(tid).is_some() {
-            self.watches.add_foreign(host, watch, tid);
-        } else {
-            self.tell_when_drained(host, watch, tid);
+            return self.watches.add_foreign(host, watch, tid);
         }
+        // That host may not have applied what has been applied here.
+        let applied = self.consensus.applied_of(self.me());
+        let ticket = self.consensus.end_of(tid).unwrap_or(applied);
+        self.tell_when_drained((host, watch), tid, ticket);
     }
 
     /// A task of ours is gone that another host watches. It is told when the last message of the
     /// task is there.
-    pub(super) fn tell_when_drained(&mut self, host: HostIndex, watch: u64, tid: Tid) {
-        if self.hosts.contains(host) && self.watches.add_leaving(host, watch, tid) {
+    pub(super) fn tell_when_drained(&mut self, watch: (HostIndex, u64), tid: Tid, ticket: u64) {
+        let host = watch.0;
+        if self.hosts.contains(host) && self.watches.add_leaving(watch, tid, ticket) {
             self.act(Act::Drain { tid, host });
         }
     }
 
     /// The messages of a task that is gone are all there.
     pub(super) fn drained(&mut self, tid: Tid, host: HostIndex) {
-        for watch in self.watches.take_leaving(host, tid) {
-            self.say(host, Said::Gone { watch });
+        for (watch, ticket) in self.watches.take_leaving(host, tid) {
+            let said = match ticket {
+                0 => Said::Gone { watch },
+                ticket => Said::GoneBehind { watch, ticket },
+            };
+            self.say(host, said);
         }
     }
 
@@ -104,8 +114,31 @@ impl Machine {
         }
     }
 
-    /// A task of another host is gone.
-    pub(super) fn watched_gone(&mut self, number: u64) {
+    /// A task that is watched is gone. Whoever is told finds nothing of it in what all hosts agree
+    /// on, so the notice waits until the command of the task's host has been applied here that
+    /// takes it away: `ticket`, or 0 for a task that has left nothing there.
+    ///
+    /// There is no bound: who hears nothing of the order for long is no host any more. And where
+    /// the task's host is taken out first, that is what the notice tells.
+    pub(super) fn tell_behind(&mut self, number: u64, ticket: u64) {
+        let Some(watch) = self.watches.get(number) else { return };
+        let applied = self.consensus.applied_of(watch.of.host());
+        if ticket <= applied || planted::is(Bug::NoticeOvertakes) {
+            self.watched_gone(number);
+        } else {
+            self.watches.hold(number, ticket);
+        }
+    }
+
+    /// A command of this host has been applied here: those wait no longer that it held up.
+    pub(super) fn tell_held(&mut self, host: HostIndex) {
+        for number in self.watches.held_for(host, self.consensus.applied_of(host)) {
+            self.watched_gone(number);
+        }
+    }
+
+    /// A task that is watched is gone, and nothing of it is left.
+    fn watched_gone(&mut self, number: u64) {
         if let Some(watch) = self.watches.take(number) {
             self.deliver_notice(&watch, &[watch.of.as_c_int()]);
         }

@@ -34,11 +34,12 @@ impl Machine {
     }
 
     /// Proposes a command that this host knows by `mark`. It is put to every leader until it has
-    /// been applied.
-    pub(super) fn propose_ticket(&mut self, mark: u64, command: Command) {
+    /// been applied. Returns its number among those of this host.
+    pub(super) fn propose_ticket(&mut self, mark: u64, command: Command) -> u64 {
         let ticket = self.consensus.note(mark, command.clone());
         self.put(ticket, command);
         self.follow_quorum();
+        ticket
     }
 
     /// Puts a command to the leader, if there is one.
@@ -140,6 +141,7 @@ impl Machine {
     fn take_ordered(&mut self, number: u64, bytes: &[u8]) {
         if let Some((proposer, mark, command)) = self.consensus.take(number, bytes) {
             self.apply(proposer, mark, command);
+            self.tell_held(proposer);
         }
         self.serve_held();
     }

@@ -140,7 +140,8 @@ impl Machine {
             Said::Siblings { tids } => self.set_siblings(&tids),
             Said::Watch { watch, tid } => self.watch_for(host, watch, tid),
             Said::Unwatch { watch, .. } => self.watches.remove_foreign(host, watch),
-            Said::Gone { watch } => self.watched_gone(watch),
+            Said::Gone { watch } => self.tell_behind(watch, 0),
+            Said::GoneBehind { watch, ticket } => self.tell_behind(watch, ticket),
             Said::Output { target, tid, news } => self.tell_output(&target, tid, news),
             Said::RunOutput { operator, tid, stream, bytes } => {
                 self.pass_to_operator(operator, Reply::Output { tid, bytes, stream });

@@ -35,7 +35,6 @@ impl Machine {
     pub(super) fn route_broken(&mut self, asker: Asker, tid: Tid, peer: Tid) {
         self.answer(asker, Reply::Done);
         if peer.is_task() && peer.host() != self.me() {
-            self.act(Act::RouteOver { local: tid, peer });
             self.say(peer.host(), Said::RouteBroken { from: peer, to: tid });
         }
     }

@@ -33,6 +33,9 @@ impl Machine {
             Said::Output { tid, .. }
             | Said::RunOutput { tid, .. }
             | Said::RunExited { tid, .. } => own(*tid),
+            Said::Gone { watch } | Said::GoneBehind { watch, .. } => {
+                self.watches.get(*watch).is_none_or(|watch| own(watch.of))
+            }
             Said::Post { message, .. } => own(message.envelope.src),
             Said::RouteWanted { from, .. } => own(*from),
             Said::RouteAnswer { to, .. } | Said::RouteBroken { to, .. } => own(*to),
@@ -50,7 +53,9 @@ const fn source_of(command: &Command) -> Option<Tid> {
     match command {
         Command::PutInfo { owner, .. } => Some(*owner),
         Command::TakeInfo { asker, .. } | Command::DelInfo { asker, .. } => Some(*asker),
-        Command::JoinGroup { tid, .. } => Some(*tid),
+        Command::JoinGroup { tid, .. } | Command::TaskLeft { tid } | Command::TaskGone { tid } => {
+            Some(*tid)
+        }
         _ => None,
     }
 }

@@ -195,22 +195,24 @@ impl Machine {
         self.effect(Effect::Forget { tid });
     }
 
-    /// Tells everybody who wants to know, and ends what the task itself wanted.
+    /// Ends what the task itself wanted, and tells everybody who wants to know: behind the command
+    /// that takes from all hosts what it has left there, if it may have.
     pub(super) fn tell_gone(&mut self, tid: Tid, known_everywhere: bool) {
         self.refusals.remove(&tid);
-        for (_, watch) in self.watches.take_where(|w| w.kind == TASK_EXIT && w.of == tid) {
-            self.deliver_notice(&watch, &[tid.as_c_int()]);
-        }
-        for (host, watch) in self.watches.take_foreign(tid) {
-            self.tell_when_drained(host, watch, tid);
-        }
         for (number, watch) in self.watches.take_where(|w| w.owner == tid) {
             self.unwatch(number, &watch);
         }
         self.pending.forget_reader(tid);
         self.service_gone(tid);
-        if known_everywhere {
-            self.propose(Asker::Nobody, Command::TaskGone { tid });
+        let ticket = match known_everywhere {
+            true => self.propose_ticket(0, Command::TaskGone { tid }),
+            false => 0,
+        };
+        for number in self.watches.numbers_where(|w| w.kind == TASK_EXIT && w.of == tid) {
+            self.tell_behind(number, ticket);
+        }
+        for watch in self.watches.take_foreign(tid) {
+            self.tell_when_drained(watch, tid, ticket);
         }
     }
 

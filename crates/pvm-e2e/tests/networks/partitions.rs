@@ -116,6 +116,30 @@ fn nothing_arrives_by_a_direct_route_of_a_host_that_was_taken_out() {
     nothing_arrives_of_a_host_that_was_taken_out("direct");
 }
 
+/// The host that is taken out hears everything and sends on: only the fence is between.
+#[test]
+fn nothing_arrives_by_a_direct_route_that_a_daemon_before_this_one_had_given() {
+    let Some(hosts) = Hosts::up(3) else { return };
+    let fenced = hosts.compile("fenced.c");
+    hosts.machine("h1", &["h2", "h3"]);
+    let mut watcher = Running::start(hosts.on("h1", &[&fenced, "h3", "direct"]));
+    let says = |watcher: &Running, word: &str| watcher.so_far().contains(word);
+    assert!(eventually(LIMIT, || says(&watcher, "ready")), "{}", watcher.errors_so_far());
+    hosts.run("h1", &["pkill", "-KILL", "-f", "[-]-daemon"]);
+    let back = || hosts.finish("h1", &["pgrep", "-f", "[-]-daemon"]).code() == 0;
+    assert!(eventually(LIMIT, back), "{}", hosts.logs());
+    all_see(&hosts, &["h1", "h2", "h3"]);
+    // Its daemon and parent say nothing any more; its task does.
+    hosts.run("h3", &["pkill", "-STOP", "-f", "[p]vmd"]);
+    assert!(eventually(LIMIT, || says(&watcher, "told")), "{}", hosts.logs());
+    watcher.write("\n");
+    let output = watcher.finish(LIMIT);
+    assert_eq!((output.code(), output.number("late ")), (0, 0.0), "{}{}", output.out, output.err);
+    hosts.run("h3", &["pkill", "-CONT", "-f", "[p]vmd"]);
+    await_empty(&hosts, "h3");
+    hosts.halt("h1");
+}
+
 /// A machine of h1 and h2, with more words for `pvm up`; both vote or acknowledge.
 fn two(hosts: &Hosts, words: &[&str]) {
     hosts.run("h1", &[&["pvm", "up"], words].concat());

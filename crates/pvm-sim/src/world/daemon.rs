@@ -135,6 +135,9 @@ impl World {
     fn effect(&mut self, host: HostIndex, effect: Effect) {
         self.checks.effect(self.now, host, &effect);
         let Some(node) = self.nodes.get_mut(&host) else { return };
+        if let (Effect::Deliver { to, message }, Some(machine)) = (&effect, &node.machine) {
+            self.checks.delivered(self.now, machine, *to, message.envelope.tag);
+        }
         match effect {
             Effect::Save { key, value } => node.save(key, value),
             Effect::Reply { connection, reply, .. } => {
@@ -208,10 +211,7 @@ impl World {
                 let news = News::Drained { tid, host: to };
                 self.later(self.latency, Happening::News(host, news));
             }
-            Act::Route { .. }
-            | Act::RouteOver { .. }
-            | Act::ReleaseRoute { .. }
-            | Act::Group { .. } => {}
+            Act::Route { .. } | Act::ReleaseRoute { .. } | Act::Group { .. } => {}
             Act::Invite { ticket, line } => {
                 let (login, command) = (line, Blob::from("start"));
                 let (options, vmid) = (Blob::default(), Blob::default());

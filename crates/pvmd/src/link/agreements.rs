@@ -14,7 +14,7 @@ impl Links {
         let now = Instant::now();
         let (end, new) = self.routes.agree((local, peer), now);
         if let Some(end) = end {
-            return self.give(inbox, (local, peer), end);
+            return Self::give(inbox, (local, peer), end);
         }
         let Some(place) = self.place.filter(|place| new && place.host > peer.host()) else {
             return Vec::new();
@@ -53,34 +53,21 @@ impl Links {
             return self.no_route(pair);
         }
         match (self.routes.made(made, Instant::now()), inbox) {
-            (Some(end), Some(inbox)) => self.give(inbox, pair, end),
+            (Some(end), Some(inbox)) => Self::give(inbox, pair, end),
             _ => Vec::new(),
         }
     }
 
-    /// A task of this host says that its route to another task broke.
-    pub(crate) fn route_over(&mut self, local: Tid, peer: Tid) {
-        self.given.broken((local, peer));
-    }
-
     /// A task is gone, or its route to one task broke: what was not confirmed goes by the link.
     pub(crate) fn release(&mut self, sender: Tid, to: Option<Tid>, inbox: &mut Inbox) {
-        match to {
-            Some(to) => self.given.broken((sender, to)),
-            None => self.given.gone(sender),
-        }
         self.traffic.add(inbox.release(sender, to));
     }
 
     /// Hands a task its end of a route.
-    fn give(&mut self, inbox: &mut Inbox, pair: (Tid, Tid), (socket, route): End) -> Vec<Turn> {
-        let (local, peer) = pair;
-        if let Ok(number) = self.given.keep(pair, &socket) {
-            if inbox.give_route(local, route, socket).is_ok() {
-                return Vec::new();
-            }
-            self.given.take_back(pair, number);
+    fn give(inbox: &mut Inbox, (local, peer): (Tid, Tid), (socket, route): End) -> Vec<Turn> {
+        match inbox.give_route(local, route, socket) {
+            Ok(()) => Vec::new(),
+            Err(_) => vec![Turn::News(News::NoRoute { local, peer })],
         }
-        vec![Turn::News(News::NoRoute { local, peer })]
     }
 }

@@ -1,9 +1,9 @@
 //! Direct routes that are being made: what one side has heard of and the other has not yet.
 
 use crate::link::direct::Made;
-use pvm_wire::Tid;
 use pvm_wire::route::Route;
-use std::collections::BTreeMap;
+use pvm_wire::{HostIndex, Tid};
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -59,6 +59,12 @@ impl Routes {
         }
         self.called.insert(pair, (now, end));
         None
+    }
+
+    /// These are the members: with hosts that are none any more nothing is made.
+    pub(crate) fn members_are(&mut self, members: &BTreeSet<HostIndex>) {
+        self.agreed.retain(|pair, _| members.contains(&pair.1.host()));
+        self.called.retain(|pair, _| members.contains(&pair.1.host()));
     }
 
     /// What was agreed on and will not be.
@@ -126,6 +132,19 @@ mod tests {
         assert!(routes.agree(PAIR, now).0.is_some());
         assert!(routes.made(made(true), now).is_some());
         assert!(routes.overdue(now + WAIT).is_empty(), "all were fulfilled");
+    }
+
+    #[test]
+    fn a_call_to_a_host_that_was_taken_out_meanwhile_makes_no_route() {
+        let now = Instant::now();
+        let members = BTreeSet::from([PAIR.0.host()]);
+        let mut routes = Routes::default();
+        assert!(routes.agree(PAIR, now).1);
+        routes.members_are(&members);
+        assert!(routes.made(made(false), now).is_none());
+        assert!(routes.made(made(true), now).is_none());
+        routes.members_are(&members);
+        assert!(routes.agree(PAIR, now).0.is_none(), "what called before is not that host");
     }
 
     #[test]

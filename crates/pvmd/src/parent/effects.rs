@@ -179,6 +179,7 @@ impl Parent {
 
     fn forget(&mut self, tid: Tid) {
         self.tasks.forget(tid);
+        self.given.gone(tid);
         self.segments.remove_task(tid);
         let _ = std::fs::remove_file(self.folder.bells().join(tid.to_string()));
         if let Some((_, connection)) = self.connections.of_task(tid) {

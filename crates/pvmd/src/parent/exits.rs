@@ -43,6 +43,7 @@ impl Parent {
                 self.tell_flow(flow);
             }
             self.feeds.remove(tid);
+            self.given.gone(tid);
             self.tell(Event::Exited { tid, status });
         }
     }

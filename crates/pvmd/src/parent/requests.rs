@@ -148,7 +148,8 @@ impl Parent {
             | Request::Blocked { .. }
             | Request::Unblocked
             // Only the daemon may, and not here.
-            | Request::GiveRoute { .. } => {
+            | Request::GiveRoute { .. }
+            | Request::FenceRoutes { .. } => {
                 let (reply, fd) = self.segments.answer(connection.tid, &request);
                 connection.stream.push_with(id, &reply, fd);
                 Ok(())
@@ -156,6 +157,7 @@ impl Parent {
             request => {
                 if let (Request::Leave, Some(tid)) = (&request, connection.tid) {
                     self.tasks.leave(tid);
+                    self.given.gone(tid);
                 }
                 self.tell(Event::Asked { connection: number, id, request });
                 Ok(())

@@ -66,6 +66,7 @@ impl Parent {
             tasks: Default::default(),
             outputs: Default::default(),
             feeds: Default::default(),
+            given: Default::default(),
             journal: Default::default(),
             proxies: Default::default(),
             around,

@@ -219,6 +219,10 @@ impl Parent {
             let (reply, fd) = match request {
                 Request::Hello { .. } => self.welcome_daemon(),
                 Request::GiveRoute { to, route } => (self.give_route(to, route), None),
+                Request::FenceRoutes { members } => {
+                    self.given.fence(&members.into_iter().collect());
+                    (Reply::Done, None)
+                }
                 request => self.segments.answer(self.daemon_tid, &request),
             };
             let Some(daemon) = &mut self.daemon else { return };
@@ -237,6 +241,9 @@ impl Parent {
         let (Some(socket), Some((number, connection))) = (socket, task) else {
             return Reply::Failed { code: Code::NoTask };
         };
+        if self.given.keep((to, route.peer), &socket).is_err() {
+            return Reply::Failed { code: Code::OutOfRes };
+        }
         connection.stream.push_with(0, &Reply::Route { route }, [socket]);
         self.touched.insert(number);
         Reply::Done

@@ -1,8 +1,11 @@
-//! Direct routes that tasks have, as far as the daemon can end them: when a host is taken out, nothing
-//! more comes from it, however long it lives and whatever the kernel still has on its way.
+//! Direct routes that tasks have, so that they can be ended: when a host is taken out, nothing more
+//! comes from it, however long it lives and whatever the kernel still has on its way.
+//!
+//! The parent keeps them and not the daemon, which does not know what daemons before it have given.
 
 use pvm_wire::{HostIndex, Tid};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Resource;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
 use std::os::fd::OwnedFd;
@@ -13,11 +16,10 @@ const SWEEP_COUNT: usize = 64;
 /// The task here and the task there.
 type Pair = (Tid, Tid);
 
-/// What the daemon keeps of them.
+/// What is kept of them.
 ///
-/// Two tasks may have more than one for a moment: the next one is made while the last one breaks, and
-/// what the hosts tell each other of that says of which tasks it was, not of which route. So each has a
-/// number here, and what tells that a route is over is its own socket.
+/// Two tasks may have more than one for a moment: the next one is made while the last one breaks. So
+/// each has a number here, and what tells that a route is over is its own socket.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
     /// Copies of the sockets, by the two tasks and the number of the route.
@@ -29,35 +31,25 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// A task is about to get this. Returns the route's number.
+    /// A task is about to get this. What is over of earlier routes of the two is forgotten.
     ///
     /// # Errors
-    /// There is no descriptor for a copy: the route could not be ended, so it must not be given.
-    pub(crate) fn keep(&mut self, pair: Pair, socket: &OwnedFd) -> Result<u64> {
-        if self.sockets.len() >= self.sweep_at.max(SWEEP_COUNT) {
+    /// There is no descriptor for a copy, or too few are left for others: the route could not be
+    /// ended, so it must not be given.
+    pub(crate) fn keep(&mut self, pair: Pair, socket: &OwnedFd) -> Result<()> {
+        let ours = (pair, 0)..=(pair, u64::MAX);
+        self.sockets.extract_if(ours, |_, socket| is_over(socket)).for_each(drop);
+        if self.sockets.len() >= self.sweep_at.max(SWEEP_COUNT).min(most()) {
             self.sockets.retain(|_, socket| !is_over(socket));
             self.sweep_at = self.sockets.len() * 2;
         }
-        let copy = socket.try_clone().or_else(|_| {
-            self.sockets.retain(|_, socket| !is_over(socket));
-            socket.try_clone()
-        })?;
+        if self.sockets.len() >= most() {
+            return Err(std::io::ErrorKind::QuotaExceeded.into());
+        }
+        let copy = socket.try_clone()?;
         self.count += 1;
         self.sockets.insert((pair, self.count), copy);
-        Ok(self.count)
-    }
-
-    /// The task did not get it.
-    pub(crate) fn take_back(&mut self, pair: Pair, number: u64) {
-        self.sockets.remove(&(pair, number));
-    }
-
-    /// One of two tasks says that a route between them broke: those that are over are forgotten, not
-    /// one that was made since.
-    pub(crate) fn broken(&mut self, pair: Pair) {
-        let over =
-            self.sockets.extract_if((pair, 0)..=(pair, u64::MAX), |_, socket| is_over(socket));
-        over.for_each(drop);
+        Ok(())
     }
 
     /// A task is gone.
@@ -73,6 +65,12 @@ impl Given {
             let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Both);
         }
     }
+}
+
+/// So many descriptors may be copies: the others are for connections, pipes and segments.
+fn most() -> usize {
+    let most = rustix::process::getrlimit(Resource::Nofile).current;
+    most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX) / 4
 }
 
 /// Where one side has ended the connection nothing more can come.
@@ -131,12 +129,11 @@ mod tests {
         let ((first_far, first), (mut far, task)) = (route(), route());
         given.keep((HERE, THERE), &first).expect("a descriptor");
         given.keep((HERE, THERE), &task).expect("a descriptor");
-        // The other task says that the first one broke, before its end is seen here and after it.
-        given.broken((HERE, THERE));
         rustix::net::shutdown(&first, rustix::net::Shutdown::Both).expect("a connection");
         drop((first_far, first));
-        given.broken((HERE, THERE));
-        assert_eq!(given.sockets.len(), 1, "the newer one is left");
+        let (_last_far, last) = route();
+        given.keep((HERE, THERE), &last).expect("a descriptor");
+        assert_eq!(given.sockets.len(), 2, "the newer ones are left");
         given.fence(&BTreeSet::from([HERE.host()]));
         assert_eq!(far.read(&mut [0; 1]).expect("an end"), 0);
     }
@@ -153,25 +150,16 @@ mod tests {
     }
 
     #[test]
-    fn a_route_that_its_own_task_has_ended_is_kept_no_longer() {
+    fn a_route_that_its_own_task_has_ended_is_kept_no_longer_than_until_the_next() {
         let mut given = Given::default();
         let ((_far, broken), (_other_far, other)) = (route(), route());
         given.keep((HERE, THERE), &broken).expect("a descriptor");
         given.keep((HERE, Tid(THERE.0 + 1)), &other).expect("a descriptor");
         rustix::net::shutdown(&broken, rustix::net::Shutdown::Both).expect("a connection");
-        given.broken((HERE, THERE));
-        assert_eq!(given.sockets.len(), 1);
-    }
-
-    #[test]
-    fn what_a_task_did_not_get_is_taken_back_and_nothing_else() {
-        let mut given = Given::default();
-        let ((_far, first), (_other_far, second)) = (route(), route());
-        let kept = given.keep((HERE, THERE), &first).expect("a descriptor");
-        let refused = given.keep((HERE, THERE), &second).expect("a descriptor");
-        given.take_back((HERE, THERE), refused);
+        let (_next_far, next) = route();
+        given.keep((HERE, THERE), &next).expect("a descriptor");
         let left: Vec<u64> = given.sockets.keys().map(|(_, number)| *number).collect();
-        assert_eq!(left, [kept]);
+        assert_eq!(left, [3, 2], "in the order of the tasks");
     }
 
     #[test]
