@@ -1,5 +1,6 @@
 //! What a task holds behind its gate: its lanes, its routes, what has come and what was sent.
 
+mod parts;
 mod probes;
 
 use crate::buffer::sending::Prepared;
@@ -11,11 +12,12 @@ use crate::rosters::Rosters;
 use crate::route::direct::Direct;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use crate::sys::memory::ProgramMemory;
+use parts::{Parts, join};
 use pvm_core::{Mailbox, MessageKey, Pattern};
 use pvm_shm::lane::{INLINE_MAX, Room, Wanted};
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
-use pvm_shm::{Body, Glance, Inlet, Outbox, Pushed, Sent, Slab};
+use pvm_shm::{Glance, Inlet, Outbox, Pushed, Sent};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
@@ -569,37 +571,5 @@ impl State {
             self.mailbox.insert(envelope, store);
         }
         self.tell_unmatched();
-    }
-}
-
-/// Copies what lies from an offset on in two pieces, one behind the other.
-fn join(first: &[u8], second: &[u8], offset: usize, out: &mut [u8]) {
-    let split = first.len().saturating_sub(offset).min(out.len());
-    let (front, back) = out.split_at_mut(split);
-    front.copy_from_slice(&first[offset.min(first.len())..][..split]);
-    let from = (offset + split).saturating_sub(first.len());
-    back.copy_from_slice(&second[from..from + back.len()]);
-}
-
-/// A prepared body as the lanes take it.
-enum Parts<'a> {
-    Bytes([&'a [u8]; 2]),
-    Slab(&'a mut Slab),
-}
-
-impl<'a> Parts<'a> {
-    fn of(body: &'a mut Prepared<'_>) -> Self {
-        match body {
-            Prepared::Bytes(data, list) => Self::Bytes([data, list]),
-            Prepared::Slab(slab) => Self::Slab(slab),
-            Prepared::Copy(slab) => Self::Slab(slab),
-        }
-    }
-
-    fn body(&mut self) -> Body<'_> {
-        match self {
-            Self::Bytes(parts) => Body::Bytes(parts),
-            Self::Slab(slab) => Body::Slab(slab),
-        }
     }
 }

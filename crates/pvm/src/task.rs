@@ -4,10 +4,11 @@ mod arrivals;
 mod memory;
 mod pressure;
 mod probes;
+mod receiving;
 mod routes;
 mod short;
 
-use crate::buffer::{self, Buffer, Store};
+use crate::buffer::{Buffer, Store};
 use crate::connection::Connection;
 use crate::credit::{Policy, Sending};
 use crate::memory::Memories;
@@ -17,7 +18,6 @@ use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
-use pvm_core::{MessageKey, Pattern};
 use pvm_shm::inbox::Inbox;
 use pvm_shm::probe::Probes;
 use pvm_shm::segment::Mapping;
@@ -342,136 +342,6 @@ impl Task {
         Ok(())
     }
 
-    /// Takes the earliest message that matches, if one is there.
-    ///
-    /// # Errors
-    /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
-    pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
-        let mut state = self.live()?.enter()?;
-        self.follow_routes(&mut state);
-        let alone = state.is_alone();
-        let found = loop {
-            let Some((envelope, store)) = state.find(pattern, alone) else { break None };
-            let Some(store) = state.at_hand(store) else { continue };
-            // A run list that lies makes a message that nobody can read: as if never sent.
-            if let Some(buffer) = Buffer::received(envelope, store) {
-                break Some(buffer);
-            }
-        };
-        if let Some(buffer) = &found {
-            state.probe_received(buffer.envelope(), pattern);
-        } else {
-            state.nothing_found();
-            self.follow_routes(&mut state);
-        }
-        self.rewatch(&mut state, found.is_none());
-        Ok(found)
-    }
-
-    /// [`Task::receive_into`] for who waits until it comes: a message that its sender is still writing will do,
-    /// too.
-    ///
-    /// # Errors
-    /// As for [`Task::receive`].
-    pub fn receive_awaited(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
-        let mut state = self.live()?.enter()?;
-        if state.is_alone()
-            && let Some((envelope, store)) = state.take_stream(pattern)
-            && buffer.fill(envelope, store)
-        {
-            return Ok(true);
-        }
-        drop(state);
-        self.receive_into(pattern, buffer)
-    }
-
-    /// Says what this task waits for, or that it waits no more: a hint for who sends much.
-    #[inline]
-    pub fn await_message(&self, pattern: Option<&Pattern>) {
-        let wanted = pattern.map(|pattern| (pattern.context, pattern.source, pattern.tag));
-        self.waiter.inbox.wish().set(wanted);
-    }
-
-    /// Waits a little, as [`Task::wait`] does before it sleeps, for what [`Task::take_inline`] has not found: true if
-    /// something has come. No lock is held and nothing is owned: longjmp may leave it.
-    pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
-        self.waiter.linger_for(&self.generation, token, deadline)
-    }
-
-    /// The same into a buffer, whose memory is used again; false if nothing matches.
-    ///
-    /// # Errors
-    /// As for [`Task::receive`].
-    #[inline]
-    pub fn receive_into(&self, pattern: &Pattern, buffer: &mut Buffer) -> Result<bool, Code> {
-        let mut state = self.live()?.enter()?;
-        self.follow_routes(&mut state);
-        let alone = state.is_alone();
-        if let Some(room) = buffer.take_room() {
-            state.inlet.give_back(room);
-        }
-        let found = loop {
-            let Some((envelope, store)) = state.find(pattern, alone) else { break false };
-            let Some(store) = state.at_hand(store) else { continue };
-            if buffer.fill(envelope, store) {
-                state.probe_received(buffer.envelope(), pattern);
-                break true;
-            }
-        };
-        if !found {
-            state.nothing_found();
-            self.follow_routes(&mut state);
-        }
-        self.rewatch(&mut state, !found);
-        Ok(found)
-    }
-
-    /// The envelope of the earliest message that matches, and its size as `pvm_bufinfo` tells
-    /// it; the message stays.
-    ///
-    /// # Errors
-    /// As for [`Task::receive`].
-    pub fn probe(&self, pattern: &Pattern) -> Result<Option<(Envelope, usize)>, Code> {
-        let mut state = self.live()?.enter()?;
-        self.follow_routes(&mut state);
-        let alone = state.is_alone();
-        state.pull(alone);
-        let key = state.mailbox.find(pattern).map(|(key, _)| key);
-        let list = key.and_then(|key| state.spilled_list(key));
-        let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
-            // A run list that lies has no size that anybody could read.
-            let size = buffer::reported_size(envelope, store, list.as_deref());
-            (*envelope, size.unwrap_or(0))
-        });
-        self.rewatch(&mut state, found.is_none());
-        Ok(found)
-    }
-
-    /// All that wait, of all contexts, in the order of their arrival: what a matcher of
-    /// `pvm_recvf` is shown.
-    ///
-    /// # Errors
-    /// As for [`Task::receive`].
-    pub fn pending(&self) -> Result<Vec<(MessageKey, Envelope)>, Code> {
-        let mut state = self.live()?.enter()?;
-        self.follow_routes(&mut state);
-        let alone = state.is_alone();
-        state.pull(alone);
-        let all = state.mailbox.all();
-        self.rewatch(&mut state, true);
-        Ok(all)
-    }
-
-    /// Takes a message that [`Task::pending`] named.
-    ///
-    /// # Errors
-    /// As for [`Task::receive`].
-    pub fn take(&self, key: MessageKey) -> Result<Option<Buffer>, Code> {
-        let mut state = self.live()?.enter()?;
-        let Some((envelope, store)) = state.mailbox.remove(key) else { return Ok(None) };
-        Ok(state.at_hand(store).and_then(|store| Buffer::received(envelope, store)))
-    }
-
     /// What has arrived so far: take it, then look, then [`Task::wait`].
     #[inline]
     pub fn token(&self) -> WaitToken {
@@ -495,26 +365,6 @@ impl Task {
                 state.connection.receive().inspect_err(|_| self.lost())?;
                 self.follow_routes(&mut state);
                 Ok(true)
-            }
-        }
-    }
-
-    /// Receives, waiting until the deadline.
-    ///
-    /// # Errors
-    /// As for [`Task::receive`].
-    pub fn receive_blocking(
-        &self,
-        pattern: &Pattern,
-        deadline: Deadline,
-    ) -> Result<Option<Buffer>, Code> {
-        loop {
-            let token = self.token();
-            if let Some(buffer) = self.receive(pattern)? {
-                return Ok(Some(buffer));
-            }
-            if !self.wait(token, deadline)? {
-                return Ok(None);
             }
         }
     }
