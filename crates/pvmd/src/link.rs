@@ -213,8 +213,8 @@ impl Links {
 
     /// Nothing comes by direct routes any more from hosts that are no members: to be called before
     /// anybody is told that they are gone.
-    pub(crate) fn fence(&mut self, hosts: &[(HostIndex, Arc<HostFacts>)]) {
-        self.given.fence(&hosts.iter().map(|(host, _)| *host).collect());
+    pub(crate) fn fence(&mut self, members: &BTreeSet<HostIndex>) {
+        self.given.fence(members);
     }
 
     /// The host table changed.
