@@ -1,11 +1,15 @@
 //! The host table: who is in the machine, the same on every host after the same commands.
 
+mod directory;
+
+use crate::io::HostList;
 use crate::records::{Change, Slot, Table};
 use crate::speed;
+use directory::Directory;
 use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::HostInfo;
-use pvm_wire::{Blob, Code, HostIndex, Tid, record};
+use pvm_wire::{Blob, Code, HostIndex, Tid, Wire as _, record};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -22,8 +26,8 @@ record! {
 /// The members.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    /// Shared with whoever is told of all members each time that one comes or goes.
     members: Table<HostIndex, Arc<HostFacts>>,
+    directory: Directory,
     /// Those that get no new tasks and leave with their last.
     draining: Table<HostIndex, bool>,
     /// By name, the line of a host file for a host when it is added; under the empty name the
@@ -36,9 +40,10 @@ pub(crate) struct Hosts {
 const KNOWN_BYTES_MAX: usize = 1 << 20;
 
 impl Hosts {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             members: Table::new(b'h'),
+            directory: Directory::default(),
             draining: Table::new(b'D'),
             known: Table::new(b'K'),
             numbering: Slot::new(b'H', Numbering { epoch: 0, last: HostIndex(0) }),
@@ -52,11 +57,7 @@ impl Hosts {
     ///
     /// `DupHost`, or `OutOfRes` if there is no place left.
     pub(crate) fn add(&mut self, mut facts: HostFacts, again: bool) -> Result<HostIndex, Code> {
-        let same = |other: &Arc<HostFacts>| {
-            let known = !facts.computer.0.is_empty();
-            other.name == facts.name || (known && other.computer == facts.computer)
-        };
-        if !again && self.members.values().any(same) {
+        if !again && self.directory.has_same(&facts) {
             return Err(Code::DupHost);
         }
         let host = self.free_place().ok_or(Code::OutOfRes)?;
@@ -64,7 +65,7 @@ impl Hosts {
             facts.name = self.unique_name(&facts.name);
         }
         speed::settle(&mut facts, self.members.values().map(|other| &**other));
-        self.members.insert(host, Arc::new(facts));
+        self.enter(host, facts);
         let numbering = self.numbering.get_mut();
         numbering.last = host;
         numbering.epoch += 1;
@@ -74,8 +75,14 @@ impl Hosts {
     /// The first host begins the table.
     pub(crate) fn begin(&mut self, host: HostIndex, mut facts: HostFacts) {
         speed::settle(&mut facts, std::iter::empty());
-        self.members.insert(host, Arc::new(facts));
+        self.enter(host, facts);
         self.numbering.set(Numbering { epoch: 1, last: host });
+    }
+
+    fn enter(&mut self, host: HostIndex, facts: HostFacts) {
+        let facts = Arc::new(facts);
+        self.members.insert(host, Arc::clone(&facts));
+        self.directory.enter(host, facts);
     }
 
     fn free_place(&self) -> Option<HostIndex> {
@@ -103,6 +110,7 @@ impl Hosts {
     pub(crate) fn remove(&mut self, host: HostIndex) -> bool {
         let removed = self.members.remove(&host).is_some();
         if removed {
+            self.directory.strike(host);
             self.draining.remove(&host);
             self.numbering.get_mut().epoch += 1;
         }
@@ -132,8 +140,9 @@ impl Hosts {
         if self.facts(host).is_none_or(|facts| facts.addresses == addresses) {
             return false;
         }
-        if let Some(facts) = self.members.get_mut(&host) {
-            Arc::make_mut(facts).addresses = addresses;
+        if let Some(facts) = self.facts(host) {
+            let facts = HostFacts { addresses, ..facts.clone() };
+            self.enter(host, facts);
         }
         self.numbering.get_mut().epoch += 1;
         true
@@ -202,9 +211,9 @@ impl Hosts {
         self.members.iter().map(|(&host, facts)| (host, &**facts))
     }
 
-    /// The same, to be kept by others: nothing is copied but who they are.
-    pub(crate) fn shared(&self) -> Vec<(HostIndex, Arc<HostFacts>)> {
-        self.members.iter().map(|(&host, facts)| (host, Arc::clone(facts))).collect()
+    /// The same, to be kept by others.
+    pub(crate) fn list(&self) -> HostList {
+        self.directory.list()
     }
 
     /// How many there are.
@@ -222,10 +231,10 @@ impl Hosts {
         if name.0.is_empty() {
             return None;
         }
-        let exact = self.iter().find(|(_, facts)| facts.name == *name);
         let short = || self.iter().find(|(_, facts)| is_longer(&facts.name, name));
         let long = || self.iter().find(|(_, facts)| is_longer(name, &facts.name));
-        exact.or_else(short).or_else(long).map(|(host, _)| host)
+        let domain = || short().or_else(long).map(|(host, _)| host);
+        self.directory.named(name).or_else(domain)
     }
 
     /// Counts the changes so far.
@@ -265,17 +274,26 @@ impl Hosts {
     }
 
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.members.restore(key, value)
+        self.members.restore(key, value) && self.enter_restored(key)
             || self.draining.restore(key, value)
             || self.known.restore(key, value)
             || self.numbering.restore(key, value)
     }
 
     pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.members.adopt(key, value)
+        self.members.adopt(key, value) && self.enter_restored(key)
             || self.draining.adopt(key, value)
             || self.known.adopt(key, value)
             || self.numbering.adopt(key, value)
+    }
+
+    /// A record of a member has come back; true.
+    fn enter_restored(&mut self, key: &[u8]) -> bool {
+        let host = key.get(1..).and_then(|key| HostIndex::from_bytes(key).ok());
+        if let Some((host, facts)) = host.and_then(|host| Some((host, self.members.get(&host)?))) {
+            self.directory.enter(host, Arc::clone(facts));
+        }
+        true
     }
 }
 
@@ -331,6 +349,41 @@ mod tests {
         assert_eq!(hosts.add(on("alias", "boot 1"), true), Ok(HostIndex(2)));
         assert_eq!(hosts.add(on("b", ""), false), Ok(HostIndex(3)));
         assert_eq!(hosts.add(on("c", ""), false), Ok(HostIndex(4)));
+    }
+
+    #[test]
+    fn who_is_in_is_found_after_a_restart_and_by_a_host_that_joins() {
+        let mut hosts = Hosts::new();
+        let one = |name: &str| HostFacts { computer: name.into(), ..facts(name) };
+        for name in ["a", "b", "c"] {
+            hosts.add(one(name), false).expect("a place");
+        }
+        assert!(hosts.set_addresses(HostIndex(2), vec!["b:1".to_owned()]));
+        assert!(hosts.remove(HostIndex(3)));
+        let mut records = Vec::new();
+        hosts.records(&mut records);
+        let (mut again, mut joined) = (Hosts::new(), Hosts::new());
+        for (Blob(key), Blob(value)) in &records {
+            assert!(again.restore(key, value) && joined.adopt(key, value));
+        }
+        for mut hosts in [hosts, again, joined] {
+            assert_eq!(hosts.list().keys().map(|host| host.0).collect::<Vec<_>>(), [1, 2]);
+            assert_eq!(hosts.list()[&HostIndex(2)].addresses, ["b:1"]);
+            assert_eq!(hosts.named(&"b".into()), Some(HostIndex(2)));
+            assert_eq!(hosts.add(one("b"), false), Err(Code::DupHost));
+            let alias = HostFacts { computer: "a".into(), ..facts("alias") };
+            assert_eq!(hosts.add(alias, false), Err(Code::DupHost));
+            assert_eq!(hosts.add(one("c"), false), Ok(HostIndex(4)), "it has left");
+        }
+    }
+
+    #[test]
+    fn a_list_that_somebody_keeps_stays_as_it_was() {
+        let mut hosts = Hosts::new();
+        hosts.add(facts("a"), false).expect("a place");
+        let before = hosts.list();
+        hosts.add(facts("b"), false).expect("a place");
+        assert_eq!((before.len(), hosts.list().len()), (1, 2));
     }
 
     #[test]

@@ -24,7 +24,11 @@ use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Failure, Reply, Request, Role, Welcome};
 use pvm_wire::route::Secret;
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The members of a machine, by index. Whoever is told of them may keep it: it does not change.
+pub type HostList = Arc<BTreeMap<HostIndex, Arc<HostFacts>>>;
 
 /// A connection to the local socket, numbered by the parent and never used twice.
 pub type Connection = u64;
@@ -485,8 +489,8 @@ pub enum Act {
     },
     /// The host table changed: who is in, with their addresses and keys.
     Hosts {
-        /// Index and facts of all hosts, this one included.
-        hosts: Vec<(HostIndex, Arc<HostFacts>)>,
+        /// All hosts, this one included.
+        hosts: HostList,
     },
 }
 

@@ -37,7 +37,7 @@ use crate::departure::Departure;
 use crate::group::Groups;
 use crate::home::Home;
 use crate::hosts::Hosts;
-use crate::io::{Act, Effect, Event, HostFacts, Input, News, Output};
+use crate::io::{Act, Effect, Event, HostFacts, HostList, Input, News, Output};
 use crate::launches::Launches;
 use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
@@ -52,7 +52,6 @@ use crate::two::{RuleSlot, Rules};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// How long an answer of another host may take before the asker is told that it failed.
@@ -277,8 +276,8 @@ impl Machine {
     }
 
     /// The members as this host knows them.
-    pub fn members(&self) -> Vec<(HostIndex, Arc<HostFacts>)> {
-        self.hosts.shared()
+    pub fn members(&self) -> HostList {
+        self.hosts.list()
     }
 
     /// True if this host is in the table.
@@ -309,6 +308,11 @@ impl Machine {
     /// True while a task has a message under a name or a place in a group, as far as this host knows.
     pub fn still_names(&self, tid: Tid) -> bool {
         self.registry.is_owner(tid) || self.groups.has_member(tid)
+    }
+
+    /// The same as records.
+    pub fn agreed_records(&self) -> Vec<(Blob, Blob)> {
+        self.snapshot_records()
     }
 
     /// True once the state of the machine is known here.

@@ -63,7 +63,7 @@ impl Agreement {
             }
             // What is kept is what is known: only that makes the sums worth anything.
             let turn = u64::from(host.0) % LOOK_EVERY == at.1 % LOOK_EVERY;
-            if turn && Sums::of(machine).agreed != sum {
+            if turn && Sums::agreed_of(machine) != sum {
                 return Some(format!("{host} keeps another state than it has after {}", at.1));
             }
         }

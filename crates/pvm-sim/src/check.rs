@@ -4,16 +4,22 @@
 //! beyond the bound of the request. What is under way between hosts is bounded. A request to be
 //! notified is answered once if what it watches is gone, and not at all before; nor while the host at
 //! which it is answered still knows a name or a place in a group of it. A command that ran
-//! tasks is told the end when all that they spawned have ended, and outlived by none of them.
+//! tasks is told the end when all that they spawned have ended, and outlived by none of them. What
+//! hosts say to one another is said once, and what tasks write comes once.
 
+mod conversation;
+mod written;
+
+use self::conversation::Conversations;
+use self::written::Written;
 use crate::node::Node;
 use crate::time::MS;
 use pvm_core::Machine;
-use pvm_core::io::{Effect, HostFacts};
+use pvm_core::io::{Effect, HostList};
+use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{HostIndex, Tid};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 /// Who asks: host and connection.
 type Client = (HostIndex, u64);
@@ -42,6 +48,8 @@ struct Open {
 #[derive(Debug, Default)]
 pub struct Checks {
     open: BTreeMap<(Client, u32), Open>,
+    /// Before this nobody who asked can have waited too long.
+    late_at: u64,
     /// By era and epoch.
     tables: BTreeMap<(u64, u64), u64>,
     /// Tables that were compared: host, epoch, how often its daemon was started again.
@@ -60,6 +68,8 @@ pub struct Checks {
     runs: BTreeMap<Tid, Run>,
     /// Runs whose command was told the end, or is gone.
     over: BTreeSet<Run>,
+    conversations: Conversations,
+    written: Written,
     violation: Option<String>,
 }
 
@@ -86,6 +96,7 @@ impl Checks {
         self.hosts_go |= matches!(request, Some(Request::DelHosts { .. }));
         let stream = matches!(request, Some(Request::Run { .. }));
         let until = bound.map(|bound| now + bound);
+        self.late_at = self.late_at.min(until.unwrap_or(u64::MAX));
         let what = request.map_or_else(|| "hello".to_owned(), |request| format!("{request:?}"));
         self.open.insert((client, id), Open { until, stream, what });
     }
@@ -121,8 +132,23 @@ impl Checks {
         self.watches.insert((owner, tag), of);
     }
 
+    /// A task writes; what is to be in it, so that it is known again.
+    pub fn writes(&mut self, tid: Tid) -> String {
+        self.written.writes(tid)
+    }
+
+    /// A host says something to another.
+    pub fn says(&mut self, now: u64, from: HostIndex, to: HostIndex, message: &PeerMessage) {
+        if let Some(wrong) = self.conversations.says(from, to, message) {
+            self.violate(format!("{now}: {wrong}"));
+        }
+    }
+
     /// The parent of a host is told to do something.
     pub fn effect(&mut self, now: u64, host: HostIndex, effect: &Effect) {
+        if let Some(wrong) = self.written.effect(effect) {
+            self.violate(format!("{now}: {wrong}"));
+        }
         match effect {
             Effect::Reply { connection, id, reply } => {
                 let key = ((host, *connection), *id);
@@ -226,6 +252,13 @@ impl Checks {
                 self.violate(format!("{now}: host {host} has too much unheard"));
             }
         }
+        if self.late_at < now {
+            self.look_for_late(now);
+        }
+    }
+
+    /// Looks whether somebody has waited too long, and until when nobody can have.
+    fn look_for_late(&mut self, now: u64) {
         let late = self.open.iter().find(|(_, open)| open.until.is_some_and(|until| until < now));
         if let Some((((host, connection), _), open)) = late {
             let text = format!(
@@ -234,12 +267,18 @@ impl Checks {
             );
             self.violate(text);
         }
+        self.late_at = self.open.values().filter_map(|open| open.until).min().unwrap_or(u64::MAX);
     }
 
     /// At the end, when everything has been quiet for long enough: all notices have come.
     pub fn settle(&mut self) {
         if let Some(tid) = self.over.iter().find_map(|&run| self.survivor(run)) {
             self.violate(format!("{tid} has outlived the command that it was run for"));
+        }
+        // What a command's tasks write goes with the command, and a dead host's output with the host.
+        let stays = self.dead_hosts.is_empty();
+        if let Some(lost) = self.written.lost(|tid| stays && !self.runs.contains_key(&tid)) {
+            self.violate(lost);
         }
         let watches = std::mem::take(&mut self.watches);
         for ((owner, tag), of) in watches {
@@ -258,12 +297,12 @@ impl Checks {
 }
 
 /// A name that two members have, or a computer that was never meant to have two.
-fn named_twice(members: &[(HostIndex, Arc<HostFacts>)]) -> Option<String> {
+fn named_twice(members: &HostList) -> Option<String> {
     let mut seen = BTreeSet::new();
-    let computers = members.iter().map(|(_, facts)| &facts.computer);
+    let computers = members.values().map(|facts| &facts.computer);
     // One more daemon is only ever asked for on the first host's computer.
     let theirs = computers.filter(|computer| computer.0.starts_with(b"h"));
-    let names = members.iter().map(|(_, facts)| &facts.name);
+    let names = members.values().map(|facts| &facts.name);
     let mut all = names.map(|name| (0, name)).chain(theirs.map(|computer| (1, computer)));
     all.find(|&one| !seen.insert(one)).map(|(_, what)| what.to_text())
 }

@@ -3,6 +3,7 @@
 
 use crate::actors::Actors;
 use crate::dice::Random;
+use crate::tally::Tally;
 use crate::time::MS;
 use crate::world::{FIRST, World};
 use pvm_core::Rules;
@@ -38,6 +39,8 @@ pub struct Outcome {
     pub confirmed: usize,
     /// Virtual nanoseconds in all.
     pub time: u64,
+    /// The faults that there were.
+    pub faults: Tally,
 }
 
 #[derive(Clone, Copy)]
@@ -84,7 +87,8 @@ pub fn run(hosts: usize, seed: u64) -> Result<Outcome, String> {
     let alive = run.agree()?;
     let [deaths, joins, partitions] = counts.map(|(_, count)| count);
     let confirmed = run.actors.confirmed.len();
-    Ok(Outcome { deaths, joins, partitions, hosts: alive, confirmed, time: run.world.now() })
+    let (time, faults) = (run.world.now(), run.world.tally);
+    Ok(Outcome { deaths, joins, partitions, hosts: alive, confirmed, time, faults })
 }
 
 impl Run {
@@ -166,13 +170,16 @@ impl Run {
         let mut leader = None;
         for (&host, node) in &self.world.nodes {
             let machine = node.machine.as_ref().ok_or_else(|| format!("{host} has no daemon"))?;
-            let members: Vec<_> = machine.members().into_iter().map(|(host, _)| host).collect();
+            let members: Vec<_> = machine.members().keys().copied().collect();
             if members != alive {
                 let (known, there) = (members.len(), alive.len());
                 return Err(format!("{host} knows {known} hosts, {there} live"));
             }
             if *leader.get_or_insert_with(|| machine.leader()) != machine.leader() {
                 return Err(format!("{host} knows another leader"));
+            }
+            if machine.unheard_count() > 0 {
+                return Err(format!("{host} has said what nobody hears"));
             }
         }
         self.actors.compare_notices(&self.world)?;

@@ -7,6 +7,7 @@ mod overruled;
 use crate::actors::Actors;
 use crate::dice::Random;
 use crate::link::pair;
+use crate::tally::Tally;
 use crate::time::MS;
 use crate::world::{Crash, FIRST, Happening, World};
 use pvm_core::Rules;
@@ -43,6 +44,8 @@ pub struct Outcome {
     pub term: u64,
     /// What the hosts agree on at the end, and when that was.
     pub state: u64,
+    /// The faults that there were.
+    pub faults: Tally,
 }
 
 /// Which faults there are.
@@ -85,6 +88,8 @@ struct Run {
     scene: Scene,
     world: World,
     random: Random,
+    /// Where links are slow now and then: which, and how slow.
+    slow: Option<Random>,
     actors: Actors,
     died_at: u64,
     /// A host was killed while the other of two may not have had what it confirmed.
@@ -108,7 +113,10 @@ pub fn run(scene: Scene, seed: u64, journal: Option<&mut Vec<String>>) -> Result
     let random = Random::new(seed);
     // Two that go on apart from each other: what the one that yields had confirmed ends with it.
     let may_lose = scene == Scene::Survive;
-    let mut run = Run { scene, world, random, actors: Actors::default(), died_at: 0, may_lose };
+    // In every fourth run single links are slow, besides all of them at times.
+    let slow = (seed % 4 == 1).then(|| Random::new(seed ^ 0x510e));
+    let actors = Actors::default();
+    let mut run = Run { scene, world, random, slow, actors, died_at: 0, may_lose };
     let outcome = run.all();
     if let (Some(journal), Some(lines)) = (journal, run.world.journal) {
         *journal = lines;
@@ -170,6 +178,7 @@ impl Run {
         self.world.lossy = self.random.below(3) * 40;
         for _ in 0..25 {
             self.trouble();
+            self.slow_down();
             let pause = self.random.below(1500) * MS;
             self.go(pause)?;
         }
@@ -215,6 +224,23 @@ impl Run {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Now and then a link is slow for a while: messages are on their way for longer than it takes to
+    /// elect a leader.
+    fn slow_down(&mut self) {
+        let hosts = self.hosts();
+        let Some(random) = &mut self.slow else { return };
+        if random.below(3) > 0 {
+            return;
+        }
+        let latency = (20 + random.below(1000)) * MS;
+        let hasten = (1000 + random.below(8000)) * MS;
+        if let (Some(a), Some(b)) = (random.pick(&hosts), random.pick(&hosts))
+            && a != b
+        {
+            self.world.slow_down(a, b, latency, hasten);
         }
     }
 
@@ -316,8 +342,9 @@ impl Run {
 
     fn two(&mut self) -> Result<(), String> {
         let (a, b) = (HostIndex(1), HostIndex(2));
+        self.world.lossy = self.random.below(3) * 40;
         for _ in 0..3 {
-            match self.random.below(6) {
+            match self.random.below(8) {
                 0 => {
                     let heal = (100 + self.random.below(4000)) * MS;
                     self.world.cut(a, b, Some(heal));
@@ -331,6 +358,16 @@ impl Run {
                     self.world.pause(a, time);
                 }
                 3 => self.world.latency = (1 + self.random.below(20)) * MS,
+                4 => {
+                    let (from, to) = if self.random.below(2) == 0 { (a, b) } else { (b, a) };
+                    let heal = (200 + self.random.below(3800)) * MS;
+                    self.world.deafen(from, to, heal);
+                }
+                5 => {
+                    let host = if self.random.below(2) == 0 { a } else { b };
+                    let before = [Crash::BeforeEffects, Crash::BeforeActs];
+                    self.world.crash_next.extend(self.random.pick(&before).map(|at| (host, at)));
+                }
                 _ => {}
             }
             let pause = self.random.below(5000) * MS;
@@ -373,6 +410,9 @@ impl Run {
         for (a, b) in self.world.links.cuts().into_iter().chain(self.world.links.deaf()) {
             self.world.later(0, Happening::Heal(pair(a, b)));
         }
+        for pair in self.world.links.slow() {
+            self.world.later(0, Happening::Hastened(pair));
+        }
         self.world.crash_next.clear();
         self.world.lossy = 0;
         self.go(20 * SECOND)?;
@@ -397,16 +437,20 @@ impl Run {
             alive.push((host, machine.ok_or_else(|| format!("host {host} has not joined"))?));
         }
         let Some((_, first)) = alive.first() else {
-            return Ok(Outcome { gap: self.actors.gap, ..Outcome::default() });
+            let (gap, faults) = (self.actors.gap, self.world.tally.clone());
+            return Ok(Outcome { gap, faults, ..Outcome::default() });
         };
         let (term, _) = first.leader().ok_or("nobody leads at the end")?;
-        let members: BTreeSet<_> = first.members().into_iter().map(|(host, _)| host).collect();
+        let members: BTreeSet<_> = first.members().keys().copied().collect();
         for (host, machine) in &alive {
             if !members.contains(host) {
                 return Err(format!("host {host} lives on and is no member"));
             }
             if machine.leader() != first.leader() {
                 return Err(format!("host {host} knows another leader at the end"));
+            }
+            if machine.unheard_count() > 0 {
+                return Err(format!("host {host} has said what nobody hears"));
             }
         }
         if members.len() != alive.len() {
@@ -420,6 +464,7 @@ impl Run {
             era: first.era(),
             term: term & 0xffff_ffff,
             state: hash(&first.agreed().0) ^ self.world.now(),
+            faults: self.world.tally.clone(),
         };
         if phases.len() > 2 || !self.actors.is_whole(&self.world) && phases.len() > 1 {
             return Err(format!("members are left at barriers {phases:?}"));

@@ -21,10 +21,12 @@ pub mod random;
 pub mod script;
 mod show;
 mod sums;
+mod tally;
 mod time;
 mod world;
 
 pub use link::Links;
 pub use node::{Node, Process};
+pub use tally::{Fault, Tally};
 pub use time::MS;
 pub use world::{Happening, World};

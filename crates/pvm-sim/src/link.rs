@@ -17,9 +17,13 @@ pub struct Links {
     cut: BTreeSet<Pair>,
     /// Directions in which nothing arrives.
     deaf: BTreeSet<(HostIndex, HostIndex)>,
+    /// Nanoseconds that a message takes where that is longer than elsewhere.
+    slow: BTreeMap<Pair, u64>,
     made_count: u64,
     /// When the last message of each direction arrives: none overtakes another.
     last_arrival: BTreeMap<(HostIndex, HostIndex), u64>,
+    /// The same of what may overtake.
+    last_loose: BTreeMap<(HostIndex, HostIndex), u64>,
 }
 
 /// The pair of two hosts.
@@ -96,6 +100,37 @@ impl Links {
     /// Pairs that are cut.
     pub fn cuts(&self) -> Vec<Pair> {
         self.cut.iter().copied().collect()
+    }
+
+    /// From now on messages between the two take so long.
+    pub(crate) fn slow_down(&mut self, pair: Pair, latency: u64) {
+        self.slow.insert(pair, latency);
+    }
+
+    /// They are as fast as others again.
+    pub(crate) fn hasten(&mut self, pair: Pair) {
+        self.slow.remove(&pair);
+    }
+
+    /// Nanoseconds that a message between the two takes at least.
+    pub(crate) fn slowness(&self, a: HostIndex, b: HostIndex) -> u64 {
+        if self.slow.is_empty() {
+            return 0;
+        }
+        self.slow.get(&pair(a, b)).copied().unwrap_or(0)
+    }
+
+    /// Pairs whose links are slow.
+    pub(crate) fn slow(&self) -> Vec<Pair> {
+        self.slow.keys().copied().collect()
+    }
+
+    /// True if what arrives at this time does so before what was sent earlier.
+    pub(crate) fn overtakes(&mut self, from: HostIndex, to: HostIndex, at: u64) -> bool {
+        let last = self.last_loose.entry((from, to)).or_default();
+        let before = *last;
+        *last = at.max(before);
+        at < before
     }
 
     /// When a message sent to arrive at `at` really arrives: behind those before it.

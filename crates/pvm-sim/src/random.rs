@@ -2,6 +2,7 @@
 
 pub use crate::dice::Random;
 use crate::link::pair;
+use crate::tally::Tally;
 use crate::time::MS;
 use crate::world::{Crash, FIRST, Happening, World};
 use pvm_core::Rules;
@@ -47,11 +48,11 @@ struct Run {
     tids: Vec<Tid>,
 }
 
-/// A run of `steps` random things. With `journal` the conversation is written down there.
+/// A run of `steps` random things, and the faults among them. With `journal` the conversation is written down there.
 ///
 /// # Errors
 /// The invariant that did not hold.
-pub fn run(seed: u64, steps: u32, journal: Option<&mut Vec<String>>) -> Result<(), String> {
+pub fn run(seed: u64, steps: u32, journal: Option<&mut Vec<String>>) -> Result<Tally, String> {
     let world = World::seeded("vm", seed, Rules::plain());
     let mut run = Run { world, random: Random::new(seed), tag: 1000, tids: Vec::new() };
     run.world.journal = journal.as_ref().map(|_| Vec::new());
@@ -59,7 +60,7 @@ pub fn run(seed: u64, steps: u32, journal: Option<&mut Vec<String>>) -> Result<(
     if let (Some(journal), Some(lines)) = (journal, run.world.journal) {
         *journal = lines;
     }
-    outcome
+    outcome.map(|()| run.world.tally)
 }
 
 impl Run {
@@ -288,7 +289,9 @@ impl Run {
                     .and_then(|node| node.process_of(tid))
                     .and_then(|pid| self.world.nodes.get(&host)?.processes.get(&pid)?.launched);
                 if let Some(tid) = launched {
-                    let event = Event::Wrote { tid, stream: 1, bytes: "line\npart".into() };
+                    let piece = self.world.checks.writes(tid);
+                    let bytes = format!("{piece}\npart").into();
+                    let event = Event::Wrote { tid, stream: 1, bytes };
                     self.world.later(0, Happening::Event(host, event));
                 }
                 Request::Config

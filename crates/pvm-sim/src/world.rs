@@ -14,6 +14,7 @@ use crate::check::Checks;
 use crate::dice::Random;
 use crate::link::Links;
 use crate::node::{Node, facts};
+use crate::tally::{Fault, Tally};
 use crate::time::MS;
 use pvm_core::io::{HostFacts, Input, News};
 use pvm_core::{Machine, Rules, Time};
@@ -49,6 +50,8 @@ pub struct World {
     pub journal: Option<Vec<String>>,
     /// The invariants.
     pub checks: Checks,
+    /// The faults so far.
+    pub tally: Tally,
     /// Nanoseconds that a message takes; random runs change it.
     pub latency: u64,
     /// The next input of this host crashes its daemon.
@@ -210,8 +213,11 @@ impl World {
             Happening::Event(host, event) => self.event(host, event),
             Happening::News(host, news) => self.input(host, Input::News(news)),
             Happening::Arrival { from, to, made, message } => {
-                let arrives = self.links.made(from, to) == Some(made);
-                if arrives && !self.links.is_deaf(from, to) {
+                if self.links.made(from, to) != Some(made) {
+                    self.tally.note(Fault::BrokenOff);
+                } else if self.links.is_deaf(from, to) {
+                    self.tally.note(Fault::Unheard);
+                } else {
                     self.input(to, Input::News(News::Said { host: from, message }));
                 }
             }
@@ -230,6 +236,7 @@ impl World {
             Happening::Enrol(host, tid) => self.enrol(host, tid),
             Happening::Silence { at, of, since } => {
                 if self.silent.get(&(at, of)) == Some(&since) && self.knows(at, of) {
+                    self.tally.note(Fault::Silence);
                     self.input(at, Input::News(News::HostDead { host: of }));
                 }
             }
@@ -240,22 +247,21 @@ impl World {
                 }
             }
             Happening::Evidence(host) => self.evidence(host),
+            Happening::Hastened(pair) => self.links.hasten(pair),
         }
     }
 
     /// True once nobody has a host in its table that is dead.
     pub fn is_digested(&self) -> bool {
-        let machines = self.nodes.values().filter_map(|node| node.machine.as_ref());
-        machines
-            .flat_map(|machine| machine.members())
-            .all(|(host, _)| self.nodes.contains_key(&host))
+        let mut machines = self.nodes.values().filter_map(|node| node.machine.as_ref());
+        machines.all(|machine| machine.members().keys().all(|host| self.nodes.contains_key(host)))
     }
 
     /// The hosts that a host knows of, with their names.
     pub fn members(&self, at: HostIndex) -> BTreeMap<HostIndex, Blob> {
         let machine = self.nodes.get(&at).and_then(|node| node.machine.as_ref());
         let members = machine.map(Machine::members).unwrap_or_default();
-        members.into_iter().map(|(host, facts)| (host, facts.name.clone())).collect()
+        members.iter().map(|(&host, facts)| (host, facts.name.clone())).collect()
     }
 
     /// The fewest hosts that any host knows of.

@@ -2,6 +2,7 @@
 //! `PVM_SIM_RUNS=100000` makes more.
 
 use pvm_sim::faults::{Outcome, Scene, run};
+use pvm_sim::{Fault, Tally};
 use std::panic::catch_unwind;
 
 /// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2060 in all.
@@ -12,6 +13,19 @@ const fn runs(scene: Scene) -> u64 {
         Scene::Overruled | Scene::Deaf => 30,
         Scene::Two | Scene::Witness => 450,
         Scene::Survive => 300,
+    }
+}
+
+/// What goes wrong in a scene: each must really have happened, or its runs prove less than they say.
+const fn faults(scene: Scene) -> &'static [Fault] {
+    use Fault::*;
+    match scene {
+        Scene::Anything => &Fault::ALL,
+        Scene::Deaths => &[Death, Silence, WrongClock],
+        Scene::Lease => &[BrokenOff, Crash, Cut, WrongClock],
+        Scene::Overruled => &[BrokenOff, Cut, CutOneWay, Slow, WrongClock],
+        Scene::Deaf => &[CutOneWay, Fence, Unheard, WrongClock],
+        Scene::Two | Scene::Witness | Scene::Survive => &Fault::ALL,
     }
 }
 
@@ -61,6 +75,13 @@ fn scene(scene: Scene, (part, parts): (u64, u64)) {
         gaps[gaps.len() - 1]
     );
     assert!(confirmed > 0, "nobody did anything");
+    let mut tally = Tally::default();
+    outcomes.iter().for_each(|outcome| tally += &outcome.faults);
+    println!("{scene:?}: {tally}");
+    if outcomes.len() >= 30 {
+        let missing = faults(scene).iter().find(|fault| tally.count(**fault) == 0);
+        assert_eq!(missing, None, "a fault that never happened: {tally}");
+    }
 }
 
 #[test]

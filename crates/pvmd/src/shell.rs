@@ -37,6 +37,7 @@ use pvm_wire::{Code, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -242,7 +243,7 @@ impl Shell {
                 }
                 Output::Act(act) => {
                     if let Act::Hosts { hosts } = &act {
-                        placed.inbox.fence(hosts.iter().map(|(host, _)| *host).collect());
+                        placed.inbox.fence(hosts.keys().copied().collect());
                     }
                     acts.push(act);
                 }
@@ -301,6 +302,8 @@ impl Shell {
                 self.flushed();
             }
             Act::Hosts { hosts } => {
+                let hosts: Vec<_> =
+                    hosts.iter().map(|(&host, facts)| (host, Arc::clone(facts))).collect();
                 if hosts.iter().any(|(_, facts)| addresses::any_outward(&facts.addresses)) {
                     self.open_outward().await?;
                 }

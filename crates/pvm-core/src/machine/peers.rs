@@ -115,13 +115,17 @@ impl Machine {
 
     /// Everything that the hosts agree on, for one that joins.
     pub(super) fn snapshot(&self) -> Blob {
+        Blob(self.snapshot_records().to_bytes())
+    }
+
+    pub(super) fn snapshot_records(&self) -> Vec<(Blob, Blob)> {
         let mut records = Vec::new();
         self.hosts.records(&mut records);
         self.registry.records(&mut records);
         self.groups.records(&mut records);
         self.consensus.records(&mut records);
         self.rules.records(&mut records);
-        Blob(records.to_bytes())
+        records
     }
 
     fn heard(&mut self, host: HostIndex, said: Said) {

@@ -4,6 +4,7 @@ use super::World;
 use super::happening::Happening;
 use super::network::CALL_NS;
 use crate::link::pair;
+use crate::tally::Fault;
 use crate::time::MS;
 use pvm_core::io::{Input, News};
 use pvm_wire::HostIndex;
@@ -20,6 +21,7 @@ impl World {
         self.touched.insert(host);
         let Some(node) = self.nodes.get_mut(&host) else { return };
         if node.machine.take().is_some() {
+            self.tally.note(Fault::Crash);
             self.break_links(self.links.of(host));
             self.later(80 * MS, Happening::Restart(host));
         }
@@ -48,6 +50,7 @@ impl World {
         self.touched.insert(host);
         self.checks.host_ended(host, &self.nodes);
         if self.nodes.remove(&host).is_some() {
+            self.tally.note(Fault::Death);
             self.break_links(self.links.of(host));
         }
     }
@@ -63,6 +66,7 @@ impl World {
         if self.nodes.get(&host).is_some_and(|node| node.paused_until > self.now) {
             return;
         }
+        self.tally.note(Fault::Pause);
         self.write(|| Some(format!("{host}: (it is stopped for {} ms)", nanoseconds / MS)));
         self.touched.insert(host);
         if let Some(node) = self.nodes.get_mut(&host) {

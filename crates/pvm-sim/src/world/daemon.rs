@@ -9,6 +9,7 @@ use crate::clock::Clock;
 use crate::link::pair;
 use crate::node::{Node, facts};
 use crate::show;
+use crate::tally::Fault;
 use crate::time::MS;
 use pvm_core::io::{Act, Effect, Event, HostFacts, Input, News, Output};
 use pvm_core::{Rules, Time};
@@ -46,6 +47,9 @@ impl World {
         let rules = self.rules.clone().unwrap_or_else(Rules::plain);
         let mut node = Node::new(host, FIRST, facts, (self.seed, rules));
         node.clock = Clock::draw(&mut self.clocks, self.skew);
+        if self.skew > 0 {
+            self.tally.note(Fault::WrongClock);
+        }
         self.nodes.insert(host, node);
         self.drain(host, None);
         self.connect_of(host);
@@ -77,7 +81,10 @@ impl World {
             self.checks.violate(format!("{now}: {host} listens to {from}, which was taken out"));
         }
         match self.crash_next.remove(&host) {
-            Some(Crash::BeforeEffects) => self.crash(host),
+            Some(Crash::BeforeEffects) => {
+                self.tally.note(Fault::CrashBeforeEffects);
+                self.crash(host);
+            }
             crash => {
                 if is_event {
                     node.undone.pop_front();
@@ -107,6 +114,7 @@ impl World {
             self.effect(host, effect);
         }
         if crash.is_some() {
+            self.tally.note(Fault::CrashBeforeActs);
             return self.crash(host);
         }
         for act in acts {
@@ -180,7 +188,10 @@ impl World {
 
     fn act(&mut self, host: HostIndex, act: Act) {
         match act {
-            Act::Say { host: to, message } => self.send(host, to, message),
+            Act::Say { host: to, message } => {
+                self.checks.says(self.now, host, to, &message);
+                self.send(host, to, message);
+            }
             Act::StartHost { ticket, line } => {
                 let news = match self.start(&line) {
                     Some(facts) => {
@@ -230,7 +241,7 @@ impl World {
             Act::Flush => self.later(FLUSH_NS, Happening::News(host, News::Flushed)),
             Act::Hosts { hosts } => {
                 let first = !self.known.contains_key(&host);
-                let hosts = hosts.into_iter().map(|(host, _)| host);
+                let hosts = hosts.keys().copied();
                 let (gone, new) = update(self.known.entry(host).or_default(), hosts);
                 self.ever_known.entry(host).or_default().extend(new.iter().copied());
                 for &gone in &gone {

@@ -49,6 +49,8 @@ pub enum Happening {
     Stalled(Pair),
     /// Somebody has made sure that a host is gone.
     Evidence(HostIndex),
+    /// A slow link is as fast as the others again.
+    Hastened(Pair),
 }
 
 /// Where a daemon crashes while it handles an input.
@@ -69,6 +71,7 @@ impl Happening {
                 | Self::Call(..)
                 | Self::Stalled(..)
                 | Self::Evidence(..)
+                | Self::Hastened(..)
         )
     }
 

@@ -5,6 +5,7 @@ use super::happening::Happening;
 use crate::link::{Pair, pair};
 use crate::node::Node;
 use crate::show;
+use crate::tally::Fault;
 use crate::time::MS;
 use pvm_core::io::{Input, News};
 use pvm_wire::HostIndex;
@@ -15,6 +16,8 @@ const CONNECT_NS: u64 = 2 * MS;
 const SILENCE_NS: u64 = 5000 * MS;
 /// After which a link counts as broken on which nothing arrives.
 const STALL_NS: u64 = 3000 * MS;
+/// A message that takes as long is a slow one: ten times as long as usual.
+const SLOW_NS: u64 = 10 * MS;
 /// How often a host calls another that does not let it in.
 pub(super) const CALL_NS: u64 = 1000 * MS;
 
@@ -37,6 +40,7 @@ impl World {
         let era = self.nodes.get(&to).and_then(|node| Some(node.machine.as_ref()?.era()));
         match era {
             Some(era) if lives(from) && !self.links.is_cut(pair(from, to)) => {
+                self.tally.note(Fault::Fence);
                 self.input(from, Input::News(News::Fenced { era }));
             }
             _ => {}
@@ -50,8 +54,18 @@ impl World {
         if let PeerMessage::Quorum { .. } = &message {
             return self.send_loosely((from, to), made, message);
         }
-        let at = self.links.arrival(from, to, self.now + self.latency);
+        let latency = self.latency_between(from, to);
+        let at = self.links.arrival(from, to, self.now + latency);
         self.later(at - self.now, Happening::Arrival { from, to, made, message });
+    }
+
+    /// Nanoseconds that a message between two hosts takes now.
+    fn latency_between(&mut self, from: HostIndex, to: HostIndex) -> u64 {
+        let latency = self.latency.max(self.links.slowness(from, to));
+        if latency >= SLOW_NS {
+            self.tally.note(Fault::Slow);
+        }
+        latency
     }
 
     /// What may be lost, repeated and overtaken.
@@ -61,21 +75,36 @@ impl World {
         made: u64,
         message: PeerMessage,
     ) {
-        let mut copies = 1;
-        let mut delay = self.latency;
-        if self.lossy > 0 {
-            match self.random.below(1000) {
-                draw if draw < self.lossy => copies = 0,
-                draw if draw < 2 * self.lossy => copies = 2,
-                _ => {}
-            }
-            delay += self.random.below(3 * self.latency);
+        let latency = self.latency_between(from, to);
+        if self.lossy == 0 {
+            return self.later(latency, Happening::Arrival { from, to, made, message });
+        }
+        let copies = match self.random.below(1000) {
+            draw if draw < self.lossy => 0,
+            draw if draw < 2 * self.lossy => 2,
+            _ => 1,
+        };
+        let delay = latency + self.random.below(3 * latency);
+        match copies {
+            0 => self.tally.note(Fault::Lost),
+            2 => self.tally.note(Fault::Repeated),
+            _ => {}
+        }
+        if copies > 0 && self.links.overtakes(from, to, self.now + delay) {
+            self.tally.note(Fault::Overtaken);
         }
         for copy in 0..copies {
             let message = message.clone();
             let after = delay * (1 + copy);
             self.later(after, Happening::Arrival { from, to, made, message });
         }
+    }
+
+    /// What two hosts say to one another takes so long for a while.
+    pub fn slow_down(&mut self, a: HostIndex, b: HostIndex, latency: u64, hasten_after: u64) {
+        let pair = pair(a, b);
+        self.links.slow_down(pair, latency);
+        self.later(hasten_after, Happening::Hastened(pair));
     }
 
     pub(super) fn knows(&self, a: HostIndex, b: HostIndex) -> bool {
@@ -144,6 +173,7 @@ impl World {
     /// Nothing passes between two hosts for a while.
     pub fn cut(&mut self, a: HostIndex, b: HostIndex, heal_after: Option<u64>) {
         let pair = pair(a, b);
+        self.tally.note(Fault::Cut);
         self.links.cut(pair);
         self.break_links(vec![pair]);
         if let Some(after) = heal_after {
@@ -153,6 +183,7 @@ impl World {
 
     /// What one host says does not arrive at another for a while.
     pub fn deafen(&mut self, from: HostIndex, to: HostIndex, heal_after: u64) {
+        self.tally.note(Fault::CutOneWay);
         self.links.deafen(from, to);
         let pair = pair(from, to);
         self.later(STALL_NS, Happening::Stalled(pair));

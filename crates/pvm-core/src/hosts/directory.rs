@@ -1,0 +1,65 @@
+//! Who is in, found by index, by name and by computer, however many they are.
+//!
+//! All of it follows from the records of the members; nothing of it is one itself.
+
+use crate::io::HostList;
+use pvm_wire::peer::HostFacts;
+use pvm_wire::{Blob, HostIndex};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A word and each host that it stands for.
+type Index = BTreeSet<(Blob, HostIndex)>;
+
+/// The members of a host table.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    /// Handed out each time that somebody comes or goes; only if it is still kept elsewhere then, it
+    /// is copied.
+    list: HostList,
+    names: Index,
+    /// Those that say on which computer they are.
+    computers: Index,
+}
+
+impl Directory {
+    /// A host is in, or what it has told of itself is another thing now.
+    pub(super) fn enter(&mut self, host: HostIndex, facts: Arc<HostFacts>) {
+        self.strike(host);
+        self.names.insert((facts.name.clone(), host));
+        if !facts.computer.0.is_empty() {
+            self.computers.insert((facts.computer.clone(), host));
+        }
+        Arc::make_mut(&mut self.list).insert(host, facts);
+    }
+
+    /// A host is in no more.
+    pub(super) fn strike(&mut self, host: HostIndex) {
+        if !self.list.contains_key(&host) {
+            return;
+        }
+        if let Some(facts) = Arc::make_mut(&mut self.list).remove(&host) {
+            self.names.remove(&(facts.name.clone(), host));
+            self.computers.remove(&(facts.computer.clone(), host));
+        }
+    }
+
+    pub(super) fn list(&self) -> HostList {
+        Arc::clone(&self.list)
+    }
+
+    /// The first host of exactly this name.
+    pub(super) fn named(&self, name: &Blob) -> Option<HostIndex> {
+        first(&self.names, name)
+    }
+
+    /// True if a host has this one's name, or is on its computer.
+    pub(super) fn has_same(&self, facts: &HostFacts) -> bool {
+        self.named(&facts.name).or_else(|| first(&self.computers, &facts.computer)).is_some()
+    }
+}
+
+fn first(index: &Index, word: &Blob) -> Option<HostIndex> {
+    let mut from = index.range((word.clone(), HostIndex(0))..);
+    from.next().filter(|(found, _)| found == word).map(|(_, host)| *host)
+}
