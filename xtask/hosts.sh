@@ -13,7 +13,7 @@
 #   hosts.sh crash hK                     every process there dies, the network still answers
 #   hosts.sh power-off hK                 the cable first, then every process
 #   hosts.sh boot hK                      sshd again after a crash or power-off, with an empty /tmp
-#   hosts.sh lossy hK PERCENT             that share of the packets that reach hK is lost (0: none)
+#   hosts.sh lossy hK PERCENT             that share of the packets that reach hK is lost (0: none, 100: it is deaf)
 #   hosts.sh nat hK                       hK moves behind a router of its own: it reaches all, only its port 22 is reached
 #   hosts.sh rate hK RATE                 shapes the cable anew (none: as fast as it goes)
 #
@@ -233,8 +233,10 @@ inside() { # COMMAND OPERAND...: on the hosts that a run made
     boot) ip -n "$PRE$host" link set eth0 up && boot "$host" ;;
     lossy)
       ip netns exec "$PRE$host" nft delete table inet loss 2>/dev/null
+      local some="numgen random mod 100 < $1"
+      [ "$1" != 100 ] || some= # nft knows no hundredth of a hundred
       [ "$1" = 0 ] || ip netns exec "$PRE$host" nft "table inet loss {
-        chain in { type filter hook input priority 0; iif eth0 numgen random mod 100 < $1 drop; }; }"
+        chain in { type filter hook input priority 0; iif eth0 $some drop; }; }"
       ;;
     nat) nat "$host" ;;
     rate) shape "$PRE$host" "s${host#h}" "$1" ;;

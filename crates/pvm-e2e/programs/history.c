@@ -1,6 +1,7 @@
-/* history TASK MILLISECONDS: names and groups that several such tasks use at random. Each call is a line
+/* history TASK MILLISECONDS: names and groups that several such tasks use at random. Each call is two lines
    BEGIN END CALL OBJECT ARGUMENT ANSWER, with times in nanoseconds of the clock that all hosts of a
-   computer share. What a call answers besides its values and "not there" is an error. */
+   computer share: one when it begins, whose end is that of all time, and one with its answer.
+   What a call answers besides its values and "not there" is an error. */
 #include "e2e.h"
 
 #define PUT (PvmMboxPersistent | PvmMboxOverWritable)
@@ -52,6 +53,7 @@ int main(int argc, char **argv)
 			call = "leave";
 		value++;
 		begin = nanoseconds();
+		printf("%lld 18446744073709551615 %s %s %d 0\n", begin, call, object, kind == 5 ? task : value);
 		switch (kind) {
 		case 0: answer = put(object, value, PUT); break;
 		case 1: answer = get(object, PvmMboxDefault); break;

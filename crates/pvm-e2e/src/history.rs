@@ -43,6 +43,32 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// The calls of a task, each with its answer where that came.
+    pub fn of_task(lines: &str) -> Vec<Self> {
+        let mut calls: Vec<Self> = Vec::new();
+        // The last line of a task that was killed may be cut off: then its call is of no matter.
+        for call in lines.lines().filter_map(Self::parse) {
+            match calls.last_mut().filter(|last| last.begin == call.begin) {
+                Some(open) => *open = call,
+                None => calls.push(call),
+            }
+        }
+        calls
+    }
+
+    /// What a task that ends does without a call: it leaves these groups, some time after `begin`.
+    pub fn of_end(task: i64, begin: u64, groups: &[&str]) -> Vec<Self> {
+        let leave = |group: &&str| Self {
+            begin,
+            end: u64::MAX,
+            call: Call::Leave,
+            object: (*group).to_owned(),
+            argument: task,
+            answer: 0,
+        };
+        groups.iter().map(leave).collect()
+    }
+
     /// A line `BEGIN END CALL OBJECT ARGUMENT ANSWER`.
     pub fn parse(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();

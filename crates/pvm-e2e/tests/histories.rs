@@ -86,3 +86,22 @@ fn many_calls_at_once_do_not_take_for_ever() {
     good(&text);
     bad(&format!("{text}90000 90001 get one 0 3"));
 }
+
+#[test]
+fn a_call_that_was_begun_counts_once() {
+    let never = u64::MAX;
+    let lines = format!("0 {never} put one 1 0\n0 1 put one 1 0\n2 {never} put one 2 0\n3 18446");
+    let calls = Operation::of_task(&lines);
+    assert_eq!(calls.iter().map(|call| call.end).collect::<Vec<_>>(), [1, never]);
+}
+
+#[test]
+fn a_member_that_died_makes_room_and_not_before() {
+    let mut calls = history("0 1 join group 7 0\n 4 5 join group 8 0");
+    check(&calls).expect_err("its place is taken");
+    calls.extend(Operation::of_end(7, 2, &["group"]));
+    check(&calls).expect("it is gone");
+    let mut calls = history("0 1 join group 7 0\n 4 5 join group 8 0");
+    calls.extend(Operation::of_end(7, 6, &["group"]));
+    check(&calls).expect_err("it was there until 6");
+}

@@ -10,6 +10,7 @@ mod own_records;
 pub(crate) mod start;
 mod tokens;
 mod tunnels;
+mod turn;
 mod uplink;
 mod witness;
 
@@ -26,6 +27,7 @@ use crate::processes;
 use crate::runtime_dir;
 use crate::shell::joining::{Joining, Started};
 use crate::shell::own_records::OwnRecords;
+use crate::shell::turn::TurnClock;
 use crate::shell::uplink::Uplink;
 use crate::starter;
 use anyhow::Result;
@@ -76,6 +78,7 @@ struct Shell {
     told_when_placed: Option<String>,
     /// The machine waits for [`News::Flushed`].
     flushing: bool,
+    clock: TurnClock,
 }
 
 /// What a host with a place has.
@@ -113,7 +116,12 @@ impl Shell {
             if !self.turns.is_empty() {
                 continue;
             }
-            match self.wait().await {
+            if let Some(text) = self.clock.end(Instant::now()) {
+                self.uplink.effects(0, vec![Effect::Log { text }]).await?;
+            }
+            let woken = self.wait().await;
+            self.clock.begin(Instant::now());
+            match woken {
                 Woken::Parent(frames) => {
                     for (number, up) in frames {
                         match up {

@@ -11,6 +11,7 @@ use crate::link::connection::{Wiring, events};
 use crate::link::{ALONE_TIME, Links, Place};
 use crate::ports::{Ports, Reach};
 use crate::shell::own_records::OwnRecords;
+use crate::shell::turn::TurnClock;
 use crate::shell::uplink::Uplink;
 use crate::sys::Text;
 use crate::version::version;
@@ -25,7 +26,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 
@@ -149,6 +150,7 @@ async fn build(
         turns: VecDeque::new(),
         told_when_placed: None,
         flushing: false,
+        clock: TurnClock::new(Instant::now()),
     };
     let first = Place { host: HostIndex(1), first: HostIndex(1) };
     shell.reopen(own.tunnels);
