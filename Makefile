@@ -11,7 +11,7 @@ XTASK  := cargo run --quiet --package xtask --
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-java bench-links bench-faults oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-java bench-links bench-groups bench-faults oracle soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -65,6 +65,11 @@ bench-links: ## speed between two hosts of this computer (root): TCP, the origin
 	@bash xtask/deps.sh check
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@bash benchmarks/links/run.sh $(STAGE) $(TARGET)/bench/links
+
+bench-groups: ## groups over 2 to 8 hosts of this computer (root): times, and what crosses the network
+	@bash xtask/deps.sh check
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@bash benchmarks/groups/run.sh $(STAGE) $(TARGET)/bench/groups
 
 bench-faults: ## what tasks see while hosts, daemons and links fail (root): target/bench/faults.jsonl (TIMES=8)
 	@bash xtask/deps.sh check

@@ -3,7 +3,7 @@
 #
 # Debian packages are installed where this runs as root, and named in one command otherwise. Only what is missing
 # is asked for, so nothing touches the network on a machine that has everything. Rust's own tools (nightly
-# for the fuzzer) belong to the user and are installed by whoever runs this.
+# for the fuzzer and Miri) belong to the user and are installed by whoever runs this.
 set -u
 what=${1:-all}
 
@@ -97,6 +97,10 @@ case $what in check | all)
   if command -v rustup >/dev/null; then
     rustup toolchain list | grep -q '^nightly' || rustup toolchain install nightly --profile minimal ||
       echo "no nightly Rust: the fuzz part will fail" >&2
+    # Miri interprets the standard library, too.
+    rustup +nightly component list --installed 2>/dev/null | grep -q '^miri' ||
+      rustup component add miri rust-src --toolchain nightly ||
+      echo "no Miri: cargo xtask miri will fail" >&2
     # The part that runs mixed machines builds for these; one is 32-bit, one has the highest byte first.
     targets="i686-unknown-linux-gnu s390x-unknown-linux-gnu"
     (cd "$(dirname "$0")/.." && for target in $targets; do

@@ -210,6 +210,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
     fn others_read_and_write_what_they_may_and_nothing_beyond() {
         let mut keeper = Keeper::new(1 << 30).expect("memory");
         let own = exposed(&mut keeper, true);
@@ -230,6 +231,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
     fn memory_for_reading_cannot_be_written_by_any_means() {
         let mut keeper = Keeper::new(1 << 30).expect("memory");
         let own = exposed(&mut keeper, false);
@@ -248,6 +250,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
     fn nobody_gets_memory_that_its_owner_has_not_sealed() {
         let mut keeper = Keeper::new(1 << 30).expect("memory");
         keeper.expose(OWNER, 7, 10).expect("memory");
@@ -256,6 +259,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
     fn the_end_of_the_owner_is_told_and_leaves_nothing() {
         let mut keeper = Keeper::new(1 << 30).expect("memory");
         keeper.create_inbox(OTHER, pvm_wire::Blob::default()).expect("memory");
@@ -274,6 +278,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
     fn a_size_that_lies_gives_no_more_than_the_segment() {
         let mut keeper = Keeper::new(1 << 30).expect("memory");
         let own = exposed(&mut keeper, true);

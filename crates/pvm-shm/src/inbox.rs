@@ -326,10 +326,7 @@ mod tests {
 
     #[test]
     fn a_task_that_leaves_asleep_is_not_counted_awake_for_ever() {
-        let segment = |size| {
-            let fd = crate::segment::create(size).expect("memory");
-            Arc::new(Mapping::new(&fd, size, true).expect("mapped"))
-        };
+        let segment = |size| Arc::new(Mapping::of_a_test(size).expect("memory"));
         let activity = Activity::new(segment(Activity::SIZE));
         let inbox = Inbox::new(segment(Inbox::SIZE));
         inbox.start(&activity);

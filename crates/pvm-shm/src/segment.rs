@@ -134,6 +134,20 @@ impl Mapping {
         Ok(Self { start, size })
     }
 
+    /// A segment for a test. Miri knows no memory files, so there it is memory of this process.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn of_a_test(size: usize) -> io::Result<Self> {
+        if !cfg!(miri) {
+            return Self::new(create(size)?, size, true);
+        }
+        let rights = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping at an address of the kernel's choice disturbs nothing.
+        let start = unsafe {
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), size, rights, MapFlags::PRIVATE)?
+        };
+        Ok(Self { start: NonNull::new(start.cast()).ok_or(io::Errno::NOMEM)?, size })
+    }
+
     /// How many bytes.
     pub const fn size(&self) -> usize {
         self.size
@@ -203,6 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
     fn two_mappings_of_a_segment_show_the_same_bytes() {
         let fd = create(100).expect("a segment");
         let a = Mapping::new(&fd, PAGE, true).expect("mapped");
@@ -214,6 +229,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
     fn what_could_shrink_or_is_too_small_is_not_mapped() {
         let fd = create(PAGE).expect("a segment");
         assert!(Mapping::new(&fd, 2 * PAGE, false).is_err());

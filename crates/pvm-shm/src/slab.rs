@@ -405,12 +405,9 @@ impl Drop for Slab {
 mod tests {
     use super::holders::strike_out;
     use super::*;
-    use crate::segment;
 
     fn open(bytes: usize) -> Result<(SegmentId, Arc<Mapping>), Code> {
-        let fd = segment::create(bytes).map_err(|_| Code::NoMem)?;
-        let mapping = Mapping::new(&fd, bytes, true).map_err(|_| Code::NoMem)?;
-        Ok((7, Arc::new(mapping)))
+        Ok((7, Arc::new(Mapping::of_a_test(bytes).map_err(|_| Code::NoMem)?)))
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Scale {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 mod counter {
     use std::arch::x86_64::{__cpuid, _rdtsc};
 
@@ -84,7 +84,7 @@ mod counter {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
 mod counter {
     pub(super) const fn is_even() -> bool {
         false

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 /// Longest spin. A sleeping receiver costs its sender and itself about 5 us, so a partner that
 /// answers within this is worth waiting for; nobody burns a core for longer.
-const LONG: Duration = Duration::from_micros(100);
-/// The same after a spin in vain.
+pub(crate) const LONG: Duration = Duration::from_micros(100);
+/// A spin after one in vain.
 const BRIEF: Duration = Duration::from_micros(3);
 /// So many are brief after the first long one in vain, and at most.
 const COUNT_MIN: u32 = 4;
@@ -23,6 +23,8 @@ const COUNT_MAX: u32 = 256;
 /// What a task has learned of its spins. Threads that change it at once spoil nothing but the advice.
 #[derive(Debug)]
 pub(crate) struct Patience {
+    /// How long a spin may be while spins pay.
+    long: Duration,
     /// How many are still to be brief.
     left: AtomicU32,
     /// How many there were after the last long one.
@@ -30,13 +32,14 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    pub(crate) const fn new() -> Self {
-        Self { left: AtomicU32::new(0), count: AtomicU32::new(0) }
+    /// For spins of up to `long`.
+    pub(crate) const fn new(long: Duration) -> Self {
+        Self { long, left: AtomicU32::new(0), count: AtomicU32::new(0) }
     }
 
     /// How long the next spin may be.
     pub(crate) fn longest(&self) -> Duration {
-        if self.is_lost() { BRIEF } else { LONG }
+        if self.is_lost() { BRIEF } else { self.long }
     }
 
     /// True while waiting awake has not been of use lately.
@@ -83,14 +86,14 @@ mod tests {
 
     #[test]
     fn two_tasks_on_one_core_do_not_spin_at_each_other_for_ever() {
-        let patience = Patience::new();
+        let patience = Patience::new(LONG);
         let counts: Vec<_> = (0..9).map(|_| briefs(&patience)).collect();
         assert_eq!(counts, [4, 8, 16, 32, 64, 128, 256, 256, 256]);
     }
 
     #[test]
     fn a_spin_that_pays_makes_the_next_ones_long() {
-        let patience = Patience::new();
+        let patience = Patience::new(LONG);
         briefs(&patience);
         briefs(&patience);
         patience.in_vain();
@@ -98,5 +101,16 @@ mod tests {
         patience.paid();
         assert_eq!(patience.longest(), LONG);
         assert_eq!(briefs(&patience), 4, "and what was learned before is forgotten");
+    }
+
+    #[test]
+    fn two_tasks_of_two_hosts_on_one_core_do_not_look_at_their_sockets_for_ever() {
+        let long = 7 * BRIEF;
+        let patience = Patience::new(long);
+        assert_eq!(patience.longest(), long);
+        patience.in_vain();
+        assert_eq!(patience.longest(), BRIEF);
+        patience.paid();
+        assert_eq!(patience.longest(), long);
     }
 }

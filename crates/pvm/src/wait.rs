@@ -5,7 +5,7 @@
 //! others on a word that it bumps. The wait holds no lock and no value with a destructor, so a
 //! signal handler may leave it by longjmp.
 
-use crate::patience::Patience;
+use crate::patience::{LONG, Patience};
 use crate::sys::gate::Gate;
 use crate::sys::{self, Pinned, gate};
 use pvm_shm::activity::Activity;
@@ -26,7 +26,8 @@ const STREAM_PAUSES: u32 = 32;
 /// Looks between two looks at the clock.
 const LOOKS: u32 = 64;
 /// The same where messages also come over sockets: a look there is a call into the kernel, and a
-/// sleeper is woken by the network as quickly as it could look.
+/// sleeper is woken by the network as quickly as it could look. Looks have a [`Patience`] of their own: two tasks
+/// that share a core, or hosts that are far apart, would look in vain each time.
 const ROUTED_SPIN: Duration = Duration::from_micros(20);
 const ROUTED_LOOKS: u32 = 4;
 /// Yields before sleeping where cores are short: 3 to 64 measured alike, 1 is too few.
@@ -137,6 +138,8 @@ pub(crate) struct Waiter {
     /// The last look before the sleep was in vain.
     lingered: AtomicBool,
     patience: Patience,
+    /// For the looks at sockets.
+    routed: Patience,
     /// The same for giving the core away between looks.
     yielding: Patience,
     /// Messages stream in: looking too soon would take the cache line from the sender that is about to
@@ -179,8 +182,9 @@ impl Waiter {
             sleeper: AtomicU32::new(0),
             others: AtomicI32::new(0),
             lingered: AtomicBool::new(false),
-            patience: Patience::new(),
-            yielding: Patience::new(),
+            patience: Patience::new(LONG),
+            routed: Patience::new(ROUTED_SPIN),
+            yielding: Patience::new(LONG),
             streaming: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             routes: AtomicI32::new(-1),
@@ -317,27 +321,26 @@ impl Waiter {
     fn spin(&self, arrived: &dyn Fn() -> bool, deadline: Deadline) -> bool {
         // The clock costs more than a look: a quick answer comes without it.
         let mut start = None;
-        let routed = self.routes.load(Ordering::Relaxed) >= 0;
-        let (looks, longest) = match routed {
-            true => (ROUTED_LOOKS, ROUTED_SPIN),
-            false => (LOOKS, self.patience.longest()),
+        let (looks, patience) = match self.routes.load(Ordering::Relaxed) {
+            0.. => (ROUTED_LOOKS, &self.routed),
+            _ => (LOOKS, &self.patience),
         };
+        let longest = patience.longest();
         while self.activity.count() <= self.cores {
             for _ in 0..looks {
                 if arrived() {
-                    self.patience.paid();
+                    patience.paid();
                     return true;
                 }
                 std::hint::spin_loop();
             }
             if self.has_routed() {
+                patience.paid();
                 return true;
             }
             let now = Instant::now();
             if now - *start.get_or_insert(now) > longest {
-                if !routed {
-                    self.patience.in_vain();
-                }
+                patience.in_vain();
                 return false;
             }
             if deadline.passed() {

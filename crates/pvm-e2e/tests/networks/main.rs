@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod ask;
+mod crossings;
 mod diagnosis;
 mod faults;
 mod histories;
