@@ -6,7 +6,7 @@
 //! which tests of real processes failed once and then passed (see [`again`]).
 
 use crate::install::target_folder;
-use crate::{again, foreign, hosts, outside, second_user, tools};
+use crate::{again, corpus, foreign, hosts, outside, second_user, tools};
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::Write;
@@ -200,7 +200,10 @@ fn real_hosts(run: &Run<'_>) -> Result<(), String> {
 
 fn fuzz(run: &Run<'_>) -> Result<(), String> {
     let targets = tools::fuzz_targets(run.root)?;
-    every(targets.iter().map(|target| run.command(&tools::fuzz(run.root, target, FUZZ_SECONDS))))
+    every(targets.iter().map(|target| {
+        corpus::lay_out(run.root, target)?;
+        run.command(&tools::fuzz(run.root, target, FUZZ_SECONDS, "address"))
+    }))
 }
 
 fn as_second_user(run: &Run<'_>) -> Result<(), String> {

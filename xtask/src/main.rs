@@ -9,6 +9,7 @@
 mod again;
 mod bench;
 mod check;
+mod corpus;
 mod foreign;
 mod fuzzing;
 mod hosts;
@@ -34,6 +35,7 @@ usage: cargo xtask CHORE
   loom                  the interleavings of pvm-shm
   miri [CRATE]          pvm-shm (or CRATE) under Miri
   fuzz TARGET SECONDS   one fuzz target, or `all`
+  keep-corpus [TARGET]  choose anew what fuzz targets begin with (fuzz/seeds)
   sim SEED              replay one simulation
   bench-messages PREFIX OUT  the same loops on NeoPVM and its peers, in turns
   soak MINUTES          simulations from new seeds, end-to-end tests and fuzzing, round after round
@@ -58,7 +60,12 @@ fn main() -> ExitCode {
         ["miri"] => outside::status(&mut tools::miri(&root, "pvm-shm")),
         ["miri", package] => outside::status(&mut tools::miri(&root, package)),
         ["fuzz", "all", seconds] => fuzzing::all(&root, seconds).map(drop),
-        ["fuzz", target, seconds] => outside::status(&mut tools::fuzz(&root, target, seconds)),
+        ["fuzz", target, seconds] => corpus::lay_out(&root, target)
+            .and_then(|()| outside::status(&mut tools::fuzz(&root, target, seconds, "address"))),
+        ["keep-corpus"] => {
+            tools::fuzz_targets(&root).and_then(|targets| corpus::keep(&root, &targets))
+        }
+        ["keep-corpus", target] => corpus::keep(&root, &[(*target).to_owned()]),
         ["soak", minutes] => soak::run(&root, minutes),
         ["sim", seed] => outside::status(&mut tools::simulation(&root, seed)),
         _ => {

@@ -1,18 +1,21 @@
 //! `make soak`: the long tests. First a machine of many hosts, then rounds of everything that chance decides.
 
-use crate::{fuzzing, outside, tools};
+use crate::fuzzing::{self, Executions};
+use crate::{outside, tools};
 use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// Hosts of the largest machine that is simulated.
-const CROWD_HOSTS: &str = "700";
+const CROWD_HOSTS: &str = "1000";
+/// How long each fuzz target runs in a round.
+const FUZZ_SECONDS: &str = "60";
 
 /// A crowd, then rounds of everything that chance decides, until the time is up or something fails.
 pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     let minutes: u64 =
         minutes.parse().map_err(|_| format!("{minutes}: not a number of minutes"))?;
     let start = Instant::now();
-    let (mut round, mut executions) = (0, 0);
+    let (mut round, mut executions) = (0, Executions::new());
     let replay = |why| format!("{why}; PVM_SIM_SEED=0 PVM_SIM_HOSTS={CROWD_HOSTS}: doc/testing.md");
     outside::status(&mut tools::crowd(root, "0", CROWD_HOSTS)).map_err(replay)?;
     println!("the crowd of {CROWD_HOSTS} hosts took {} s", start.elapsed().as_secs());
@@ -24,8 +27,13 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
         let replay = |why| format!("{why}; replay with: cargo xtask sim {seed}");
         outside::status(&mut tools::simulation(root, &seed.to_string())).map_err(replay)?;
         outside::run(root, "cargo", &["test", "--package=pvm-e2e"])?;
-        executions += fuzzing::all(root, "60")?;
+        for (target, runs) in fuzzing::all(root, FUZZ_SECONDS)? {
+            *executions.entry(target).or_default() += runs;
+        }
     }
-    println!("{round} rounds passed, {executions} executions of fuzz targets");
+    let commit =
+        outside::output(root, "git", &["rev-parse", "--short", "HEAD"]).unwrap_or_default();
+    println!("{round} rounds passed, commit {}", commit.trim());
+    print!("{}", fuzzing::table(&executions));
     Ok(())
 }

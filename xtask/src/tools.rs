@@ -28,13 +28,22 @@ pub(crate) fn fuzz_targets(root: &Path) -> Result<Vec<String>, String> {
     if targets.is_empty() { Err("fuzz/ has no targets".to_owned()) } else { Ok(targets) }
 }
 
+/// Those that reach unsafe code: what is read or written in the wrong place has to be noticed there.
+const REACH_UNSAFE: [&str; 2] = ["lane", "route"];
+
+/// How a fuzz target is watched that runs for long: safe code is run more often without. For short runs
+/// all are watched, as a second build would take longer than they.
+pub(crate) fn sanitizer(target: &str) -> &'static str {
+    if REACH_UNSAFE.contains(&target) { "address" } else { "none" }
+}
+
 /// One fuzz target for some seconds.
-pub(crate) fn fuzz(root: &Path, target: &str, seconds: &str) -> Command {
-    let time = format!("-max_total_time={seconds}");
-    cargo(
-        root,
-        &["+nightly", "fuzz", "run", target, "--", &time, "-rss_limit_mb=2048", "-timeout=10"],
-    )
+pub(crate) fn fuzz(root: &Path, target: &str, seconds: &str, sanitizer: &str) -> Command {
+    let sanitizer = format!("--sanitizer={sanitizer}");
+    let mut command = cargo(root, &["+nightly", "fuzz", "run", &sanitizer, target, "--"]);
+    command.arg(format!("-max_total_time={seconds}"));
+    command.args(["-rss_limit_mb=2048", "-timeout=10"]);
+    command
 }
 
 /// Replays one simulation.
@@ -46,8 +55,8 @@ pub(crate) fn simulation(root: &Path, seed: &str) -> Command {
 
 /// Many hosts in one machine, of which some die, join and are cut off.
 pub(crate) fn crowd(root: &Path, seed: &str, hosts: &str) -> Command {
-    let arguments = ["test", "--package=pvm-sim", "--test=crowd", "--", "--ignored", "--nocapture"];
-    let mut command = cargo(root, &arguments);
+    let mut command = cargo(root, &["test", "--release", "--package=pvm-sim", "--test=crowd"]);
+    command.args(["--", "--ignored", "--nocapture"]);
     command.env("PVM_SIM_SEED", seed).env("PVM_SIM_HOSTS", hosts);
     command
 }

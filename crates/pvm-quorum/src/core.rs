@@ -249,7 +249,7 @@ impl Core {
 
     fn heard(&mut self, host: HostIndex, bytes: &[u8]) {
         let Ok(frame) = Frame::from_bytes(bytes) else { return };
-        if frame.from.host() != host {
+        if frame.from.host() != host || !frame.is_possible() {
             return;
         }
         match self.me {
@@ -455,5 +455,56 @@ impl Quorum for Core {
 
     fn era(&self) -> u64 {
         era(self.term())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ME: Member = Member::new(1, HostIndex(1));
+    const OTHERS: [Member; 2] = [Member::new(2, HostIndex(2)), Member::new(3, HostIndex(3))];
+
+    /// A member that leads three, of which the others have agreed to nothing yet.
+    fn leader() -> Core {
+        let mut core = Core::new(1);
+        core.handle(Time(MS), QuorumInput::Begin { me: ME });
+        let members = vec![ME, OTHERS[0], OTHERS[1]];
+        core.handle(Time(MS), QuorumInput::Members { members });
+        for host in [HostIndex(2), HostIndex(3)] {
+            core.handle(Time(MS), QuorumInput::Linked { host, up: true });
+        }
+        core
+    }
+
+    fn hear(core: &mut Core, now: u64, word: Word) {
+        let frame = Frame { from: OTHERS[0], to: ME, term: core.term(), word };
+        let bytes = Blob(frame.to_bytes());
+        core.handle(Time(now), QuorumInput::Heard { host: OTHERS[0].host(), bytes });
+    }
+
+    #[test]
+    fn numbers_that_nobody_counts_to_are_not_added_to() {
+        let mut core = leader();
+        for word in [
+            Word::Agree { through: 1, stamp: u64::MAX },
+            Word::Differ { hint: u64::MAX, stamp: 0 },
+            Word::Ask { firm: true, last: u64::MAX, last_term: u64::MAX, wanted: true },
+        ] {
+            hear(&mut core, 2 * MS, word);
+        }
+        assert!(core.is_leader() && core.peers[&OTHERS[0]].heard == 0);
+        let mut blank = Core::new(2);
+        blank.me = Some(ME);
+        let (number_term, voters, state) = (1, vec![ME], Blob::default());
+        hear(&mut blank, MS, Word::Install { number: u64::MAX, number_term, voters, state });
+        assert!(blank.is_blank());
+    }
+
+    #[test]
+    fn an_answer_to_what_is_not_said_yet_renews_no_lease() {
+        let mut core = leader();
+        hear(&mut core, 2 * MS, Word::Agree { through: 1, stamp: 500 * MS });
+        assert_eq!(core.peers[&OTHERS[0]].heard, 2 * MS);
     }
 }

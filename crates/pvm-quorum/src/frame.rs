@@ -3,6 +3,10 @@
 use pvm_core::quorum::Member;
 use pvm_wire::{Blob, choice, record};
 
+/// No machine counts as far, nor do nanoseconds since 1970 in this century: what is added to
+/// numbers below it stays a number.
+const NUMBER_MAX: u64 = 1 << 62;
+
 record! {
     /// One thing that a member says to another.
     pub struct Frame {
@@ -84,5 +88,25 @@ choice! {
         },
         /// Leader: lead in my place.
         8 => Lead,
+    }
+}
+
+impl Frame {
+    /// False for numbers that no member ever counts to: whoever says them has gone mad.
+    pub(crate) fn is_possible(&self) -> bool {
+        let all = |numbers: &[u64]| numbers.iter().all(|number| *number < NUMBER_MAX);
+        let numbers = match &self.word {
+            Word::Append { before, before_term, entries, commit, everywhere, stamp } => {
+                let terms = entries.iter().all(|entry| entry.term < NUMBER_MAX);
+                terms && all(&[*before, *before_term, *commit, *everywhere, *stamp])
+            }
+            Word::Agree { through: number, stamp } | Word::Differ { hint: number, stamp } => {
+                all(&[*number, *stamp])
+            }
+            Word::Install { number, number_term, .. } => all(&[*number, *number_term]),
+            Word::Ask { last, last_term, .. } => all(&[*last, *last_term]),
+            Word::Blank | Word::Vote { .. } | Word::Lead => true,
+        };
+        numbers && self.term < NUMBER_MAX
     }
 }

@@ -112,9 +112,10 @@ impl Core {
     }
 
     fn peer_mut(&mut self, from: Member, stamp: u64) -> Option<&mut Peer> {
-        let leads = self.is_leader();
+        let (leads, now) = (self.is_leader(), self.now);
         let peer = self.peers.get_mut(&from).filter(|_| leads)?;
-        peer.heard = peer.heard.max(stamp);
+        // What this leader has not said yet nobody has answered.
+        peer.heard = peer.heard.max(stamp.min(now));
         Some(peer)
     }
 
