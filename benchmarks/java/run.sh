@@ -6,8 +6,9 @@
 # of 1 to 64 MB of the PBJ document in its four pairings, its loop, one int there and back between two processes, and
 # what packing costs. Each with the engine over the C library where there is a JDK of 22 or newer, and with the one
 # in Java alone on the oldest JDK there is. Printed beside the document's own figures (../seeds/pbj-2004.csv). Every figure is in
-# OUT/java.txt. PARTS="count loop pack message jmh", SIZES="1 2 4 8 16 32 64", PASSES and ROUNDS of the loop may be set;
-# SHORT=1 measures 1 to 4 MB and 1000 rounds, in about two minutes.
+# OUT/java.txt. "apart" is the loop with a core for each of its two programs: without, the system now and then puts both on one,
+# and then their turns on it are measured. PARTS="count loop apart pack message jmh", SIZES="1 2 4 8 16 32 64", PASSES and
+# ROUNDS of the loop may be set; SHORT=1 measures 1 to 4 MB and 1000 rounds, in about two minutes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=$(realpath "$1")
@@ -17,7 +18,7 @@ if [ -n "${SHORT:-}" ]; then
   SIZES=${SIZES:-1 2 4} ROUNDS=${ROUNDS:-1000}
 fi
 sizes=${SIZES:-1 2 4 8 16 32 64}
-parts=${PARTS-count loop pack message jmh}
+parts=${PARTS-count loop apart pack message jmh}
 jar=$prefix/share/java/neopvm.jar
 figures=$out/java.txt
 
@@ -62,6 +63,15 @@ if [ "$new" -ge 22 ]; then
   launcher native "$new_home" "-Dpvm.engine=native --enable-native-access=ALL-UNNAMED"
 fi
 
+# Partners with a core of their own; who starts them has another one.
+if has apart && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
+  mapfile -t cores < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
+  for kind in timing threaded $engines; do
+    printf '#!/bin/sh\nexec taskset -c %s "%s" "$@"\n' "${cores[1]}" "$out/$kind" >"$out/$kind.apart"
+    chmod +x "$out/$kind.apart"
+  done
+fi
+
 work=$(mktemp -d)
 export PVM_TMP=$work PVM_ROOT=$prefix PVM_ALLOW_ROOT=1 PATH=$prefix/bin:$PATH
 unset PVMSOCK PVM_VMID
@@ -91,6 +101,11 @@ for _ in $(seq "${PASSES:-3}"); do
     "$out/timing" loop "$out/timing" . "${ROUNDS:-5000}" | sed 's/^/C C same /' | note
     "$out/threaded" loop "$out/threaded" . "${ROUNDS:-5000}" | sed 's/^/threaded threaded same /' | note
     for engine in $engines; do "$out/$engine" loop "$out/$engine" . "${ROUNDS:-5000}" | sed "s/^/$engine $engine same /" | note; done
+  fi
+  if has apart && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
+    for kind in timing threaded $engines; do
+      taskset -c "${cores[0]}" "$out/$kind" loop "$out/$kind.apart" . "${ROUNDS:-5000}" | sed "s/^/${kind/#timing/C} ${kind/#timing/C} apart /" | note
+    done
   fi
   if has pack; then
     "$out/timing" pack 200 | sed 's/^/C /' | note

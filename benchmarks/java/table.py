@@ -30,6 +30,7 @@ def small(found):
         print("  ".join(f"{name} {figure:.6f}" for name, figure in seconds))
     for name, keys in [
         ("one int there and back, µs", lambda k: (k, k, "same", "loop")),
+        ("one int there and back, a core for each program, µs", lambda k: (k, k, "apart", "loop")),
         ("1 MiB of ints packed, µs", lambda k: (k, "pack")),
         ("1 MiB of ints unpacked, µs", lambda k: (k, "unpack")),
         ("1 MiB of ints packed, µs (JMH)", lambda k: (k, "jmh-pack")),

@@ -59,6 +59,9 @@ int main(int argc, char **argv)
     int me = pvm_mytid(), parent = pvm_parent(), other, i, r;
 
     (void)argc;
+    /* Memory that was never written is one page of zeros in the cache. */
+    for (i = 0; i < COUNT; i++)
+        array[i] = i;
     if (parent > 0) {
         echo(parent, array);
         pvm_exit();
