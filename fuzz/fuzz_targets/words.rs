@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
     let _ = reply::answer_in(&text);
     if let Ok(token) = token::Token::from_text(&text) {
-        let again = String::from_utf8(token.to_text().0).expect("hexadecimal is text");
+        let again = String::from_utf8(token.to_text().0.clone()).expect("hexadecimal is text");
         assert_eq!(token::Token::from_text(&again).ok(), Some(token));
     }
 });
