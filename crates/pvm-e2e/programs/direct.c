@@ -149,10 +149,11 @@ int main(int argc, char **argv)
 		pvm_exit();
 		return 0;
 	}
+	/* Before there is a partner: its own wish may be fulfilled at once. */
+	CALL(pvm_notify(PvmRouteAdd, 70, -1, 0));
 	CHECK(pvm_spawn("direct", args, PvmTaskHost, host[1].hi_name, 1, &tid) == 1);
 	CALL(pvm_setopt(PvmRoute, PvmRouteDirect));
-	CALL(pvm_notify(PvmRouteAdd, 70, -1, 0));
-	/* There is none to a task that never was: answered at once. The partner may have made its own already. */
+	/* There is none to a task that never was: answered at once. */
 	n = tid + 1000;
 	CALL(pvm_notify(PvmRouteDelete, 71, 1, &n));
 	CHECK(pvm_nrecv(pvm_mytid(), 71) > 0 && pvm_nrecv(-1, 71) == 0);
