@@ -223,7 +223,7 @@ int32_t neopvm_view(neopvm_buffer buffer, const void **data, uint64_t *bytes);
 int32_t neopvm_view_items(neopvm_buffer buffer, int32_t type, uint64_t count, const void **data);
 
 /*
- * Packs `count` items that the program writes to `items` later, before it sends. More than 208 bytes lie in
+ * Packs `count` items that the program writes to `items` later, before it sends. More than 4096 bytes lie in
  * shared memory, are sent without a copy to tasks of this host, and can be sent several times. The address is
  * good until more is packed into the buffer or it is freed, and need not be aligned behind items of other
  * types. Once sent, the items must not be changed while neopvm_is_read says 1. To send other items, free the

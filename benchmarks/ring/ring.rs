@@ -15,7 +15,7 @@
 #![forbid(unsafe_code)]
 
 use pvm_shm::inbox::{Header, LANE_BITS, Marked};
-use pvm_shm::lane::{Kind, Receiver, Ring, Room, Sender};
+use pvm_shm::lane::{Kind, Receiver, Ring, Sender, room_for};
 use pvm_wire::{Envelope, Tid};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Barrier};
@@ -149,7 +149,7 @@ impl Way for Lanes {
 
     fn drain(&self, receivers: &mut Self::State, took: &mut dyn FnMut(u32, u64)) {
         let mut bits = self.header.take();
-        let mut room: Room = [0; _];
+        let mut room = room_for(0);
         while bits != 0 {
             let lane = bits.trailing_zeros() % LANE_BITS;
             bits &= bits - 1;

@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::Arc;
 
 use pvm::group::collective::{Arguments, Collective, Combination, Read};
-use pvm::{Members, Task, WaitToken};
+use pvm::{Buffer, Members, Task, WaitToken};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Kind, Tid};
 
@@ -207,7 +207,12 @@ enum Step {
 }
 
 /// Waits for the message of a member, and runs handlers meanwhile.
-fn take(call: &Collective<'_>, from: Tid, read: Read<'_>) -> Result<(), Code> {
+fn take(
+    call: &Collective<'_>,
+    from: Tid,
+    message: &mut Buffer,
+    read: Read<'_>,
+) -> Result<(), Code> {
     let mut vigil = call.vigil(from);
     let mut waiting: Option<&'static Task> = None;
     let result = loop {
@@ -218,15 +223,17 @@ fn take(call: &Collective<'_>, from: Tid, read: Read<'_>) -> Result<(), Code> {
             if let Some(due) = handler::arrivals(task)? {
                 return Ok(Step::Handler(due));
             }
-            match call.receive(task, from)? {
-                Some(mut message) => read(&mut message).map(|()| Step::Done),
-                None if in_vain => Err(Code::NoTask),
-                None if waiting.is_none() => {
-                    waiting = Some(task);
-                    Ok(Step::Watch)
-                }
-                None => Ok(Step::Wait(task, token)),
+            if call.receive(task, from, message)? {
+                return read(message).map(|()| Step::Done);
             }
+            if in_vain {
+                return Err(Code::NoTask);
+            }
+            if waiting.is_none() {
+                waiting = Some(task);
+                return Ok(Step::Watch);
+            }
+            Ok(Step::Wait(task, token))
         });
         match step {
             Ok(Step::Done) => break Ok(()),

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_double, c_float, c_int, c_long, c_short, c_void};
 use std::ptr;
 
-use pvm::{Buffer, INLINE_MAX, Owner};
+use pvm::{Buffer, Owner, SPANNING_MAX};
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
@@ -172,7 +172,8 @@ pub(crate) fn few(
     count: usize,
     stride: isize,
 ) -> Option<(*mut u8, usize)> {
-    let few = count.wrapping_sub(1) < INLINE_MAX && (stride == 1 || count == 1) && !first.is_null();
+    let few =
+        count.wrapping_sub(1) < SPANNING_MAX && (stride == 1 || count == 1) && !first.is_null();
     few.then(|| (first.cast(), count * kind.size()))
 }
 

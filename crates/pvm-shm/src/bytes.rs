@@ -47,7 +47,7 @@ pub fn copy_slice(from: &[u8], to: &mut [u8]) {
 
 /// Asks the processor for a cache line that will be written soon.
 #[inline(always)]
-pub(crate) fn prefetch_to_write<T>(place: &T) {
+pub(crate) fn prefetch_to_write<T>(place: *const T) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         // The compiler's own hint reads the line only, where it may not take the instruction for granted; a
@@ -56,7 +56,7 @@ pub(crate) fn prefetch_to_write<T>(place: &T) {
         unsafe {
             std::arch::asm!(
                 "prefetchw [{place}]",
-                place = in(reg) std::ptr::from_ref(place),
+                place = in(reg) place,
                 options(nostack, preserves_flags, readonly),
             );
         }

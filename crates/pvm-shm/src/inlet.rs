@@ -4,7 +4,7 @@ mod short;
 
 use crate::broker::{Broker, map};
 use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{self, Popped, Ring, Room};
+use crate::lane::{self, INLINE_MAX, Popped, Ring, Room, room_for};
 use crate::mappings::Mappings;
 use crate::slab::{Descriptor, SlabView};
 use crate::spill::SpillView;
@@ -29,10 +29,10 @@ const GATHERED_MAX: u32 = lane::CELLS_MAX;
 /// The data (and run list) of a received message.
 #[derive(Debug)]
 pub enum Payload {
-    /// They came in the cell.
+    /// They came in cells of the lane.
     Inline {
         /// The bytes, of which `size` count.
-        bytes: Box<Room>,
+        bytes: Room,
         /// How many.
         size: usize,
     },
@@ -125,7 +125,7 @@ pub struct Inlet {
     /// Messages that were taken the short way since this process last sent one.
     streak: u32,
     /// Room that the last look did not need.
-    spare: Option<Box<Room>>,
+    spare: Option<Room>,
     /// The file that was read last.
     file: Option<(SegmentId, OwnedFd)>,
 }
@@ -193,7 +193,7 @@ impl Inlet {
     }
 
     /// Room for a payload, for who has no use for it any more.
-    pub fn give_back(&mut self, room: Box<Room>) {
+    pub fn give_back(&mut self, room: Room) {
         self.spare = Some(room);
     }
 
@@ -267,7 +267,7 @@ impl Inlet {
             // Earlier messages of the same sender may be among them.
             return None;
         }
-        let mut room: Room = [0; _];
+        let mut room = room_for(0);
         for slot in 0..SLOTS {
             let Some(place) = self.watched[slot].place else { continue };
             let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
@@ -281,7 +281,7 @@ impl Inlet {
             let Some(mapping) = self.slabs.get(broker, descriptor.segment) else { continue };
             let view = SlabView::new(mapping, self.me, descriptor, envelope.body_size());
             let (Some(view), Some(words)) = (view, slot_of(&room)) else { continue };
-            lane.receiver.step();
+            lane.receiver.step(popped.cells);
             lane.receiver.report_now_and_then();
             self.watch.set(slot, &lane.receiver);
             self.watched[slot].last = self.turn;
@@ -416,7 +416,7 @@ impl Inlet {
                 lane.receiver.report();
                 return None;
             }
-            let mut room = self.spare.take().unwrap_or_else(|| Box::new([0; _]));
+            let mut room = self.spare.take().unwrap_or_else(|| room_for(0));
             let popped = lane.receiver.peek(&mut room)?;
             if popped.kind == lane::Kind::Stream as u8
                 && !is_whole(&mut self.slabs, broker, &popped, &room)
@@ -427,7 +427,7 @@ impl Inlet {
                 slot.into_iter().for_each(|slot| self.drop_watch(slot));
                 return None;
             }
-            lane.receiver.step();
+            lane.receiver.step(popped.cells);
             lane.receiver.report_now_and_then();
             if let Some(slot) = lane.slot {
                 self.watch.set(slot, &lane.receiver);
@@ -447,7 +447,7 @@ impl Inlet {
 
     /// The lane goes on in a larger ring.
     #[cold]
-    fn follow(&mut self, broker: &mut dyn Broker, place: usize, room: &Room) {
+    fn follow(&mut self, broker: &mut dyn Broker, place: usize, room: &[u8]) {
         let Some(mut lane) = self.lanes.get_mut(place).and_then(Option::take) else { return };
         let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
         let old = lane.segment;
@@ -472,7 +472,7 @@ impl Inlet {
         broker: &mut dyn Broker,
         sender: Tid,
         popped: Popped,
-        room: Box<Room>,
+        room: Room,
     ) -> Option<Arrival> {
         let envelope = popped.envelope?;
         // Only the host itself speaks for others.
@@ -481,9 +481,10 @@ impl Inlet {
             return None;
         }
         let size = envelope.body_size();
-        if popped.kind == lane::Kind::Inline as u8 {
+        if popped.kind == lane::Kind::Inline as u8 || popped.kind == lane::Kind::Spanning as u8 {
+            let bytes = self.fitting(room, popped.size);
             (size == popped.size as u64)
-                .then_some((envelope, Payload::Inline { bytes: room, size: popped.size }))
+                .then_some((envelope, Payload::Inline { bytes, size: popped.size }))
         } else if popped.kind == lane::Kind::Slab as u8 || popped.kind == lane::Kind::Stream as u8 {
             let descriptor = Descriptor::from_slice(&room[..popped.size])?;
             let mapping = self.slabs.get(broker, descriptor.segment)?;
@@ -501,6 +502,18 @@ impl Inlet {
         } else {
             None
         }
+    }
+
+    /// A message that is to wait keeps no more memory than one of its size needs.
+    #[inline]
+    fn fitting(&mut self, room: Room, size: usize) -> Room {
+        if size > INLINE_MAX || room.len() == INLINE_MAX {
+            return room;
+        }
+        let mut fitting = room_for(size);
+        fitting[..size].copy_from_slice(&room[..size]);
+        self.spare = Some(room);
+        fitting
     }
 
     /// A lane that was busy is looked at from now on, if a place is free or its owner silent.
@@ -539,14 +552,14 @@ impl Inlet {
 }
 
 /// The slot that a cell of a stream names behind its descriptor.
-fn slot_of(room: &Room) -> Option<usize> {
+fn slot_of(room: &[u8]) -> Option<usize> {
     let slot = room[Descriptor::SIZE..].first_chunk().map(|slot| u32::from_ne_bytes(*slot))?;
     Some(slot as usize).filter(|slot| *slot < stream::SLOTS_MAX)
 }
 
 /// False while the body of a stream is still being written. One that makes no sense counts as whole: it is
 /// dropped by who looks closer.
-fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room: &Room) -> bool {
+fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room: &[u8]) -> bool {
     let size = popped.envelope.map_or(0, |envelope| envelope.body_size());
     let words = Descriptor::from_slice(&room[..popped.size])
         .and_then(|descriptor| slabs.get(broker, descriptor.segment))

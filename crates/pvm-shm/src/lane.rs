@@ -8,7 +8,8 @@
 //! cache line.
 //!
 //! The stamp of the cell for position `p` becomes `p + 1` when the cell is complete, and the
-//! receiver reads nothing before. A sender that dies before that has sent nothing. One cell is
+//! receiver reads nothing before. A message of a few kilobytes goes on behind its cell, in cells of which only the stamps
+//! are left as they are; it is complete when its first cell is. A sender that dies before that has sent nothing. One cell is
 //! always kept back: when the ring is full, the sender writes *moved* into it and goes on in a
 //! larger ring, so that a send neither waits for its receiver nor overtakes an earlier one.
 
@@ -17,13 +18,15 @@ mod receiver;
 mod ring;
 mod sender;
 
-pub use cell::{CELL_SIZE, Cell, Content, INLINE_MAX, Kind, Room, SLAB_PAYLOAD_MAX};
+pub use cell::{
+    CELL_SIZE, Cell, Content, INLINE_MAX, Kind, Room, SLAB_PAYLOAD_MAX, SPANNING_MAX, room_for,
+};
 pub use receiver::{Popped, Receiver, Wanted};
 pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
 pub use sender::{Full, Sender};
 
 /// Cells of a new lane: 16 KiB for a pair of tasks that talk.
-pub const CELLS_FIRST: u32 = 64;
+pub const CELLS_FIRST: u32 = 32;
 /// A ring that is full is followed by one this many times as large.
 pub const GROWTH: u32 = 8;
 /// No ring is larger: 16 MiB.
@@ -52,7 +55,7 @@ mod tests {
     }
 
     fn pop(receiver: &mut Receiver) -> Option<(Popped, Room)> {
-        let mut room = [0; _];
+        let mut room = room_for(0);
         Some((receiver.pop(&mut room)?, room))
     }
 
@@ -146,17 +149,17 @@ mod tests {
         for i in 0..3 {
             sender.push(Kind::Inline, &envelope(i), &[]).expect("room");
         }
-        let mut room: Room = [0; _];
+        let mut room = room_for(0);
         while first.pop_ahead(&mut room).is_some() {}
         assert_eq!(sender.push(Kind::Inline, &envelope(3), &[]), Err(Full));
-        first.confirm();
+        first.confirm(1);
         sender.push(Kind::Inline, &envelope(3), &[]).expect("one is done with");
         let mut second = Receiver::new(ring.clone());
         for i in 1..4 {
             assert_eq!(sequence(&second.pop_ahead(&mut room).expect("not confirmed")), i);
-            second.confirm();
+            second.confirm(1);
         }
-        second.confirm();
+        second.confirm(1);
         assert!(second.pop_ahead(&mut room).is_none() && ring.is_drained());
     }
 
@@ -181,12 +184,90 @@ mod tests {
         sender.push(Kind::Inline, &first, b"abc").expect("room");
         // Its size is not the envelope's: nobody's but the slow way's to judge.
         sender.push(Kind::Inline, &envelope(2), b"abc").expect("room");
-        let mut room: Room = [0; _];
+        let mut room = room_for(0);
         assert!(receiver.pop_wanted(&Tags(4..=4), &mut room).is_none());
         let (taken, size, ()) = receiver.pop_wanted(&Tags(3..=3), &mut room).expect("wanted");
         assert_eq!((taken, &room[..size]), (first, &b"abc"[..]));
         assert!(receiver.pop_wanted(&Tags(i32::MIN..=i32::MAX), &mut room).is_none());
         assert_eq!(sequence(&pop(&mut receiver).expect("still there").0), 2);
         assert!(receiver.pop_wanted(&Tags(i32::MIN..=i32::MAX), &mut room).is_none());
+    }
+
+    #[test]
+    fn a_message_in_several_cells_comes_out_whole_wherever_the_ring_ends() {
+        let ring = Ring::on_heap(32);
+        let (mut sender, mut receiver) = (Sender::new(ring.clone()), Receiver::new(ring.clone()));
+        for size in (209..SPANNING_MAX).step_by(97).chain([SPANNING_MAX, 209, 448, 449, 700]) {
+            let body: Vec<u8> = (0..size).map(|i| (i * 7 + size) as u8).collect();
+            let mut sent = envelope(size as u64);
+            (sent.encoding, sent.data_size) = (Encoding::Raw, size as u64);
+            sender.push(Kind::Spanning, &sent, &body).expect("it was emptied");
+            assert!(!ring.is_drained());
+            if size % 2 == 0 {
+                let (popped, room) = pop(&mut receiver).expect("sent");
+                assert_eq!((popped.envelope, &room[..popped.size]), (Some(sent), &body[..]));
+                receiver.report();
+            } else {
+                let mut room = room_for(size - 1);
+                let any = Tags(i32::MIN..=i32::MAX);
+                if room.len() < size {
+                    assert!(receiver.pop_wanted(&any, &mut room).is_none());
+                    room = room_for(size);
+                }
+                let (taken, taken_size, ()) = receiver.pop_wanted(&any, &mut room).expect("sent");
+                assert_eq!((taken, &room[..taken_size]), (sent, &body[..]));
+                receiver.report();
+            }
+            assert!(ring.is_drained(), "{size}");
+            assert!(pop(&mut receiver).is_none(), "{size}");
+        }
+    }
+
+    #[test]
+    fn a_message_in_several_cells_waits_for_all_of_them_and_what_lay_there_before_completes_nothing()
+     {
+        let ring = Ring::on_heap(8);
+        let (mut sender, mut receiver) = (Sender::new(ring.clone()), Receiver::new(ring));
+        let mut spanning = envelope(1);
+        (spanning.encoding, spanning.data_size) = (Encoding::Raw, 1000);
+        // Every stamp that the ring could come to.
+        let body: Vec<u8> = (0..250u32).flat_map(|i| (i % 24).to_ne_bytes()).collect();
+        sender.push(Kind::Spanning, &spanning, &body).expect("five of seven cells");
+        assert_eq!(sender.push(Kind::Spanning, &spanning, &body), Err(Full));
+        for i in 0..2 {
+            sender.push(Kind::Inline, &envelope(2 + i), &[]).expect("a cell");
+        }
+        assert_eq!(sender.push(Kind::Inline, &envelope(4), &[]), Err(Full));
+        for i in 1..4 {
+            assert_eq!(sequence(&pop(&mut receiver).expect("sent").0), i);
+        }
+        for lap in 0..30 {
+            assert!(pop(&mut receiver).is_none(), "{lap}: nothing was sent");
+            let one: &[u8] = if lap % 3 == 0 { &body } else { &[] };
+            let kind = if lap % 3 == 0 { Kind::Spanning } else { Kind::Inline };
+            let plain = if lap % 3 == 0 { spanning } else { envelope(9) };
+            sender.push(kind, &plain, one).expect("it was emptied");
+            assert_eq!(pop(&mut receiver).expect("sent").0.size, one.len());
+        }
+    }
+
+    #[test]
+    fn a_length_that_lies_is_nonsense_of_one_cell() {
+        let ring = Ring::on_heap(8);
+        let (mut sender, mut receiver) = (Sender::new(ring.clone()), Receiver::new(ring.clone()));
+        for lie in [0, 208, 1 << 12, (1 << 12) + 1, u64::MAX] {
+            let mut liar = envelope(1);
+            (liar.encoding, liar.data_size) = (Encoding::Raw, lie);
+            // As a slab's descriptor, the envelope is taken as it is.
+            sender.push(Kind::Slab, &liar, b"no body").expect("room");
+            ring.cells()[receiver.at()].content.with_mut(|content| {
+                // SAFETY: nobody else is there.
+                unsafe { (*content).head.kind = Kind::Spanning as u8 }
+            });
+            let mut room = room_for(0);
+            assert!(receiver.pop_wanted(&Tags(i32::MIN..=i32::MAX), &mut room).is_none());
+            let (popped, _) = pop(&mut receiver).expect("something");
+            assert_eq!((popped.envelope, popped.size, popped.cells), (None, 0, 1), "{lie}");
+        }
     }
 }

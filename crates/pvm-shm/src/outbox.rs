@@ -8,7 +8,9 @@ use crate::activity::Activity;
 use crate::broker::{Broker, map};
 use crate::credit::{KEPT_BYTES, PAIR_BYTES};
 use crate::inbox::{Inbox, Marked};
-use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SLAB_PAYLOAD_MAX};
+use crate::lane::{
+    self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SLAB_PAYLOAD_MAX, SPANNING_MAX,
+};
 use crate::recent::Recent;
 use crate::slab::{Descriptor, Pool, Slab};
 use crate::spill::{Draft, Spill};
@@ -96,6 +98,8 @@ pub struct Outbox {
 
 /// A ring of this many cells is left when it is empty after a burst: 8 MiB.
 const LARGE_RING: u32 = CELLS_MAX / 2;
+/// A ring of this many cells does not grow for messages in several cells: 1 MiB.
+const SPANNED_RING: u32 = CELLS_MAX / 16;
 /// So many slabs are not asked for when the host has refused one.
 const REFUSED_REST: u32 = 64;
 
@@ -298,6 +302,10 @@ impl Outbox {
                     let message = Outgoing { kind, envelope, payload: &inline[..size] };
                     return self.push(broker, to, message);
                 }
+                if self.may_span(to, envelope, size) {
+                    let (kind, payload) = (lane::Kind::Spanning, &parts.concat()[..]);
+                    return self.push(broker, to, Outgoing { kind, envelope, payload });
+                }
                 let Ok(mut slab) = self.slab(broker, size) else {
                     return self.send_spilled(broker, to, envelope, (None, parts));
                 };
@@ -313,12 +321,26 @@ impl Outbox {
         }
     }
 
-    /// The short way of [`Outbox::send`] for a message that rides in its cell, by a lane that stands and
+    /// True if a body is to lie in cells of the lane. One that has grown this far is for messages that nobody reads: those
+    /// are counted as slabs are, and may go to a disk.
+    fn may_span(&mut self, to: Tid, envelope: &Envelope, size: usize) -> bool {
+        if size > SPANNING_MAX || envelope.is_spread() || envelope.body_size() != size as u64 {
+            return false;
+        }
+        let lane = self.lanes.get_mut(to);
+        lane.is_none_or(|lane| lane.sender.cells() < SPANNED_RING || lane.sender.has_room_for(size))
+    }
+
+    /// The short way of [`Outbox::send`] for a message that rides in its lane, if that stands and
     /// has room. None if there is no such lane: then `send` must do it.
     #[inline(always)]
     pub fn send_inline(&mut self, to: Tid, envelope: &Envelope, payload: &[u8]) -> Option<Sent> {
         let lane = self.lanes.get_mut(to)?;
-        lane.sender.push(lane::Kind::Inline, envelope, payload).ok()?;
+        if payload.len() <= INLINE_MAX {
+            lane.sender.push(lane::Kind::Inline, envelope, payload).ok()?;
+        } else {
+            lane.sender.push_spanning(envelope, payload).ok()?;
+        }
         Some(if lane.is_watched() { Sent::Delivered } else { self.tell_unwatched(to) })
     }
 

@@ -8,7 +8,7 @@
 use crate::Payload;
 use crate::broker::{Broker, map};
 use crate::inbox::{Inbox, LANE_BITS};
-use crate::lane::{self, Popped, Ring, Room};
+use crate::lane::{self, Popped, Ring, Room, room_for};
 use crate::mappings::Mappings;
 use crate::slab::{Descriptor, SlabView};
 use crate::spill::SpillView;
@@ -48,10 +48,17 @@ impl Parcel {
 struct RingIn {
     receiver: lane::Receiver,
     segment: SegmentId,
-    /// Cells read and not confirmed: true for a message, false for what made no sense.
-    ahead: VecDeque<bool>,
+    /// What was read and is not confirmed.
+    ahead: VecDeque<Ahead>,
     /// It has been read to the cell that says where the lane goes on.
     left: bool,
+}
+
+/// What was read ahead: whether it is a message, and how many cells it has.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    is_message: bool,
+    cells: usize,
 }
 
 #[derive(Debug)]
@@ -96,9 +103,8 @@ impl LaneIn {
     /// Moves the marks past cells that are no messages, and lets go of rings that are done with.
     fn settle(&mut self, broker: &mut dyn Broker) {
         while let Some(ring) = self.rings.front_mut() {
-            while ring.ahead.front() == Some(&false) {
-                ring.ahead.pop_front();
-                ring.receiver.confirm();
+            while let Some(nonsense) = ring.ahead.pop_front_if(|ahead| !ahead.is_message) {
+                ring.receiver.confirm(nonsense.cells);
             }
             if !(ring.left && ring.ahead.is_empty()) {
                 return;
@@ -219,7 +225,7 @@ impl Transit {
         loop {
             let lane = self.lanes.get_mut(&number)?;
             let ring = lane.rings.back_mut()?;
-            let mut room = Box::new([0; _]);
+            let mut room = room_for(0);
             let popped = ring.receiver.pop_ahead(&mut room)?;
             if popped.kind == lane::Kind::Moved as u8 {
                 ring.left = true;
@@ -238,7 +244,8 @@ impl Transit {
             let (sender, host) = (lane.sender, Tid::host_id(lane.host()));
             let parcel = self.open_message(broker, (sender, host), popped, room);
             let lane = self.lanes.get_mut(&number)?;
-            lane.rings.back_mut()?.ahead.push_back(parcel.is_some());
+            let ahead = Ahead { is_message: parcel.is_some(), cells: popped.cells };
+            lane.rings.back_mut()?.ahead.push_back(ahead);
             if parcel.is_some() {
                 return parcel;
             }
@@ -253,9 +260,9 @@ impl Transit {
         let Some(lane) = self.lanes.get_mut(&number) else { return };
         lane.settle(broker);
         if let Some(ring) = lane.rings.front_mut()
-            && ring.ahead.pop_front().is_some()
+            && let Some(oldest) = ring.ahead.pop_front()
         {
-            ring.receiver.confirm();
+            ring.receiver.confirm(oldest.cells);
             lane.settle(broker);
         }
     }
@@ -314,7 +321,7 @@ impl Transit {
         broker: &mut dyn Broker,
         (sender, host): (Tid, Tid),
         popped: Popped,
-        room: Box<Room>,
+        room: Room,
     ) -> Option<Parcel> {
         let envelope = popped.envelope?;
         if envelope.src != sender || envelope.dst.host() != host.host() {
@@ -327,7 +334,7 @@ impl Transit {
         } else {
             0
         };
-        if popped.kind == lane::Kind::Inline as u8 {
+        if popped.kind == lane::Kind::Inline as u8 || popped.kind == lane::Kind::Spanning as u8 {
             if bytes.len() != size.checked_add(list_size)? {
                 return None;
             }

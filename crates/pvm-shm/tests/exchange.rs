@@ -3,7 +3,7 @@
 #![cfg(not(loom))]
 
 use pvm_shm::inbox::Inbox;
-use pvm_shm::lane::Wanted;
+use pvm_shm::lane::{Wanted, room_for};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox, Payload, Sent};
 use pvm_wire::{Bytes, Code, Encoding, Envelope, Tid};
@@ -133,11 +133,11 @@ fn a_thousand_notices_at_once_all_arrive() {
 fn a_message_to_a_task_that_is_gone_vanishes_and_leaves_no_slab_held() {
     let mut keeper = keeper();
     let mut out = outbox(&mut keeper, A);
-    assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 1000]), Sent::Delivered);
+    assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 10_000]), Sent::Delivered);
     assert_eq!(out.slabs_in_flight(), 1);
     keeper.remove_task(B);
     assert_eq!(out.slabs_in_flight(), 0);
-    assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 1000]), Sent::Gone);
+    assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 10_000]), Sent::Gone);
     assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 10]), Sent::Gone);
     assert_eq!(out.slabs_in_flight(), 0);
 }
@@ -245,7 +245,7 @@ fn who_wants_a_message_of_one_sender_leaves_those_of_others_where_they_are() {
     keeper.create_inbox(C, "".into()).expect("memory");
     let mut inlet = inlet(&mut keeper, B);
     let (mut of_a, mut of_c) = (outbox(&mut keeper, A), outbox(&mut keeper, C));
-    let mut room = [0; _];
+    let mut room = room_for(0);
     // A receiver that is alone watches the lanes that have given something, from the second look on: the first
     // one takes in what a reader before it may have left.
     for _ in 0..2 {
@@ -279,4 +279,47 @@ fn who_wants_a_message_of_one_sender_leaves_those_of_others_where_they_are() {
     assert_eq!(wanted(&mut inlet, None, 7, &mut room), Glance::Taken((C, 4)));
     assert!(inlet.next(&mut keeper.broker(B), true).is_none());
     assert_eq!(wanted(&mut inlet, None, 7, &mut room), Glance::Nothing);
+}
+
+#[test]
+fn messages_that_span_cells_go_into_slabs_once_their_lane_has_grown_for_nobody() {
+    let mut keeper = keeper();
+    let mut inlet = inlet(&mut keeper, B);
+    let mut out = outbox(&mut keeper, A);
+    let body = |tag: i32| vec![tag as u8; 300 + tag as usize % 3700];
+    let mut sent = 0;
+    while out.slabs_in_flight() == 0 {
+        assert_eq!(send(&mut keeper, &mut out, A, sent, &body(sent)), Sent::Delivered);
+        sent += 1;
+        assert!(sent < 10_000, "more than a ring of a mebibyte holds");
+    }
+    for _ in 0..100 {
+        assert_eq!(send(&mut keeper, &mut out, A, sent, &body(sent)), Sent::Delivered);
+        sent += 1;
+    }
+    let arrived = receive_all(&mut keeper, &mut inlet);
+    assert_eq!(arrived.len(), sent as usize);
+    for (i, (tag, bytes)) in arrived.iter().enumerate() {
+        assert_eq!((*tag as usize, bytes), (i, &body(*tag)));
+    }
+    drop(arrived);
+    assert_eq!(out.slabs_in_flight(), 0);
+}
+
+#[test]
+fn a_small_message_that_waits_keeps_no_room_of_a_larger_one() {
+    let mut keeper = keeper();
+    let mut inlet = inlet(&mut keeper, B);
+    let mut out = outbox(&mut keeper, A);
+    inlet.give_back(room_for(4000));
+    for size in [8, 3000, 100] {
+        send(&mut keeper, &mut out, A, 1, &vec![7; size]);
+        let arrival = inlet.next(&mut keeper.broker(B), true).expect("sent");
+        let Payload::Inline { bytes, size: told } = arrival.1 else {
+            panic!("it rides in its lane")
+        };
+        assert_eq!(told, size);
+        assert!(bytes.len() < 2 * size.max(209), "{size} in {}", bytes.len());
+        assert!(bytes[..size].iter().all(|byte| *byte == 7));
+    }
 }

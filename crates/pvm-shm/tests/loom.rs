@@ -6,14 +6,14 @@ use loom::sync::Arc;
 use loom::thread;
 use pvm_shm::barrier::{Arrival, Outcome, Word};
 use pvm_shm::inbox::{Armed, Header, Marked};
-use pvm_shm::lane::{Kind, Receiver, Ring, Room, Sender, Wanted};
+use pvm_shm::lane::{Kind, Receiver, Ring, Sender, Wanted, room_for};
 use pvm_shm::recorder::{Record, Recorder};
 use pvm_shm::roster::{Listed, Read, Table};
 use pvm_shm::stream::{Filled, Words};
 use pvm_shm::sync::{AtomicU32, Ordering, Shared};
 use pvm_shm::turn::{Number, Turn};
 use pvm_shm::watch::Watch;
-use pvm_wire::{Envelope, Tid};
+use pvm_wire::{Encoding, Envelope, Tid};
 
 /// Messages of these tags.
 struct Tags(std::ops::RangeInclusive<i32>);
@@ -53,7 +53,7 @@ fn loom_lane_hands_over_in_order() {
         let mut received = 0;
         let mut moved = false;
         let mut look = |receiver: &mut Receiver| {
-            let mut room: Room = [0; _];
+            let mut room = room_for(0);
             while let Some(popped) = receiver.pop(&mut room) {
                 assert!(!moved, "nothing follows the end of a ring");
                 if popped.kind == Kind::Moved as u8 {
@@ -71,6 +71,54 @@ fn loom_lane_hands_over_in_order() {
         look(&mut receiver);
         assert_eq!(received, sent);
         assert_eq!(moved, sent < 3);
+    });
+}
+
+/// A message in several cells is whole for whoever sees the first one, also where it lies around the end of the
+/// ring.
+#[test]
+fn loom_a_message_in_several_cells_is_whole_when_it_is_seen() {
+    loom::model(|| {
+        let ring = Ring::on_heap(4);
+        let mut sender = Sender::new(ring.clone());
+        let mut receiver = Receiver::new(ring);
+        // So that the second of the two begins in the last cell.
+        sender.push(Kind::Inline, &envelope(0), &[]).expect("room");
+        let mut room = room_for(300);
+        assert!(receiver.pop(&mut room).is_some() && receiver.pop(&mut room).is_none());
+        let sending = thread::spawn(move || {
+            let mut spanning = envelope(0);
+            (spanning.encoding, spanning.data_size) = (Encoding::Raw, 300);
+            let body = |i: u64| [i as u8; 300];
+            (1..3)
+                .take_while(|i| {
+                    spanning.sequence = *i;
+                    sender.push(Kind::Spanning, &spanning, &body(*i)).is_ok()
+                })
+                .count() as u64
+        });
+        let mut received = 0;
+        let mut look = |receiver: &mut Receiver| {
+            let mut room = room_for(300);
+            let (found, size) = if received == 0 {
+                let Some((found, size, ())) = receiver.pop_wanted(&Tags(0..=0), &mut room) else {
+                    return;
+                };
+                (found, size)
+            } else {
+                let Some(popped) = receiver.pop(&mut room) else { return };
+                (popped.envelope.expect("whole"), popped.size)
+            };
+            received += 1;
+            assert_eq!((found.sequence, size), (received, 300));
+            assert!(room[..size].iter().all(|byte| *byte == received as u8));
+        };
+        look(&mut receiver);
+        look(&mut receiver);
+        let sent = sending.join().expect("no panic");
+        look(&mut receiver);
+        look(&mut receiver);
+        assert_eq!(received, sent);
     });
 }
 
@@ -133,7 +181,7 @@ fn loom_a_drained_lane_is_really_drained() {
         sender.push(Kind::Inline, &envelope(0), &[]).expect("room");
         let mut receiver = Receiver::new(ring.clone());
         let reading = thread::spawn(move || {
-            let mut room: Room = [0; _];
+            let mut room = room_for(0);
             let first = receiver.pop(&mut room).is_some();
             // Finding it empty reports how far it has read.
             let second = receiver.pop(&mut room).is_some();
@@ -211,7 +259,7 @@ impl Threads {
                 self.watch.clear(0);
                 return receiver.unwatch();
             }
-            let mut room: Room = [0; _];
+            let mut room = room_for(0);
             if receiver.pop(&mut room).is_some() {
                 self.watch.set(0, receiver);
             }
@@ -399,7 +447,7 @@ fn loom_what_is_wanted_is_taken_whole() {
                 sender.push(Kind::Inline, &small(tag), &tag.to_ne_bytes()).expect("room");
             }
         });
-        let mut room: Room = [0; _];
+        let mut room = room_for(0);
         let mut wanted = 0;
         for _ in 0..2 {
             if let Some((taken, size, ())) = receiver.pop_wanted(&Tags(wanted..=wanted), &mut room)

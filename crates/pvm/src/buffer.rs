@@ -12,7 +12,7 @@ mod view;
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
 use pvm_shm::bytes::copy_slice;
-use pvm_shm::lane::{INLINE_MAX, Room};
+use pvm_shm::lane::{Room, SPANNING_MAX, room_for};
 use pvm_shm::slab::SlabView;
 use pvm_shm::spill::SpillView;
 use pvm_shm::{Payload, Slab};
@@ -24,8 +24,8 @@ use pvm_wire::{
 /// Where the bytes lie.
 #[derive(Debug)]
 pub(crate) enum Store {
-    /// In the buffer.
-    Small(Box<[u8; INLINE_MAX]>),
+    /// In the buffer: no more than rides in a lane.
+    Small(Room),
     /// In private memory: before enrolment, or where no slab was to be had.
     Heap(Vec<u8>),
     /// In a slab of this task's.
@@ -93,7 +93,7 @@ impl Buffer {
         Self {
             envelope: Envelope::new(Tid::NONE, Tid::NONE, 0, 0),
             encoding,
-            store: Store::Small(Box::new([0; INLINE_MAX])),
+            store: Store::Small(room_for(0)),
             size: 0,
             runs: RunList::new(),
             cursor: Cursor::new(),
@@ -124,7 +124,7 @@ impl Buffer {
     }
 
     /// The memory of a small message, which is the next one's.
-    pub(crate) fn take_room(&mut self) -> Option<Box<Room>> {
+    pub(crate) fn take_room(&mut self) -> Option<Room> {
         if !matches!(self.store, Store::Small(_)) {
             return None;
         }
@@ -230,7 +230,7 @@ impl Buffer {
         }
         let end = self.size + items.len();
         match &mut self.store {
-            Store::Small(small) if end <= INLINE_MAX => {
+            Store::Small(small) if end <= small.len() => {
                 copy_slice(items, &mut small[self.size..end]);
                 self.size = end;
             }
@@ -450,7 +450,7 @@ impl Buffer {
     fn reserve(&mut self, more: usize) -> Result<(), Code> {
         let end = self.size.checked_add(more).ok_or(Code::NoMem)?;
         let fits = match &self.store {
-            Store::Small(_) => end <= INLINE_MAX,
+            Store::Small(small) => end <= small.len(),
             Store::Heap(_) => true,
             Store::Slab(slab) => end <= slab.capacity() && (!self.sealed || slab.is_unread()),
             Store::Received(_) | Store::Spilled(_) => false,
@@ -464,7 +464,13 @@ impl Buffer {
         // The first call often packs everything: then exactly that; later ones double.
         let wanted = if self.size == 0 { end } else { end.max(self.size.saturating_mul(2)) };
         let old = Data { store: &self.store, size: self.size };
-        let next = match source::slab(wanted) {
+        let slab = if wanted <= SPANNING_MAX { None } else { source::slab(wanted) };
+        let next = match slab {
+            None if wanted <= SPANNING_MAX => {
+                let mut room = room_for(wanted);
+                old.copy_to(0, &mut room[..old.size]);
+                Store::Small(room)
+            }
             Some(mut slab) => {
                 memory::fill(&mut slab, old.size, |bytes| old.copy_to(0, bytes));
                 Store::Slab(slab)

@@ -35,7 +35,7 @@ pub use memory::Memory;
 pub use probe::Negotiation;
 pub use pvm_core::{MessageKey, Pattern};
 pub use pvm_shm::Glance;
-pub use pvm_shm::lane::INLINE_MAX;
+pub use pvm_shm::lane::SPANNING_MAX;
 pub use pvm_shm::probe as probes;
 pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way};
 pub use pvm_shm::turn::Number;

@@ -14,7 +14,7 @@ use crate::route::{Arrived, DONT_ROUTE, Routes};
 use crate::sys::memory::ProgramMemory;
 use parts::{Parts, join};
 use pvm_core::{Mailbox, MessageKey, Pattern};
-use pvm_shm::lane::{INLINE_MAX, Room, Wanted};
+use pvm_shm::lane::{INLINE_MAX, Wanted};
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
 use pvm_shm::{Glance, Inlet, Outbox, Pushed, Sent};
@@ -125,7 +125,7 @@ impl State {
         Ok(sent != Sent::Full)
     }
 
-    /// The short way of [`State::send`] for a message that rides in its cell, to a task of this host that
+    /// The short way of [`State::send`] for a message that rides in its lane, to a task of this host that
     /// has been sent to before. False if that way is not open.
     #[inline(always)]
     pub(crate) fn send_inline(&mut self, mut envelope: Envelope, payload: &[u8]) -> bool {
@@ -190,7 +190,7 @@ impl State {
     pub(crate) fn take_wanted(
         &mut self,
         pattern: &Pattern,
-        room: &mut Room,
+        room: &mut [u8],
     ) -> Glance<(Envelope, usize, Option<Run>)> {
         let waits = |mailbox: &Mailbox<Waiting>| mailbox.find(pattern).is_some();
         if !self.arrivals.is_empty() || !self.mailbox.is_empty() && waits(&self.mailbox) {

@@ -2,7 +2,7 @@
 
 use super::{Arrival, Glance, Inlet, TURN, Watched};
 use crate::broker::Broker;
-use crate::lane::{Room, Wanted};
+use crate::lane::Wanted;
 use crate::watch::SLOTS;
 use pvm_wire::{Envelope, Tid};
 
@@ -37,7 +37,7 @@ impl Inlet {
         Some(arrival)
     }
 
-    /// The short way of [`Inlet::next`] for a message that rides in its cell, lies next in a watched
+    /// The short way of [`Inlet::next`] for a message that rides in its lane, is no longer than `room`, lies next in a watched
     /// lane and is wanted: its payload goes to `room`, and what was found in it is given out. The inbox itself is
     /// not looked at, and of the lanes only that of `source`, if it is given. After [`Glance::Nothing`] a
     /// [`Watch::look_for`] looks there, too.
@@ -46,7 +46,7 @@ impl Inlet {
         &mut self,
         source: Option<Tid>,
         wanted: &W,
-        room: &mut Room,
+        room: &mut [u8],
     ) -> Glance<(Envelope, usize, W::Found)> {
         let turn = self.turn.wrapping_add(1);
         let mut slot = self.recent;
@@ -91,7 +91,7 @@ impl Inlet {
         &mut self,
         (slot, place): (usize, usize),
         wanted: &W,
-        room: &mut Room,
+        room: &mut [u8],
     ) -> Glance<(Envelope, usize, W::Found)> {
         let Some(Some(lane)) = self.lanes.get_mut(place) else { return Glance::More };
         let own = OwnWanted { sender: lane.sender, wanted };

@@ -7,8 +7,19 @@ use pvm_wire::{Encoding, Envelope, Layout, Tid};
 pub const INLINE_MAX: usize = 208;
 /// Bytes of a cell.
 pub const CELL_SIZE: usize = 256;
-/// Room for the payload of any cell.
-pub type Room = [u8; INLINE_MAX];
+/// Longest body of a message that lies in its cell and those behind it: beyond this a slab costs less than two
+/// copies more.
+pub const SPANNING_MAX: usize = 4096;
+/// What a cell holds behind its head.
+pub(super) type Payload = [u8; INLINE_MAX];
+/// Memory for a message out of its lane, of [`INLINE_MAX`] bytes or more.
+pub type Room = Box<[u8]>;
+
+/// Room for `size` bytes and the payload of any cell.
+pub fn room_for(size: usize) -> Room {
+    let size = if size <= INLINE_MAX { INLINE_MAX } else { size.next_power_of_two() };
+    vec![0; size].into_boxed_slice()
+}
 
 /// What a cell holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +34,17 @@ pub enum Kind {
     /// A message whose body lies in a slab that may still be written; the payload is a descriptor and the
     /// number of the slot.
     Stream = 4,
+    /// A whole message, of which the body goes on in the cells behind. Those have no stamp of their own: the first one's
+    /// is written last.
+    Spanning = 5,
+}
+
+impl Kind {
+    /// True if the size of the message does not stand in the head.
+    #[inline(always)]
+    pub(super) const fn has_extent(kind: u8) -> bool {
+        kind == Self::Slab as u8 || kind == Self::Stream as u8 || kind == Self::Spanning as u8
+    }
 }
 
 /// A place for one message.
@@ -56,20 +78,34 @@ pub(super) struct Head {
 }
 
 /// Of a message that does not ride in its cell: in front of the payload.
-pub(super) type Extent = [u8; EXTENT_SIZE];
-pub(super) const EXTENT_SIZE: usize = 12;
+#[derive(Clone, Copy)]
+#[repr(C, packed(4))]
+pub(super) struct Extent {
+    data_size: u64,
+    run_count: u32,
+}
+pub(super) const EXTENT_SIZE: usize = size_of::<Extent>();
 /// Longest payload of a message that does not ride in its cell.
 pub const SLAB_PAYLOAD_MAX: usize = INLINE_MAX - EXTENT_SIZE;
+/// Bytes of a spanning message in each cell but the first: all but the stamp.
+pub(super) const FOLLOWING: usize = CELL_SIZE - 4;
+
+/// The cells of a spanning message with a body of so many bytes.
+#[inline(always)]
+pub(super) const fn spanned(size: usize) -> usize {
+    1 + size.saturating_sub(SLAB_PAYLOAD_MAX).div_ceil(FOLLOWING)
+}
 
 /// What a cell holds but the stamp.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(4))]
 pub struct Content {
     pub(super) head: Head,
-    pub(super) payload: Room,
+    pub(super) payload: Payload,
 }
 
 const _: () = assert!(cfg!(loom) || size_of::<Cell>() == CELL_SIZE);
+const _: () = assert!(size_of::<Content>() == FOLLOWING && EXTENT_SIZE == 12);
 
 impl Head {
     const EMPTY: Self = Self {
@@ -92,7 +128,7 @@ impl Head {
     /// Of the last cell of a ring: its payload is the number of a segment.
     pub(super) const MOVED: Self = Self { kind: Kind::Moved as u8, size: 4, ..Self::EMPTY };
 
-    /// Of a message that rides in its cell.
+    /// Of a message of which so many bytes are in the cell.
     #[inline(always)]
     pub(super) fn inline(kind: Kind, envelope: &Envelope, size: usize) -> Self {
         Self {
@@ -130,6 +166,21 @@ impl Head {
             first_run: self.first_run,
             sequence: self.sequence,
         })
+    }
+
+    /// The envelope where size and runs stand in front of the payload.
+    #[inline(always)]
+    pub(super) fn envelope_of(&self, extent: &Extent) -> Option<Envelope> {
+        let Extent { data_size, run_count } = *extent;
+        Some(Envelope { data_size, run_count, ..self.envelope()? })
+    }
+}
+
+impl Extent {
+    /// What [`Head::envelope_of`] reads.
+    #[inline(always)]
+    pub(super) const fn of(envelope: &Envelope) -> Self {
+        Self { data_size: envelope.data_size, run_count: envelope.run_count }
     }
 }
 

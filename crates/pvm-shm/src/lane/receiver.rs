@@ -1,7 +1,10 @@
 //! The end of a lane that empties it.
 
 use crate::bytes::{copy, prefetch_to_read};
-use crate::lane::cell::{EXTENT_SIZE, Extent, INLINE_MAX, Kind, Room};
+use crate::lane::cell::{
+    Content, EXTENT_SIZE, Extent, FOLLOWING, Head, INLINE_MAX, Kind, Room, SLAB_PAYLOAD_MAX,
+    SPANNING_MAX, room_for, spanned,
+};
 use crate::lane::ring::{Ring, Walk};
 use crate::sync::{AtomicU32, Ordering, fence, read_shared};
 use pvm_wire::Envelope;
@@ -31,6 +34,8 @@ pub struct Popped {
     pub envelope: Option<Envelope>,
     /// Bytes of the payload.
     pub size: usize,
+    /// Cells that it took.
+    pub cells: usize,
 }
 
 impl Receiver {
@@ -56,6 +61,12 @@ impl Receiver {
     /// The ring.
     pub(crate) const fn ring(&self) -> &Ring {
         self.walk.ring()
+    }
+
+    /// Which cell is next.
+    #[cfg(test)]
+    pub(super) const fn at(&self) -> usize {
+        self.walk.at
     }
 
     /// True if a cell is complete.
@@ -91,11 +102,11 @@ impl Receiver {
     #[inline]
     pub fn pop_ahead(&mut self, room: &mut Room) -> Option<Popped> {
         let popped = self.peek(room)?;
-        self.step();
+        self.step(popped.cells);
         Some(popped)
     }
 
-    /// The next complete cell, which stays the next one.
+    /// The next complete cell, which stays the next one; where the payload is longer than `room`, that grows.
     #[inline]
     pub fn peek(&self, room: &mut Room) -> Option<Popped> {
         let cell = self.walk.next()?;
@@ -108,42 +119,82 @@ impl Receiver {
             // the cell is published spoils its own message.
             unsafe {
                 let head = (&raw const (*content).head).read_unaligned();
+                let from = (&raw const (*content).payload).cast::<u8>();
                 let mut size = usize::from(head.size).min(INLINE_MAX);
-                let mut from = (&raw const (*content).payload).cast::<u8>();
-                let mut envelope = head.envelope();
-                if head.kind == Kind::Slab as u8 || head.kind == Kind::Stream as u8 {
-                    let extent: Extent = from.cast::<Extent>().read();
-                    size = size.saturating_sub(EXTENT_SIZE);
-                    from = from.add(EXTENT_SIZE);
-                    if let Some(envelope) = &mut envelope {
-                        let (data_size, run_count) = extent.split_at(8);
-                        envelope.data_size =
-                            u64::from_ne_bytes(data_size.try_into().unwrap_or_default());
-                        envelope.run_count =
-                            u32::from_ne_bytes(run_count.try_into().unwrap_or_default());
-                    }
+                if !Kind::has_extent(head.kind) {
+                    copy(from, room.as_mut_ptr(), size);
+                    return Popped { kind: head.kind, envelope: head.envelope(), size, cells: 1 };
                 }
-                copy(from, room.as_mut_ptr(), size);
-                Popped { kind: head.kind, envelope, size }
+                let envelope = head.envelope_of(&from.cast::<Extent>().read_unaligned());
+                if head.kind == Kind::Spanning as u8 {
+                    return self.peek_spanning(content, envelope, room);
+                }
+                size = size.saturating_sub(EXTENT_SIZE);
+                copy(from.add(EXTENT_SIZE), room.as_mut_ptr(), size);
+                Popped { kind: head.kind, envelope, size, cells: 1 }
             }
         }))
     }
 
-    /// Goes on behind what [`Receiver::peek`] gave.
-    #[inline]
-    pub fn step(&mut self) {
-        self.position += 1;
-        self.walk.advance();
+    #[cold]
+    fn peek_spanning(
+        &self,
+        first: *const Content,
+        envelope: Option<Envelope>,
+        room: &mut Room,
+    ) -> Popped {
+        let kind = Kind::Spanning as u8;
+        let sound = envelope.zip(envelope.and_then(|envelope| self.size_of(&envelope)));
+        let Some((envelope, size)) = sound else {
+            return Popped { kind, envelope: None, size: 0, cells: 1 };
+        };
+        if room.len() < size {
+            *room = room_for(size);
+        }
+        self.copy_spanning(first, &mut room[..size]);
+        Popped { kind, envelope: Some(envelope), size, cells: spanned(size) }
     }
 
-    /// Takes the next complete cell if it holds a whole message of at most [`INLINE_MAX`] bytes that
-    /// is `wanted`; its payload goes to `room`, and what was found in it is given out. Whatever else is there
-    /// stays.
+    /// Bytes of a spanning message's body; none if it is no such message's.
+    #[inline(always)]
+    fn size_of(&self, envelope: &Envelope) -> Option<usize> {
+        let size = usize::try_from(envelope.body_size()).ok()?;
+        let is_spanning = size > INLINE_MAX && size <= SPANNING_MAX;
+        (is_spanning && spanned(size) <= self.walk.cells).then_some(size)
+    }
+
+    /// Copies as much of the spanning message that begins in `first` as `room` has place for.
+    #[inline(always)]
+    fn copy_spanning(&self, first: *const Content, room: &mut [u8]) {
+        let (front, behind) = room.split_at_mut(room.len().min(SLAB_PAYLOAD_MAX));
+        // SAFETY: as in `peek`; the payload has so many bytes behind the extent.
+        unsafe {
+            let from = (&raw const (*first).payload).cast::<u8>().add(EXTENT_SIZE);
+            copy(from, front.as_mut_ptr(), front.len());
+        }
+        for (n, part) in behind.chunks_mut(FOLLOWING).enumerate() {
+            let Some(cell) = self.walk.ahead(n + 1) else { return };
+            read_shared!(cell.content, |content| {
+                // SAFETY: as in `peek`; a part is no longer than the content.
+                unsafe { copy(content.cast::<u8>(), part.as_mut_ptr(), part.len()) }
+            });
+        }
+    }
+
+    /// Goes on behind what [`Receiver::peek`] gave.
+    #[inline]
+    pub fn step(&mut self, cells: usize) {
+        self.position += cells as u64;
+        self.walk.advance_by(cells);
+    }
+
+    /// Takes the next message if it lies whole in this ring, is no longer than `room` and is `wanted`; its
+    /// payload goes to `room`, and what was found in it is given out. Whatever else is there stays.
     #[inline(always)]
     pub fn pop_wanted<W: Wanted>(
         &mut self,
         wanted: &W,
-        room: &mut Room,
+        room: &mut [u8],
     ) -> Option<(Envelope, usize, W::Found)> {
         let cell = self.walk.next()?;
         let next = self.position + 1;
@@ -154,24 +205,18 @@ impl Receiver {
         let (envelope, size, found) = read_shared!(cell.content, |content| {
             // SAFETY: a raw read of plain bytes inside the cell.
             let head = unsafe { (&raw const (*content).head).read_unaligned() };
-            let size = usize::from(head.size);
-            if head.kind != Kind::Inline as u8 || size > INLINE_MAX {
-                return None;
+            if head.kind == Kind::Spanning as u8 {
+                self.pop_wanted_spanning(&head, content, wanted, room)
+            } else {
+                Self::pop_wanted_inline(&head, content, wanted, room)
             }
-            let envelope = head.envelope()?;
-            if envelope.body_size() != u64::from(head.size) {
-                return None;
-            }
-            let found = wanted.find(&envelope)?;
-            // SAFETY: as above; `size` was read once and is no more than either has.
-            unsafe {
-                let from = (&raw const (*content).payload).cast::<u8>();
-                copy(from, room.as_mut_ptr(), size);
-            }
-            Some((envelope, size, found))
         })?;
-        self.position = next;
-        self.walk.advance();
+        if size > INLINE_MAX {
+            self.step(spanned(size));
+        } else {
+            self.position = next;
+            self.walk.advance();
+        }
         // Of a stream the next one is there; else it is looked at soon anyway.
         if let Some(soon) = self.walk.next() {
             prefetch_to_read(soon);
@@ -182,10 +227,53 @@ impl Receiver {
         Some((envelope, size, found))
     }
 
-    /// The oldest of the cells that [`Receiver::pop_ahead`] gave is done with.
-    pub fn confirm(&mut self) {
+    /// What [`Receiver::pop_wanted`] finds in one cell.
+    #[inline(always)]
+    fn pop_wanted_inline<W: Wanted>(
+        head: &Head,
+        content: *const Content,
+        wanted: &W,
+        room: &mut [u8],
+    ) -> Option<(Envelope, usize, W::Found)> {
+        let size = usize::from(head.size);
+        if head.kind != Kind::Inline as u8 || size > room.len().min(INLINE_MAX) {
+            return None;
+        }
+        let envelope = head.envelope()?;
+        if envelope.body_size() != u64::from(head.size) {
+            return None;
+        }
+        let found = wanted.find(&envelope)?;
+        // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
+        unsafe {
+            let from = (&raw const (*content).payload).cast::<u8>();
+            copy(from, room.as_mut_ptr(), size);
+        }
+        Some((envelope, size, found))
+    }
+
+    /// What [`Receiver::pop_wanted`] finds of a message in several cells, of which the first one is complete.
+    #[inline(never)]
+    fn pop_wanted_spanning<W: Wanted>(
+        &self,
+        head: &Head,
+        first: *const Content,
+        wanted: &W,
+        room: &mut [u8],
+    ) -> Option<(Envelope, usize, W::Found)> {
+        // SAFETY: as in `peek`.
+        let extent = unsafe { (&raw const (*first).payload).cast::<Extent>().read_unaligned() };
+        let envelope = head.envelope_of(&extent)?;
+        let size = self.size_of(&envelope)?;
+        let found = wanted.find(&envelope)?;
+        self.copy_spanning(first, room.get_mut(..size)?);
+        Some((envelope, size, found))
+    }
+
+    /// The oldest message that [`Receiver::pop_ahead`] gave, of so many cells, is done with.
+    pub fn confirm(&mut self, cells: usize) {
         if self.reported < self.position {
-            self.reported += 1;
+            self.reported += cells as u64;
             // PAIRS WITH: `Sender::has_room`, `Ring::is_drained`.
             self.walk.header().consumed.0.store(self.reported, Ordering::Release);
         }

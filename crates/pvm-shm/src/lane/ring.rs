@@ -153,8 +153,26 @@ impl Walk {
         self.cell(if self.at + 1 == self.cells { 0 } else { self.at + 1 })
     }
 
+    /// The cell that lies so many behind the next one, of a ring that has more than that.
+    #[inline(always)]
+    pub(super) fn ahead(&self, by: usize) -> Option<&Cell> {
+        self.cell(self.place(by))
+    }
+
+    #[inline(always)]
+    const fn place(&self, by: usize) -> usize {
+        let at = self.at + by;
+        if at >= self.cells { at - self.cells } else { at }
+    }
+
     #[inline(always)]
     pub(super) fn advance(&mut self) {
         self.at = if self.at + 1 == self.cells { 0 } else { self.at + 1 };
+    }
+
+    /// Past the cells of a spanning message, no more than there are.
+    #[inline(always)]
+    pub(super) fn advance_by(&mut self, cells: usize) {
+        self.at = self.place(cells);
     }
 }

@@ -1,10 +1,16 @@
 //! The end of a lane that fills it.
 
 use crate::bytes::{copy, prefetch_to_write};
-use crate::lane::cell::{EXTENT_SIZE, Extent, Head, INLINE_MAX, Kind};
+use crate::lane::cell::{
+    Cell, EXTENT_SIZE, Extent, FOLLOWING, Head, INLINE_MAX, Kind, SLAB_PAYLOAD_MAX, SPANNING_MAX,
+    spanned,
+};
 use crate::lane::ring::{Ring, Walk};
 use crate::sync::{Ordering, fence, write_shared};
 use pvm_wire::Envelope;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 /// The end of a lane that fills it.
 #[derive(Debug)]
@@ -43,8 +49,8 @@ impl Sender {
         self.position - self.consumed < room
     }
 
-    /// Publishes a message or a descriptor; `payload` is at most [`INLINE_MAX`] long, or
-    /// [`SLAB_PAYLOAD_MAX`] where the message does not ride in the cell.
+    /// Publishes a message or a descriptor; `payload` is at most [`INLINE_MAX`] long,
+    /// [`SLAB_PAYLOAD_MAX`] where the message does not ride in the cell, and [`SPANNING_MAX`] where it does so in several.
     ///
     /// # Errors
     /// The ring is full; the lane must move.
@@ -53,16 +59,64 @@ impl Sender {
         if !self.has_room(1) {
             return Err(Full);
         }
+        if kind == Kind::Spanning {
+            return self.push_spanning(envelope, payload);
+        }
         if kind == Kind::Inline {
-            self.publish(&Head::inline(kind, envelope, payload.len()), &[], payload);
+            self.publish(&Head::inline(kind, envelope, payload.len()), None, payload);
         } else {
-            let mut extent: Extent = [0; _];
-            extent[..8].copy_from_slice(&envelope.data_size.to_ne_bytes());
-            extent[8..].copy_from_slice(&envelope.run_count.to_ne_bytes());
             let size = EXTENT_SIZE + payload.len();
-            self.publish(&Head::inline(kind, envelope, size), &extent, payload);
+            self.publish(&Head::inline(kind, envelope, size), Some(Extent::of(envelope)), payload);
         }
         Ok(())
+    }
+
+    /// True if a message whose body has so many bytes fits the cells that are free.
+    pub fn has_room_for(&mut self, size: usize) -> bool {
+        self.has_room(spanned(size) as u64)
+    }
+
+    /// Publishes a message in several cells; `body` is all of its data and its run list, and at most
+    /// [`SPANNING_MAX`] long.
+    ///
+    /// # Errors
+    /// The ring has not as many free cells: the lane must move, or the message go another way.
+    #[inline(never)]
+    pub fn push_spanning(&mut self, envelope: &Envelope, body: &[u8]) -> Result<(), Full> {
+        debug_assert!(body.len() <= SPANNING_MAX && envelope.body_size() == body.len() as u64);
+        let cells = spanned(body.len());
+        if !self.has_room(cells as u64) {
+            return Err(Full);
+        }
+        let (front, behind) = body.split_at(body.len().min(SLAB_PAYLOAD_MAX));
+        let head = Head::inline(Kind::Spanning, envelope, EXTENT_SIZE + front.len());
+        let Some(first) = self.walk.next() else { return Err(Full) };
+        self.prefetch(behind.len());
+        for (n, part) in behind.chunks(FOLLOWING).enumerate() {
+            let Some(cell) = self.walk.ahead(n + 1) else { return Err(Full) };
+            write_shared!(cell.content, |content| {
+                // SAFETY: as in `fill`; a part is no longer than the content.
+                unsafe { copy(part.as_ptr(), content.cast::<u8>(), part.len()) }
+            });
+        }
+        // Last what shares its line with the stamp, as the receiver looks there.
+        fill(first, &head, Some(Extent::of(envelope)), front);
+        self.complete(first, cells);
+        Ok(())
+    }
+
+    /// Asks for all lines of a message that has so many bytes behind its first cell: else each would be asked for when
+    /// those before it have been written.
+    #[inline(always)]
+    fn prefetch(&self, behind: usize) {
+        for (n, from) in (0..FOLLOWING + behind).step_by(FOLLOWING).enumerate() {
+            let Some(cell) = self.walk.ahead(n) else { return };
+            let lines = (FOLLOWING + behind - from).min(FOLLOWING).div_ceil(LINE);
+            let first = std::ptr::from_ref(cell).cast::<[u8; LINE]>();
+            // The receiver looks at the very first one.
+            (usize::from(n == 0)..lines)
+                .for_each(|line| prefetch_to_write(first.wrapping_add(line)));
+        }
     }
 
     /// The ring.
@@ -88,35 +142,32 @@ impl Sender {
     /// Ends this ring: the lane goes on in `segment`.
     pub fn push_moved(&mut self, segment: u32) {
         debug_assert!(self.has_room(0), "the cell was kept back");
-        self.publish(&Head::MOVED, &[], &segment.to_ne_bytes());
+        self.publish(&Head::MOVED, None, &segment.to_ne_bytes());
     }
 
     #[inline(always)]
-    fn publish(&mut self, head: &Head, extent: &[u8], payload: &[u8]) {
+    fn publish(&mut self, head: &Head, extent: Option<Extent>, payload: &[u8]) {
         let Some(cell) = self.walk.next() else { return };
-        assert!(extent.len() + payload.len() <= INLINE_MAX);
-        write_shared!(cell.content, |content| {
-            // SAFETY: the receiver does not read this cell before its stamp says so, and it has
-            // reported that it is done with the former message in it; raw writes of plain bytes.
-            unsafe {
-                (&raw mut (*content).head).write_unaligned(*head);
-                let to = (&raw mut (*content).payload).cast::<u8>();
-                copy(extent.as_ptr(), to, extent.len());
-                let to = to.add(extent.len());
-                copy(payload.as_ptr(), to, payload.len());
-            }
-        });
-        self.position += 1;
+        fill(cell, head, extent, payload);
+        self.complete(cell, 1);
+    }
+
+    /// The next message, of so many cells, is complete.
+    #[inline(always)]
+    fn complete(&mut self, first: *const Cell, cells: usize) {
+        // SAFETY: a cell of this ring's, which is kept.
+        let first = unsafe { &*first };
         // PAIRS WITH: `Receiver::pop`.
-        cell.stamp.store(self.position as u32, Ordering::Release);
-        self.walk.advance();
+        first.stamp.store((self.position as u32).wrapping_add(1), Ordering::Release);
+        self.position += cells as u64;
+        self.walk.advance_by(cells);
         // The receiver looks at the next one; the one behind that can come here meanwhile.
         if let Some(soon) = self.walk.second() {
-            prefetch_to_write(soon);
+            prefetch_to_write(std::ptr::from_ref(soon));
         }
     }
 
-    /// Asked behind a [`Sender::push`]: true if the receiver looks at this ring by itself, so
+    /// Asked behind a publication: true if the receiver looks at this ring by itself, so
     /// that it need not be told. PAIRS WITH: `Receiver::unwatch`. Either the receiver that ends its
     /// watch sees the cell, or this sees that the watch has ended.
     #[inline(always)]
@@ -124,4 +175,24 @@ impl Sender {
         fence(Ordering::SeqCst);
         self.walk.header().watched.0.load(Ordering::Relaxed) != 0
     }
+}
+
+/// Writes what belongs into a cell but its stamp.
+#[inline(always)]
+fn fill(cell: &Cell, head: &Head, extent: Option<Extent>, payload: &[u8]) {
+    let before = if extent.is_some() { EXTENT_SIZE } else { 0 };
+    assert!(before + payload.len() <= INLINE_MAX);
+    write_shared!(cell.content, |content| {
+        // SAFETY: the receiver does not read this cell before its stamp says so, and it has
+        // reported that it is done with the former message in it; raw writes of plain bytes.
+        unsafe {
+            (&raw mut (*content).head).write_unaligned(*head);
+            let to = (&raw mut (*content).payload).cast::<u8>();
+            // From registers: what is put together in memory first is read before it is there.
+            if let Some(extent) = extent {
+                to.cast::<Extent>().write_unaligned(extent);
+            }
+            copy(payload.as_ptr(), to.add(before), payload.len());
+        }
+    });
 }

@@ -4,7 +4,7 @@ use super::{Buffer, Store};
 use crate::source;
 use crate::sys::memory::ProgramMemory;
 use pvm_shm::Slab;
-use pvm_shm::lane::INLINE_MAX;
+use pvm_shm::lane::SPANNING_MAX;
 use pvm_wire::{Code, Encoding, Envelope};
 
 /// In-place messages from here on are read while they are written, where the receiver waits for them: with
@@ -62,9 +62,9 @@ impl Buffer {
 
     fn prepare_own(&mut self, size: usize) -> Result<Prepared<'_>, Code> {
         let list = self.run_list();
-        // A slab of our own serves as it is; all else goes into one if it is not small.
+        // A slab of our own serves as it is; all else goes into one if it is more than rides in a lane.
         let whole = size + list.len();
-        if whole > INLINE_MAX && !matches!(self.store, Store::Slab(_)) {
+        if whole > SPANNING_MAX && !matches!(self.store, Store::Slab(_)) {
             self.move_to(whole)?;
         }
         if !list.is_empty() && matches!(self.store, Store::Slab(_)) {
@@ -94,7 +94,7 @@ impl Buffer {
     }
 
     fn prepare_in_place(&mut self, size: usize) -> Result<Prepared<'_>, Code> {
-        if size > INLINE_MAX
+        if size > SPANNING_MAX
             && let Some(slab) = source::slab(size)
         {
             let mut at = 0;

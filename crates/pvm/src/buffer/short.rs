@@ -1,8 +1,7 @@
-//! The short ways of a buffer: of messages that ride in a cell and have one run or none.
+//! The short ways of a buffer: of messages that ride in a lane and have one run or none.
 
 use super::{Buffer, Store};
 use pvm_shm::bytes::copy_slice;
-use pvm_shm::lane::Room;
 use pvm_wire::{Cursor, Encoding, Envelope, Kind, Layout, Run, Tid};
 
 impl Buffer {
@@ -27,7 +26,7 @@ impl Buffer {
         plain
     }
 
-    /// [`Buffer::pack`] of what still fits a cell, by a list of one run; false if it did nothing.
+    /// [`Buffer::pack`] of what still fits its memory, by a list of one run; false if it did nothing.
     #[inline(always)]
     pub fn pack_inline(&mut self, kind: Kind, items: &[u8]) -> bool {
         let Store::Small(small) = &mut self.store else { return false };
@@ -60,9 +59,9 @@ impl Buffer {
         true
     }
 
-    /// The memory for a message that rides in its cell, where there is such.
+    /// The memory for a message that rides in its lane, where there is such.
     #[inline(always)]
-    pub(crate) fn room(&mut self) -> Option<&mut Room> {
+    pub(crate) fn room(&mut self) -> Option<&mut [u8]> {
         match &mut self.store {
             Store::Small(room) => Some(room),
             _ => None,
@@ -93,7 +92,7 @@ impl Buffer {
         self.sealed = false;
     }
 
-    /// What a message that rides in its cell sends: its description and its data. None if it does not,
+    /// What a message that rides in its lane sends: its description and its data. None if it does not,
     /// or if it is more than that.
     #[inline(always)]
     pub(crate) fn inline(&self) -> Option<(Envelope, &[u8])> {

@@ -1,6 +1,6 @@
 //! Data of a message without a copy: views of a received one, memory of one that will be sent.
 
-use super::{Buffer, Data, INLINE_MAX, Store};
+use super::{Buffer, Data, SPANNING_MAX, Store};
 use pvm_wire::{Body, Code, Encoding, Kind, foreign};
 
 /// Room behind the data for a run list, so that a sending does not move them.
@@ -29,7 +29,7 @@ impl Buffer {
     }
 
     /// Packs `count` items whose bytes the program fills in later, up to the sending: where they
-    /// are. What is more than a cell holds lies in shared memory and is sent without a copy. The
+    /// are. What is more than rides in a lane lies in shared memory and is sent without a copy. The
     /// place is good until more is packed or the message is dropped.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Buffer {
         }
         let bytes = count.checked_mul(kind.size()).ok_or(Code::NoMem)?;
         let end = self.size.checked_add(bytes).ok_or(Code::NoMem)?;
-        if end > INLINE_MAX {
+        if end > SPANNING_MAX {
             self.reserve(bytes.checked_add(LIST_ROOM).ok_or(Code::NoMem)?)?;
             if !matches!(self.store, Store::Slab(_)) {
                 return Err(Code::NoMem);

@@ -46,8 +46,9 @@ pub struct Collective<'a> {
 
 /// Reads a member's message.
 pub type Read<'a> = &'a mut dyn FnMut(&mut Buffer) -> Result<(), Code>;
-/// Waits for the message of a member and has it read.
-pub type Take<'a> = &'a mut dyn FnMut(&Collective<'_>, Tid, Read<'_>) -> Result<(), Code>;
+/// Waits for the message of a member, which comes into the buffer, and has it read.
+pub type Take<'a> =
+    &'a mut dyn FnMut(&Collective<'_>, Tid, &mut Buffer, Read<'_>) -> Result<(), Code>;
 
 /// Makes the first array the result of both.
 pub type Fold<'a> = &'a mut dyn FnMut(&mut [u8], &mut [u8]) -> Result<(), Code>;
@@ -93,13 +94,14 @@ impl<'a> Collective<'a> {
         task.send(&mut buffer, to, self.arguments.tag, CONTEXT)
     }
 
-    /// A message of a member, if it is there.
+    /// A message of a member into `message`, if it is there.
     ///
     /// # Errors
     /// As for [`Task::receive`].
-    pub fn receive(&self, task: &Task, from: Tid) -> Result<Option<Buffer>, Code> {
+    pub fn receive(&self, task: &Task, from: Tid, message: &mut Buffer) -> Result<bool, Code> {
         let tag = Some(self.arguments.tag);
-        task.receive(&Pattern { context: CONTEXT, source: Some(from), tag })
+        let pattern = Pattern { context: CONTEXT, source: Some(from), tag };
+        Ok(task.take_swiftly(&pattern, message) || task.receive_into(&pattern, message)?)
     }
 
     /// Watches over the wait for a member.
@@ -129,9 +131,10 @@ impl<'a> Collective<'a> {
         let (kind, size) = (self.arguments.kind, items.len());
         let mut room =
             vec![0; if matches!(how, Combination::Known(_)) { size.min(BLOCK) } else { size }];
+        let message = &mut Buffer::new(Encoding::Default);
         for from in self.members.present().filter(|&tid| tid != self.own) {
             match how {
-                Combination::Known(operation) => take(self, from, &mut |message| {
+                Combination::Known(operation) => take(self, from, message, &mut |message| {
                     for part in items.chunks_mut(BLOCK / 16 * 16) {
                         let other = &mut room[..part.len()];
                         message.unpack(kind, other)?;
@@ -140,7 +143,7 @@ impl<'a> Collective<'a> {
                     Ok(())
                 })?,
                 Combination::Function(function) => {
-                    take(self, from, &mut |message| message.unpack(kind, &mut room))?;
+                    take(self, from, message, &mut |message| message.unpack(kind, &mut room))?;
                     function(items, &mut room)?;
                 }
             }
@@ -159,10 +162,12 @@ impl<'a> Collective<'a> {
         own: Option<&[u8]>,
         take: Take<'_>,
     ) -> Result<(), Code> {
+        let message = &mut Buffer::new(Encoding::Default);
         for (part, from) in result.chunks_exact_mut(self.bytes().max(1)).zip(self.members.present())
         {
             if from != self.own {
-                take(self, from, &mut |message| message.unpack(self.arguments.kind, part))?;
+                let kind = self.arguments.kind;
+                take(self, from, message, &mut |message| message.unpack(kind, part))?;
             } else if let Some(own) = own {
                 part.copy_from_slice(own);
             }
@@ -194,7 +199,8 @@ impl<'a> Collective<'a> {
     /// # Errors
     /// [`Code::NoTask`] if the root died before it sent it, or what `take` says.
     pub fn receive_part(&self, result: &mut [u8], take: Take<'_>) -> Result<(), Code> {
-        take(self, self.root, &mut |message| message.unpack(self.arguments.kind, result))
+        let message = &mut Buffer::new(Encoding::Default);
+        take(self, self.root, message, &mut |message| message.unpack(self.arguments.kind, result))
     }
 
     /// How many members there are.
@@ -216,10 +222,11 @@ pub fn patiently(
     task: &Task,
     call: &Collective<'_>,
     from: Tid,
+    message: &mut Buffer,
     read: Read<'_>,
 ) -> Result<(), Code> {
-    if let Some(mut message) = call.receive(task, from)? {
-        return read(&mut message);
+    if call.receive(task, from, message)? {
+        return read(message);
     }
     let mut vigil = call.vigil(from);
     let result = loop {
@@ -228,10 +235,10 @@ pub fn patiently(
             Err(code) => break Err(code),
         };
         let token = vigil.token(task);
-        match call.receive(task, from) {
-            Ok(Some(mut message)) => break read(&mut message),
-            Ok(None) if in_vain => break Err(Code::NoTask),
-            Ok(None) => {}
+        match call.receive(task, from, message) {
+            Ok(true) => break read(message),
+            Ok(false) if in_vain => break Err(Code::NoTask),
+            Ok(false) => {}
             Err(code) => break Err(code),
         }
         if let Err(code) = task.wait(token, Deadline::Never) {
@@ -260,7 +267,9 @@ impl Task {
         if !call.is_root() {
             return call.hand_in(self, items);
         }
-        call.combine(items, &mut how, &mut |call, from, read| patiently(self, call, from, read))
+        call.combine(items, &mut how, &mut |call, from, message, read| {
+            patiently(self, call, from, message, read)
+        })
     }
 
     /// Collects the items of all members in the root's `result`, in the order of their instances
@@ -284,7 +293,8 @@ impl Task {
         if result.len() != call.bytes().saturating_mul(call.size()) {
             return Err(Code::BadParam);
         }
-        let take: Take<'_> = &mut |call, from, read| patiently(self, call, from, read);
+        let take: Take<'_> =
+            &mut |call, from, message, read| patiently(self, call, from, message, read);
         call.gather(result, Some(items), take)
     }
 
@@ -303,7 +313,8 @@ impl Task {
             return Err(Code::BadParam);
         }
         if !call.is_root() {
-            let take: Take<'_> = &mut |call, from, read| patiently(self, call, from, read);
+            let take: Take<'_> =
+                &mut |call, from, message, read| patiently(self, call, from, message, read);
             return call.receive_part(result, take);
         }
         if data.len() != call.bytes().saturating_mul(call.size()) {

@@ -9,7 +9,7 @@
 
 use crate::buffer::Store;
 use pvm_shm::Slab;
-use pvm_shm::lane::{INLINE_MAX, Room};
+use pvm_shm::lane::{INLINE_MAX, Room, room_for};
 use pvm_wire::Envelope;
 
 /// A frame without a message.
@@ -54,7 +54,7 @@ pub(crate) struct Unreadable;
 
 #[derive(Debug)]
 enum Place {
-    Small(Box<Room>),
+    Small(Room),
     Slab(Slab),
 }
 
@@ -129,7 +129,7 @@ impl Stream {
             return Err(Unreadable);
         }
         let place = if size <= INLINE_MAX {
-            Place::Small(Box::new([0; INLINE_MAX]))
+            Place::Small(room_for(size))
         } else {
             Place::Slab(sink.slab(size).ok_or(Unreadable)?)
         };

@@ -3,7 +3,8 @@
 use super::Task;
 use crate::buffer::Buffer;
 use crate::plug;
-use crate::sys::gate::Owner;
+use crate::sys;
+use crate::sys::gate::{Among, Only, Owner};
 use pvm_core::Pattern;
 use pvm_shm::Glance;
 use pvm_wire::{Code, Envelope, Tid};
@@ -60,6 +61,15 @@ impl Task {
             }
             Glance::More => Glance::More,
         }
+    }
+
+    /// [`Task::take_inline`] by this thread, whoever else there is; true if the message was there.
+    pub(crate) fn take_swiftly(&self, pattern: &Pattern, buffer: &mut Buffer) -> bool {
+        let taken = match Only::now() {
+            Some(only) => self.take_inline(only, pattern, buffer),
+            None => self.take_inline(Among(sys::thread_number()), pattern, buffer),
+        };
+        taken == Glance::Taken(())
     }
 
     /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how many.
