@@ -48,7 +48,7 @@ fn attend(
     py: Python<'_>,
     task: &'static pvm::Task,
     call: &Collective<'_>,
-    from: Tid,
+    (from, message): (Tid, &mut Buffer),
     found: &mut dyn FnMut(&mut Buffer) -> Result<(), Code>,
     raised: &mut Option<PyErr>,
 ) -> Result<(), Code> {
@@ -59,10 +59,10 @@ fn attend(
             Err(code) => break Err(code),
         };
         let token = vigil.token(task);
-        match call.receive(task, from) {
-            Ok(Some(mut message)) => break found(&mut message),
-            Ok(None) if in_vain => break Err(Code::NoTask),
-            Ok(None) => {}
+        match call.receive(task, from, message) {
+            Ok(true) => break found(message),
+            Ok(false) if in_vain => break Err(Code::NoTask),
+            Ok(false) => {}
             Err(code) => break Err(code),
         }
         if let Err(error) = wait::rest(py, task, (token, Deadline::Never), "group") {
@@ -207,8 +207,8 @@ impl Task {
             Some(name) => Combination::Known(operation(py, name)?),
             None => Combination::Function(&mut fold),
         };
-        let mut take = |call: &Collective<'_>, from: Tid, read: Read<'_>| {
-            attend(py, self.task, call, from, read, &mut raised)
+        let mut take = |call: &Collective<'_>, from: Tid, message: &mut Buffer, read: Read<'_>| {
+            attend(py, self.task, call, (from, message), read, &mut raised)
         };
         let result = call.combine(region.bytes_mut(), &mut how, &mut take);
         finish(py, ("Reduce", group), result, function_raised.or(raised))
@@ -236,8 +236,8 @@ impl Task {
         let mut whole = whole(py, ("Gather", group), result, &call)?;
         let own = region.bytes().to_vec();
         let mut raised = None;
-        let mut take = |call: &Collective<'_>, from: Tid, read: Read<'_>| {
-            attend(py, self.task, call, from, read, &mut raised)
+        let mut take = |call: &Collective<'_>, from: Tid, message: &mut Buffer, read: Read<'_>| {
+            attend(py, self.task, call, (from, message), read, &mut raised)
         };
         let done = call.gather(whole.bytes_mut(), Some(&own), &mut take);
         finish(py, ("Gather", group), done, raised)
@@ -266,8 +266,8 @@ impl Task {
             return Ok(());
         }
         let mut raised = None;
-        let mut take = |call: &Collective<'_>, from: Tid, read: Read<'_>| {
-            attend(py, self.task, call, from, read, &mut raised)
+        let mut take = |call: &Collective<'_>, from: Tid, message: &mut Buffer, read: Read<'_>| {
+            attend(py, self.task, call, (from, message), read, &mut raised)
         };
         let done = call.receive_part(region.bytes_mut(), &mut take);
         finish(py, ("Scatter", group), done, raised)
@@ -284,16 +284,11 @@ impl Task {
     ) -> PyResult<Message> {
         let call =
             self.collective(py, ("collective", group), (root, tag), (pvm_wire::Kind::Byte, 1))?;
-        let mut message = None;
-        let mut raised = None;
-        let from = Tid::from_c_int(from);
-        let mut keep = |buffer: &mut Buffer| {
-            message = Some(std::mem::replace(buffer, Buffer::vacant()));
-            Ok(())
-        };
-        let done = attend(py, self.task, &call, from, &mut keep, &mut raised);
+        let (mut message, mut raised) = (Buffer::vacant(), None);
+        let awaited = (Tid::from_c_int(from), &mut message);
+        let done = attend(py, self.task, &call, awaited, &mut |_| Ok(()), &mut raised);
         finish(py, ("collective", group), done, raised)?;
-        message.map(Message::received).ok_or(Code::NoData).or_raise(py, "collective")
+        Ok(Message::received(message))
     }
 }
 
