@@ -76,11 +76,13 @@ static int is_filled(const unsigned *words, int count, unsigned seed)
 	return 1;
 }
 
-/* Words in the i-th message: most are small, some are large. */
+/* Words in the i-th message: most ride in a cell of their lane, others in several, some are large. */
 static int words_of(int i)
 {
-	if (i % 100 < 70)
+	if (i % 100 < 50)
 		return 1 + i * 37 % 50;
+	if (i % 100 < 70)
+		return 51 + i * 37 % 1000;
 	if (i % 100 < 90)
 		return 800 + i * 911 % 5000;
 	if (i % 100 < 98)
