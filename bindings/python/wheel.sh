@@ -2,7 +2,7 @@
 # wheel.sh PROGRAMS OUT: builds the wheel with the daemon and the console of the folder PROGRAMS in it, and puts it into
 # OUT. Where there is no Python to build it with, this says so and is no failure: NeoPVM does without.
 set -eu
-programs=$1 out=$2
+programs=$(realpath "$1") out=$(realpath -m "$2")
 # shellcheck source=environment.sh
 . "$(dirname "$0")/environment.sh"
 have_python && environment requirements-build.txt || {

@@ -1,5 +1,8 @@
 //! Failures as Python's exceptions. The classes are written in Python (`neopvm.errors`), which knows the hints.
 
+use crate::kind::held;
+use crate::unread::next_run;
+use pvm::Buffer;
 use pvm_wire::{Code, Envelope};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -61,6 +64,46 @@ impl<'a> Failure<'a> {
 #[pyfunction]
 pub(crate) fn codes() -> Vec<(i32, String, &'static str)> {
     Code::ALL.iter().map(|code| (code.number(), format!("{code:?}"), code.text())).collect()
+}
+
+/// A call on a message that is closed.
+pub(crate) fn closed(py: Python<'_>, call: &str) -> PyErr {
+    Failure::new(Code::NoSuchBuf, call)
+        .class("ClosedError")
+        .because("the message is closed")
+        .raise(py)
+}
+
+/// A failure of a message, with whose it is and why.
+pub(crate) fn explain(py: Python<'_>, call: &str, code: Code, buffer: &Buffer) -> PyErr {
+    let failure = Failure::new(code, call).with(buffer.envelope());
+    let left = buffer.reported_size().saturating_sub(buffer.read_size());
+    let text;
+    let failure = match code {
+        Code::NoData if buffer.view().is_err() => {
+            failure.because("its sender died before it was whole").class("BrokenError")
+        }
+        Code::NoData => {
+            text = format!("{left} bytes of it are unread, fewer than asked for");
+            failure.because(&text)
+        }
+        Code::Mismatch => {
+            let next = next_run(buffer).map_or("nothing", |run| held(run.shape));
+            text = format!("the next items are {next}");
+            failure.because(&text).class("WrongTypeError")
+        }
+        Code::NotImpl => failure
+            .because("its items would have to be converted or joined; unpack them")
+            .class("WrongTypeError"),
+        Code::BadMsg => failure.because(
+            "its sender lays out such items otherwise; it must pack in the default encoding",
+        ),
+        Code::Already => failure
+            .because("it was received and is only read, or memory of it is still open")
+            .class("UseError"),
+        _ => failure,
+    };
+    failure.raise(py)
 }
 
 /// Results of the library, in a call that has a name.

@@ -12,10 +12,12 @@ mod machine;
 #[allow(unsafe_code, reason = "the one room that reads and writes memory of Python's objects")]
 mod memory;
 mod message;
+mod number;
 mod registry;
 mod session;
 mod target;
 mod task;
+mod unread;
 mod wait;
 
 use pyo3::prelude::*;

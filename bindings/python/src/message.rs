@@ -4,16 +4,18 @@
 //! whose memory a forked child does not have, answers every call with `ClosedError`. While a view of it is open
 //! it cannot be closed, so no view ever shows memory that is gone.
 
-use crate::failure::Failure;
-use crate::kind::{held, named, word};
+use crate::failure::{Failure, closed, explain};
+use crate::kind::{held, named};
 use crate::memory::{Region, View};
+use crate::number::{not_of, one, value};
 use crate::session::{self, generation};
 use crate::target::Target;
+use crate::unread::{check_left, check_text, check_type, next_run};
 use pvm::Buffer;
-use pvm_wire::{Code, Encoding, Envelope, Kind, Run};
+use pvm_wire::{Code, Encoding, Envelope, Kind};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyComplex, PyList, PyMemoryView, PyString};
+use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -206,183 +208,13 @@ impl Drop for Message {
     }
 }
 
-fn closed(py: Python<'_>, call: &str) -> PyErr {
-    Failure::new(Code::NoSuchBuf, call)
-        .class("ClosedError")
-        .because("the message is closed")
-        .raise(py)
-}
-
-/// A failure of a message, with whose it is and why.
-fn explain(py: Python<'_>, call: &str, code: Code, buffer: &Buffer) -> PyErr {
-    let failure = Failure::new(code, call).with(buffer.envelope());
-    let left = buffer.reported_size().saturating_sub(buffer.read_size());
-    let text;
-    let failure = match code {
-        Code::NoData if buffer.view().is_err() => {
-            failure.because("its sender died before it was whole").class("BrokenError")
-        }
-        Code::NoData => {
-            text = format!("{left} bytes of it are unread, fewer than asked for");
-            failure.because(&text)
-        }
-        Code::Mismatch => {
-            let next = next_run(buffer).map_or("nothing", |run| held(run.shape));
-            text = format!("the next items are {next}");
-            failure.because(&text).class("WrongTypeError")
-        }
-        Code::NotImpl => failure
-            .because("its items would have to be converted or joined; unpack them")
-            .class("WrongTypeError"),
-        Code::BadMsg => failure.because(
-            "its sender lays out such items otherwise; it must pack in the default encoding",
-        ),
-        Code::Already => failure
-            .because("it was received and is only read, or memory of it is still open")
-            .class("UseError"),
-        _ => failure,
-    };
-    failure.raise(py)
-}
-
-/// The run that the next item is in; none for raw data and behind the end.
-fn next_run(buffer: &Buffer) -> Option<Run> {
-    if !buffer.encoding().has_runs() {
-        return None;
-    }
-    let mut end = 0;
-    buffer.runs().iter().find(|run| {
-        end += run.xdr_size();
-        end > buffer.read_size()
-    })
-}
-
-/// Items are read as what they were packed as, unless the caller wants PVM's conversion.
-fn check_type(buffer: &Buffer, kind: Kind, convert: bool) -> Result<(), Code> {
-    if convert {
-        return Ok(());
-    }
-    let same = |run: Run| {
-        let long = matches!(kind, Kind::Long | Kind::Ulong);
-        run.shape.same_bits(kind.shape().0) || long && run.shape.is_narrow_long()
-    };
-    if next_run(buffer).is_none_or(same) { Ok(()) } else { Err(Code::Mismatch) }
-}
-
-/// Whether the message has so many items left. PVM reads those that are there and is at the end then; here nothing is
-/// read, and a count that lies reserves no memory.
-fn check_left(buffer: &Buffer, kind: Kind, count: usize) -> Result<(), Code> {
-    let left = buffer.reported_size().saturating_sub(buffer.read_size());
-    // No item takes less than half a byte per byte of its size in either form.
-    if count > buffer.data_size().saturating_mul(2) {
-        return Err(Code::NoData);
-    }
-    let (shape, each) = kind.shape();
-    let needed = match buffer.encoding().has_runs() {
-        true => Run { shape, count: count.saturating_mul(each) }.xdr_size(),
-        false => count.saturating_mul(kind.size()),
-    };
-    if needed > left { Err(Code::NoData) } else { Ok(()) }
-}
-
-fn not_of(py: Python<'_>, kind: Kind, value: &Bound<'_, PyAny>) -> PyErr {
-    let what = value.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
-    let cause = format!("{what} is no {}", word(kind));
-    Failure::new(Code::BadParam, "pack").because(&cause).class("WrongTypeError").raise(py)
-}
-
+/// The type of this name, or the exception that says which names there are.
 fn type_named(py: Python<'_>, name: &str) -> PyResult<Kind> {
     named(name).ok_or_else(|| {
         let cause =
             format!("'{name}' names no type; there are i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 c16");
         Failure::new(Code::BadParam, "message").because(&cause).class("WrongTypeError").raise(py)
     })
-}
-
-/// The bytes of one number, and how many; none for what is no number.
-fn one(kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<Option<([u8; 16], usize)>> {
-    macro_rules! extract {
-        ($($number:ty),+) => {{
-            let mut result = Ok(None);
-            $(
-                if let Ok(None) = result {
-                    result = match value.extract::<$number>() {
-                        Ok(number) => Ok(Some(number.to_ne_bytes().to_vec())),
-                        Err(error) if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) => Err(error),
-                        Err(_) => Ok(None),
-                    };
-                }
-            )+
-            result?
-        }};
-    }
-    let py = value.py();
-    let complex = |value: &Bound<'_, PyAny>| -> Option<(f64, f64)> {
-        let number = value.cast::<PyComplex>().ok();
-        let real = || value.extract::<f64>().ok().map(|real| (real, 0.0));
-        use pyo3::types::PyComplexMethods as _;
-        number.map(|number| (number.real(), number.imag())).or_else(real)
-    };
-    let bytes: Option<Vec<u8>> = match kind {
-        // Signed or not, as long as it fits.
-        Kind::Byte => match value.extract::<i16>() {
-            Ok(number @ -128..=255) => Some(vec![(number & 0xff) as u8]),
-            Ok(number) => {
-                let text = format!("{number} does not fit in a byte");
-                return Err(pyo3::exceptions::PyOverflowError::new_err(text));
-            }
-            Err(error) if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) => {
-                return Err(error);
-            }
-            Err(_) => None,
-        },
-        Kind::Short => extract!(i16),
-        Kind::Ushort => extract!(u16),
-        Kind::Int => extract!(i32),
-        Kind::Uint => extract!(u32),
-        Kind::Long => extract!(std::ffi::c_long),
-        Kind::Ulong => extract!(std::ffi::c_ulong),
-        Kind::Float => extract!(f32),
-        Kind::Double => extract!(f64),
-        Kind::Cplx => complex(value)
-            .map(|(re, im)| [(re as f32).to_ne_bytes(), (im as f32).to_ne_bytes()].concat()),
-        Kind::Dcplx => complex(value).map(|(re, im)| [re.to_ne_bytes(), im.to_ne_bytes()].concat()),
-    };
-    Ok(bytes.map(|bytes| {
-        let mut item = [0; 16];
-        item[..bytes.len()].copy_from_slice(&bytes);
-        (item, bytes.len())
-    }))
-}
-
-/// One item as a Python object. `item` has its size.
-fn value(py: Python<'_>, kind: Kind, item: &[u8]) -> PyResult<Py<PyAny>> {
-    macro_rules! number {
-        ($t:ty, $bytes:expr) => {{
-            let mut bytes = [0; size_of::<$t>()];
-            bytes.copy_from_slice($bytes);
-            <$t>::from_ne_bytes(bytes)
-        }};
-    }
-    match kind {
-        Kind::Byte => number!(u8, item).into_py_any(py),
-        Kind::Short => number!(i16, item).into_py_any(py),
-        Kind::Ushort => number!(u16, item).into_py_any(py),
-        Kind::Int => number!(i32, item).into_py_any(py),
-        Kind::Uint => number!(u32, item).into_py_any(py),
-        Kind::Long => number!(std::ffi::c_long, item).into_py_any(py),
-        Kind::Ulong => number!(std::ffi::c_ulong, item).into_py_any(py),
-        Kind::Float => number!(f32, item).into_py_any(py),
-        Kind::Double => number!(f64, item).into_py_any(py),
-        Kind::Cplx => {
-            let (re, im) = (number!(f32, &item[..4]), number!(f32, &item[4..]));
-            Ok(PyComplex::from_doubles(py, re.into(), im.into()).into_any().unbind())
-        }
-        Kind::Dcplx => {
-            let (re, im) = (number!(f64, &item[..8]), number!(f64, &item[8..]));
-            Ok(PyComplex::from_doubles(py, re, im).into_any().unbind())
-        }
-    }
 }
 
 /// One method for each type: packs a number or a sequence of numbers.
@@ -523,7 +355,10 @@ impl Message {
 
     /// Reads a text.
     fn unpack_str<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = self.with(py, "unpack_str", Buffer::unpack_str)?;
+        let bytes = self.with(py, "unpack_str", |buffer| {
+            check_text(buffer)?;
+            buffer.unpack_str()
+        })?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => text.into_bound_py_any(py),
             Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", "surrogateescape")),

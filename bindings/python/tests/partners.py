@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from typing import Any
 
@@ -121,3 +122,25 @@ def take_name(name: str) -> None:
         vm.send(error.code.name, vm.parent, 2)
     else:
         vm.send("taken", vm.parent, 2)
+
+
+def leave(status: int) -> None:
+    """What a function does that does not know that it is in a pool."""
+    sys.exit(status)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def wait(path: str) -> None:
+    """Until there is such a file."""
+    while not os.path.exists(path):
+        time.sleep(0.01)
+
+
+class Leaver:
+    """Its unpickling would end the process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (sys.exit, (3,))

@@ -79,6 +79,27 @@ def test_a_function_of_the_script_itself(script: Callable[[str], str]) -> None:
     assert (done.stdout, done.returncode) == ("42\n", 0), done.stderr
 
 
+def test_a_script_without_a_guard_spawned_itself_for_ever(script: Callable[[str], str]) -> None:
+    path = script(
+        "def work(n):\n    vm = pvm.connect()\n    vm.send(n * 2, vm.parent)\n"
+        "vm = pvm.connect()\nif vm.parent is None:\n    vm.catch_output()\nteam = vm.spawn(work, 21)\nteam.wait(120)\n"
+        "print(len(vm.tasks()), vm.try_recv())\nvm.close()\n"
+    )
+    done = run(path)
+    lines = done.stdout.splitlines()
+    assert "1 None" in lines and done.returncode == 0, done.stderr
+    assert sum("UseError: spawn: the script spawns tasks" in line for line in lines) == 1
+    assert '__name__ == "__main__"' in lines[-2 if lines[-1] == "1 None" else -1]
+
+
+def test_every_spawned_function_warned_of_how_it_was_started(script: Callable[[str], str]) -> None:
+    path = script(
+        "if __name__ == '__main__':\n    with pvm.connect() as vm:\n        vm.catch_output()\n"
+        "        vm.spawn(print, 'said').wait(120)\n"
+    )
+    assert run(path).stdout == "[t40002] said\n"
+
+
 def test_functions_that_nobody_could_import_are_refused(vm: pvm.Machine) -> None:
     pytest.importorskip("builtins")
     try:
@@ -236,6 +257,19 @@ def test_output_of_tasks_is_written(runtime: Path, script: Callable[[str], str])
     assert sorted(line.split("] ")[1] for line in lines) == ["hello there"] * 2, done.stderr
 
 
+def test_a_stream_that_raises_left_what_tasks_print_unread(script: Callable[[str], str]) -> None:
+    path = script(
+        "class Stream:\n    def write(self, text):\n        raise RuntimeError('full')\n"
+        "with pvm.connect() as vm:\n    vm.catch_output(Stream())\n    context = vm._output.target[1]\n"
+        "    for _ in range(3):\n        vm.spawn('echo', 'hello', n=2).wait(120)\n"
+        "    print(vm._output._thread.is_alive())\n    output = vm._output\n    output.end()\n"
+        "    vm._output = None\n    print(vm.try_receive(context=context))\n"
+    )
+    done = run(path)
+    assert (done.stdout, done.returncode) == ("True\nNone\n", 0), done.stderr
+    assert done.stderr.count("RuntimeError: full") == 1
+
+
 def test_several_hosts_of_this_computer(script: Callable[[str], str]) -> None:
     path = script(
         "with pvm.connect(hosts=3) as vm:\n    print(len(vm.hosts()))\n"
@@ -254,6 +288,8 @@ def test_several_hosts_of_this_computer(script: Callable[[str], str]) -> None:
 
 
 def test_a_host_that_cannot_be_added_says_where_it_failed(vm: pvm.Machine) -> None:
+    with pytest.raises(pvm.UseError):
+        vm.add_local(-1)
     with pytest.raises(pvm.HostError) as failed:
         vm.add_hosts("no-such-host.invalid")
     (result,) = failed.value.results

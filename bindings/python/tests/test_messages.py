@@ -322,6 +322,22 @@ def test_the_child_of_a_fork_has_no_messages(vm: pvm.Machine) -> None:
     assert got.nbytes == 100_000
 
 
+def test_integers_were_read_as_a_text(vm: pvm.Machine) -> None:
+    message = vm.message().i32([1, 2, 3]).str("text").str("").i32(1).pack("i1", b"no length before")
+    message.send(vm.tid, 3)
+    got = vm.receive(tag=3, timeout=0)
+    with pytest.raises(pvm.WrongTypeError) as wrong:
+        got.unpack_str()
+    assert (wrong.value.task, wrong.value.tag) == (vm.tid, 3) and "i4" in wrong.value.cause
+    assert got.unpack("i4", 3) == [1, 2, 3]
+    assert (got.unpack_str(), got.unpack_str(), got.unpack("i4")) == ("text", "", 1)
+    with pytest.raises(pvm.WrongTypeError):
+        got.unpack_str()
+    got.unpack("i1", 16)
+    with pytest.raises(pvm.ShortError):
+        got.unpack_str()
+
+
 def test_probing_takes_nothing(vm: pvm.Machine) -> None:
     assert vm.probe(tag=3) is None
     vm.message().i32([1, 2]).send(vm.tid, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import os
 import pickle
+import pwd
 import signal
 import subprocess
 import sys
@@ -128,6 +129,25 @@ def test_an_object_that_does_not_unpickle_names_its_sender(vm: pvm.Machine) -> N
         vm.recv(tag=9, timeout=PATIENCE)
     assert foreign.value.task == task
     assert isinstance(foreign.value.__cause__, ValueError)
+
+
+def test_an_object_whose_unpickling_leaves_ended_the_receiver(vm: pvm.Machine) -> None:
+    vm.send(partners.Leaver(), vm.tid, 9)
+    with pytest.raises(pvm.ForeignError, match="SystemExit: 3") as foreign:
+        vm.recv(tag=9, timeout=PATIENCE)
+    assert (foreign.value.task, foreign.value.tag) == (vm.tid, 9)
+
+
+def test_the_user_was_who_the_environment_said(script: Callable[[str], str]) -> None:
+    path = script("from neopvm import objects\nprint(objects.user())\n")
+    done = subprocess.run(
+        [sys.executable, path],
+        env={**os.environ, "LOGNAME": "somebody", "USER": "somebody"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == pwd.getpwuid(os.getuid()).pw_name
 
 
 def test_an_object_that_does_not_pickle_is_the_senders_error(vm: pvm.Machine) -> None:

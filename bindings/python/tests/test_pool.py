@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
 import signal
+import sys
+import threading
+import time
 from pathlib import Path
 
 import neopvm as pvm
@@ -69,3 +73,86 @@ def test_what_cannot_be_pickled_is_the_callers_error(vm: pvm.Machine) -> None:
     with pvm.Pool(1) as pool:
         with pytest.raises(pvm.Error):
             pool.submit(partners.square, open("/dev/null"))  # type: ignore[arg-type]  # noqa: SIM115
+
+
+def test_sys_exit_in_a_worker_killed_three_of_them_and_was_not_told(vm: pvm.Machine) -> None:
+    with pvm.Pool(1) as pool:
+        with pytest.raises(SystemExit) as left:
+            pool.submit(partners.leave, 4).result(PATIENCE)
+        assert left.value.code == 4
+        with pytest.raises(KeyboardInterrupt):
+            pool.submit(partners.interrupt).result(PATIENCE)
+        assert pool.lost == 0 and pool.submit(partners.square, 2).result(PATIENCE) == 4
+
+
+def test_a_callback_that_raised_system_exit_broke_the_pool(
+    vm: pvm.Machine, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pvm.Pool(1) as pool:
+        future = pool.submit(partners.square, 2)
+        future.add_done_callback(lambda _: sys.exit(3))
+        assert future.result(PATIENCE) == 4
+        assert pool.submit(partners.square, 3).result(PATIENCE) == 9
+    assert "SystemExit: 3" in capfd.readouterr().err
+
+
+def test_a_callback_that_submits_hung_where_its_work_was_given_up(vm: pvm.Machine) -> None:
+    with pvm.Pool(1) as pool:
+        more: list[concurrent.futures.Future[int]] = []
+        done = threading.Event()
+
+        def again(_: object) -> None:
+            more.append(pool.submit(partners.square, 5))
+            done.set()
+
+        pool.submit(partners.die).add_done_callback(again)
+        assert done.wait(PATIENCE)
+        assert more[0].result(PATIENCE) == 25
+
+
+def test_a_callback_that_looks_at_the_pool_hung_where_its_work_was_cancelled(vm: pvm.Machine, tmp_path: Path) -> None:
+    pool = pvm.Pool(1)
+    mark = tmp_path / "mark"
+    futures = [pool.submit(partners.wait, str(mark)) for _ in range(10)]
+    seen: list[int] = []
+    for future in futures:
+        future.add_done_callback(lambda _: seen.append(len(pool.workers)))
+    pool.shutdown(wait=False, cancel_futures=True)
+    mark.touch()
+    pool.shutdown()
+    assert len(seen) == 10 and any(future.cancelled() for future in futures)
+
+
+def test_work_of_a_dead_worker_was_dropped_by_a_shutdown_that_cancels(vm: pvm.Machine, tmp_path: Path) -> None:
+    pool = pvm.Pool(1)
+    mark = tmp_path / "mark"
+    futures = [pool.submit(partners.wait, str(mark)) for _ in range(2)]
+    while not all(future.running() for future in futures):
+        time.sleep(0.01)
+    # As it is between a worker's death and the start of the next one.
+    with pool._lock:
+        (items,) = pool._given.values()
+        for item in items.values():
+            item.moved = True
+        pool._queue.extend(items.items())
+        items.clear()
+    pool.shutdown(wait=False, cancel_futures=True)
+    mark.touch()
+    assert [future.result(PATIENCE) for future in futures] == [None, None]
+    pool.shutdown()
+
+
+def test_work_that_the_child_of_a_fork_gave_a_pool_was_never_done(vm: pvm.Machine) -> None:
+    with pvm.Pool(1) as pool:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                pool.submit(partners.square, 2)
+            except pvm.UseError:
+                pool.shutdown()
+                status = 0
+            finally:
+                os._exit(status)
+        assert os.waitpid(child, 0)[1] == 0
+        assert pool.submit(partners.square, 2).result(PATIENCE) == 4

@@ -200,11 +200,12 @@ class Machine(_core.Task):
         """
         if n < 1:
             raise UseError(Code["BadParam"], "spawn", cause=f"{n} tasks cannot be started")
+        worker.check_began()
         additions = dict(env or {})
         boot: bytes | None = None
         if callable(program):
             boot = worker.boot(program, args)
-            file, arguments = sys.executable, ["-m", "neopvm.worker"]
+            file, arguments = sys.executable, ["-m", "neopvm.spawned"]
         elif os.fspath(program).endswith(".py"):
             script = Path(program)
             if not script.is_file():
@@ -314,6 +315,8 @@ class Machine(_core.Task):
 
     def add_local(self, count: int = 1) -> HostTable:
         """Starts more hosts on this computer, linked as any others."""
+        if count < 1:
+            raise UseError(Code["BadParam"], "add_local", cause=f"{count} hosts cannot be started")
         results = self._add_local(count)
         _changed("add_local", ["a host of this computer"] * len(results), results)
         return self.hosts()

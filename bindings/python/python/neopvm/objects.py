@@ -18,10 +18,10 @@ object of another user is refused unless ``trusted`` names him.
 from __future__ import annotations
 
 import functools
-import getpass
 import io
 import os
 import pickle
+import pwd
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -41,10 +41,10 @@ trusted: set[str] = set()
 
 @functools.cache
 def user() -> str:
-    """The name of the user that this process runs for."""
+    """The name of the user that this process runs as, whatever LOGNAME or USER say."""
     try:
-        return getpass.getuser()
-    except (KeyError, OSError):
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
         return str(os.getuid())
 
 
@@ -134,8 +134,10 @@ def _loads(text: memoryview, buffers: Sequence[memoryview | bytearray], message:
     try:
         # The pickle is copied out first: unpickling reads it several times.
         return pickle.Unpickler(io.BytesIO(text), buffers=buffers).load()
-    except Exception as error:
-        # Whatever its bytes and its classes raise: one exception that says whose message it was.
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # Whatever its bytes and its classes raise, SystemExit too: one exception that says whose message it was.
         failure = _refuse(message, f"its object cannot be unpickled: {type(error).__name__}: {error}")
         raise failure from error
 

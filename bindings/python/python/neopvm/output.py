@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from typing import IO
 
 from . import _core
@@ -25,7 +26,7 @@ class Output:
 
     def __init__(self, task: _core.Task, stream: IO[str]) -> None:
         self._task = task
-        self._stream = stream
+        self._stream: IO[str] | None = stream
         self._context = task.new_context()
         # Tasks whose output has begun and has not ended.
         self._open: set[int] = set()
@@ -70,11 +71,17 @@ class Output:
                 self._write(tid, rest)
 
     def _write(self, tid: int, line: bytes) -> None:
+        if self._stream is None:
+            return
         try:
             self._stream.write(f"[t{tid:x}] {line.decode(errors='replace')}\n")
             self._stream.flush()
         except (OSError, ValueError):
             pass  # Nobody reads it any more.
+        except Exception:
+            # A stream of the program's that does not write is asked no more; what tasks print is taken all the same.
+            self._stream = None
+            traceback.print_exc()
 
     def end(self) -> None:
         """Writes what tasks that have ended have printed, and ends."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import os
 import threading
 import traceback
 from collections.abc import Callable
@@ -68,6 +69,7 @@ class Pool(Executor):
             raise UseError(Code["BadParam"], "Pool", cause="a pool needs a worker at least")
         self._on: dict[str, Any] = {"least_loaded": True} if not on else on
         self._context = self._machine.new_context()
+        self._pid = os.getpid()
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._queue: collections.deque[tuple[int, _Item]] = collections.deque()
@@ -93,6 +95,10 @@ class Pool(Executor):
         future: Future[_R] = Future()
         # Pickled here, so that what cannot be is the caller's exception.
         item = _Item(future, objects.encode((fn, args, kwargs), _NUMBER_SIZE))
+        if self._pid != os.getpid():
+            # The thread that would give it out is the parent's.
+            cause = "the pool belongs to the process that forked this one"
+            raise UseError(Code["BadParam"], "submit", cause=cause)
         with self._lock:
             if self._broken is not None:
                 raise WorkerLostError(Code["SysErr"], "submit", cause="the pool is broken") from self._broken
@@ -103,13 +109,19 @@ class Pool(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Takes no more work; ends the workers when all is done."""
+        """Takes no more work; ends the workers when all is done. In the child of a fork it does nothing."""
+        if self._pid != os.getpid():
+            return
         with self._lock:
             self._closing = True
+            cancelled = []
             if cancel_futures:
-                for _, item in self._queue:
-                    item.future.cancel()
-                self._queue.clear()
+                cancelled = [item.future for _, item in self._queue if not item.moved]
+                # What a dead worker had has begun in its caller's eyes: it is done, not dropped.
+                self._queue = collections.deque(entry for entry in self._queue if entry[1].moved)
+        # Without the lock, as with all that callbacks of futures hear of: they may submit.
+        for future in cancelled:
+            _call_back(future.cancel)
         self._wake()
         if wait and self._thread is not threading.current_thread():
             self._thread.join()
@@ -180,7 +192,7 @@ class Pool(Executor):
             with self._lock:
                 item = self._given.get(message.source, {}).pop(number, None)
             if item is not None:
-                _settle(item.future, message)
+                _call_back(_settle, item.future, message)
         elif message.tag == _EXIT:
             self._lose(message.unpack("i4"))
 
@@ -192,6 +204,7 @@ class Pool(Executor):
                 return
             self.lost += 1
             again = []
+            given_up = []
             for place, (number, item) in enumerate(items.items()):
                 # It works on them in their order, so it died over the first.
                 item.losses += place == 0
@@ -199,11 +212,13 @@ class Pool(Executor):
                 if item.losses < LOSSES_MAX:
                     again.append((number, item))
                 else:
-                    cause = f"{LOSSES_MAX} workers died while they had this work, the last one t{tid:x}"
-                    item.future.set_exception(WorkerLostError(Code["NoTask"], "Pool", tid, cause=cause))
+                    given_up.append(item.future)
             self._queue.extendleft(reversed(again))
             wanted = bool(self._queue) or not self._closing
             missing = self._size - len(self._given) if wanted else 0
+        for future in given_up:
+            cause = f"{LOSSES_MAX} workers died while they had this work, the last one t{tid:x}"
+            _call_back(future.set_exception, WorkerLostError(Code["NoTask"], "Pool", tid, cause=cause))
         # Workers that die before they have done anything are not started for ever.
         if missing > 0 and self.lost <= LOSSES_MAX * self._size * 10:
             self._start(missing)
@@ -221,7 +236,15 @@ class Pool(Executor):
             if not item.future.done():
                 lost = WorkerLostError(Code["SysErr"], "Pool", cause=f"the pool is broken: {error}")
                 lost.__cause__ = error
-                item.future.set_exception(lost)
+                _call_back(item.future.set_exception, lost)
+
+
+def _call_back(end: Callable[..., object], *args: Any) -> None:
+    """Ends a future. A callback of it that raises what no executor expects, such as SystemExit, ends nothing else."""
+    try:
+        end(*args)
+    except BaseException:
+        traceback.print_exc()
 
 
 def _settle(future: Future[Any], message: _core.Message) -> None:
@@ -259,7 +282,8 @@ def _do(message: _core.Message) -> list[bytes | memoryview]:
     try:
         function, args, kwargs = objects.decode(message, skip=_NUMBER_SIZE)
         return objects.encode(("result", function(*args, **kwargs)), _NUMBER_SIZE)
-    except Exception as error:
+    except BaseException as error:
+        # SystemExit and KeyboardInterrupt, too: they are for who has asked, and the worker goes on.
         text = traceback.format_exc()
         try:
             return objects.encode(("error", (error, text)), _NUMBER_SIZE)

@@ -1,17 +1,12 @@
-"""A spawned function: ``python -m neopvm.worker`` becomes a task, is told what to call, and calls it.
-
-What is told: where modules are looked for, the script that the spawner runs, and the pickled function with its
-arguments. The script is run once more under another name, so that functions of it are found; what it does only
-under ``if __name__ == "__main__"`` it does not do again.
+"""What a spawned function is told by who spawns it: where modules are looked for, the script that the spawner runs, and
+the pickled function with its arguments. :mod:`neopvm.spawned` does what is told.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-import runpy
 import sys
-import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,8 +15,6 @@ from typing import Any
 BOOT_TAG = 0x4E50_0001
 #: The context of that message: whatever the spawner's is.
 BOOT_CONTEXT = 0
-
-_MAIN = "__neopvm_main__"
 
 
 def module_path(env: Mapping[str, str] | None) -> str:
@@ -79,36 +72,15 @@ def _by_value(call: object) -> bytes:
     return text
 
 
-def _prepare(told: dict[str, Any]) -> None:
-    """Modules are found as in the spawner, and its script is ``__main__``."""
-    known = set(sys.path)
-    sys.path += [folder for folder in told["path"] if folder not in known]
-    if (script := told["script"]) is None:
-        return
-    module = types.ModuleType(_MAIN)
-    module.__dict__.update(runpy.run_path(script, run_name=_MAIN))
-    sys.modules["__main__"] = sys.modules[_MAIN] = module
+#: True while the script of the spawner is run for its functions.
+is_beginning = False
 
 
-def main() -> int:
-    """Becomes a task and does what its spawner says."""
-    from .machine import connect
+def check_began() -> None:
+    """Refuses what would spawn the same script again and again."""
+    if is_beginning:
+        from .errors import Code, UseError
 
-    machine = connect(start=False)
-    parent = machine.parent
-    if parent is None:
-        print("neopvm.worker: started by hand; neopvm.Machine.spawn() starts it", file=sys.stderr)
-        return 2
-    told = pickle.loads(machine.recv(parent, BOOT_TAG, context=BOOT_CONTEXT).obj)
-    _prepare(told)
-    function, args = pickle.loads(told["call"])
-    function(*args)
-    machine.close()
-    return 0
-
-
-if __name__ == "__main__":
-    # As a module that others import, not as __main__, which is the spawner's script.
-    from neopvm.worker import main as run
-
-    sys.exit(run())
+        cause = "the script spawns tasks although it is only run to find a function of it"
+        hint = 'spawn under `if __name__ == "__main__":`'
+        raise UseError(Code["BadParam"], "spawn", cause=cause, hint=hint)
