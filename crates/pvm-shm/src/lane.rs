@@ -25,8 +25,9 @@ pub use receiver::{Popped, Receiver, Wanted};
 pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
 pub use sender::{Full, Sender};
 
-/// Cells of a new lane: 16 KiB for a pair of tasks that talk.
-pub const CELLS_FIRST: u32 = 32;
+/// Cells of a new lane, which are two pages with what stands before them: two such rings leave half of a first cache of
+/// 32 KiB to the program.
+pub const CELLS_FIRST: u32 = 31;
 /// A ring that is full is followed by one this many times as large.
 pub const GROWTH: u32 = 8;
 /// No ring is larger: 16 MiB.

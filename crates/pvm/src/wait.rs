@@ -341,7 +341,8 @@ impl Waiter {
             let now = Instant::now();
             if now - *start.get_or_insert(now) > longest {
                 patience.in_vain();
-                return false;
+                // The partner may wait for this very core.
+                return self.give_way(arrived);
             }
             if deadline.passed() {
                 return false;
