@@ -191,6 +191,13 @@ impl Place {
     }
 }
 
+/// Whether a record that claims `position` finds a cell that has been read. The claim may be older than what was read since:
+/// others have claimed it then, and it is made anew.
+const fn has_room(position: u64, read: u64, cells: usize) -> bool {
+    let ahead = position.wrapping_sub(read).cast_signed();
+    ahead < 0 || ahead.cast_unsigned() < cells as u64
+}
+
 /// The task's end.
 #[derive(Clone, Debug)]
 pub struct Recorder {
@@ -245,7 +252,7 @@ impl Recorder {
         loop {
             // PAIRS WITH: `Reader::drain`, which is done with the records before this one.
             let read = header.read.0.load(Ordering::Acquire);
-            if position.wrapping_sub(read) >= self.cells as u64 {
+            if !has_room(position, read, self.cells) {
                 header.dropped.0.fetch_add(1, Ordering::Relaxed);
                 return;
             }
@@ -385,6 +392,12 @@ mod tests {
         recorder.put(&record(9));
         reader.drain(usize::MAX, |record| seen.push(record.sequence));
         assert_eq!(seen.last(), Some(&9));
+    }
+
+    #[test]
+    fn a_claim_that_others_had_made_and_had_read_dropped_its_record() {
+        assert!(has_room(305, 306, 4096) && has_room(0, u64::MAX, 4));
+        assert!(has_room(3, 0, 4) && !has_room(4, 0, 4) && has_room(u64::MAX, u64::MAX - 3, 4));
     }
 
     #[test]
