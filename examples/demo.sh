@@ -6,7 +6,7 @@
 # the machine. Everything it makes at run time lies in a folder of its own, so it
 # disturbs no other machine of the user and may run twice at once. Any failure shows in the exit status.
 set -eu
-prefix=$1 out=$2
+prefix=$(realpath "$1") out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out"
 out=$(realpath "$out")

@@ -49,6 +49,19 @@ def test_large_buffers_stay_out_of_the_pickle_and_are_aligned(vm: pvm.Machine) -
     assert seen["a"].ctypes.data % 16 == 0
 
 
+def test_large_bytes_were_copied_into_the_pickle_and_again_behind_its_head(vm: pvm.Machine) -> None:
+    values: list[bytes | bytearray] = [bytearray(b"x" * 300_000), bytes(300_000)]
+    for value in values:
+        *_, last = objects.encode(value)
+        assert isinstance(last, memoryview) and last.obj is value
+        for copy in (True, False):
+            vm.send(value, vm.tid, 3)
+            got = vm.recv(tag=3, timeout=PATIENCE, copy=copy).obj
+            assert got == value and type(got) is type(value)
+    within = objects.encode([values[1]])
+    assert len(within) == 2 and len(within[0]) < 100
+
+
 def test_one_object_goes_to_many(vm: pvm.Machine) -> None:
     team = vm.spawn(partners.echo, 1, n=3)
     team.send("all", 5)

@@ -56,8 +56,9 @@ def test_workers_that_are_killed_are_replaced(vm: pvm.Machine) -> None:
 
 def test_work_that_kills_every_worker_is_given_up(vm: pvm.Machine) -> None:
     with pvm.Pool(1) as pool:
-        with pytest.raises(pvm.WorkerLostError):
+        with pytest.raises(pvm.WorkerLostError) as lost:
             pool.submit(partners.die).result(PATIENCE)
+        assert "catch_output" in lost.value.hint
         assert pool.submit(partners.square, 4).result(PATIENCE) == 16
 
 

@@ -8,7 +8,8 @@ A message with an object is raw bytes (PvmDataRaw)::
     then the user's name, 8 bytes for the length of each buffer, the pickle (protocol 5),
     and the buffers that it refers to, each at a multiple of 64 bytes
 
-Large buffers (numpy's arrays, bytearray) are thus never copied into the pickle.
+Large buffers (numpy's arrays, and bytes or a bytearray that is the object itself) are thus never copied into the
+pickle. Within another object pickle copies bytes and bytearrays.
 
 Unpickling runs what the sender wrote. All tasks of a machine run in the name of one user on each host, which the
 daemons check; a host that another user lent may have tasks of his. The sender's name is in the message, and an
@@ -23,7 +24,7 @@ import os
 import pickle
 import pwd
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import _core
@@ -34,6 +35,8 @@ _MARK = b"NeoPVMpy"
 _VERSION = 1
 _ALIGNMENT = 64
 _ZEROS = bytes(_ALIGNMENT)
+# Bytes from here on are worth a piece of their own.
+_LARGE = 64 << 10
 
 #: Users whose objects are unpickled besides this process's own.
 trusted: set[str] = set()
@@ -46,6 +49,26 @@ def user() -> str:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
         return str(os.getuid())
+
+
+class _Plain:
+    """Bytes that go beside the pickle, where pickle would copy them into it."""
+
+    def __init__(self, value: bytes | bytearray) -> None:
+        self._value = value
+
+    def __reduce__(self) -> tuple[Callable[[Any], Any], tuple[pickle.PickleBuffer]]:
+        make = _bytes if isinstance(self._value, bytes) else _bytearray
+        return make, (pickle.PickleBuffer(self._value),)
+
+
+def _bytes(buffer: bytearray | memoryview) -> bytes:
+    return bytes(buffer)
+
+
+def _bytearray(buffer: bytearray | memoryview) -> bytearray:
+    # What was copied for the receiver is its own.
+    return buffer if isinstance(buffer, bytearray) else bytearray(buffer)
 
 
 def _dumps(value: object, buffers: list[pickle.PickleBuffer]) -> bytes:
@@ -69,12 +92,14 @@ def _dumps(value: object, buffers: list[pickle.PickleBuffer]) -> bytes:
 def encode(value: object, skip: int = 0) -> list[bytes | memoryview]:
     """The pieces of the message for an object, to be sent one behind the other, and behind ``skip`` bytes."""
     buffers: list[pickle.PickleBuffer] = []
+    if type(value) in (bytes, bytearray) and len(value) >= _LARGE:  # type: ignore[arg-type]
+        value = _Plain(value)  # type: ignore[arg-type]
     text = _dumps(value, buffers)
     views = [buffer.raw() for buffer in buffers]
     name = user().encode()
     head = _HEAD.pack(_MARK, _VERSION, len(name), len(views), len(text)) + name
     if not views:
-        return [head + text]
+        return [head + text] if len(text) < _LARGE else [head, text]
     head += struct.pack(f"={len(views)}Q", *(view.nbytes for view in views))
     pieces: list[bytes | memoryview] = [head, text]
     end = skip + len(head) + len(text)

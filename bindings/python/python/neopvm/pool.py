@@ -33,6 +33,8 @@ _NUMBER_SIZE = 64
 DEPTH = 2
 #: Workers that may die over one item before it is given up.
 LOSSES_MAX = 3
+_LOST_HINT = """Machine.catch_output() before the pool shows what workers print;
+a script makes a pool under `if __name__ == "__main__":`"""
 
 
 class RemoteTraceback(Exception):
@@ -218,7 +220,8 @@ class Pool(Executor):
             missing = self._size - len(self._given) if wanted else 0
         for future in given_up:
             cause = f"{LOSSES_MAX} workers died while they had this work, the last one t{tid:x}"
-            _call_back(future.set_exception, WorkerLostError(Code["NoTask"], "Pool", tid, cause=cause))
+            lost = WorkerLostError(Code["NoTask"], "Pool", tid, cause=cause, hint=_LOST_HINT)
+            _call_back(future.set_exception, lost)
         # Workers that die before they have done anything are not started for ever.
         if missing > 0 and self.lost <= LOSSES_MAX * self._size * 10:
             self._start(missing)
