@@ -196,7 +196,8 @@ int32_t neopvm_unpack(neopvm_buffer buffer, int32_t type, void *items, uint64_t 
 
 /*
  * Unpacks a text into `room` bytes and tells its length; no 0 is added. If the room is too small the
- * status is PvmOverflow, `length` tells how much is needed, and the text is not read.
+ * status is PvmOverflow, `length` tells how much is needed, and the text is not read. PvmMismatch if the next
+ * items, of the default encoding, were packed as something else; then nothing is read.
  */
 int32_t neopvm_unpack_text(neopvm_buffer buffer, char *text, uint64_t room, uint64_t *length);
 

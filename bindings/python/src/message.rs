@@ -10,7 +10,7 @@ use crate::memory::{Region, View};
 use crate::number::{not_of, one, value};
 use crate::session::{self, generation};
 use crate::target::Target;
-use crate::unread::{check_left, check_text, check_type, next_run};
+use crate::unread::{check_left, check_type, next_run};
 use pvm::Buffer;
 use pvm_wire::{Code, Encoding, Envelope, Kind};
 use pyo3::IntoPyObjectExt as _;
@@ -356,8 +356,7 @@ impl Message {
     /// Reads a text.
     fn unpack_str<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let bytes = self.with(py, "unpack_str", |buffer| {
-            check_text(buffer)?;
-            buffer.unpack_str()
+            if buffer.may_be_text() { buffer.unpack_str() } else { Err(Code::Mismatch) }
         })?;
         match std::str::from_utf8(&bytes) {
             Ok(text) => text.into_bound_py_any(py),

@@ -27,25 +27,6 @@ pub(crate) fn check_type(buffer: &Buffer, kind: Kind, convert: bool) -> Result<(
     if next_run(buffer).is_none_or(same) { Ok(()) } else { Err(Code::Mismatch) }
 }
 
-/// Whether a text is next: its length, the last of its run, and bytes behind it. Raw data do not say.
-pub(crate) fn check_text(buffer: &Buffer) -> Result<(), Code> {
-    if !buffer.encoding().has_runs() || buffer.reported_size() <= buffer.read_size() {
-        return Ok(());
-    }
-    let mut end = 0;
-    let at = buffer.runs().iter().position(|run| {
-        end += run.xdr_size();
-        end > buffer.read_size()
-    });
-    let mut runs = buffer.runs().iter().skip(at.unwrap_or(usize::MAX));
-    let mut is_next =
-        |kind: Kind| runs.next().is_some_and(|run| run.shape.same_bits(kind.shape().0));
-    let is_text = is_next(Kind::Int) && is_next(Kind::Byte);
-    let is_last =
-        end == buffer.read_size() + Run { shape: Kind::Int.shape().0, count: 1 }.xdr_size();
-    if is_text && is_last { Ok(()) } else { Err(Code::Mismatch) }
-}
-
 /// Whether the message has so many items left. PVM reads those that are there and is at the end then; here nothing is
 /// read, and a count that lies reserves no memory.
 pub(crate) fn check_left(buffer: &Buffer, kind: Kind, count: usize) -> Result<(), Code> {

@@ -139,6 +139,9 @@ pub(crate) fn unpack_text_up_to(
     room: usize,
     tell: impl FnOnce(usize),
 ) -> Result<Vec<u8>, Code> {
+    if !buffer.may_be_text() {
+        return Err(Code::Mismatch);
+    }
     let before = buffer.read_size();
     let text = buffer.unpack_str()?;
     tell(text.len());

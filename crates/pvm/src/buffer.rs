@@ -7,6 +7,7 @@
 mod nested;
 pub(crate) mod sending;
 mod short;
+mod text;
 mod view;
 
 use crate::source;

@@ -6,11 +6,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -36,7 +34,7 @@ final class Connection {
     private final Selector selector;
     private final SelectionKey key;
     private final ReentrantLock writing = new ReentrantLock();
-    private final Queue<ByteBuffer> unsent = new ArrayDeque<>();
+    private final Unsent unsent = new Unsent();
     private final Map<Integer, Pending> pending = new ConcurrentHashMap<>();
     private final AtomicInteger numbers = new AtomicInteger();
     private volatile PvmException lost;
@@ -110,8 +108,8 @@ final class Connection {
         writing.lock();
         try {
             boolean first = unsent.isEmpty();
-            unsent.addAll(frames);
-            if (first && !flush()) {
+            unsent.add(frames);
+            if (first && !unsent.write(channel)) {
                 key.interestOpsOr(SelectionKey.OP_WRITE);
                 selector.wakeup();
             }
@@ -121,21 +119,6 @@ final class Connection {
         } finally {
             writing.unlock();
         }
-    }
-
-    /** Sends what the socket takes now; true if that was all. The lock is held. */
-    private boolean flush() throws IOException {
-        while (!unsent.isEmpty()) {
-            ByteBuffer[] next = unsent.stream().limit(16).toArray(ByteBuffer[]::new);
-            channel.write(next);
-            while (!unsent.isEmpty() && !unsent.peek().hasRemaining()) {
-                unsent.remove();
-            }
-            if (next[next.length - 1].hasRemaining()) {
-                return unsent.isEmpty();
-            }
-        }
-        return true;
     }
 
     private void serve() {
@@ -159,7 +142,7 @@ final class Connection {
     private void flushQueued() throws IOException {
         writing.lock();
         try {
-            if (flush()) {
+            if (unsent.write(channel)) {
                 key.interestOpsAnd(~SelectionKey.OP_WRITE);
             }
         } finally {

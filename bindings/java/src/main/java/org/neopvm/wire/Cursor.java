@@ -47,6 +47,19 @@ final class Cursor {
     }
 
     /**
+     * False if the next items are surely no text: a text is the last of some ints, its length, and bytes behind it. Raw
+     * data do not say, and behind the end there is nothing that could be none.
+     */
+    boolean mayBeText() {
+        if (body.runs == null || left() <= 0) {
+            return true;
+        }
+        boolean last = xdrInRun + Shape.WORD.xdrSize == body.runs.shape(run).xdrSize(body.runs.count(run));
+        return last && body.runs.shape(run) == Shape.WORD && run + 1 < body.runs.length()
+                && body.runs.shape(run + 1) == Shape.BYTE;
+    }
+
+    /**
      * Passes over {@code count} items that lie in the data as they are wanted.
      *
      * @return where they lie; -1 says that they must be read, and passes nothing

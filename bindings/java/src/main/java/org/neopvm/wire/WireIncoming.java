@@ -105,6 +105,9 @@ final class WireIncoming implements Incoming {
     @Override
     public byte[] unpackText() {
         return open(() -> {
+            if (!cursor.mayBeText()) {
+                throw new PvmException(Code.MISMATCH, "reading a text from " + info + ": the next items are none");
+            }
             int size = unpackInt(Kind.INT);
             if (size < 0) {
                 throw new PvmException(Code.NO_DATA, "reading a text from " + info);
