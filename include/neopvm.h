@@ -46,7 +46,7 @@
 #include <stdint.h>
 
 /* Counts changes of this file that a caller could notice. */
-#define NEOPVM_INTERFACE 3
+#define NEOPVM_INTERFACE 4
 
 #define NEOPVM_OK 0
 #define NEOPVM_BAD_PARAMETER (-2)
@@ -187,6 +187,29 @@ int32_t neopvm_probe(int32_t source, int32_t tag, int32_t context, struct neopvm
                      int32_t *found);
 
 int32_t neopvm_info(neopvm_buffer buffer, struct neopvm_info *info);
+
+/* ---- Few items of one type, sent or received in one call: for bindings, to which each call costs ---- */
+
+/* As neopvm_new, neopvm_pack, neopvm_send and neopvm_free. PvmAlready in a handler. */
+int32_t neopvm_send_items(int32_t encoding, int32_t type, const void *items, uint64_t count, int32_t tid,
+                          int32_t tag, int32_t context);
+
+#define NEOPVM_ITEMS_MAX 64
+
+/* Where `type` is not 0, the message was `count` items of that type (a float is told as NEOPVM_INT: both are four
+ * bytes; raw data are bytes), they are in `items`, and `buffer` is 0: there is nothing to free. Else `buffer` has the
+ * message, or is 0 where none came. `info` is the head of a message that came. */
+struct neopvm_received {
+    neopvm_buffer buffer;
+    int32_t type;
+    uint64_t count;
+    struct neopvm_info info;
+    unsigned char items[NEOPVM_ITEMS_MAX];
+};
+
+/* As neopvm_receive, and takes the items out of a message that has no more of them than find room here. */
+int32_t neopvm_receive_items(int32_t source, int32_t tag, int32_t context, int64_t limit_ns,
+                             struct neopvm_received *received);
 
 /* ---- Unpacking ---- */
 

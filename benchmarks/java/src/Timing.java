@@ -29,10 +29,10 @@ public final class Timing {
     }
 
     private void send(int tid, int tag, Encoding encoding, int[] items) {
-        try (Outgoing message = engine.create(encoding)) {
-            message.pack(Kind.INT, items, 0, items.length, 1);
-            engine.send(message, tid, tag, 0);
-        }
+        // As Draft.to does.
+        Outgoing message = engine.create(encoding);
+        message.pack(Kind.INT, items, 0, items.length, 1);
+        engine.sendLast(message, tid, tag, 0);
     }
 
     private void echo() throws InterruptedException {

@@ -4,6 +4,7 @@
 //! an error or has a current buffer; each answers a status.
 
 mod info;
+mod items;
 mod limits;
 mod machine;
 mod memory;
@@ -30,7 +31,7 @@ use crate::{globals, group, message, session};
 use info::Info;
 
 /// `NEOPVM_INTERFACE`
-const INTERFACE: i32 = 3;
+const INTERFACE: i32 = 4;
 
 /// The status of a call without an answer.
 fn status(result: Result<(), Code>) -> i32 {

@@ -261,6 +261,41 @@ static int child(int32_t parent)
     return 1;
 }
 
+/* Messages of few items of one type come in the answer; all others have a buffer. */
+static void items(int32_t me)
+{
+    const int32_t numbers[17] = {-1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17};
+    const char bytes[] = "raw bytes";
+    struct neopvm_received got;
+    int32_t count, number;
+
+    OK(neopvm_receive_items(me, 7, NEOPVM_CURRENT_CONTEXT, 0, &got));
+    CHECK(got.buffer == 0 && got.type == 0);
+    for (count = 1; count <= 17; count++) {
+        OK(neopvm_send_items(NEOPVM_DEFAULT, NEOPVM_INT, numbers, (uint64_t)count, me, 7, NEOPVM_CURRENT_CONTEXT));
+        OK(neopvm_receive_items(me, 7, NEOPVM_CURRENT_CONTEXT, NEOPVM_FOREVER, &got));
+        CHECK(got.info.source == me && got.info.tag == 7 && got.info.bytes == 4 * (uint64_t)count);
+        if (count <= NEOPVM_ITEMS_MAX / 4) {
+            CHECK(got.buffer == 0 && got.type == NEOPVM_INT && got.count == (uint64_t)count);
+            CHECK(memcmp(got.items, numbers, 4 * (size_t)count) == 0);
+        } else {
+            CHECK(got.buffer > 0 && got.type == 0);
+            OK(neopvm_unpack(got.buffer, NEOPVM_INT, &number, 1, 1));
+            CHECK(number == -1);
+            OK(neopvm_free(got.buffer));
+        }
+    }
+    OK(neopvm_send_items(NEOPVM_RAW, NEOPVM_BYTE, bytes, sizeof bytes, me, 7, NEOPVM_CURRENT_CONTEXT));
+    OK(neopvm_receive_items(me, 7, NEOPVM_CURRENT_CONTEXT, NEOPVM_FOREVER, &got));
+    CHECK(got.type == NEOPVM_BYTE && got.count == sizeof bytes && strcmp((char *)got.items, bytes) == 0);
+    CHECK(neopvm_send_items(77, NEOPVM_INT, numbers, 1, me, 7, NEOPVM_CURRENT_CONTEXT) < 0);
+    CHECK(neopvm_send_items(NEOPVM_DEFAULT, 77, numbers, 1, me, 7, NEOPVM_CURRENT_CONTEXT) < 0);
+    CHECK(neopvm_send_items(NEOPVM_DEFAULT, NEOPVM_INT, NULL, 1, me, 7, NEOPVM_CURRENT_CONTEXT) < 0);
+    CHECK(neopvm_receive_items(me, 7, NEOPVM_CURRENT_CONTEXT, 0, NULL) == NEOPVM_BAD_PARAMETER);
+    OK(neopvm_receive_items(me, 7, NEOPVM_CURRENT_CONTEXT, 0, &got));
+    CHECK(got.buffer == 0 && got.type == 0);
+}
+
 int main(int argc, char **argv)
 {
     char program[4096] = "";
@@ -284,6 +319,7 @@ int main(int argc, char **argv)
     CHECK(me > 0 && parent == NEOPVM_NO_PARENT);
     CHECK(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
     messages(me);
+    items(me);
     machine(me, program);
     OK(neopvm_leave());
     OK(neopvm_leave());

@@ -59,6 +59,27 @@ impl Buffer {
         true
     }
 
+    /// All items of a small message, where they are of one type and laid out as here; raw ones are bytes.
+    #[inline]
+    pub fn only_items(&self) -> Option<(Kind, &[u8])> {
+        const ONE_OF_A_SHAPE: [Kind; 6] =
+            [Kind::Int, Kind::Double, Kind::Byte, Kind::Long, Kind::Short, Kind::Ushort];
+        let Store::Small(bytes) = &self.store else { return None };
+        let data = bytes.get(..self.size)?;
+        let plain = self.envelope.layout == Layout::NATIVE && self.in_place.is_empty();
+        let kind = match self.encoding {
+            _ if !plain => return None,
+            Encoding::Raw => Kind::Byte,
+            Encoding::Default if data.is_empty() => Kind::Byte,
+            Encoding::Default if self.runs.len() == 1 => {
+                let shape = self.runs.iter().next()?.shape;
+                ONE_OF_A_SHAPE.into_iter().find(|kind| kind.shape().0 == shape)?
+            }
+            _ => return None,
+        };
+        Some((kind, data))
+    }
+
     /// The memory for a message that rides in its lane, where there is such.
     #[inline(always)]
     pub(crate) fn room(&mut self) -> Option<&mut [u8]> {
@@ -109,6 +130,23 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_items_of_one_type_are_told_as_such() {
+        let mut buffer = Buffer::new(Encoding::Default);
+        assert_eq!(buffer.only_items(), Some((Kind::Byte, &[][..])));
+        buffer.pack(Kind::Float, &[1, 2, 3, 4]).expect("room");
+        buffer.pack(Kind::Int, &[5, 6, 7, 8]).expect("room");
+        assert_eq!(buffer.only_items(), Some((Kind::Int, &[1, 2, 3, 4, 5, 6, 7, 8][..])));
+        buffer.pack(Kind::Byte, &[9]).expect("room");
+        assert_eq!(buffer.only_items(), None);
+        buffer.begin(Encoding::Raw);
+        buffer.pack(Kind::Double, &[1; 8]).expect("room");
+        buffer.pack(Kind::Byte, &[1]).expect("room");
+        assert_eq!(buffer.only_items(), Some((Kind::Byte, &[1; 9][..])));
+        buffer.envelope_mut().layout = Layout::Big32;
+        assert_eq!(buffer.only_items(), None);
+    }
 
     #[test]
     fn the_short_ways_of_packing_and_reading_do_what_the_long_ones_do() {

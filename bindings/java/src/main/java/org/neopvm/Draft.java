@@ -182,9 +182,7 @@ public final class Draft implements AutoCloseable {
 
     /** Sends to a task and closes the message. */
     public void to(TaskId task, int tag) {
-        try (this) {
-            send(task, tag);
-        }
+        engine.sendLast(message, task.number(), tag, Engine.CURRENT_CONTEXT);
     }
 
     /** Sends to each of the tasks, but not to this one, and closes the message. */

@@ -3,7 +3,7 @@ package org.neopvm;
 
 import java.lang.foreign.MemorySegment;
 import org.neopvm.engine.Kind;
-import org.neopvm.ffm.NativeIncoming;
+import org.neopvm.ffm.Lying;
 import org.neopvm.ffm.NativeOutgoing;
 
 /**
@@ -15,7 +15,7 @@ public final class Segments {
 
     /** As {@link Message#view}. */
     public static MemorySegment view(Message message, Kind kind, long count) {
-        if (count >= 0 && message.incoming() instanceof NativeIncoming incoming) {
+        if (count >= 0 && message.incoming() instanceof Lying incoming) {
             MemorySegment items = incoming.segment(kind, count);
             if (items != null) {
                 return items;

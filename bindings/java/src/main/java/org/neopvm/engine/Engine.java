@@ -46,6 +46,13 @@ public interface Engine {
     /** Sends. A task that does not exist is no error, as in PVM. */
     void send(Outgoing message, int tid, int tag, int context);
 
+    /** Sends, and closes the message, also where sending fails. */
+    default void sendLast(Outgoing message, int tid, int tag, int context) {
+        try (message) {
+            send(message, tid, tag, context);
+        }
+    }
+
     /** Sends to each of the tasks once, but never to this task. */
     void multicast(Outgoing message, int[] tids, int tag, int context);
 

@@ -38,8 +38,11 @@ final class Calls {
     static final MethodHandle MULTICAST =
             call("neopvm_multicast", JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT);
 
-    static final MethodHandle RECEIVE =
-            call("neopvm_receive", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
+    static final MethodHandle SEND_ITEMS =
+            call("neopvm_send_items", JAVA_INT, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT);
+
+    static final MethodHandle RECEIVE_ITEMS =
+            call("neopvm_receive_items", JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
     static final MethodHandle PROBE = call("neopvm_probe", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, ADDRESS);
     static final MethodHandle WAIT = call("neopvm_wait", ADDRESS, JAVA_LONG);
     static final MethodHandle INFO = quick("neopvm_info", JAVA_INT, ADDRESS);

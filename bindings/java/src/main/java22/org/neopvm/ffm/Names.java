@@ -40,7 +40,8 @@ final class Names {
                 return null;
             }
             Calls.check(status, "the message under the name " + name);
-            return new NativeIncoming(buffer.get(JAVA_INT, 0), arena.allocate(Head.BYTES, 8));
+            int number = buffer.get(JAVA_INT, 0);
+            return new NativeIncoming(number, Head.read(number, arena.allocate(Head.BYTES, 8)));
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }

@@ -113,14 +113,34 @@ public final class NativeEngine implements Engine {
         check();
         NativeOutgoing buffer = (NativeOutgoing) message;
         synchronized (buffer) {
+            sendHeld(buffer, tid, tag, context);
+        }
+    }
+
+    @Override
+    public void sendLast(Outgoing message, int tid, int tag, int context) {
+        NativeOutgoing buffer = (NativeOutgoing) message;
+        synchronized (buffer) {
             try {
-                int status = (int) Calls.SEND.invokeExact(buffer.number(), tid, tag, context);
-                if (status < 0) {
-                    Calls.check(status, "sending to task t" + Integer.toHexString(tid) + " with tag " + tag);
-                }
-            } catch (Throwable e) {
-                throw Calls.unexpected(e);
+                check();
+                sendHeld(buffer, tid, tag, context);
+            } finally {
+                buffer.close();
             }
+        }
+    }
+
+    /** The caller holds the buffer's monitor. */
+    private static void sendHeld(NativeOutgoing buffer, int tid, int tag, int context) {
+        try {
+            int status = buffer.isStaged()
+                    ? buffer.sendStaged(tid, tag, context)
+                    : (int) Calls.SEND.invokeExact(buffer.number(), tid, tag, context);
+            if (status < 0) {
+                Calls.check(status, "sending to task t" + Integer.toHexString(tid) + " with tag " + tag);
+            }
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
         }
     }
 
@@ -150,13 +170,12 @@ public final class NativeEngine implements Engine {
         Scratch scratch = Scratch.take();
         try {
             MemorySegment out = scratch.answer();
-            int status = (int) Calls.RECEIVE.invokeExact(source, tag, context, limitNs, out);
+            int status = (int) Calls.RECEIVE_ITEMS.invokeExact(source, tag, context, limitNs, out);
             if (status < 0) {
                 Calls.check(status, "receiving from " + (source < 0 ? "any task" : "task t"
                         + Integer.toHexString(source)) + (tag < 0 ? "" : " with tag " + tag));
             }
-            int buffer = out.get(JAVA_INT, 0);
-            return buffer == 0 ? null : new NativeIncoming(buffer, out);
+            return Received.read(out);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         } finally {

@@ -22,14 +22,14 @@ import org.neopvm.engine.Kind;
  * A message being read, a buffer of the library. Every call holds this object's monitor, so that the number is not
  * used when {@link #close} has given it back.
  */
-public final class NativeIncoming implements Incoming {
+final class NativeIncoming implements Incoming, Lying {
     private final Handle handle;
     private final MessageInfo info;
 
-    /** Of a buffer that was received, with room for its head. */
-    NativeIncoming(int number, MemorySegment room) {
+    /** Of a buffer that was received, and its head. */
+    NativeIncoming(int number, MessageInfo info) {
         handle = new Handle(this, number);
-        info = Head.read(number, room);
+        this.info = info;
     }
 
     private int number(String what) {
@@ -194,7 +194,7 @@ public final class NativeIncoming implements Incoming {
         return items == null ? null : items.asByteBuffer().asReadOnlyBuffer().order(ByteOrder.nativeOrder());
     }
 
-    /** As {@link #view}, without a limit to the size. */
+    @Override
     public synchronized MemorySegment segment(Kind kind, long count) {
         MemorySegment items = lying(kind, count);
         if (items == null) {

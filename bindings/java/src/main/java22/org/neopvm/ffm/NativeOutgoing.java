@@ -10,6 +10,8 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.neopvm.Code;
@@ -23,14 +25,39 @@ import org.neopvm.engine.Outgoing;
  * used when {@link #close} has given it back.
  */
 public final class NativeOutgoing implements Outgoing {
-    private final Handle handle;
+    private static final VarHandle SHORTS = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.nativeOrder());
+    private static final VarHandle CHARS = MethodHandles.byteArrayViewVarHandle(char[].class, ByteOrder.nativeOrder());
+    private static final VarHandle INTS = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.nativeOrder());
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    /** As many bytes of items wait in Java's memory for a call that packs and sends them. */
+    private static final int STAGED = 64;
+
+    private final Encoding encoding;
+    /** Null while the message has no buffer: nothing is packed, or it is staged. */
+    private Handle handle;
+    private boolean closed;
+    /** Items of one kind that the library does not have yet. */
+    private Kind stagedKind;
+    private byte[] staged;
+    private int stagedBytes;
 
     NativeOutgoing(Encoding encoding) {
+        this.encoding = encoding;
+    }
+
+    /** True if all that was packed, and something was, waits to be sent by {@link #sendStaged}. The caller holds the monitor. */
+    boolean isStaged() {
+        return handle == null && stagedBytes > 0 && !closed;
+    }
+
+    /** Sends what is staged, and keeps it. The caller holds the monitor. */
+    int sendStaged(int tid, int tag, int context) {
         Scratch scratch = Scratch.take();
         try {
-            MemorySegment answer = scratch.answer();
-            Calls.check((int) Calls.NEW.invokeExact(encoding.number(), answer), "a new message");
-            handle = new Handle(this, answer.get(JAVA_INT, 0));
+            MemorySegment items = scratch.items();
+            MemorySegment.copy(staged, 0, items, JAVA_BYTE, 0, stagedBytes);
+            return (int) Calls.SEND_ITEMS.invokeExact(encoding.number(), stagedKind.number(), items,
+                    (long) (stagedBytes / stagedKind.size()), tid, tag, context);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         } finally {
@@ -38,21 +65,80 @@ public final class NativeOutgoing implements Outgoing {
         }
     }
 
-    /** The buffer's number. The caller holds the monitor. */
+    /** Where the next items can be staged; negative if they cannot. */
+    private int stage(Kind kind, int bytes) {
+        // The bytes of each call are padded, so that two calls are not one.
+        boolean fits = stagedBytes == 0 || stagedKind == kind && kind != Kind.BYTE;
+        if (handle != null || closed || !fits || bytes > STAGED - stagedBytes) {
+            return -1;
+        }
+        int from = stagedBytes;
+        if (staged == null || staged.length < from + bytes) {
+            byte[] larger = new byte[from + bytes <= 8 ? 8 : STAGED];
+            System.arraycopy(staged == null ? larger : staged, 0, larger, 0, from);
+            staged = larger;
+        }
+        stagedKind = kind;
+        stagedBytes += bytes;
+        return from;
+    }
+
+    /**
+     * The buffer's number; one is made if there is none, with what is staged. The caller holds the monitor, and no scratch.
+     */
     int number() {
-        if (handle.number == 0) {
+        if (closed) {
             throw new PvmException(Code.NO_SUCH_BUF, "message being packed");
+        }
+        if (handle == null) {
+            make();
         }
         return handle.number;
     }
 
+    private void make() {
+        Scratch scratch = Scratch.take();
+        try {
+            MemorySegment answer = scratch.answer();
+            Calls.check((int) Calls.NEW.invokeExact(encoding.number(), answer), "a new message");
+            handle = new Handle(this, answer.get(JAVA_INT, 0));
+            if (stagedBytes > 0) {
+                MemorySegment items = scratch.items();
+                MemorySegment.copy(staged, 0, items, JAVA_BYTE, 0, stagedBytes);
+                check((int) Calls.PACK.invokeExact(handle.number, stagedKind.number(), items,
+                        (long) (stagedBytes / stagedKind.size()), 1L), stagedKind);
+                stagedBytes = 0;
+            }
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        } finally {
+            scratch.give();
+        }
+    }
+
+    /** The buffer's number, with nothing of it lent any more. */
+    private int unlent() {
+        int number = number();
+        handle.endLent();
+        return number;
+    }
+
     @Override
     public synchronized void pack(Kind kind, Object items, int from, int count, int stride) {
-        if (count == 0) {
-            number();
+        long size = kind.size();
+        int place = stride == 1 && count > 0 && count * size <= STAGED ? stage(kind, count * kind.size()) : -1;
+        if (place >= 0) {
+            if (kind == Kind.INT && count == 1) {
+                INTS.set(staged, place, ((int[]) items)[from]);
+            } else {
+                Arrays.read(kind, items, from, MemorySegment.ofArray(staged).asSlice(place), count);
+            }
             return;
         }
-        long size = kind.size();
+        number();
+        if (count == 0) {
+            return;
+        }
         if (stride == 1 && count * size <= Scratch.ITEMS) {
             packSmall(kind, items, from, count);
             return;
@@ -73,9 +159,9 @@ public final class NativeOutgoing implements Outgoing {
     }
 
     private void packArray(Kind kind, MemorySegment items, long count, long stride) {
-        handle.endLent();
+        int number = unlent();
         try {
-            check((int) Calls.PACK_ARRAY.invokeExact(number(), kind.number(), items, count, stride), kind);
+            check((int) Calls.PACK_ARRAY.invokeExact(number, kind.number(), items, count, stride), kind);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }
@@ -93,6 +179,18 @@ public final class NativeOutgoing implements Outgoing {
 
     @Override
     public synchronized void packInt(Kind kind, int item) {
+        int place = stage(kind, kind.size());
+        if (place >= 0) {
+            switch (kind) {
+                case BYTE -> staged[place] = (byte) item;
+                case SHORT -> SHORTS.set(staged, place, (short) item);
+                case CHAR -> CHARS.set(staged, place, (char) item);
+                case INT -> INTS.set(staged, place, item);
+                case LONG, FLOAT, DOUBLE -> throw new IllegalArgumentException(kind.toString());
+            }
+            return;
+        }
+        number();
         Scratch scratch = Scratch.take();
         try {
             MemorySegment room = scratch.items();
@@ -111,6 +209,12 @@ public final class NativeOutgoing implements Outgoing {
 
     @Override
     public synchronized void packLong(long item) {
+        int place = stage(Kind.LONG, Kind.LONG.size());
+        if (place >= 0) {
+            LONGS.set(staged, place, item);
+            return;
+        }
+        number();
         Scratch scratch = Scratch.take();
         try {
             scratch.items().set(JAVA_LONG, 0, item);
@@ -121,9 +225,9 @@ public final class NativeOutgoing implements Outgoing {
     }
 
     private void pack(Kind kind, MemorySegment items, long count) {
-        handle.endLent();
+        int number = unlent();
         try {
-            check((int) Calls.PACK.invokeExact(number(), kind.number(), items, count, 1L), kind);
+            check((int) Calls.PACK.invokeExact(number, kind.number(), items, count, 1L), kind);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }
@@ -137,7 +241,7 @@ public final class NativeOutgoing implements Outgoing {
 
     @Override
     public synchronized void packText(byte[] utf8) {
-        handle.endLent();
+        int number = unlent();
         Scratch scratch = Scratch.take();
         try {
             MemorySegment text = MemorySegment.ofArray(utf8);
@@ -145,7 +249,7 @@ public final class NativeOutgoing implements Outgoing {
                 Arrays.read(Kind.BYTE, utf8, 0, scratch.items(), utf8.length);
                 text = scratch.items();
             }
-            Calls.check((int) Calls.PACK_TEXT.invokeExact(number(), text, (long) utf8.length), "packing a text");
+            Calls.check((int) Calls.PACK_TEXT.invokeExact(number, text, (long) utf8.length), "packing a text");
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         } finally {
@@ -171,12 +275,12 @@ public final class NativeOutgoing implements Outgoing {
 
     /** Memory of the message for items; null where there is no shared memory. */
     private MemorySegment room(Kind kind, long count) {
-        handle.endLent();
+        int number = unlent();
         long bytes = Math.multiplyExact(count, kind.size());
         Scratch scratch = Scratch.take();
         try {
             MemorySegment address = scratch.answer();
-            int status = (int) Calls.ALLOCATE.invokeExact(number(), kind.number(), count, address);
+            int status = (int) Calls.ALLOCATE.invokeExact(number, kind.number(), count, address);
             if (status == Code.NO_MEM.number() || status == Code.NOT_IMPL.number()) {
                 return null;
             }
@@ -193,6 +297,9 @@ public final class NativeOutgoing implements Outgoing {
 
     @Override
     public synchronized void close() {
-        handle.free();
+        if (handle != null) {
+            handle.free();
+        }
+        closed = true;
     }
 }

@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 final class Scratch {
     /** Bytes for items. */
     static final int ITEMS = 4096;
-    private static final int ANSWER = 64;
+    /** Bytes for answers. */
+    static final int ANSWER = 128;
     private static final int SHARED = 16;
     private static final AtomicReferenceArray<Scratch> FREE = new AtomicReferenceArray<>(SHARED);
     private static final ThreadLocal<Scratch> OWN = ThreadLocal.withInitial(() -> new Scratch(false));
@@ -29,7 +30,7 @@ final class Scratch {
         items = all.asSlice(ANSWER);
     }
 
-    /** For the answers of a call: 64 bytes. */
+    /** For the answers of a call: {@link #ANSWER} bytes. */
     MemorySegment answer() {
         return answer;
     }
