@@ -290,6 +290,14 @@ fn receive_anyhow(
     if let Glance::Taken(handle) = looked.linger(limit, look) {
         return Ok(Some(handle));
     }
+    receive_slowly((source, tag, in_context), limit)
+}
+
+/// The long way of a receive.
+fn receive_slowly(
+    (source, tag, in_context): (i32, i32, i32),
+    limit: Limit,
+) -> Result<Option<i32>, Code> {
     wait_for(limit, |task| {
         if let Some(due) = handler::arrivals(task)? {
             return Ok(Look::Handler(due));

@@ -56,6 +56,23 @@ fn fill_next<O: Owner, T>(
     Some(Ok(id))
 }
 
+/// Lends the buffer of the number that is given out next, and gives out nothing; none if there is no such buffer, or if
+/// `work` says no.
+#[inline(always)]
+pub(crate) fn lend_by<O: Owner, T>(
+    swift: &Swift<O>,
+    work: impl FnOnce(&mut Buffer) -> Option<T>,
+) -> Option<T> {
+    let mut done = None;
+    let lent = |buffer: &mut Buffer| {
+        done = work(buffer);
+        Err(())
+    };
+    // It says no in any case, so that the number stays where it is.
+    fill_next::<O, ()>(swift, false, lent)?.err()?;
+    done
+}
+
 /// A number for a new buffer.
 #[inline(always)]
 pub(crate) fn make_by(swift: &Swift<impl Owner>, encoding: Encoding) -> Option<c_int> {

@@ -2,14 +2,16 @@
 
 use std::ffi::c_void;
 
-use pvm_wire::Code;
+use pvm::{Buffer, Glance};
+use pvm_wire::{Code, Encoding, Tid};
 
 use super::info::Info;
-use super::{neopvm_free, neopvm_new, neopvm_pack, neopvm_receive, neopvm_send};
-use crate::buffer;
-use crate::guard::{self, inside, swiftly};
+use super::short::few;
+use super::{limit, neopvm_free, neopvm_new, neopvm_pack, neopvm_send, receive_slowly, status};
+use crate::guard::{self, inside};
+use crate::message::short::{Few, Looked, receive_few, send_items};
 use crate::pointer::store;
-use crate::slot::Content;
+use crate::{buffer, session};
 
 /// Most bytes of items that a [`Received`] holds.
 const ITEMS_MAX: usize = 64;
@@ -42,6 +44,10 @@ unsafe extern "C" fn neopvm_send_items(
         // A handler could not give the buffer back.
         return Code::Already.number();
     }
+    // SAFETY: the caller's promise.
+    if unsafe { send_swiftly(encoding, (kind, items, count), (tid, tag, context)) }.is_some() {
+        return 0;
+    }
     let mut handle = 0;
     // SAFETY: a handle of our own.
     let mut status = unsafe { neopvm_new(encoding, &raw mut handle) };
@@ -55,6 +61,26 @@ unsafe extern "C" fn neopvm_send_items(
     }
     neopvm_free(handle);
     status
+}
+
+/// The short way; none if it did nothing.
+///
+/// # Safety
+/// As for [`neopvm_send_items`].
+#[inline(always)]
+unsafe fn send_swiftly(
+    encoding: i32,
+    (kind, items, count): (i32, *const c_void, u64),
+    (tid, tag, context): (i32, i32, i32),
+) -> Option<()> {
+    if tag < 0 {
+        return None;
+    }
+    let (kind, first, bytes) = few(kind, items.cast_mut(), count, 1)?;
+    // SAFETY: the caller's promise; not null.
+    let data = unsafe { std::slice::from_raw_parts(first, bytes) };
+    let to = (Tid::from_c_int(tid), tag, session::or_current(context));
+    send_items(Encoding::from_number(encoding)?, (kind, data), to)
 }
 
 /// Receives, and takes the items out of a small message.
@@ -72,55 +98,80 @@ unsafe extern "C" fn neopvm_receive_items(
     if received.is_null() {
         return Code::BadParam.number();
     }
-    let mut handle = 0;
-    // SAFETY: a handle of our own.
-    let status = unsafe { neopvm_receive(source, tag, context, limit_ns, &raw mut handle) };
+    let wanted = (source, tag, context);
     // SAFETY: the caller's promise.
-    let put = |handle, kind| unsafe {
-        store(&raw mut (*received).buffer, handle);
-        store(&raw mut (*received).kind, kind);
-    };
-    put(handle, 0);
-    if status < 0 || handle == 0 {
-        return status;
-    }
-    // SAFETY: the caller's promise.
-    match unsafe { take_out(handle, received) } {
-        Ok(0) => {}
-        Ok(kind) => {
-            put(0, kind);
-            neopvm_free(handle);
+    let take_out = |buffer: &Buffer| unsafe { put_items(received, buffer) };
+    let look = || receive_few(wanted, take_out);
+    let looked = Looked::now(look);
+    let taken = match looked.seen {
+        Glance::Taken(taken) => Ok(Some(taken)),
+        Glance::Nothing | Glance::More => {
+            // The clock is asked behind the first look only.
+            let limit = limit(limit_ns);
+            match looked.linger(limit, look) {
+                Glance::Taken(taken) => Ok(Some(taken)),
+                _ => receive_slowly(wanted, limit).map(|handle| handle.map(Few::Whole)),
+            }
         }
-        Err(code) => return code.number(),
-    }
-    0
+    };
+    let handle = match taken {
+        Ok(Some(Few::Items)) => return 0,
+        Ok(Some(Few::Whole(handle))) => Ok(handle),
+        Ok(None) => Ok(0),
+        Err(code) => Err(code),
+    };
+    // SAFETY: the caller's promise.
+    status(handle.and_then(|handle| unsafe { put_head(received, handle) }))
 }
 
-/// Tells the head of a message, and copies its items where they are few and of one type: that is told then, else 0.
+/// Takes the items out of a message if they are few and of one type.
 ///
 /// # Safety
 /// `received` points to its type.
-unsafe fn take_out(handle: i32, received: *mut Received) -> Result<i32, Code> {
-    let copy = |content: &Content| {
-        // SAFETY: the caller's promise.
-        unsafe { store(&raw mut (*received).info, Info::of(content)) };
-        let Some((kind, items)) = content.buffer.only_items() else { return 0 };
-        if items.len() > ITEMS_MAX {
-            return 0;
-        }
-        // SAFETY: as above, and there is room for so many.
-        unsafe {
-            let to = (&raw mut (*received).items).cast::<u8>();
-            to.copy_from_nonoverlapping(items.as_ptr(), items.len());
-            store(&raw mut (*received).count, (items.len() / kind.size()) as u64);
-        }
-        i32::from(kind as u8)
+#[inline(always)]
+unsafe fn put_items(received: *mut Received, buffer: &Buffer) -> bool {
+    let Some((kind, items)) = buffer.only_items().filter(|(_, items)| items.len() <= ITEMS_MAX)
+    else {
+        return false;
     };
-    let swift = buffer::short::find(handle).and_then(
-        |slot| swiftly!(swift => Some(copy(&slot.enter_swiftly(swift.owner)?.content)), else None),
-    );
-    match swift {
-        Some(kind) => Ok(kind),
-        None => inside(|| buffer::get(handle)?.content(|content| copy(content))),
+    let bytes = buffer.reported_size();
+    let info = Info::new(buffer.envelope(), buffer.encoding(), bytes, bytes);
+    // SAFETY: the caller's promise, and there is room for so many.
+    unsafe {
+        store(&raw mut (*received).buffer, 0);
+        store(&raw mut (*received).kind, i32::from(kind as u8));
+        store(&raw mut (*received).count, (items.len() / kind.size()) as u64);
+        store(&raw mut (*received).info, info);
+        let to = (&raw mut (*received).items).cast::<u8>();
+        to.copy_from_nonoverlapping(items.as_ptr(), items.len());
     }
+    true
+}
+
+/// Tells of a message that has a number, or of none; takes its items out if that is to be done.
+///
+/// # Safety
+/// `received` points to its type.
+unsafe fn put_head(received: *mut Received, handle: i32) -> Result<(), Code> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        store(&raw mut (*received).buffer, handle);
+        store(&raw mut (*received).kind, 0);
+    }
+    if handle == 0 {
+        return Ok(());
+    }
+    let out = inside(|| {
+        buffer::get(handle)?.content(|content| {
+            // SAFETY: the caller's promise.
+            unsafe {
+                store(&raw mut (*received).info, Info::of(content));
+                put_items(received, &content.buffer)
+            }
+        })
+    })?;
+    if out {
+        neopvm_free(handle);
+    }
+    Ok(())
 }

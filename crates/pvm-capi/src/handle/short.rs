@@ -62,7 +62,12 @@ pub(super) unsafe fn unpack(
 }
 
 #[inline(always)]
-fn few(kind: i32, items: *mut c_void, count: u64, stride: i64) -> Option<(Kind, *mut u8, usize)> {
+pub(super) fn few(
+    kind: i32,
+    items: *mut c_void,
+    count: u64,
+    stride: i64,
+) -> Option<(Kind, *mut u8, usize)> {
     if probe::is_on() {
         return None;
     }

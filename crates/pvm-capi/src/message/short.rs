@@ -1,10 +1,11 @@
 //! The short ways of sending and receiving a small message within the host.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pvm::{Glance, Owner, Task, WaitToken};
-use pvm_wire::Tid;
+use pvm::{Buffer, Glance, Owner, Task, WaitToken};
+use pvm_wire::{Encoding, Kind, Tid};
 
 use crate::guard::{Limit, Swift, swiftly};
 use crate::selection::pattern;
@@ -40,6 +41,20 @@ pub(crate) fn send_by(
     let task = session::current()?;
     let mut place = slot.enter_swiftly(swift.owner)?;
     task.send_inline(swift.owner, &mut place.content.buffer, to).then_some(())
+}
+
+/// Sends a message of `data` under a tag that is not below 0, in a context; it never has a number.
+#[inline(always)]
+pub(crate) fn send_items(
+    encoding: Encoding,
+    (kind, data): (Kind, &[u8]),
+    to: (Tid, c_int, c_int),
+) -> Option<()> {
+    let task = session::current()?;
+    swiftly!(swift => buffer::short::lend_by(&swift, |lent| {
+        let packed = lent.begin_again(encoding) && lent.pack_inline(kind, data);
+        (packed && task.send_inline(swift.owner, lent, to)).then_some(())
+    }), else None)
 }
 
 /// True if a receive has no more to look for than a message of this tag.
@@ -96,23 +111,62 @@ fn receive_new_by(
     buffer::short::receive_by(swift, |buffer| task.take_inline(swift.owner, &wanted, buffer))
 }
 
-/// A look, and what had arrived before it: what comes behind it ends a wait.
-pub(crate) struct Looked {
-    waiting: Option<(&'static Task, WaitToken)>,
-    /// What was seen.
-    pub(crate) seen: Glance<c_int>,
+/// What a receive of few items gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Few {
+    /// A message that has a number.
+    Whole(c_int),
+    /// Its items were taken out.
+    Items,
 }
 
-impl Looked {
+/// [`receive_new`], where `take_out` may take all that there is out of a message: then it has no number.
+#[inline(always)]
+pub(crate) fn receive_few(
+    (tid, tag, context): (c_int, c_int, c_int),
+    take_out: impl Fn(&Buffer) -> bool,
+) -> Glance<Few> {
+    if probe::is_on() || !is_plain(tag) {
+        return Glance::More;
+    }
+    let Some(task) = session::current() else { return Glance::More };
+    let wanted = pattern(session::or_current(context), tid, tag);
+    swiftly!(swift => {
+        let out = Cell::new(false);
+        let taken = buffer::short::receive_by(&swift, |lent| {
+            let taken = task.take_inline(swift.owner, &wanted, lent);
+            if taken == Glance::Taken(()) && take_out(lent) {
+                out.set(true);
+                return Glance::Nothing;
+            }
+            taken
+        });
+        match taken {
+            _ if out.get() => Glance::Taken(Few::Items),
+            Glance::Taken(id) => Glance::Taken(Few::Whole(id)),
+            Glance::Nothing => Glance::Nothing,
+            Glance::More => Glance::More,
+        }
+    }, else Glance::More)
+}
+
+/// A look, and what had arrived before it: what comes behind it ends a wait.
+pub(crate) struct Looked<T = c_int> {
+    waiting: Option<(&'static Task, WaitToken)>,
+    /// What was seen.
+    pub(crate) seen: Glance<T>,
+}
+
+impl<T: Copy + PartialEq> Looked<T> {
     #[inline(always)]
-    pub(crate) fn now(look: impl Fn() -> Glance<c_int>) -> Self {
+    pub(crate) fn now(look: impl Fn() -> Glance<T>) -> Self {
         Self { waiting: session::current().map(|task| (task, task.token())), seen: look() }
     }
 
     /// Waits a little without sleeping if there was nothing, and looks once more: what a receive tries before it
     /// goes the long way. Nothing is owned meanwhile: longjmp may leave it.
     #[inline(always)]
-    pub(crate) fn linger(self, limit: Limit, look: impl Fn() -> Glance<c_int>) -> Glance<c_int> {
+    pub(crate) fn linger(self, limit: Limit, look: impl Fn() -> Glance<T>) -> Glance<T> {
         match self.waiting {
             Some((task, token))
                 if self.seen == Glance::Nothing

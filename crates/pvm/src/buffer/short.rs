@@ -59,13 +59,16 @@ impl Buffer {
         true
     }
 
-    /// All items of a small message, where they are of one type and laid out as here; raw ones are bytes.
+    /// All items of a message in private memory, where they are of one type and laid out as here; raw ones are bytes.
     #[inline]
     pub fn only_items(&self) -> Option<(Kind, &[u8])> {
         const ONE_OF_A_SHAPE: [Kind; 6] =
             [Kind::Int, Kind::Double, Kind::Byte, Kind::Long, Kind::Short, Kind::Ushort];
-        let Store::Small(bytes) = &self.store else { return None };
-        let data = bytes.get(..self.size)?;
+        let data = match &self.store {
+            Store::Small(bytes) => bytes.get(..self.size)?,
+            Store::Heap(bytes) => bytes.get(..self.size)?,
+            Store::Slab(_) | Store::Received(_) | Store::Spilled(_) => return None,
+        };
         let plain = self.envelope.layout == Layout::NATIVE && self.in_place.is_empty();
         let kind = match self.encoding {
             _ if !plain => return None,
