@@ -10,7 +10,7 @@ fn a_task_stopped_or_killed_anywhere_in_a_call_holds_up_nobody_and_leaves_no_hal
     let before = process::segments(machine.parent()).0;
     let file = machine.place().home().join("shared");
     let (places, steps, limit) =
-        if long() { ("3000", "4000000", 1800) } else { ("24", "20000", 90) };
+        if long() { ("300", "400000", 1800) } else { ("24", "20000", 300) };
     let program = machine.program("steps.c", &[places, steps, file.to_str().expect("text")]);
     let output = machine.finish(program, Duration::from_secs(limit));
     assert!(output.code() == 0, "{}{}{}", output.out, output.err, machine.log());
