@@ -303,7 +303,15 @@ impl Outbox {
                     return self.push(broker, to, message);
                 }
                 if self.may_span(to, envelope, size) {
-                    let (kind, payload) = (lane::Kind::Spanning, &parts.concat()[..]);
+                    let joined;
+                    let payload: &[u8] = match parts {
+                        [payload] | [payload, []] | [[], payload] => payload,
+                        _ => {
+                            joined = parts.concat();
+                            &joined
+                        }
+                    };
+                    let kind = lane::Kind::Spanning;
                     return self.push(broker, to, Outgoing { kind, envelope, payload });
                 }
                 let Ok(mut slab) = self.slab(broker, size) else {

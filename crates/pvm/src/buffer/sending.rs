@@ -104,7 +104,8 @@ impl Buffer {
             }
             return Ok(Prepared::Copy(slab));
         }
-        let bytes = self.in_place.iter().flat_map(ProgramMemory::bytes).copied().collect();
+        let mut bytes = Vec::with_capacity(size);
+        self.in_place.iter().for_each(|piece| bytes.extend_from_slice(piece.bytes()));
         Ok(Prepared::Bytes(&[], bytes))
     }
 }

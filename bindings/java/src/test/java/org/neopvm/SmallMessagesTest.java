@@ -219,6 +219,28 @@ class SmallMessagesTest {
     }
 
     @Test
+    void whatIsClosedWasClosedAgainWhileItWasReadAsAnotherType() throws Exception {
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        try {
+            for (int round = 0; round < 3000; round++) {
+                Message message = own(pvm.message().put(1).put(2));
+                message.close();
+                Future<?> closing = other.submit(() -> {
+                    for (int i = 0; i < 20; i++) {
+                        message.close();
+                    }
+                });
+                for (int i = 0; i < 20; i++) {
+                    assertEquals(Code.NO_SUCH_BUF, assertThrows(PvmException.class, message::getShort).code());
+                }
+                closing.get();
+            }
+        } finally {
+            other.shutdown();
+        }
+    }
+
+    @Test
     void integersWereReadAsAText() throws InterruptedException {
         for (int behind : new int[] {0, 100}) {
             try (Message message = own(pvm.message().put(1).put(2).put(new int[behind]))) {

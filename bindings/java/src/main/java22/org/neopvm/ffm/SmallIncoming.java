@@ -106,11 +106,14 @@ final class SmallIncoming implements Incoming, Lying {
     /** The message for all that is not plain, read as far as this one. */
     private synchronized Incoming whole(String what) {
         if (whole == null) {
-            int from = (int) AT.getAndSet(this, GIVEN);
-            if (from == CLOSED) {
-                at = CLOSED;
-                throw new PvmException(Code.NO_SUCH_BUF, what + " of the " + info());
-            }
+            int from;
+            do {
+                from = at;
+                if (from == CLOSED) {
+                    throw new PvmException(Code.NO_SUCH_BUF, what + " of the " + info());
+                }
+                // What is closed is never given: who closes it once more would find nothing to close.
+            } while (!AT.compareAndSet(this, from, GIVEN));
             whole = Small.incoming(source, tag, context, raw, type, data);
             if (from > 0) {
                 int count = from / (raw ? 1 : sizeOf(type));
