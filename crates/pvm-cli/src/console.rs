@@ -39,14 +39,16 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use screen::{Plain, Screen};
 use session::{Next, Session};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::io::{BufRead as _, IsTerminal as _, stdin};
+use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use terminal::{Known, Terminal, Typed};
 
 const PROMPT: &str = "pvm> ";
 const RC_FILE: &str = ".pvmrc";
+/// What may have come and is not shown yet, as whoever reads our output is slow: the rest stays with its senders.
+const EVENTS_MAX: usize = 64;
 
 enum Event {
     Line(String),
@@ -76,11 +78,15 @@ fn start(arguments: &Arguments) -> Result<Seat, Failure> {
     let path = arguments.hostfile.as_deref();
     let file = path.map(hostline::read).transpose()?.unwrap_or_default();
     let options = hostline::own_options(&file, arguments.name.as_deref());
-    Launch { name: arguments.name.clone(), options, vmid: None }.background()?;
-    let mut seat =
-        Seat::take().map_err(|code| Failure::refused("the console cannot enrol", code))?;
+    let launch = Launch { name: arguments.name.clone(), options, vmid: None };
+    let (mut seat, _) = launch.background_and(|| match Seat::take() {
+        Ok(seat) => Ok(Some(seat)),
+        // Not ready yet.
+        Err(Code::SysErr) => Ok(None),
+        Err(code) => Err(Failure::refused("the console cannot enrol", code)),
+    })?;
     for fault in path.map(|path| hostline::faults(path, &file)).unwrap_or_default() {
-        eprintln!("pvm: {fault}");
+        let _ = writeln!(stderr(), "pvm: {fault}");
     }
     let lines = hostline::known_lines(&file);
     if !lines.is_empty() {
@@ -108,7 +114,7 @@ fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[Wanted]) {
         *result = HostResult::default();
     }
     if let Err(failure) = outcome::check("added", &names, &results) {
-        eprintln!("{failure}");
+        let _ = writeln!(stderr(), "{failure}");
     }
 }
 
@@ -125,7 +131,7 @@ struct Console {
 
 impl Console {
     fn open(seat: Seat) -> Self {
-        let (sender, events) = channel();
+        let (sender, events) = sync_channel(EVENTS_MAX);
         let to = sender.clone();
         seat.listen(move |arrival| to.send(Event::Arrival(arrival)).is_ok());
         let known = Known::default();
@@ -251,7 +257,7 @@ impl Console {
     }
 }
 
-fn open_terminal(sender: &Sender<Event>, known: &Known) -> Option<Terminal> {
+fn open_terminal(sender: &SyncSender<Event>, known: &Known) -> Option<Terminal> {
     let to = sender.clone();
     let tell = move |typed| {
         let event = match typed {
@@ -264,7 +270,7 @@ fn open_terminal(sender: &Sender<Event>, known: &Known) -> Option<Terminal> {
 }
 
 /// Lines of a script. A last line without an end counts.
-fn read_lines(to: &Sender<Event>) {
+fn read_lines(to: &SyncSender<Event>) {
     let mut input = stdin().lock();
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
@@ -280,7 +286,7 @@ fn read_lines(to: &Sender<Event>) {
 }
 
 /// On a terminal Ctrl-C does not end the console, and what does leaves the terminal in order.
-fn watch_signals(sender: &Sender<Event>, on_terminal: bool) {
+fn watch_signals(sender: &SyncSender<Event>, on_terminal: bool) {
     if !on_terminal {
         return;
     }

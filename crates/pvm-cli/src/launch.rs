@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Status};
 use crate::program;
 use crate::progress::Progress;
+use rustix::fs::{MemfdFlags, OFlags};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::os::unix::process::CommandExt as _;
@@ -13,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// A daemon that is not ready by then will never be.
 const READY_TIME_MAX: Duration = Duration::from_secs(20);
+/// What a daemon says that finds another one in its folder.
+const ALREADY_RUNNING: &str = "pvmd already running";
 /// How long a bound daemon may take to end its tasks and remove its files.
 const END_TIME_MAX: Duration = Duration::from_secs(5);
 
@@ -52,10 +55,33 @@ impl Drop for Bound {
 }
 
 impl Launch {
-    /// Starts a daemon that outlives us; gives the path of its socket.
-    pub(crate) fn background(&self) -> Result<PathBuf, Failure> {
-        let (_, socket) = self.start(Stdio::null(), &[])?;
-        Ok(socket)
+    /// Starts a daemon that outlives us; true if one runs then that somebody else has started at the same
+    /// time, which may not be ready yet.
+    pub(crate) fn background(&self) -> Result<bool, Failure> {
+        match self.start(Stdio::null(), &[]) {
+            Ok(_) => Ok(false),
+            Err(failure) if failure.text().contains(ALREADY_RUNNING) => Ok(true),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// As [`Launch::background`], and connects to the daemon that runs then by `connect`, which is tried again
+    /// for some seconds where another one was faster; true if it is ours.
+    pub(crate) fn background_and<T>(
+        &self,
+        mut connect: impl FnMut() -> Result<Option<T>, Failure>,
+    ) -> Result<(T, bool), Failure> {
+        let is_others = self.background()?;
+        let end = Instant::now() + if is_others { READY_TIME_MAX } else { Duration::ZERO };
+        loop {
+            if let Some(connected) = connect()? {
+                return Ok((connected, !is_others));
+            }
+            if Instant::now() >= end {
+                return Err(Failure::new(Status::Daemon, "the daemon went away after its start"));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Starts a daemon that ends with us.
@@ -117,14 +143,13 @@ fn first_line(stdout: ChildStdout) -> Option<String> {
     (!line.is_empty()).then(|| line.to_owned())
 }
 
-/// A file that has no name any more.
+/// A file in memory: it needs no folder that may be written to.
 fn scratch_file() -> Result<File, Failure> {
-    let name = format!("pvm-{}-{}", std::process::id(), READY_TIME_MAX.as_millis());
-    let path = std::env::temp_dir().join(name);
-    let _ = std::fs::remove_file(&path);
-    let file = File::options().read(true).append(true).create_new(true).open(&path);
-    let file =
-        file.map_err(|error| Failure::new(Status::Daemon, format!("{}: {error}", path.display())))?;
-    std::fs::remove_file(&path)?;
-    Ok(file)
+    let file = rustix::fs::memfd_create("pvm: what the daemon says", MemfdFlags::CLOEXEC);
+    let file = file.map_err(|error| {
+        Failure::new(Status::Daemon, format!("no memory for the daemon's words: {error}"))
+    })?;
+    // The daemon goes on writing where others have read to.
+    rustix::fs::fcntl_setfl(&file, OFlags::APPEND).map_err(std::io::Error::from)?;
+    Ok(File::from(file))
 }

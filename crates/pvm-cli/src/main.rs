@@ -35,6 +35,7 @@ use clap::{CommandFactory as _, Parser as _};
 use commands::{add, conf, del, halt, kill, names, ps, status, token, up, upgrade};
 use failure::Failure;
 use options::{Command, Options};
+use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -44,7 +45,9 @@ fn main() -> ExitCode {
         None => command(Options::parse().command),
     };
     outcome.unwrap_or_else(|failure| {
-        eprintln!("{failure}");
+        // In one piece, so that what several commands say at once does not run into one another; that nobody can
+        // read it leaves the status.
+        let _ = std::io::stderr().write_all(format!("{failure}\n").as_bytes());
         ExitCode::from(failure.status as u8)
     })
 }

@@ -1,12 +1,14 @@
 //! `pvm run`: starts tasks, stands between them and the terminal, ends as they end.
 //!
 //! One thread each waits for answers, for standard input and for signals; all of them end in one
-//! channel, and the loop here is the only place that decides.
+//! channel, and the loop here is the only place that decides. It never writes output itself, as a
+//! slow reader would keep it from hearing a signal: another thread does ([`writer`]).
 
 pub(crate) mod ending;
 pub(crate) mod events;
 pub(crate) mod program;
 pub(crate) mod streams;
+mod writer;
 
 use crate::failure::{Failure, Status};
 use crate::launch::{Bound, Launch};
@@ -18,7 +20,9 @@ use events::{Event, Events};
 use program::Start;
 use pvm_wire::Tid;
 use pvm_wire::request::{Reply, Request};
+use signal_hook::consts::SIGTSTP;
 use std::collections::{BTreeSet, VecDeque};
+use std::io::Error;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use streams::{Marking, Streams};
@@ -32,6 +36,8 @@ const KILL_GRACE: Duration = Duration::from_secs(1);
 const CHILDREN_GRACE: Duration = Duration::from_secs(1);
 const SIGTERM: i32 = 15;
 const SIGKILL: i32 = 9;
+const SIGCONT: i32 = 18;
+const SIGSTOP: i32 = 19;
 
 /// Runs the program to its end.
 pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
@@ -55,9 +61,9 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let mut running = Running::new(events, &start, options);
     running.report_failed(&start);
     let ended = running.until_finished();
-    running.streams.flush();
+    let ending = running.finish();
     ended?;
-    Ok(ExitCode::from(running.ending.status()))
+    Ok(ExitCode::from(ending.status()))
 }
 
 /// The connection ended, which only the end of the parent process does.
@@ -105,9 +111,10 @@ impl Running {
             (false, 1) => Marking::Others,
             (false, _) => Marking::All,
         };
+        let streams = Streams::new(events.writer(), &tasks, marking);
         Self {
             events,
-            streams: Streams::new(&tasks, marking),
+            streams,
             ending: Ending::default(),
             first: tasks.first().copied(),
             own: tasks.into_iter().collect(),
@@ -122,7 +129,8 @@ impl Running {
     fn report_failed(&mut self, start: &Start) {
         for (code, count) in start.failures() {
             let all = start.outcomes.len();
-            eprintln!("pvm: {count} of {all} tasks were not started: {code}");
+            let why = program::shortage(code);
+            self.streams.say(&format!("{count} of {all} tasks were not started: {code}{why}"));
             self.ending.failed();
         }
     }
@@ -153,9 +161,18 @@ impl Running {
     /// Notes what an event means; what is to be asked for thereby is only noted, too.
     fn handle(&mut self, event: Event) -> Result<(), Failure> {
         match event {
-            Event::Answer(Ok((_, reply))) => self.handle_reply(reply),
-            Event::Answer(Err(_)) => return Err(lost()),
+            Event::Answer(Ok((_, Reply::Output { tid, bytes, stream })), room) => {
+                if let Some(room) = room.filter(|_| !self.unread) {
+                    self.streams.write(tid, stream, bytes.0, room);
+                }
+            }
+            Event::Answer(Ok((_, reply)), _) => self.handle_reply(reply),
+            Event::Answer(Err(_), _) => return Err(lost()),
+            Event::Signal(SIGTSTP) => self.pause()?,
             Event::Signal(signal) => self.handle_signal(signal),
+            Event::Written(Err(error)) => self.cannot_write(&error),
+            // Only where the streams are finished.
+            Event::Written(Ok(())) => {}
         }
         let over = self.own.is_empty() && !self.children.is_empty();
         if over && matches!(self.stage, Stage::Running) {
@@ -166,14 +183,13 @@ impl Running {
 
     fn handle_reply(&mut self, reply: Reply) {
         match reply {
-            Reply::Output { tid, bytes, stream } => self.show(tid, stream, &bytes.0),
             Reply::Cut { tid } => {
                 self.streams.end_of(tid);
                 let bytes = self.streams.bytes_of(tid);
-                eprintln!(
-                    "pvm: the host of {tid} is gone: {bytes} bytes of its output have come, what it \
+                self.streams.say(&format!(
+                    "the host of {tid} is gone: {bytes} bytes of its output have come, what it \
                      wrote after them is lost"
-                );
+                ));
             }
             Reply::Joined { tids } => self.children.extend(tids),
             Reply::Exited { tid, status } => {
@@ -191,7 +207,7 @@ impl Running {
                 };
                 let expected = matches!(self.stage, Stage::Ending(_) | Stage::Killed(_));
                 if let Some(signal) = signal.filter(|_| !expected) {
-                    eprintln!("pvm: {tid} was ended by {}", signals::name(signal));
+                    self.streams.say(&format!("{tid} was ended by {}", signals::name(signal)));
                 }
             }
             Reply::Finished => self.finished = true,
@@ -199,13 +215,46 @@ impl Running {
         }
     }
 
-    fn show(&mut self, tid: Tid, stream: u8, bytes: &[u8]) {
-        if !self.unread && self.streams.write(tid, stream, bytes).is_err() {
-            // Whoever read our output has gone: as if we had been told by SIGPIPE.
-            self.unread = true;
-            self.ending.nobody_reads();
-            self.end_by(SIGTERM);
+    /// Output goes nowhere any more: there is no use in going on.
+    fn cannot_write(&mut self, error: &Error) {
+        self.unread = true;
+        self.ending.unwritten(error);
+        self.end_by(SIGTERM);
+    }
+
+    /// Ctrl-Z: the tasks stop, then we do; when we go on, so do they. They are not of the terminal's process group,
+    /// so nobody else stops them.
+    fn pause(&mut self) -> Result<(), Failure> {
+        self.signal_all(SIGSTOP)?;
+        // To this thread, so that it is stopped when the call returns.
+        let _ = signal_hook::low_level::raise(SIGSTOP);
+        self.signal_all(SIGCONT)
+    }
+
+    /// Waits until all that has come is written. Whoever was told to end by a signal does not wait long for a
+    /// reader that takes nothing.
+    fn finish(self) -> Ending {
+        let Self { mut events, streams, mut ending, stage, unread, .. } = self;
+        streams.finish();
+        if unread {
+            return ending;
         }
+        let is_ending = matches!(stage, Stage::Ending(_) | Stage::Killed(_));
+        let deadline = is_ending.then(|| Instant::now() + KILL_GRACE);
+        while let Some(event) = events.next(deadline) {
+            match event {
+                Event::Written(outcome) => {
+                    outcome.inspect_err(|error| ending.unwritten(error)).ok();
+                    break;
+                }
+                Event::Signal(signal) if signal != SIGTSTP => {
+                    ending.left_unread(signal);
+                    break;
+                }
+                _ => {}
+            }
+        }
+        ending
     }
 
     /// The first signal is passed on, and what then lives on is killed; the second kills at once.
@@ -220,7 +269,7 @@ impl Running {
     /// The program is over; what it left running has had its moment.
     fn end_children(&mut self) {
         let names: Vec<String> = self.children.iter().map(Tid::to_string).collect();
-        eprintln!("pvm: ended what the program left running: {}", names.join(" "));
+        self.streams.say(&format!("ended what the program left running: {}", names.join(" ")));
         self.end_by(SIGTERM);
     }
 

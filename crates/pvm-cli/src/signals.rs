@@ -31,6 +31,19 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|&(name, _)| name)
 }
 
+/// The signals that this process ignores, as the kernel tells it. Asked before any handler is installed, these
+/// are what whoever started us wanted ignored.
+pub(crate) fn ignored() -> Vec<i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    ignored_in(&status)
+}
+
+fn ignored_in(status: &str) -> Vec<i32> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
+    (1..=64).filter(|signal| mask >> (signal - 1) & 1 == 1).collect()
+}
+
 /// A signal as people call it.
 pub(crate) fn name(number: i32) -> String {
     let named = NAMES.iter().find(|&&(_, known)| known == number);
@@ -40,6 +53,12 @@ pub(crate) fn name(number: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_kernel_tells_what_is_ignored() {
+        assert_eq!(ignored_in("Name:\tx\nSigIgn:\t0000000000001003\nSigCgt:\tff\n"), [1, 2, 13]);
+        assert!(ignored_in("").is_empty());
+    }
 
     #[test]
     fn names_and_numbers_are_both_understood() {

@@ -28,15 +28,12 @@ pub(crate) fn up(options: &UpOptions) -> Result<(), Failure> {
         eprintln!("pvm: {fault}");
     }
     let running = Operator::connect_if_running()?;
-    let started = running.is_none();
-    let mut operator = match running {
-        Some(operator) => operator,
+    let (mut operator, started) = match running {
+        Some(operator) => (operator, false),
         None => {
             let own = hostline::own_options(&file, options.name.as_deref());
             let launch = Launch { name: options.name.clone(), options: own, ..Launch::default() };
-            let socket = launch.background()?;
-            let gone = || Failure::new(Status::Daemon, "the daemon went away after its start");
-            Operator::connect_at(&socket)?.ok_or_else(gone)?
+            launch.background_and(Operator::connect_if_running)?
         }
     };
     let lines = hostline::known_lines(&file);

@@ -28,7 +28,11 @@ What the tasks spawn belongs to the run: its output comes here, too, unless it i
 second to end, too, and is told to end then.
 
 A signal such as that of Ctrl-C is passed on; what lives on is killed after 5 seconds, or at once \
-by a second signal. Nothing outlives pvm run.
+by a second signal. Ctrl-Z stops the tasks, too, and they go on with pvm run. Signals that were \
+ignored when it was started (nohup, a job of a script) stay ignored. Nothing outlives pvm run.
+
+Whoever reads slowly slows the tasks down; at most 8 MiB of output wait for a reader. If output \
+cannot be written, such as to a full disk, the tasks are ended and the exit status is 1.
 
 Exit status: the first of the tasks' that is not 0; 128 + N for a task ended by signal N; 126 and \
 127 if the program cannot be executed or is not found; 1 if the machine refused; 4 if the daemon \

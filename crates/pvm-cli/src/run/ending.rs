@@ -1,5 +1,7 @@
 //! What the end of the tasks makes of our own exit status.
 
+use std::io::{Error, ErrorKind, Write as _, stderr};
+
 const SIGNAL_BASE: u8 = 128;
 const SIGKILL: u8 = 9;
 const SIGPIPE: u8 = 13;
@@ -40,9 +42,29 @@ impl Ending {
     }
 
     /// Our output has no reader any more.
-    pub(crate) fn nobody_reads(&mut self) {
+    fn nobody_reads(&mut self) {
         self.status = SIGNAL_BASE + SIGPIPE;
         self.signal = Some(SIGPIPE.into());
+    }
+
+    /// All tasks have ended, and a signal came while we waited for a reader of what they had written.
+    pub(crate) fn left_unread(&mut self, signal: i32) {
+        self.status = SIGNAL_BASE + u8::try_from(signal).unwrap_or(0);
+        self.signal = Some(signal);
+    }
+
+    /// Our output cannot be written. A reader that has gone is as if SIGPIPE had told us; anything else, such as a full
+    /// disk, is told, as the tasks themselves see nothing of it.
+    pub(crate) fn unwritten(&mut self, error: &Error) {
+        if error.kind() == ErrorKind::BrokenPipe {
+            return self.nobody_reads();
+        }
+        self.status = 1;
+        let text = format!(
+            "pvm: the tasks' output cannot be written: {error}\n  what follows is lost, and the tasks are ended\n"
+        );
+        // If it was standard error that cannot be written to, only the status is left to tell.
+        let _ = stderr().write_all(text.as_bytes());
     }
 
     /// The exit status. Tasks that had to be killed count as ended by the signal that we got.
@@ -71,6 +93,17 @@ mod tests {
         assert_eq!(ending.exited(3 << 8), None);
         assert_eq!(ending.exited(11), Some(11));
         assert_eq!(ending.status(), 3);
+    }
+
+    #[test]
+    fn a_full_disk_is_no_broken_pipe() {
+        let mut ending = Ending::default();
+        ending.unwritten(&ErrorKind::StorageFull.into());
+        assert_eq!(ending.exited(15), Some(15));
+        assert_eq!(ending.status(), 1);
+        let mut ending = Ending::default();
+        ending.unwritten(&ErrorKind::BrokenPipe.into());
+        assert_eq!((ending.exited(15), ending.status()), (None, 141));
     }
 
     #[test]

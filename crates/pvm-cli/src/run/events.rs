@@ -1,14 +1,18 @@
 //! Everything that can happen to `pvm run`, in one channel.
+//!
+//! An answer with output enters it only when there is room for its bytes, so the channel stays short.
 
 use crate::failure::Failure;
 use crate::operator::{Answers, Asker};
+use crate::run::writer::{Backlog, Room, Writer};
+use crate::signals;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::getpgrp;
 use rustix::termios::tcgetpgrp;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use std::io::{ErrorKind, IsTerminal as _, Read as _};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use std::io::{Error, ErrorKind, IsTerminal as _, Read as _};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::spawn;
 use std::time::{Duration, Instant};
@@ -20,10 +24,12 @@ const BACKGROUND_LOOK: Duration = Duration::from_millis(200);
 /// Something that happened.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// The daemon said something, or went away.
-    Answer(Result<(u32, Reply), Code>),
+    /// The daemon said something, or went away; output has taken room.
+    Answer(Result<(u32, Reply), Code>, Option<Room>),
     /// Somebody sent us a signal.
     Signal(i32),
+    /// All output is written, or no more can be.
+    Written(Result<(), Error>),
 }
 
 enum Happening {
@@ -54,7 +60,11 @@ impl Events {
     /// Starts to listen for answers and signals.
     pub(crate) fn listen(asker: Asker, mut answers: Answers) -> Result<Self, Failure> {
         let (sender, receiver) = channel();
-        let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
+        // What was ignored when we were started stays ignored (nohup, a job of a script), as for any command.
+        let ignored = signals::ignored();
+        let heard = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP].into_iter();
+        let heard = heard.filter(|signal| !ignored.contains(signal));
+        let mut signals = signal_hook::iterator::Signals::new(heard)?;
         let to = sender.clone();
         spawn(move || {
             for signal in signals.forever() {
@@ -65,15 +75,29 @@ impl Events {
         });
         let to = sender.clone();
         spawn(move || {
+            let backlog = Backlog::default();
             loop {
                 let answer = answers.next();
                 let last = answer.is_err();
-                if to.send(Happening::Event(Event::Answer(answer))).is_err() || last {
+                let room = match &answer {
+                    Ok((_, Reply::Output { bytes, .. })) => Some(backlog.take(bytes.0.len())),
+                    _ => None,
+                };
+                if to.send(Happening::Event(Event::Answer(answer, room))).is_err() || last {
                     break;
                 }
             }
         });
         Ok(Self { asker, sender, receiver, input: None })
+    }
+
+    /// Starts a writer; that it has ended is an event.
+    pub(crate) fn writer(&self) -> Writer {
+        let to = self.sender.clone();
+        Writer::start(move |outcome| {
+            // Nobody listens any more where the end was not waited for.
+            let _ = to.send(Happening::Event(Event::Written(outcome)));
+        })
     }
 
     /// Starts to pass standard input on to this task.
@@ -100,7 +124,7 @@ impl Events {
             };
             match happening {
                 Happening::Input(bytes) => self.pass_on(bytes),
-                Happening::Event(Event::Answer(Ok((id, reply)))) if self.is_input(id) => {
+                Happening::Event(Event::Answer(Ok((id, reply)), _)) if self.is_input(id) => {
                     self.passed_on(&reply);
                 }
                 Happening::Event(event) => return Some(event),

@@ -22,6 +22,8 @@ const OF_ONE_TASK: [&str; 7] =
 pub(crate) struct Start {
     /// An id or a code for each task.
     pub(crate) outcomes: Vec<i32>,
+    /// The whole request was refused, as all the tasks' environments together are too much.
+    is_too_much: bool,
 }
 
 impl Start {
@@ -57,6 +59,9 @@ pub(crate) fn start(
     let file = if is_plain { named.to_path_buf() } else { std::path::absolute(named)? };
     let mut request = request(options, &file, &folder, vmid);
     let (start, tried) = attempt(operator, &request)?;
+    if start.is_too_much {
+        return Err(too_many(options));
+    }
     let Some(code) = start.all_failed() else { return Ok(start) };
     let in_path = if is_plain && code == Code::NoFile { program::in_path(named) } else { None };
     if let Some(found) = in_path {
@@ -78,9 +83,14 @@ impl Start {
 
 fn attempt(operator: &mut Operator, spawn: &SpawnRequest) -> Result<(Start, Vec<Blob>), Failure> {
     match operator.ask(&Request::Run { spawn: spawn.clone() }) {
-        Ok(Reply::Spawned { outcomes, tried }) => Ok((Start { outcomes }, tried)),
+        Ok(Reply::Spawned { outcomes, tried }) => {
+            Ok((Start { outcomes, is_too_much: false }, tried))
+        }
         Ok(_) => Err(Failure::unexpected("run")),
-        Err(code) => Ok((Start { outcomes: vec![code.number()] }, Vec::new())),
+        Err(code) => {
+            let is_too_much = code == Code::OutOfRes;
+            Ok((Start { outcomes: vec![code.number()], is_too_much }, Vec::new()))
+        }
     }
 }
 
@@ -128,7 +138,10 @@ fn explain(operator: &mut Operator, options: &RunOptions, code: Code, tried: &[B
     match code {
         Code::NoFile => not_found(&name, tried),
         Code::NoHost => no_host(operator, options),
-        Code::OutOfRes => too_many(&name, options),
+        Code::OutOfRes => {
+            let text = format!("{name}: no task was started: {code}{}", shortage(code));
+            Failure::new(Status::Refused, text)
+        }
         _ => Failure::refused(&name, code),
     }
 }
@@ -139,14 +152,32 @@ fn lost_folder(error: &std::io::Error) -> Failure {
     Failure::new(Status::Refused, text)
 }
 
-fn too_many(name: &str, options: &RunOptions) -> Failure {
+fn too_many(options: &RunOptions) -> Failure {
+    let name = options.program().to_string_lossy();
     let size: usize = environment(options, None).iter().map(|variable| variable.0.len()).sum();
+    let tasks =
+        if options.count == 1 { "1 task is" } else { &format!("{} tasks are", options.count) };
     let text = format!(
-        "{name}: {} tasks are more than can be started at once\n  each is given an environment of {} KB: start fewer, or more with less (`env -i PATH=$PATH pvm run ...`)",
-        options.count,
+        "{name}: {tasks} more than can be started at once\n  each is given an environment of {} KB: start fewer, or more with less (`env -i PATH=$PATH pvm run ...`)",
         size.div_ceil(1000),
     );
     Failure::new(Status::Refused, text)
+}
+
+/// What a host lacks that could not start a task, as far as it can be told from here: lines to follow the code.
+pub(crate) fn shortage(code: Code) -> String {
+    /// Below this a daemon has descriptors for itself and a few tasks only.
+    const FEW_FILES: u64 = 256;
+    if code != Code::OutOfRes {
+        return String::new();
+    }
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    match files.filter(|&files| files < FEW_FILES) {
+        Some(files) => format!(
+            "\n  a daemon started here may open {files} files (`ulimit -Hn`), and each task takes some: raise it, and start the machine anew"
+        ),
+        None => "\n  the host has no process, file or memory left for more: look at `ulimit -Hn -u -v` where its daemon was started, or start fewer".to_owned(),
+    }
 }
 
 /// Why a file that may be executed is not.

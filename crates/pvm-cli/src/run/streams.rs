@@ -1,10 +1,10 @@
 //! The output of many tasks on one terminal: whole lines, each with its task in front.
 
+use crate::run::writer::{Room, STDERR, Writer};
 use pvm_wire::Tid;
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Result, Write, stderr, stdout};
+use std::io::{IsTerminal as _, stderr, stdout};
 
-const STDERR: u8 = 2;
 /// ANSI colours that are readable on light and dark ground.
 const COLOURS: [u8; 6] = [36, 33, 32, 35, 34, 31];
 /// A line that goes on for longer is broken.
@@ -24,6 +24,7 @@ pub(crate) enum Marking {
 /// Where output goes and how it is marked.
 #[derive(Debug)]
 pub(crate) struct Streams {
+    writer: Writer,
     marking: Marking,
     /// Our own tasks if they are not marked.
     own: Vec<Tid>,
@@ -41,13 +42,13 @@ pub(crate) struct Streams {
 
 impl Streams {
     /// For these tasks, and others that may join them.
-    pub(crate) fn new(tasks: &[Tid], marking: Marking) -> Self {
+    pub(crate) fn new(writer: Writer, tasks: &[Tid], marking: Marking) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let coloured = [wanted && stdout().is_terminal(), wanted && stderr().is_terminal()];
         let own = if marking == Marking::Others { tasks.to_vec() } else { Vec::new() };
         let (marks, begun, open) = (BTreeMap::new(), BTreeMap::new(), [false; 2]);
         let written = BTreeMap::new();
-        let mut streams = Self { marking, own, coloured, marks, written, begun, open };
+        let mut streams = Self { writer, marking, own, coloured, marks, written, begun, open };
         if marking == Marking::All {
             // In the order in which they were started, whoever writes first.
             tasks.iter().for_each(|&tid| drop(streams.mark(tid, 1)));
@@ -55,18 +56,23 @@ impl Streams {
         streams
     }
 
-    /// Writes what a task wrote.
-    pub(crate) fn write(&mut self, tid: Tid, stream: u8, bytes: &[u8]) -> Result<()> {
+    /// Writes what a task wrote; its room is given back when the lines that it completes are written.
+    pub(crate) fn write(&mut self, tid: Tid, stream: u8, bytes: Vec<u8>, room: Room) {
         *self.written.entry(tid).or_default() += bytes.len() as u64;
         if self.marking == Marking::Nothing || self.own.contains(&tid) {
             self.open[place(stream)] = bytes.last().is_some_and(|&byte| byte != b'\n');
-            return emit(stream, bytes);
+            return self.writer.write(stream, bytes, Some(room));
         }
         let mark = self.mark(tid, stream);
         let begun = self.begun.entry((tid, stream)).or_default();
-        begun.extend_from_slice(bytes);
+        begun.extend_from_slice(&bytes);
         let lines = take_lines(begun, &mark);
-        self.emit_lines(stream, lines)
+        self.emit_lines(stream, lines, Some(room));
+    }
+
+    /// Says something ourselves, behind what the tasks have written.
+    pub(crate) fn say(&mut self, text: &str) {
+        self.emit_lines(STDERR, format!("pvm: {text}\n").into_bytes(), None);
     }
 
     /// How many bytes of a task have come.
@@ -80,14 +86,13 @@ impl Streams {
             let Some(line) = self.begun.remove(&(tid, stream)) else { continue };
             if !line.is_empty() {
                 let line = [self.mark(tid, stream).as_bytes(), &line, b"\n"].concat();
-                // Whoever read it is gone, and everything else with it.
-                let _ = self.emit_lines(stream, line);
+                self.emit_lines(stream, line, None);
             }
         }
     }
 
-    /// All lines that have begun.
-    pub(crate) fn flush(&mut self) {
+    /// Writes all lines that have begun, and nothing any more: the writer tells when all is written.
+    pub(crate) fn finish(mut self) {
         let tids: Vec<Tid> = self.begun.keys().map(|&(tid, _)| tid).collect();
         for tid in tids {
             self.end_of(tid);
@@ -103,14 +108,14 @@ impl Streams {
         both[place(stream)].clone()
     }
 
-    fn emit_lines(&mut self, stream: u8, lines: Vec<u8>) -> Result<()> {
+    fn emit_lines(&mut self, stream: u8, mut lines: Vec<u8>, room: Option<Room>) {
         if lines.is_empty() {
-            return Ok(());
+            return;
         }
         if std::mem::take(&mut self.open[place(stream)]) {
-            emit(stream, b"\n")?;
+            lines.insert(0, b'\n');
         }
-        emit(stream, &lines)
+        self.writer.write(stream, lines, room);
     }
 }
 
@@ -133,16 +138,6 @@ fn take_lines(begun: &mut Vec<u8>, mark: &str) -> Vec<u8> {
         out.push(b'\n');
     }
     out
-}
-
-fn emit(stream: u8, bytes: &[u8]) -> Result<()> {
-    if stream == STDERR {
-        stderr().lock().write_all(bytes)
-    } else {
-        let mut out = stdout().lock();
-        out.write_all(bytes)?;
-        out.flush()
-    }
 }
 
 #[cfg(test)]
