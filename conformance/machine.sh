@@ -31,6 +31,8 @@ machine_init() {
 		mkdir -m 700 "$PVM_TMP"
 	fi
 	if [ "$KIND" = original ]; then
+		# With our libraries in the loader's way, as users of ours set it, its programs die.
+		unset LD_LIBRARY_PATH
 		export PVM_ROOT=/usr/lib/pvm3
 		PVMD=/usr/bin/pvmd
 		CONSOLE=/usr/bin/pvm

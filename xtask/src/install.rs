@@ -3,6 +3,8 @@
 //! Nothing that is installed names the folder: libraries, pkg-config files and the daemon find one another from
 //! their own place, so the folder may be moved.
 
+mod old_tree;
+
 use crate::outside;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -27,6 +29,7 @@ pub(crate) fn run(root: &Path, prefix: &Path) -> Result<(), String> {
     let steps = [
         Layout::programs,
         Layout::libraries,
+        Layout::old_tree,
         Layout::headers,
         Layout::pkg_config,
         Layout::manual,

@@ -25,6 +25,7 @@ mod sample;
 mod session;
 mod statistics;
 mod suite;
+mod surroundings;
 mod system;
 mod told;
 

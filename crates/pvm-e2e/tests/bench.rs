@@ -2,7 +2,7 @@
 //! show its report. How fast anything is stands nowhere here.
 #![forbid(unsafe_code)]
 
-use pvm_e2e::{Output, Place, Running};
+use pvm_e2e::{Output, Place, Running, prefix};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,8 @@ fn change(file: &Path, old: &str, new: &str) {
 fn bench(place: &Place, arguments: &[&str]) -> Output {
     let mut command = place.installed("pvm");
     command.arg("bench").args(arguments).arg("--out").arg(place.home().join("out"));
+    // As a user's shell has it: the original's programs die of it where they get it.
+    command.env("LD_LIBRARY_PATH", prefix().join("lib"));
     Running::start(command).finish(LIMIT)
 }
 

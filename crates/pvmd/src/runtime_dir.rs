@@ -43,13 +43,24 @@ pub(crate) enum DirError {
     #[error("{}: too long a path for a socket; set PVM_TMP to a shorter one", .0.display())]
     TooLong(PathBuf),
     /// The system refused.
-    #[error("{}: {error}", .path.display())]
+    #[error("{}: {error}{}", .path.display(), remedy(.path, *.error))]
     System {
         /// Where.
         path: PathBuf,
         /// Why.
         error: Errno,
     },
+}
+
+/// The folder that a login left in the environment goes with the login; jobs and `su` keep the variable.
+fn remedy(path: &Path, error: Errno) -> String {
+    let base = path.parent().filter(|_| error == Errno::NOENT);
+    let named = ["PVM_TMP", "XDG_RUNTIME_DIR"].into_iter().find(|name| {
+        base.is_some_and(|base| std::env::var_os(name).is_some_and(|set| base == set))
+    });
+    named.map_or_else(String::new, |name| {
+        format!("; {name} names a folder that is not there: set PVM_TMP to one of your own, such as /tmp")
+    })
 }
 
 /// Which of the numbers a host takes.

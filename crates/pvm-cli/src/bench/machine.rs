@@ -3,8 +3,8 @@
 //! HOME, PVM_TMP and PVM_VMID are private, so nothing of the user's is touched. Everything that is
 //! started carries PVM_VMID in its environment, which is how leftovers of a crash are found.
 
-use super::marked;
 use super::system::{Kind, Tools};
+use super::{marked, surroundings};
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
@@ -238,6 +238,7 @@ fn environment(mut command: Command, folder: &Folder, root: &Path, vmid: &str) -
     for name in ["PVM_EXPORT", "PVM_DPATH", "PVM_DEBUGGER", "PVM_NPROC", "PVMSOCK", "PVMEPID"] {
         command.env_remove(name);
     }
+    surroundings::clean(&mut command);
     for name in ["PVMCTX", "PVMTMASK", "PVMTASK", "PVMTASKDEBUG"] {
         command.env_remove(name);
     }

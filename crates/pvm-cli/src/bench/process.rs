@@ -3,6 +3,7 @@
 //! Its output goes to files: nobody has to read along, so the processors are left to what is measured.
 
 use super::marked::{self, Used};
+use super::surroundings;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::fs::File;
@@ -78,6 +79,7 @@ pub(crate) fn run(
     let (out, err) = (folder.join("output"), folder.join("errors"));
     command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    surroundings::clean(&mut command);
     let mut child = command.env(marked::NAME, &name).process_group(0).spawn()?;
     let end = wait(&mut child, &name, limit, stop)?;
     let said = |file: &Path| {
