@@ -337,6 +337,11 @@ impl State {
         while let Some((reply, socket)) = self.connection.take_told() {
             match (reply, socket) {
                 (Reply::Route { route }, Some(socket)) => self.adopt_route(&route, socket),
+                // This process has no number left for the socket: the hosts, which hold it open, end it.
+                (Reply::Route { route }, None) => {
+                    self.routes.refused(route.peer);
+                    let _ = self.connection.tell(&Request::RouteBroken { peer: route.peer });
+                }
                 // The wish is made again after a while.
                 (Reply::NoRoute { peer }, _) => {
                     self.routes.refused(peer);
