@@ -39,6 +39,9 @@ pub(crate) struct Connection {
     replies: BTreeMap<u32, Answer>,
     /// Questions whose answers nobody wants; true for a segment of ours that is then given back.
     unwanted: BTreeMap<u32, bool>,
+    /// Of those, the last one about a lane to each task: whoever asks again waits on for that answer. A second lane behind
+    /// one that is given back would be one that its receiver does not know.
+    lanes_asked: BTreeMap<Tid, u32>,
     /// What was told unasked, with the descriptors that came beside.
     told: VecDeque<(Reply, Option<OwnedFd>)>,
     /// Segments that came before they were asked for.
@@ -71,6 +74,7 @@ impl Connection {
             next: 1,
             replies: BTreeMap::new(),
             unwanted: BTreeMap::new(),
+            lanes_asked: BTreeMap::new(),
             told: VecDeque::new(),
             ready: Vec::new(),
             news: false,
@@ -189,7 +193,8 @@ impl Connection {
             let beside: Vec<OwnedFd> = beside.flatten().collect();
             // The kernel ends a read behind the bytes that descriptors were sent with, so these are of one frame. Where
             // this process has no number left some are missing, or all; they count, or later frames would get each other's.
-            if !beside.is_empty() || flags.contains(ReturnFlags::CTRUNC) {
+            let ends_early = !beside.is_empty() || flags.contains(ReturnFlags::CTRUNC);
+            if ends_early {
                 self.beside.push_back(beside);
             }
             self.frames.push(&bytes[..n]);
@@ -198,7 +203,7 @@ impl Connection {
                 self.frames.wipe();
                 bytes.zeroize();
             }
-            if n < bytes.len() {
+            if n < bytes.len() && !ends_early {
                 return Ok(());
             }
         }
@@ -234,16 +239,38 @@ impl Connection {
 
     /// The same with what comes beside the answer. Without a limit only the end of the connection ends the wait.
     fn ask_within(&mut self, request: &Request, limit: Option<Duration>) -> Result<Answer, Code> {
-        let id = self.send(request)?;
+        let id = match request {
+            Request::OpenLane { to, .. } => self.ask_lane(*to, request)?,
+            _ => self.send(request)?,
+        };
         let answer = self.await_answer(id, limit.map(|limit| Instant::now() + limit));
         if answer.is_err() {
-            // What is opened for us and comes too late is given back.
-            let opens = matches!(request, Request::OpenSlab { .. } | Request::OpenSpill { .. });
-            self.unwanted.insert(id, opens);
+            self.unwanted.insert(id, opens(request));
+            if let Request::OpenLane { to, .. } = request {
+                self.lanes_asked.insert(*to, id);
+            }
         }
         match answer? {
             (Reply::Failed { code }, _) => Err(code),
+            // The kernel drops a descriptor for which this process has no number left.
+            (Reply::Segment { segment }, beside) if beside.is_empty() => {
+                if opens(request) {
+                    self.tell(&Request::DropSegment { id: segment.id })?;
+                }
+                Err(Code::NoMem)
+            }
             answer => Ok(answer),
+        }
+    }
+
+    /// Asks for a lane, unless that has been asked and not been answered yet.
+    fn ask_lane(&mut self, to: Tid, request: &Request) -> Result<u32, Code> {
+        // What has come by now is given back first.
+        self.receive()?;
+        let asked = self.lanes_asked.remove(&to);
+        match asked.filter(|id| self.unwanted.remove(id).is_some()) {
+            Some(id) => Ok(id),
+            None => self.send(request),
         }
     }
 
@@ -277,11 +304,18 @@ impl Connection {
 }
 
 fn segment_of((reply, mut beside): Answer) -> Result<(Segment, OwnedFd), Code> {
-    match reply {
-        // The kernel drops a descriptor for which this process has no number left.
-        Reply::Segment { segment } => Ok((segment, beside.pop().ok_or(Code::NoMem)?)),
+    match (reply, beside.pop()) {
+        (Reply::Segment { segment }, Some(fd)) => Ok((segment, fd)),
         _ => Err(Code::SysErr),
     }
+}
+
+/// True for what makes a segment for the asker that nobody else gives back.
+const fn opens(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::OpenLane { .. } | Request::OpenSlab { .. } | Request::OpenSpill { .. }
+    )
 }
 
 /// True for what comes with descriptors.
@@ -426,16 +460,8 @@ mod tests {
         assert!(connection.replies.is_empty() && connection.unwanted.is_empty());
     }
 
-    #[test]
-    fn memory_that_is_opened_too_late_is_given_back_and_an_opened_lane_of_others_is_not() {
-        let (mut connection, parent) = connected(Duration::from_millis(1));
-        assert!(connection.open_slab(4096).is_err());
-        assert!(connection.open_lane(Tid(0x40001), 31).is_err());
-        connection.patience = Duration::from_secs(60);
-        parent.give(1, 41);
-        parent.give(2, 42);
-        parent.say(3, &Reply::Done);
-        assert_eq!(connection.ask(&Request::Unblocked), Ok(Reply::Done));
+    /// Segments that the other end was told of which nobody needs them, of all that was said.
+    fn given_back(parent: &Parent) -> Vec<SegmentId> {
         let mut said = FrameBuffer::new(FRAME_BYTES_MAX);
         let mut bytes = [0; 4096];
         let n = rustix::io::read(&parent.0, &mut bytes).expect("asked");
@@ -446,7 +472,47 @@ mod tests {
                 dropped.push(id);
             }
         }
-        assert_eq!(dropped, [41]);
+        dropped
+    }
+
+    #[test]
+    fn what_is_opened_too_late_is_given_back_and_what_belongs_to_others_is_not() {
+        let (mut connection, parent) = connected(Duration::from_millis(1));
+        assert!(connection.open_slab(4096).is_err());
+        assert!(connection.open_lane(Tid(0x40001), 31).is_err());
+        assert!(connection.map_inbox(Tid(0x40001)).is_err());
+        connection.patience = Duration::from_secs(60);
+        for id in 1..=3 {
+            parent.give(id, 40 + id);
+        }
+        parent.say(4, &Reply::Done);
+        assert_eq!(connection.ask(&Request::Unblocked), Ok(Reply::Done));
+        assert_eq!(given_back(&parent), [41, 42]);
+    }
+
+    #[test]
+    fn who_asks_for_a_lane_again_waits_for_the_one_that_was_asked_for() {
+        let (mut connection, parent) = connected(Duration::from_millis(1));
+        let to = Tid(0x40001);
+        for _ in 0..3 {
+            assert!(connection.open_lane(to, 31).is_err());
+        }
+        connection.patience = Duration::from_secs(60);
+        let parent = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            parent.give(1, 61);
+            parent
+        });
+        assert_eq!(size_of(&connection.open_lane(to, 31).expect("in time")), (61, 61));
+        let parent = parent.join().expect("it said all");
+        // Given back by now, it is asked for anew.
+        connection.patience = Duration::from_millis(1);
+        assert!(connection.open_lane(to, 31).is_err());
+        parent.give(2, 62);
+        connection.patience = Duration::from_secs(60);
+        parent.give(4, 64);
+        assert_eq!(size_of(&connection.open_lane(to, 31).expect("in time")), (64, 64));
+        assert_eq!(given_back(&parent), [62]);
     }
 
     #[test]

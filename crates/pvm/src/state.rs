@@ -134,8 +134,7 @@ impl State {
         envelope.sequence = *number + 1;
         match self.outbox.send_inline(to, &envelope, payload) {
             Some(Sent::Delivered) => *number = envelope.sequence,
-            Some(Sent::Gone) => {}
-            Some(Sent::Full) | None => return false,
+            _ => return false,
         }
         self.inlet.has_spoken();
         true
