@@ -515,9 +515,13 @@ impl Keeper {
             .collect()
     }
 
-    /// A task needs a segment no more: a receiver has left a ring, an owner gives back slabs.
+    /// A task needs a segment no more: a receiver has left a ring, an owner gives back slabs, a sender has not begun a
+    /// ring that was opened for it.
     pub fn drop_segment(&mut self, asker: Tid, id: SegmentId) {
         match self.segments.get(&id).map(|kept| &kept.purpose) {
+            Some(Use::Lane(from, to, place)) if *from == asker => {
+                self.forget_ring((*from, *to), *place, id);
+            }
             Some(Use::Lane(_, to, place)) if self.box_for(*to) == asker => {
                 let place = *place as usize;
                 let Some(own) = self.boxes.get_mut(&asker) else { return };

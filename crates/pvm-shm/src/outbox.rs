@@ -14,7 +14,7 @@ use crate::lane::{
 use crate::recent::Recent;
 use crate::slab::{Descriptor, Pool, Slab};
 use crate::spill::{Draft, Spill};
-use pvm_wire::request::{ACTIVITY_SEGMENT, SegmentId};
+use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::spread::{self, Receiver};
 use pvm_wire::{Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
@@ -100,6 +100,8 @@ pub struct Outbox {
 const LARGE_RING: u32 = CELLS_MAX / 2;
 /// A ring of this many cells does not grow for messages in several cells: 1 MiB.
 const SPANNED_RING: u32 = CELLS_MAX / 16;
+/// With each lane that is opened so many others are looked at, and left where their receivers are gone.
+const WEEDED: usize = 4;
 /// So many slabs are not asked for when the host has refused one.
 const REFUSED_REST: u32 = 64;
 
@@ -340,7 +342,7 @@ impl Outbox {
     }
 
     /// The short way of [`Outbox::send`] for a message that rides in its lane, if that stands and
-    /// has room. None if there is no such lane: then `send` must do it.
+    /// has room. None if there is no such lane, or its receiver is gone: then `send` must do it.
     #[inline(always)]
     pub fn send_inline(&mut self, to: Tid, envelope: &Envelope, payload: &[u8]) -> Option<Sent> {
         let lane = self.lanes.get_mut(to)?;
@@ -349,7 +351,8 @@ impl Outbox {
         } else {
             lane.sender.push_spanning(envelope, payload).ok()?;
         }
-        Some(if lane.is_watched() { Sent::Delivered } else { self.tell_unwatched(to) })
+        let sent = if lane.is_watched() { Sent::Delivered } else { self.tell_unwatched(to) };
+        (sent == Sent::Delivered).then_some(sent)
     }
 
     /// Puts one message for several tasks of another host on the way there.
@@ -476,12 +479,30 @@ impl Outbox {
         &mut self,
         broker: &mut dyn Broker,
         to: Tid,
+        message: Outgoing<'_>,
+    ) -> Result<Sent, Code> {
+        let stands = self.lanes.get(to).is_some();
+        match self.push_once(broker, to, message)? {
+            // Its receiver is gone, and the lane with it. The number may be another task's by now.
+            Sent::Gone if stands => self.push_once(broker, to, message),
+            sent => Ok(sent),
+        }
+    }
+
+    fn push_once(
+        &mut self,
+        broker: &mut dyn Broker,
+        to: Tid,
         Outgoing { kind, envelope, payload }: Outgoing<'_>,
     ) -> Result<Sent, Code> {
         if self.lanes.get(to).is_none() {
             match open(broker, to, CELLS_FIRST) {
                 Err(Code::NoTask) => return Ok(Sent::Gone),
-                lane => self.lanes.insert(to, lane?),
+                lane => {
+                    let lane = lane?;
+                    self.lanes.weed(WEEDED, |lane| lane.inbox.header().is_closed());
+                    self.lanes.insert(to, lane)
+                }
             };
         }
         let Some(lane) = self.lanes.get_mut(to) else { return Ok(Sent::Gone) };
@@ -529,7 +550,18 @@ impl Outbox {
 }
 
 fn open(broker: &mut dyn Broker, to: Tid, cells: u32) -> Result<LaneOut, Code> {
-    let (segment, mapping) = map(broker.open_lane(to, cells)?)?;
+    let opened = broker.open_lane(to, cells)?;
+    let id = opened.0.id;
+    let lane = enter(broker, opened);
+    if lane.is_err() {
+        // Its receiver would wait for messages in this ring, while the next opening is another one.
+        broker.drop_segment(id);
+    }
+    lane
+}
+
+fn enter(broker: &mut dyn Broker, opened: (Segment, OwnedFd)) -> Result<LaneOut, Code> {
+    let (segment, mapping) = map(opened)?;
     // A receiver that has died since takes its inbox with it.
     let gone = |code| if code == Code::NotFound { Code::NoTask } else { code };
     let (_, inbox) = map(broker.map(segment.inbox).map_err(gone)?)?;

@@ -8,6 +8,8 @@ pub struct Recent<K, V> {
     entries: Vec<(K, V)>,
     places: BTreeMap<K, usize>,
     last: usize,
+    /// Where [`Recent::weed`] goes on.
+    hand: usize,
 }
 
 impl<K: Ord + Copy, V> Default for Recent<K, V> {
@@ -19,7 +21,7 @@ impl<K: Ord + Copy, V> Default for Recent<K, V> {
 impl<K: Ord + Copy, V> Recent<K, V> {
     /// An empty one.
     pub const fn new() -> Self {
-        Self { entries: Vec::new(), places: BTreeMap::new(), last: 0 }
+        Self { entries: Vec::new(), places: BTreeMap::new(), last: 0, hand: 0 }
     }
 
     #[inline(always)]
@@ -80,6 +82,32 @@ impl<K: Ord + Copy, V> Recent<K, V> {
         self.entries.iter_mut().map(|(key, value)| (*key, value))
     }
 
+    /// Looks at the next few values, all in turn, and takes out those of no more use. Called with each value that is
+    /// put in, it keeps the map from growing with what has ever been there, and costs the same each time.
+    pub fn weed(&mut self, looks: usize, is_over: impl Fn(&V) -> bool) {
+        for _ in 0..looks.min(self.entries.len()) {
+            self.hand = if self.hand < self.entries.len() { self.hand } else { 0 };
+            let Some((key, value)) = self.entries.get(self.hand) else { return };
+            if is_over(value) {
+                // Another value takes its place: the hand stays.
+                let key = *key;
+                self.remove(key);
+            } else {
+                self.hand += 1;
+            }
+        }
+    }
+
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True if there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Takes a value out.
     pub fn remove(&mut self, key: K) -> Option<V> {
         let place = self.places.remove(&key)?;
@@ -94,6 +122,20 @@ impl<K: Ord + Copy, V> Recent<K, V> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weeding_reaches_all_values_and_takes_only_those_that_are_over() {
+        let mut recent = Recent::new();
+        for key in 0..1000 {
+            recent.weed(4, |value| value % 10 != 0);
+            recent.insert(key, key);
+            assert!(recent.get(key) == Some(&key), "the one that was put in last is there");
+            assert!(recent.len() < 100 + 50, "{}", recent.len());
+        }
+        (0..1000).step_by(10).for_each(|key| assert_eq!(recent.get(key), Some(&key)));
+        recent.weed(1000, |_| true);
+        assert!(recent.is_empty());
+    }
 
     #[test]
     fn it_agrees_with_a_plain_map() {

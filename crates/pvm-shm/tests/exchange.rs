@@ -5,8 +5,10 @@
 use pvm_shm::inbox::Inbox;
 use pvm_shm::lane::{Wanted, room_for};
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox, Payload, Sent};
+use pvm_shm::{Body, Broker, Glance, Inlet, Keeper, Outbox, Payload, Sent};
+use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Bytes, Code, Encoding, Envelope, Tid};
+use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -140,6 +142,107 @@ fn a_message_to_a_task_that_is_gone_vanishes_and_leaves_no_slab_held() {
     assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 10_000]), Sent::Gone);
     assert_eq!(send(&mut keeper, &mut out, A, 1, &[1; 10]), Sent::Gone);
     assert_eq!(out.slabs_in_flight(), 0);
+}
+
+#[test]
+fn the_first_message_to_a_task_with_a_number_that_was_anothers_arrives() {
+    for size in [10, 1000, 10_000] {
+        let mut keeper = keeper();
+        let mut out = outbox(&mut keeper, A);
+        assert_eq!(send(&mut keeper, &mut out, A, 1, &vec![1; size]), Sent::Delivered);
+        keeper.remove_task(B);
+        let mut next = inlet(&mut keeper, B);
+        // By the short way as by the long one: what finds the old lane looks for the new one.
+        let body = vec![2; size];
+        if size > 1000 || out.send_inline(B, &envelope(A, 2, &body), &body).is_none() {
+            assert_eq!(send(&mut keeper, &mut out, A, 2, &body), Sent::Delivered);
+        }
+        assert_eq!(send(&mut keeper, &mut out, A, 3, &body), Sent::Delivered);
+        let tags: Vec<_> =
+            receive_all(&mut keeper, &mut next).iter().map(|(tag, _)| *tag).collect();
+        assert_eq!(tags, [2, 3], "{size}");
+    }
+}
+
+#[test]
+fn a_sender_keeps_no_lanes_to_tasks_that_are_gone() {
+    let mut keeper = keeper();
+    let mut out = outbox(&mut keeper, A);
+    let mappings = || {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("of this process");
+        maps.lines().filter(|line| line.contains("memfd:neopvm")).count()
+    };
+    let before = mappings();
+    for local in 0..2000 {
+        let to = Tid(0x40010 + local);
+        keeper.create_inbox(to, "".into()).expect("memory");
+        let mut broker = keeper.broker(A);
+        let sent = out.send(&mut broker, to, &envelope(A, 1, b"x"), Body::Bytes(&[b"x"]));
+        assert_eq!(sent, Ok(Sent::Delivered));
+        keeper.remove_task(to);
+        // Tests of this file run side by side in one process, so others' mappings come and go.
+        if local % 100 == 99 {
+            assert!(mappings() < before + 1000, "{local}: {} before, {} now", before, mappings());
+        }
+    }
+}
+
+/// A broker whose next segments cannot be mapped, as where a process has used up its descriptors.
+struct Failing<'a> {
+    broker: &'a mut dyn Broker,
+    failures: u32,
+}
+
+impl Broker for Failing<'_> {
+    fn open_lane(&mut self, to: Tid, cells: u32) -> Result<(Segment, OwnedFd), Code> {
+        self.broker.open_lane(to, cells)
+    }
+    fn open_slab(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.broker.open_slab(bytes)
+    }
+    fn open_spill(&mut self, bytes: u64) -> Result<(Segment, OwnedFd), Code> {
+        self.broker.open_spill(bytes)
+    }
+    fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        self.broker.map_spill(id)
+    }
+    fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
+        match self.failures.checked_sub(1) {
+            Some(left) => {
+                self.failures = left;
+                Err(Code::NoMem)
+            }
+            None => self.broker.map(id),
+        }
+    }
+    fn list_lanes(&mut self, after: u32) -> Result<Vec<Segment>, Code> {
+        self.broker.list_lanes(after)
+    }
+    fn drop_segment(&mut self, id: SegmentId) {
+        self.broker.drop_segment(id);
+    }
+}
+
+#[test]
+fn a_lane_that_was_opened_in_vain_leads_no_receiver_astray() {
+    for receiver_looks_between in [false, true] {
+        let mut keeper = keeper();
+        let (mut out, mut inlet) = (outbox(&mut keeper, A), inlet(&mut keeper, B));
+        let segments = keeper.segments();
+        for tag in 0..3 {
+            let mut broker = keeper.broker(A);
+            let mut failing = Failing { broker: &mut broker, failures: 1 };
+            let message = envelope(A, tag, b"x");
+            let sent = out.send(&mut failing, B, &message, Body::Bytes(&[b"x"]));
+            assert_eq!(sent, Err(Code::NoMem));
+            if receiver_looks_between {
+                assert!(receive_all(&mut keeper, &mut inlet).is_empty());
+            }
+        }
+        assert_eq!(keeper.segments(), segments, "what was opened is given back");
+        assert_eq!(send(&mut keeper, &mut out, A, 7, b"y"), Sent::Delivered);
+        assert_eq!(receive_all(&mut keeper, &mut inlet), [(7, b"y".to_vec())]);
+    }
 }
 
 #[test]

@@ -134,8 +134,7 @@ impl State {
         envelope.sequence = *number + 1;
         match self.outbox.send_inline(to, &envelope, payload) {
             Some(Sent::Delivered) => *number = envelope.sequence,
-            Some(Sent::Gone) => {}
-            Some(Sent::Full) | None => return false,
+            _ => return false,
         }
         self.inlet.has_spoken();
         true
@@ -337,6 +336,11 @@ impl State {
         while let Some((reply, socket)) = self.connection.take_told() {
             match (reply, socket) {
                 (Reply::Route { route }, Some(socket)) => self.adopt_route(&route, socket),
+                // This process has no number left for the socket: the hosts, which hold it open, end it.
+                (Reply::Route { route }, None) => {
+                    self.routes.refused(route.peer);
+                    let _ = self.connection.tell(&Request::RouteBroken { peer: route.peer });
+                }
                 // The wish is made again after a while.
                 (Reply::NoRoute { peer }, _) => {
                     self.routes.refused(peer);

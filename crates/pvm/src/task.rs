@@ -82,12 +82,7 @@ impl Task {
         let program = Blob(program.to_vec());
         let (version, cookie, layout) = (PROTOCOL_VERSION, plug::cookie(), Layout::NATIVE);
         let hello = Request::Hello { version, role: Role::Task, program, reset, cookie, layout };
-        let welcome = match connection.ask(&hello)? {
-            Reply::Welcome { welcome } => welcome,
-            Reply::Refused { code, .. } => return Err(code),
-            _ => return Err(Code::BadVersion),
-        };
-        let inbox = connection.take_inbox().ok_or(Code::SysErr)?;
+        let (welcome, inbox) = connection.greet(&hello)?;
         let mapping = Mapping::new(&inbox, Inbox::SIZE, true).map_err(|_| Code::NoMem)?;
         let inbox = Inbox::new(Arc::new(mapping));
         let outbox = Outbox::new(&mut connection)?;
@@ -191,15 +186,33 @@ impl Task {
         };
         let deadline = if patient { Deadline::Never } else { Deadline::after(ANSWER) };
         let id = self.ask(request)?;
+        self.await_answer(id, deadline)
+    }
+
+    /// Waits for an answer; one that comes too late is dropped.
+    pub(super) fn await_answer(&self, id: u32, deadline: Deadline) -> Result<Reply, Code> {
         loop {
             let token = self.token();
             if let Some(reply) = self.answer(id)? {
                 return Ok(reply);
             }
-            if !self.wait(token, deadline)? {
-                return Err(Code::SysErr);
+            match self.wait(token, deadline) {
+                Ok(true) => {}
+                late => {
+                    self.forget(id)?;
+                    return Err(late.err().unwrap_or(Code::SysErr));
+                }
             }
         }
+    }
+
+    /// The answer to a question is not wanted any more: it is dropped, however late it comes.
+    ///
+    /// # Errors
+    /// [`Code::Already`] inside of a signal handler.
+    pub fn forget(&self, id: u32) -> Result<(), Code> {
+        self.enter()?.connection.forget(id);
+        Ok(())
     }
 
     /// Asks without waiting; the number names the question to [`Task::answer`].

@@ -6,6 +6,7 @@ use crate::lane::Ring;
 use crate::segment::Mapping;
 use crate::{slab, stream};
 use pvm_wire::Tid;
+use pvm_wire::request::SegmentId;
 use std::sync::Arc;
 
 impl Keeper {
@@ -68,6 +69,22 @@ impl Keeper {
                 Ring::Shared(Arc::new(mapping)).release();
             }
         }
+    }
+
+    /// A sender was given a ring that it could not use, and begins anew: its receiver is not to wait there.
+    pub(super) fn forget_ring(&mut self, (from, to): (Tid, Tid), place: u32, id: SegmentId) {
+        let owner = self.box_for(to);
+        if let Some(own) = self.boxes.get_mut(&owner)
+            && let Some(slot) = own.lanes.get_mut(place as usize)
+            && let Some(lane) = slot
+        {
+            lane.segments.retain(|segment| *segment != id);
+            if lane.segments.is_empty() {
+                own.by_sender.remove(&(from, to));
+                *slot = None;
+            }
+        }
+        self.delete(id);
     }
 
     /// Frees the slabs of tasks that are gone which nobody reads any more. True if some are left.

@@ -145,21 +145,9 @@ impl Task {
             }
             let Some((id, piece)) = asked.pop_front() else { return done };
             // All answers are taken: one that nobody takes would be kept for ever.
-            let took = self.await_answer(id).and_then(|reply| take(piece, reply));
+            let took =
+                self.await_answer(id, Deadline::after(ANSWER)).and_then(|reply| take(piece, reply));
             done = done.and(took);
-        }
-    }
-
-    fn await_answer(&self, id: u32) -> Result<Reply, Code> {
-        let deadline = Deadline::after(ANSWER);
-        loop {
-            let token = self.token();
-            if let Some(reply) = self.answer(id)? {
-                return Ok(reply);
-            }
-            if !self.wait(token, deadline)? {
-                return Err(Code::SysErr);
-            }
         }
     }
 
