@@ -46,7 +46,7 @@
 #include <stdint.h>
 
 /* Counts changes of this file that a caller could notice. */
-#define NEOPVM_INTERFACE 4
+#define NEOPVM_INTERFACE 5
 
 #define NEOPVM_OK 0
 #define NEOPVM_BAD_PARAMETER (-2)
@@ -371,6 +371,17 @@ int32_t neopvm_put(const char *name, neopvm_buffer buffer, int32_t flags, int32_
 /* PvmNotFound if there is none and none is waited for. */
 int32_t neopvm_get(const char *name, int32_t index, int32_t flags, neopvm_buffer *buffer);
 
+/*
+ * The same for who may give up: when the limit is over, or when `*give_up` (may be null; written atomically by
+ * another thread, which then calls neopvm_wake) is no longer 0. Then the buffer is 0, and nothing is taken now
+ * or later.
+ */
+int32_t neopvm_get_until(const char *name, int32_t index, int32_t flags, int64_t limit_ns,
+                         const int32_t *give_up, neopvm_buffer *buffer);
+
+/* Has all threads of this task that wait look at their `give_up`. */
+int32_t neopvm_wake(void);
+
 int32_t neopvm_delete(const char *name, int32_t index);
 
 /* ---- Groups ---- */
@@ -384,6 +395,10 @@ int32_t neopvm_members(const char *group, int32_t *tids, uint64_t room, uint64_t
 
 /* Waits until `count` members have called it; -1 means all. */
 int32_t neopvm_barrier(const char *group, int32_t count);
+
+/* The same for who may give up (neopvm_get_until). `met` is 1, or 0 if it was left and does not count this task. */
+int32_t neopvm_barrier_until(const char *group, int32_t count, int64_t limit_ns,
+                             const int32_t *give_up, int32_t *met);
 
 /* ---- Contexts: messages of one are not seen in another ---- */
 

@@ -11,7 +11,7 @@ use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Kind, Tid};
 
 use crate::buffer;
-use crate::guard::{Errand, Limit, call, failed, inside, same_task};
+use crate::guard::{Errand, Limit, Patience, call, failed, inside, same_task};
 use crate::session::unexpected;
 use crate::slot::Slot;
 use crate::trace::{ints_at, text_at, traced};
@@ -34,18 +34,37 @@ pub(crate) fn barrier<'a>(
     name: impl Fn() -> Result<&'a [u8], Code>,
     count: c_int,
 ) -> Result<(), Code> {
+    barrier_until(name, count, Patience::FOR_EVER).map(drop)
+}
+
+/// The same for somebody who may give up: false if it did, and was not counted.
+pub(crate) fn barrier_until<'a>(
+    name: impl Fn() -> Result<&'a [u8], Code>,
+    count: c_int,
+    mut patience: Patience<'_>,
+) -> Result<bool, Code> {
     let (task, mut waiting) = inside(|| {
         let task = session::task()?;
         Ok((task, task.enter_barrier(name()?, count)?))
     })?;
-    while !waiting.is_met() {
+    let mut given_up = false;
+    while !waiting.is_met() && !waiting.is_left() {
+        let over = patience.is_over();
         let token = waiting.token(task);
         waiting = inside(|| task.look_at_barrier(waiting, name()?, count))?;
-        if !waiting.is_met() {
-            task.wait(token, Limit::Never)?;
+        if waiting.is_met() || waiting.is_left() {
+            break;
+        }
+        if !over {
+            task.wait(token, patience.limit)?;
+        } else if given_up {
+            return Err(Code::SysErr);
+        } else {
+            waiting = inside(|| task.leave_barrier(waiting))?;
+            (given_up, patience) = (true, Patience::last());
         }
     }
-    Ok(())
+    Ok(waiting.is_met())
 }
 
 /// Joins a group and returns the instance number.

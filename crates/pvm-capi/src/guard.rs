@@ -12,6 +12,7 @@
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{Ordering, compiler_fence};
+use std::time::Duration;
 
 use pvm::{Among, Only, Owner, Task, WaitToken};
 use pvm_wire::Code;
@@ -293,19 +294,63 @@ pub(crate) fn same_task(waiting: Option<&'static Task>) -> Result<&'static Task,
     session::current().filter(|&task| std::ptr::eq(task, waiting)).ok_or(Code::SysErr)
 }
 
+/// For how long somebody waits for others.
+#[derive(Clone, Copy)]
+pub(crate) struct Patience<'a> {
+    /// Until then.
+    pub(crate) limit: Limit,
+    /// True once it gives up before.
+    pub(crate) enough: &'a dyn Fn() -> bool,
+}
+
+impl Patience<'_> {
+    /// Without an end.
+    pub(crate) const FOR_EVER: Self = Self { limit: Limit::Never, enough: &|| false };
+
+    /// True when it is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.limit.passed() || (self.enough)()
+    }
+
+    /// For the last word about what was given up.
+    pub(crate) fn last() -> Self {
+        Self { limit: Limit::after(LAST_WORD), ..Self::FOR_EVER }
+    }
+}
+
+/// A daemon that does not say within this what came of a question that was given up has failed.
+const LAST_WORD: Duration = Duration::from_secs(60);
+
 /// Asks the machine something that it may answer late: the wait is as that for a message.
 pub(crate) fn ask(
     request: impl FnOnce(&'static Task) -> Result<Request, Code>,
 ) -> Result<Reply, Code> {
+    ask_until(request, Patience::FOR_EVER)?.ok_or(Code::SysErr)
+}
+
+/// The same for somebody who may give up: then none, unless something has come of it.
+pub(crate) fn ask_until(
+    request: impl FnOnce(&'static Task) -> Result<Request, Code>,
+    mut patience: Patience<'_>,
+) -> Result<Option<Reply>, Code> {
     let (task, id) = inside(|| {
         let task = session::task()?;
         Ok((task, task.ask(&request(task)?)?))
     })?;
+    let mut given_up = false;
     loop {
+        // Asked before the look: what comes after it is seen by the last one.
+        let over = patience.is_over();
         let token = task.token();
-        if let Some(reply) = inside(|| task.answer(id))? {
-            return Ok(reply);
+        match inside(|| task.answer(id))? {
+            Some(Reply::Withdrawn) => return Ok(None),
+            Some(reply) => return Ok(Some(reply)),
+            None if !over => drop(task.wait(token, patience.limit)?),
+            None if given_up => return Err(Code::SysErr),
+            None => {
+                inside(|| task.withdraw_question(id))?;
+                (given_up, patience) = (true, Patience::last());
+            }
         }
-        task.wait(token, Limit::Never)?;
     }
 }

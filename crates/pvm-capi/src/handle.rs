@@ -10,6 +10,7 @@ mod machine;
 mod memory;
 mod probes;
 mod short;
+mod until;
 mod waiting;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -31,7 +32,7 @@ use crate::{globals, group, message, session};
 use info::Info;
 
 /// `NEOPVM_INTERFACE`
-const INTERFACE: i32 = 4;
+const INTERFACE: i32 = 5;
 
 /// The status of a call without an answer.
 fn status(result: Result<(), Code>) -> i32 {

@@ -8,7 +8,7 @@ use pvm_wire::request::{MailboxInfo, Reply, Request};
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
-use crate::guard::{self, call, inside};
+use crate::guard::{self, Patience, call, inside};
 use crate::session::unexpected;
 use crate::trace::{text_at, traced};
 use crate::{pointer, session};
@@ -46,15 +46,25 @@ pub(crate) fn receive<'a>(
     index: c_int,
     flags: c_int,
 ) -> Result<(Buffer, c_int), Code> {
-    let reply = guard::ask(|_| {
+    receive_until(name, (index, flags), Patience::FOR_EVER)?.ok_or(Code::SysErr)
+}
+
+/// The same for somebody who may give up.
+pub(crate) fn receive_until<'a>(
+    name: impl FnOnce() -> Result<&'a [u8], Code>,
+    (index, flags): (c_int, c_int),
+    patience: Patience<'_>,
+) -> Result<Option<(Buffer, c_int)>, Code> {
+    let request = |_| {
         let name = name_of(name()?)?;
         if index < 0 {
             return Err(Code::BadParam);
         }
         Ok(Request::RecvInfo { name, index, flags, context: session::context() })
-    })?;
+    };
+    let Some(reply) = guard::ask_until(request, patience)? else { return Ok(None) };
     inside(|| match reply {
-        Reply::Info { message, index } => Ok((Buffer::from_message(message)?, index)),
+        Reply::Info { message, index } => Ok(Some((Buffer::from_message(message)?, index))),
         _ => Err(unexpected()),
     })
 }

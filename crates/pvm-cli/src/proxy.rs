@@ -39,7 +39,7 @@ struct Proxy {
     threads: AtomicUsize,
     /// Threads that are about to lead.
     idle: AtomicUsize,
-    /// Receives that wait, by the numbers of their asks: true once they are to end.
+    /// What waits and can be cancelled, by the numbers of the asks: true once it is to end.
     waiting: Mutex<BTreeMap<u32, Arc<AtomicBool>>>,
 }
 
@@ -134,6 +134,7 @@ impl Proxy {
             } else {
                 Answer::Failed { code: Code::OutOfRes }
             };
+            lock(&self.waiting).remove(&id);
             self.say(id, answer);
         }
         self.idle.fetch_sub(1, Ordering::AcqRel);
@@ -187,11 +188,7 @@ impl Proxy {
                 match self.task.receive(&pattern((context, source, tag))) {
                     Ok(Some(buffer)) => Answer::Received { message: buffer.to_message() },
                     Ok(None) if limit == 0 => Answer::Done,
-                    Ok(None) => {
-                        // From here on a cancel finds it.
-                        lock(&self.waiting).insert(id, Arc::default());
-                        return Some(ask);
-                    }
+                    Ok(None) => return Some(self.cancellable(id, ask)),
                     Err(code) => Answer::Failed { code },
                 }
             }
@@ -217,10 +214,24 @@ impl Proxy {
             }
             // Taken out of the stream before.
             Ask::Part { .. } => return None,
+            ask @ (Ask::Host { .. } | Ask::Barrier { .. }) => {
+                return Some(self.cancellable(id, ask));
+            }
             ask => return Some(ask),
         };
         self.say(id, answer);
         None
+    }
+
+    /// From here on a cancel finds it.
+    fn cancellable(&self, id: u32, ask: Ask) -> Ask {
+        lock(&self.waiting).insert(id, Arc::default());
+        ask
+    }
+
+    /// Set once the ask with this number is cancelled.
+    fn cancelled(&self, id: u32) -> Arc<AtomicBool> {
+        lock(&self.waiting).get(&id).cloned().unwrap_or_default()
     }
 
     /// The message again if it has to wait.
@@ -247,7 +258,8 @@ impl Proxy {
     fn wait_for(&self, id: u32, ask: Ask) -> Answer {
         let task = self.task;
         match ask {
-            Ask::Host { request } => match self.host(&request) {
+            Ask::Host { request } => match self.host(id, &request) {
+                Ok(Reply::Withdrawn) => Answer::Withdrawn,
                 Ok(reply) => Answer::Host { reply },
                 Err(code) => Answer::Failed { code },
             },
@@ -263,7 +275,6 @@ impl Proxy {
             ),
             Ask::Receive { context, source, tag, limit } => {
                 let answer = self.receive(id, &pattern((context, source, tag)), limit);
-                lock(&self.waiting).remove(&id);
                 answer.unwrap_or_else(|code| Answer::Failed { code })
             }
             Ask::Join { group } => number(task.join_group(&group.0)),
@@ -273,7 +284,9 @@ impl Proxy {
                 Err(code) => Answer::Failed { code },
             },
             Ask::Freeze { group, size } => number(task.freeze_group(&group.0, size)),
-            Ask::Barrier { group, count } => done(task.barrier(&group.0, count)),
+            Ask::Barrier { group, count } => {
+                self.barrier(id, &group.0, count).unwrap_or_else(|code| Answer::Failed { code })
+            }
             // Answered at once.
             Ask::Part { .. }
             | Ask::Probe { .. }
@@ -284,7 +297,7 @@ impl Proxy {
     }
 
     /// Asks the host what a library would ask. Segments are the proxy's own affair.
-    fn host(&self, request: &Request) -> Result<Reply, Code> {
+    fn host(&self, id: u32, request: &Request) -> Result<Reply, Code> {
         match request {
             Request::Config
             | Request::Tasks { .. }
@@ -305,15 +318,51 @@ impl Proxy {
             | Request::HostClock { .. }
             | Request::SetOutput { .. }
             | Request::SetReset { .. }
-            | Request::Halt => self.task.request(request),
+            | Request::Halt => self.ask_host(id, request),
             _ => Err(Code::NotImpl),
+        }
+    }
+
+    /// The answer; once the ask is cancelled, what the host says to that.
+    fn ask_host(&self, id: u32, request: &Request) -> Result<Reply, Code> {
+        let question = self.task.ask(request)?;
+        let cancelled = self.cancelled(id);
+        loop {
+            let token = self.task.token();
+            if let Some(reply) = self.task.answer(question)? {
+                return Ok(reply);
+            }
+            if cancelled.load(Ordering::Acquire) {
+                return Ok(self.task.give_up(question)?.unwrap_or(Reply::Withdrawn));
+            }
+            self.task.wait(token, Deadline::Never)?;
+        }
+    }
+
+    fn barrier(&self, id: u32, group: &[u8], count: i32) -> Result<Answer, Code> {
+        let task = self.task;
+        let mut waiting = task.enter_barrier(group, count)?;
+        let cancelled = self.cancelled(id);
+        let mut leaving = false;
+        loop {
+            let token = waiting.token(task);
+            waiting = task.look_at_barrier(waiting, group, count)?;
+            if waiting.is_met() || waiting.is_left() {
+                return Ok(if waiting.is_met() { Answer::Done } else { Answer::Withdrawn });
+            }
+            if cancelled.load(Ordering::Acquire) && !leaving {
+                leaving = true;
+                waiting = task.leave_barrier(waiting)?;
+            } else {
+                task.wait(token, Deadline::Never)?;
+            }
         }
     }
 
     fn receive(&self, id: u32, pattern: &Pattern, limit: i64) -> Result<Answer, Code> {
         let deadline = u64::try_from(limit)
             .map_or(Deadline::Never, |limit| Deadline::after(Duration::from_nanos(limit)));
-        let cancelled = lock(&self.waiting).get(&id).cloned().unwrap_or_default();
+        let cancelled = self.cancelled(id);
         loop {
             let token = self.task.token();
             if let Some(buffer) = self.task.receive(pattern)? {

@@ -320,3 +320,36 @@ fn a_task_that_is_killed_is_missed_behind_its_last_message() {
     eventually("proxies end with their host", || proxies(&socket) == 0);
     place.is_cleared();
 }
+
+#[test]
+fn a_cancelled_take_takes_nothing_and_a_cancelled_barrier_does_not_count() {
+    let (_place, socket) = machine();
+    let (mut a, _) = Remote::enrol(&socket);
+    let (mut b, _) = Remote::enrol(&socket);
+    let (wait, take) = (32, 16);
+    let get = |flags| {
+        let request = Request::RecvInfo { name: "x".into(), index: 0, flags, context: 0 };
+        Ask::Host { request }
+    };
+    let waiting = a.ask(&get(wait | take));
+    a.say(waiting, &Ask::Cancel);
+    assert_eq!(a.answer(waiting), Answer::Withdrawn);
+    let put = Request::PutInfo { name: "x".into(), flags: 4, message: bytes(vec![1, 2]) };
+    assert_eq!(b.host(put), Reply::Number { value: 0 });
+    let there = a.call(&get(take));
+    assert!(matches!(there, Answer::Host { reply: Reply::Info { .. } }), "{there:?}");
+
+    let group = || Blob::from("g");
+    for remote in [&mut a, &mut b] {
+        remote.call(&Ask::Join { group: group() });
+    }
+    let barrier = || Ask::Barrier { group: group(), count: 2 };
+    let waiting = a.ask(&barrier());
+    a.say(waiting, &Ask::Cancel);
+    assert_eq!(a.answer(waiting), Answer::Withdrawn);
+    let left_alone = b.ask(&barrier());
+    b.say(left_alone, &Ask::Cancel);
+    assert_eq!(b.answer(left_alone), Answer::Withdrawn, "it was met by one that had given up");
+    let together = [a.ask(&barrier()), b.ask(&barrier())];
+    assert_eq!([a.answer(together[0]), b.answer(together[1])], [Answer::Done, Answer::Done]);
+}

@@ -116,6 +116,20 @@ impl Gatherings {
         in_vain
     }
 
+    /// A member does not want to wait any more; false if it does not wait.
+    pub(crate) fn withdraw(&mut self, ask: Ask) -> bool {
+        let waits = |gathering: &Gathering| gathering.waiting.iter().any(|w| w.ask == ask);
+        let found = self.gatherings.iter_mut().find(|(_, gathering)| waits(gathering));
+        let Some((key, gathering)) = found else { return false };
+        gathering.waiting.retain(|waiting| waiting.ask != ask);
+        if gathering.waiting.is_empty() {
+            // The next one to come says for how many it waits.
+            let key = key.clone();
+            self.gatherings.remove(&key);
+        }
+        true
+    }
+
     /// How many wait at the barrier of a group.
     pub(crate) fn waiting(&self, name: &Blob) -> u32 {
         let gathering = self.gatherings.get(&(name.clone(), Purpose::Barrier as u8));
@@ -160,5 +174,23 @@ mod tests {
         let group = groups.find(&name).expect("it exists").clone();
         let made_good = gatherings.enter(&name, Purpose::Barrier, &group, 3, member(tids[1]));
         assert_eq!(made_good, Ok(vec![]));
+    }
+
+    #[test]
+    fn who_gives_up_is_not_counted_and_leaves_no_count_behind() {
+        let (mut groups, mut gatherings) = (Groups::new(), Gatherings::new());
+        let (name, tids): (Blob, _) = ("g".into(), [Tid(0x40001), Tid(0x40002)]);
+        for tid in tids {
+            groups.join(&name, tid).expect("all may join");
+        }
+        let group = groups.find(&name).expect("it exists").clone();
+        let enter = |gatherings: &mut Gatherings, tid, count| {
+            gatherings.enter(&name, Purpose::Barrier, &group, count, member(tid))
+        };
+        assert_eq!(enter(&mut gatherings, tids[0], 2), Ok(vec![]));
+        assert!(gatherings.withdraw(member(tids[0]).ask));
+        assert!(!gatherings.withdraw(member(tids[0]).ask), "it waits no more");
+        assert_eq!(enter(&mut gatherings, tids[1], 1).map(|all| all.len()), Ok(1), "another count");
+        assert_eq!(enter(&mut gatherings, tids[1], 2), Ok(vec![]), "it is alone");
     }
 }

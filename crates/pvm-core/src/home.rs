@@ -20,9 +20,10 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// True where it needs other tasks.
+    /// True where it needs other tasks, or needs them no more.
     pub(crate) fn gathers(&self) -> bool {
-        matches!(self.request, Request::Barrier { .. } | Request::FreezeGroup { .. })
+        use Request::{Barrier, FreezeGroup, GiveUp};
+        matches!(self.request, Barrier { .. } | FreezeGroup { .. } | GiveUp { .. })
     }
 }
 

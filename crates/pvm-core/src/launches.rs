@@ -142,6 +142,17 @@ impl Launches {
         Some(Finished { batch, outcomes })
     }
 
+    /// A spawn call that is given up: what is not started yet has failed. None if there is no such call; that of
+    /// a command goes on, which gives up by going.
+    pub(crate) fn give_up(&mut self, asker: &Asker, otherwise: Code) -> Option<Finished> {
+        let is_it = |_: &u64, batch: &Batch| batch.asker == *asker && !batch.direct;
+        let number = *self.batches.keys_where(is_it).first()?;
+        let places = self.places.range((number, 0)..=(number, u32::MAX));
+        let open = places.filter(|(_, place)| place.outcome.is_none()).map(|(key, _)| *key);
+        let open: Vec<_> = open.collect();
+        open.into_iter().find_map(|key| self.settle(key, otherwise.number(), Vec::new()))
+    }
+
     /// Batches whose time has come, with the hosts that are still to be heard.
     pub(crate) fn overdue(&self, now: u64) -> Vec<(u64, BTreeSet<HostIndex>)> {
         let late = self.batches.iter().filter(|(_, batch)| batch.deadline <= now);

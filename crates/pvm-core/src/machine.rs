@@ -29,6 +29,7 @@ mod token;
 mod two;
 mod upgrade;
 mod weighing;
+mod withdrawal;
 
 use crate::Time;
 use crate::consensus::Consensus;

@@ -5,6 +5,7 @@
 
 use crate::io::Connection;
 use crate::records::{Change, Slot, Table};
+use crate::registry::WAIT_FOR_INFO;
 use pvm_wire::peer::{HostFacts, Operator, Said};
 use pvm_wire::request::{HostLoad, HostResult, Reply, Request, SpawnRequest, TaskInfo};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
@@ -114,7 +115,7 @@ record! {
         pub reply: Option<Reply>,
     }
 
-    /// What a reader waits for (`PvmMboxWaitForInfo`).
+    /// What a reader waits for (`PvmMboxWaitForInfo`). Without that flag it has given up meanwhile.
     pub struct Want {
         pub name: Blob,
         pub index: i32,
@@ -233,6 +234,13 @@ record! {
         pub turn_until: u64,
         /// The hosts that it has let in.
         pub new: Vec<HostIndex>,
+    }
+}
+
+impl Want {
+    /// False once the reader has given up.
+    pub(crate) const fn waits(&self) -> bool {
+        self.flags & WAIT_FOR_INFO != 0
     }
 }
 

@@ -149,6 +149,7 @@ fn request() -> impl Strategy<Value = Request> {
         1 => name.clone().prop_map(|group| Request::LeaveGroup { group }),
         5 => (name.clone(), 2..4i32).prop_map(|(group, count)| Request::Barrier { group, count }),
         1 => name.prop_map(|group| Request::FreezeGroup { group, size: -1 }),
+        3 => Just(Request::GiveUp { question: 2 }),
         1 => Just(Request::NewContext),
         1 => tid.prop_map(|tid| Request::SetOutput { output: Target { tid, context: 0, tag: 1 } }),
         1 => Just(Request::AddLocal { count: 1 }),

@@ -69,7 +69,8 @@ choice! {
             /// The tag, -1 for any.
             tag: i32,
         },
-        /// The receive of this frame's number need not wait longer.
+        /// The ask of this frame's number need not wait longer: a receive, a barrier, or what the host was asked. It is
+        /// answered at once, with what has come of it before, or as if it had never been asked.
         7 => Cancel,
         /// `pvm_joingroup`.
         8 => Join {
@@ -150,6 +151,8 @@ choice! {
             /// By instance; 0 marks a hole.
             tids: Vec<Tid>,
         },
+        /// To [`Ask::Barrier`] and [`Ask::Host`] that were cancelled: nothing has come of it.
+        9 => Withdrawn,
     }
 }
 

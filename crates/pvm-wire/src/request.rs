@@ -332,6 +332,13 @@ choice! {
             /// How long it is good.
             seconds: u32,
         },
+        /// Nobody waits any more for the answer to an earlier question of this connection. That question is answered
+        /// at once: with what has come of it already or is being ordered, or with [`Reply::Withdrawn`]. One
+        /// that is answered already is left as it is. Between hosts: the question of this number to the leader.
+        132 => GiveUp {
+            /// Its number.
+            question: u32,
+        },
         /// A message for a daemon, or with a tag of [`crate::plug`]: the daemons carry it. As
         /// with every message nobody is told whether anybody wanted it.
         80 => Post {
@@ -630,6 +637,8 @@ choice! {
             /// Which task.
             tid: Tid,
         },
+        /// Whoever asked has given up ([`Request::GiveUp`]): nothing has come of the question, and nothing will.
+        133 => Withdrawn,
         /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
         60 => Route {
             /// This end of it.

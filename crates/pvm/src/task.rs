@@ -1,6 +1,7 @@
 //! A process's membership in the machine.
 
 mod arrivals;
+mod giving_up;
 mod memory;
 mod pressure;
 mod probes;
@@ -36,7 +37,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A daemon that does not answer within this has failed.
-const ANSWER: Duration = Duration::from_secs(60);
+pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
 /// The task that buffers take their slabs from.
 static CURRENT: Leaked<Task> = Leaked::none();

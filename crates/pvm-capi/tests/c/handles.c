@@ -185,6 +185,35 @@ static void messages(int32_t me)
     OK(neopvm_free(buffer));
 }
 
+/* What was given up has no effect, neither then nor later. */
+static void giving_up(void)
+{
+    int32_t flags = NEOPVM_NAME_WAIT | NEOPVM_NAME_TAKE, enough = 1, met = 1, times;
+    neopvm_buffer buffer = ints(NEOPVM_DEFAULT, 1, 2), got = 1;
+
+    for (times = 0; times < 150; times++) {
+        OK(neopvm_get_until("later", 0, flags, 1000, NULL, &got));
+        CHECK(got == 0);
+    }
+    OK(neopvm_get_until("later", 0, flags, -1, &enough, &got));
+    CHECK(got == 0);
+    OK(neopvm_put("later", buffer, 0, NULL));
+    OK(neopvm_get_until("later", 0, flags, 20000000000, NULL, &got));
+    CHECK(got > 0);
+    OK(neopvm_free(got));
+    CHECK(neopvm_get_until("later", 0, 0, 0, NULL, &got) == NEOPVM_NOT_FOUND);
+    CHECK(neopvm_get_until("later", 0, 0, 0, NULL, NULL) == NEOPVM_BAD_PARAMETER);
+
+    OK(neopvm_barrier_until("handles", 2, 1000000, NULL, &met));
+    CHECK(met == 0);
+    OK(neopvm_barrier_until("handles", 2, -1, &enough, &met));
+    CHECK(met == 0);
+    OK(neopvm_barrier_until("handles", 1, 0, NULL, &met));
+    CHECK(met == 1);
+    OK(neopvm_wake());
+    OK(neopvm_free(buffer));
+}
+
 static void machine(int32_t me, const char *program)
 {
     const char *args[] = {"child", NULL};
@@ -214,6 +243,7 @@ static void machine(int32_t me, const char *program)
     OK(neopvm_members("handles", tids, 8, &count));
     CHECK(count == 1 && tids[0] == me);
     OK(neopvm_barrier("handles", 1));
+    giving_up();
     CHECK(neopvm_join(NULL, NULL) < 0 && neopvm_barrier(NULL, 1) < 0);
 
     OK(neopvm_hosts(hosts, 4, &count));

@@ -46,6 +46,7 @@ impl Machine {
         let reply = match &asked.request {
             Request::Barrier { group, count } => return self.barrier(&asked, group, *count),
             Request::FreezeGroup { group, size } => return self.freeze(&asked, group, *size),
+            Request::GiveUp { .. } => return self.gives_up((asked.host, asked.ask)),
             Request::GroupMembers { group } => match self.groups.find(group) {
                 Ok(group) => Reply::Members { tids: group.members.clone(), frozen: group.frozen },
                 Err(code) => Reply::Failed { code },
@@ -104,6 +105,17 @@ impl Machine {
                 self.propose(Asker::Nobody, Command::Freeze { group: name.clone(), asks });
             }
             Err(code) => self.release(vec![(asked.host, asked.ask)], Reply::Failed { code }),
+        }
+    }
+
+    /// Whoever waits for a gathering waits no more. Told like the end of a gathering: a host that has gone on to
+    /// another leader listens to this one no more, and learns from that one whether it was met.
+    fn gives_up(&mut self, ask: Ask) {
+        let freezes = |command: &Command| matches!(command, Command::Freeze { asks, .. } if asks.contains(&ask));
+        let waits = self.home.gatherings.withdraw(ask);
+        // A group that is about to be frozen is answered for when it is.
+        if waits || !self.consensus.outstanding().iter().any(|(_, command)| freezes(command)) {
+            self.release(vec![ask], Reply::Withdrawn);
         }
     }
 

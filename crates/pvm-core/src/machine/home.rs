@@ -40,7 +40,7 @@ impl Machine {
         self.ask_leader(ask);
     }
 
-    fn ask_leader(&mut self, ask: u64) {
+    pub(super) fn ask_leader(&mut self, ask: u64) {
         let Some((term, host)) = self.consensus.leader() else { return };
         let Some(asked) = self.pending.home_asks.get_mut(&ask) else { return };
         let again = std::mem::replace(&mut asked.term, term) != 0;

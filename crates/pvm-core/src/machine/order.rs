@@ -160,8 +160,11 @@ impl Machine {
         self.tell_onlookers();
         if let Some(proposal) = mark.and_then(|mark| self.pending.proposals.remove(&mark)) {
             match (proposal.want, &outcome) {
-                (Some(want), Reply::Failed { code: Code::NotFound }) => {
+                (Some(want), Reply::Failed { code: Code::NotFound }) if want.waits() => {
                     self.wait_for_info(proposal.asker, want);
+                }
+                (Some(_), Reply::Failed { code: Code::NotFound }) => {
+                    self.answer(proposal.asker, Reply::Withdrawn);
                 }
                 _ => self.answer(proposal.asker, proposal.reply.unwrap_or(outcome)),
             }

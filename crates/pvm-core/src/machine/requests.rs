@@ -24,6 +24,7 @@ impl Machine {
         match request {
             Request::Post { to, message } => self.post(asker, tid, to, message),
             Request::Leave => self.leave(connection, asker),
+            Request::GiveUp { question } => self.given_up(connection, id, question),
             Request::Run { spawn } => self.run(connection, id, spawn),
             Request::Feed { tid, bytes } => self.feed(connection, asker, tid, bytes),
             Request::SetOutput { output } => self.set_output(asker, tid, output),

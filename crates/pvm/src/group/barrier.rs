@@ -2,15 +2,15 @@
 //!
 //! A blocking call is [`Task::barrier`]. Who has to look at other things while it waits takes its steps:
 //! [`Task::enter_barrier`], then [`Task::look_at_barrier`] and [`Task::wait`] with
-//! [`BarrierWait::token`] until it is met. Nothing is owned while waiting, so `longjmp` may leave.
+//! [`BarrierWait::token`] until it is met, or [`Task::leave_barrier`] if it waits no longer. Nothing is owned while waiting, so `longjmp` may leave.
 
 use crate::rosters::named;
 use crate::state::State;
 use crate::sys::Pinned;
-use crate::task::Task;
+use crate::task::{ANSWER, Task};
 use crate::wait::{Deadline, WaitToken, Watched};
 use pvm_shm::barrier::{Arrival, Outcome, Ticket, Word};
-use pvm_wire::request::Request;
+use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code};
 use std::time::{Duration, Instant};
 
@@ -24,10 +24,12 @@ pub struct BarrierWait(Stage);
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Met,
-    /// In the roster.
-    Here(Pinned<Word>, Ticket),
+    /// In the roster, as the member with this instance number.
+    Here(Pinned<Word>, Ticket, u32),
     /// The machine was asked.
     Asked(u32),
+    /// It was left before it was met.
+    Left,
 }
 
 impl BarrierWait {
@@ -36,14 +38,19 @@ impl BarrierWait {
         matches!(self.0, Stage::Met)
     }
 
+    /// True when it was left ([`Task::leave_barrier`]) and did not count this member.
+    pub const fn is_left(&self) -> bool {
+        matches!(self.0, Stage::Left)
+    }
+
     /// To be taken before a look, for [`Task::wait`] behind it.
     pub fn token(&self, task: &Task) -> WaitToken {
         match self.0 {
-            Stage::Here(word, ticket) => {
+            Stage::Here(word, ticket, _) => {
                 let (word, mask, value) = word.get().watch(ticket);
                 task.token().with(Watched::new(word, mask, value))
             }
-            Stage::Met | Stage::Asked(_) => task.token(),
+            Stage::Met | Stage::Asked(_) | Stage::Left => task.token(),
         }
     }
 }
@@ -137,7 +144,7 @@ impl Task {
                     (Entered::Again, 0)
                 } else {
                     self.begin_group_wait();
-                    (Entered::Done(Stage::Here(Pinned::new(word), ticket)), 0)
+                    (Entered::Done(Stage::Here(Pinned::new(word), ticket, instance)), 0)
                 }
             }
         };
@@ -162,12 +169,13 @@ impl Task {
         count: i32,
     ) -> Result<BarrierWait, Code> {
         match waiting.0 {
-            Stage::Met => Ok(waiting),
-            Stage::Asked(id) => {
-                let answer = self.answer(id)?;
-                Ok(BarrierWait(answer.map_or(Stage::Asked(id), |_| Stage::Met)))
-            }
-            Stage::Here(word, ticket) => match word.get().outcome(ticket) {
+            Stage::Met | Stage::Left => Ok(waiting),
+            Stage::Asked(id) => Ok(BarrierWait(match self.answer(id)? {
+                None => Stage::Asked(id),
+                Some(Reply::Withdrawn) => Stage::Left,
+                Some(_) => Stage::Met,
+            })),
+            Stage::Here(word, ticket, _) => match word.get().outcome(ticket) {
                 Outcome::Waits => {
                     // Messages that nobody asks for now would keep the wait from ever sleeping.
                     self.live()?.pull()?;
@@ -186,6 +194,53 @@ impl Task {
                     self.ask_for_barrier(group, count)
                 }
             },
+        }
+    }
+
+    /// Does not want to wait any longer. What comes of it is to be looked for as before, and told at once: it was met
+    /// meanwhile, or it [is left](BarrierWait::is_left) and does not count this member.
+    ///
+    /// # Errors
+    /// As for [`Task::barrier`].
+    pub fn leave_barrier(&self, waiting: BarrierWait) -> Result<BarrierWait, Code> {
+        match waiting.0 {
+            Stage::Met | Stage::Left => Ok(waiting),
+            Stage::Asked(id) => self.withdraw_question(id).map(|()| waiting),
+            Stage::Here(word, ticket, instance) => {
+                let word = word.get();
+                // Where it moved, those who wait on go to the machine, and this member does not.
+                let left =
+                    word.withdraw(ticket, instance) || word.outcome(ticket) == Outcome::Moved;
+                if left {
+                    self.end_group_wait();
+                }
+                Ok(if left { BarrierWait(Stage::Left) } else { waiting })
+            }
+        }
+    }
+
+    /// As [`Task::barrier`], but not beyond `deadline`. False: it was left, and did not count this member.
+    ///
+    /// # Errors
+    /// As for [`Task::barrier`].
+    pub fn barrier_by(&self, group: &[u8], count: i32, deadline: Deadline) -> Result<bool, Code> {
+        let mut waiting = self.enter_barrier(group, count)?;
+        let mut until = deadline;
+        loop {
+            let over = until.passed();
+            let token = waiting.token(self);
+            waiting = self.look_at_barrier(waiting, group, count)?;
+            if waiting.is_met() || waiting.is_left() {
+                return Ok(waiting.is_met());
+            }
+            if over && until == deadline {
+                waiting = self.leave_barrier(waiting)?;
+                until = Deadline::after(ANSWER);
+            } else if over {
+                return Err(Code::SysErr);
+            } else {
+                self.wait(token, until)?;
+            }
         }
     }
 

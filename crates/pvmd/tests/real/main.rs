@@ -11,3 +11,4 @@ mod messages;
 mod strangers;
 mod task;
 mod tasks;
+mod withdrawal;

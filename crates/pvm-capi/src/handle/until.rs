@@ -1,0 +1,88 @@
+//! The calls of `neopvm.h` for who waits for others, and may not want to wait for ever.
+
+use std::ffi::c_char;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use pvm_wire::Code;
+
+use super::{answer, limit, status};
+use crate::guard::{Patience, inside};
+use crate::pointer::{store, text};
+use crate::{buffer, group, registry, session};
+
+/// The caller's word that is not 0 any more once it gives up; one that is always 0 where there is none.
+///
+/// # Safety
+/// `word` is null, or points to a number that lives for as long as the call and is written atomically.
+unsafe fn word<'a>(word: *const i32) -> &'a AtomicI32 {
+    static NEVER: AtomicI32 = AtomicI32::new(0);
+    if word.is_null() {
+        return &NEVER;
+    }
+    // SAFETY: the caller's promise; it is only read here.
+    unsafe { AtomicI32::from_ptr(word.cast_mut()) }
+}
+
+/// Gets the message under a name, or none in time.
+///
+/// # Safety
+/// `name` is null or ends with 0; `give_up` as for [`word`]; `buffer` points to a handle.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_get_until(
+    name: *const c_char,
+    index: i32,
+    flags: i32,
+    limit_ns: i64,
+    give_up: *const i32,
+    buffer: *mut i32,
+) -> i32 {
+    if buffer.is_null() {
+        return Code::BadParam.number();
+    }
+    // SAFETY: the caller's promise.
+    let word = unsafe { word(give_up) };
+    let enough = || word.load(Ordering::Acquire) != 0;
+    let patience = Patience { limit: limit(limit_ns), enough: &enough };
+    // SAFETY: the caller's promise.
+    let received = registry::receive_until(|| unsafe { text(name) }, (index, flags), patience);
+    // SAFETY: the caller's promise.
+    unsafe {
+        answer(buffer, || match received? {
+            Some((message, _)) => buffer::insert_received(message),
+            None => Ok(0),
+        })
+    }
+}
+
+/// Waits until `count` members have called, or the caller gives up.
+///
+/// # Safety
+/// `name` is null or ends with 0; `give_up` as for [`word`]; `met` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_barrier_until(
+    name: *const c_char,
+    count: i32,
+    limit_ns: i64,
+    give_up: *const i32,
+    met: *mut i32,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let word = unsafe { word(give_up) };
+    let enough = || word.load(Ordering::Acquire) != 0;
+    let patience = Patience { limit: limit(limit_ns), enough: &enough };
+    // SAFETY: the caller's promise.
+    let waited = group::barrier_until(|| unsafe { group::group_name(name) }, count, patience);
+    status(waited.and_then(|is_met| {
+        inside(|| {
+            // SAFETY: the caller's promise.
+            unsafe { store(met, i32::from(is_met)) };
+            Ok(())
+        })
+    }))
+}
+
+/// Ends every sleep of this task's threads: those that wait look whether they are to give up.
+#[unsafe(no_mangle)]
+extern "C" fn neopvm_wake() -> i32 {
+    status(inside(|| session::current().ok_or(Code::SysErr).map(pvm::Task::nudge)))
+}
