@@ -10,6 +10,9 @@
 //! time tells it whether the owner sleeps (*armed*) and must be woken, and whether it is gone
 //! (*closed*). The owner clears the bits, then reads the lanes. Since all of it is one location,
 //! no fence is needed and no wake-up can be lost.
+//!
+//! Nobody but the owner clears *armed*. So a waker that is killed or stopped before it has rung has taken nothing
+//! away: each sender whose bit was not set rings, and the keeper rings for senders that are gone.
 
 use crate::activity::Activity;
 use crate::segment::{Mapping, PAGE};
@@ -35,9 +38,18 @@ pub struct Header {
     pending: AtomicU64,
     /// How many lanes were ever opened: the owner asks for those that it does not know.
     opened: AtomicU32,
-    /// 1 once the owner counts among the awake.
+    /// Whether the owner counts among the awake: see [`NOT_COUNTED`].
     counted: AtomicU32,
+    /// 1 once there are so many lanes that some share a bit.
+    shared: AtomicU32,
 }
+
+/// The owner does not count yet, or no more.
+const NOT_COUNTED: u32 = 0;
+/// It counts among the awake.
+const AWAKE: u32 = 1;
+/// It was taken off the count as it sleeps. Whoever makes it awake again counts it.
+const ASLEEP: u32 = 2;
 
 /// What the owner waits for, on a cache line of its own behind the header. A hint: who believes one that is
 /// out of date loses time, nothing else.
@@ -87,8 +99,6 @@ pub enum Armed {
     Before,
     /// Something waits.
     Not,
-    /// Something waits, and it was armed until now.
-    NoMore,
 }
 
 /// What a sender learns when it marks its lane.
@@ -96,7 +106,7 @@ pub enum Armed {
 pub enum Marked {
     /// The owner is awake.
     Awake,
-    /// The owner sleeps, and it is this sender's part to wake it.
+    /// The owner sleeps, and this sender must ring. Others may ring as well.
     Wake,
     /// The owner is gone.
     Closed,
@@ -105,26 +115,48 @@ pub enum Marked {
 impl Header {
     /// For tests on the heap.
     pub fn new() -> Self {
-        Self { pending: AtomicU64::new(0), opened: AtomicU32::new(0), counted: AtomicU32::new(0) }
+        Self {
+            pending: AtomicU64::new(0),
+            opened: AtomicU32::new(0),
+            counted: AtomicU32::new(NOT_COUNTED),
+            shared: AtomicU32::new(0),
+        }
     }
 
     /// Sender: something was published in `lane`. PAIRS WITH: `take`, `arm`.
+    ///
+    /// The owner arms only when no bit is set. So a bit that is set was set since by a sender that rings, or whose end
+    /// [`Header::remind`] tells of; where it may be another sender's, that one may stand still for ever.
     pub fn mark(&self, lane: u32) -> Marked {
-        let old = self.pending.fetch_or(1 << (lane % LANE_BITS), Ordering::AcqRel);
+        let bit = 1 << (lane % LANE_BITS);
+        let old = self.pending.fetch_or(bit, Ordering::AcqRel);
         if old & CLOSED != 0 {
             return Marked::Closed;
         }
-        if old & ARMED != 0 && self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0 {
-            return Marked::Wake;
-        }
-        Marked::Awake
+        let rings = old & ARMED != 0 && (old & bit == 0 || self.shares_bits());
+        if rings { Marked::Wake } else { Marked::Awake }
     }
 
-    /// Something changed that is no message and that the owner may wait for: true if it sleeps and it is the
-    /// caller's part to ring. PAIRS WITH: the owner's fence between `arm` and its last look.
+    /// Keeper: the sender of `lane` is gone, at whatever instruction. True if the owner sleeps and must be rung for.
+    pub fn remind(&self, lane: u32) -> bool {
+        let old = self.pending.fetch_or(1 << (lane % LANE_BITS), Ordering::AcqRel);
+        old & CLOSED == 0 && old & ARMED != 0
+    }
+
+    /// Keeper: from now on lanes share bits. Read behind a bit that somebody else has set, who knows of it.
+    pub fn share_bits(&self) {
+        self.shared.store(1, Ordering::Relaxed);
+    }
+
+    fn shares_bits(&self) -> bool {
+        self.shared.load(Ordering::Relaxed) != 0
+    }
+
+    /// Something changed that is no message and that the owner may wait for: true if it sleeps and must be rung
+    /// for, by everybody who asks. PAIRS WITH: the owner's fence between `arm` and its last look.
     pub fn wake(&self) -> bool {
         fence(Ordering::SeqCst);
-        self.is_armed() && self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0
+        self.is_armed()
     }
 
     /// Owner: between `arm` and a last look at what is no message. PAIRS WITH: `wake`.
@@ -160,30 +192,22 @@ impl Header {
     /// Owner: about to sleep, unless something waits.
     pub fn arm(&self) -> Armed {
         let old = self.pending.fetch_or(ARMED, Ordering::AcqRel);
-        if old & CLOSED != 0 {
-            // The keeper has counted this owner out for good.
-            self.pending.fetch_and(!ARMED, Ordering::AcqRel);
+        if old & (CLOSED | LANES) != 0 {
+            self.disarm();
             return Armed::Not;
         }
-        match (old & LANES == 0, old & ARMED != 0) {
-            (true, false) => Armed::Now,
-            (true, true) => Armed::Before,
-            (false, was) => {
-                let still = self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0;
-                if was && still { Armed::NoMore } else { Armed::Not }
-            }
-        }
+        if old & ARMED == 0 { Armed::Now } else { Armed::Before }
     }
 
-    /// Owner: awake. True if no sender has disarmed it.
-    pub fn disarm(&self) -> bool {
-        self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0
+    /// Owner: awake.
+    pub fn disarm(&self) {
+        self.pending.fetch_and(!ARMED, Ordering::AcqRel);
     }
 
-    /// Keeper: the owner is gone. True if it was asleep; it is woken by nobody's count.
-    pub fn close(&self) -> bool {
+    /// Keeper: the owner is gone. Nobody rings for it any more.
+    pub fn close(&self) {
         self.pending.fetch_or(CLOSED, Ordering::AcqRel);
-        self.pending.fetch_and(!ARMED, Ordering::AcqRel) & ARMED != 0
+        self.disarm();
     }
 
     fn is_armed(&self) -> bool {
@@ -266,39 +290,55 @@ impl Inbox {
         self.unmatched_word().load(Ordering::Relaxed)
     }
 
-    /// Keeper: one more lane was opened. PAIRS WITH: `opened` behind the bit of that lane.
-    pub(crate) fn count_lane(&self, opened: u32) {
+    /// Keeper: one more lane was opened, as the one in `place`. PAIRS WITH: `opened` behind the bit of that lane.
+    pub(crate) fn count_lane(&self, opened: u32, place: u32) {
+        if place >= LANE_BITS {
+            self.header().share_bits();
+        }
         self.header().opened.store(opened, Ordering::Release);
     }
 
-    /// Owner: counts among the awake from now on.
+    /// Owner: counts among the awake from now on. One before it may have died asleep.
     pub fn start(&self, activity: &Activity) {
-        if self.header().counted.swap(1, Ordering::AcqRel) == 0 {
+        if self.header().counted.swap(AWAKE, Ordering::AcqRel) != AWAKE {
             activity.woke();
         }
     }
 
     /// Owner: about to sleep; false if something waits.
     pub fn arm(&self, activity: &Activity) -> bool {
-        match self.header().arm() {
-            Armed::Now => activity.slept(),
-            Armed::NoMore => activity.woke(),
-            Armed::Before | Armed::Not => {}
+        if self.header().arm() == Armed::Not {
+            self.count_awake(activity);
+            return false;
         }
-        self.header().is_armed()
+        if self.count_as(AWAKE, ASLEEP) {
+            activity.slept();
+        }
+        true
     }
 
     /// Owner: awake again, by whatever reason.
     pub fn disarm(&self, activity: &Activity) {
-        if self.header().disarm() {
+        self.header().disarm();
+        self.count_awake(activity);
+    }
+
+    /// Who is about to ring, or the owner: it counts among the awake again, once, whoever says so first.
+    pub(crate) fn count_awake(&self, activity: &Activity) {
+        if self.count_as(ASLEEP, AWAKE) {
             activity.woke();
         }
     }
 
+    fn count_as(&self, from: u32, to: u32) -> bool {
+        let counted = &self.header().counted;
+        counted.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
     /// Keeper: the owner is gone, and counts no more.
     pub(crate) fn close(&self, activity: &Activity) {
-        let asleep = self.header().close();
-        if self.header().counted.swap(0, Ordering::AcqRel) == 1 && !asleep {
+        self.header().close();
+        if self.header().counted.swap(NOT_COUNTED, Ordering::AcqRel) == AWAKE {
             activity.slept();
         }
     }
@@ -309,7 +349,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exactly_one_sender_wakes_a_sleeper() {
+    fn each_sender_rings_once_for_a_sleeper_until_that_one_has_looked() {
         let header = Header::new();
         assert_eq!(header.mark(3), Marked::Awake);
         assert_eq!(header.arm(), Armed::Not);
@@ -317,18 +357,72 @@ mod tests {
         assert_eq!(header.arm(), Armed::Now);
         assert_eq!(header.arm(), Armed::Before);
         assert_eq!(header.mark(62), Marked::Wake);
-        assert_eq!(header.mark(1), Marked::Awake);
-        assert!(!header.disarm(), "a sender did it");
+        assert_eq!(header.mark(62), Marked::Awake);
+        assert_eq!(
+            header.mark(1),
+            Marked::Wake,
+            "the first one may have been killed before it rang"
+        );
+        // Another thread of the owner looks while one sleeps on.
         assert_eq!(header.take(), 0b11);
-        assert!(!header.close(), "awake");
-        assert_eq!(header.mark(1), Marked::Closed);
+        assert_eq!(header.mark(1), Marked::Wake);
+        header.disarm();
+        assert_eq!(header.mark(2), Marked::Awake);
+        header.close();
+        assert_eq!((header.mark(1), header.remind(1)), (Marked::Closed, false));
+    }
+
+    #[test]
+    fn who_shares_a_bit_with_a_sender_that_stands_still_rings_all_the_same() {
+        let header = Header::new();
+        header.share_bits();
+        header.arm();
+        assert_eq!([header.mark(1), header.mark(63)], [Marked::Wake; 2]);
+    }
+
+    #[test]
+    fn the_keeper_rings_for_a_sender_that_was_killed_before_it_rang() {
+        let header = Header::new();
+        header.arm();
+        assert_eq!(header.mark(5), Marked::Wake);
+        assert!(header.remind(5));
+        header.disarm();
+        assert!(!header.remind(5));
+        assert_eq!(header.take(), 1 << 5);
+    }
+
+    fn an_inbox() -> (Inbox, Activity) {
+        let segment = |size| Arc::new(Mapping::of_a_test(size).expect("memory"));
+        (Inbox::new(segment(Inbox::SIZE)), Activity::new(segment(Activity::SIZE)))
+    }
+
+    #[test]
+    fn a_sleeper_that_many_wake_counts_as_one() {
+        let (inbox, activity) = an_inbox();
+        inbox.start(&activity);
+        inbox.start(&activity);
+        for _ in 0..3 {
+            assert!(inbox.arm(&activity) && inbox.arm(&activity));
+            assert_eq!(activity.count(), 0);
+            (0..3).for_each(|_| inbox.count_awake(&activity));
+            assert_eq!(activity.count(), 1);
+            inbox.disarm(&activity);
+            assert_eq!(activity.count(), 1);
+        }
+        // One that is replaced in its sleep, as daemons are.
+        assert!(inbox.arm(&activity));
+        inbox.start(&activity);
+        inbox.disarm(&activity);
+        inbox.header().mark(0);
+        assert!(!inbox.arm(&activity));
+        assert_eq!(activity.count(), 1);
+        inbox.close(&activity);
+        assert_eq!(activity.count(), 0);
     }
 
     #[test]
     fn a_task_that_leaves_asleep_is_not_counted_awake_for_ever() {
-        let segment = |size| Arc::new(Mapping::of_a_test(size).expect("memory"));
-        let activity = Activity::new(segment(Activity::SIZE));
-        let inbox = Inbox::new(segment(Inbox::SIZE));
+        let (inbox, activity) = an_inbox();
         inbox.start(&activity);
         assert!(inbox.arm(&activity));
         inbox.close(&activity);

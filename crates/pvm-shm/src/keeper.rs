@@ -10,6 +10,7 @@ mod ends;
 mod owned;
 
 use crate::activity::Activity;
+use crate::bells;
 use crate::credit::{Account, Charge, Limits};
 use crate::inbox::Inbox;
 use crate::lane::{CELL_SIZE, CELLS_FIRST, CELLS_MAX, HEADER_SIZE, segment_size};
@@ -129,6 +130,8 @@ pub struct Keeper {
     slabs: BTreeMap<Tid, BTreeSet<SegmentId>>,
     rosters: BTreeMap<Blob, SegmentId>,
     activity: Activity,
+    /// Rings for senders that are gone.
+    bell: OwnedFd,
     bytes: u64,
     bytes_max: u64,
     account: Account,
@@ -145,6 +148,7 @@ impl Keeper {
         let fd = segment::create(Activity::SIZE).map_err(|_| Code::NoMem)?;
         let mapping = Mapping::new(&fd, Activity::SIZE, true).map_err(|_| Code::NoMem)?;
         let kept = Kept { fd, size: Activity::SIZE, purpose: Use::Activity };
+        let bell = bells::bell().map_err(|_| Code::NoMem)?;
         Ok(Self {
             segments: BTreeMap::from([(ACTIVITY_SEGMENT, kept)]),
             next: ACTIVITY_SEGMENT + 1,
@@ -154,6 +158,7 @@ impl Keeper {
             slabs: BTreeMap::new(),
             rosters: BTreeMap::new(),
             activity: Activity::new(Arc::new(mapping)),
+            bell,
             bytes: Activity::SIZE as u64,
             bytes_max,
             account: Account::default(),
@@ -349,7 +354,7 @@ impl Keeper {
             } else {
                 receiver.lanes[place as usize] = lane;
             }
-            receiver.inbox.count_lane(opening);
+            receiver.inbox.count_lane(opening, place);
         }
         self.segment(id)
     }

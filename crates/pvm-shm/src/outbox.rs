@@ -5,6 +5,7 @@ mod spilled;
 mod streams;
 
 use crate::activity::Activity;
+use crate::bells;
 use crate::broker::{Broker, map};
 use crate::credit::{KEPT_BYTES, PAIR_BYTES};
 use crate::inbox::{Inbox, Marked};
@@ -18,7 +19,7 @@ use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::spread::{self, Receiver};
 use pvm_wire::{Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
-use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::SocketAddrUnix;
 use std::collections::BTreeMap;
 
 /// What goes with an envelope: data and run list.
@@ -112,10 +113,7 @@ impl Outbox {
     /// The process has no descriptors left, or the keeper gives no segment.
     pub fn new(broker: &mut dyn Broker) -> Result<Self, Code> {
         let (_, mapping) = map(broker.map(ACTIVITY_SEGMENT)?)?;
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let kind = SocketType::DGRAM;
-        let bell = rustix::net::socket_with(AddressFamily::UNIX, kind, flags, None)
-            .map_err(|_| Code::OutOfRes)?;
+        let bell = bells::bell().map_err(|_| Code::OutOfRes)?;
         let activity = Activity::new(mapping);
         Ok(Self {
             lanes: Recent::new(),
@@ -148,6 +146,11 @@ impl Outbox {
     /// The descriptor that rings bells, for the child of a fork to close.
     pub const fn bell(&self) -> &OwnedFd {
         &self.bell
+    }
+
+    /// Rings a doorbell, whether its owner sleeps or not.
+    pub fn ring(&self, doorbell: &SocketAddrUnix) {
+        bells::ring(&self.bell, doorbell);
     }
 
     /// Behind [`Sent::Full`]: true if the receiver has as many unread messages as it may have,
@@ -422,10 +425,9 @@ impl Outbox {
     fn mark(&self, inbox: &Inbox, place: u32, doorbell: Option<&SocketAddrUnix>) -> bool {
         let marked = inbox.header().mark(place);
         if marked == Marked::Wake {
-            self.activity.woke();
+            inbox.count_awake(&self.activity);
             if let Some(doorbell) = doorbell {
-                // A full or missing doorbell means that the receiver is awake or gone.
-                let _ = rustix::net::sendto(&self.bell, b"!", SendFlags::DONTWAIT, doorbell);
+                bells::ring(&self.bell, doorbell);
             }
         }
         marked != Marked::Closed

@@ -2,7 +2,7 @@
 
 #![cfg(not(loom))]
 
-use pvm_shm::inbox::Inbox;
+use pvm_shm::inbox::{Inbox, Marked};
 use pvm_shm::lane::{Wanted, room_for};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Broker, Glance, Inlet, Keeper, Outbox, Payload, Sent};
@@ -50,6 +50,32 @@ fn bytes(payload: &Payload) -> Vec<u8> {
     let mut out = vec![0; payload.size()];
     payload.copy_to(0, &mut out);
     out
+}
+
+#[cfg(not(miri))]
+#[test]
+fn a_sender_that_is_killed_before_it_rings_is_rung_for() {
+    let path = std::env::temp_dir().join(format!("doorbell{}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let bell = std::os::unix::net::UnixDatagram::bind(&path).expect("bound");
+    bell.set_nonblocking(true).expect("set");
+    let mut keeper = Keeper::new(1 << 30).expect("memory");
+    keeper.create_inbox(A, "".into()).expect("memory");
+    keeper.create_inbox(B, path.to_str().expect("text").into()).expect("memory");
+    let (mut inlet, mut out) = (inlet(&mut keeper, B), outbox(&mut keeper, A));
+    send(&mut keeper, &mut out, A, 1, b"one");
+    assert_eq!(receive_all(&mut keeper, &mut inlet).len(), 1);
+    let inbox = inlet.inbox();
+    inbox.start(out.activity());
+    assert!(inbox.arm(out.activity()));
+    // Behind its mark, before its ring.
+    assert_eq!(inbox.header().mark(1), Marked::Wake);
+    assert!(bell.recv(&mut [0]).is_err());
+    keeper.remove_task(A);
+    let rung = bell.recv(&mut [0]);
+    let _ = std::fs::remove_file(&path);
+    assert!(rung.is_ok(), "nobody has rung");
+    assert_eq!(out.activity().count(), 1);
 }
 
 fn receive_all(keeper: &mut Keeper, inlet: &mut Inlet) -> Vec<(i32, Vec<u8>)> {

@@ -27,7 +27,7 @@ use pvm_wire::request::{Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
-use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::RawFd;
@@ -439,7 +439,7 @@ impl Task {
             && let Ok(address) = SocketAddrUnix::new(self.welcome.doorbell.0.as_slice())
         {
             // A full doorbell is readable already.
-            let _ = rustix::net::sendto(state.outbox.bell(), b"!", SendFlags::DONTWAIT, &address);
+            state.outbox.ring(&address);
         }
     }
 
@@ -447,8 +447,7 @@ impl Task {
     fn ring(&self, state: &State) {
         if let Ok(address) = SocketAddrUnix::new(self.welcome.doorbell.0.as_slice()) {
             // A full doorbell is readable already.
-            let bell = state.outbox.bell();
-            let _ = rustix::net::sendto(bell, b"!", SendFlags::DONTWAIT, &address);
+            state.outbox.ring(&address);
         }
     }
 

@@ -42,6 +42,9 @@ const RELAY: Duration = Duration::from_millis(100);
 const GATE_LOOKS: u32 = 64;
 /// A task that cannot bind its doorbell (the disk is full) looks this often.
 const MUTE: Duration = Duration::from_millis(5);
+/// Who sleeps until a word in a roster changes looks at it this often: whoever has changed it rings for all, and a
+/// debugger may hold it before it has.
+const RECHECK: Duration = Duration::from_secs(1);
 
 /// Until when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -419,8 +422,8 @@ impl Waiter {
         let left = deadline.left();
         // Without a doorbell nobody can wake us, so we look.
         let mute = !self.bound.load(Ordering::Relaxed);
-        let timeout = if mute { Some(left.map_or(MUTE, |left| left.min(MUTE))) } else { left };
-        let timeout = timeout.map(sys::timespec);
+        let again = if mute { Some(MUTE) } else { token.watched.map(|_| RECHECK) };
+        let timeout = left.into_iter().chain(again).min().map(sys::timespec);
         let routes = self.routes.load(Ordering::Acquire);
         let mut fds = [
             PollFd::from_borrowed_fd(sys::borrow(self.bell), PollFlags::IN),
@@ -434,7 +437,7 @@ impl Waiter {
         let polled = poll(&mut fds, timeout.as_ref());
         self.inbox.disarm(&self.activity);
         match polled {
-            Ok(0) if mute && !deadline.passed() => Ok(Woken::Look),
+            Ok(0) if again.is_some() && !deadline.passed() => Ok(Woken::Look),
             Ok(0) => Ok(Woken::Late),
             Ok(_) => {
                 if !fds[0].revents().is_empty() {

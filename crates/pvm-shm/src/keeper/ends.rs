@@ -1,12 +1,13 @@
 //! What becomes of the segments of a task that is gone.
 
 use super::{Keeper, Use};
-use crate::inbox::LANE_BITS;
+use crate::bells;
 use crate::lane::Ring;
 use crate::segment::Mapping;
 use crate::{slab, stream};
 use pvm_wire::Tid;
 use pvm_wire::request::SegmentId;
+use rustix::net::SocketAddrUnix;
 use std::sync::Arc;
 
 impl Keeper {
@@ -32,7 +33,7 @@ impl Keeper {
     /// A sender is gone, or starts anew with the same id (a daemon): what it has sent stays
     /// readable, its next lanes are new ones.
     pub fn remove_sender(&mut self, tid: Tid) {
-        self.orphan_lanes(|(from, _)| from == tid);
+        // First what a receiver finds that is woken by the second.
         if let Some(slabs) = self.slabs.remove(&tid) {
             for id in &slabs {
                 if let Some(Use::Slab(_, page)) = self.segments.get(id).map(|kept| &kept.purpose) {
@@ -41,6 +42,7 @@ impl Keeper {
             }
             self.orphans.extend(slabs);
         }
+        self.orphan_lanes(|(from, _)| from == tid);
     }
 
     /// Nobody writes into these lanes any more: they are read to their end. PAIRS WITH: the daemon
@@ -54,8 +56,13 @@ impl Keeper {
                     && let Some(Some(lane)) = lanes.get_mut(*place as usize)
                 {
                     lane.orphan = true;
-                    // What it was still writing is dropped at the next look.
-                    receiver.inbox.header().put_back(1 << (*place % LANE_BITS));
+                    // It may have died before it told of its last message, or before it rang. What it was still
+                    // writing is dropped at the next look.
+                    if receiver.inbox.header().remind(*place) {
+                        receiver.inbox.count_awake(&self.activity);
+                        let doorbell = SocketAddrUnix::new(receiver.doorbell.0.as_slice());
+                        let _ = doorbell.map(|doorbell| bells::ring(&self.bell, &doorbell));
+                    }
                     released.extend(lane.segments.iter().copied().filter(|_| to.is_task()));
                 }
                 !gone((from, to))
