@@ -10,6 +10,7 @@ mod again;
 mod bench;
 mod check;
 mod corpus;
+mod differ;
 mod foreign;
 mod fuzzing;
 mod hosts;
@@ -23,6 +24,7 @@ mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
@@ -36,6 +38,7 @@ usage: cargo xtask CHORE
   miri [CRATE]          pvm-shm (or CRATE) under Miri
   fuzz TARGET SECONDS   one fuzz target, or `all`
   keep-corpus [TARGET]  choose anew what fuzz targets begin with (fuzz/seeds)
+  differ PREFIX PROGRAM SEED [COUNT]  random calls on the original and on the installation in PREFIX
   sim SEED              replay one simulation
   bench-messages PREFIX OUT  the same loops on NeoPVM and its peers, in turns
   soak MINUTES          simulations from new seeds, end-to-end tests and fuzzing, round after round
@@ -56,6 +59,12 @@ fn main() -> ExitCode {
             let stage = install::target_folder(&root).join("stage");
             foreign::run(&root, &stage.to_string_lossy(), &outside::quietly)
         }
+        ["differ", prefix, program, seed, rest @ ..] => number(seed).and_then(|first| {
+            let count = rest.first().map_or(Ok(1), |count| number(count))?;
+            let programs = vec![(*program).to_owned()];
+            let wanted = differ::Wanted { programs, first, count, limit: Duration::MAX };
+            differ::run(&root, Path::new(prefix), &wanted)
+        }),
         ["loom"] => outside::status(&mut tools::loom(&root)),
         ["miri"] => outside::status(&mut tools::miri(&root, "pvm-shm")),
         ["miri", package] => outside::status(&mut tools::miri(&root, package)),
@@ -80,6 +89,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn number(word: &str) -> Result<u32, String> {
+    word.parse().map_err(|_| format!("not a number: {word}"))
 }
 
 /// The folder that holds the workspace's Cargo.toml.
