@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     keeper.create_inbox(SENDER, "".into()).expect("memory");
     let (_, fd) = keeper.create_inbox(RECEIVER, "".into()).expect("memory");
     let word = Arc::new(Mapping::new(fd, Inbox::SIZE, true).expect("mapped"));
-    let mut inlet = Inlet::new(RECEIVER, Inbox::new(word.clone()));
+    let mut inlet = Inlet::new(RECEIVER, Inbox::new(word.clone()), keeper.activity().clone());
     let mut outbox = Outbox::new(&mut keeper.broker(SENDER)).expect("memory");
     // A lane and a slab to scribble on: the first segments after activity and inboxes.
     for size in [8, 1000] {

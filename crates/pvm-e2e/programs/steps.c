@@ -1,7 +1,8 @@
 /* steps PLACES STEPS FILE: a task is stopped behind a number of instructions of one send or receive, at up to PLACES places
    of each kind from the first instruction to the last, by single steps as a debugger takes them, no more than about
    STEPS for a kind. While it stands there everybody else goes on. Then it is killed, or goes on: its message comes
-   whole or, of who was killed, not at all. */
+   whole or, of who was killed, not at all. Some victims wake a task that sleeps, and are stopped where they are about to
+   ring, too: others wake it all the same, and who was killed there is rung for. */
 #define _GNU_SOURCE
 #include "e2e.h"
 #include <fcntl.h>
@@ -10,28 +11,41 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 
-enum { DATA = 1, GO_ON = 2, GONE = 3, ECHO = 4, UNWANTED = 5 };
+enum { DATA = 1, GO_ON = 2, GONE = 3, ECHO = 4, UNWANTED = 5, JOIN = 6, MEET = 7 };
 enum { BEFORE = 1, INSIDE, BEHIND };
+enum { SLEEPERS = 2, AT_RING = -1 };
 
 /* What the victim is in the middle of: a message of so many words behind so many that are not looked at. */
 static struct kind {
 	const char *name;
 	int words, earlier, reads;
+	/* Whom it wakes: nobody, one sleeper that receives, or all in a barrier. */
+	enum { NOBODY, ONE, ALL } wakes;
 } kinds[] = {
-	{"send, the first one", 1, 0, 0},
-	{"send in a cell", 1, 1, 0},
-	{"send in several cells", 250, 1, 0},
-	{"send in a slab", 5000, 1, 0},
-	{"send that moves its lane", 1, 30, 0},
-	{"receive out of a cell", 1, 0, 1},
-	{"receive out of several cells", 250, 0, 1},
-	{"receive out of a slab", 5000, 0, 1},
+	{"send, the first one", 1, 0, 0, NOBODY},
+	{"send in a cell", 1, 1, 0, NOBODY},
+	{"send in several cells", 250, 1, 0, NOBODY},
+	{"send in a slab", 5000, 1, 0, NOBODY},
+	{"send that moves its lane", 1, 30, 0, NOBODY},
+	{"receive out of a cell", 1, 0, 1, NOBODY},
+	{"receive out of several cells", 250, 0, 1, NOBODY},
+	{"receive out of a slab", 5000, 0, 1, NOBODY},
+	{"send in a cell to a sleeper", 1, 1, 0, ONE},
+	{"send in several cells to a sleeper", 250, 1, 0, ONE},
+	{"send in a slab to a sleeper", 5000, 1, 0, ONE},
+	{"last at a barrier of sleepers", 0, 0, 0, ALL},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], MOVES = 4, MUCH = 4000 };
 
 static volatile struct shared {
-	int pid, phase;
+	int pid, phase, round;
+	/* Of the round: members of its group, those in its barrier, and those behind it. */
+	int joined, entered, met;
+	/* What the first sleeper has taken. */
+	int taken, echoed;
+	int sleeper[SLEEPERS], sleeper_pid[SLEEPERS];
 } *shared;
 static char *self, *file;
 static int partner;
@@ -68,6 +82,84 @@ static void check_words(int i, int count)
 	CHECK(is_filled(words, count, i));
 }
 
+/* Waits for what must come soon. */
+static void await_value(volatile int *value, int least)
+{
+	double limit = now() + 20;
+	while (*value < least && now() < limit)
+		pause_ms(1);
+	CHECK(*value >= least);
+}
+
+static int is_asleep(int pid)
+{
+	char path[64], state = 0;
+	FILE *stat;
+	sprintf(path, "/proc/%d/stat", pid);
+	CHECK((stat = fopen(path, "r")) != 0);
+	CHECK(fscanf(stat, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(stat);
+	return state == 'S';
+}
+
+/* Sleeps, and not for a moment. */
+static void await_sleep(int pid)
+{
+	int looks = 0;
+	while (looks < 5) {
+		looks = is_asleep(pid) ? looks + 1 : 0;
+		pause_ms(1);
+	}
+}
+
+static char *group(void)
+{
+	static char name[32];
+	sprintf(name, "steps%d", shared->round);
+	return name;
+}
+
+static void join(void)
+{
+	CALL(pvm_joingroup(group()));
+	__sync_fetch_and_add(&shared->joined, 1);
+}
+
+/* Sleeps until somebody sends, or the barrier is met. */
+static void be_sleeper(int lead, int which)
+{
+	int bytes, tag, from, code, number;
+	shared->sleeper[which] = CALL(pvm_mytid());
+	shared->sleeper_pid[which] = getpid();
+	for (;;) {
+		CALL(pvm_bufinfo(CALL(pvm_recv(-1, -1)), &bytes, &tag, &from));
+		if (tag == DATA) {
+			number = unpack_words(bytes / 4 - 1);
+			CHECK(is_filled(words, bytes / 4 - 1, number));
+			shared->taken++;
+		} else if (tag == ECHO) {
+			shared->echoed++;
+		} else if (tag == JOIN) {
+			join();
+		} else if (tag == MEET) {
+			__sync_fetch_and_add(&shared->entered, 1);
+			code = pvm_barrier(group(), SLEEPERS + 1);
+			/* The last one may be killed before it has come. */
+			CHECK(code == PvmOk || code == PvmNoTask);
+			__sync_fetch_and_add(&shared->met, 1);
+		}
+	}
+}
+
+/* What a victim stops in that wakes somebody. */
+static void wake(const struct kind *kind, int i)
+{
+	if (kind->wakes == ALL)
+		CALL(pvm_barrier(group(), SLEEPERS + 1));
+	else
+		send_words(shared->sleeper[0], DATA, i, kind->words);
+}
+
 static void be_victim(int lead, int which)
 {
 	const struct kind *kind = &kinds[which / 1000];
@@ -80,9 +172,17 @@ static void be_victim(int lead, int which)
 	CALL(pvm_recv(lead, GO_ON));
 	for (i = 0; i < earlier; i++) {
 		fill(words, kind->words, i);
-		send_words(lead, DATA, i, kind->words);
+		send_words(kind->wakes ? shared->sleeper[0] : lead, DATA, i, kind->words);
 	}
 	fill(words, kind->words, i);
+	if (kind->wakes == ONE)
+		await_value(&shared->taken, earlier);
+	if (kind->wakes == ALL) {
+		join();
+		await_value(&shared->entered, SLEEPERS);
+	}
+	for (number = 0; kind->wakes && number < (int)kind->wakes; number++)
+		await_sleep(shared->sleeper_pid[number]);
 	if (kind->reads)
 		memset(words, 0, sizeof words);
 	shared->phase = INSIDE;
@@ -90,6 +190,8 @@ static void be_victim(int lead, int which)
 	if (kind->reads) {
 		CALL(pvm_recv(lead, DATA));
 		number = unpack_words(kind->words);
+	} else if (kind->wakes) {
+		wake(kind, number = i);
 	} else {
 		send_words(lead, DATA, number = i, kind->words);
 	}
@@ -141,6 +243,60 @@ static void others_go_on(int victim)
 	send_int(victim, UNWANTED, 0);
 }
 
+/* The sleeper hears others while the victim stands still, and behind its end. */
+static void sleeper_hears(void)
+{
+	int echoed = shared->echoed;
+	send_int(shared->sleeper[0], ECHO, 0);
+	await_value(&shared->echoed, echoed + 1);
+}
+
+static void prepare_sleepers(const struct kind *kind, int victim)
+{
+	int i;
+	shared->round++;
+	shared->joined = shared->entered = shared->met = shared->taken = 0;
+	if (kind->wakes != ALL)
+		return;
+	for (i = 0; i < SLEEPERS; i++)
+		send_int(shared->sleeper[i], JOIN, 0);
+	await_value(&shared->joined, SLEEPERS);
+	send_int(victim, GO_ON, 0);
+	await_value(&shared->joined, SLEEPERS + 1);
+	for (i = 0; i < SLEEPERS; i++)
+		send_int(shared->sleeper[i], MEET, 0);
+}
+
+/* On, until it is about to ring a doorbell. */
+static void run_to_ring(int pid)
+{
+	struct __ptrace_syscall_info info;
+	int signal = 0;
+	for (;;) {
+		CHECK(ptrace(PTRACE_SYSCALL, pid, 0, signal) == 0);
+		signal = stopped(pid);
+		CHECK(shared->phase == INSIDE);
+		if (signal != (SIGTRAP | 0x80))
+			continue;
+		signal = 0;
+		CHECK(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) > 0);
+		if (info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_sendto &&
+		    info.entry.args[4])
+			return;
+	}
+}
+
+/* Sleepers go on, whatever becomes of who was about to wake them; `rings`: it stands before its first ring. */
+static void sleepers_go_on(const struct kind *kind, int rings, int is_gone)
+{
+	if (kind->wakes == ALL && (rings || is_gone))
+		await_value(&shared->met, SLEEPERS);
+	else if (kind->wakes == ONE && rings && is_gone)
+		await_value(&shared->taken, kind->earlier + 1);
+	if (kind->wakes == ONE && (!rings || is_gone))
+		sleeper_hears();
+}
+
 /* A victim of its own that is stopped behind `limit` instructions, or behind the call; returns how many there were. */
 static int stop_behind(int limit, const struct kind *kind, int kills)
 {
@@ -152,12 +308,14 @@ static int stop_behind(int limit, const struct kind *kind, int kills)
 	CALL(pvm_notify(PvmTaskExit, GONE, 1, &tid));
 	while (!(pid = shared->pid))
 		pause_ms(1);
-	if (ptrace(PTRACE_SEIZE, pid, 0, 0) < 0) {
+	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
 		printf("skipped: ptrace: %s\n", strerror(errno));
 		exit(0);
 	}
 	share_processor(pid);
-	send_int(tid, GO_ON, 0);
+	prepare_sleepers(kind, tid);
+	if (kind->wakes != ALL)
+		send_int(tid, GO_ON, 0);
 	if (kind->reads) {
 		fill(words, kind->words, 0);
 		send_words(tid, DATA, 0, kind->words);
@@ -168,6 +326,12 @@ static int stop_behind(int limit, const struct kind *kind, int kills)
 		CHECK(ptrace(PTRACE_SINGLESTEP, pid, 0, signal) == 0);
 		signal = stopped(pid);
 	}
+	if (limit == AT_RING)
+		run_to_ring(pid);
+	/* Of who is killed there, the keeper alone rings. */
+	if (limit == AT_RING && !kills && kind->wakes == ONE)
+		sleeper_hears();
+	sleepers_go_on(kind, limit == AT_RING, 0);
 	others_go_on(tid);
 	if (kills) {
 		CHECK(kill(pid, SIGKILL) == 0);
@@ -177,6 +341,13 @@ static int stop_behind(int limit, const struct kind *kind, int kills)
 		send_int(tid, GO_ON, 0);
 	}
 	await(-1, GONE);
+	if (kind->wakes) {
+		sleepers_go_on(kind, limit == AT_RING, 1);
+		if (!kills && kind->wakes == ONE)
+			await_value(&shared->taken, kind->earlier + 1);
+		CHECK(kills || shared->phase == BEHIND);
+		return steps;
+	}
 	for (i = 0; i < kind->earlier; i++) {
 		await(tid, DATA);
 		check_words(i, kind->words);
@@ -195,6 +366,10 @@ static void lead(int places, int most)
 {
 	int kind, n, all, several, total = 0;
 	partner = spawn_one(self, "partner", "0", file);
+	for (n = 0; n < SLEEPERS; n++) {
+		spawn_one(self, "sleeper", n ? "1" : "0", file);
+		await_value(&shared->sleeper_pid[n], 1);
+	}
 	for (kind = 0; kind < KINDS; kind++) {
 		while ((all = stop_behind(INT_MAX, &kinds[kind], 0)) < MUCH && kind == MOVES)
 			CHECK(++kinds[kind].earlier < 100);
@@ -204,11 +379,15 @@ static void lead(int places, int most)
 		several = several > all ? all : several;
 		for (n = 0; n < several; n++)
 			stop_behind((long)all * n / several, &kinds[kind], n & 1);
+		for (n = 0; kinds[kind].wakes && n < 2; n++)
+			stop_behind(AT_RING, &kinds[kind], n);
 		printf("%s: %d instructions, stopped at %d places\n", kinds[kind].name, all, several);
 		total += several;
 	}
 	printf("places %d\n", total);
 	CALL(pvm_kill(partner));
+	for (n = 0; n < SLEEPERS; n++)
+		CALL(pvm_kill(shared->sleeper[n]));
 	CALL(pvm_exit());
 }
 
@@ -222,6 +401,8 @@ int main(int argc, char **argv)
 	map_shared();
 	if (!strcmp(argv[1], "victim"))
 		be_victim(pvm_parent(), atoi(argv[2]));
+	else if (!strcmp(argv[1], "sleeper"))
+		be_sleeper(pvm_parent(), atoi(argv[2]));
 	else if (!strcmp(argv[1], "partner"))
 		be_partner(pvm_parent());
 	else

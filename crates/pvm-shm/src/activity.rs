@@ -4,28 +4,75 @@
 //! know that a core is taken (measured: 58 us against 2 us a message with eight tasks on two
 //! cores when the woken counted itself).
 
+use crate::clock::is_later;
 use crate::segment::{Mapping, PAGE};
-use crate::sync::{AtomicI32, Ordering};
+use crate::sync::{AtomicI32, AtomicU64, Ordering};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// The host's count. Cheap to clone.
+/// The segment: each on a cache line of its own.
+#[derive(Debug)]
+#[repr(C)]
+struct Words {
+    running: Line<AtomicI32>,
+    clock: Line<AtomicU64>,
+}
+
+#[derive(Debug)]
+#[repr(C, align(64))]
+struct Line<T>(T);
+
+/// The host's count, and beside it the host's clock (see [`crate::clock`]). Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Activity {
+    #[expect(dead_code, reason = "held for the pointer into it")]
     mapping: Arc<Mapping>,
+    /// Its start: every send looks at the clock.
+    words: NonNull<Words>,
 }
+
+// SAFETY: the pointer leads into the mapping that is kept beside it, to atomics.
+unsafe impl Send for Activity {}
+// SAFETY: as above.
+unsafe impl Sync for Activity {}
 
 impl Activity {
     /// Bytes of the segment.
     pub const SIZE: usize = PAGE;
 
     /// The count in this segment.
-    pub const fn new(mapping: Arc<Mapping>) -> Self {
-        Self { mapping }
+    pub fn new(mapping: Arc<Mapping>) -> Self {
+        // SAFETY: atomic integers are valid for any bits and may be written by anybody.
+        let words = NonNull::from(unsafe { mapping.view::<Words>(0) });
+        Self { mapping, words }
     }
 
-    fn running(&self) -> &AtomicI32 {
-        // SAFETY: an atomic integer is valid for any bits and may be written by anybody.
-        unsafe { self.mapping.view(0) }
+    #[inline(always)]
+    const fn words(&self) -> &Words {
+        // SAFETY: they lie in `mapping`, which neither moves nor goes before this does.
+        unsafe { self.words.as_ref() }
+    }
+
+    const fn running(&self) -> &AtomicI32 {
+        &self.words().running.0
+    }
+
+    /// The host's clock. A neighbour that scribbles here can spoil the order of messages, nothing else.
+    #[inline(always)]
+    pub(crate) const fn clock(&self) -> &AtomicU64 {
+        &self.words().clock.0
+    }
+
+    /// Sets the host's clock forward, if it is not there yet.
+    pub(crate) fn set_clock(&self, to: u64) {
+        let clock = self.clock();
+        let mut now = clock.load(Ordering::Acquire);
+        while is_later(to, now) {
+            match clock.compare_exchange_weak(now, to, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(found) => now = found,
+            }
+        }
     }
 
     /// Tasks that are awake. A neighbour that scribbles here can cost time, nothing else.

@@ -1,8 +1,12 @@
 //! The receiving half of a process: the lanes into its inbox.
 
+mod first;
+mod queue;
 mod short;
 
+use crate::activity::Activity;
 use crate::broker::{Broker, map};
+use crate::clock::{self, is_later, settle, widen};
 use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{self, INLINE_MAX, Popped, Ring, Room, room_for};
 use crate::mappings::Mappings;
@@ -12,19 +16,22 @@ use crate::stream::{self, Filled};
 use crate::watch::{Retired, SLOTS, Watch};
 use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Bytes, Code, Envelope, Tid};
+use queue::{Next, Queue};
 use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A watched ring that has been silent for so many messages makes room for another one.
-const SILENT: u32 = 64;
-/// Now and then the inbox is asked before the watched rings: a quick sender must not keep the others
-/// out for ever.
-const TURN: u32 = 32;
+const SILENT: u64 = 64;
+/// Now and then the inbox is asked, also where one sender alone is listened to; and senders are told how far ahead
+/// others are.
+const TURN: u64 = 32;
 /// After so many messages without an answer a stream is expected.
 const STREAM: u32 = 8;
-/// What one lane may hold at most when all is gathered; a ring has no more cells.
-const GATHERED_MAX: u32 = lane::CELLS_MAX;
+/// Looks until two have found the same: only a neighbour that scribbles makes it more than a few.
+const LOOKS: usize = 64;
+/// A lane that goes on in another ring does so a few times at once; only a scribbler's does for ever.
+const MOVES: usize = 64;
 
 /// The data (and run list) of a received message.
 #[derive(Debug)]
@@ -90,13 +97,15 @@ struct LaneIn {
     sender: Tid,
     /// Its place among the watched ones.
     slot: Option<usize>,
+    /// What names its entry in the queue.
+    queued: Option<u64>,
 }
 
 /// A place for a watched lane: which one, and when it last gave something.
 #[derive(Clone, Copy, Debug, Default)]
 struct Watched {
     place: Option<usize>,
-    last: u32,
+    last: u64,
     sender: Tid,
 }
 
@@ -111,17 +120,22 @@ pub struct Inlet {
     slabs: Mappings,
     /// Messages dropped because they made no sense.
     dropped: u64,
-    /// Bits taken from the inbox whose lanes have not been read to their end.
+    /// Bits whose lanes have not been looked at since.
     ready: u64,
-    /// Messages taken out of their lanes.
-    gathered: VecDeque<Arrival>,
+    /// Lanes that have something and are not watched.
+    queue: Queue,
+    activity: Activity,
+    /// Behind the moments of all messages that were taken in.
+    seen: u64,
     watch: Arc<Watch>,
     watched: [Watched; SLOTS],
     retired: Retired,
-    /// Counts the messages.
-    turn: u32,
+    /// Counts the messages, and how often a lane has something new.
+    turn: u64,
     /// The slot that gave the last message of the short way.
     recent: usize,
+    /// The slot of the only watched lane, if there is but one.
+    only: Option<usize>,
     /// Messages that were taken the short way since this process last sent one.
     streak: u32,
     /// Room that the last look did not need.
@@ -134,8 +148,8 @@ pub struct Inlet {
 pub type Arrival = (Envelope, Payload);
 
 impl Inlet {
-    /// Reads this inbox, as `me`.
-    pub fn new(me: Tid, inbox: Inbox) -> Self {
+    /// Reads this inbox, as `me`, on the host whose activity this is.
+    pub fn new(me: Tid, inbox: Inbox, activity: Activity) -> Self {
         // A reader before this one may have died between taking the bits and reading the lanes.
         inbox.header().put_back(u64::MAX);
         let watch = Arc::new(Watch::new());
@@ -147,12 +161,15 @@ impl Inlet {
             slabs: Mappings::default(),
             dropped: 0,
             ready: 0,
-            gathered: VecDeque::new(),
+            queue: Queue::default(),
+            activity,
+            seen: clock::START,
             retired: Retired::new(watch.clone()),
             watch,
             watched: [Watched::default(); SLOTS],
             turn: 0,
             recent: 0,
+            only: None,
             streak: 0,
             spare: None,
             file: None,
@@ -178,7 +195,13 @@ impl Inlet {
     /// True if something was taken in that only [`Inlet::next`] finds: neither the inbox nor a watched lane tells of it.
     #[inline]
     pub fn holds_more(&self) -> bool {
-        self.ready != 0 || !self.gathered.is_empty()
+        self.ready != 0 || !self.queue.is_empty()
+    }
+
+    /// A moment behind those of all messages that were taken in: for [`Outbox::follow`](crate::Outbox::follow).
+    #[inline(always)]
+    pub const fn seen(&self) -> u64 {
+        self.seen
     }
 
     /// True where messages stream in that are not answered one by one.
@@ -231,29 +254,23 @@ impl Inlet {
         }
     }
 
-    /// Takes a message. The order of each sender is kept, and what the host itself says (lane
-    /// 0: notices) comes behind everything that was sent before it was said. None when nothing waits.
+    /// Takes the earliest message. The order of each sender is kept, what was sent because of a message comes behind that
+    /// one, and what the host itself says (lane 0: notices) behind everything that was sent before it was said. None
+    /// when nothing waits.
     ///
     /// `alone`: nobody else waits for what comes, asleep or on a descriptor, until the next look: so lanes that are
     /// busy may be watched.
     #[inline]
     pub fn next(&mut self, broker: &mut dyn Broker, alone: bool) -> Option<Arrival> {
-        if let Some(arrival) = self.gathered.pop_front() {
-            return Some(arrival);
-        }
         if self.watch.take_rested() || !alone {
             self.end_watch();
         }
-        self.turn = self.turn.wrapping_add(1);
-        if !self.turn.is_multiple_of(TURN)
-            && let Some(arrival) = self.next_watched(broker)
-        {
-            return Some(arrival);
+        loop {
+            let next = self.earliest(broker)?;
+            if let Some(arrival) = self.take(broker, next, alone) {
+                return Some(arrival);
+            }
         }
-        if let Some(arrival) = self.next_marked(broker, alone) {
-            return Some(arrival);
-        }
-        if self.turn.is_multiple_of(TURN) { self.next_watched(broker) } else { None }
     }
 
     /// A message that its sender is still writing, if it lies next in a watched lane and is wanted: for who
@@ -261,12 +278,9 @@ impl Inlet {
     pub fn take_stream(
         &mut self,
         broker: &mut dyn Broker,
+        source: Option<Tid>,
         wants: impl Fn(&Envelope) -> bool,
     ) -> Option<Arrival> {
-        if !self.gathered.is_empty() {
-            // Earlier messages of the same sender may be among them.
-            return None;
-        }
         let mut room = room_for(0);
         for slot in 0..SLOTS {
             let Some(place) = self.watched[slot].place else { continue };
@@ -277,6 +291,11 @@ impl Inlet {
             if popped.kind != lane::Kind::Stream as u8 {
                 continue;
             }
+            if source.is_none() && self.has_others(slot) {
+                // What this one was sent because of may be among them.
+                return None;
+            }
+            let Some(Some(lane)) = self.lanes.get_mut(place) else { continue };
             let Some(descriptor) = Descriptor::from_slice(&room[..popped.size]) else { continue };
             let Some(mapping) = self.slabs.get(broker, descriptor.segment) else { continue };
             let view = SlabView::new(mapping, self.me, descriptor, envelope.body_size());
@@ -285,84 +304,10 @@ impl Inlet {
             lane.receiver.report_now_and_then();
             self.watch.set(slot, &lane.receiver);
             self.watched[slot].last = self.turn;
+            let envelope = self.taken_in(envelope);
             return Some((envelope, Payload::Slab(view.following(words))));
         }
         None
-    }
-
-    fn next_watched(&mut self, broker: &mut dyn Broker) -> Option<Arrival> {
-        for slot in 0..SLOTS {
-            if let Some(place) = self.watched[slot].place
-                && let Some(arrival) = self.pop(broker, place)
-            {
-                self.watched[slot].last = self.turn;
-                return Some(arrival);
-            }
-        }
-        None
-    }
-
-    /// From the lanes that the inbox tells of, each in its turn.
-    fn next_marked(&mut self, broker: &mut dyn Broker, alone: bool) -> Option<Arrival> {
-        loop {
-            self.ready |= self.inbox.header().take();
-            if self.ready == 0 {
-                return None;
-            }
-            self.refresh(broker);
-            if self.ready & 1 != 0 {
-                self.gather(broker);
-                return self.gathered.pop_front().or_else(|| self.next_marked(broker, alone));
-            }
-            let bit = self.ready.trailing_zeros();
-            let place = bit as usize;
-            if self.lanes.len() > place + LANE_BITS as usize {
-                // Several lanes share the bit: one message of each.
-                for place in (place..self.lanes.len()).step_by(LANE_BITS as usize) {
-                    let arrival = self.pop(broker, place);
-                    self.gathered.extend(arrival);
-                }
-                if let Some(arrival) = self.gathered.pop_front() {
-                    return Some(arrival);
-                }
-            } else if let Some(arrival) = self.pop(broker, place) {
-                if alone {
-                    self.begin_watch(place);
-                }
-                return Some(arrival);
-            }
-            self.ready &= !(1 << bit);
-        }
-    }
-
-    /// The host says something: first all that was sent before it said so.
-    fn gather(&mut self, broker: &mut dyn Broker) {
-        let mut said = VecDeque::new();
-        self.drain(broker, 0, &mut said);
-        // What a task sent before the host told of its death has its bit set by now, or lies in a
-        // watched lane. The host's own bit may be set again: that is for the next time.
-        let more = self.inbox.header().take();
-        self.inbox.header().put_back(more & 1);
-        self.ready |= more;
-        self.refresh(broker);
-        let mut out = std::mem::take(&mut self.gathered);
-        for place in 1..self.lanes.len() {
-            let watched = self.lanes[place].as_ref().is_some_and(|lane| lane.slot.is_some());
-            if watched || self.ready & (1 << (place as u32 % LANE_BITS)) != 0 {
-                self.drain(broker, place, &mut out);
-            }
-        }
-        self.ready = 0;
-        out.append(&mut said);
-        self.gathered = out;
-    }
-
-    fn drain(&mut self, broker: &mut dyn Broker, place: usize, out: &mut VecDeque<Arrival>) {
-        for _ in 0..GATHERED_MAX {
-            let Some(arrival) = self.pop(broker, place) else { return };
-            out.push_back(arrival);
-        }
-        self.inbox.header().put_back(1 << (place as u32 % LANE_BITS));
     }
 
     /// Learns of lanes that were opened since the last time.
@@ -403,13 +348,19 @@ impl Inlet {
         if let Some(slot) = lane.slot {
             self.watch.clear(slot);
             self.watched[slot].place = None;
+            self.count_watched();
             self.retired.keep(lane.receiver.ring().clone());
         }
     }
 
-    /// The next message of a lane.
+    /// The next message of a lane, if it is wanted.
     #[inline]
-    fn pop(&mut self, broker: &mut dyn Broker, place: usize) -> Option<Arrival> {
+    fn pop(
+        &mut self,
+        broker: &mut dyn Broker,
+        place: usize,
+        wants: impl Fn(&Envelope) -> bool,
+    ) -> Option<Arrival> {
         loop {
             let lane = self.lanes.get_mut(place)?.as_mut()?;
             if !lane.receiver.is_ready() {
@@ -421,10 +372,14 @@ impl Inlet {
             if popped.kind == lane::Kind::Stream as u8
                 && !is_whole(&mut self.slabs, broker, &popped, &room)
             {
-                // As if it had not been sent yet. Its sender tells when it is whole.
+                // As if it had not been sent yet. Its sender tells when it is whole, or the keeper when that one is gone.
                 let slot = lane.slot;
                 self.spare = Some(room);
-                slot.into_iter().for_each(|slot| self.drop_watch(slot));
+                let _ = slot.map(|slot| self.unwatch(slot));
+                return None;
+            }
+            if popped.envelope.is_some_and(|envelope| !wants(&envelope)) {
+                self.spare = Some(room);
                 return None;
             }
             lane.receiver.step(popped.cells);
@@ -439,10 +394,20 @@ impl Inlet {
             }
             let sender = lane.sender;
             match self.open_message(broker, sender, popped, room) {
-                Some(arrival) => return Some(arrival),
+                Some((envelope, payload)) => return Some((self.taken_in(envelope), payload)),
                 None => self.dropped += 1,
             }
         }
+    }
+
+    /// The envelope of a message that came out of a lane, where the moment stands in the receiver's place.
+    #[inline(always)]
+    fn taken_in(&mut self, envelope: Envelope) -> Envelope {
+        let moment = widen(envelope.dst.0, self.seen);
+        if !is_later(self.seen, moment) {
+            self.seen = moment.wrapping_add(1);
+        }
+        Envelope { dst: self.me, ..envelope }
     }
 
     /// The lane goes on in a larger ring.
@@ -519,8 +484,7 @@ impl Inlet {
     /// A lane that was busy is looked at from now on, if a place is free or its owner silent.
     fn begin_watch(&mut self, place: usize) {
         let turn = self.turn;
-        let free =
-            |watched: &Watched| watched.place.is_none() || turn.wrapping_sub(watched.last) > SILENT;
+        let free = |watched: &Watched| watched.place.is_none() || turn - watched.last > SILENT;
         let Some(slot) = self.watched.iter().position(free) else { return };
         self.drop_watch(slot);
         let Some(Some(lane)) = self.lanes.get_mut(place) else { return };
@@ -532,18 +496,29 @@ impl Inlet {
         self.watch.set(slot, &lane.receiver);
         let sender = lane.sender;
         self.watched[slot] = Watched { place: Some(place), last: turn, sender };
+        self.count_watched();
+    }
+
+    fn count_watched(&mut self) {
+        let mut watched = (0..SLOTS).filter(|slot| self.watched[*slot].place.is_some());
+        self.only = watched.next().filter(|_| watched.next().is_none());
     }
 
     /// The sender tells again of what it publishes. What it has published meanwhile counts as told.
     fn drop_watch(&mut self, slot: usize) {
-        let Some(place) = self.watched[slot].place.take() else { return };
-        self.watch.clear(slot);
-        if let Some(Some(lane)) = self.lanes.get_mut(place) {
-            lane.slot = None;
-            if lane.receiver.unwatch() {
-                self.ready |= 1 << (place as u32 % LANE_BITS);
-            }
+        if let Some(place) = self.unwatch(slot) {
+            self.ready |= 1 << (place as u32 % LANE_BITS);
         }
+    }
+
+    /// The sender tells again of what it publishes; the lane, if something lies there.
+    fn unwatch(&mut self, slot: usize) -> Option<usize> {
+        let place = self.watched[slot].place.take()?;
+        self.watch.clear(slot);
+        self.count_watched();
+        let lane = self.lanes.get_mut(place)?.as_mut()?;
+        lane.slot = None;
+        lane.receiver.unwatch().then_some(place)
     }
 
     fn end_watch(&mut self) {
@@ -574,5 +549,5 @@ fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room
 fn open(broker: &mut dyn Broker, segment: &Segment) -> Option<LaneIn> {
     let (found, mapping) = broker.map(segment.id).and_then(map).ok()?;
     let receiver = lane::Receiver::new(Ring::Shared(mapping));
-    Some(LaneIn { receiver, segment: found.id, sender: segment.owner, slot: None })
+    Some(LaneIn { receiver, segment: found.id, sender: segment.owner, slot: None, queued: None })
 }

@@ -178,6 +178,11 @@ impl Keeper {
         self.account.taken()
     }
 
+    /// The host's count of awake tasks, and its clock.
+    pub const fn activity(&self) -> &Activity {
+        &self.activity
+    }
+
     /// Bytes of all segments.
     pub const fn bytes(&self) -> u64 {
         self.bytes

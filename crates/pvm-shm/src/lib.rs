@@ -17,6 +17,7 @@ pub mod barrier;
 mod bells;
 pub mod broker;
 pub mod bytes;
+pub mod clock;
 pub mod credit;
 pub mod exposed;
 pub mod inbox;

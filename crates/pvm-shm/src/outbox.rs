@@ -7,6 +7,7 @@ mod streams;
 use crate::activity::Activity;
 use crate::bells;
 use crate::broker::{Broker, map};
+use crate::clock::Clock;
 use crate::credit::{KEPT_BYTES, PAIR_BYTES};
 use crate::inbox::{Inbox, Marked};
 use crate::lane::{
@@ -56,6 +57,8 @@ pub enum Sent {
 struct LaneOut {
     sender: lane::Sender,
     segment: SegmentId,
+    /// Who sends by it.
+    owner: Tid,
     place: u32,
     inbox: Inbox,
     doorbell: Option<SocketAddrUnix>,
@@ -76,7 +79,7 @@ pub struct Outbox {
     lanes: Recent<Tid, LaneOut>,
     pool: Pool,
     bell: OwnedFd,
-    activity: Activity,
+    clock: Clock,
     spill: Spill,
     /// Messages without credit go to disk.
     spills: bool,
@@ -119,7 +122,7 @@ impl Outbox {
             lanes: Recent::new(),
             pool: Pool::new(),
             bell,
-            activity,
+            clock: Clock::new(activity),
             spill: Spill::default(),
             spills: true,
             pressed: false,
@@ -140,7 +143,18 @@ impl Outbox {
 
     /// The host's count of awake tasks.
     pub const fn activity(&self) -> &Activity {
-        &self.activity
+        self.clock.activity()
+    }
+
+    /// All that this process has taken in was sent before `seen` ([`Inlet::seen`](crate::Inlet::seen)).
+    #[inline(always)]
+    pub fn follow(&mut self, seen: u64) {
+        self.clock.follow(seen);
+    }
+
+    /// What follows from what this process does next, other than by its messages, comes behind those that it has sent.
+    pub fn tell_clock(&mut self) {
+        self.clock.tell();
     }
 
     /// The descriptor that rings bells, for the child of a fork to close.
@@ -344,11 +358,17 @@ impl Outbox {
         lane.is_none_or(|lane| lane.sender.cells() < SPANNED_RING || lane.sender.has_room_for(size))
     }
 
-    /// The short way of [`Outbox::send`] for a message that rides in its lane, if that stands and
+    /// The short way of [`Outbox::send`] for a task's message that rides in its lane, if that stands and
     /// has room. None if there is no such lane, or its receiver is gone: then `send` must do it.
     #[inline(always)]
-    pub fn send_inline(&mut self, to: Tid, envelope: &Envelope, payload: &[u8]) -> Option<Sent> {
+    pub fn send_inline(
+        &mut self,
+        to: Tid,
+        envelope: &mut Envelope,
+        payload: &[u8],
+    ) -> Option<Sent> {
         let lane = self.lanes.get_mut(to)?;
+        envelope.dst = Tid(self.clock.moment());
         if payload.len() <= INLINE_MAX {
             lane.sender.push(lane::Kind::Inline, envelope, payload).ok()?;
         } else {
@@ -425,7 +445,7 @@ impl Outbox {
     fn mark(&self, inbox: &Inbox, place: u32, doorbell: Option<&SocketAddrUnix>) -> bool {
         let marked = inbox.header().mark(place);
         if marked == Marked::Wake {
-            inbox.count_awake(&self.activity);
+            inbox.count_awake(self.activity());
             if let Some(doorbell) = doorbell {
                 bells::ring(&self.bell, doorbell);
             }
@@ -502,11 +522,13 @@ impl Outbox {
                 Err(Code::NoTask) => return Ok(Sent::Gone),
                 lane => {
                     let lane = lane?;
+                    self.clock.belongs_to(lane.owner);
                     self.lanes.weed(WEEDED, |lane| lane.inbox.header().is_closed());
                     self.lanes.insert(to, lane)
                 }
             };
         }
+        let envelope = &self.timed(to, envelope);
         let Some(lane) = self.lanes.get_mut(to) else { return Ok(Sent::Gone) };
         if lane.sender.push(kind, envelope, payload).is_err() {
             // Full: a closed inbox would let a lane grow for nobody.
@@ -528,6 +550,14 @@ impl Outbox {
             *lane = next;
         }
         Ok(self.tell(to))
+    }
+
+    /// As it stands in a cell: in a lane to a task the moment is where the receiver's name would be, which that one knows.
+    fn timed(&mut self, to: Tid, envelope: &Envelope) -> Envelope {
+        if !to.is_task() {
+            return *envelope;
+        }
+        Envelope { dst: Tid(self.clock.moment_of_any()), ..*envelope }
     }
 
     /// Something was published in the lane to `to`, which stands.
@@ -570,6 +600,7 @@ fn enter(broker: &mut dyn Broker, opened: (Segment, OwnedFd)) -> Result<LaneOut,
     Ok(LaneOut {
         sender: lane::Sender::new(Ring::Shared(mapping)),
         segment: segment.id,
+        owner: segment.owner,
         place: segment.lane,
         inbox: Inbox::new(inbox),
         doorbell: SocketAddrUnix::new(segment.doorbell.0.as_slice()).ok(),

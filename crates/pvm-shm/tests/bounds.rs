@@ -40,7 +40,7 @@ fn on_disk() -> Vec<PathBuf> {
 fn inlet(keeper: &mut Keeper, me: Tid) -> Inlet {
     let (_, fd) = keeper.create_inbox(me, "".into()).expect("memory");
     let mapping = Mapping::new(fd, Inbox::SIZE, true).expect("mapped");
-    Inlet::new(me, Inbox::new(Arc::new(mapping)))
+    Inlet::new(me, Inbox::new(Arc::new(mapping)), keeper.activity().clone())
 }
 
 fn outbox(keeper: &mut Keeper, me: Tid) -> Outbox {

@@ -26,7 +26,7 @@ fn keeper() -> Keeper {
 fn inlet(keeper: &mut Keeper, me: Tid) -> Inlet {
     let (_, fd) = keeper.create_inbox(me, "".into()).expect("memory");
     let mapping = Mapping::new(fd, Inbox::SIZE, true).expect("mapped");
-    Inlet::new(me, Inbox::new(Arc::new(mapping)))
+    Inlet::new(me, Inbox::new(Arc::new(mapping)), keeper.activity().clone())
 }
 
 fn outbox(keeper: &mut Keeper, me: Tid) -> Outbox {
@@ -399,10 +399,10 @@ fn who_wants_a_message_of_one_sender_leaves_those_of_others_where_they_are() {
     assert_eq!(wanted(&mut inlet, Some(A), 7, &mut room), Glance::Nothing);
     assert_eq!(wanted(&mut inlet, Some(C), 8, &mut room), Glance::More);
     assert_eq!(wanted(&mut inlet, Some(C), 7, &mut room), Glance::Taken((C, 4)));
-    assert!(inlet.next_of(&mut keeper.broker(B), A).is_none());
+    assert!(inlet.next_of(&mut keeper.broker(B), A, |_| true).is_none());
     send(&mut keeper, &mut of_a, A, 7, b"A");
     assert_eq!(wanted(&mut inlet, Some(A), 7, &mut room), Glance::Taken((A, 1)));
-    let next = inlet.next_of(&mut keeper.broker(B), C).expect("the next of C");
+    let next = inlet.next_of(&mut keeper.broker(B), C, |_| true).expect("the next of C");
     assert_eq!((next.0.tag, bytes(&next.1)), (8, b"of C".to_vec()));
     // From anybody it is the last of C.
     assert_eq!(wanted(&mut inlet, None, 7, &mut room), Glance::Taken((C, 4)));

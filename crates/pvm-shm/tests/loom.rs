@@ -5,6 +5,7 @@
 use loom::sync::Arc;
 use loom::thread;
 use pvm_shm::barrier::{Arrival, Outcome, Word};
+use pvm_shm::clock::settle;
 use pvm_shm::inbox::{Armed, Header, Marked};
 use pvm_shm::lane::{Kind, Receiver, Ring, Sender, Wanted, room_for};
 use pvm_shm::recorder::{Record, Recorder};
@@ -317,6 +318,51 @@ fn loom_a_watch_that_ends_misses_nothing() {
         let woke = sending.join().expect("no panic");
         assert!(seen || armed == Armed::Not || woke, "asleep beside a message");
     });
+}
+
+/// One task sends to the receiver, then lets another one know, which sends because of it. However the receiver's looks
+/// at the two lanes fall in between, it has the cause first: by the inbox (`marks`), or in lanes that it watches.
+fn a_cause_comes_first(marks: bool) {
+    loom::model(move || {
+        let header = Arc::new(Header::new());
+        let told = Arc::new(AtomicU32::new(0));
+        let rings = [Ring::on_heap(3), Ring::on_heap(3)];
+        let receivers = rings.clone().map(Receiver::new);
+        let sending: Vec<_> = rings
+            .into_iter()
+            .enumerate()
+            .map(|(n, ring)| {
+                let (header, told) = (header.clone(), told.clone());
+                thread::spawn(move || {
+                    if told.load(Ordering::Acquire) != n as u32 {
+                        return;
+                    }
+                    Sender::new(ring).push(Kind::Inline, &envelope(0), &[]).expect("room");
+                    if marks {
+                        header.mark(n as u32);
+                    }
+                    told.store(n as u32 + 1, Ordering::Release);
+                })
+            })
+            .collect();
+        let mut bits = if marks { 0 } else { 0b11 };
+        let first = settle(8, || {
+            bits |= header.take();
+            (0..2).find(|n| bits & 1 << n != 0 && receivers[*n].is_ready())
+        });
+        assert_ne!(first, Some(1), "the effect, and its cause lies there");
+        sending.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    });
+}
+
+#[test]
+fn loom_a_cause_is_found_before_its_effect_by_the_inbox() {
+    a_cause_comes_first(true);
+}
+
+#[test]
+fn loom_a_cause_is_found_before_its_effect_in_watched_lanes() {
+    a_cause_comes_first(false);
 }
 
 /// What is reached by one thread at a time, which loom checks.

@@ -26,7 +26,7 @@ impl Pair {
         keeper.create_inbox(A, "".into()).expect("memory");
         let (_, fd) = keeper.create_inbox(B, "".into()).expect("memory");
         let mapping = Mapping::new(fd, Inbox::SIZE, true).expect("mapped");
-        let inlet = Inlet::new(B, Inbox::new(Arc::new(mapping)));
+        let inlet = Inlet::new(B, Inbox::new(Arc::new(mapping)), keeper.activity().clone());
         let out = Outbox::new(&mut keeper.broker(A)).expect("memory");
         let mut pair = Self { keeper, out, inlet };
         // The first look is at everything, the second at what is told of.
@@ -43,7 +43,7 @@ impl Pair {
     }
 
     fn next_stream(&mut self, tag: i32) -> Option<Payload> {
-        let taken = self.inlet.take_stream(&mut self.keeper.broker(B), |e| e.tag == tag)?;
+        let taken = self.inlet.take_stream(&mut self.keeper.broker(B), None, |e| e.tag == tag)?;
         Some(taken.1)
     }
 

@@ -103,6 +103,12 @@ impl State {
         self.sequences.get(to).copied().unwrap_or(0) + 1
     }
 
+    /// Others may hear of what this task does next sooner than of the messages that it has sent.
+    pub(crate) fn tell_clock(&mut self) {
+        self.outbox.follow(self.inlet.seen());
+        self.outbox.tell_clock();
+    }
+
     /// Sends by the lane of the receiver, or by that of its host. False if there is no credit now.
     pub(crate) fn send(
         &mut self,
@@ -116,6 +122,7 @@ impl State {
         let next = if to.host() == self.me.host() { to } else { Tid::host_id(to.host()) };
         let mut whole = Parts::of(body);
         let body = whole.body();
+        self.outbox.follow(self.inlet.seen());
         // A receiver that is gone is no error: PVM drops such messages silently. A number counts
         // when the message is on its way: what follows would wait for one that never comes.
         let sent = self.outbox.send(&mut self.connection, next, &envelope, body)?;
@@ -132,7 +139,8 @@ impl State {
         let to = envelope.dst;
         let number = self.sequences.or_insert(to, 0);
         envelope.sequence = *number + 1;
-        match self.outbox.send_inline(to, &envelope, payload) {
+        self.outbox.follow(self.inlet.seen());
+        match self.outbox.send_inline(to, &mut envelope, payload) {
             Some(Sent::Delivered) => *number = envelope.sequence,
             _ => return false,
         }
@@ -154,6 +162,7 @@ impl State {
         // Without memory or credit the long way knows what to do.
         let Ok(mut slab) = self.outbox.slab(&mut self.connection, size) else { return Ok(false) };
         envelope.sequence = self.next_number(to);
+        self.outbox.follow(self.inlet.seen());
         if self.outbox.begin_stream(to, &envelope, &mut slab).is_none() {
             return Ok(false);
         }
@@ -180,7 +189,8 @@ impl State {
         let wants = |envelope: &Envelope| {
             Buffer::plain_run(envelope).is_some() && pattern.matches(envelope)
         };
-        let (envelope, payload) = self.inlet.take_stream(&mut self.connection, wants)?;
+        let (envelope, payload) =
+            self.inlet.take_stream(&mut self.connection, pattern.source, wants)?;
         Some((envelope, Store::from(payload)))
     }
 
@@ -502,14 +512,13 @@ impl State {
             && self.arrivals.is_empty()
             && let Some(source) = pattern.source.filter(|source| source.host() == self.me.host())
         {
-            // What others have sent may stay where it is.
-            while let Some((envelope, payload)) = self.inlet.next_of(&mut self.connection, source) {
-                let arrived = (envelope, Store::from(payload));
-                if pattern.matches(&envelope) {
-                    return Some(arrived);
-                }
-                self.news = true;
-                self.mailbox.insert(envelope, arrived.1);
+            // What others have sent may stay where it is. Where something else is to be put aside before, that is done in
+            // the order of all senders' messages.
+            let wants = |envelope: &Envelope| pattern.matches(envelope);
+            if let Some((envelope, payload)) =
+                self.inlet.next_of(&mut self.connection, source, wants)
+            {
+                return Some((envelope, Store::from(payload)));
             }
         }
         let mut found = None;

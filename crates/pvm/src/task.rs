@@ -93,7 +93,7 @@ impl Task {
         let other_descriptors = [socket, outbox.bell().as_raw_fd()];
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
         inbox.start(&activity);
-        let inlet = Inlet::new(welcome.tid, inbox.clone());
+        let inlet = Inlet::new(welcome.tid, inbox.clone(), activity.clone());
         let probes = Arc::new(Probes::new(&inbox));
         let task = Box::leak(Box::new(Self {
             waiter: Waiter::new(
@@ -221,7 +221,9 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
     pub fn ask(&self, request: &Request) -> Result<u32, Code> {
-        self.live()?.enter()?.connection.send(request)
+        let mut state = self.live()?.enter()?;
+        state.tell_clock();
+        state.connection.send(request)
     }
 
     /// The answer if it has come: take a [`Task::token`], look here, then [`Task::wait`]. It is

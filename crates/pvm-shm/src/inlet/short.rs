@@ -3,7 +3,6 @@
 use super::{Arrival, Glance, Inlet, TURN, Watched};
 use crate::broker::Broker;
 use crate::lane::Wanted;
-use crate::watch::SLOTS;
 use pvm_wire::{Envelope, Tid};
 
 /// What is wanted of a sender: in its lane it speaks for itself only.
@@ -24,15 +23,21 @@ impl<W: Wanted> Wanted for OwnWanted<'_, W> {
 }
 
 impl Inlet {
-    /// [`Inlet::next`] of one sender whose lane is watched, the others staying where they are. None says nothing.
-    pub fn next_of(&mut self, broker: &mut dyn Broker, source: Tid) -> Option<Arrival> {
-        if !self.gathered.is_empty() || self.watch.has_rested() {
+    /// [`Inlet::next`] of one sender whose lane is watched, the others staying where they are, if it is wanted. None says
+    /// nothing.
+    pub fn next_of(
+        &mut self,
+        broker: &mut dyn Broker,
+        source: Tid,
+        wants: impl Fn(&Envelope) -> bool,
+    ) -> Option<Arrival> {
+        if self.watch.has_rested() {
             return None;
         }
         let of_source = |watched: &Watched| watched.place.is_some() && watched.sender == source;
         let slot = self.watched.iter().position(of_source)?;
-        self.turn = self.turn.wrapping_add(1);
-        let arrival = self.pop(broker, self.watched[slot].place?)?;
+        self.turn += 1;
+        let arrival = self.pop(broker, self.watched[slot].place?, wants)?;
         self.watched[slot].last = self.turn;
         Some(arrival)
     }
@@ -48,60 +53,92 @@ impl Inlet {
         wanted: &W,
         room: &mut [u8],
     ) -> Glance<(Envelope, usize, W::Found)> {
-        let turn = self.turn.wrapping_add(1);
-        let mut slot = self.recent;
-        if turn.is_multiple_of(TURN) {
-            if self.watch.has_rested() || self.inbox.header().has_pending() {
-                return Glance::More;
-            }
-            // No lane is looked at first for ever.
-            slot = (slot + 1) % SLOTS;
-        }
-        if !self.gathered.is_empty() {
+        let Some(source) = source else { return self.take_first_wanted(wanted, room) };
+        let turn = self.turn + 1;
+        if turn.is_multiple_of(TURN)
+            && (self.watch.has_rested() || self.inbox.header().has_pending())
+        {
             return Glance::More;
         }
-        let mut sole = None;
-        for _ in 0..SLOTS {
-            let watched = &self.watched[slot % SLOTS];
-            if let Some(place) = watched.place
-                && source.is_none_or(|source| source == watched.sender)
-            {
-                match self.take_wanted_of((slot % SLOTS, place), wanted, room) {
-                    Glance::Taken(taken) => {
-                        self.turn = turn;
-                        return Glance::Taken(taken);
-                    }
-                    Glance::More => return Glance::More,
-                    Glance::Nothing => sole = Some(slot % SLOTS),
-                }
+        let of_source = |watched: &Watched| watched.place.is_some() && watched.sender == source;
+        let mut slot = self.recent;
+        if !of_source(&self.watched[slot]) {
+            let found = self.watched.iter().position(of_source);
+            let Some(found) = found else {
+                self.watch.look_only_at(None);
+                return Glance::More;
+            };
+            slot = found;
+        }
+        match self.take_wanted_of(slot, wanted, room) {
+            Glance::Nothing => self.watch.look_only_at(Some(slot)),
+            Glance::Taken(taken) => {
+                self.turn = turn;
+                return Glance::Taken(taken);
             }
-            slot += 1;
+            Glance::More => return Glance::More,
         }
-        if source.is_some() {
-            self.watch.look_only_at(sole);
-            return if sole.is_some() { Glance::Nothing } else { Glance::More };
+        Glance::Nothing
+    }
+
+    /// The same from anybody: the earliest, and nothing if a lane that is not watched may have an earlier one.
+    #[inline(always)]
+    fn take_first_wanted<W: Wanted>(
+        &mut self,
+        wanted: &W,
+        room: &mut [u8],
+    ) -> Glance<(Envelope, usize, W::Found)> {
+        if self.holds_more() {
+            return Glance::More;
         }
-        self.watch.look_only_at(None);
-        // What the inbox told of before is still to be read.
-        if self.ready == 0 { Glance::Nothing } else { Glance::More }
+        let slot = match self.only {
+            Some(slot) if self.is_ready(slot) => slot,
+            Some(_) => {
+                self.watch.look_only_at(None);
+                return Glance::Nothing;
+            }
+            None => match self.earliest_watched() {
+                Glance::Taken(slot) => slot,
+                _ => {
+                    self.watch.look_only_at(None);
+                    return Glance::Nothing;
+                }
+            },
+        };
+        // Behind the look that has found it, for what it may have been sent because of.
+        if self.inbox.header().has_pending() {
+            return Glance::More;
+        }
+        let taken = self.take_wanted_of(slot, wanted, room);
+        if matches!(taken, Glance::Taken(_)) {
+            self.turn += 1;
+        }
+        taken
+    }
+
+    #[inline(always)]
+    fn is_ready(&self, slot: usize) -> bool {
+        let lane = self.watched[slot].place.and_then(|place| self.lanes.get(place)?.as_ref());
+        lane.is_some_and(|lane| lane.receiver.is_ready())
     }
 
     #[inline(always)]
     fn take_wanted_of<W: Wanted>(
         &mut self,
-        (slot, place): (usize, usize),
+        slot: usize,
         wanted: &W,
         room: &mut [u8],
     ) -> Glance<(Envelope, usize, W::Found)> {
+        let Some(place) = self.watched[slot].place else { return Glance::More };
         let Some(Some(lane)) = self.lanes.get_mut(place) else { return Glance::More };
         let own = OwnWanted { sender: lane.sender, wanted };
-        let Some(taken) = lane.receiver.pop_wanted(&own, room) else {
+        let Some((envelope, size, found)) = lane.receiver.pop_wanted(&own, room) else {
             return if lane.receiver.is_ready() { Glance::More } else { Glance::Nothing };
         };
         self.watch.set(slot, &lane.receiver);
         self.watched[slot].last = self.turn;
         self.recent = slot;
         self.streak = self.streak.saturating_add(1);
-        Glance::Taken(taken)
+        Glance::Taken((self.taken_in(envelope), size, found))
     }
 }

@@ -71,7 +71,8 @@ pub(super) struct Head {
     pub(super) tag: i32,
     pub(super) context: i32,
     pub(super) src: u32,
-    dst: u32,
+    /// In lanes to tasks, which know their own names, the lower half of the moment ([`crate::clock`]).
+    pub(super) dst: u32,
     wait_id: i32,
     first_run: u64,
     sequence: u64,

@@ -76,6 +76,20 @@ impl Receiver {
         self.next_stamp().is_some_and(|(stamp, next)| stamp.load(Ordering::Acquire) == next)
     }
 
+    /// What the next complete cell is, and its moment.
+    #[inline]
+    pub fn next_head(&self) -> Option<(u8, u32)> {
+        if !self.is_ready() {
+            return None;
+        }
+        let cell = self.walk.next()?;
+        // SAFETY: raw reads of plain bytes inside the cell.
+        Some(read_shared!(cell.content, |content| unsafe {
+            let head = &raw const (*content).head;
+            ((&raw const (*head).kind).read(), (&raw const (*head).dst).read_unaligned())
+        }))
+    }
+
     /// The next complete cell; its payload goes to `room`. The sender learns now and then how far this
     /// end is.
     #[inline]

@@ -22,6 +22,7 @@ impl Outbox {
         let mut payload = [0; Descriptor::SIZE + size_of::<u32>()];
         payload[..Descriptor::SIZE].copy_from_slice(&descriptor.to_array());
         payload[Descriptor::SIZE..].copy_from_slice(&slot.to_ne_bytes());
+        let envelope = &self.timed(to, envelope);
         let lane = self.lanes.get_mut(to)?;
         if lane.sender.push(lane::Kind::Stream, envelope, &payload).is_err() {
             slab.release(descriptor);

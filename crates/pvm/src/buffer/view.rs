@@ -103,7 +103,7 @@ mod tests {
         keeper.create_inbox(FROM, "".into()).expect("memory");
         let (_, fd) = keeper.create_inbox(TO, "".into()).expect("memory");
         let mapping = Mapping::new(fd, Inbox::SIZE, true).expect("mapped");
-        let mut inlet = Inlet::new(TO, Inbox::new(mapping.into()));
+        let mut inlet = Inlet::new(TO, Inbox::new(mapping.into()), keeper.activity().clone());
         let mut out = Outbox::new(&mut keeper.broker(FROM)).expect("memory");
         let mut envelope = Envelope::new(FROM, TO, 1, 0);
         envelope.encoding = Encoding::Raw;
@@ -117,7 +117,7 @@ mod tests {
         let mut slab = out.slab(&mut keeper.broker(FROM), SIZE).expect("memory");
         out.begin_stream(TO, &envelope, &mut slab).expect("a lane stands");
         slab.fill_stream(SIZE / 2);
-        let taken = inlet.take_stream(&mut keeper.broker(TO), |_| true);
+        let taken = inlet.take_stream(&mut keeper.broker(TO), None, |_| true);
         let Some((envelope, Payload::Slab(view))) = taken else { panic!("it is being written") };
         let mut buffer = Buffer::new(Encoding::Raw);
         assert!(buffer.fill(envelope, Store::Received(view)));

@@ -114,6 +114,7 @@ impl Task {
     }
 
     fn enter_roster(&self, state: &mut State, group: &[u8], count: i32) -> Result<Entered, Code> {
+        state.tell_clock();
         let State { groups, connection, outbox, .. } = state;
         let Some(known) = groups.find(connection, group, self.has_group_waits()) else {
             let written = groups.is_being_written(connection, group);

@@ -38,7 +38,8 @@ impl Task {
         let mapping = Mapping::new(&fd, Inbox::SIZE, true).unwrap();
         let mut broker = ClientBroker(client);
         let outbox = Outbox::new(&mut broker).unwrap();
-        let inlet = Inlet::new(welcome.tid, Inbox::new(Arc::new(mapping)));
+        let inlet =
+            Inlet::new(welcome.tid, Inbox::new(Arc::new(mapping)), outbox.activity().clone());
         let arrivals = VecDeque::new();
         Self { tid: welcome.tid, broker, inlet, outbox, arrivals, sequence: 0 }
     }

@@ -1,0 +1,175 @@
+//! Which of the lanes that have something comes first.
+
+use super::{Arrival, Glance, Inlet, LOOKS, MOVES, Next, TURN, is_whole, settle, widen};
+use crate::broker::Broker;
+use crate::inbox::LANE_BITS;
+use crate::lane::{self, room_for};
+use crate::sync::Ordering;
+use crate::watch::SLOTS;
+
+impl Inlet {
+    /// The earliest of what lies next in all lanes. Who has found it looks at all of them once more: what it was sent
+    /// because of is there by then, perhaps in a lane that was empty a moment ago.
+    pub(super) fn earliest(&mut self, broker: &mut dyn Broker) -> Option<Next> {
+        let host = self.activity.clock().load(Ordering::Relaxed);
+        if super::is_later(host, self.seen) {
+            self.seen = host;
+        }
+        settle(LOOKS, || {
+            self.take_bits(broker);
+            self.look_at_all(broker)
+        })
+    }
+
+    fn look_at_all(&mut self, broker: &mut dyn Broker) -> Option<Next> {
+        let lanes = &self.lanes;
+        let is_queued = |next: &Next| {
+            let lane = lanes.get(next.place).and_then(Option::as_ref);
+            lane.is_some_and(|lane| lane.queued == Some(next.since))
+        };
+        let mut first = self.queue.first(is_queued);
+        for slot in 0..SLOTS {
+            let since = self.watched[slot].last;
+            if let Some(place) = self.watched[slot].place
+                && let Some(moment) = self.look(broker, place)
+            {
+                let next = Next { moment, since, place };
+                first = Some(first.map_or(next, |first| first.min(next)));
+            }
+        }
+        first
+    }
+
+    /// Looks at the lanes that the inbox tells of.
+    fn take_bits(&mut self, broker: &mut dyn Broker) {
+        self.ready |= self.inbox.header().take();
+        if self.ready == 0 {
+            return;
+        }
+        self.refresh(broker);
+        let mut bits = std::mem::take(&mut self.ready);
+        while bits != 0 {
+            let bit = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            for place in (bit..self.lanes.len()).step_by(LANE_BITS as usize) {
+                self.enqueue(broker, place);
+            }
+        }
+    }
+
+    /// The lane has its turn if it has something; one that is watched is looked at anyway.
+    fn enqueue(&mut self, broker: &mut dyn Broker, place: usize) {
+        let is_free = |lane: &super::LaneIn| lane.slot.is_none() && lane.queued.is_none();
+        if !self.lanes[place].as_ref().is_some_and(is_free) {
+            return;
+        }
+        if let Some(moment) = self.look(broker, place)
+            && let Some(lane) = &mut self.lanes[place]
+        {
+            self.turn += 1;
+            lane.queued = Some(self.turn);
+            self.queue.push(Next { moment, since: self.turn, place });
+        }
+    }
+
+    /// The moment of the next message in a lane. One that is still being written is not there yet.
+    fn look(&mut self, broker: &mut dyn Broker, place: usize) -> Option<u64> {
+        for _ in 0..MOVES {
+            let lane = self.lanes.get_mut(place)?.as_mut()?;
+            let Some((kind, moment)) = lane.receiver.next_head() else {
+                lane.receiver.report();
+                return None;
+            };
+            if kind == lane::Kind::Moved as u8 {
+                let mut room = self.spare.take().unwrap_or_else(|| room_for(0));
+                lane.receiver.pop(&mut room);
+                self.follow(broker, place, &room);
+                self.spare = Some(room);
+                continue;
+            }
+            if kind == lane::Kind::Stream as u8 && !self.is_whole(broker, place) {
+                let slot = self.lanes.get(place)?.as_ref()?.slot;
+                let _ = slot.map(|slot| self.unwatch(slot));
+                return None;
+            }
+            return Some(widen(moment, self.seen));
+        }
+        None
+    }
+
+    fn is_whole(&mut self, broker: &mut dyn Broker, place: usize) -> bool {
+        let mut room = self.spare.take().unwrap_or_else(|| room_for(0));
+        let Some(Some(lane)) = self.lanes.get(place) else { return true };
+        let popped = lane.receiver.peek(&mut room);
+        let whole = popped.is_none_or(|popped| is_whole(&mut self.slabs, broker, &popped, &room));
+        self.spare = Some(room);
+        whole
+    }
+
+    /// Takes what comes first.
+    pub(super) fn take(
+        &mut self,
+        broker: &mut dyn Broker,
+        next: Next,
+        alone: bool,
+    ) -> Option<Arrival> {
+        let Next { place, .. } = next;
+        self.turn += 1;
+        if self.turn.is_multiple_of(TURN) {
+            self.tell_latest();
+        }
+        let arrival = self.pop(broker, place, |_| true);
+        let lane = self.lanes.get_mut(place)?.as_mut()?;
+        if let Some(slot) = lane.slot {
+            self.watched[slot].last = self.turn;
+            return arrival;
+        }
+        lane.queued = None;
+        self.queue.remove_first(next);
+        if arrival.is_some() && alone && place != 0 {
+            self.begin_watch(place);
+        }
+        self.enqueue(broker, place);
+        arrival
+    }
+
+    /// Sets the host's clock to the latest moment that waits. Who sends on at an earlier one, as it hears of nothing,
+    /// would else come first for ever.
+    #[cold]
+    pub(super) fn tell_latest(&self) {
+        let watched = (0..SLOTS).filter_map(|slot| self.watched_moment(slot));
+        let latest = watched.chain(self.queue.latest()).max();
+        latest.into_iter().for_each(|latest| self.activity.set_clock(latest));
+    }
+
+    fn watched_moment(&self, slot: usize) -> Option<u64> {
+        let lane = self.lanes.get(self.watched[slot].place?)?.as_ref()?;
+        let (kind, moment) = lane.receiver.next_head()?;
+        let moment = if kind == lane::Kind::Moved as u8 { self.seen as u32 } else { moment };
+        Some(widen(moment, self.seen))
+    }
+
+    /// The watched lane that comes first; more is there where another one has something besides, or may have.
+    #[inline(never)]
+    pub(super) fn earliest_watched(&mut self) -> Glance<usize> {
+        if self.turn.is_multiple_of(TURN) {
+            self.tell_latest();
+        }
+        let first = settle(LOOKS, || {
+            let next = |slot| {
+                let (moment, since) = (self.watched_moment(slot)?, self.watched[slot].last);
+                Some(Next { moment, since, place: slot })
+            };
+            (0..SLOTS).filter_map(next).min()
+        });
+        first.map_or(Glance::Nothing, |first| Glance::Taken(first.place))
+    }
+
+    /// True if anything but what lies in this slot's lane waits.
+    pub(super) fn has_others(&self, slot: usize) -> bool {
+        let others = (0..SLOTS).filter(|other| *other != slot);
+        self.holds_more()
+            || others.into_iter().any(|other| self.watched_moment(other).is_some())
+            || self.inbox.header().has_pending()
+    }
+}

@@ -1,0 +1,187 @@
+//! In which order a receiver takes what several senders have sent it.
+
+#![cfg(not(loom))]
+
+use proptest::prelude::*;
+use pvm_shm::inbox::Inbox;
+use pvm_shm::lane::{Wanted, room_for};
+use pvm_shm::segment::Mapping;
+use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox, Sent};
+use pvm_wire::{Encoding, Envelope, Tid};
+use std::sync::Arc;
+
+const TASKS: usize = 4;
+/// In a cell, in several, in a slab, and one that is read while it is written.
+const SIZES: [usize; 4] = [8, 1000, 6000, 40_000];
+
+const fn tid(task: usize) -> Tid {
+    Tid(0x40001 + task as u32)
+}
+
+/// What a message was sent behind: how many messages of each task.
+type Past = [usize; TASKS];
+
+struct Task {
+    inlet: Inlet,
+    out: Outbox,
+    knows: Past,
+    /// What was sent to it and it has not received: by whom, as which of theirs, behind what.
+    waits: Vec<(usize, usize, Past)>,
+}
+
+struct Host {
+    keeper: Keeper,
+    tasks: Vec<Task>,
+}
+
+/// Whatever comes.
+struct Any;
+
+impl Wanted for Any {
+    type Found = ();
+    fn find(&self, _: &Envelope) -> Option<()> {
+        Some(())
+    }
+}
+
+impl Host {
+    fn new() -> Self {
+        let mut keeper = Keeper::new(1 << 30).expect("memory");
+        let mut tasks = Vec::new();
+        for task in 0..TASKS {
+            let (_, fd) = keeper.create_inbox(tid(task), "".into()).expect("memory");
+            let mapping = Mapping::new(fd, Inbox::SIZE, true).expect("mapped");
+            let inbox = Inbox::new(Arc::new(mapping));
+            let inlet = Inlet::new(tid(task), inbox, keeper.activity().clone());
+            let out = Outbox::new(&mut keeper.broker(tid(task))).expect("memory");
+            tasks.push(Task { inlet, out, knows: Past::default(), waits: Vec::new() });
+        }
+        Self { keeper, tasks }
+    }
+
+    fn send(&mut self, from: usize, to: usize, size: usize) {
+        let (keeper, task) = (&mut self.keeper, &mut self.tasks[from]);
+        task.knows[from] += 1;
+        let number = task.knows[from];
+        let mut envelope = Envelope::new(tid(from), tid(to), number as i32, 0);
+        (envelope.encoding, envelope.data_size) = (Encoding::Raw, size as u64);
+        task.out.follow(task.inlet.seen());
+        let mut broker = keeper.broker(tid(from));
+        let mut slab = task.out.slab(&mut broker, size).expect("memory");
+        let streams =
+            size == SIZES[3] && task.out.begin_stream(tid(to), &envelope, &mut slab).is_some();
+        let sent = if streams {
+            slab.fill_stream(size);
+            task.out.end_stream(tid(to))
+        } else {
+            let body = vec![0; size];
+            task.out.send(&mut broker, tid(to), &envelope, Body::Bytes(&[&body])).expect("memory")
+        };
+        assert_eq!(sent, Sent::Delivered);
+        let past = task.knows;
+        self.tasks[to].waits.push((from, number, past));
+    }
+
+    /// A receive from anybody, or from one task, by the long way or the short one.
+    fn receive(&mut self, me: usize, from: Option<usize>, alone: bool) -> bool {
+        let (keeper, task) = (&mut self.keeper, &mut self.tasks[me]);
+        let mut room = room_for(5000);
+        let taken = match task.inlet.take_wanted(from.map(tid), &Any, &mut room) {
+            Glance::Taken((envelope, ..)) => Some(envelope),
+            _ => match from {
+                Some(from) => task.inlet.next_of(&mut keeper.broker(tid(me)), tid(from), |_| true),
+                None => task.inlet.next(&mut keeper.broker(tid(me)), alone),
+            }
+            .map(|(envelope, _)| envelope),
+        };
+        let Some(envelope) = taken else {
+            assert!(from.is_some() || task.waits.is_empty(), "{:?} wait", task.waits);
+            return false;
+        };
+        assert_eq!(envelope.dst, tid(me));
+        let (sender, number) = ((envelope.src.0 - tid(0).0) as usize, envelope.tag as usize);
+        let at = task.waits.iter().position(|(s, n, _)| (*s, *n) == (sender, number));
+        let (.., past) = task.waits.remove(at.expect("sent, and not taken before"));
+        for (other, earlier, _) in &task.waits {
+            let caused = past[*other] >= *earlier;
+            let passed_over = from.is_some_and(|from| from != *other);
+            assert!(
+                !caused || passed_over,
+                "task {me} has {sender}'s message {number} before {other}'s message {earlier}, its cause"
+            );
+        }
+        for (known, sent) in task.knows.iter_mut().zip(past) {
+            *known = sent.max(*known);
+        }
+        true
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Send(usize, usize, usize),
+    Receive(usize, Option<usize>, bool),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let task = 0..TASKS;
+    prop_oneof![
+        3 => (task.clone(), 1..TASKS, 0..100usize).prop_map(|(from, by, size)| {
+            let size = SIZES[[0, 0, 1, 2, 3][size % 5]];
+            Step::Send(from, (from + by) % TASKS, size)
+        }),
+        3 => (task.clone(), any::<bool>()).prop_map(|(me, alone)| Step::Receive(me, None, alone)),
+        1 => (task, 1..TASKS).prop_map(|(me, by)| Step::Receive(me, Some((me + by) % TASKS), true)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 64 }))]
+
+    /// A receiver never has a message before another one that it was sent because of, whoever sent the two, however
+    /// large they are and by which way they are taken.
+    #[test]
+    fn no_effect_is_received_before_its_cause(steps in prop::collection::vec(step(), 1..200)) {
+        let mut host = Host::new();
+        for step in steps {
+            match step {
+                Step::Send(from, to, size) => host.send(from, to, size),
+                Step::Receive(me, from, alone) => drop(host.receive(me, from, alone)),
+            }
+        }
+        for me in 0..TASKS {
+            while host.receive(me, None, true) {}
+        }
+    }
+}
+
+/// One sender keeps a backlog; another one sends a single message, which is read behind what lay there and little more.
+fn waits_for(size: usize, backlog: usize, heard: usize) -> usize {
+    let mut host = Host::new();
+    let (reader, busy, other, friend) = (0, 1, 2, 3);
+    // What it has heard sets its clock ahead of the busy one's, which hears of nothing.
+    for _ in 0..heard {
+        for (from, to) in [(friend, other), (other, friend)] {
+            host.send(from, to, 8);
+            assert!(host.receive(to, None, true));
+        }
+    }
+    (0..backlog).for_each(|_| host.send(busy, reader, size));
+    host.send(other, reader, size);
+    for read in 1..backlog * 3 {
+        host.receive(reader, None, true);
+        if host.tasks[reader].waits.iter().all(|(from, ..)| *from == busy) {
+            return read;
+        }
+        host.send(busy, reader, size);
+    }
+    panic!("never read")
+}
+
+#[test]
+fn a_sender_with_a_backlog_does_not_starve_another_one() {
+    for size in [SIZES[0], SIZES[1], SIZES[2]] {
+        assert!(waits_for(size, 100, 0) <= 4);
+        assert!(waits_for(size, 100, 5000) <= 200, "{size}");
+    }
+}
