@@ -198,6 +198,10 @@ impl Parent {
         self.populate();
         self.log.line(&format!("ready {}", socket.display()));
         let _ = rustix::stdio::dup2_stdout(&self.around.null);
+        if !self.bound {
+            // Nobody reads from it; whoever writes to it need not wait for the end of the host to hear that.
+            let _ = rustix::stdio::dup2_stdin(&self.around.null);
+        }
         if let Some(file) = self.log.file() {
             let _ = rustix::stdio::dup2_stderr(file);
         }

@@ -50,7 +50,7 @@ impl Parent {
                 token: join.token.clone(),
                 patience: join.patience,
             }),
-            processes: self.tasks.processes(),
+            processes: self.tasks.own_processes(),
             clock: self.clock,
         };
         for records in self.journal.records() {
