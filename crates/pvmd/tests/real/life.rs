@@ -160,6 +160,28 @@ fn every_event_has_its_effects_once_however_often_the_daemon_dies() {
     assert!(status.restarts >= 2, "only {} restarts", status.restarts);
 }
 
+/// Every command waited for ever for a daemon that was stopped, `halt` and `status` too.
+#[test]
+fn a_stopped_daemon_is_replaced_and_everybody_is_answered() {
+    let mut host = Host::start();
+    let mut task = Client::connect(&host);
+    task.hello(pvm_wire::request::Role::Task, pvm_wire::PROTOCOL_VERSION);
+    let mut client = Client::operator(&host);
+    let stopped = host.daemon();
+    kill("-STOP", stopped);
+    let Reply::Status { status } = client.ask(&Request::DaemonStatus) else { panic!("no status") };
+    assert_eq!(status.restarts, 1);
+    assert_ne!(status.daemon_pid, stopped);
+    assert!(host.logs().contains("was stopped by a signal"), "{}", host.logs());
+    let tasks = task.ask(&Request::Tasks { place: Tid::NONE });
+    assert!(matches!(&tasks, Reply::Tasks { tasks } if tasks.len() == 1), "{tasks:?}");
+    drop(task);
+    kill("-STOP", host.daemon());
+    assert_eq!(client.ask(&Request::Halt), Reply::Done);
+    assert_eq!(host.wait(), Some(0));
+    assert!(host.is_clean());
+}
+
 /// A shell that had a lock or a pipe open when it started a machine waited for it as long as the machine lived.
 #[test]
 fn a_host_and_its_tasks_keep_nothing_open_of_who_started_it() {
