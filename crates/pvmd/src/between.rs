@@ -108,7 +108,7 @@ record! {
         pub options: String,
         /// The machine to join; none for a first host.
         pub join: Option<Invited>,
-        /// Processes of tasks, which end if the parent dies.
+        /// Processes of tasks that this host has started, which end if the parent dies.
         pub processes: Vec<(Tid, u32)>,
         /// Nanoseconds from the zero of the monotonic clock to 1970, read once.
         pub clock: u64,

@@ -89,5 +89,7 @@ fn run_parent(mut options: ParentOptions) -> anyhow::Result<bool> {
         let told = launch::populate::own_options(&file, &[name, computer, short]);
         options.options = format!("{} {told}", options.options);
     }
+    // What was named by the number of a descriptor has been read by now.
+    sys::close_inherited();
     Ok(Parent::new(&options, &places)?.run()?)
 }

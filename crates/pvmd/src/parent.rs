@@ -20,6 +20,7 @@ mod proxies;
 mod requests;
 pub(crate) mod segments;
 mod setup;
+pub(crate) mod silence;
 pub(crate) mod stream;
 mod supervision;
 pub(crate) mod tasks;
@@ -38,6 +39,7 @@ use crate::parent::poll::{Poll, Token};
 use crate::parent::program::{Program, Upgrade};
 use crate::parent::proxies::Proxies;
 use crate::parent::segments::Segments;
+use crate::parent::silence::Silence;
 use crate::parent::tasks::Tasks;
 use crate::runtime_dir::RuntimeDir;
 use pvm_core::io::Effect;
@@ -88,6 +90,12 @@ pub(crate) struct Parent {
     daemon_guard: String,
     /// The daemon has done something since it was started.
     daemon_worked: bool,
+    /// The daemon has said since it was started that it is ready.
+    daemon_ready: bool,
+    /// How long it has said nothing while something was to be done.
+    silence: Silence,
+    /// It was killed because it did nothing.
+    daemon_hung: bool,
     /// The daemon's id, once it has one.
     daemon_tid: Option<Tid>,
     /// The poll set waits for room in the daemon's socket.
@@ -128,6 +136,7 @@ impl Parent {
             for token in ready {
                 self.dispatch(token);
             }
+            self.watch_daemon();
             self.restart_daemon();
             self.end_slow_upgrade();
             self.drop_overdue();
@@ -171,6 +180,7 @@ impl Parent {
             self.upgrade_deadline(),
             self.accept_again,
             self.connections.next_deadline(),
+            self.silence.next(),
             self.segments.next_sweep(),
         ];
         next.into_iter().flatten().min().map(|at| at.saturating_duration_since(Instant::now()))
@@ -198,6 +208,10 @@ impl Parent {
         self.populate();
         self.log.line(&format!("ready {}", socket.display()));
         let _ = rustix::stdio::dup2_stdout(&self.around.null);
+        if !self.bound {
+            // Nobody reads from it; whoever writes to it need not wait for the end of the host to hear that.
+            let _ = rustix::stdio::dup2_stdin(&self.around.null);
+        }
         if let Some(file) = self.log.file() {
             let _ = rustix::stdio::dup2_stderr(file);
         }

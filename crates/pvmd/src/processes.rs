@@ -1,5 +1,6 @@
 //! The process tree, as `/proc` shows it.
 
+use crate::parent::silence::{Doing, State};
 use crate::sys::signal_of;
 use rustix::process::Pid;
 use std::collections::BTreeMap;
@@ -121,6 +122,36 @@ pub(crate) fn is_alive(pid: u32) -> bool {
     end.and_then(|end| stat.get(end + 2)).is_some_and(|state| !b"ZX".contains(state))
 }
 
+/// What the threads of a process do, and what processor time it has had; none of one that is gone.
+pub(crate) fn state(pid: u32) -> Option<State> {
+    let of_whole = fields_of(&format!("/proc/{pid}/stat"))?;
+    // Fields 14 and 15, of which the first two are cut off here.
+    let ticks = |at: usize| of_whole.get(at).and_then(|field| field.parse::<u64>().ok());
+    let used = ticks(11)? + ticks(12)?;
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    let mut doing = Doing::Sleeping;
+    for thread in threads {
+        let Some(fields) = fields_of(&thread.path().join("stat").to_string_lossy()) else {
+            continue;
+        };
+        match fields.first().map(String::as_str) {
+            Some("T") => return Some(State { doing: Doing::Stopped, used }),
+            Some("t") => return Some(State { doing: Doing::Traced, used }),
+            Some("R" | "D") => doing = Doing::Working,
+            _ => {}
+        }
+    }
+    Some(State { doing, used })
+}
+
+/// The fields of such a file behind the name, which may hold anything: the state comes first.
+fn fields_of(path: &str) -> Option<Vec<String>> {
+    let stat = std::fs::read(path).ok()?;
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(&stat[end + 1..]).ok()?;
+    Some(rest.split_ascii_whitespace().map(str::to_owned).collect())
+}
+
 /// Sends a signal; a process that is gone is no error, and neither is a number that is no signal.
 pub(crate) fn signal(pid: u32, signal: i32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
@@ -156,6 +187,21 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(of_hosts(socket, |_| true).is_empty());
+    }
+
+    #[test]
+    fn what_a_process_does_is_seen() {
+        let mut child = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
+        let is = |doing| state(child.id()).is_some_and(|state| state.doing == doing);
+        while !is(Doing::Sleeping) {}
+        signal(child.id(), 19);
+        while !is(Doing::Stopped) {}
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(state(child.id()), None);
+        let before = state(std::process::id()).unwrap();
+        while state(std::process::id()).unwrap().used == before.used {}
+        assert_eq!(before.doing, Doing::Working, "this thread runs");
     }
 
     #[test]

@@ -70,7 +70,7 @@ struct Shell {
     facts: HostFacts,
     ports: Ports,
     begin: Basics,
-    /// Processes of tasks, to be ended if the parent dies.
+    /// Processes of tasks that this host has started, to be ended if the parent dies.
     tasks: BTreeMap<Tid, BTreeSet<u32>>,
     /// What the links told and the machine has not heard.
     turns: VecDeque<Turn>,
@@ -258,7 +258,10 @@ impl Shell {
             }
         }
         for effect in &effects {
-            if let Effect::Enrol { pid, welcome, .. } = effect {
+            // Who came by itself goes on without the machine.
+            if let Effect::Enrol { pid, welcome, .. } = effect
+                && welcome.spawned
+            {
                 self.tasks.entry(welcome.tid).or_default().insert(*pid);
             }
         }

@@ -15,6 +15,29 @@ pub(crate) fn signal_of(number: i32) -> Option<Signal> {
     Some(unsafe { Signal::from_raw_unchecked(number) })
 }
 
+/// Standard input, output and error output end before this one.
+const OTHERS: std::ffi::c_int = 3;
+
+/// Closes what whoever started this process had open and did not mean for it: a pipe or a lock that a host kept would
+/// be waited for as long as the host lives, and by its tasks after it.
+///
+/// To be called while this process itself has nothing open but its standard streams.
+pub(crate) fn close_inherited() {
+    // SAFETY: no pointers. Nobody in this process owns one of these descriptors: what it opens from here on gets its own.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, OTHERS, std::ffi::c_uint::MAX, 0) };
+    if closed == 0 {
+        return;
+    }
+    // Linux before 5.9, and some emulators.
+    let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let numbers: Vec<i32> =
+        open.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for number in numbers.into_iter().filter(|number| *number >= OTHERS) {
+        // SAFETY: as above. That of the list itself is closed already, which is an error that does nothing.
+        unsafe { libc::close(number) };
+    }
+}
+
 /// Where the code of a process lies: its program's and its libraries'.
 ///
 /// Starting runs through most of it once, waiting through little of it. A host that has started gives the pages back

@@ -52,11 +52,13 @@ impl Parent {
         left
     }
 
+    /// Whoever only came to the machine is asked to end, as in PVM, and goes on without it if it wants; what the machine
+    /// has started ends.
     fn end_tasks(&mut self) {
-        self.signal_tasks(SIGTERM);
+        self.ask_tasks_to_end();
         self.signal_strays(SIGTERM);
         self.wait(TASK_TIME, |parent| parent.has_tasks() || parent.has_strays());
-        self.signal_tasks(SIGKILL);
+        self.kill_tasks();
         self.kill_strays();
     }
 

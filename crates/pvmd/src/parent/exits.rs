@@ -8,6 +8,7 @@ use pvm_wire::Blob;
 use rustix::process::{Pid, WaitOptions};
 
 const SIGKILL: i32 = 9;
+const SIGTERM: i32 = 15;
 
 impl Parent {
     /// Children ended: tasks, the daemon, strays that this process inherited.
@@ -80,16 +81,23 @@ impl Parent {
         }
     }
 
-    /// Sends a signal to all tasks, those that were not launched included.
-    pub(super) fn signal_tasks(&self, signal: i32) {
+    /// Asks all tasks to end, those that were not launched included.
+    pub(super) fn ask_tasks_to_end(&self) {
         for (_, pid) in self.tasks.processes() {
-            crate::processes::signal(pid, signal);
+            crate::processes::signal(pid, SIGTERM);
         }
     }
 
-    /// True while a task of this host has a process.
+    /// Ends the tasks that this host has started.
+    pub(super) fn kill_tasks(&self) {
+        for (_, pid) in self.tasks.own_processes() {
+            crate::processes::signal(pid, SIGKILL);
+        }
+    }
+
+    /// True while a task that this host has started has a process.
     pub(super) fn has_tasks(&self) -> bool {
-        !self.tasks.processes().is_empty()
+        !self.tasks.own_processes().is_empty()
     }
 }
 

@@ -4,6 +4,8 @@ use super::Parent;
 use crate::between::{Begin, Down, Invited, Up};
 use crate::parent::daemon::{Daemon, Loss};
 use crate::parent::poll::{Interest, Token};
+use crate::parent::silence::Verdict;
+use crate::processes;
 use crate::sys::Text;
 use pvm_core::io::Event;
 use pvm_wire::request::{Reply, Request, Segment};
@@ -15,6 +17,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 const SIGTERM: i32 = 15;
+const SIGKILL: i32 = 9;
 
 impl Parent {
     /// Tells the machine what happened. It is told again to the next daemon if this one dies
@@ -32,7 +35,8 @@ impl Parent {
         let errors = errors.map_or_else(Stdio::null, Stdio::from);
         let mut daemon = Daemon::start(&self.program, errors)?;
         self.restart_at = None;
-        self.daemon_worked = false;
+        (self.daemon_worked, self.daemon_ready, self.daemon_hung) = (false, false, false);
+        self.silence.heard();
         self.upgrade_started();
         let begin = Begin {
             between: crate::between::VERSION,
@@ -50,7 +54,7 @@ impl Parent {
                 token: join.token.clone(),
                 patience: join.patience,
             }),
-            processes: self.tasks.processes(),
+            processes: self.tasks.own_processes(),
             clock: self.clock,
         };
         for records in self.journal.records() {
@@ -86,6 +90,7 @@ impl Parent {
                 Loss::Innocent
             }
             Some(_) => Loss::Innocent,
+            None if self.daemon_hung => Loss::Crashed(self.journal.oldest()),
             None if killed || self.daemon_worked => Loss::Innocent,
             None => Loss::Crashed(self.journal.oldest()),
         };
@@ -132,6 +137,29 @@ impl Parent {
         }
     }
 
+    /// Kills a daemon that does nothing although there is something to do. The next one takes its place, as that of
+    /// any that was killed; nobody has to wait for a debugger or a signal that does not come.
+    pub(super) fn watch_daemon(&mut self) {
+        let waits = self.journal.oldest().is_some() && self.daemon.is_some();
+        self.silence.expect(waits, Instant::now);
+        if self.silence.next().is_none() {
+            return;
+        }
+        let Some(pid) = self.daemon.as_ref().map(|daemon| daemon.pid) else { return };
+        let state = || processes::state(pid);
+        let Some(verdict) = self.silence.look(Instant::now(), self.daemon_ready, state) else {
+            return;
+        };
+        let found = match verdict {
+            Verdict::Stopped => "was stopped by a signal",
+            Verdict::Hung => "does nothing of what it is told",
+        };
+        self.log.line(&format!("the daemon (process {pid}) {found}: another one is to go on"));
+        self.daemon_hung = verdict == Verdict::Hung;
+        self.silence.heard();
+        processes::signal(pid, SIGKILL);
+    }
+
     /// The daemon has said something, or has room for more.
     pub(super) fn serve_daemon(&mut self) {
         let Some(daemon) = &mut self.daemon else { return };
@@ -146,7 +174,7 @@ impl Parent {
     /// with which others kill it, so that its end tells whose fault it was.
     fn end_daemon(&mut self) {
         let Some(daemon) = &self.daemon else { return };
-        crate::processes::signal(daemon.pid, SIGTERM);
+        processes::signal(daemon.pid, SIGTERM);
         self.poll.remove(&daemon.stream);
         self.daemon_gone = true;
         // Its end as a process brings the next one.
@@ -171,6 +199,7 @@ impl Parent {
                 Ok(Some((number, payload))) => (number, Down::from_bytes(payload)),
                 Err(_) => return false,
             };
+            self.silence.heard();
             match down {
                 Ok(Down::Part { effects }) => self.parts.extend(effects),
                 Ok(Down::Effects { effects }) => {
@@ -187,6 +216,7 @@ impl Parent {
                     self.log.name(Tid::daemon(host));
                 }
                 Ok(Down::Ready { line }) => {
+                    self.daemon_ready = true;
                     self.print_once(&line);
                     self.upgrade_ready();
                     Text::find().give_back();

@@ -137,8 +137,19 @@ impl Tasks {
 
     /// The processes that are tasks now, or were started as such.
     pub(crate) fn processes(&self) -> Vec<(Tid, u32)> {
+        self.processes_where(|_| true)
+    }
+
+    /// Those among them that this host has started, or a tasker for it. They end with the host; who came by itself
+    /// does not.
+    pub(crate) fn own_processes(&self) -> Vec<(Tid, u32)> {
+        self.processes_where(|task| task.started.is_some() || task.cookie != 0)
+    }
+
+    fn processes_where(&self, is_meant: impl Fn(&Task) -> bool) -> Vec<(Tid, u32)> {
         let mut processes = Vec::new();
-        for (tid, task) in self.tasks.iter().filter(|(_, task)| !task.exited) {
+        let lives = |task: &Task| !task.exited && is_meant(task);
+        for (tid, task) in self.tasks.iter().filter(|(_, task)| lives(task)) {
             // Who has left and was not started here is a stranger again.
             let enrolled = task.enrolled.filter(|_| !task.forgotten && !task.left);
             processes.extend(task.started.into_iter().chain(enrolled).map(|pid| (*tid, pid)));
@@ -193,7 +204,18 @@ mod tests {
         tasks.leave(B);
         // Who was started here ends with the host all the same.
         assert_eq!(tasks.processes(), [(B, 20)]);
+        assert_eq!(tasks.own_processes(), [(B, 20)]);
         assert_eq!(tasks.gone(12, None), [(A, 0)]);
+    }
+
+    #[test]
+    fn who_came_by_itself_is_a_task_but_not_ours_to_end() {
+        let mut tasks = Tasks::default();
+        tasks.enrol(A, 12);
+        tasks.give(B, 7);
+        tasks.enrol(B, 20);
+        assert_eq!(tasks.processes(), [(A, 12), (B, 20)]);
+        assert_eq!(tasks.own_processes(), [(B, 20)]);
     }
 
     #[test]

@@ -159,3 +159,54 @@ fn every_event_has_its_effects_once_however_often_the_daemon_dies() {
     let Reply::Status { status } = client.ask(&Request::DaemonStatus) else { panic!() };
     assert!(status.restarts >= 2, "only {} restarts", status.restarts);
 }
+
+/// Every command waited for ever for a daemon that was stopped, `halt` and `status` too.
+#[test]
+fn a_stopped_daemon_is_replaced_and_everybody_is_answered() {
+    let mut host = Host::start();
+    let mut task = Client::connect(&host);
+    task.hello(pvm_wire::request::Role::Task, pvm_wire::PROTOCOL_VERSION);
+    let mut client = Client::operator(&host);
+    let stopped = host.daemon();
+    kill("-STOP", stopped);
+    let Reply::Status { status } = client.ask(&Request::DaemonStatus) else { panic!("no status") };
+    assert_eq!(status.restarts, 1);
+    assert_ne!(status.daemon_pid, stopped);
+    assert!(host.logs().contains("was stopped by a signal"), "{}", host.logs());
+    let tasks = task.ask(&Request::Tasks { place: Tid::NONE });
+    assert!(matches!(&tasks, Reply::Tasks { tasks } if tasks.len() == 1), "{tasks:?}");
+    drop(task);
+    kill("-STOP", host.daemon());
+    assert_eq!(client.ask(&Request::Halt), Reply::Done);
+    assert_eq!(host.wait(), Some(0));
+    assert!(host.is_clean());
+}
+
+/// A shell that had a lock or a pipe open when it started a machine waited for it as long as the machine lived.
+#[test]
+fn a_host_and_its_tasks_keep_nothing_open_of_who_started_it() {
+    let folder = std::env::temp_dir().join(format!("pvmd-real-{}-open", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let fifo = folder.join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let script = format!("exec 9>\"$0\"; exec {} --bound", env!("CARGO_BIN_EXE_pvmd"));
+    let reader = std::thread::spawn({
+        let fifo = fifo.clone();
+        move || std::fs::read(fifo).unwrap()
+    });
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", &script]).arg(&fifo).env("PVM_TMP", &folder).env_remove("PVM_VMID");
+    let host = Host::start_as(&mut shell, &folder);
+    // It ends when nobody has the other end open any more.
+    until("nobody keeps the pipe", || reader.is_finished());
+    let mut client = Client::operator(&host);
+    let id = client.send(&run_script("test ! -e /proc/$$/fd/9; exit $?"));
+    let ended = std::iter::from_fn(|| Some(client.answer(id)));
+    let status =
+        ended.take_while(|reply| *reply != Reply::Finished).find_map(|reply| match reply {
+            Reply::Exited { status, .. } => Some(status),
+            _ => None,
+        });
+    assert_eq!(status, Some(0));
+    std::fs::remove_file(fifo).unwrap();
+}

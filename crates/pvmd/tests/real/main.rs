@@ -8,6 +8,7 @@ mod hosts;
 mod joining;
 mod life;
 mod messages;
+mod outlive;
 mod strangers;
 mod task;
 mod tasks;
