@@ -180,7 +180,7 @@ fn the_first_message_to_a_task_with_a_number_that_was_anothers_arrives() {
         let mut next = inlet(&mut keeper, B);
         // By the short way as by the long one: what finds the old lane looks for the new one.
         let body = vec![2; size];
-        if size > 1000 || out.send_inline(B, &envelope(A, 2, &body), &body).is_none() {
+        if size > 1000 || out.send_inline(B, &mut envelope(A, 2, &body), &body).is_none() {
             assert_eq!(send(&mut keeper, &mut out, A, 2, &body), Sent::Delivered);
         }
         assert_eq!(send(&mut keeper, &mut out, A, 3, &body), Sent::Delivered);
