@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// Steps of a sequence.
 const STEPS: u32 = 150;
@@ -260,42 +260,44 @@ impl Both {
     }
 }
 
-/// What is to be compared.
-pub(crate) struct Wanted {
-    /// The programs, all with the same seeds.
-    pub(crate) programs: Vec<String>,
-    /// The first seed.
-    pub(crate) first: u32,
-    /// How many seeds.
-    pub(crate) count: u32,
-    /// No further seed is begun after it.
-    pub(crate) limit: Duration,
+/// The programs: C, two tasks, Fortran.
+const PROGRAMS: [&str; 3] = ["calls", "pair", "fcalls"];
+/// How many seeds of each program every check compares.
+const CHECKED: u32 = 12;
+
+/// What `make check` compares: the same seeds each time, and one that nobody has seen.
+pub(crate) fn check(root: &Path, prefix: &Path) -> Result<(), String> {
+    run(root, prefix, &PROGRAMS, 1..CHECKED + 1)?;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let new = now.map_or(0, |since| since.as_secs() % 1_000_000).max(u64::from(CHECKED) + 1);
+    let new = u32::try_from(new).unwrap_or(u32::MAX);
+    println!("a new seed: {new}");
+    run(root, prefix, &PROGRAMS, new..new + 1)
 }
 
-/// Compares sequences; an error with all that differs, or if there was nothing to compare.
-pub(crate) fn run(root: &Path, prefix: &Path, wanted: &Wanted) -> Result<(), String> {
+/// Compares sequences; an error if some differ, which are printed, or if there was nothing to compare.
+pub(crate) fn run(
+    root: &Path,
+    prefix: &Path,
+    programs: &[&str],
+    seeds: Range<u32>,
+) -> Result<(), String> {
     let prefix = prefix.canonicalize().map_err(|e| format!("{}: {e}", prefix.display()))?;
     let mut both = Both {
         original: Side::start(root, "original", &prefix)?,
         ours: Side::start(root, "ours", &prefix)?,
         known: known(root)?,
     };
-    let start = Instant::now();
     let (mut compared, mut left_out, mut differ) = (0, 0, 0);
-    'all: for seed in wanted.first..wanted.first + wanted.count {
-        for program in &wanted.programs {
-            if start.elapsed() > wanted.limit {
-                break 'all;
+    for (seed, program) in seeds.flat_map(|seed| programs.iter().map(move |one| (seed, one))) {
+        match both.judge(&Sequence { program, seed })? {
+            Ok(steps) => left_out += steps,
+            Err(text) => {
+                differ += 1;
+                print!("{text}");
             }
-            match both.judge(&Sequence { program, seed })? {
-                Ok(steps) => left_out += steps,
-                Err(text) => {
-                    differ += 1;
-                    print!("{text}");
-                }
-            }
-            compared += 1;
         }
+        compared += 1;
     }
     println!("{compared} sequences of {STEPS} calls, {left_out} calls left out, {differ} differ");
     match (compared, differ) {

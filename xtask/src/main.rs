@@ -24,7 +24,6 @@ mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 const USAGE: &str = "\
 usage: cargo xtask CHORE
@@ -39,6 +38,7 @@ usage: cargo xtask CHORE
   fuzz TARGET SECONDS   one fuzz target, or `all`
   keep-corpus [TARGET]  choose anew what fuzz targets begin with (fuzz/seeds)
   differ PREFIX PROGRAM SEED [COUNT]  random calls on the original and on the installation in PREFIX
+  differ PREFIX check   the seeds of `check`, and a new one
   sim SEED              replay one simulation
   bench-messages PREFIX OUT  the same loops on NeoPVM and its peers, in turns
   soak MINUTES          simulations from new seeds, end-to-end tests and fuzzing, round after round
@@ -59,11 +59,10 @@ fn main() -> ExitCode {
             let stage = install::target_folder(&root).join("stage");
             foreign::run(&root, &stage.to_string_lossy(), &outside::quietly)
         }
+        ["differ", prefix, "check"] => differ::check(&root, Path::new(prefix)),
         ["differ", prefix, program, seed, rest @ ..] => number(seed).and_then(|first| {
             let count = rest.first().map_or(Ok(1), |count| number(count))?;
-            let programs = vec![(*program).to_owned()];
-            let wanted = differ::Wanted { programs, first, count, limit: Duration::MAX };
-            differ::run(&root, Path::new(prefix), &wanted)
+            differ::run(&root, Path::new(prefix), &[program], first..first.saturating_add(count))
         }),
         ["loom"] => outside::status(&mut tools::loom(&root)),
         ["miri"] => outside::status(&mut tools::miri(&root, "pvm-shm")),
