@@ -23,6 +23,11 @@ impl Activity {
         Self { mapping }
     }
 
+    /// Where it is mapped.
+    pub fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
     fn running(&self) -> &AtomicI32 {
         // SAFETY: an atomic integer is valid for any bits and may be written by anybody.
         unsafe { self.mapping.view(0) }
