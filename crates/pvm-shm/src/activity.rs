@@ -47,6 +47,11 @@ impl Activity {
         Self { mapping, words }
     }
 
+    /// Where it is mapped.
+    pub fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
     #[inline(always)]
     const fn words(&self) -> &Words {
         // SAFETY: they lie in `mapping`, which neither moves nor goes before this does.

@@ -252,6 +252,11 @@ impl Inbox {
         unsafe { self.header.as_ref() }
     }
 
+    /// Where it is mapped.
+    pub fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
+
     /// What the owner waits for.
     pub fn wish(&self) -> &Wish {
         // SAFETY: atomics only.

@@ -116,8 +116,15 @@ impl Outbox {
     /// The process has no descriptors left, or the keeper gives no segment.
     pub fn new(broker: &mut dyn Broker) -> Result<Self, Code> {
         let (_, mapping) = map(broker.map(ACTIVITY_SEGMENT)?)?;
+        Self::beside(Activity::new(mapping))
+    }
+
+    /// The same where the host's count of awake tasks is mapped already.
+    ///
+    /// # Errors
+    /// The process has no descriptors left.
+    pub fn beside(activity: Activity) -> Result<Self, Code> {
         let bell = bells::bell().map_err(|_| Code::OutOfRes)?;
-        let activity = Activity::new(mapping);
         Ok(Self {
             lanes: Recent::new(),
             pool: Pool::new(),
@@ -462,6 +469,10 @@ impl Outbox {
     ) -> Result<Descriptor, Code> {
         if let Some(descriptor) = slab.hold_for(to) {
             return Ok(descriptor);
+        }
+        if slab.is_fixed() {
+            // The program writes there. This receiver gets a copy in a file.
+            return Err(Code::OutOfRes);
         }
         // The next receivers share the copy. The old slab is freed by its readers.
         let size = slab.capacity();

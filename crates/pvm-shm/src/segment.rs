@@ -10,6 +10,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 /// Granularity of segments.
 pub const PAGE: usize = 4096;
@@ -134,6 +135,32 @@ impl Mapping {
         Ok(Self { start, size })
     }
 
+    /// Maps another segment at the address of this one, which is not needed any more but may still be looked at, and so
+    /// is never unmapped. Nor is the new one.
+    ///
+    /// # Errors
+    /// As for [`Mapping::new`].
+    pub fn replace(&'static self, fd: impl AsFd) -> io::Result<Arc<Self>> {
+        // Whatever could be wrong with the segment is found here.
+        drop(Self::new(fd.as_fd(), self.size, false)?);
+        let at = self.start.as_ptr().cast();
+        let rights = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::SHARED | MapFlags::FIXED | MapFlags::POPULATE;
+        // SAFETY: the range is this mapping's, which lives for ever; it stays mapped with the same rights, and those who
+        // look there rely on no value.
+        let mapped = unsafe { mmap(at, self.size, rights, flags, fd.as_fd(), 0) };
+        // SAFETY: as in `with`.
+        let kept =
+            mapped.and_then(|start| unsafe { madvise(start, self.size, Advice::LinuxDontFork) });
+        if kept.is_err() {
+            // The old one may be unmapped by now, under the eyes of others.
+            std::process::abort();
+        }
+        let replaced = Arc::new(Self { start: self.start, size: self.size });
+        std::mem::forget(replaced.clone());
+        Ok(replaced)
+    }
+
     /// A segment for a test. Miri knows no memory files, so there it is memory of this process.
     #[cfg(all(test, not(loom)))]
     pub(crate) fn of_a_test(size: usize) -> io::Result<Self> {
@@ -226,6 +253,31 @@ mod tests {
         let mut out = [0; 5];
         b.read(10, &mut out);
         assert_eq!(&out, b"hello");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
+    fn another_segment_in_the_place_of_one_that_may_still_be_looked_at() {
+        let (first, second) = (create(100).expect("a segment"), create(100).expect("a segment"));
+        let old: &'static Mapping =
+            Box::leak(Box::new(Mapping::new(&first, PAGE, true).expect("mapped")));
+        old.write(10, b"first");
+        let wrong = create(PAGE).expect("a segment");
+        let larger: &'static Mapping = Box::leak(Box::new(
+            Mapping::new(create(2 * PAGE).expect("a segment"), 2 * PAGE, true).expect("mapped"),
+        ));
+        assert!(larger.replace(&wrong).is_err(), "it is too small");
+        let new = old.replace(&second).expect("mapped");
+        assert_eq!(new.at(0, PAGE), old.at(0, PAGE));
+        new.write(10, b"after");
+        let mut out = [0; 5];
+        old.read(10, &mut out);
+        assert_eq!(&out, b"after");
+        Mapping::new(&first, PAGE, false).expect("mapped").read(10, &mut out);
+        assert_eq!(&out, b"first", "the segment itself is as it was");
+        drop(new);
+        old.read(10, &mut out);
+        assert_eq!(&out, b"after");
     }
 
     #[test]

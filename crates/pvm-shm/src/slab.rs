@@ -64,6 +64,20 @@ impl Slot {
         (PAGE + HOLDERS / self.holders * self.capacity) as u64
     }
 
+    /// A place for one more holder: a new one, then one whose reader is done.
+    fn free_place(&mut self) -> Option<usize> {
+        if self.noted < self.holders {
+            return Some(self.noted);
+        }
+        if self.is_unread() {
+            self.noted = 0;
+            return Some(0);
+        }
+        // PAIRS WITH: `SlabView::drop`.
+        let own = &holders(&self.mapping)[self.first_holder..][..self.holders];
+        own.iter().position(|holder| holder.load(Ordering::Acquire) == 0)
+    }
+
     /// PAIRS WITH: `SlabView::drop`.
     fn is_unread(&self) -> bool {
         holders(&self.mapping)[self.first_holder..][..self.noted]
@@ -98,6 +112,7 @@ struct Slots {
 pub struct Slab {
     slot: Option<Slot>,
     pool: Pool,
+    fixed: bool,
 }
 
 /// The class that holds `size` bytes, and its capacity.
@@ -143,7 +158,7 @@ impl Pool {
     ) -> Result<Slab, Code> {
         let (class, capacity) = class_of(size).ok_or(Code::NoMem)?;
         if let Some(slot) = self.slots().reuse(class, size) {
-            return Ok(Slab { slot: Some(slot), pool: self.clone() });
+            return Ok(Slab { slot: Some(slot), pool: self.clone(), fixed: false });
         }
         // Above the classes that share a segment, no more memory than is asked for.
         let slots = slots_of(capacity);
@@ -164,7 +179,7 @@ impl Pool {
         slots_of_all.opened += (PAGE + slots * bytes) as u64;
         slots_of_all.class(class).free.extend(all);
         drop(slots_of_all);
-        Ok(Slab { slot: first, pool: self.clone() })
+        Ok(Slab { slot: first, pool: self.clone(), fixed: false })
     }
 
     /// Segments that can be given back to the keeper.
@@ -351,14 +366,22 @@ impl Slab {
         self.slot().is_unread()
     }
 
-    /// Notes a receiver. None if the slab's share of holders is used up: send a copy.
+    /// The program has its address: it is not to be replaced by a copy.
+    pub const fn fix(&mut self) {
+        self.fixed = true;
+    }
+
+    /// True if the program has its address.
+    pub const fn is_fixed(&self) -> bool {
+        self.fixed
+    }
+
+    /// Notes a receiver. None if as many read as the slab's share of holders allows: send a copy.
     pub fn hold_for(&mut self, receiver: Tid) -> Option<Descriptor> {
         let slot = self.slot.as_mut().expect("only taken by drop");
-        if slot.noted == slot.holders {
-            return None;
-        }
-        let holder = slot.first_holder + slot.noted;
-        slot.noted += 1;
+        let place = slot.free_place()?;
+        slot.noted = slot.noted.max(place + 1);
+        let holder = slot.first_holder + place;
         holders(&slot.mapping)[holder].store(receiver.0, Ordering::Release);
         Some(Descriptor {
             segment: slot.segment,
@@ -429,6 +452,30 @@ mod tests {
         assert_eq!(pool.in_flight(), 0);
         let again = pool.take(100_000, |_| panic!("a slot is free")).expect("memory");
         assert_eq!(again.slot().offset % 4096, offset % 4096);
+    }
+
+    #[test]
+    fn a_slab_that_is_read_each_time_can_be_sent_for_ever_and_stays_where_it_is() {
+        let pool = Pool::new();
+        let mut slab = pool.take(100_000, open).expect("memory");
+        let (mapping, address) = (slab.slot().mapping.clone(), slab.address(0, 1));
+        let mut unread = Vec::new();
+        for round in 0..5 * HOLDERS {
+            let descriptor = slab.hold_for(Tid(0x40002)).expect("earlier ones are read");
+            let view = SlabView::new(mapping.clone(), Tid(0x40002), descriptor, 9).expect("inside");
+            // A few readers are slow, and places between those of the others stay taken.
+            if round % 500 == 7 {
+                unread.push(view);
+            }
+            assert_eq!(slab.address(0, 1), address);
+            assert_eq!(slab.is_unread(), unread.is_empty(), "{round}");
+        }
+        let more = (unread.len()..slab.slot().holders).map(|_| slab.hold_for(Tid(0x40003)));
+        assert!(more.collect::<Vec<_>>().iter().all(Option::is_some));
+        assert_eq!(slab.hold_for(Tid(0x40003)), None, "so many read");
+        let struck = unread.pop().map(|view| drop(view));
+        assert!(struck.is_some() && slab.hold_for(Tid(0x40003)).is_some());
+        assert_eq!(slab.hold_for(Tid(0x40003)), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod giving_up;
+pub(crate) mod leaving;
 mod memory;
 mod pressure;
 mod probes;
@@ -19,9 +20,8 @@ use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
-use pvm_shm::inbox::Inbox;
+use leaving::Place;
 use pvm_shm::probe::Probes;
-use pvm_shm::segment::Mapping;
 use pvm_shm::{Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
@@ -47,13 +47,17 @@ static CURRENT: Leaked<Task> = Leaked::none();
 #[derive(Debug)]
 pub struct Task {
     welcome: Welcome,
-    state: Gate<State>,
+    /// None once the task is over and nobody is inside any more.
+    state: Gate<Option<State>>,
     waiter: Waiter,
     pub(crate) probes: Arc<Probes>,
     pub(crate) memories: Memories,
     /// Bumped when something was put aside that another thread may wait for.
     generation: AtomicU32,
     alive: AtomicBool,
+    /// Its descriptors are closed, or about to be.
+    closed: AtomicBool,
+    place: Place,
     /// The doorbell; owned here.
     bell: OwnedFd,
     /// For `pvm_getfds`: doorbell and socket in one.
@@ -74,7 +78,7 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if no daemon answers (none is started), [`Code::BadVersion`].
     pub fn enrol(program: &[u8], reset: bool) -> Result<&'static Self, Code> {
-        sys::watch_forks(forked);
+        sys::watch_forks(leaving::forked);
         source::set(slab);
         let mut connection = locate::sockets()
             .iter()
@@ -84,11 +88,9 @@ impl Task {
         let (version, cookie, layout) = (PROTOCOL_VERSION, plug::cookie(), Layout::NATIVE);
         let hello = Request::Hello { version, role: Role::Task, program, reset, cookie, layout };
         let (welcome, inbox) = connection.greet(&hello)?;
-        let mapping = Mapping::new(&inbox, Inbox::SIZE, true).map_err(|_| Code::NoMem)?;
-        let inbox = Inbox::new(Arc::new(mapping));
-        let outbox = Outbox::new(&mut connection)?;
-        let activity = outbox.activity().clone();
         let (bell, doorbell) = new_bell(&welcome.doorbell)?;
+        let (inbox, activity, place) = Place::map(&inbox, &mut connection)?;
+        let outbox = Outbox::beside(activity.clone()).inspect_err(|_| place.give())?;
         let socket = connection.socket().as_raw_fd();
         let other_descriptors = [socket, outbox.bell().as_raw_fd()];
         let cores = i32::try_from(welcome.cores).unwrap_or(1).max(1);
@@ -103,12 +105,20 @@ impl Task {
                 socket,
                 cores,
             ),
-            state: Gate::new(State::new(welcome.tid, connection, outbox, inlet, probes.clone())),
+            state: Gate::new(Some(State::new(
+                welcome.tid,
+                connection,
+                outbox,
+                inlet,
+                probes.clone(),
+            ))),
             probes,
             memories: Memories::new(),
             welcome,
             generation: AtomicU32::new(0),
             alive: AtomicBool::new(true),
+            closed: AtomicBool::new(false),
+            place,
             bell,
             watch: OnceLock::new(),
             looked: AtomicU64::new(0),
@@ -119,19 +129,6 @@ impl Task {
         task.set_policy(Policy::of_environment())?;
         CURRENT.set(task);
         Ok(task)
-    }
-
-    /// Leaves the machine (`pvm_exit`); the process goes on without it.
-    ///
-    /// # Errors
-    /// [`Code::SysErr`] if the daemon is gone; the task has left all the same.
-    pub fn leave(&self) -> Result<(), Code> {
-        let left = self.enter().and_then(|mut state| {
-            state.end_routes();
-            state.connection.say_goodbye()
-        });
-        self.end();
-        left
     }
 
     /// False after [`Task::leave`], in the child of a fork, and when the daemon is gone.
@@ -149,29 +146,6 @@ impl Task {
     /// What it was told at enrolment.
     pub const fn welcome(&self) -> &Welcome {
         &self.welcome
-    }
-
-    /// Leaves without a word: whoever waits finds the task dead.
-    fn end(&self) {
-        self.alive.store(false, Ordering::Release);
-        CURRENT.clear(self);
-        if let Ok(state) = self.state.enter() {
-            // The other end sees an end of file, and so does a thread that waits here.
-            let _ = rustix::net::shutdown(state.connection.socket(), rustix::net::Shutdown::Both);
-        }
-        self.lost();
-        // A number that is used again would deceive a thread that waits: where there are others they stay open.
-        if gate::is_alone() {
-            self.close();
-        }
-    }
-
-    /// Closes what is open. The task is leaked, so nobody closes it again.
-    fn close(&self) {
-        let watch = self.watch.get().map(AsRawFd::as_raw_fd);
-        let routes = Some(self.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
-        let own = self.other_descriptors.into_iter().chain([self.bell.as_raw_fd()]);
-        own.chain(watch).chain(routes).for_each(sys::close);
     }
 
     /// Asks the host. Answers are waited for without holding anything; all but the requests
@@ -370,10 +344,13 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone.
     pub fn wait(&self, token: WaitToken, deadline: Deadline) -> Result<bool, Code> {
-        self.live()?;
-        match self
-            .probe_wait(|| self.waiter.wait(&self.state, &self.generation, token, deadline))?
-        {
+        if !self.come_in() {
+            return Err(Code::SysErr);
+        }
+        let woken =
+            self.probe_wait(|| self.waiter.wait(&self.state, &self.generation, token, deadline));
+        self.go_out();
+        match woken? {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),
             Woken::Socket => {
@@ -389,8 +366,9 @@ impl Task {
     pub fn nudge(&self) {
         if self.waiter.announce(&self.generation)
             && let Ok(state) = self.state.enter()
+            && let Some(state) = &*state
         {
-            self.ring(&state);
+            self.ring(state);
         }
     }
 
@@ -456,7 +434,12 @@ impl Task {
     /// Enters the gate; what is put aside inside is announced to other threads on leaving.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Result<Inside<'_>, Code> {
-        Ok(Inside { state: self.state.enter()?, task: self })
+        let state = self.state.enter()?;
+        // It may be over since this call began.
+        if state.is_none() {
+            return Err(Code::SysErr);
+        }
+        Ok(Inside { state, task: self })
     }
 
     /// Takes what has arrived out of the lanes, so that a wait for something else may sleep.
@@ -482,9 +465,9 @@ impl Task {
     }
 }
 
-/// The state, while this thread has the gate.
+/// The state, while this thread has the gate and there is one.
 pub(crate) struct Inside<'a> {
-    state: GateGuard<'a, State>,
+    state: GateGuard<'a, Option<State>>,
     task: &'a Task,
 }
 
@@ -498,30 +481,36 @@ impl Inside<'_> {
 
 impl Deref for Inside<'_> {
     type Target = State;
+    #[inline(always)]
     fn deref(&self) -> &State {
-        &self.state
+        self.state.as_ref().expect(ENTERED)
     }
 }
 
 impl DerefMut for Inside<'_> {
+    #[inline(always)]
     fn deref_mut(&mut self) -> &mut State {
-        &mut self.state
+        self.state.as_mut().expect(ENTERED)
     }
 }
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        let answers = self.state.connection.take_news();
+        let task = self.task;
+        let state = &mut **self;
+        let answers = state.connection.take_news();
         // Who has found nothing and not slept yet looks again for what lies where neither lane nor inbox tells of it.
-        let hidden = !gate::is_alone() && self.state.holds_more();
-        if std::mem::take(&mut self.state.news) | answers | hidden
-            && self.task.waiter.announce(&self.task.generation)
+        let hidden = !gate::is_alone() && state.holds_more();
+        if std::mem::take(&mut state.news) | answers | hidden
+            && task.waiter.announce(&task.generation)
         {
             // It sleeps on the doorbell, and the message or answer that it waits for came to us.
-            self.task.ring(&self.state);
+            task.ring(state);
         }
     }
 }
+
+const ENTERED: &str = "who enters looks whether it is there, and nobody takes it away meanwhile";
 
 /// `PvmMboxWaitForInfo`
 const WAIT_FOR_INFO: i32 = 32;
@@ -541,25 +530,6 @@ fn slab(size: usize) -> Option<Slab> {
     let mut state = task.enter().ok()?;
     let State { outbox, connection, .. } = &mut *state;
     outbox.slab(connection, size).ok()
-}
-
-extern "C" fn forked() {
-    after_fork();
-}
-
-/// In the child of a fork: it is no task. Its parent's descriptors are closed, its mappings are
-/// not there.
-pub fn after_fork() {
-    if let Some(task) = CURRENT.get() {
-        task.alive.store(false, Ordering::Release);
-        CURRENT.clear(task);
-        // A thread of the parent may have been at work there; then they stay open until exec, as routes are shut down
-        // by their end, not by their last descriptor.
-        if let Some(state) = task.state.enter_if_free() {
-            state.close_routes();
-        }
-        task.close();
-    }
 }
 
 #[cfg(test)]

@@ -152,7 +152,12 @@ pub(crate) struct Waiter {
     pub(crate) watched: AtomicBool,
     /// Readable when something came by a direct route; -1 while there is none.
     pub(crate) routes: AtomicI32,
+    /// Threads that wait, by whatever means, and [`OVER`]. One that has left its wait by longjmp counts for ever.
+    users: AtomicU32,
 }
+
+/// Nobody is to begin a wait any more.
+const OVER: u32 = 1 << 31;
 
 /// Why a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -191,7 +196,40 @@ impl Waiter {
             streaming: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             routes: AtomicI32::new(-1),
+            users: AtomicU32::new(0),
         }
+    }
+
+    /// A thread begins to wait: until it goes out again, descriptors and rings stay. False if all is over.
+    #[inline(always)]
+    pub(crate) fn come_in(&self) -> bool {
+        if gate::is_alone() {
+            // Nobody can come between the two steps but a signal handler, which goes out before.
+            let users = self.users.load(Ordering::Relaxed);
+            if users & OVER != 0 {
+                return false;
+            }
+            self.users.store(users + 1, Ordering::Relaxed);
+            return true;
+        }
+        let one_more = |users: u32| (users & OVER == 0).then_some(users + 1);
+        self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).is_ok()
+    }
+
+    /// It waits no more: true if it was the last one, and all is over.
+    #[inline(always)]
+    pub(crate) fn go_out(&self) -> bool {
+        if gate::is_alone() {
+            let users = self.users.load(Ordering::Relaxed);
+            self.users.store(users - 1, Ordering::Relaxed);
+            return users == OVER | 1;
+        }
+        self.users.fetch_sub(1, Ordering::AcqRel) == OVER | 1
+    }
+
+    /// All is over: true if nobody waits.
+    pub(crate) fn shut(&self) -> bool {
+        self.users.fetch_or(OVER, Ordering::AcqRel) & !OVER == 0
     }
 
     /// Waits until something arrives after `token`. `gate`: what is behind it is looked at by who does not find what it

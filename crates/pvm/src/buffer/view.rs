@@ -57,7 +57,10 @@ impl Buffer {
         Ok(match &mut self.store {
             Store::Small(small) => small[start..].as_mut_ptr(),
             Store::Heap(heap) => heap[start..].as_mut_ptr(),
-            Store::Slab(slab) => slab.address(start, bytes),
+            Store::Slab(slab) => {
+                slab.fix();
+                slab.address(start, bytes)
+            }
             // `reserve` has made it our own.
             Store::Received(_) | Store::Spilled(_) => return Err(Code::NoMem),
         })

@@ -50,8 +50,12 @@ pub struct Only(PhantomData<*const ()>);
 
 impl Only {
     /// None if there may be other threads.
+    ///
+    /// # Safety
+    /// As long as the value or a copy of it is used, this process gets no second thread: gates are taken by it in two
+    /// steps, between which another thread would come.
     #[inline(always)]
-    pub fn now() -> Option<Self> {
+    pub unsafe fn now() -> Option<Self> {
         is_alone().then_some(Self(PhantomData))
     }
 }
@@ -83,6 +87,26 @@ unsafe impl Owner for Among {
     fn give_back(self, turn: &Turn) {
         if turn.give_back(false) {
             wake(turn);
+        }
+    }
+}
+
+/// This thread, for a call of this crate that ends soon.
+pub(crate) enum ThisThread {
+    /// The process has no other one.
+    Alone(Only),
+    /// It may have.
+    Among(Among),
+}
+
+impl ThisThread {
+    /// As it is now: not to be kept.
+    #[inline(always)]
+    pub(crate) fn now() -> Self {
+        // SAFETY: what this crate does so takes a message out of a ring, and starts no thread.
+        match unsafe { Only::now() } {
+            Some(only) => Self::Alone(only),
+            None => Self::Among(Among(thread_number())),
         }
     }
 }

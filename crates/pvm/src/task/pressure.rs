@@ -98,8 +98,9 @@ impl Task {
                 Policy::Spill => Lack::Host,
                 Policy::Block | Policy::Error => Lack::Own,
             };
-            let token = self.token();
             drop(state);
+            // Behind the end of the state, which announces what was taken in: this thread has seen that.
+            let token = self.token();
             if tries >= TRIES && tries.is_multiple_of(2) && gate::is_alone() {
                 // Another thread of this task may receive at any time: then it is not stuck.
                 self.request(&Request::Blocked { to: to.clone(), lack })?;

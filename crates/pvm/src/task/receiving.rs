@@ -59,8 +59,15 @@ impl Task {
 
     /// Waits a little, as [`Task::wait`] does before it sleeps, for what [`Task::take_inline`] has not found: true if
     /// something has come. No lock is held and nothing is owned: longjmp may leave it.
+    #[inline]
     pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
-        self.waiter.linger_for(&self.generation, token, deadline)
+        // Of a task that is over the next look tells.
+        if !self.come_in() {
+            return true;
+        }
+        let has_come = self.waiter.linger_for(&self.generation, token, deadline);
+        self.go_out();
+        has_come
     }
 
     /// The same into a buffer, whose memory is used again; false if nothing matches.

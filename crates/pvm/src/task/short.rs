@@ -3,8 +3,7 @@
 use super::Task;
 use crate::buffer::Buffer;
 use crate::plug;
-use crate::sys;
-use crate::sys::gate::{Among, Only, Owner};
+use crate::sys::gate::{Owner, ThisThread};
 use pvm_core::Pattern;
 use pvm_shm::Glance;
 use pvm_wire::{Code, Envelope, Tid};
@@ -25,12 +24,13 @@ impl Task {
             return false;
         }
         let Some((described, payload)) = buffer.inline() else { return false };
-        let Some(mut state) = self.state.enter_swiftly(owner) else { return false };
+        let Some(mut guard) = self.state.enter_swiftly(owner) else { return false };
+        let Some(state) = &mut *guard else { return false };
         let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
         if !state.send_inline(envelope, payload) {
             return false;
         }
-        drop(state);
+        drop(guard);
         let sent = buffer.envelope_mut();
         (sent.tag, sent.dst, sent.context) = (tag, to, context);
         true
@@ -48,7 +48,8 @@ impl Task {
         if self.waiter.watched.load(Ordering::Relaxed) || self.probes.is_on() || !self.is_alive() {
             return Glance::More;
         }
-        let Some(mut state) = self.state.enter_swiftly(owner) else { return Glance::More };
+        let Some(mut guard) = self.state.enter_swiftly(owner) else { return Glance::More };
+        let Some(state) = &mut *guard else { return Glance::More };
         let Some(room) = buffer.room() else { return Glance::More };
         match state.take_wanted(pattern, room) {
             Glance::Taken((envelope, size, run)) => {
@@ -65,9 +66,9 @@ impl Task {
 
     /// [`Task::take_inline`] by this thread, whoever else there is; true if the message was there.
     pub(crate) fn take_swiftly(&self, pattern: &Pattern, buffer: &mut Buffer) -> bool {
-        let taken = match Only::now() {
-            Some(only) => self.take_inline(only, pattern, buffer),
-            None => self.take_inline(Among(sys::thread_number()), pattern, buffer),
+        let taken = match ThisThread::now() {
+            ThisThread::Alone(only) => self.take_inline(only, pattern, buffer),
+            ThisThread::Among(among) => self.take_inline(among, pattern, buffer),
         };
         taken == Glance::Taken(())
     }
