@@ -129,6 +129,26 @@ impl<M> Mailbox<M> {
         all.sort_unstable_by_key(|(key, _)| *key);
         all
     }
+
+    /// The name that the next message will get.
+    pub const fn next_key(&self) -> MessageKey {
+        MessageKey(self.next)
+    }
+
+    /// Those that wait and are named `from` or later, of all contexts, in the order of their arrival. Costs what has come
+    /// since then, however much was waiting before.
+    pub fn since(&self, from: MessageKey) -> Vec<(MessageKey, Envelope)> {
+        let Some(many) = &self.many else {
+            let first = self.few.partition_point(|(key, ..)| *key < from);
+            return self.few.range(first..).map(|(key, envelope, _)| (*key, *envelope)).collect();
+        };
+        // Names are given one behind the other, so the later ones are found without a look at the earlier ones.
+        if self.next.saturating_sub(from.0) <= many.len() as u64 {
+            let named = (from.0..self.next).map(MessageKey);
+            return named.filter_map(|key| Some((key, *many.get(key)?.0))).collect();
+        }
+        self.all().into_iter().filter(|(key, _)| *key >= from).collect()
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +213,11 @@ mod tests {
                 let waiting: Vec<_> = mailbox.all().into_iter().map(|(_, e)| e).collect();
                 let expected: Vec<_> = list.iter().map(|(e, _)| *e).collect();
                 prop_assert_eq!(waiting, expected);
+                // From each name on that was ever given, and from the next one.
+                let from = MessageKey(number % (mailbox.arrived() + 1));
+                let later: Vec<_> = mailbox.all().into_iter().filter(|(k, _)| *k >= from).collect();
+                prop_assert_eq!(mailbox.since(from), later);
+                prop_assert_eq!(mailbox.since(mailbox.next_key()), vec![]);
             }
         }
     }

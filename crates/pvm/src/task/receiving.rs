@@ -127,7 +127,27 @@ impl Task {
         Ok(all)
     }
 
-    /// Takes a message that [`Task::pending`] named.
+    /// Those that wait and have come since a mark was made, of all contexts and in the order of their arrival, and a new
+    /// mark: whoever goes on from there sees each message once, and pays for what is new however much waits. The first
+    /// mark is [`MessageKey::FIRST`].
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    pub fn pending_since(
+        &self,
+        mark: MessageKey,
+    ) -> Result<(Vec<(MessageKey, Envelope)>, MessageKey), Code> {
+        let mut state = self.live()?.enter()?;
+        self.follow_routes(&mut state);
+        let alone = state.is_alone();
+        state.pull(alone);
+        let since = state.mailbox.since(mark);
+        let next = state.mailbox.next_key();
+        self.rewatch(&mut state, true);
+        Ok((since, next))
+    }
+
+    /// Takes a message that [`Task::pending`] or [`Task::pending_since`] named.
     ///
     /// # Errors
     /// As for [`Task::receive`].
