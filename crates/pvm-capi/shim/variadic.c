@@ -24,6 +24,7 @@ struct step {
 
 /* In src/format.rs */
 int _neopvm_format_step(const char *format, size_t *at, int packing, struct step *step);
+int _neopvm_format_begin(const char *format, int packing);
 int _neopvm_format_init(int encoding);
 int _neopvm_format_pack(int type, void *items, int count, int stride, int by_value);
 int _neopvm_format_unpack(int type, void *items, int count, int stride);
@@ -56,7 +57,7 @@ int pvm_vpackf(const char *format, va_list arguments)
 {
     struct step step;
     size_t at = 0;
-    int code = PvmOk;
+    int code = _neopvm_format_begin(format, 1);
 
     while (code >= 0) {
         union value value;
@@ -112,7 +113,7 @@ int pvm_vunpackf(const char *format, va_list arguments)
 {
     struct step step;
     size_t at = 0;
-    int code = PvmOk;
+    int code = _neopvm_format_begin(format, 0);
 
     while (code >= 0) {
         int counts[2];

@@ -70,7 +70,7 @@ fn watch(thread: &Thread) {
 
 /// In the child of a fork no other thread is left that could hold the table, and messages in shared
 /// memory are not there: their numbers are void.
-fn reset_after_fork() {
+pub(crate) fn reset_after_fork() {
     TABLE.reset_after_fork();
     if let Ok(table) = TABLE.enter() {
         for slot in (1..=table.last()).filter_map(|id| PLACES.at(id)) {
@@ -106,7 +106,6 @@ fn insert(content: Content) -> Result<(c_int, &'static Slot), Code> {
 }
 
 fn reserve() -> Result<(c_int, &'static Slot), Code> {
-    session::in_forked_child(reset_after_fork);
     // SAFETY: it is a byte of the C library's, or one of the shim's, for ever.
     unsafe { pvm::trust_alone(_neopvm_alone()) };
     TABLE.enter()?.reserve()
@@ -208,16 +207,22 @@ pub(crate) fn receive(
     receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
 ) -> Result<Option<c_int>, Code> {
     let (old, slot) = thread::here(|thread| (thread.receiving.id(), thread.receiving.slot()));
-    let own = slot.filter(|slot| !slot.is_empty());
-    let (id, slot) = match own {
-        Some(slot) => (old, slot),
-        None => reserve()?,
+    let again = match slot {
+        Some(slot) => slot.receive_again(receive),
+        None => Err(receive),
     };
-    let received = slot.receive(receive);
-    if received == Ok(true) {
-        if own.is_none() {
-            set_receiving(id, Some(slot));
+    let (id, received) = match again {
+        Ok(received) => (old, received),
+        Err(receive) => {
+            let (id, slot) = reserve()?;
+            let received = slot.receive(receive);
+            if received == Ok(true) {
+                set_receiving(id, Some(slot));
+            }
+            (id, received)
         }
+    };
+    if received == Ok(true) {
         return Ok(Some(id));
     }
     TABLE.enter()?.free.push(id);
@@ -238,7 +243,7 @@ pub(crate) fn receive_into(message: Buffer) -> Result<c_int, Code> {
 /// given out before is void.
 pub(crate) fn probed(envelope: &Envelope, size: usize) -> Result<c_int, Code> {
     free(thread::here(|thread| thread.probed.clear()));
-    let mut buffer = Buffer::new(Encoding::Raw);
+    let mut buffer = Buffer::new(envelope.encoding);
     *buffer.envelope_mut() = *envelope;
     let (id, slot) = insert(Content { buffer, reading: true, shown: Some(size) })?;
     thread::here(|thread| {

@@ -172,20 +172,18 @@ data! {
     pvmctrc: Tracer = Tracer::UNSET;
 }
 
-/// The C text of a result, as `pvm_errlist` has it.
+/// The C text of a result, as `pvm_errlist` has it; numbers that are no results have none.
 pub(crate) fn error_text(code: c_int) -> &'static std::ffi::CStr {
-    const TEXTS: [&std::ffi::CStr; 5] =
-        [c"Error 0", c"Error 1", c"Error 9", c"Error 11", c"Error 13"];
-    let number = code.unsigned_abs() as usize;
-    if let Some(named) = NAMED.iter().find(|named| named.0 == number) {
+    if let Some(named) = NAMED.iter().find(|named| named.0.cast_signed() == -(code as isize)) {
         return named.1;
     }
-    match number {
-        1 => TEXTS[1],
-        9 => TEXTS[2],
-        11 => TEXTS[3],
-        13 => TEXTS[4],
-        _ => TEXTS[0],
+    match code {
+        0 => c"Error 0",
+        -1 => c"Error 1",
+        -9 => c"Error 9",
+        -11 => c"Error 11",
+        -13 => c"Error 13",
+        _ => c"Unknown Error",
     }
 }
 

@@ -106,7 +106,12 @@ pub(crate) unsafe extern "C" fn pvm_gettid(name: *const c_char, instance: c_int)
     })
 }
 
-/// The instance number of a task.
+/// The number that the next member will have: what PVM says for task -1.
+fn free_instance(members: &Members) -> c_int {
+    (0..c_int::MAX).find(|&instance| members.tid(instance).is_err()).unwrap_or(c_int::MAX)
+}
+
+/// The instance number of a task, for -1 the first one that nobody has.
 ///
 /// # Safety
 /// `name` is null or ends with 0.
@@ -116,6 +121,9 @@ pub(crate) unsafe extern "C" fn pvm_getinst(name: *const c_char, tid: c_int) -> 
     call("pvm_getinst", || {
         // SAFETY: the program's promise.
         let members = members(unsafe { group_name(name) }?)?;
+        if tid == -1 {
+            return Ok(free_instance(&members));
+        }
         members.instance(Tid::from_c_int(tid))
     })
 }
@@ -197,23 +205,32 @@ struct Given {
     root: c_int,
 }
 
-/// Checks the arguments of a collective call and finds the members.
+/// Checks the arguments of a collective call in PVM's order, and finds the members. `kind_first`: a wrong type counts more
+/// than a wrong group.
 ///
 /// # Safety
 /// The name is null or ends with 0.
-unsafe fn collective<'a>(given: Given) -> Result<(&'static Task, Collective<'a>), Code> {
-    // SAFETY: the caller's promise.
-    let group = unsafe { group_name(given.name) }?;
+unsafe fn collective<'a>(
+    given: Given,
+    kind_first: bool,
+) -> Result<(&'static Task, Collective<'a>), Code> {
     let count = usize::try_from(given.count).unwrap_or(0);
     if count == 0 {
         return Err(Code::BadParam);
     }
     // PVM takes strings for bytes here.
-    let kind = if given.kind == 0 { 1 } else { given.kind };
-    let kind = Kind::from_number(kind).ok_or(Code::BadParam)?;
+    let number = if given.kind == 0 { 1 } else { given.kind };
+    let known = Kind::from_number(number).ok_or(Code::BadParam);
+    if kind_first {
+        known?;
+    }
+    // SAFETY: the caller's promise.
+    let group = unsafe { group_name(given.name) }?;
+    let kind = known.unwrap_or(Kind::Byte);
     let arguments = Arguments { group, root: given.root, tag: given.tag, kind, count };
     let task = session::task()?;
-    Ok((task, Collective::new(task, arguments)?))
+    let call = Collective::new(task, arguments)?;
+    known.map(|_| (task, call))
 }
 
 /// What a look for a member's message found.
@@ -295,7 +312,7 @@ unsafe fn reduce(
         return Err(Code::BadParam);
     }
     // SAFETY: the caller's promise.
-    let (task, call) = inside(|| unsafe { collective(given) })?;
+    let (task, call) = inside(|| unsafe { collective(given, false) })?;
     // SAFETY: the caller's promise.
     let items = unsafe { array(data, call.bytes()) }?;
     if !call.is_root() {
@@ -349,7 +366,7 @@ unsafe fn gather(result: *mut c_void, data: *const c_void, given: Given) -> Resu
         return Err(Code::BadParam);
     }
     // SAFETY: the caller's promise.
-    let (task, call) = inside(|| unsafe { collective(given) })?;
+    let (task, call) = inside(|| unsafe { collective(given, true) })?;
     if !call.is_root() {
         // SAFETY: the caller's promise.
         let items = unsafe { array(data.cast_mut(), call.bytes()) }?;
@@ -391,7 +408,7 @@ unsafe fn scatter(result: *mut c_void, data: *const c_void, given: Given) -> Res
         return Err(Code::BadParam);
     }
     // SAFETY: the caller's promise.
-    let (task, call) = inside(|| unsafe { collective(given) })?;
+    let (task, call) = inside(|| unsafe { collective(given, true) })?;
     if !call.is_root() {
         // SAFETY: the caller's promise.
         return call.receive_part(unsafe { array(result, call.bytes()) }?, &mut take);

@@ -165,25 +165,46 @@ pub(crate) fn plain<T>(fallback: T, body: impl FnOnce() -> T) -> T {
     inside(|| Ok(body())).unwrap_or(fallback)
 }
 
-/// Calls of PVM's group library, which tells nothing by itself.
-const SILENT: [&str; 11] = [
-    "pvm_joingroup",
-    "pvm_lvgroup",
-    "pvm_gettid",
-    "pvm_getinst",
-    "pvm_gsize",
-    "pvm_barrier",
-    "pvm_bcast",
-    "pvm_freezegroup",
-    "pvm_reduce",
-    "pvm_gather",
-    "pvm_scatter",
+/// When a call's result is an answer rather than an error: PVM does not print it, and it ends no program.
+#[derive(Clone, Copy)]
+enum Quiet {
+    /// Whatever it is.
+    Always,
+    /// If it is one of these.
+    For(&'static [Code]),
+}
+
+/// Calls that do not tell of each result below zero. The list is PVM's own: `conformance/c/special.c` makes every call.
+const QUIET: [(&str, Quiet); 19] = [
+    ("pvm_barrier", Quiet::Always),
+    ("pvm_bcast", Quiet::Always),
+    ("pvm_delete", Quiet::For(&[Code::NotFound])),
+    ("pvm_delinfo", Quiet::For(&[Code::NotFound, Code::Denied])),
+    ("pvm_freezegroup", Quiet::Always),
+    ("pvm_getinst", Quiet::Always),
+    ("pvm_gettid", Quiet::Always),
+    ("pvm_gsize", Quiet::Always),
+    ("pvm_insert", Quiet::For(&[Code::Denied])),
+    ("pvm_joingroup", Quiet::Always),
+    ("pvm_lookup", Quiet::For(&[Code::NotFound])),
+    ("pvm_lvgroup", Quiet::Always),
+    ("pvm_mstat", Quiet::For(&[Code::NoHost])),
+    ("pvm_pkmesg", Quiet::Always),
+    ("pvm_pkmesgbody", Quiet::Always),
+    ("pvm_pstat", Quiet::For(&[Code::NoTask])),
+    ("pvm_putinfo", Quiet::For(&[Code::Denied])),
+    ("pvm_recvinfo", Quiet::For(&[Code::NotFound])),
+    ("pvm_upkmesg", Quiet::Always),
 ];
 
-/// True for results that are answers rather than errors, and that PVM does not print.
-fn is_answer(call: &str, code: Code) -> bool {
-    matches!((call, code), ("pvm_recvinfo", Code::NotFound) | ("pvm_pstat", Code::NoTask))
-        || SILENT.contains(&call)
+fn is_quiet(call: &str, code: Code) -> bool {
+    QUIET.iter().any(|(name, quiet)| {
+        *name == call
+            && match quiet {
+                Quiet::Always => true,
+                Quiet::For(codes) => codes.contains(&code),
+            }
+    })
 }
 
 /// Keeps and tells a result below zero, and gives its number back. Allocates nothing: a handler may
@@ -192,10 +213,10 @@ fn is_answer(call: &str, code: Code) -> bool {
 pub(crate) fn failed(call: &str, code: Code) -> c_int {
     globals::note_error(code);
     let auto = session::option(session::AUTO_ERR);
-    if auto != 0 && !is_answer(call, code) {
+    if auto != 0 && !is_quiet(call, code) {
         tell(format_args!("{call}(): {code}"));
         match auto {
-            2 => std::process::exit(1),
+            2 => std::process::exit(code.number()),
             3 => std::process::abort(),
             _ => {}
         }

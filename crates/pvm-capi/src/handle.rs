@@ -8,7 +8,7 @@ mod items;
 mod limits;
 mod machine;
 mod memory;
-mod probes;
+pub(crate) mod probes;
 mod short;
 mod until;
 mod waiting;

@@ -19,6 +19,10 @@ use crate::{buffer, output, pointer, session};
 /// PVM has nine handlers of its own, so a program's first has this number.
 const FIRST_NUMBER: usize = 9;
 
+/// What PVM's own handlers are for: messages of one context, with tags that no program uses. A handler of any tag that
+/// would take those, too, is refused.
+const OWN: Selection = Selection { source: -1, tag: c_int::MIN, context: 0x7_ffff };
+
 /// Runs a handler on its message, outside of the library, which it may call. Meanwhile the context
 /// is the message's, so that an answer finds its way.
 fn run(function: Function, message: c_int) {
@@ -39,22 +43,45 @@ fn run(function: Function, message: c_int) {
 struct Handler {
     selection: Selection,
     function: Function,
-    /// The last message that had come before; such messages are received as ever.
-    since: Option<MessageKey>,
+    /// Messages that came before this mark are received as ever.
+    since: MessageKey,
 }
 
-static HANDLERS: Gate<Vec<Option<Handler>>> = Gate::new(Vec::new());
+/// The handlers, by number, and the messages that they have been asked about.
+struct Handlers {
+    places: Vec<Option<Handler>>,
+    /// Those that came before this mark are nobody's here any more: each message is looked at once, so that a receive does
+    /// not cost what is queued.
+    seen: MessageKey,
+}
+
+static HANDLERS: Gate<Handlers> =
+    Gate::new(Handlers { places: Vec::new(), seen: MessageKey::FIRST });
 /// False as long as there never was one: receives then need not look.
 static HANDLING: AtomicBool = AtomicBool::new(false);
 
-fn reset_after_fork() {
+/// The child is another task, whose messages are counted from the first again.
+pub(crate) fn reset_after_fork() {
     HANDLERS.reset_after_fork();
+    if let Ok(mut handlers) = HANDLERS.enter() {
+        handlers.start_again();
+    }
 }
 
 /// After `pvm_exit` nothing is handled any more.
 pub(crate) fn forget_all() {
     if let Ok(mut handlers) = HANDLERS.enter() {
-        handlers.clear();
+        handlers.places.clear();
+        handlers.start_again();
+    }
+}
+
+impl Handlers {
+    fn start_again(&mut self) {
+        self.seen = MessageKey::FIRST;
+        for handler in self.places.iter_mut().flatten() {
+            handler.since = MessageKey::FIRST;
+        }
     }
 }
 
@@ -71,19 +98,22 @@ pub(crate) fn arrivals(task: &Task) -> Result<Option<Errand>, Code> {
     if !HANDLING.load(Ordering::Acquire) {
         return Ok(None);
     }
-    let handlers = HANDLERS.enter()?;
-    if handlers.iter().all(Option::is_none) {
+    let mut handlers = HANDLERS.enter()?;
+    if handlers.places.iter().all(Option::is_none) {
         return Ok(None);
     }
-    for (key, envelope) in task.pending()? {
-        let fits =
-            |h: &&Handler| h.since.is_none_or(|since| key > since) && h.selection.fits(&envelope);
-        if let Some(handler) = handlers.iter().flatten().find(fits)
+    let (new, next) = task.pending_since(handlers.seen)?;
+    for (key, envelope) in new {
+        let fits = |h: &&Handler| key >= h.since && h.selection.fits(&envelope);
+        let function = handlers.places.iter().flatten().find(fits).map(|handler| handler.function);
+        if let Some(function) = function
             && let Some(message) = task.take(key)?
         {
-            return due(handler.function, message).map(Some);
+            handlers.seen = key;
+            return due(function, message).map(Some);
         }
     }
+    handlers.seen = next;
     Ok(None)
 }
 
@@ -112,19 +142,24 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
     traced!(unsafe ADDMHF, pvm_addmhf(source, tag, context, function), [RST: source, RMC: tag, RCX: context], |r| [MHI: r]);
     call("pvm_addmhf", || {
         let function = function.ok_or(Code::BadParam)?;
-        let since = session::task()?.pending()?.last().map(|(key, _)| *key);
-        session::in_forked_child(reset_after_fork);
+        let task = session::task()?;
         let selection = Selection { source, tag, context };
         HANDLING.store(true, Ordering::Release);
         let mut handlers = HANDLERS.enter()?;
-        if handlers.iter().flatten().any(|other| selection.overlaps(other.selection)) {
+        let Handlers { places, seen } = &mut *handlers;
+        let overlaps = |other: &Handler| selection.overlaps(other.selection);
+        if selection.overlaps(OWN) || places.iter().flatten().any(overlaps) {
             return Err(Code::Exists);
         }
-        let place = handlers.iter().position(Option::is_none).unwrap_or_else(|| {
-            handlers.push(None);
-            handlers.len() - 1
+        let (_, since) = task.pending_since(*seen)?;
+        if places.iter().all(Option::is_none) {
+            *seen = since;
+        }
+        let place = places.iter().position(Option::is_none).unwrap_or_else(|| {
+            places.push(None);
+            places.len() - 1
         });
-        handlers[place] = Some(Handler { selection, function, since });
+        places[place] = Some(Handler { selection, function, since });
         c_int::try_from(place + FIRST_NUMBER).map_err(|_| Code::OutOfRes)
     })
 }
@@ -137,7 +172,7 @@ pub(crate) extern "C" fn pvm_delmhf(number: c_int) -> c_int {
         let number = usize::try_from(number).map_err(|_| Code::BadParam)?;
         let place = number.checked_sub(FIRST_NUMBER).ok_or(Code::NotFound)?;
         let mut handlers = HANDLERS.enter()?;
-        let handler = handlers.get_mut(place).and_then(Option::take);
+        let handler = handlers.places.get_mut(place).and_then(Option::take);
         handler.map(|_| 0).ok_or(Code::NotFound)
     })
 }
@@ -164,7 +199,7 @@ unsafe extern "C" fn pvmdisplaymhfinfo(
         let what = unsafe { pointer::text_or_none(what) }.unwrap_or_default();
         let who = format!("{} t{tid:x}", String::from_utf8_lossy(who));
         let mut text = format!("\n{who}: {}\n", String::from_utf8_lossy(what));
-        for (place, handler) in HANDLERS.enter()?.iter().enumerate() {
+        for (place, handler) in HANDLERS.enter()?.places.iter().enumerate() {
             let Some(Handler { selection, .. }) = handler else { continue };
             let Selection { source, tag, context } = selection;
             let number = place + FIRST_NUMBER;

@@ -10,16 +10,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pvm::{Buffer, Gate, Pattern, Task};
 use pvm_wire::{Code, Envelope};
 
-use crate::{buffer, session};
+use crate::buffer;
 
 /// A message that waits here.
 #[derive(Clone, Copy)]
 struct Held {
     envelope: Envelope,
-    id: c_int,
+    shown: Shown,
 }
 
-static HELD: Gate<Vec<Held>> = Gate::new(Vec::new());
+/// A message as the program's function is shown it.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown {
+    /// The number of its buffer.
+    pub(crate) id: c_int,
+    /// The how manieth message it is that came here, from 1 on.
+    pub(crate) place: u64,
+}
+
+/// Those that wait, in order, and how many ever came.
+struct Queue {
+    messages: Vec<Held>,
+    last: u64,
+}
+
+static HELD: Gate<Queue> = Gate::new(Queue { messages: Vec::new(), last: 0 });
 /// False as long as nothing was ever shown: receives then need not look here.
 static SHOWING: AtomicBool = AtomicBool::new(false);
 
@@ -32,16 +47,25 @@ pub(crate) fn is_possible() -> bool {
     SHOWING.load(Ordering::Acquire)
 }
 
-fn reset_after_fork() {
+pub(crate) fn reset_after_fork() {
     HELD.reset_after_fork();
     if let Ok(mut held) = HELD.enter() {
-        held.clear();
+        held.messages.clear();
     }
 }
 
-/// Takes all messages out of the queue and tells the numbers of those that wait here, in order.
-pub(crate) fn show_all(task: &Task) -> Result<Vec<c_int>, Code> {
-    session::in_forked_child(reset_after_fork);
+/// The task leaves: what it has not received is nobody's.
+pub(crate) fn forget_all() -> Result<(), Code> {
+    if !is_possible() {
+        return Ok(());
+    }
+    let left = std::mem::take(&mut HELD.enter()?.messages);
+    left.iter().for_each(|message| buffer::free_everywhere(message.shown.id));
+    Ok(())
+}
+
+/// Takes all messages out of the queue and tells those that wait here behind `seen`, in order.
+pub(crate) fn show_all(task: &Task, seen: u64) -> Result<Vec<Shown>, Code> {
     SHOWING.store(true, Ordering::Release);
     let mut held = HELD.enter()?;
     for (key, envelope) in task.pending()? {
@@ -50,10 +74,12 @@ pub(crate) fn show_all(task: &Task) -> Result<Vec<c_int>, Code> {
         }
         if let Some(message) = task.take(key)? {
             let id = buffer::insert_received(message)?;
-            held.push(Held { envelope, id });
+            held.last += 1;
+            let shown = Shown { id, place: held.last };
+            held.messages.push(Held { envelope, shown });
         }
     }
-    Ok(held.iter().map(|message| message.id).collect())
+    Ok(held.messages.iter().map(|message| message.shown).filter(|s| s.place > seen).collect())
 }
 
 /// Reads a shown message again from its start.
@@ -67,7 +93,7 @@ pub(crate) fn put_back(id: c_int) -> Result<(), Code> {
 
 /// The message is the program's from now on.
 pub(crate) fn remove(id: c_int) -> Result<(), Code> {
-    HELD.enter()?.retain(|message| message.id != id);
+    HELD.enter()?.messages.retain(|message| message.shown.id != id);
     Ok(())
 }
 
@@ -87,7 +113,7 @@ pub(crate) fn receive(task: &Task, pattern: &Pattern) -> Result<Option<Buffer>, 
     }
     let found = {
         let mut held = HELD.enter()?;
-        first(&held, pattern).map(|index| held.remove(index).id)
+        first(&held.messages, pattern).map(|index| held.messages.remove(index).shown.id)
     };
     match found.and_then(|id| buffer::withdraw(id).transpose()) {
         Some(message) => message.map(Some),
@@ -120,10 +146,10 @@ pub(crate) fn probe(task: &Task, pattern: &Pattern) -> Result<Option<(Envelope, 
     }
     let found = {
         let held = HELD.enter()?;
-        first(&held, pattern).map(|index| held[index])
+        first(&held.messages, pattern).map(|index| held.messages[index])
     };
-    if let Some(Held { envelope, id }) = found
-        && let Ok(size) = buffer::get(id)?.with(|buffer| buffer.reported_size())
+    if let Some(Held { envelope, shown }) = found
+        && let Ok(size) = buffer::get(shown.id)?.with(|buffer| buffer.reported_size())
     {
         return Ok(Some((envelope, size)));
     }

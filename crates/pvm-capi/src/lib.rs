@@ -14,6 +14,8 @@
 )]
 
 mod buffer;
+mod control;
+mod forks;
 mod format;
 mod fortran;
 mod globals;

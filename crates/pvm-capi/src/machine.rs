@@ -82,7 +82,14 @@ pub(crate) fn hosts() -> Result<Vec<HostInfo>, Code> {
 
 /// The tasks of a host, of the machine (0), or one task.
 pub(crate) fn tasks(place: c_int) -> Result<Vec<TaskInfo>, Code> {
-    let place = Tid::from_c_int(place);
+    let mut place = Tid::from_c_int(place);
+    if place.is_daemon() {
+        // The daemon of a host stands for the host.
+        place = Tid::host_id(place.host());
+        if place == Tid::NONE {
+            return Err(Code::NoHost);
+        }
+    }
     let reply = match session::task()?.request(&Request::Tasks { place }) {
         // As in PVM, an unknown task is an empty answer.
         Err(Code::NoTask) => return Ok(Vec::new()),

@@ -1,12 +1,12 @@
 //! Sending and receiving.
 
+pub(crate) mod matching;
 pub(crate) mod short;
 
 use std::ffi::{c_int, c_long, c_void};
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use pvm::{Buffer, Gate, Glance, Task};
+use pvm::{Buffer, Glance, Task};
 use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use crate::buffer;
@@ -22,21 +22,18 @@ use crate::thread::Parcel;
 use crate::timeval::Timeval;
 use crate::trace::{int_at, ints_at, list_at, traced};
 use crate::{probe, session};
+use matching::{Match, Stop};
 
-/// The program's own matching (`pvm_recvf`).
-pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
-
-static MATCH: Gate<Option<Match>> = Gate::new(None);
-
-fn custom_match() -> Result<Option<Match>, Code> {
-    if short::custom_is_possible() { Ok(*MATCH.enter()?) } else { Ok(None) }
-}
-
-/// True if a message may be sent to `tid` under `tag`.
+/// Tells whether a message may be sent to `tid` under `tag`. With `PvmResvTids` any numbers will do, as in PVM.
 pub(crate) fn check_address(tid: Tid, tag: c_int) -> Result<(), Code> {
     let reserved = session::option(session::RESERVED) != 0;
-    let good_tid = tid.is_task() || reserved && tid.is_daemon();
-    if good_tid && (tag >= 0 || reserved) { Ok(()) } else { Err(Code::BadParam) }
+    let good = reserved || tid.may_be_task() && tag >= 0;
+    if good { Ok(()) } else { Err(Code::BadParam) }
+}
+
+/// True for a number that nobody has or can have: what is sent there is lost, as with a task that has ended.
+const fn is_nobody(tid: Tid) -> bool {
+    !tid.is_task() && !tid.is_daemon()
 }
 
 /// `pvm_send` of any buffer in any context.
@@ -48,7 +45,7 @@ pub(crate) fn send(slot: &Slot, tid: c_int, tag: c_int, context: c_int) -> Resul
     slot.with(|buffer| {
         let envelope = buffer.envelope_mut();
         (envelope.dst, envelope.tag, envelope.context) = (tid, tag, context);
-        task.send(buffer, tid, tag, context)
+        if is_nobody(tid) { Ok(()) } else { task.send(buffer, tid, tag, context) }
     })?
 }
 
@@ -66,10 +63,7 @@ pub(crate) fn multicast(
     let mut to: Vec<Tid> = tids.iter().map(|&tid| Tid::from_c_int(tid)).collect();
     to.sort_unstable();
     to.dedup();
-    to.retain(|&tid| tid != task.tid());
-    if to.is_empty() {
-        return Ok(());
-    }
+    to.retain(|&tid| tid != task.tid() && tid.is_task());
     slot.with(|buffer| task.multicast(buffer, &to, tag, context))?
 }
 
@@ -151,8 +145,8 @@ pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag:
         return kept.map_or_else(|code| failed("pvm_mcast", code), |()| 0);
     }
     call("pvm_mcast", || {
-        let tids = arguments()?;
         let slot = buffer::sending()?;
+        let tids = arguments()?;
         multicast(slot, tids, tag, session::context()).map_err(buffer::not_current)?;
         Ok(0)
     })
@@ -183,14 +177,21 @@ pub(crate) unsafe extern "C" fn pvm_psend(
         let kind = bulk_kind(kind)?;
         let tid = Tid::from_c_int(tid);
         check_address(tid, tag)?;
-        // PVM sends an empty message for a count below zero.
+        if count < 0 {
+            // PVM tells of it and sends an empty message.
+            failed("pvm_pkbyte", Code::BadParam);
+        }
         let items = Items::new(items.cast_mut(), count.max(0), 1)?;
         let mut buffer = Buffer::new(Encoding::Raw);
         // SAFETY: the program's promise.
         unsafe { pack::pack(&mut buffer, kind, items) }?;
         buffer.say_kind(kind);
         buffer.envelope_mut().dst = tid;
-        session::task()?.send(&mut buffer, tid, tag, session::context())?;
+        let task = session::task()?;
+        if is_nobody(tid) {
+            return Ok(0);
+        }
+        task.send(&mut buffer, tid, tag, session::context())?;
         Ok(0)
     })
 }
@@ -230,7 +231,7 @@ fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
 fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     let received =
         begin_receive(limit, tid, tag).map_err(Stop::from).and_then(|custom| match custom {
-            Some(function) => receive_matching(function, tid, tag, limit),
+            Some(function) => receive_matching(function, (tid, tag), limit),
             None => wait_for(limit, |task| {
                 if let Some(due) = handler::arrivals(task)? {
                     buffer::give_up_receiving();
@@ -257,22 +258,38 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
     }
 }
 
+/// A receive with the program's own matching.
+fn receive_matching(
+    function: Match,
+    wanted: (c_int, c_int),
+    limit: Limit,
+) -> Result<Option<c_int>, Stop> {
+    let found = matching::receive(function, wanted, limit)?;
+    if let Some(id) = found {
+        buffer::exchange_receiving(id);
+    }
+    Ok(found)
+}
+
 /// Refuses what could never come. A program's own matching finds no receive buffer.
 fn begin_receive(limit: Limit, tid: c_int, tag: c_int) -> Result<Option<Match>, Code> {
     inside(|| {
-        let custom = custom_match()?;
+        let custom = matching::custom()?;
         if custom.is_some() {
             buffer::give_up_receiving();
         }
-        let reserved = session::option(session::RESERVED) != 0;
-        // PVM waits for ever here; a limit makes the call harmless.
-        let never = tid != -1 && !Tid::from_c_int(tid).is_task() && !is_system(tid)
-            || tag < -1 && !reserved;
-        if custom.is_none() && never && matches!(limit, Limit::Never) {
+        // A limit makes the call harmless.
+        if custom.is_none() && never_comes(tid, tag) && matches!(limit, Limit::Never) {
             return Err(Code::BadParam);
         }
         Ok(custom)
     })
+}
+
+/// True for what no message can be: PVM waits for ever for it.
+fn never_comes(tid: c_int, tag: c_int) -> bool {
+    let reserved = session::option(session::RESERVED) != 0;
+    tid != -1 && !Tid::from_c_int(tid).is_task() && !is_system(tid) || tag < -1 && !reserved
 }
 
 /// Daemons, whose notices can be asked for by their sender.
@@ -350,9 +367,9 @@ fn limit_after(seconds: c_long, micros: c_long) -> Limit {
 pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
     traced!(PROBE, pvm_probe(tid, tag), [RST: tid, RMC: tag, RCX: session::context()], |r| [CC: r]);
     handler::run_all();
-    let custom = inside(custom_match).ok().flatten();
+    let custom = inside(matching::custom).ok().flatten();
     if let Some(function) = custom {
-        return match choose(function, tid, tag) {
+        return match matching::choose(function, (tid, tag), &mut 0) {
             Ok(id) => id.unwrap_or(0),
             Err(stop) => stop.report("pvm_probe"),
         };
@@ -364,92 +381,6 @@ pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
             None => Ok(0),
         }
     })
-}
-
-/// Why a receive with the program's own matching gave up.
-enum Stop {
-    /// The library says so.
-    Failed(Code),
-    /// The program's function says so, with a result of its own.
-    Refused(c_int),
-}
-
-impl From<Code> for Stop {
-    fn from(code: Code) -> Self {
-        Self::Failed(code)
-    }
-}
-
-impl Stop {
-    fn report(self, name: &str) -> c_int {
-        match self {
-            Self::Failed(code) => failed(name, code),
-            Self::Refused(number) => Code::from_number(number).map_or(number, |c| failed(name, c)),
-        }
-    }
-}
-
-/// Shows the queued messages of all contexts, as PVM does, to the program's function: below zero
-/// ends the search with that result, 0 passes the message over, 1 takes it, and of the larger
-/// answers the largest takes its message.
-fn choose(function: Match, tid: c_int, tag: c_int) -> Result<Option<c_int>, Stop> {
-    let shown = inside(|| held::show_all(session::task()?))?;
-    let mut best: Option<(c_int, c_int)> = None;
-    for id in shown {
-        // SAFETY: the program registered this function for this purpose.
-        let rank = unsafe { function(id, tid, tag) };
-        inside(|| held::put_back(id))?;
-        match rank {
-            1 => return Ok(Some(id)),
-            0 => {}
-            number if number < 0 => return Err(Stop::Refused(number)),
-            rank if best.is_none_or(|(other, _)| rank > other) => best = Some((rank, id)),
-            _ => {}
-        }
-    }
-    Ok(best.map(|(_, id)| id))
-}
-
-/// A receive with the program's own matching.
-fn receive_matching(
-    function: Match,
-    tid: c_int,
-    tag: c_int,
-    limit: Limit,
-) -> Result<Option<c_int>, Stop> {
-    let mut waiting = None;
-    loop {
-        handler::run_all();
-        let over = limit.passed();
-        let task = inside(|| guard::same_task(waiting))?;
-        let token = task.token();
-        if let Some(id) = choose(function, tid, tag)? {
-            inside(|| held::remove(id))?;
-            buffer::exchange_receiving(id);
-            return Ok(Some(id));
-        }
-        if over {
-            return Ok(None);
-        }
-        waiting = Some(task);
-        task.wait(token, limit)?;
-    }
-}
-
-/// Changes the matching of receives and returns the old function; null is PVM's own.
-///
-/// # Safety
-/// The function can be called until it is replaced.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvm_recvf(function: Option<Match>) -> Option<Match> {
-    traced!(unsafe RECVF, pvm_recvf(function), [], |_r| []);
-    inside(|| {
-        session::in_forked_child(|| MATCH.reset_after_fork());
-        short::MATCHING.store(true, Ordering::Release);
-        Ok(std::mem::replace(&mut *MATCH.enter()?, function))
-    })
-    .ok()
-    .flatten()
 }
 
 /// Where `pvm_precv` puts its answers.
@@ -503,28 +434,53 @@ pub(crate) unsafe extern "C" fn pvm_precv(
 ) -> c_int {
     traced!(unsafe PRECV, pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length), [RST: tid, RMC: tag, RCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r, MNB: int_at(length), MC: int_at(from_tag), MCX: session::context(), SRC: int_at(from_tid)]);
     let answers = Answers { tid: from_tid, tag: from_tag, length };
-    let checked = inside(|| {
-        let kind = bulk_kind(kind)?;
-        let never = tid != -1 && !Tid::from_c_int(tid).is_task() && !is_system(tid) || tag < -1;
-        if never {
-            return Err(Code::BadParam);
-        }
-        Ok((kind, Items::new(items, count.max(0), 1)?))
-    });
-    let received = checked.and_then(|(kind, items)| {
-        wait_for(Limit::Never, |task| match take(task, tid, tag)? {
-            Look::Done(message) => {
-                // SAFETY: the program's promise.
-                unsafe { unpack_bulk(message, kind, items, answers) }.map(Look::Done)
-            }
-            Look::Handler(due) => Ok(Look::Handler(due)),
-            Look::Nothing => Ok(Look::Nothing),
-        })
-    });
-    match received {
-        Ok(_) => 0,
-        Err(code) => failed("pvm_precv", code),
+    let received = inside(|| check_bulk(kind, items, count))
+        .map_err(Stop::from)
+        // SAFETY: the program's promise.
+        .and_then(|(kind, items)| unsafe { receive_bulk((tid, tag), kind, items, answers) });
+    if received.is_ok() && count < 0 {
+        // As with `pvm_psend`.
+        failed("pvm_upkbyte", Code::BadParam);
     }
+    received.map_or_else(|stop| stop.report("pvm_precv"), |()| 0)
+}
+
+/// The arguments of `pvm_precv` that say where the items go.
+fn check_bulk(kind: c_int, items: *mut c_void, count: c_int) -> Result<(Kind, Items), Code> {
+    Ok((bulk_kind(kind)?, Items::new(items, count.max(0), 1)?))
+}
+
+/// Waits for a message, which the program's own matching chooses if there is one, and unpacks it. The receive buffer stays.
+///
+/// # Safety
+/// The items and the answers can be written.
+unsafe fn receive_bulk(
+    (tid, tag): (c_int, c_int),
+    kind: Kind,
+    items: Items,
+    answers: Answers,
+) -> Result<(), Stop> {
+    if let Some(function) = inside(matching::custom)? {
+        let Some(id) = matching::receive(function, (tid, tag), Limit::Never)? else {
+            return Ok(());
+        };
+        return inside(|| {
+            let message = buffer::withdraw(id)?.ok_or(Code::NoSuchBuf)?;
+            // SAFETY: the caller's promise.
+            unsafe { unpack_bulk(message, kind, items, answers) }
+        })
+        .map_err(Stop::from);
+    }
+    inside(|| if never_comes(tid, tag) { Err(Code::BadParam) } else { Ok(()) })?;
+    wait_for(Limit::Never, |task| match take(task, tid, tag)? {
+        Look::Done(message) => {
+            // SAFETY: the caller's promise.
+            unsafe { unpack_bulk(message, kind, items, answers) }.map(Look::Done)
+        }
+        Look::Handler(due) => Ok(Look::Handler(due)),
+        Look::Nothing => Ok(Look::Nothing),
+    })?;
+    Ok(())
 }
 
 /// The descriptors that `select` can wait on.
@@ -566,6 +522,9 @@ pub(crate) extern "C" fn pvm_setcontext(context: c_int) -> c_int {
     traced!(SETCONTEXT, pvm_setcontext(context), [CXS: context], |r| [CC: r]);
     call("pvm_setcontext", || {
         session::task()?;
+        if context == -1 {
+            matching::look_further();
+        }
         Ok(session::set_context(context))
     })
 }

@@ -70,8 +70,8 @@ pub(crate) extern "C" fn pvm_setopt(option: c_int, value: c_int) -> c_int {
         check(number, value)?;
         enrol_for(number)?;
         // Without a receiver there is no tag to send it with.
-        if matches!(number, 13 | 15) && session::option(number - 1) == 0 {
-            return Ok(session::option(number));
+        if matches!(number, 13 | 15) && session::option(number - 1) <= 0 {
+            return Ok(0);
         }
         let old = session::set_option(number, value);
         match number {
@@ -82,14 +82,14 @@ pub(crate) extern "C" fn pvm_setopt(option: c_int, value: c_int) -> c_int {
                 }
             }
             12 | 13 => {
-                // Children follow the task itself.
-                session::set_option(number - 8, value);
+                lead_children(number, value);
                 session::announce_output(session::task()?)?;
             }
-            14..=17 => {
-                session::set_option(number - 8, value);
+            14 | 15 => {
+                lead_children(number, value);
                 session::announce_trace(session::task()?)?;
             }
+            16 | 17 => session::announce_trace(session::task()?)?,
             session::NO_RESET => {
                 session::task()?.request(&Request::SetReset { reset: value == 0 })?;
             }
@@ -97,6 +97,17 @@ pub(crate) extern "C" fn pvm_setopt(option: c_int, value: c_int) -> c_int {
         }
         Ok(old)
     })
+}
+
+/// Children follow the task itself: in the receiver, with which its context goes, and in the tag, but not in how events are
+/// collected.
+fn lead_children(number: usize, value: c_int) {
+    session::set_option(number - 8, value);
+    match number {
+        12 => drop(session::set_option(21, session::option(23))),
+        14 => drop(session::set_option(22, session::option(24))),
+        _ => {}
+    }
 }
 
 fn whose(who: c_int) -> Result<usize, Code> {

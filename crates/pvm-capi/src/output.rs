@@ -51,7 +51,7 @@ struct Catch {
 static CATCH: Gate<Catch> =
     Gate::new(Catch { stream: None, open: BTreeSet::new(), partial: BTreeMap::new() });
 
-fn reset_after_fork() {
+pub(crate) fn reset_after_fork() {
     CATCH.reset_after_fork();
 }
 
@@ -212,7 +212,6 @@ pub(crate) fn drain() -> Result<(), Code> {
 pub(crate) unsafe extern "C" fn pvm_catchout(stream: *mut c_void) -> c_int {
     call("pvm_catchout", || {
         let task = session::task()?;
-        session::in_forked_child(reset_after_fork);
         CAUGHT.store(true, Ordering::Release);
         collect(task)?;
         let mut catch = CATCH.enter()?;

@@ -411,6 +411,21 @@ pub(crate) extern "C" fn pvm_upkmesg() -> c_int {
     })
 }
 
+/// What `pvm_packf` and `pvm_unpackf` look at before their format: whether there is a buffer, which a format that begins
+/// with "%+" makes itself.
+///
+/// # Safety
+/// `format` is null or ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _neopvm_format_begin(format: *const c_char, packing: c_int) -> c_int {
+    // SAFETY: the program's promise.
+    let makes_one = unsafe { pointer::text_or_none(format) }
+        .is_some_and(|format| packing != 0 && format.starts_with(b"%+"));
+    let slot = if packing != 0 { buffer::sending } else { buffer::receiving };
+    inside(|| if makes_one { Ok(()) } else { slot()?.with(|_| ()).map_err(buffer::not_current) })
+        .map_or_else(Code::number, |()| 0)
+}
+
 /// "%+" of `pvm_packf`: a new send buffer.
 #[unsafe(no_mangle)]
 extern "C" fn _neopvm_format_init(encoding: c_int) -> c_int {
@@ -444,8 +459,8 @@ unsafe extern "C" fn _neopvm_format_pack(
         let items = Items::new(items, count.max(0), stride)?;
         slot.write(|buffer| {
             if by_value != 0 && buffer.encoding() == Encoding::InPlace {
-                // The value is gone when the message is sent; there is no array to point to.
-                return Err(Code::NotImpl);
+                // The value is gone when the message is sent, there is no array to point to. PVM does not complain.
+                return Ok(());
             }
             // SAFETY: the program's promise.
             unsafe { pack(buffer, kind, items) }

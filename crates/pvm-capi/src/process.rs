@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 
+use pvm::Gate;
 use pvm_wire::request::{Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Tid};
 
@@ -10,7 +11,7 @@ use crate::guard::{call, failed, inside};
 use crate::say::{say, who};
 use crate::trace::{self};
 use crate::trace::{ints_at, list_at, text_at, traced};
-use crate::{globals, handler, options, output, pointer, registry, session};
+use crate::{globals, handler, held, options, output, pointer, registry, session};
 
 /// This task's id; the process becomes a task if it is none.
 #[unsafe(no_mangle)]
@@ -65,7 +66,8 @@ pub(crate) fn leave() -> Result<(), Code> {
     inside(|| {
         let left = session::current().map_or(Ok(()), session::leave);
         handler::forget_all();
-        left
+        let forgotten = held::forget_all();
+        left.and(forgotten)
     })
 }
 
@@ -79,10 +81,8 @@ pub(crate) unsafe extern "C" fn pvm_perror(text: *const c_char) -> c_int {
         // SAFETY: the program's promise.
         let text = unsafe { pointer::text_or_none(text) };
         let mut line = format!("libpvm {}: ", who()).into_bytes();
-        if let Some(text) = text {
-            line.extend_from_slice(text);
-            line.extend_from_slice(b": ");
-        }
+        line.extend_from_slice(text.unwrap_or(b"(null)"));
+        line.extend_from_slice(b": ");
         line.extend_from_slice(globals::error_text(last_error()).to_bytes());
         line.push(b'\n');
         say(&line);
@@ -118,9 +118,29 @@ thread_local! {
     static SIBLINGS: RefCell<Vec<c_int>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Whom the process was told to be spawned with, instead of what its daemon says.
+static TOLD_SIBLINGS: Gate<Vec<c_int>> = Gate::new(Vec::new());
+
+/// From now on these are the tasks that were spawned together with this one.
+pub(crate) fn set_siblings(tids: Vec<c_int>) -> Result<(), Code> {
+    *TOLD_SIBLINGS.enter()? = tids;
+    Ok(())
+}
+
+/// The child of a fork was not spawned.
+pub(crate) fn reset_after_fork() {
+    TOLD_SIBLINGS.reset_after_fork();
+    let _ = set_siblings(Vec::new());
+}
+
 /// The tasks that were spawned together with this one, itself included.
 pub(crate) fn siblings() -> Result<Vec<c_int>, Code> {
     let task = session::task()?;
+    let told = TOLD_SIBLINGS.enter()?;
+    if !told.is_empty() {
+        return Ok(told.clone());
+    }
+    drop(told);
     let listed = &task.welcome().siblings;
     if listed.is_empty() {
         return Ok(vec![task.tid().as_c_int()]);
@@ -242,7 +262,7 @@ pub(crate) unsafe fn arguments(list: *const *const c_char) -> Vec<Blob> {
 /// Sends a signal to a task.
 pub(crate) fn signal(tid: c_int, signal: c_int) -> Result<c_int, Code> {
     let tid = Tid::from_c_int(tid);
-    if !tid.is_task() {
+    if !tid.may_be_task() {
         return Err(Code::BadParam);
     }
     match session::task()?.request(&Request::Signal { tid, signal }) {
@@ -272,7 +292,7 @@ pub(crate) extern "C" fn pvm_pstat(tid: c_int) -> c_int {
     traced!(PSTAT, pvm_pstat(tid), [TT: tid], |r| [TST: r]);
     call("pvm_pstat", || {
         let tid = Tid::from_c_int(tid);
-        if !tid.is_task() {
+        if !tid.may_be_task() {
             return Err(Code::BadParam);
         }
         session::task()?.request(&Request::TaskStatus { tid })?;
@@ -310,10 +330,8 @@ pub(crate) fn notify(notice: Notice<'_>) -> Result<(), Code> {
         return Err(Code::BadParam);
     }
     let watched = if has_subjects(kind) { notice.tids } else { &[] };
-    let good = |&tid: &c_int| match kind {
-        HOST_DELETE => tid != 0 && Tid::from_c_int(tid).host().0 != 0,
-        _ => Tid::from_c_int(tid).is_task(),
-    };
+    // As in PVM hosts are not looked at: where a number names none, that host is gone.
+    let good = |&tid: &c_int| kind == HOST_DELETE || Tid::from_c_int(tid).may_be_task();
     if has_subjects(kind) && watched.is_empty() || !watched.iter().all(good) {
         return Err(Code::BadParam);
     }

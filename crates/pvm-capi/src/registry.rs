@@ -274,8 +274,11 @@ pub(crate) fn new_context() -> Result<c_int, Code> {
     number(&session::task()?.request(&Request::NewContext)?)
 }
 
-/// Gives a context back.
+/// Gives a context back. Nobody has 0, and as in PVM who gives that back gets a new one.
 pub(crate) fn free_context(context: c_int) -> Result<c_int, Code> {
+    if context == 0 {
+        return new_context();
+    }
     number(&session::task()?.request(&Request::FreeContext { context })?)
 }
 

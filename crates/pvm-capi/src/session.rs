@@ -3,7 +3,6 @@
 use std::ffi::{OsString, c_int};
 use std::os::unix::ffi::OsStringExt;
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 use pvm::probes::EVENTS;
@@ -37,6 +36,7 @@ const TRACE_BUFFER: usize = 8;
 const TRACE_OPTIONS: usize = 9;
 /// `PvmFragSize`
 pub(crate) const FRAGMENT: usize = 10;
+const DEFAULT_FRAGMENT: c_int = 4080;
 /// `PvmResvTids`
 pub(crate) const RESERVED: usize = 11;
 /// `PvmSelfOutputTid`; the codes and options of the task itself follow.
@@ -44,8 +44,10 @@ pub(crate) const OWN_OUTPUT_TID: usize = 12;
 const OWN_OUTPUT_TAG: usize = 13;
 const OWN_TRACE_TID: usize = 14;
 const OWN_TRACE_TAG: usize = 15;
-const OWN_TRACE_BUFFER: usize = 16;
-const OWN_TRACE_OPTIONS: usize = 17;
+/// `PvmSelfTraceBuffer`
+pub(crate) const OWN_TRACE_BUFFER: usize = 16;
+/// `PvmSelfTraceOptions`
+pub(crate) const OWN_TRACE_OPTIONS: usize = 17;
 /// `PvmShowTids`
 pub(crate) const SHOW_TIDS: usize = 18;
 /// `PvmOutputContext`
@@ -63,7 +65,7 @@ static VALUES: [AtomicI32; OPTIONS] = {
     let mut values = [const { AtomicI32::new(0) }; OPTIONS];
     values[ROUTE] = AtomicI32::new(2);
     values[AUTO_ERR] = AtomicI32::new(1);
-    values[FRAGMENT] = AtomicI32::new(4080);
+    values[FRAGMENT] = AtomicI32::new(DEFAULT_FRAGMENT);
     values[SHOW_TIDS] = AtomicI32::new(1);
     values
 };
@@ -181,18 +183,42 @@ fn tracing_of(task: &Task) -> bool {
 pub(crate) fn leave(task: &Task) -> Result<(), Code> {
     TASK.store(ptr::null_mut(), Ordering::Release);
     probe::follow(None);
-    mirror();
+    set_option(FRAGMENT, DEFAULT_FRAGMENT);
     task.leave()
 }
 
-/// The name of the program as it was called.
+/// The name that the program has given itself.
+static NAME: Gate<Vec<u8>> = Gate::new(Vec::new());
+
+/// Names the program before it is a task; a task has its name for good.
+pub(crate) fn set_program(name: &[u8]) -> Result<(), Code> {
+    if current().is_some() {
+        return Err(Code::Exists);
+    }
+    *NAME.enter()? = name.to_vec();
+    Ok(())
+}
+
+pub(crate) fn reset_name_after_fork() {
+    NAME.reset_after_fork();
+}
+
+/// The name of the program: its own, or as it was called.
 fn program() -> Vec<u8> {
+    let own = NAME.enter().map_or_else(|_| Vec::new(), |name| name.clone());
+    if !own.is_empty() {
+        return own;
+    }
     std::env::args_os().next().map(OsString::into_vec).unwrap_or_default()
 }
 
 /// Takes over what the parent handed on.
 fn adopt(inherited: &Inherited) {
-    CONTEXT.store(inherited.context, Ordering::Relaxed);
+    static ADOPTED: AtomicBool = AtomicBool::new(false);
+    // As in PVM a process that was a task before is still in the context that it was in.
+    if !ADOPTED.swap(true, Ordering::Relaxed) {
+        CONTEXT.store(inherited.context, Ordering::Relaxed);
+    }
     let (output, trace) = (&inherited.output, &inherited.trace);
     for (number, value) in [
         (OUTPUT_TID, output.tid.0.cast_signed()),
@@ -245,6 +271,24 @@ pub(crate) fn announce_output(task: &Task) -> Result<(), Code> {
     task.request(&Request::SetOutput { output }).map(drop)
 }
 
+/// Where events go, of this task and of those that it spawns: to whom, in which context, with which tag.
+pub(crate) fn lead_events([tid, context, tag]: [c_int; 3]) {
+    set_all([(OWN_TRACE_TID, tid), (OWN_TRACE_CONTEXT, context), (OWN_TRACE_TAG, tag)]);
+    set_all([(TRACE_TID, tid), (TRACE_CONTEXT, context), (TRACE_TAG, tag)]);
+}
+
+/// The same of output.
+pub(crate) fn lead_output([tid, context, tag]: [c_int; 3]) {
+    set_all([(OWN_OUTPUT_TID, tid), (OWN_OUTPUT_CONTEXT, context), (OWN_OUTPUT_TAG, tag)]);
+    set_all([(OUTPUT_TID, tid), (OUTPUT_CONTEXT, context), (OUTPUT_TAG, tag)]);
+}
+
+fn set_all(options: [(usize, c_int); 3]) {
+    for (number, value) in options {
+        set_option(number, value);
+    }
+}
+
 /// Tells the daemon where this task's own traces go.
 pub(crate) fn announce_trace(task: &Task) -> Result<(), Code> {
     settle_tracing(task);
@@ -294,6 +338,11 @@ unsafe extern "C" {
     static _neopvm_thread_functions: [usize; 1];
 }
 
+unsafe extern "Rust" {
+    /// In `forks.rs`: every room above this one forgets what was its parent's.
+    safe fn _neopvm_forget_in_child();
+}
+
 fn watch_forks() {
     static WATCHING: AtomicBool = AtomicBool::new(false);
     if !WATCHING.swap(true, Ordering::Relaxed) {
@@ -310,21 +359,8 @@ extern "C" fn after_fork() {
     probe::follow(None);
     ENROLLING.reset_after_fork();
     pvm::after_fork();
-    HOOKS.iter().filter_map(OnceLock::get).for_each(|hook| hook());
+    _neopvm_forget_in_child();
     mirror();
-}
-
-/// What the rooms above have to forget in the child of a fork.
-static HOOKS: [OnceLock<fn()>; 6] = [const { OnceLock::new() }; 6];
-
-/// The child of a fork is to call this. Asked for once by each room that keeps something behind a
-/// gate; asking again changes nothing.
-pub(crate) fn in_forked_child(hook: fn()) {
-    for place in &HOOKS {
-        if std::ptr::fn_addr_eq(*place.get_or_init(|| hook), hook) {
-            return;
-        }
-    }
 }
 
 /// An answer of the machine that does not fit its question.

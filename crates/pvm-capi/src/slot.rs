@@ -4,20 +4,37 @@
 //! finds it empty if another thread has freed the buffer meanwhile. An empty place keeps the little
 //! memory that the next small message needs.
 
+use std::ops::DerefMut;
+
 use pvm::{Buffer, Gate, Owner, Remains, SwiftGuard};
-use pvm_wire::Code;
+use pvm_wire::{Code, Encoding, Envelope};
 
 /// A buffer and how it is used.
 pub(crate) struct Content {
     /// The buffer.
     pub(crate) buffer: Buffer,
-    /// True once it is read from: packing into it then begins anew, as in PVM.
+    /// True once it is read from: as in PVM, packing into it then begins anew in default encoding, and goes on behind what
+    /// is there in others.
     pub(crate) reading: bool,
     /// For a message that stays in the queue and is only shown: its length.
     pub(crate) shown: Option<usize>,
 }
 
 impl Content {
+    /// It is packed from now on.
+    fn begin_packing(&mut self) {
+        self.reading = false;
+        let is_shown = self.shown.take().is_some();
+        let encoding = self.buffer.encoding();
+        if !is_shown && matches!(encoding, Encoding::Raw | Encoding::InPlace) {
+            return;
+        }
+        let Envelope { src, dst, tag, context, wait_id, .. } = *self.buffer.envelope();
+        self.buffer.begin(encoding);
+        let envelope = self.buffer.envelope_mut();
+        *envelope = Envelope { wait_id, ..Envelope::new(src, dst, tag, context) };
+    }
+
     /// Bytes as `pvm_bufinfo` tells them.
     pub(crate) fn size(&self) -> usize {
         self.shown.unwrap_or_else(|| self.buffer.reported_size())
@@ -44,6 +61,20 @@ impl Place {
         let remains = self.content.buffer.vacate();
         debug_assert!(remains.is_none());
     }
+}
+
+/// Receives into a place; what is left over is dropped when nobody holds it.
+fn receive_into(
+    mut place: impl DerefMut<Target = Place>,
+    receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
+) -> Result<bool, Code> {
+    let received = receive(&mut place.content.buffer);
+    place.live = received == Ok(true);
+    (place.content.reading, place.content.shown) = (true, None);
+    let remains = if place.live { None } else { place.content.buffer.vacate() };
+    drop(place);
+    drop(remains);
+    received
 }
 
 /// A place, which one thread at a time looks at.
@@ -86,15 +117,12 @@ impl Slot {
         self.content(|content| body(&mut content.buffer))
     }
 
-    /// Runs `body` on the buffer, which begins anew if it has been read from.
+    /// Runs `body` on the buffer, to pack into it.
     #[inline(always)]
     pub(crate) fn write<T>(&self, body: impl FnOnce(&mut Buffer) -> T) -> Result<T, Code> {
         self.content(|content| {
             if content.reading {
-                content.reading = false;
-                content.shown = None;
-                let encoding = content.buffer.encoding();
-                content.buffer.begin(encoding);
+                content.begin_packing();
             }
             body(&mut content.buffer)
         })
@@ -127,21 +155,26 @@ impl Slot {
         Ok(())
     }
 
-    /// Receives into the buffer, whatever was here before. The place is empty if `receive` gives
-    /// nothing.
-    #[inline]
+    /// Receives into the place of a number that was reserved for it. It stays empty if `receive` gives nothing.
     pub(crate) fn receive(
         &self,
         receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
     ) -> Result<bool, Code> {
-        let mut place = self.0.enter()?;
-        let received = receive(&mut place.content.buffer);
-        place.live = received == Ok(true);
-        (place.content.reading, place.content.shown) = (true, None);
-        let remains = if place.live { None } else { place.content.buffer.vacate() };
-        drop(place);
-        drop(remains);
-        received
+        receive_into(self.0.enter()?, receive)
+    }
+
+    /// The same into a buffer that is here, which is given up in any case; `receive` is given back where another thread has
+    /// freed it: its number may be given out again, so nobody may receive into this place.
+    #[inline]
+    pub(crate) fn receive_again<F: FnOnce(&mut Buffer) -> Result<bool, Code>>(
+        &self,
+        receive: F,
+    ) -> Result<Result<bool, Code>, F> {
+        match self.0.enter() {
+            Ok(place) if place.live => Ok(receive_into(place, receive)),
+            Ok(_) => Err(receive),
+            Err(code) => Ok(Err(code)),
+        }
     }
 
     /// Frees what is here; false if nothing was. What it leaves is to be dropped when no lock is
@@ -171,5 +204,40 @@ impl Slot {
             place.live = false;
         }
         place.live
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_another_thread_has_freed_is_not_received_into() {
+        let slot = Slot::new();
+        let one = |buffer: &mut Buffer| {
+            buffer.begin(Encoding::Raw);
+            Ok(true)
+        };
+        assert!(slot.receive_again(one).is_err(), "nothing is here yet");
+        assert_eq!(slot.receive(one), Ok(true));
+        assert!(slot.receive_again(one).is_ok_and(|received| received == Ok(true)));
+        assert!(slot.free().expect("nobody is in").0);
+        assert!(slot.receive_again(one).is_err(), "its number may be another's");
+        assert!(slot.content(|_| ()).is_err(), "and nothing has come to life here");
+    }
+
+    #[test]
+    fn what_is_packed_behind_raw_data_that_were_read_keeps_them_and_default_data_begin_anew() {
+        for (encoding, size) in [(Encoding::Raw, 8), (Encoding::Default, 4)] {
+            let slot = Slot::new();
+            let mut buffer = Buffer::new(encoding);
+            buffer.pack(pvm_wire::Kind::Int, &[1, 0, 0, 0]).expect("room");
+            buffer.envelope_mut().tag = 51;
+            slot.put(Content { buffer, reading: true, shown: None }).expect("nobody is in");
+            let packed = slot.write(|buffer| buffer.pack(pvm_wire::Kind::Int, &[2, 0, 0, 0]));
+            assert_eq!(packed, Ok(Ok(())));
+            let told = slot.with(|buffer| (buffer.reported_size(), buffer.envelope().tag));
+            assert_eq!(told, Ok((size, 51)), "{encoding:?}");
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! only the program's own calls are told of, not those that the library makes of itself.
 
 mod event;
-mod told;
+pub(crate) mod told;
 
 use std::cell::Cell;
 use std::time::SystemTime;

@@ -2,7 +2,7 @@
 //!
 //! Nothing here needs a machine. Compilers that are not installed are named and left out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -135,7 +135,7 @@ fn every_public_symbol_is_there_with_its_kind_and_size() {
             Some((name.into(), what))
         })
         .collect();
-    for list in ["libpvm3", "libgpvm3", "libfpvm3"] {
+    for list in LISTS {
         for (name, what) in listed(&format!("symbols-{list}.txt")) {
             assert_eq!(exported.get(&name), Some(&what), "{name} of {list}");
         }
@@ -143,6 +143,58 @@ fn every_public_symbol_is_there_with_its_kind_and_size() {
     for name in exported.keys() {
         let known = ["pvm", "Pvm", "neopvm_", "vpvmlogprintf", "lpvmerr"];
         assert!(known.iter().any(|k| name.starts_with(k)), "{name} is exported");
+    }
+}
+
+/// Names that ours leave out, of each list, as the lists of symbols mark them.
+fn marked_as_left_out(list: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(here().join("abi").join(list)).expect("the list is there");
+    let marked = text.lines().filter_map(|line| line.strip_prefix('-'));
+    marked.map(|line| line.split(' ').next().expect("a name").to_owned()).collect()
+}
+
+const LISTS: [&str; 3] = ["libpvm3", "libgpvm3", "libfpvm3"];
+
+#[test]
+fn each_name_that_is_left_out_has_a_reason() {
+    let reasons = std::fs::read_to_string(here().join("abi/left-out.txt")).expect("it is there");
+    let reasons: Vec<(&str, &str)> = reasons
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split_once('\t').expect("a name and a reason"))
+        .collect();
+    let fits = |pattern: &str, name: &str| match pattern.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == pattern,
+    };
+    let left_out: BTreeSet<String> =
+        LISTS.iter().flat_map(|list| marked_as_left_out(&format!("symbols-{list}.txt"))).collect();
+    for name in &left_out {
+        assert!(reasons.iter().any(|(pattern, _)| fits(pattern, name)), "{name} has no reason");
+    }
+    for (pattern, _) in reasons {
+        assert!(left_out.iter().any(|name| fits(pattern, name)), "{pattern} is not left out");
+    }
+}
+
+#[test]
+fn the_lists_hold_every_name_that_debians_archives_define() {
+    for list in LISTS {
+        let found = Command::new("cc").arg(format!("-print-file-name={list}.a")).output();
+        let archive = found.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
+        let Some(archive) = archive.ok().filter(|path| path.starts_with('/')) else {
+            println!("skipped: no {list}.a here");
+            continue;
+        };
+        let list = format!("symbols-{list}.txt");
+        let mut known = marked_as_left_out(&list);
+        known.extend(listed(&list).into_keys());
+        let symbols = run(Command::new("nm").args(["--defined-only", "-g"]).arg(archive));
+        for line in symbols.lines() {
+            if let [_, _, name] = line.split_whitespace().collect::<Vec<_>>()[..] {
+                assert!(known.contains(name), "{name} is not in {list}");
+            }
+        }
     }
 }
 
@@ -218,4 +270,9 @@ fn calls_that_no_good_program_makes_have_results() {
 #[test]
 fn what_a_handler_sends_while_the_library_is_busy_is_sent_once() {
     run_on_a_machine(&compile("cc", "handler_send.c", &STRICT, &["-lpvm3"]));
+}
+
+#[test]
+fn the_child_of_a_fork_has_nothing_of_its_parents_whatever_that_has_used() {
+    run_on_a_machine(&compile("cc", "forks.c", &STRICT, &["-lpvm3"]));
 }

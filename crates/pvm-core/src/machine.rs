@@ -529,5 +529,5 @@ fn number(result: Result<i32, Code>) -> Reply {
 
 /// The id of a host that a task's id or the host's own id names, if it can name one.
 fn host_of(tid: Tid) -> Option<HostIndex> {
-    (tid.is_task() || tid.is_host()).then(|| tid.host())
+    (tid.may_be_task() || tid.is_host()).then(|| tid.host())
 }

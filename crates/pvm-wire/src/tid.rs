@@ -78,6 +78,12 @@ impl Tid {
         self.0 & (DAEMON_BIT | GROUP_BIT) == 0 && self.local() != 0 && self.host().0 != 0
     }
 
+    /// True for a number that is written like a task's. Some are of host 0, where no task is: as in PVM they are as good
+    /// as those of tasks that have ended.
+    pub const fn may_be_task(self) -> bool {
+        self.0 & (DAEMON_BIT | GROUP_BIT) == 0 && self.local() != 0
+    }
+
     /// True for the id of a daemon, [`Tid::NOTICE_SOURCE`] included.
     pub const fn is_daemon(self) -> bool {
         self.0 & DAEMON_BIT != 0
@@ -115,6 +121,8 @@ mod tests {
         assert_eq!(Tid::host_id(HostIndex(3)).0, 0xc0000);
         assert_eq!(Tid::daemon(HostIndex(1)).0, 0x8004_0000);
         assert!(Tid(0x40001).is_task() && !Tid(0x80000).is_task() && Tid(0x80000).is_host());
+        assert!(Tid(0x3ffff).may_be_task() && !Tid(0x3ffff).is_task());
+        assert!(!Tid(0x40000).may_be_task() && !Tid(0x4004_0001).may_be_task());
         assert!(Tid::NOTICE_SOURCE.is_daemon() && !Tid::from_c_int(-1).is_task());
         assert_eq!(Tid(0x40001).to_string(), "t40001");
     }

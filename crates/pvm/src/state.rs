@@ -10,6 +10,7 @@ use crate::order::Order;
 use crate::probe::Negotiation;
 use crate::rosters::Rosters;
 use crate::route::direct::Direct;
+use crate::route::notices::Notice;
 use crate::route::{Arrived, DONT_ROUTE, Routes};
 use crate::sys::memory::ProgramMemory;
 use parts::{Parts, join};
@@ -21,7 +22,7 @@ use pvm_shm::{Glance, Inlet, Outbox, Pushed, Sent};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
-use pvm_wire::{Code, Envelope, HostIndex, Run, Tid};
+use pvm_wire::{Code, Encoding, Envelope, HostIndex, Kind, Run, RunList, Tid};
 use rustix::fd::{AsRawFd as _, OwnedFd};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -373,7 +374,8 @@ impl State {
             return;
         }
         self.probe_route(peer, Negotiation::Stands);
-        let notices = self.routes.notices.added();
+        let descriptor = self.routes.open.get(&peer).map_or(-1, |direct| direct.socket.as_raw_fd());
+        let notices = self.routes.notices.added(peer, descriptor);
         self.tell_self(notices);
         if route.first {
             self.confirm_to(peer);
@@ -407,11 +409,15 @@ impl State {
         self.tell_self(notices);
     }
 
-    /// Empty messages of the task to itself.
-    pub(crate) fn tell_self(&mut self, notices: Vec<Envelope>) {
-        for notice in notices {
+    /// Messages of the task to itself, of two ints each.
+    pub(crate) fn tell_self(&mut self, notices: Vec<Notice>) {
+        for Notice { mut envelope, peer, descriptor } in notices {
+            let body = [peer.as_c_int(), descriptor].map(i32::to_ne_bytes).concat();
+            let mut runs = RunList::new();
+            runs.push(Kind::Int, 2);
+            envelope.describe(Encoding::Default, body.len(), &runs);
             self.news = true;
-            self.mailbox.insert(notice, Store::Heap(Vec::new()));
+            self.mailbox.insert(envelope, Store::Heap(body));
         }
     }
 

@@ -58,6 +58,10 @@ impl From<Record> for Noted {
 /// Rings that are mapped here.
 static READERS: pvm::Gate<BTreeMap<u32, RecordReader>> = pvm::Gate::new(BTreeMap::new());
 
+pub(crate) fn reset_after_fork() {
+    READERS.reset_after_fork();
+}
+
 /// Switches the probe points of a task.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_set_probes(tid: i32, on: i32) -> i32 {
@@ -91,7 +95,6 @@ unsafe extern "C" fn neopvm_read_records(
         let room = if records.is_null() { 0 } else { size(room)? };
         let tid = Tid::from_c_int(tid);
         let task = session::task()?;
-        session::in_forked_child(|| READERS.reset_after_fork());
         let mut readers = READERS.enter()?;
         let reader = match readers.remove(&tid.0) {
             Some(reader) => reader,

@@ -33,7 +33,7 @@ static TOLD: Gate<Told> = Gate::new(Told {
     counts: [(0, Duration::ZERO); KINDS],
 });
 
-fn reset_after_fork() {
+pub(crate) fn reset_after_fork() {
     TOLD.reset_after_fork();
     if let Ok(mut told) = TOLD.enter() {
         // The child is another task: it describes its events itself. What was collected is its
@@ -48,7 +48,6 @@ fn reset_after_fork() {
 pub(super) fn tell(kind: u16, when: i32, fields: &[Field<'_>]) {
     let Some(tracing) = session::tracing() else { return };
     let _ = inside(|| {
-        session::in_forked_child(reset_after_fork);
         let mut told = TOLD.enter()?;
         if matches!(tracing.options, TIME | COUNT) {
             told.counts[usize::from(kind).min(KINDS - 1)].0 += 1;

@@ -32,7 +32,7 @@ int main(void)
     TEV_MASK_SET(mask, TEV_SEND);
     info.len = TEV_MASK_CHECK(mask, TEV_SEND) ? 0 : 1;
     numbers[0] = PvmMboxDirectIndexOf(PvmMboxDirectIndex(5u)) == 5 ? 0 : 1;
-    numbers[1] = pvm_packf("") != PvmOk;
+    numbers[1] = pvm_packf("%+", PvmDataDefault) != PvmOk;
     if (info.len + numbers[0] + numbers[1] != 0)
         return 1;
     if (pvm_barrier(name, 0) >= 0 || pvm_addmhf(-1, 1, 0, on_message) >= 0)

@@ -53,7 +53,7 @@ int main()
     wrong += check("values", out[0] == 7 && e == 2.5 && strcmp(text, "hello") == 0);
     wrong += check("array", out[1] == 1 && out[2] == 2);
     wrong += check("end", pvm_upkint(out, 1, 1) == PvmNoData);
-    wrong += check("format", pvm_packf("%q") == PvmBadParam);
+    wrong += check("format", pvm_packf("%+%q", PvmDataDefault) == PvmBadParam);
     wrong += check("freed", pvm_freebuf(pvm_getrbuf()) == PvmOk && pvm_getrbuf() == 0);
     wrong += check("unknown", pvm_freebuf(4711) == PvmNoSuchBuf);
     wrong += check("own function", pvmsleep(5) == 5);

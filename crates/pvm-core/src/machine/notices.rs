@@ -1,6 +1,6 @@
 //! `pvm_notify`: requests and the notices that answer them.
 
-use super::{Machine, host_of};
+use super::Machine;
 use crate::io::{Act, Effect};
 use crate::notify::{HOST_ADD, HOST_DELETE, ROUTE_ADD, ROUTE_DELETE, TASK_EXIT, Watch};
 use crate::pending::Asker;
@@ -16,8 +16,9 @@ impl Machine {
     /// A request as `pattern`, for each of `tids`.
     pub(super) fn notify(&mut self, asker: Asker, cancel: bool, pattern: Watch, tids: &[Tid]) {
         let sound = match pattern.kind {
-            TASK_EXIT => !tids.is_empty() && tids.iter().all(|tid| tid.is_task()),
-            HOST_DELETE => !tids.is_empty() && tids.iter().all(|&tid| host_of(tid).is_some()),
+            TASK_EXIT => !tids.is_empty() && tids.iter().all(|tid| tid.may_be_task()),
+            // As in PVM any number will do: where it names no host of the machine, that host is gone.
+            HOST_DELETE => !tids.is_empty(),
             HOST_ADD => true,
             // Direct routes are the task library's own matter; it asks nothing here.
             ROUTE_ADD | ROUTE_DELETE => return self.answer(asker, Reply::Done),
@@ -61,8 +62,11 @@ impl Machine {
 
     /// As in PVM a request that is taken back is answered at once.
     fn cancel(&mut self, pattern: &Watch) {
-        let same =
-            |w: &Watch| w.kind == pattern.kind && w.of == pattern.of && same_request(w, pattern);
+        let about = |w: &Watch| match w.kind {
+            HOST_DELETE => w.of.host() == pattern.of.host(),
+            _ => w.of == pattern.of,
+        };
+        let same = |w: &Watch| w.kind == pattern.kind && about(w) && same_request(w, pattern);
         for (number, watch) in self.watches.take_where(same) {
             self.deliver_notice(&watch, &[watch.of.as_c_int()]);
             self.unwatch(number, &watch);

@@ -303,7 +303,7 @@ impl Machine {
     }
 
     pub(super) fn task_status(&mut self, asker: Asker, tid: Tid, of: Tid) {
-        if !of.is_task() {
+        if !of.may_be_task() {
             self.fail(asker, Code::BadParam);
         } else if self.tasks.alive(of).is_some() {
             self.answer(asker, Reply::Done);
@@ -314,7 +314,7 @@ impl Machine {
 
     /// As in PVM nobody is told whether there was such a task.
     pub(super) fn signal(&mut self, asker: Asker, tid: Tid, signal: i32) {
-        if !tid.is_task() {
+        if !tid.may_be_task() {
             return self.fail(asker, Code::BadParam);
         }
         if (1..=SIGNAL_MAX).contains(&signal) {

@@ -1,7 +1,8 @@
 //! `PvmRouteAdd` and `PvmRouteDelete`: notices about this task's own direct routes.
 //!
-//! As in the original they are empty messages of the task to itself. A request about a route that
-//! is not there is answered at once.
+//! As in the original they are messages of the task to itself that hold two ints: the other task, and the descriptor of the
+//! route, -1 for one that has ended. A request about a route that is not there is answered at once, and so is one that is
+//! taken back.
 
 use pvm_wire::{Envelope, Tid};
 
@@ -20,6 +21,17 @@ struct Delete {
     tag: i32,
 }
 
+/// What the task tells itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Notice {
+    /// Context and tag, from the task to itself.
+    pub(crate) envelope: Envelope,
+    /// The other task.
+    pub(crate) peer: Tid,
+    /// Of the route's socket; -1 if it has ended.
+    pub(crate) descriptor: i32,
+}
+
 /// What the program wants to be told.
 #[derive(Debug)]
 pub(crate) struct RouteNotices {
@@ -34,8 +46,9 @@ impl RouteNotices {
         Self { me, adds: Vec::new(), deletes: Vec::new() }
     }
 
-    fn notice(&self, context: i32, tag: i32) -> Envelope {
-        Envelope::new(self.me, self.me, tag, context)
+    fn notice(&self, (context, tag): (i32, i32), peer: Tid, descriptor: i32) -> Notice {
+        let envelope = Envelope::new(self.me, self.me, tag, context);
+        Notice { envelope, peer, descriptor }
     }
 
     /// Tell of the next `count` routes, of all if it is negative.
@@ -56,22 +69,23 @@ impl RouteNotices {
         peer: Tid,
         (context, tag): (i32, i32),
         stands: bool,
-    ) -> Option<Envelope> {
+    ) -> Option<Notice> {
         if !stands {
-            return Some(self.notice(context, tag));
+            return Some(self.notice((context, tag), peer, -1));
         }
         self.deletes.push(Delete { peer, context, tag });
         None
     }
 
-    /// No need to tell any more.
-    pub(crate) fn cancel_deleted(&mut self, peer: Tid, context: i32, tag: i32) {
-        self.deletes.retain(|d| (d.peer, d.context, d.tag) != (peer, context, tag));
+    /// Such requests are answered now.
+    pub(crate) fn cancel_deleted(&mut self, peer: Tid, context: i32, tag: i32) -> Vec<Notice> {
+        self.deleted_where(|d| (d.peer, d.context, d.tag) == (peer, context, tag))
     }
 
     /// A route stands.
-    pub(crate) fn added(&mut self) -> Vec<Envelope> {
-        let notices = self.adds.iter().map(|add| self.notice(add.context, add.tag)).collect();
+    pub(crate) fn added(&mut self, peer: Tid, descriptor: i32) -> Vec<Notice> {
+        let notice = |add: &Add| self.notice((add.context, add.tag), peer, descriptor);
+        let notices = self.adds.iter().map(notice).collect();
         for add in &mut self.adds {
             add.left -= i32::from(add.left > 0);
         }
@@ -80,9 +94,13 @@ impl RouteNotices {
     }
 
     /// The route to a task has ended.
-    pub(crate) fn deleted(&mut self, peer: Tid) -> Vec<Envelope> {
-        let due: Vec<Delete> = self.deletes.extract_if(.., |delete| delete.peer == peer).collect();
-        due.iter().map(|delete| self.notice(delete.context, delete.tag)).collect()
+    pub(crate) fn deleted(&mut self, peer: Tid) -> Vec<Notice> {
+        self.deleted_where(|delete| delete.peer == peer)
+    }
+
+    fn deleted_where(&mut self, is_due: impl Fn(&Delete) -> bool) -> Vec<Notice> {
+        let due: Vec<Delete> = self.deletes.extract_if(.., |delete| is_due(delete)).collect();
+        due.iter().map(|d| self.notice((d.context, d.tag), d.peer, -1)).collect()
     }
 }
 
@@ -97,16 +115,21 @@ mod tests {
         notices.want_added(0, 64, -1);
         notices.want_added(0, 65, 1);
         notices.want_added(0, 66, 0);
-        let tags = |all: Vec<Envelope>| all.iter().map(|n| n.tag).collect::<Vec<_>>();
-        assert_eq!(tags(notices.added()), [64, 65]);
-        assert_eq!(tags(notices.added()), [64]);
+        let tags = |all: Vec<Notice>| all.iter().map(|n| n.envelope.tag).collect::<Vec<_>>();
+        let first = notices.added(peer, 9);
+        assert!(first.iter().all(|notice| (notice.peer, notice.descriptor) == (peer, 9)));
+        assert_eq!(tags(first), [64, 65]);
+        assert_eq!(tags(notices.added(peer, 9)), [64]);
         notices.cancel_added(0, 64);
-        assert!(notices.added().is_empty());
+        assert!(notices.added(peer, 9).is_empty());
         let at_once = notices.want_deleted(peer, (0, 67), false).expect("no route");
-        assert_eq!((at_once.src, at_once.dst, at_once.tag), (me, me, 67));
+        let Envelope { src, dst, tag, .. } = at_once.envelope;
+        assert_eq!((src, dst, tag), (me, me, 67));
+        assert_eq!((at_once.peer, at_once.descriptor), (peer, -1));
         assert_eq!(notices.want_deleted(peer, (0, 68), true), None);
         assert_eq!(notices.want_deleted(peer, (0, 69), true), None);
-        notices.cancel_deleted(peer, 0, 69);
+        assert_eq!(tags(notices.cancel_deleted(peer, 0, 69)), [69]);
+        assert!(notices.cancel_deleted(peer, 0, 69).is_empty());
         assert!(notices.deleted(Tid(0x80002)).is_empty());
         assert_eq!(tags(notices.deleted(peer)), [68]);
         assert!(notices.deleted(peer).is_empty());

@@ -46,7 +46,7 @@ impl Task {
     }
 
     /// Tells when the direct routes to these tasks end (`PvmRouteDelete`), at once where there is
-    /// none; or no more.
+    /// none; or, of such requests, now.
     ///
     /// # Errors
     /// As for [`Task::notify_route_add`].
@@ -59,7 +59,8 @@ impl Task {
         let mut state = self.live()?.enter()?;
         for &peer in tids {
             if cancel {
-                state.routes.notices.cancel_deleted(peer, context, tag);
+                let notices = state.routes.notices.cancel_deleted(peer, context, tag);
+                state.tell_self(notices);
                 continue;
             }
             let stands = state.routes.open.contains_key(&peer);

@@ -1,0 +1,134 @@
+//! The program's own matching (`pvm_recvf`): its function chooses among all messages that are there.
+
+use std::ffi::c_int;
+use std::sync::atomic::Ordering;
+
+use pvm::Gate;
+use pvm_wire::Code;
+
+use super::short;
+use crate::guard::{self, Limit, failed, inside};
+use crate::selection::Selection;
+use crate::trace::traced;
+use crate::{buffer, handler, held, session};
+
+/// Says of a message (its number) whether a receive (of this task id and tag) takes it.
+pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
+
+/// None is PVM's own, which needs no function.
+static MATCH: Gate<Option<Match>> = Gate::new(None);
+
+pub(crate) fn reset_after_fork() {
+    MATCH.reset_after_fork();
+}
+
+/// The function that a receive asks, if it has to ask one.
+pub(super) fn custom() -> Result<Option<Match>, Code> {
+    if !short::custom_is_possible() {
+        return Ok(None);
+    }
+    // A pattern has one context; as in PVM, a program in context -1 receives from all of them.
+    let every_context = session::context() == -1;
+    Ok(MATCH.enter()?.or(every_context.then_some(default_match)))
+}
+
+/// From now on receives ask whether there is a function.
+pub(super) fn look_further() {
+    short::MATCHING.store(true, Ordering::Release);
+}
+
+/// What a receive looks for if the program has not said otherwise: as a function, so that a program's own can call it.
+unsafe extern "C" fn default_match(id: c_int, tid: c_int, tag: c_int) -> c_int {
+    let wanted = Selection { source: tid, tag, context: session::context() };
+    let fits = inside(|| buffer::get(id)?.with(|buffer| wanted.fits(buffer.envelope())));
+    c_int::from(fits == Ok(true))
+}
+
+/// Changes the matching of receives and returns the old function; null is PVM's own.
+///
+/// # Safety
+/// The function can be called until it is replaced.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_recvf(function: Option<Match>) -> Option<Match> {
+    traced!(unsafe RECVF, pvm_recvf(function), [], |_r| []);
+    let default: Match = default_match;
+    let own = function.filter(|&function| !std::ptr::fn_addr_eq(function, default));
+    let old = inside(|| {
+        look_further();
+        Ok(std::mem::replace(&mut *MATCH.enter()?, own))
+    });
+    Some(old.ok().flatten().unwrap_or(default))
+}
+
+/// Why a receive with the program's own matching gave up.
+pub(super) enum Stop {
+    /// The library says so.
+    Failed(Code),
+    /// The program's function says so, with a result of its own.
+    Refused(c_int),
+}
+
+impl From<Code> for Stop {
+    fn from(code: Code) -> Self {
+        Self::Failed(code)
+    }
+}
+
+impl Stop {
+    pub(super) fn report(self, name: &str) -> c_int {
+        match self {
+            Self::Failed(code) => failed(name, code),
+            Self::Refused(number) => Code::from_number(number).map_or(number, |c| failed(name, c)),
+        }
+    }
+}
+
+/// Shows the messages that came after the one of number `seen` (in the order of [`held::Shown`]), of all contexts, as PVM
+/// does, to the program's function: below zero ends the search with that result, 0 passes the message over, 1 takes it, and
+/// of the larger answers the largest takes its message.
+pub(super) fn choose(
+    function: Match,
+    (tid, tag): (c_int, c_int),
+    seen: &mut u64,
+) -> Result<Option<c_int>, Stop> {
+    let shown = inside(|| held::show_all(session::task()?, *seen))?;
+    let mut best: Option<(c_int, c_int)> = None;
+    for held::Shown { id, place } in shown {
+        *seen = place;
+        // SAFETY: the program registered this function for this purpose.
+        let rank = unsafe { function(id, tid, tag) };
+        inside(|| held::put_back(id))?;
+        match rank {
+            1 => return Ok(Some(id)),
+            0 => {}
+            number if number < 0 => return Err(Stop::Refused(number)),
+            rank if best.is_none_or(|(other, _)| rank > other) => best = Some((rank, id)),
+            _ => {}
+        }
+    }
+    Ok(best.map(|(_, id)| id))
+}
+
+/// The number of a message that the program's function takes. Each message is shown once, however often the receive wakes up.
+pub(super) fn receive(
+    function: Match,
+    wanted: (c_int, c_int),
+    limit: Limit,
+) -> Result<Option<c_int>, Stop> {
+    let (mut waiting, mut seen) = (None, 0);
+    loop {
+        handler::run_all();
+        let over = limit.passed();
+        let task = inside(|| guard::same_task(waiting))?;
+        let token = task.token();
+        if let Some(id) = choose(function, wanted, &mut seen)? {
+            inside(|| held::remove(id))?;
+            return Ok(Some(id));
+        }
+        if over {
+            return Ok(None);
+        }
+        waiting = Some(task);
+        task.wait(token, limit)?;
+    }
+}
