@@ -2,6 +2,8 @@
 
 mod directory;
 
+pub(crate) use directory::folded;
+
 use crate::io::HostList;
 use crate::records::{Change, Slot, Table};
 use crate::speed;
@@ -94,11 +96,12 @@ impl Hosts {
     }
 
     fn unique_name(&self, name: &Blob) -> Blob {
-        let names = self.members.values().map(|facts| &facts.name);
-        let taken: BTreeSet<&Blob> = names.filter(|other| other.0.starts_with(&name.0)).collect();
+        let names = self.members.values().map(|facts| folded(&facts.name));
+        let taken: BTreeSet<Blob> =
+            names.filter(|other| other.0.starts_with(&folded(name).0)).collect();
         let mut unique = name.clone();
         let mut number = 2;
-        while taken.contains(&unique) {
+        while taken.contains(&folded(&unique)) {
             unique = name.clone();
             unique.0.extend_from_slice(format!(".{number}").as_bytes());
             number += 1;
@@ -300,13 +303,27 @@ impl Hosts {
 /// True where the longer name is the shorter one with a domain. NAME.2 is another daemon on NAME,
 /// and numbers apart by dots are an address: neither has a domain.
 fn is_longer(long: &Blob, short: &Blob) -> bool {
-    let rest = long.0.strip_prefix(short.0.as_slice()).and_then(|rest| rest.strip_prefix(b"."));
+    let begins =
+        long.0.len() > short.0.len() && long.0[..short.0.len()].eq_ignore_ascii_case(&short.0);
+    let rest = begins.then(|| &long.0[short.0.len()..]).and_then(|rest| rest.strip_prefix(b"."));
     rest.is_some_and(|rest| !rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_is_one_in_small_and_in_capital_letters() {
+        let mut hosts = Hosts::new();
+        let first = hosts.add(facts("H2"), false).expect("there is room");
+        assert_eq!(hosts.add(facts("h2"), false), Err(Code::DupHost));
+        for name in ["h2", "H2", "h2.site.org"] {
+            assert_eq!(hosts.named(&name.into()), Some(first), "{name}");
+        }
+        let again = hosts.add(facts("h2"), true).expect("there is room");
+        assert_eq!(hosts.facts(again).map(|facts| facts.name.to_text()), Some("h2.2".to_owned()));
+    }
 
     fn facts(name: &str) -> HostFacts {
         HostFacts { name: name.into(), ..HostFacts::default() }
@@ -336,7 +353,7 @@ mod tests {
         assert_eq!((named("other"), named("other.site.org")), (Some(2), Some(2)));
         assert_eq!((named("oth"), named("other.elsewhere"), named("")), (None, None, None));
         assert_eq!((named("10.1.2.3"), named("10.1"), named("10.9.9.9")), (Some(3), None, None));
-        assert_eq!(named("VM"), None);
+        assert_eq!((named("VM"), named("Other")), (Some(1), Some(2)));
     }
 
     #[test]

@@ -10,6 +10,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Longest file; what comes after is counted and dropped.
 const LOG_BYTES_MAX: u64 = 64 << 20;
 
+/// Most of a log that is looked through for last words, and most of them that are told.
+const WORDS_BYTES_MAX: usize = 8 << 10;
+const WORDS_LINES_MAX: usize = 3;
+
 /// The open log.
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -48,6 +52,18 @@ impl Log {
         // One write, so that lines stay whole. There is nowhere to tell of a failure.
         let _ = file.write_all(line.as_bytes());
     }
+}
+
+/// What daemons have said themselves at the end of a log, a line each: why they died.
+pub(crate) fn last_words(log: &Path) -> String {
+    let bytes = std::fs::read(log).unwrap_or_default();
+    let text =
+        String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(WORDS_BYTES_MAX)..]).into_owned();
+    let said = text.lines().filter(|line| !line.starts_with('[') && !line.trim().is_empty());
+    let mut lines: Vec<&str> = said.collect();
+    lines.dedup();
+    let last = &lines[lines.len().saturating_sub(WORDS_LINES_MAX)..];
+    last.iter().map(|line| format!("\n  {}", line.trim())).collect()
 }
 
 /// `MM/DD hh:mm:ss`.

@@ -35,7 +35,23 @@ use parent::Parent;
 use rustix::process::DumpableBehavior;
 use std::process::ExitCode;
 
+/// The stack that this program has where its own would be smaller than [`STACK_MIN`].
+const STACK_BYTES: usize = 2 << 20;
+/// Less of a stack (`ulimit -s`) than this may not be enough.
+const STACK_MIN: u64 = 1 << 20;
+/// The exit status of one that found another daemon of its machine running; see `pvmd(1)`.
+const ALREADY_RUNNING: u8 = 17;
+
 fn main() -> ExitCode {
+    let stack = rustix::process::getrlimit(rustix::process::Resource::Stack).current;
+    if stack.is_none_or(|bytes| bytes >= STACK_MIN) {
+        return run();
+    }
+    let roomy = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(run);
+    roomy.map_or_else(|_| run(), |thread| thread.join().unwrap_or(ExitCode::FAILURE))
+}
+
+fn run() -> ExitCode {
     // Some of its processes are started through a descriptor: `ps` shall show what they are.
     let _ = rustix::thread::set_name(c"pvmd");
     // What this process holds is no other's to read, nor a core file's, unless its own user wants that.
@@ -64,7 +80,10 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("pvmd: {error:#}");
-            ExitCode::FAILURE
+            match error.downcast_ref() {
+                Some(runtime_dir::DirError::Running(_)) => ExitCode::from(ALREADY_RUNNING),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }

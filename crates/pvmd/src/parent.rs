@@ -41,7 +41,7 @@ use crate::parent::proxies::Proxies;
 use crate::parent::segments::Segments;
 use crate::parent::silence::Silence;
 use crate::parent::tasks::Tasks;
-use crate::runtime_dir::RuntimeDir;
+use crate::runtime_dir::{self, RuntimeDir};
 use pvm_core::io::Effect;
 use pvm_wire::Tid;
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +129,12 @@ pub(crate) struct Parent {
 impl Parent {
     /// Serves until the end. False if it is one that was not asked for.
     pub(crate) fn run(mut self) -> std::io::Result<bool> {
-        self.start_daemon()?;
+        if let Err(error) = self.start_daemon() {
+            let path = self.folder.path().to_path_buf();
+            drop(self);
+            runtime_dir::remove_orphan(&path);
+            return Err(error);
+        }
         while !self.ending {
             self.settle();
             let ready = self.poll.wait(self.timeout())?;

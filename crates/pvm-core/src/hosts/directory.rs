@@ -26,7 +26,7 @@ impl Directory {
     /// A host is in, or what it has told of itself is another thing now.
     pub(super) fn enter(&mut self, host: HostIndex, facts: Arc<HostFacts>) {
         self.strike(host);
-        self.names.insert((facts.name.clone(), host));
+        self.names.insert((folded(&facts.name), host));
         if !facts.computer.0.is_empty() {
             self.computers.insert((facts.computer.clone(), host));
         }
@@ -39,7 +39,7 @@ impl Directory {
             return;
         }
         if let Some(facts) = Arc::make_mut(&mut self.list).remove(&host) {
-            self.names.remove(&(facts.name.clone(), host));
+            self.names.remove(&(folded(&facts.name), host));
             self.computers.remove(&(facts.computer.clone(), host));
         }
     }
@@ -48,9 +48,9 @@ impl Directory {
         Arc::clone(&self.list)
     }
 
-    /// The first host of exactly this name.
+    /// The first host of this name.
     pub(super) fn named(&self, name: &Blob) -> Option<HostIndex> {
-        first(&self.names, name)
+        first(&self.names, &folded(name))
     }
 
     /// True if a host has this one's name, or is on its computer.
@@ -62,4 +62,9 @@ impl Directory {
 fn first(index: &Index, word: &Blob) -> Option<HostIndex> {
     let mut from = index.range((word.clone(), HostIndex(0))..);
     from.next().filter(|(found, _)| found == word).map(|(_, host)| *host)
+}
+
+/// A name of a host as names are compared: `H2` and `h2` are one.
+pub(crate) fn folded(name: &Blob) -> Blob {
+    Blob(name.0.to_ascii_lowercase())
 }

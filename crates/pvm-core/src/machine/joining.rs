@@ -1,6 +1,7 @@
 //! Hosts come: the member that is asked starts their daemons, and lets each in by a command.
 
 use super::{HOST_START_NS, Machine, SECOND_NS};
+use crate::hosts::folded;
 use crate::io::{Act, HostFacts};
 use crate::notify::HOST_ADD;
 use crate::pending::{Addition, Asker, NO_TURN, Start};
@@ -45,7 +46,7 @@ impl Machine {
             match self.wanted(line, &earlier) {
                 Err((code, failure)) => self.not_added(addition, place, code, failure),
                 Ok(line) => {
-                    earlier.push(line.host_name());
+                    earlier.push(folded(&line.host_name()));
                     self.add_host(addition, place, &line);
                 }
             }
@@ -75,8 +76,12 @@ impl Machine {
             return Err(refused(Code::NoHost, "this stands for a host in host files only".into()));
         }
         let member = self.hosts.named(&name).filter(|&host| !self.hosts.is_draining(host));
-        if !line.again && (earlier.contains(&name) || member.is_some()) {
-            return Err(refused(Code::DupHost, "it is in the machine already".to_owned()));
+        if !line.again && (earlier.contains(&folded(&name)) || member.is_some()) {
+            let why = "it is in the machine already".to_owned();
+            let known = member.and_then(|host| self.hosts.facts(host)).map(|facts| &facts.name);
+            let other = known.filter(|known| **known != name);
+            let named = other.map(|other| format!(", as {}", other.to_text()));
+            return Err(refused(Code::DupHost, why + &named.unwrap_or_default()));
         }
         Ok(self.hosts.complete(&line))
     }

@@ -3,8 +3,9 @@
 
 use crate::addresses;
 use crate::config::{Front, Places};
-use crate::launch::{reply, resident};
+use crate::launch::{reply, resident, sentences};
 use anyhow::{Context as _, Result};
+use pvm_wire::request::Failure;
 use pvm_wire::{Code, PROTOCOL_VERSION};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
@@ -26,14 +27,14 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
     if let Some(vmid) = &front.vmid {
         places.vmid.clone_from(vmid);
     }
-    let resident = if front.again { None } else { resident::make_room(&places) };
-    if let Some(socket) = resident {
-        let text = format!(
-            "a daemon of the machine `{}` runs there already ({})",
-            places.vmid,
-            socket.display()
-        );
-        return refuse(Code::DupHost, "join", &text);
+    let resident = if front.again { None } else { resident::make_room(&places, &front.addresses) };
+    if let Some(resident) = resident {
+        let socket = resident.socket.display().to_string();
+        let own = resident.name.as_deref();
+        let (detail, remedy) = sentences::already(&places.vmid, &socket, own);
+        let failure = Failure { stage: "join".to_owned(), detail, remedy };
+        println!("{}", reply::refused_with(Code::DupHost, &failure));
+        return Ok(false);
     }
     let mut child = Command::new("/proc/self/exe")
         .args(words)

@@ -3,7 +3,8 @@
 
 use crate::addresses;
 use crate::config::Places;
-use crate::launch::front;
+use crate::hex::{from_hex, to_hex};
+use crate::launch::{front, resident};
 use crate::runtime_dir;
 use crate::version::version;
 use anyhow::Result;
@@ -17,6 +18,8 @@ use tokio::time::timeout;
 
 /// Begins the answer.
 const REPLY: &str = "neopvm-reach-1 ";
+/// Between the socket of a daemon and the name of its host.
+const MEMBER: &str = "#member=";
 /// How long an address may take to answer.
 const CONNECT_TIME: Duration = Duration::from_secs(2);
 
@@ -29,6 +32,8 @@ pub(crate) struct Reached {
     pub(crate) version: String,
     /// The socket of a daemon of the same machine that runs there.
     pub(crate) running: Option<String>,
+    /// The name of its host, where its machine is the inviter's own.
+    pub(crate) member: Option<String>,
     /// Each address, and `ok` or why not.
     pub(crate) addresses: Vec<(String, String)>,
 }
@@ -37,6 +42,9 @@ impl Reached {
     fn line(&self) -> String {
         let running = self.running.as_deref().unwrap_or("-").replace(' ', "_");
         let mut line = format!("{REPLY}{} {} {running}", self.protocol, self.version);
+        if let Some(member) = &self.member {
+            line += &format!("{MEMBER}{}", to_hex(member.as_bytes()));
+        }
         for (address, outcome) in &self.addresses {
             line += &format!(" {address}={outcome}");
         }
@@ -49,13 +57,17 @@ impl Reached {
         let mut words = rest.split_ascii_whitespace();
         let protocol = words.next()?.parse().ok()?;
         let version = words.next()?.to_owned();
-        let running = Some(words.next()?.to_owned()).filter(|running| running != "-");
+        let running = words.next()?;
+        let (running, member) = running.split_once(MEMBER).unwrap_or((running, ""));
+        let running = Some(running.to_owned()).filter(|running| running != "-");
+        let member = String::from_utf8_lossy(&from_hex(member)?).into_owned();
+        let member = Some(member).filter(|member| !member.is_empty());
         let pair = |word: &str| {
             let (address, outcome) = word.rsplit_once('=')?;
             Some((address.to_owned(), outcome.to_owned()))
         };
         let addresses = words.map(pair).collect::<Option<_>>()?;
-        Some(Self { protocol, version, running, addresses })
+        Some(Self { protocol, version, running, member, addresses })
     }
 
     /// True where the inviter can be called.
@@ -73,6 +85,7 @@ pub(crate) fn run(told: &[String], vmid: Option<&str>) -> Result<()> {
     let reached = Reached {
         protocol: PROTOCOL_VERSION,
         version: version().to_owned(),
+        member: running.as_deref().and_then(|socket| resident::member_at(socket, told)),
         running: running.map(|socket| socket.display().to_string()),
         addresses,
     };
@@ -113,6 +126,7 @@ mod tests {
             protocol: 2,
             version: "0.1.0".into(),
             running: Some("/tmp/x/pvmd.sock".into()),
+            member: Some("H2".into()),
             addresses: vec![
                 ("[::1]:5".into(), "ok".into()),
                 ("1.2.3.4:5".into(), "refused".into()),

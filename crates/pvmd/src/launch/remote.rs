@@ -123,6 +123,7 @@ fn judge(target: &Target, heard: Heard) -> Result<HostFacts, NotStarted> {
         Some(Answer::Ready(facts)) => return Ok(*facts),
         Some(Answer::Refused(code, failure)) => {
             let remedy = match failure.stage.as_str() {
+                _ if !failure.remedy.is_empty() => failure.remedy.clone(),
                 "version" => format!("pvm add --push {name}"),
                 "join" => sentences::already_remedy(target),
                 _ => format!("pvm doctor {name}"),

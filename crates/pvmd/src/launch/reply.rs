@@ -1,7 +1,8 @@
 //! The one line with which a new daemon answers whoever started it.
 //!
 //! `neopvm-host-1 PROTOCOL VERSION FACTS` if it is there, `neopvm-refused-1 CODE STAGE TEXT` if it
-//! will not be; FACTS and TEXT in hexadecimal. Shells that say something before it are no harm.
+//! will not be; FACTS and TEXT in hexadecimal. Where that knows better than the other side what to do about it, REMEDY
+//! stands behind it, in hexadecimal, too. Shells that say something before it are no harm.
 
 use crate::hex::{from_hex, to_hex};
 use pvm_wire::peer::HostFacts;
@@ -37,6 +38,12 @@ pub(crate) fn refused_line(code: Code, stage: &str, text: &str) -> String {
     format!("{REFUSED}{} {stage} {}", code.number(), to_hex(text.as_bytes()))
 }
 
+/// The same with what to do about it.
+pub(crate) fn refused_with(code: Code, failure: &Failure) -> String {
+    let line = refused_line(code, &failure.stage, &failure.detail);
+    format!("{line} {}", to_hex(failure.remedy.as_bytes()))
+}
+
 /// The answer in a line, wherever it begins: a shell may have said something without an end of
 /// line. None if there is none.
 pub(crate) fn answer_in(line: &str) -> Option<Answer> {
@@ -47,9 +54,12 @@ pub(crate) fn answer_in(line: &str) -> Option<Answer> {
     let mut words = rest.split_ascii_whitespace();
     let code = words.next()?.parse().ok().and_then(Code::from_number)?;
     let stage = words.next().filter(|stage| STAGES.contains(stage))?.to_owned();
-    let text = words.next().map_or_else(|| Some(Vec::new()), from_hex)?;
-    let detail = String::from_utf8_lossy(&text).into_owned();
-    Some(Answer::Refused(code, Failure { stage, detail, remedy: String::new() }))
+    let mut text = || {
+        let bytes = words.next().map_or_else(|| Some(Vec::new()), from_hex)?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let (detail, remedy) = (text()?, text()?);
+    Some(Answer::Refused(code, Failure { stage, detail, remedy }))
 }
 
 fn ready(rest: &str) -> Option<Answer> {
@@ -103,5 +113,8 @@ mod tests {
         assert_eq!((code, failure.stage.as_str()), (Code::DupHost, "join"));
         assert_eq!(failure.detail, "it is there\nalready");
         assert_eq!(answer_in(&refused_line(Code::DupHost, "nonsense", "")), None);
+        let known = Failure { remedy: "pvm conf".into(), ..failure };
+        let line = refused_with(code, &known);
+        assert_eq!(answer_in(&line), Some(Answer::Refused(code, known)));
     }
 }

@@ -10,7 +10,19 @@ pub(crate) fn looked_for(name: &str, tried: &[String]) -> String {
     format!("no pvmd on {name} (tried {})", tried.join(", "))
 }
 
-/// What to do about a daemon that is there already.
+/// The sentence about a daemon that is there already, and what to do about it if that can be known there: `own` is the
+/// name of the member of the very machine that asks.
+pub(crate) fn already(vmid: &str, socket: &str, own: Option<&str>) -> (String, String) {
+    match own {
+        Some(own) => (format!("it is in the machine already, as {own}"), "pvm conf".to_owned()),
+        None => (
+            format!("a daemon of another machine `{vmid}` runs there already ({socket})"),
+            String::new(),
+        ),
+    }
+}
+
+/// What to do about a daemon of another machine that is there already.
 pub(crate) fn already_remedy(target: &Target) -> String {
     format!("{} pvm halt (or give this machine another name: PVM_VMID, id=)", target.typed())
 }

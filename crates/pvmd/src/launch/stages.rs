@@ -7,7 +7,7 @@
 use crate::launch::places::Places;
 use crate::launch::reach::Reached;
 use crate::launch::sentences::{
-    already_remedy, looked_for, no_call, other_version, push_remedy, versions,
+    already, already_remedy, looked_for, no_call, other_version, push_remedy, versions,
 };
 use crate::launch::ssh::{Heard, Target};
 use crate::starter;
@@ -279,8 +279,9 @@ async fn login(
         report.good("callback", format!("{name} can call this host"));
     }
     if let Some(socket) = &reached.running {
-        let detail = format!("a daemon of the machine `{id}` runs on {name} already ({socket})");
-        return Err(report.bad("join", detail, already_remedy(target)));
+        let (detail, remedy) = already(&id, socket, reached.member.as_deref());
+        let remedy = if remedy.is_empty() { already_remedy(target) } else { remedy };
+        return Err(report.bad("join", format!("{name}: {detail}"), remedy));
     }
     Ok(())
 }

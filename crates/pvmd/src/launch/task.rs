@@ -61,9 +61,12 @@ pub(crate) struct LaunchError {
 /// Starts a program.
 pub(crate) fn start(launch: &Launch, around: &mut Surroundings) -> Result<Child, LaunchError> {
     let file = find(launch)?;
-    run(&file, launch, around).map_err(|error| LaunchError {
-        code: code_of(&error),
-        tried: vec![Blob(file.into_os_string().into_vec())],
+    run(&file, launch, around).map_err(|error| {
+        let code = code_of(&error);
+        // What the host lacks is told in the system's words: open files, processes, room for arguments.
+        let why = (code == Code::OutOfRes).then(|| Blob(error.to_string().into_bytes()));
+        let tried = [Blob(file.into_os_string().into_vec())].into_iter().chain(why).collect();
+        LaunchError { code, tried }
     })
 }
 
@@ -256,6 +259,16 @@ mod tests {
         assert_eq!(error.code, Code::NoFile);
         let expected = ["/nowhere/no-such-program", "/bin/no-such-program"];
         assert_eq!(error.tried, expected.map(Blob::from));
+    }
+
+    #[test]
+    fn what_a_host_lacks_is_told_in_the_words_of_the_system() {
+        let mut launch = launch("/bin/true", &[]);
+        launch.environment = vec![Blob([b"A=".to_vec(), vec![b'x'; 1 << 20]].concat())];
+        let error = start(&launch, &mut surroundings()).unwrap_err();
+        assert_eq!(error.code, Code::OutOfRes);
+        let why = error.tried.last().map(Blob::to_text).unwrap_or_default();
+        assert!(why.contains("too long"), "{why}");
     }
 
     #[test]

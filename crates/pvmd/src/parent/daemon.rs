@@ -18,6 +18,8 @@ const CRASHES_MAX: usize = 20;
 const DELAY_MAX: Duration = Duration::from_secs(1);
 /// A daemon that was killed comes back at once, but no sooner than this after the one before.
 const KILLED_PAUSE: Duration = Duration::from_millis(10);
+/// So many daemons that die before one was ready are enough: whoever starts the host waits for it.
+const EARLY_MAX: u32 = 4;
 /// So many daemons that crash on one event one after the other are enough: it is dropped.
 const CRASHES_ON_EVENT_MAX: u32 = 3;
 
@@ -75,6 +77,8 @@ pub(crate) struct Restarts {
     last: Option<Instant>,
     /// The event that daemons crash on, and how many have.
     suspect: Option<(u32, u32)>,
+    /// How many died by themselves before one was ready.
+    early: u32,
     /// How many were lost in all.
     pub(crate) total: u32,
 }
@@ -104,6 +108,12 @@ impl Restarts {
         }
     }
 
+    /// One more has died before any was ready: true if what is wrong will not mend itself.
+    pub(crate) const fn is_hopeless(&mut self) -> bool {
+        self.early += 1;
+        self.early >= EARLY_MAX
+    }
+
     /// The event that has brought down one daemon after the other.
     pub(crate) fn take_culprit(&mut self) -> Option<u32> {
         self.suspect.take_if(|(_, times)| *times >= CRASHES_ON_EVENT_MAX).map(|(event, _)| event)
@@ -125,6 +135,13 @@ mod tests {
         assert_eq!(delays[3], Some(Duration::from_millis(20)));
         assert_eq!(delays[19], Some(DELAY_MAX));
         assert_eq!(delays[20], None);
+    }
+
+    #[test]
+    fn the_fourth_that_dies_before_one_was_ready_is_the_last() {
+        let mut restarts = Restarts::default();
+        let hopeless: Vec<_> = (0..4).map(|_| restarts.is_hopeless()).collect();
+        assert_eq!(hopeless, [false, false, false, true]);
     }
 
     #[test]

@@ -27,7 +27,20 @@ impl Parent {
             Some(join) if join.again => Seat::Further,
             Some(_) => Seat::Guest,
         };
+        // Before there is anything that a signal could leave behind.
+        let signals = Signals::new()?;
         let folder = RuntimeDir::take(&places.temporary, &places.vmid, seat)?;
+        let path = folder.path().to_path_buf();
+        let made = Self::in_folder(folder, signals, options, places);
+        made.inspect_err(|_| runtime_dir::remove(&path))
+    }
+
+    fn in_folder(
+        folder: RuntimeDir,
+        Signals { children, terminations }: Signals,
+        options: &ParentOptions,
+        places: &Places,
+    ) -> Result<Self> {
         end_leftovers(places);
         // A shell that started us in the background keeps its own job control.
         let _ = rustix::process::setsid();
@@ -39,12 +52,8 @@ impl Parent {
         let _ = rustix::process::set_child_subreaper(rustix::process::Pid::from_raw(1));
         let poll = Poll::new()?;
         poll.add(&listener, Token::Listener, Interest::Read)?;
-        let children = signals(&[SIGCHLD])?;
         poll.add(&children, Token::Children, Interest::Read)?;
-        let terminations = signals(&[SIGTERM, SIGINT])?;
         poll.add(&terminations, Token::Terminate, Interest::Read)?;
-        // A terminal that closes is none of our business.
-        signal_hook::flag::register(SIGHUP, Arc::new(AtomicBool::new(false)))?;
         // What cannot be waited for is at its end already.
         let ended = options.bound
             && poll.add(rustix::stdio::stdin(), Token::Input, Interest::Read).is_err();
@@ -98,6 +107,20 @@ impl Parent {
             ending: ended,
             failed: false,
         })
+    }
+}
+
+/// A byte for each signal that concerns a parent.
+struct Signals {
+    children: UnixStream,
+    terminations: UnixStream,
+}
+
+impl Signals {
+    fn new() -> Result<Self> {
+        // A terminal that closes is none of our business.
+        signal_hook::flag::register(SIGHUP, Arc::new(AtomicBool::new(false)))?;
+        Ok(Self { children: signals(&[SIGCHLD])?, terminations: signals(&[SIGTERM, SIGINT])? })
     }
 }
 

@@ -94,7 +94,10 @@ impl Parent {
             None if killed || self.daemon_worked => Loss::Innocent,
             None => Loss::Crashed(self.journal.oldest()),
         };
-        let delay = self.restarts.lost(Instant::now(), loss);
+        let mut delay = self.restarts.lost(Instant::now(), loss);
+        if !killed && !self.printed && self.restarts.is_hopeless() {
+            delay = None;
+        }
         if let Some(culprit) = self.restarts.take_culprit() {
             self.drop_culprit(culprit);
         }
@@ -104,8 +107,9 @@ impl Parent {
                 self.restart_at = Some(Instant::now() + delay);
             }
             None => {
-                self.log.line("the daemon dies again and again: the host gives up");
-                eprintln!("pvmd: the daemon dies again and again: the host gives up");
+                let text = format!("the daemon dies again and again ({how}): the host gives up");
+                eprintln!("pvmd: {text}{}", crate::log::last_words(&self.folder.log()));
+                self.log.line(&text);
                 self.failed = true;
                 self.ending = true;
             }

@@ -79,6 +79,23 @@ fn a_second_daemon_of_the_machine_on_the_same_computer_is_a_duplicate() {
     drop(other);
 }
 
+/// What was said to do about it halted the user's own machine.
+#[test]
+fn a_host_named_twice_is_told_by_the_name_that_it_has() {
+    let (host, _place) = start("own", LOGIN);
+    let mut client = Client::operator(&host);
+    assert!(add(&mut client, "$far").outcome > 0);
+    for (line, named) in
+        [("other", "it is in the machine already, as far"), ("FAR", "already, as far")]
+    {
+        let result = add(&mut client, line);
+        assert_eq!(result.outcome, Code::DupHost.number(), "{result:?}");
+        let failure = result.failure.unwrap();
+        assert!(failure.detail.contains(named), "{failure:?}");
+        assert!(!failure.remedy.contains("halt"), "{failure:?}");
+    }
+}
+
 #[test]
 fn a_daemon_that_cannot_call_is_named_so_and_ends() {
     let closed = "command=$(echo \"$command\" | sed 's/--join=[^ ]*/--join=127.0.0.1:9/')";

@@ -16,7 +16,7 @@ pub(crate) fn kill(signal: &str, pid: u32) {
 fn a_second_daemon_of_the_machine_says_so_and_ends() {
     let host = Host::start();
     let output = command(&host.folder).output().unwrap();
-    assert!(!output.status.success());
+    assert_eq!(output.status.code(), Some(17), "tools tell it apart by that");
     assert!(String::from_utf8_lossy(&output.stderr).contains("pvmd already running"));
     let other = command(&host.folder).env("PVM_VMID", "../x").output().unwrap();
     assert!(!other.status.success());
@@ -209,4 +209,36 @@ fn a_host_and_its_tasks_keep_nothing_open_of_who_started_it() {
         });
     assert_eq!(status, Some(0));
     std::fs::remove_file(fifo).unwrap();
+}
+
+/// Its daemon overflowed its stack again and again, and nobody was told.
+#[test]
+fn a_host_runs_on_a_small_stack() {
+    let folder = std::env::temp_dir().join(format!("pvmd-real-{}-stack", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut shell = Command::new("/bin/sh");
+    let script = format!("ulimit -s 128; exec {} --bound", env!("CARGO_BIN_EXE_pvmd"));
+    shell.args(["-c", &script]).env("PVM_TMP", &folder).env_remove("PVM_VMID");
+    let host = Host::start_as(&mut shell, &folder);
+    let mut client = Client::operator(&host);
+    let Reply::Status { status } = client.ask(&Request::DaemonStatus) else { panic!("no status") };
+    assert_eq!(status.restarts, 0);
+}
+
+#[test]
+fn a_host_that_did_not_start_leaves_no_folder() {
+    let folder = std::env::temp_dir().join(format!("pvmd-real-{}-few", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut failed = 0;
+    for files in [10, 12, 14, 16, 18, 20] {
+        let mut shell = Command::new("/bin/sh");
+        let script = format!("ulimit -n {files}; exec {} --bound", env!("CARGO_BIN_EXE_pvmd"));
+        shell.args(["-c", &script]).env("PVM_TMP", &folder).env_remove("PVM_VMID");
+        let output = shell.stdin(std::process::Stdio::null()).output().unwrap();
+        failed += u32::from(!output.status.success());
+        let left = std::fs::read_dir(&folder).unwrap().next();
+        assert!(left.is_none(), "{left:?} with {files} open files at most");
+    }
+    assert!(failed > 0, "so few are enough");
+    std::fs::remove_dir(&folder).unwrap();
 }
