@@ -3,7 +3,7 @@
 # Builds neopvm.jar and tries it on a machine of two hosts that this script starts and ends: check.sh PREFIX [ENGINE]
 #
 # With a JDK of 22 or newer the jar holds the engine over the C library, and the tests run on it. They run again
-# without native code on the oldest JDK there is. ENGINE, native or wire, runs one of the two.
+# without native code, on that JDK and on the oldest there is. ENGINE, native or wire, runs one of the two.
 set -euo pipefail
 
 prefix=$(realpath "$1")
@@ -37,7 +37,7 @@ readonly ONE_CARRIER="-Djdk.virtualThreadScheduler.parallelism=1 -Djdk.virtualTh
 tests() {
   local version=$1 java=$2 engine=$3 goal=$4
   echo "tests on Java $version with the $engine engine"
-  maven "$goal" -Dtest.java="$java/bin/java" -Dtest.engine="$engine" -Dtest.reports="$engine" \
+  maven "$goal" -Dtest.java="$java/bin/java" -Dtest.engine="$engine" -Dtest.reports="$engine-$version" \
     -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)"
 }
 
@@ -58,5 +58,9 @@ if [ "$only" != wire ]; then
   fi
 fi
 if [ "$only" != native ]; then
+  if [ "$newest_version" != "$oldest_version" ]; then
+    tests "$newest_version" "$newest" wire "$goal"
+    goal=surefire:test@default-test
+  fi
   tests "$oldest_version" "$oldest" wire "$goal"
 fi

@@ -4,9 +4,12 @@
 //! asked with the same library that other tasks use. It ends with the task, and with the host.
 //!
 //! One thread *leads*: it reads an ask, answers it and reads the next. Where it has to wait for other tasks it
-//! lets another one lead meanwhile. So nobody waits for a thread to be woken but who waits anyway.
+//! lets another one lead meanwhile. So nobody waits for a thread to be woken but who waits anyway. Receives that
+//! wait have one thread together ([`receiving`]), other calls that wait one each.
 
+mod receiving;
 mod socket;
+mod waiting;
 
 use crate::failure::{Failure, Status};
 use crate::options::ProxyOptions;
@@ -14,6 +17,7 @@ use pvm::{Buffer, Deadline, Pattern, Policy, Task};
 use pvm_wire::proxy::{Answer, Ask};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Message, Tid};
+use receiving::{Inbox, Looked};
 use socket::{Asks, say};
 use std::collections::BTreeMap;
 use std::os::fd::AsFd as _;
@@ -23,9 +27,8 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
-use std::time::Duration;
 
-/// Calls of the task that may wait at the same time.
+/// Calls of the task, other than receives, that may wait at the same time.
 const THREADS_MAX: usize = 4096;
 /// Threads that are kept for later.
 const IDLE_MAX: usize = 4;
@@ -39,8 +42,15 @@ struct Proxy {
     threads: AtomicUsize,
     /// Threads that are about to lead.
     idle: AtomicUsize,
-    /// What waits and can be cancelled, by the numbers of the asks: true once it is to end.
+    inbox: Mutex<Inbox>,
+    /// What else waits and can be cancelled, by the numbers of the asks: true once it is to end.
     waiting: Mutex<BTreeMap<u32, Arc<AtomicBool>>>,
+}
+
+/// What needs its time, while another thread leads.
+enum Rest {
+    Ask(u32, Box<Ask>),
+    Watch,
 }
 
 /// Speaks for the task at the other end of standard input, until its end.
@@ -70,6 +80,7 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<ExitCode, Failure> {
         answers: Mutex::new(answers),
         threads: AtomicUsize::new(1),
         idle: AtomicUsize::new(0),
+        inbox: Mutex::default(),
         waiting: Mutex::default(),
     }));
     proxy.lead();
@@ -120,22 +131,24 @@ impl Proxy {
             }
             let mut asks = lock(&self.asks);
             self.idle.fetch_sub(1, Ordering::AcqRel);
-            let (id, ask) = loop {
+            let rest = loop {
                 let (id, ask) = self.next(&mut asks);
-                match self.answer_at_once(id, ask) {
-                    None => {}
-                    Some(ask) => break (id, ask),
+                if let Some(rest) = self.answer_at_once(id, ask) {
+                    break rest;
                 }
             };
             let followed = self.is_followed();
             drop(asks);
-            let answer = if followed {
-                self.wait_for(id, ask)
-            } else {
-                Answer::Failed { code: Code::OutOfRes }
-            };
-            lock(&self.waiting).remove(&id);
-            self.say(id, answer);
+            match rest {
+                Rest::Ask(id, ask) => {
+                    let refused = Answer::Failed { code: Code::OutOfRes };
+                    let answer = if followed { self.wait_for(id, *ask) } else { refused };
+                    lock(&self.waiting).remove(&id);
+                    self.say(id, answer);
+                }
+                Rest::Watch if followed => self.watch(),
+                Rest::Watch => self.watch_nothing(),
+            }
         }
         self.idle.fetch_sub(1, Ordering::AcqRel);
         self.threads.fetch_sub(1, Ordering::AcqRel);
@@ -175,37 +188,31 @@ impl Proxy {
     }
 
     /// Answers what needs no waiting; gives back what does.
-    fn answer_at_once(&self, id: u32, ask: Ask) -> Option<Ask> {
+    fn answer_at_once(&self, id: u32, ask: Ask) -> Option<Rest> {
         let answer = match ask {
             Ask::Send { to, context, tag, message } if to.len() == 1 => {
                 match self.send_at_once(message, to[0], (tag, context)) {
                     Ok(None) => Answer::Done,
-                    Ok(Some(message)) => return Some(Ask::Send { to, context, tag, message }),
+                    Ok(Some(message)) => {
+                        let ask = Ask::Send { to, context, tag, message };
+                        return Some(Rest::Ask(id, Box::new(ask)));
+                    }
                     Err(code) => Answer::Failed { code },
                 }
             }
             Ask::Receive { context, source, tag, limit } => {
-                match self.task.receive(&pattern((context, source, tag))) {
-                    Ok(Some(buffer)) => Answer::Received { message: buffer.to_message() },
-                    Ok(None) if limit == 0 => Answer::Done,
-                    Ok(None) => return Some(self.cancellable(id, ask)),
-                    Err(code) => Answer::Failed { code },
-                }
+                return self.look(id, &pattern((context, source, tag)), limit);
             }
             Ask::Probe { context, source, tag } => {
-                match self.task.probe(&pattern((context, source, tag))) {
-                    Ok(Some((envelope, bytes))) => Answer::Probed { envelope, bytes: bytes as u64 },
-                    Ok(None) => Answer::Done,
-                    Err(code) => Answer::Failed { code },
-                }
+                let probed = self.probe(&pattern((context, source, tag)));
+                probed.unwrap_or_else(|code| Answer::Failed { code })
             }
-            Ask::Cancel => {
-                if let Some(cancelled) = lock(&self.waiting).get(&id) {
-                    cancelled.store(true, Ordering::Release);
-                    self.task.nudge();
-                }
-                return None;
+            Ask::Discard { context, source, tag } => {
+                number(self.discard(&pattern((context, source, tag))))
             }
+            Ask::Cancel => return self.no_answer(Self::cancel, id),
+            Ask::Fetch => return self.no_answer(Self::fetch, id),
+            Ask::Refuse => return self.no_answer(Self::refuse, id),
             Ask::WhenFull { policy } => number(self.set_policy(policy)),
             Ask::Leave => {
                 let left = self.task.leave();
@@ -214,24 +221,50 @@ impl Proxy {
             }
             // Taken out of the stream before.
             Ask::Part { .. } => return None,
-            ask @ (Ask::Host { .. } | Ask::Barrier { .. }) => {
-                return Some(self.cancellable(id, ask));
+            ask => {
+                if matches!(ask, Ask::Host { .. } | Ask::Barrier { .. }) {
+                    // From here on a cancel finds it.
+                    lock(&self.waiting).insert(id, Arc::default());
+                }
+                return Some(Rest::Ask(id, Box::new(ask)));
             }
-            ask => return Some(ask),
         };
         self.say(id, answer);
         None
     }
 
-    /// From here on a cancel finds it.
-    fn cancellable(&self, id: u32, ask: Ask) -> Ask {
-        lock(&self.waiting).insert(id, Arc::default());
-        ask
-    }
-
     /// Set once the ask with this number is cancelled.
     fn cancelled(&self, id: u32) -> Arc<AtomicBool> {
         lock(&self.waiting).get(&id).cloned().unwrap_or_default()
+    }
+
+    fn cancel(&self, id: u32) {
+        if let Some(cancelled) = lock(&self.waiting).get(&id) {
+            cancelled.store(true, Ordering::Release);
+            return self.task.nudge();
+        }
+        self.give_up(id);
+    }
+
+    /// Does what gets no answer of its own.
+    fn no_answer(&self, what: impl FnOnce(&Self, u32), id: u32) -> Option<Rest> {
+        what(self, id);
+        None
+    }
+
+    fn look(&self, id: u32, pattern: &Pattern, limit: i64) -> Option<Rest> {
+        match self.receive(id, pattern, limit) {
+            Ok((served, looked)) => {
+                self.say_all(served);
+                match looked {
+                    Looked::Found(answer) => self.say(id, answer),
+                    Looked::Waits => {}
+                    Looked::Watch => return Some(Rest::Watch),
+                }
+            }
+            Err(code) => self.say(id, Answer::Failed { code }),
+        }
+        None
     }
 
     /// The message again if it has to wait.
@@ -273,10 +306,6 @@ impl Proxy {
                 Buffer::from_message(message)
                     .and_then(|mut buffer| task.broadcast(&mut buffer, &group.0, tag, context)),
             ),
-            Ask::Receive { context, source, tag, limit } => {
-                let answer = self.receive(id, &pattern((context, source, tag)), limit);
-                answer.unwrap_or_else(|code| Answer::Failed { code })
-            }
             Ask::Join { group } => number(task.join_group(&group.0)),
             Ask::LeaveGroup { group } => done(task.leave_group(&group.0)),
             Ask::Members { group } => match task.members(&group.0) {
@@ -289,8 +318,12 @@ impl Proxy {
             }
             // Answered at once.
             Ask::Part { .. }
+            | Ask::Receive { .. }
             | Ask::Probe { .. }
+            | Ask::Discard { .. }
             | Ask::Cancel
+            | Ask::Fetch
+            | Ask::Refuse
             | Ask::WhenFull { .. }
             | Ask::Leave => Answer::Failed { code: Code::BadParam },
         }
@@ -355,21 +388,6 @@ impl Proxy {
                 waiting = task.leave_barrier(waiting)?;
             } else {
                 task.wait(token, Deadline::Never)?;
-            }
-        }
-    }
-
-    fn receive(&self, id: u32, pattern: &Pattern, limit: i64) -> Result<Answer, Code> {
-        let deadline = u64::try_from(limit)
-            .map_or(Deadline::Never, |limit| Deadline::after(Duration::from_nanos(limit)));
-        let cancelled = self.cancelled(id);
-        loop {
-            let token = self.task.token();
-            if let Some(buffer) = self.task.receive(pattern)? {
-                return Ok(Answer::Received { message: buffer.to_message() });
-            }
-            if cancelled.load(Ordering::Acquire) || !self.task.wait(token, deadline)? {
-                return Ok(Answer::Done);
             }
         }
     }

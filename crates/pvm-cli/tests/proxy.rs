@@ -104,6 +104,7 @@ impl Remote {
         while !self.answers.contains_key(&id) {
             let (id, payload) = self.frame().expect("an answer");
             match Answer::from_bytes(&payload).unwrap() {
+                Answer::Announced { .. } => self.say(id, &Ask::Fetch),
                 Answer::Part { bytes } => self.parts.extend(bytes.0),
                 Answer::Received { mut message } if !self.parts.is_empty() => {
                     message.body.0.splice(..0, std::mem::take(&mut self.parts));
@@ -253,6 +254,78 @@ fn a_receive_that_is_given_up_loses_no_message() {
             answer => assert_eq!(received(answer).0, [round]),
         }
     }
+}
+
+/// Threads of the proxy of a machine with one such task.
+fn threads(socket: &Path) -> usize {
+    let wanted = format!("PVMSOCK={}", socket.display()).into_bytes();
+    let is_proxy = |path: &PathBuf| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        let environment = std::fs::read(path.join("environ")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"proxy")
+            && environment.split(|byte| *byte == 0).any(|setting| setting == wanted)
+    };
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let proxy = processes.find(is_proxy).unwrap();
+    std::fs::read_dir(proxy.join("task")).unwrap().count()
+}
+
+#[test]
+fn ten_thousand_receives_that_wait_have_no_thread_each() {
+    const RECEIVES: i32 = 10_000;
+    let (_place, socket) = machine();
+    let (mut a, welcome) = Remote::enrol(&socket);
+    let waiting: Vec<u32> = (0..RECEIVES).map(|tag| a.ask(&receive(tag, FOREVER))).collect();
+    // Answered in their order: all wait by now.
+    assert_eq!(a.call(&receive(-1, 0)), Answer::Done);
+    assert!(threads(&socket) < 10, "{} threads", threads(&socket));
+    for tag in (0..RECEIVES).rev() {
+        a.send(welcome.tid, tag, tag.to_ne_bytes().to_vec());
+    }
+    for (tag, id) in waiting.into_iter().enumerate() {
+        assert_eq!(received(a.answer(id)).0, (tag as i32).to_ne_bytes());
+    }
+}
+
+#[test]
+fn a_limited_wait_that_begins_later_ends_earlier() {
+    let (_place, socket) = machine();
+    let (mut a, welcome) = Remote::enrol(&socket);
+    let waiting = a.ask(&receive(1, FOREVER));
+    let long = a.ask(&receive(2, 3_600_000_000_000));
+    assert_eq!(a.call(&receive(3, 1_000_000)), Answer::Done);
+    a.say(long, &Ask::Cancel);
+    assert_eq!(a.answer(long), Answer::Done);
+    a.send(welcome.tid, 1, vec![1]);
+    assert_eq!(received(a.answer(waiting)).0, [1]);
+}
+
+#[test]
+fn a_message_that_is_too_large_for_its_receiver_is_refused_and_stays() {
+    let (_place, socket) = machine();
+    let (mut a, welcome) = Remote::enrol(&socket);
+    let large: Vec<u8> = (0..=250).cycle().take(2 * PART_BYTES_MAX).collect();
+    a.send(welcome.tid, 7, large.clone());
+    a.send(welcome.tid, 7, vec![1]);
+    for _ in 0..2 {
+        let id = a.ask(&receive(-1, FOREVER));
+        let (same, payload) = a.frame().unwrap();
+        let Answer::Announced { envelope, bytes } = Answer::from_bytes(&payload).unwrap() else {
+            panic!("it is announced")
+        };
+        assert_eq!((same, envelope.tag, bytes), (id, 7, large.len() as u64));
+        a.say(id, &Ask::Refuse);
+    }
+    // It is the first one still, for a probe and for a receive; and then it is gone.
+    let probe = Ask::Probe { context: 0, source: -1, tag: 7 };
+    let Answer::Probed { envelope, .. } = a.call(&probe) else { panic!("it is there") };
+    assert_eq!((envelope.tag, envelope.src), (7, welcome.tid));
+    assert!(received(a.call(&receive(7, FOREVER))).0 == large);
+    assert_eq!(received(a.call(&receive(7, FOREVER))).0, [1]);
+    a.send(welcome.tid, 7, large);
+    let discard = Ask::Discard { context: 0, source: -1, tag: 7 };
+    assert_eq!(a.call(&discard), Answer::Number { value: 1 });
+    assert_eq!(a.call(&discard), Answer::Number { value: 0 });
 }
 
 #[test]

@@ -2,11 +2,12 @@
 //!
 //! Such a task says [`crate::request::Role::Remote`] in its hello. The host then starts a process that enrols
 //! for it, holds its segments, and from the welcome on reads the task's socket itself. Each [`Ask`] is a frame
-//! and gets one [`Answer`] of the same number, but for [`Ask::Part`] and [`Ask::Cancel`], which get none. What
-//! waits does not hold up what is asked later.
+//! and gets one [`Answer`] of the same number, but for [`Ask::Part`], [`Ask::Cancel`], [`Ask::Fetch`] and [`Ask::Refuse`],
+//! which get none. What waits does not hold up what is asked later.
 //!
 //! The body of a message that is longer than [`PART_BYTES_MAX`] goes ahead of it in parts of the same number: the
-//! body of the message is what the parts held, then what stands in the message itself.
+//! body of the message is what the parts held, then what stands in the message itself. A task gets such a message when it
+//! has said that it has room for it.
 
 use crate::request::Request;
 use crate::{Blob, Code, Envelope, Message, Tid, choice};
@@ -108,6 +109,19 @@ choice! {
         },
         /// `pvm_exit`; the proxy ends once it has answered.
         14 => Leave,
+        /// There is room for the message that was announced to the receive of this frame's number.
+        15 => Fetch,
+        /// There is none: the receive is over, and the message is the first again for receives that are asked later.
+        16 => Refuse,
+        /// Takes a message that a receive would get, and forgets it.
+        17 => Discard {
+            /// The context.
+            context: i32,
+            /// The sender, -1 for any.
+            source: i32,
+            /// The tag, -1 for any.
+            tag: i32,
+        },
     }
 
     /// From the proxy.
@@ -141,7 +155,8 @@ choice! {
             /// Its length as `pvm_bufinfo` tells it.
             bytes: u64,
         },
-        /// To [`Ask::Join`], [`Ask::Freeze`] and [`Ask::WhenFull`]: what it was before.
+        /// To [`Ask::Join`], [`Ask::Freeze`] and [`Ask::WhenFull`]: what it was before. To [`Ask::Discard`]: 1 if there
+        /// was a message.
         7 => Number {
             /// The number.
             value: i32,
@@ -153,6 +168,13 @@ choice! {
         },
         /// To [`Ask::Barrier`] and [`Ask::Host`] that were cancelled: nothing has come of it.
         9 => Withdrawn,
+        /// To [`Ask::Receive`], before a body that goes in parts: it comes, in the same answer, behind [`Ask::Fetch`].
+        10 => Announced {
+            /// The message's.
+            envelope: Envelope,
+            /// Bytes of its body.
+            bytes: u64,
+        },
     }
 }
 

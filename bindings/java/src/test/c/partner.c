@@ -6,6 +6,8 @@
  *   silent        waits for ever
  *   square [N]    worker of a farm: int in with tag 1, its square out with tag 2; with N, one that gets N dies
  *   group NAME    joins a group of two and takes part in what GroupTest does
+ *   barriers NAME N  joins a group, and goes to a barrier of two after each of N messages; then says so with tag 2
+ *   large N       sends messages of N bytes with tag 3, then one of an int with tag 4, for each message that comes
  */
 #include <pvm3.h>
 #include <signal.h>
@@ -110,6 +112,47 @@ static void group(char *name)
     check(pvm_lvgroup(name), "leave");
 }
 
+static void barriers(char *name, int count)
+{
+    int tag, to = 0;
+
+    check(pvm_joingroup(name), "join");
+    while (count-- > 0) {
+        to = sender(pvm_recv(-1, 1), &tag);
+        check(pvm_barrier(name, 2), "barrier");
+    }
+    pvm_initsend(PvmDataDefault);
+    check(pvm_send(to, 2), "send");
+    check(pvm_lvgroup(name), "leave");
+}
+
+static void large(size_t size)
+{
+    char *items = calloc(size, 1);
+
+    if (!items)
+        exit(1);
+    for (;;) {
+        int tag, to = sender(pvm_recv(-1, -1), &tag);
+
+        if (tag == 99)
+            return;
+        size_t left = size;
+
+        pvm_initsend(PvmDataRaw);
+        while (left > 0) {
+            int part = left > 1 << 30 ? 1 << 30 : (int)left;
+
+            check(pvm_pkbyte(items + (size - left), part, 1), "pack");
+            left -= (size_t)part;
+        }
+        check(pvm_send(to, 3), "send");
+        pvm_initsend(PvmDataDefault);
+        check(pvm_pkint(&tag, 1, 1), "pack");
+        check(pvm_send(to, 4), "send");
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
@@ -129,6 +172,10 @@ int main(int argc, char **argv)
         square(argc > 2 ? atoi(argv[2]) : -1);
     } else if (!strcmp(mode, "group") && argc > 2) {
         group(argv[2]);
+    } else if (!strcmp(mode, "barriers") && argc > 3) {
+        barriers(argv[2], atoi(argv[3]));
+    } else if (!strcmp(mode, "large") && argc > 2) {
+        large((size_t)strtoull(argv[2], NULL, 10));
     } else {
         fprintf(stderr, "partner: no such mode: %s\n", mode);
         return 1;

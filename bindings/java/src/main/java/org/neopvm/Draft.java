@@ -3,11 +3,11 @@ package org.neopvm;
 
 import java.io.Serializable;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import org.neopvm.engine.Engine;
 import org.neopvm.engine.Kind;
 import org.neopvm.engine.Outgoing;
+import org.neopvm.engine.Texts;
 
 /**
  * A message being packed: {@code pvm.message().put(3.5).put(column).to(worker, WORK)}.
@@ -74,12 +74,9 @@ public final class Draft implements AutoCloseable {
         return put(new double[] {item});
     }
 
-    /** Packs a text as {@code pvm_pkstr} does, in UTF-8. It holds no char 0. */
+    /** Packs a text as {@code pvm_pkstr} does, in UTF-8. It holds no char 0 and no half of a surrogate pair. */
     public Draft put(String text) {
-        if (text.indexOf(0) >= 0) {
-            throw new PvmException(Code.BAD_PARAM, "packing a text with a char 0 in it");
-        }
-        message.packText(text.getBytes(StandardCharsets.UTF_8));
+        message.packText(Texts.bytes(text, "packing"));
         return this;
     }
 

@@ -147,14 +147,25 @@ public final class Message implements AutoCloseable {
     }
 
     private Object get(Kind kind, int count) {
-        // Before there is room for them: a number out of a message must not fill the memory.
-        if (count < 0 || (long) count * Math.min(kind.size(), 4) > Math.max(16, 2 * message.left())) {
-            throw new PvmException(count < 0 ? Code.BAD_PARAM : Code.NO_DATA,
-                    "unpacking " + count + " " + kind + " of the " + message.info());
+        String what = "unpacking " + count + " " + kind + " of the ";
+        if (count < 0) {
+            throw new PvmException(Code.BAD_PARAM, what + message.info());
         }
-        Object items = Items.array(kind, count);
-        message.unpack(kind, items, 0, count, 1);
-        return items;
+        // A number out of a message must not fill the memory: asking for more than there can be has the same end.
+        long most = Math.max(16, 2 * message.left()) / Math.min(kind.size(), 4) + 1;
+        int asked = (int) Math.min(count, most);
+        try {
+            Object items = Items.array(kind, asked);
+            message.unpack(kind, items, 0, asked, 1);
+            if (asked == count) {
+                return items;
+            }
+        } catch (PvmException e) {
+            if (e.code() != Code.NO_DATA || asked == count) {
+                throw e;
+            }
+        }
+        throw new PvmException(Code.NO_DATA, what + message.info());
     }
 
     /**
@@ -171,12 +182,14 @@ public final class Message implements AutoCloseable {
 
     /**
      * An object that {@link Draft#putObject} packed: of Java's base module or of the package of {@code type}, and at
-     * most 16 MiB.
+     * most 16 MiB. For a text, a number or an array of such it is made of nothing else. Tables that hash their keys (as
+     * {@code HashMap} and {@code Set.of}) come only where {@code type} is a map or a set: from a sender that is not
+     * trusted do not ask for one.
      *
      * @throws PvmException {@link Code#BAD_MSG} for what is no such object, {@link Code#DENIED} for other classes
      */
     public <T> T getObject(Class<T> type) {
-        return getObject(type, Serialized.filterFor(type));
+        return getObject(type, new SafeFilter(type));
     }
 
     /** The same with a filter of one's own. Java's own filter for all streams, if one is set, is asked as well. */
@@ -199,7 +212,9 @@ public final class Message implements AutoCloseable {
      * @throws PvmException {@link Code#NOT_IMPL} where they would have to be converted; then they can still be unpacked
      */
     public ByteBuffer view(Kind kind, int count) {
-        ByteBuffer items = count < 0 ? null : message.view(kind, count);
+        // No buffer of Java's is larger; what is passed over by a view that fails would be lost.
+        boolean fits = count >= 0 && (long) count * kind.size() <= Integer.MAX_VALUE;
+        ByteBuffer items = fits ? message.view(kind, count) : null;
         if (items == null) {
             throw new PvmException(count < 0 ? Code.BAD_PARAM : Code.NOT_IMPL,
                     "a view of " + count + " " + kind + " of the " + message.info());

@@ -4,12 +4,16 @@ package org.neopvm;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.neopvm.engine.Dependents;
 import org.neopvm.engine.Engine;
 import org.neopvm.engine.Incoming;
+import org.neopvm.engine.Withdrawable;
 
 /**
  * The parallel virtual machine, as a task of it sees it.
@@ -28,8 +32,9 @@ import org.neopvm.engine.Incoming;
  * <p>All calls may come from any thread, platform or virtual. A process is one task, however often it connects; it
  * leaves the machine when the last connection is closed. Closing twice does nothing.
  *
- * <p>Failures are {@link PvmException}s. Waits end with {@link InterruptedException} when their thread is interrupted,
- * but a barrier and a wait for a named message on a platform thread do not end before what they wait for.
+ * <p>Failures are {@link PvmException}s. Waits for messages, also for those under names, and barriers end with {@link
+ * InterruptedException} when their thread is interrupted, and then nothing is taken or counted. A spawn and a change of hosts
+ * are not begun then; once begun they go on to their end, and the thread is interrupted then.
  */
 public final class Pvm implements AutoCloseable {
     /** As a tag of a receive: any. */
@@ -46,7 +51,8 @@ public final class Pvm implements AutoCloseable {
     }
 
     /**
-     * Enrols this process as a task.
+     * Enrols this process as a task; anew where the daemon of an earlier connection is lost. That connection stays
+     * closed.
      *
      * @throws PvmException {@link Code#SYS_ERR} if no machine runs here
      */
@@ -82,7 +88,7 @@ public final class Pvm implements AutoCloseable {
         return engine;
     }
 
-    /** False once this connection is closed, or this process has left the machine. */
+    /** False once this connection is closed, this process has left the machine, or its daemon is lost. */
     public boolean isOpen() {
         return !closed.get() && session.isOpen();
     }
@@ -136,11 +142,28 @@ public final class Pvm implements AutoCloseable {
     /**
      * The next message that fits, when it has come. Cancelling gives the wait up, and loses no message. A failure of
      * the machine completes it with a {@link PvmException}.
+     *
+     * <p>What depends on the future runs on a thread of the library's, of which there are as many as wait at the same
+     * time: a dependent may itself wait for messages.
      */
     public CompletableFuture<Message> receiveAsync(TaskId source, int tag) {
-        CompletableFuture<Incoming> coming =
-                engine.receiveAsync(source.number(), tag, Engine.CURRENT_CONTEXT);
-        return new Coming(coming);
+        return receiveAsync(source, tag, Dependents.DEFAULT);
+    }
+
+    /** The same with what depends on the future run by an executor; by the library's if that one refuses. */
+    public CompletableFuture<Message> receiveAsync(TaskId source, int tag, Executor executor) {
+        Objects.requireNonNull(executor, "an executor is needed");
+        return new Coming(engine.receiveAsync(source.number(), tag, Engine.CURRENT_CONTEXT, executor), executor);
+    }
+
+    /**
+     * Takes a message that is here already and forgets it, whatever its size: also one that a receive has refused
+     * ({@link Code#OVERFLOW}, {@link Code#NO_MEM}) and that would stand in the way of those behind it.
+     *
+     * @return false if none is here
+     */
+    public boolean discard(TaskId source, int tag) {
+        return engine.discard(source.number(), tag, Engine.CURRENT_CONTEXT);
     }
 
     /** The head of a message that is here already, which stays. */
@@ -273,41 +296,27 @@ public final class Pvm implements AutoCloseable {
         }
     }
 
-    private static final class Coming extends CompletableFuture<Message> {
+    private static final class Coming extends Withdrawable<Message> {
         private final CompletableFuture<Incoming> from;
 
-        Coming(CompletableFuture<Incoming> from) {
+        Coming(CompletableFuture<Incoming> from, Executor executor) {
+            super(executor);
             this.from = from;
             from.whenComplete((message, failure) -> {
                 if (from.isCancelled()) {
                     return; // by us, who say ourselves how it ends
                 }
                 if (failure != null) {
-                    super.completeExceptionally(failure);
+                    fail(failure);
                 } else if (message != null) {
-                    super.complete(new Message(message));
+                    fulfil(new Message(message));
                 }
             });
         }
 
         @Override
-        public boolean cancel(boolean interrupt) {
-            return from.cancel(interrupt) && super.cancel(interrupt);
-        }
-
-        @Override
-        public boolean complete(Message value) {
-            return from.cancel(false) && super.complete(value);
-        }
-
-        @Override
-        public boolean completeExceptionally(Throwable reason) {
-            return from.cancel(false) && super.completeExceptionally(reason);
-        }
-
-        @Override
-        public <U> CompletableFuture<U> newIncompleteFuture() {
-            return new CompletableFuture<>();
+        protected boolean withdraw() {
+            return from.cancel(false);
         }
     }
 }

@@ -13,8 +13,6 @@ public final class Registry {
     /** Other tasks may replace it. */
     public static final int OVERWRITABLE = 4;
     private static final int FIRST = 8;
-    private static final int TAKE = 16;
-    private static final int WAIT = 32;
 
     private final Engine engine;
 
@@ -36,34 +34,30 @@ public final class Registry {
 
     /** The first message under a name, if there is one. */
     public Optional<Message> get(String name) {
-        try {
-            return Optional.ofNullable(engine.get(name, 0, FIRST)).map(Message::new);
-        } catch (InterruptedException e) {
-            throw interrupted(name, e);
-        }
+        return find(name, FIRST);
     }
 
     /** The same, and removes it. */
     public Optional<Message> take(String name) {
+        return find(name, FIRST | Engine.TAKE);
+    }
+
+    private Optional<Message> find(String name, int flags) {
         try {
-            return Optional.ofNullable(engine.get(name, 0, FIRST | TAKE)).map(Message::new);
+            return Optional.ofNullable(engine.get(name, 0, flags)).map(Message::new);
         } catch (InterruptedException e) {
-            throw interrupted(name, e);
+            // Only a call that waits for a message ends so.
+            throw new IllegalStateException(e);
         }
     }
 
     /** Waits until there is a message under a name. */
     public Message await(String name) throws InterruptedException {
-        return new Message(engine.get(name, 0, FIRST | WAIT));
+        return new Message(engine.get(name, 0, FIRST | Engine.WAIT));
     }
 
     /** Removes a message. {@link Code#NOT_FOUND} if there is none. */
     public void remove(String name, int index) {
         engine.delete(name, index);
-    }
-
-    private static PvmException interrupted(String name, InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return new PvmException(Code.SYS_ERR, "the message under the name " + name, e);
     }
 }

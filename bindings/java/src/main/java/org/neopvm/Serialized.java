@@ -5,6 +5,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InvalidClassException;
+import java.io.InvalidObjectException;
 import java.io.ObjectInputFilter;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -14,16 +15,7 @@ import java.io.Serializable;
 
 /** Java's serialization, never without a filter. */
 final class Serialized {
-    private static final String LIMITS = "maxdepth=20;maxarray=1000000;maxrefs=1000000;maxbytes=16777216;";
-
     private Serialized() {}
-
-    /** Classes of Java's base module, those of the type's own package, and limits to sizes. */
-    static ObjectInputFilter filterFor(Class<?> type) {
-        String own = type.isArray() || type.isPrimitive() || type.getPackageName().startsWith("java.")
-                ? "" : type.getPackageName().isEmpty() ? type.getName() + ";" : type.getPackageName() + ".*;";
-        return ObjectInputFilter.Config.createFilter(LIMITS + "java.base/*;" + own + "!*");
-    }
 
     static byte[] write(Serializable object) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -45,10 +37,10 @@ final class Serialized {
                 || (bytes[0] << 8 | bytes[1] & 0xff) != ObjectStreamConstants.STREAM_MAGIC) {
             throw new PvmException(Code.BAD_MSG, "no Java object in the " + what);
         }
-        try (ObjectInputStream in = new Reader(bytes, type.getClassLoader())) {
+        try (ObjectInputStream in = new Reader(bytes, type.getClassLoader(), filter)) {
             in.setObjectInputFilter(ObjectInputFilter.merge(filter, ObjectInputFilter.Config.getSerialFilter()));
             return type.cast(in.readObject());
-        } catch (InvalidClassException e) {
+        } catch (InvalidClassException | InvalidObjectException e) {
             Code code = String.valueOf(e.getMessage()).contains("REJECTED") ? Code.DENIED : Code.BAD_MSG;
             throw new PvmException(code, "the object in the " + what + " (" + e.getMessage() + ")", e);
         } catch (IOException | ClassNotFoundException | RuntimeException e) {
@@ -61,8 +53,11 @@ final class Serialized {
     private static final class Reader extends ObjectInputStream {
         private final ClassLoader loader;
 
-        Reader(byte[] bytes, ClassLoader loader) throws IOException {
+        private final ObjectInputFilter filter;
+
+        Reader(byte[] bytes, ClassLoader loader, ObjectInputFilter filter) throws IOException {
             super(new ByteArrayInputStream(bytes));
+            this.filter = filter;
             ClassLoader own = Thread.currentThread().getContextClassLoader();
             this.loader = loader != null ? loader : own;
         }
@@ -70,7 +65,8 @@ final class Serialized {
         @Override
         protected Class<?> resolveClass(ObjectStreamClass description) throws IOException, ClassNotFoundException {
             try {
-                return Class.forName(description.getName(), false, loader);
+                Class<?> found = Class.forName(description.getName(), false, loader);
+                return filter instanceof SafeFilter safe ? safe.instead(found) : found;
             } catch (ClassNotFoundException e) {
                 return super.resolveClass(description);
             }

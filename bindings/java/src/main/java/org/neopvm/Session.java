@@ -19,9 +19,13 @@ final class Session {
     }
 
     static synchronized Session open() {
-        if (current != null) {
+        if (current != null && !current.engine.isLost()) {
             current.users++;
             return current;
+        }
+        if (current != null) {
+            // Those who still hold it are told by every call; nothing of it is used again.
+            current.end();
         }
         current = new Session(Engines.open());
         return current;
@@ -30,7 +34,7 @@ final class Session {
     /** Leaves the machine when nobody uses it any more. */
     void close() {
         synchronized (Session.class) {
-            if (--users > 0) {
+            if (--users > 0 || over) {
                 return;
             }
             over = true;
@@ -56,7 +60,10 @@ final class Session {
 
     boolean isOpen() {
         synchronized (Session.class) {
-            return !over;
+            if (over) {
+                return false;
+            }
         }
+        return !engine.isLost();
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm;
 
+import java.lang.System.Logger.Level;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -18,8 +18,9 @@ import org.neopvm.engine.Kind;
 
 /**
  * Hands notices of the machine to those who asked for them. Notices travel in a context of their own, so that no
- * receive of the program takes one, each request under a tag of its own. Callbacks run one after the other on one
- * thread; one that throws is logged and does not keep the others from running.
+ * receive of the program takes one, each request under a tag of its own. One thread waits for them, by futures that it
+ * completes itself, and runs the callbacks one after the other; one that throws is logged and does not keep the others
+ * from running.
  */
 final class Watch implements AutoCloseable {
     private static final int TASK_EXIT = 1;
@@ -28,67 +29,101 @@ final class Watch implements AutoCloseable {
     private static final int CANCEL = 256;
     private static final System.Logger LOG = System.getLogger("org.neopvm");
 
-    private record Request(int kind, int[] of, Consumer<Incoming> told) {}
+    /**
+     * @param left how many notices can still come; negative is without end. The thread for events alone counts.
+     */
+    private record Request(int[] left, Consumer<Incoming> told) {
+        /** True if this was the last notice. */
+        boolean isLast() {
+            return left[0] > 0 && --left[0] == 0;
+        }
+    }
 
     private final Engine engine;
     private final Map<Integer, Request> requests = new ConcurrentHashMap<>();
     private final AtomicInteger nextTag = new AtomicInteger(1);
     private ExecutorService thread;
     private int context;
+    private volatile boolean closed;
 
     Watch(Engine engine) {
         this.engine = engine;
     }
 
     private synchronized void begin() {
-        if (thread == null) {
+        if (thread == null && !closed) {
             context = engine.newContext();
             thread = Executors.newSingleThreadExecutor(run -> {
-                Thread made = new Thread(run, "pvm-events");
+                Thread made = new Thread(null, run, "pvm-events", 0, false);
                 made.setDaemon(true);
                 return made;
             });
+            thread.execute(this::listen);
+        }
+    }
+
+    /** Runs on the thread for events, which also completes the futures: none is complete while this asks for one. */
+    private void listen() {
+        try {
+            for (Incoming notice = next(); notice != null; notice = next()) {
+                tell(notice);
+            }
+            engine.receiveAsync(Engine.ANY, Engine.ANY, context, thread).whenComplete(this::heard);
+        } catch (PvmException e) {
+            if (!closed && !engine.isLost()) {
+                LOG.log(Level.ERROR, "no more notices come", e);
+            }
+        } catch (Throwable e) {
+            LOG.log(Level.ERROR, "no more notices come", e);
+        }
+    }
+
+    private Incoming next() {
+        return closed ? null : engine.poll(Engine.ANY, Engine.ANY, context);
+    }
+
+    private void heard(Incoming notice, Throwable failure) {
+        if (closed) {
+            if (notice != null) {
+                notice.close();
+            }
+        } else if (notice != null) {
+            tell(notice);
+            listen();
+        } else if (!engine.isLost()) {
+            // One notice may fail alone, as where there was no memory for it.
+            LOG.log(Level.ERROR, "a notice could not be received", failure);
             listen();
         }
     }
 
-    private void listen() {
-        engine.receiveAsync(Engine.ANY, Engine.ANY, context).whenComplete((notice, failure) -> {
-            if (notice == null) {
-                return; // left the machine
-            }
-            try {
-                thread.execute(() -> tell(notice));
-            } catch (RejectedExecutionException e) {
-                notice.close();
-                return;
-            }
-            try {
-                listen();
-            } catch (PvmException e) {
-                LOG.log(System.Logger.Level.DEBUG, "no more notices", e);
-            }
-        });
-    }
-
     private void tell(Incoming notice) {
         try (notice) {
-            Request request = requests.get(notice.info().tag());
+            int tag = notice.info().tag();
+            Request request = requests.get(tag);
             if (request != null) {
+                if (request.isLast()) {
+                    requests.remove(tag);
+                }
                 request.told.accept(notice);
             }
-        } catch (RuntimeException e) {
-            LOG.log(System.Logger.Level.ERROR, "a callback for notices has failed", e);
+        } catch (Throwable e) {
+            LOG.log(Level.ERROR, "a callback for notices has failed", e);
         }
+    }
+
+    /** How many requests may still be told of something. */
+    int open() {
+        return requests.size();
     }
 
     private Subscription ask(int kind, int[] of, int count, Consumer<Incoming> told) {
         begin();
         int tag = nextTag.getAndIncrement();
-        requests.put(tag, new Request(kind, of, told));
+        requests.put(tag, new Request(new int[] {of == null ? -1 : of.length}, told));
         try {
             engine.notify(kind, tag, context, of, count);
-        } catch (PvmException e) {
+        } catch (RuntimeException e) {
             requests.remove(tag);
             throw e;
         }
@@ -97,14 +132,14 @@ final class Watch implements AutoCloseable {
                 try {
                     engine.notify(kind | CANCEL, tag, context, of, count);
                 } catch (PvmException e) {
-                    LOG.log(System.Logger.Level.DEBUG, "a request for notices was gone", e);
+                    LOG.log(Level.DEBUG, "a request for notices was gone", e);
                 }
             }
         };
     }
 
     Subscription exits(Collection<TaskId> tasks, Consumer<TaskExit> told) {
-        return each(TASK_EXIT, tasks.stream().mapToInt(TaskId::number).toArray(),
+        return each(TASK_EXIT, tasks.stream().mapToInt(TaskId::number).distinct().toArray(),
                 tid -> new TaskExit(new TaskId(tid)), told);
     }
 
@@ -131,11 +166,21 @@ final class Watch implements AutoCloseable {
         });
     }
 
+    /** Nothing is told any more; the context is free for others where this process stays a task. */
     @Override
-    public synchronized void close() {
-        requests.clear();
-        if (thread != null) {
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            requests.clear();
+            if (thread == null) {
+                return;
+            }
             thread.shutdown();
+        }
+        try {
+            engine.freeContext(context);
+        } catch (PvmException e) {
+            LOG.log(Level.DEBUG, "the context of notices was gone", e);
         }
     }
 }

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm;
 
+import java.io.IOException;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
 /** What the tests need of the machine that {@code check.sh} has started for them. */
 final class Machine {
     /** Nothing here takes this long, however busy the computer is. */
-    static final Duration LONG = Duration.ofSeconds(120);
+    static final Duration LONG = Duration.ofSeconds(Integer.getInteger("test.long", 120));
     private static final AtomicInteger NAMES = new AtomicInteger();
 
     private Machine() {}
@@ -32,6 +40,41 @@ final class Machine {
 
     static Message receive(Pvm pvm, TaskId from, int tag) throws InterruptedException {
         return pvm.receive(from, tag, LONG).orElseThrow(() -> new AssertionError("no message of " + from));
+    }
+
+    /** A Java program of the test classes in a process of its own, with the engine of this one; what it printed. */
+    static String java(Class<?> program, List<String> options, Map<String, String> environment, String... arguments)
+            throws Exception {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        if (Runtime.version().feature() >= 22) {
+            command.add("--enable-native-access=ALL-UNNAMED");
+        }
+        command.add("-Dpvm.engine=" + System.getProperty("pvm.engine", ""));
+        command.add("-Dtest.programs=" + System.getProperty("test.programs"));
+        command.addAll(options);
+        Path classes = Path.of(program.getProtectionDomain().getCodeSource().getLocation().toURI());
+        command.addAll(List.of("-cp", System.getProperty("test.jar") + ":" + classes, program.getName()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        process.getOutputStream().close();
+        try {
+            CompletableFuture<byte[]> told = new CompletableFuture<>();
+            new Thread(() -> {
+                try {
+                    told.complete(process.getInputStream().readAllBytes());
+                } catch (IOException e) {
+                    told.completeExceptionally(e);
+                }
+            }).start();
+            String text = new String(told.get(LONG.toSeconds(), TimeUnit.SECONDS), StandardCharsets.UTF_8);
+            Assertions.assertTrue(process.waitFor(LONG.toSeconds(), TimeUnit.SECONDS));
+            Assertions.assertEquals(0, process.exitValue(), text);
+            return text;
+        } finally {
+            process.destroyForcibly();
+        }
     }
 
     /** A name that no other test has, nor the same test on the other engine. */

@@ -217,6 +217,31 @@ class WaitsTest {
         assertEquals(threads * (threads - 1) / 2, sum.get());
     }
 
+    @Test
+    void tenThousandVirtualThreadsGetTheirMessages() throws Exception {
+        int threads = 10_000;
+        CountDownLatch ended = new CountDownLatch(threads);
+        ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
+        for (int i = 0; i < threads; i++) {
+            int tag = 100_000 + i;
+            Machine.virtual(() -> {
+                try (Message message = pvm.receive(TaskId.ANY, tag)) {
+                    assertEquals(tag, message.getInt());
+                } catch (Throwable e) {
+                    failures.add(e);
+                }
+                ended.countDown();
+            });
+        }
+        long start = System.nanoTime();
+        for (int i = threads - 1; i >= 0; i--) {
+            pvm.message().put(100_000 + i).to(pvm.self(), 100_000 + i);
+        }
+        assertTrue(ended.await(Machine.LONG.toSeconds(), TimeUnit.SECONDS), () -> ended.getCount() + " wait in vain");
+        assertEquals(List.of(), failures.stream().limit(5).toList());
+        System.out.println("10 000 virtual threads had their messages after " + (System.nanoTime() - start) / 1_000_000 + " ms");
+    }
+
     private static int read(Message message) {
         try (message) {
             return message.getInt();

@@ -3,6 +3,7 @@ package org.neopvm.engine;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.neopvm.Encoding;
 import org.neopvm.HostInfo;
 import org.neopvm.MessageInfo;
@@ -14,13 +15,21 @@ import org.neopvm.TaskInfo;
  * <p>All calls may come from any thread, platform or virtual, at the same time. No call holds a carrier thread of
  * virtual threads while it waits for another task or for the daemon. Failures are {@link
  * org.neopvm.PvmException}s; after {@link #leave}, and when the daemon is lost for good, waits end and calls fail
- * with {@link org.neopvm.Code#SYS_ERR}. A waiting call ends with {@link InterruptedException} when its thread is
- * interrupted.
+ * with {@link org.neopvm.Code#SYS_ERR}.
+ *
+ * <p>An interrupt of its thread ends a wait for a message, for one under a name and at a barrier with {@link
+ * InterruptedException}, and then it has no effect: nothing is taken or counted. A spawn, a change of hosts and a freeze are
+ * not begun by a thread that is interrupted already; once begun they go on to their end, and the thread is interrupted
+ * then, so that nothing is started of which nobody knows.
  *
  * <p>Wildcards: -1 as source or tag means any. Contexts are numbers; 0 is the one in which programs
  * begin, and {@link #CURRENT_CONTEXT} the one in which this task was started.
  */
 public interface Engine {
+    /** A flag of {@code pvm_recvinfo}: the message is removed. */
+    int TAKE = 16;
+    /** A flag of {@code pvm_recvinfo}: it is waited for. */
+    int WAIT = 32;
     /** The context in which this task was started: that of the task that spawned it. */
     int CURRENT_CONTEXT = -1;
     /** Any task as a source, any tag. */
@@ -37,6 +46,9 @@ public interface Engine {
 
     /** Leaves the machine. A second time it does nothing. */
     void leave();
+
+    /** True once this task has left or its daemon is lost: no call will succeed any more. */
+    boolean isLost();
 
     // Messages
 
@@ -67,14 +79,19 @@ public interface Engine {
      */
     Incoming receive(int source, int tag, int context, long limitNs) throws InterruptedException;
 
+    /** Takes the first message that fits and forgets it; false if there is none now. */
+    boolean discard(int source, int tag, int context);
+
     /** Tells of the first message that fits without taking it; null if there is none. */
     MessageInfo probe(int source, int tag, int context);
 
     /**
      * The first message that fits, when it has come. Cancelling the future, or completing it otherwise, gives up the
-     * wait without losing a message. {@link Waiters} does the work.
+     * wait without losing a message ({@link Withdrawable}).
+     *
+     * @param executor completes the future, so that what depends on it runs there; {@link Dependents#DEFAULT} if it refuses
      */
-    CompletableFuture<Incoming> receiveAsync(int source, int tag, int context);
+    CompletableFuture<Incoming> receiveAsync(int source, int tag, int context, Executor executor);
 
     // Tasks and hosts
 
@@ -104,10 +121,10 @@ public interface Engine {
     /** Tasks: all for 0, or those of a host, or one. {@link org.neopvm.Code#NO_TASK} for one that is not there. */
     List<TaskInfo> tasks(int where);
 
-    /** Adds hosts, each as a line of a host file. Returns an id or a negative result for each. */
+    /** Adds hosts, each as a line of a host file, none being no error. Returns an id or a negative result for each. */
     int[] addHosts(List<String> names) throws InterruptedException;
 
-    /** Removes hosts. Returns 0 or a negative result for each. */
+    /** Removes hosts, none being no error. Returns 0 or a negative result for each. */
     int[] deleteHosts(List<String> names) throws InterruptedException;
 
     /** Ends the machine and all its tasks, this one included. */
@@ -121,7 +138,7 @@ public interface Engine {
     /**
      * The message under a name.
      *
-     * @param flags of {@code pvm_recvinfo}; with 32 (wait) it waits until there is one
+     * @param flags of {@code pvm_recvinfo}; with {@link #WAIT} it waits until there is one
      * @return null if there is none
      */
     Incoming get(String name, int index, int flags) throws InterruptedException;

@@ -15,6 +15,10 @@ public final class Engines {
 
     /** Enrols this process. {@link Code#SYS_ERR} if no daemon answers. */
     public static Engine open() {
+        return new Checked(choose());
+    }
+
+    private static Engine choose() {
         String wanted = System.getProperty("pvm.engine", "");
         return switch (wanted) {
             case "native" -> nativeEngine();

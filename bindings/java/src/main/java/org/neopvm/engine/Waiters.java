@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.engine;
 
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -16,8 +15,8 @@ import org.neopvm.PvmException;
 /**
  * Who waits for a message in Java. An engine calls {@link #look} after each arrival; each waiter gets the first message
  * that fits, the longest waiting one first. No message is lost to a wait that was given up: whether a future is given
- * up or gets its message is decided under one lock. Futures are completed outside of it, as their dependents are the
- * user's code.
+ * up or gets its message is decided under one lock. Futures are completed by an executor, as their dependents are the
+ * user's code; what only wakes a thread is completed at once.
  */
 public final class Waiters {
     /** How a message is taken without waiting; null if there is none. */
@@ -36,9 +35,13 @@ public final class Waiters {
         this.poll = poll;
     }
 
-    /** A future of the first message that fits. */
-    public CompletableFuture<Incoming> add(int source, int tag, int context) {
-        Pending waiter = new Pending(source, tag, context);
+    /**
+     * A future of the first message that fits.
+     *
+     * @param executor completes it; null where nothing depends on it but a thread that waits in {@link #await}
+     */
+    public CompletableFuture<Incoming> add(int source, int tag, int context, Executor executor) {
+        Pending waiter = new Pending(source, tag, context, executor);
         lock.lock();
         try {
             // In the set first: whoever is told of an arrival from now on looks for this one, too.
@@ -49,26 +52,37 @@ public final class Waiters {
         } finally {
             lock.unlock();
         }
-        waiter.finish();
+        if (waiter.isOver()) {
+            waiter.finish();
+        }
         return waiter;
     }
 
     /** Looks for every waiter, after something has arrived or when nothing can arrive any more. */
     public void look() {
-        List<Pending> served = new ArrayList<>();
+        // Chained, not listed: a list could find no memory when the message is taken already.
+        Pending served = null;
         lock.lock();
         try {
+            Pending last = null;
             for (Iterator<Pending> each = pending.iterator(); each.hasNext(); ) {
                 Pending waiter = each.next();
                 if (waiter.look()) {
                     each.remove();
-                    served.add(waiter);
+                    if (last == null) {
+                        served = waiter;
+                    } else {
+                        last.next = waiter;
+                    }
+                    last = waiter;
                 }
             }
         } finally {
             lock.unlock();
         }
-        served.forEach(Pending::finish);
+        for (; served != null; served = served.next) {
+            served.finish();
+        }
     }
 
     /** True if nobody waits. */
@@ -107,14 +121,16 @@ public final class Waiters {
         }
     }
 
-    private final class Pending extends CompletableFuture<Incoming> {
+    private final class Pending extends Withdrawable<Incoming> {
         private final int source;
         private final int tag;
         private final int context;
         private Incoming found;
-        private PvmException failure;
+        private Throwable failure;
+        private Pending next;
 
-        Pending(int source, int tag, int context) {
+        Pending(int source, int tag, int context, Executor executor) {
+            super(executor);
             this.source = source;
             this.tag = tag;
             this.context = context;
@@ -124,49 +140,38 @@ public final class Waiters {
         boolean look() {
             try {
                 found = poll.poll(source, tag, context);
-            } catch (PvmException e) {
+            } catch (Throwable e) {
+                // Of this wait alone, also where there was no memory for its message.
                 failure = e;
             }
+            return isOver();
+        }
+
+        boolean isOver() {
             return found != null || failure != null;
         }
 
-        /** Tells what {@link #look} found, if it did. */
+        /** Has what {@link #look} found told. */
         void finish() {
+            tell(this::tellNow);
+        }
+
+        private void tellNow() {
             if (found != null) {
-                super.complete(found);
-            } else if (failure != null) {
-                super.completeExceptionally(failure);
+                fulfil(found);
+            } else {
+                fail(failure);
             }
         }
 
-        /** True if no message was taken for it, and none will be. */
-        private boolean withdraw() {
+        @Override
+        protected boolean withdraw() {
             lock.lock();
             try {
                 return pending.remove(this);
             } finally {
                 lock.unlock();
             }
-        }
-
-        @Override
-        public boolean cancel(boolean interrupt) {
-            return withdraw() && super.cancel(interrupt);
-        }
-
-        @Override
-        public boolean complete(Incoming value) {
-            return withdraw() && super.complete(value);
-        }
-
-        @Override
-        public boolean completeExceptionally(Throwable reason) {
-            return withdraw() && super.completeExceptionally(reason);
-        }
-
-        @Override
-        public <U> CompletableFuture<U> newIncompleteFuture() {
-            return new CompletableFuture<>();
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.wire;
 
-import java.util.List;
 import java.util.function.Supplier;
 import org.neopvm.Code;
 import org.neopvm.PvmException;
@@ -11,9 +10,9 @@ import org.neopvm.PvmException;
  *
  * @param kind which answer
  * @param content what stands behind the kind
- * @param begin parts of a message's body that came ahead
+ * @param body of a message that came in parts ahead; null where it stands in the content
  */
-record Answer(int kind, Reader content, List<byte[]> begin) {
+record Answer(int kind, Reader content, byte[] body) {
     private static final int DONE = 1;
     private static final int FAILED = 2;
     private static final int HOST = 3;
@@ -21,6 +20,7 @@ record Answer(int kind, Reader content, List<byte[]> begin) {
     private static final int PROBED = 6;
     private static final int NUMBER = 7;
     private static final int MEMBERS = 8;
+    private static final int WITHDRAWN = 9;
     /** {@code Reply::Failed} of the host. */
     private static final int HOST_FAILED = 2;
 
@@ -35,6 +35,11 @@ record Answer(int kind, Reader content, List<byte[]> begin) {
     /** True where there is nothing more to it. */
     boolean isDone() {
         return kind == DONE;
+    }
+
+    /** True where the ask was cancelled, and nothing has come of it. */
+    boolean isWithdrawn() {
+        return kind == WITHDRAWN;
     }
 
     private PvmException unexpected(String what) {
@@ -79,7 +84,7 @@ record Answer(int kind, Reader content, List<byte[]> begin) {
     /** The message, or null if none came; {@code what} was tried. */
     WireIncoming message(Supplier<String> what) {
         if (kind == RECEIVED) {
-            return message(content, begin, what);
+            return message(content, body, what);
         }
         if (kind != DONE) {
             good(what.get());
@@ -99,23 +104,12 @@ record Answer(int kind, Reader content, List<byte[]> begin) {
         return content;
     }
 
-    /** A message as it stands in an answer. */
-    static WireIncoming message(Reader content, List<byte[]> begin, Supplier<String> what) {
+    /** A message as it stands in an answer, or with the body that came ahead. */
+    static WireIncoming message(Reader content, byte[] body, Supplier<String> what) {
         try {
             Envelope envelope = Envelope.read(content);
-            byte[] end = content.blob();
-            if (begin.isEmpty()) {
-                return new WireIncoming(envelope, end);
-            }
-            // A body of more than a list of runs is as long as the parts together: they are here.
-            byte[] body = new byte[begin.stream().mapToInt(part -> part.length).sum() + end.length];
-            int at = 0;
-            for (byte[] part : begin) {
-                System.arraycopy(part, 0, body, at, part.length);
-                at += part.length;
-            }
-            System.arraycopy(end, 0, body, at, end.length);
-            return new WireIncoming(envelope, body);
+            byte[] rest = content.blob();
+            return new WireIncoming(envelope, body == null ? rest : body);
         } catch (BadBytes e) {
             throw new PvmException(Code.BAD_MSG, what.get(), e);
         }

@@ -4,64 +4,49 @@ package org.neopvm.wire;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.neopvm.engine.Incoming;
+import org.neopvm.engine.Withdrawable;
 
 /** A message that somebody waits for without a thread. A wait that is given up loses no message. */
-final class Arrival extends CompletableFuture<Incoming> {
+final class Arrival extends Withdrawable<Incoming> {
     private final Connection connection;
     private final Pending question;
     private final CompletableFuture<WireIncoming> message;
+    private final AtomicBoolean withdrawn = new AtomicBoolean();
 
     /** Waits for the answer to a receive; what depends on it runs in {@code executor}. */
     Arrival(Connection connection, Pending question, String what, Executor executor) {
+        super(executor);
         this.connection = connection;
         this.question = question;
         message = question.future().thenApply(answer -> answer.message(() -> what));
-        message.whenCompleteAsync(this::finish, executor);
+        message.whenComplete((found, failure) -> {
+            // Nothing came only where the wait was given up.
+            if (found != null || failure != null) {
+                tell(() -> tellNow(found, failure));
+            }
+        });
     }
 
-    /** Nothing came only where the wait was given up. */
-    private void finish(WireIncoming found, Throwable failure) {
-        if (failure != null) {
-            super.completeExceptionally(failure instanceof CompletionException ? failure.getCause() : failure);
-        } else if (found != null) {
-            super.complete(found);
+    private void tellNow(WireIncoming found, Throwable failure) {
+        if (found != null) {
+            fulfil(found);
+        } else {
+            fail(Pending.failure(failure instanceof CompletionException ? failure.getCause() : failure));
         }
     }
 
-    /** True if no message was taken for it, and none will be. */
-    private boolean withdraw() {
+    @Override
+    protected boolean withdraw() {
         if (isDone()) {
             return false;
         }
-        connection.tell(question.id(), new Writer().u16(WireEngine.CANCEL));
+        connection.tell(question.id(), new Writer().u16(Connection.CANCEL));
         try {
-            WireIncoming found = message.join();
-            finish(found, null);
-            return found == null;
+            return message.join() == null && withdrawn.compareAndSet(false, true);
         } catch (CompletionException e) {
-            finish(null, e);
             return false;
         }
-    }
-
-    @Override
-    public boolean cancel(boolean interrupt) {
-        return withdraw() && super.cancel(interrupt);
-    }
-
-    @Override
-    public boolean complete(Incoming value) {
-        return withdraw() && super.complete(value);
-    }
-
-    @Override
-    public boolean completeExceptionally(Throwable reason) {
-        return withdraw() && super.completeExceptionally(reason);
-    }
-
-    @Override
-    public <U> CompletableFuture<U> newIncompleteFuture() {
-        return new CompletableFuture<>();
     }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.wire;
 
-/** What came is not what it should be. */
-final class BadBytes extends RuntimeException {
+import org.neopvm.Code;
+import org.neopvm.PvmException;
+
+/** What came is not what it should be. Where nobody has a better word for it, the daemon has failed. */
+final class BadBytes extends PvmException {
     private static final long serialVersionUID = 1;
 
     BadBytes(String why) {
-        super(why);
+        super(Code.D_SYS_ERR, "what the host said makes no sense (" + why + ")");
     }
 }

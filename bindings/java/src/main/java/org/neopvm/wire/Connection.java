@@ -27,8 +27,11 @@ final class Connection {
     static final int PART_BYTES_MAX = 1 << 20;
 
     private static final int PART = 2;
+    static final int CANCEL = 7;
+    private static final int FETCH = 15;
+    private static final int REFUSE = 16;
     private static final int ANSWER_PART = 4;
-    private static final int ARRAY_BYTES_MAX = Integer.MAX_VALUE - 64;
+    private static final int ANNOUNCED = 10;
 
     private final SocketChannel channel;
     private final Selector selector;
@@ -72,6 +75,25 @@ final class Connection {
         }
         send(frames);
         return question;
+    }
+
+    /** The answer to an ask that waits. An interrupt withdraws it; what had come of it by then counts. */
+    Answer askPatiently(Writer ask, String what) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException(what);
+        }
+        Pending question = ask(ask);
+        try {
+            return question.awaitInterruptibly();
+        } catch (InterruptedException e) {
+            tell(question.id(), new Writer().u16(CANCEL));
+            Answer answer = question.await();
+            if (answer.isWithdrawn()) {
+                throw e;
+            }
+            Thread.currentThread().interrupt();
+            return answer;
+        }
     }
 
     /** Says something that gets no answer, about the ask of that number. */
@@ -134,7 +156,8 @@ final class Connection {
                 }
             }
             fail(new PvmException(Code.SYS_ERR, "the host has closed the connection"));
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+        } catch (Throwable e) {
+            // Nobody reads any more, whatever it was.
             fail(new PvmException(Code.SYS_ERR, "talking to the host", e));
         }
     }
@@ -148,6 +171,11 @@ final class Connection {
         } finally {
             writing.unlock();
         }
+    }
+
+    /** True once nothing can be asked any more. */
+    boolean isLost() {
+        return lost != null;
     }
 
     /** Ends the connection; everybody who waits is told. */
@@ -180,11 +208,18 @@ final class Connection {
 
     /** Takes frames out of the stream. Runs on the engine's thread alone. */
     private final class Frames {
+        /** A shorter frame is kept by who is told of it; a longer one that is a part is copied out of {@link #part}. */
+        private static final int KEPT_BYTES_MAX = 64 << 10;
+
         private final ByteBuffer input = ByteBuffer.allocateDirect(256 << 10);
         private final byte[] head = new byte[Writer.HEADER];
         private int headSize;
+        /** Null before the head is there, and where there was no memory for it. */
         private byte[] payload;
+        private int payloadLength;
         private int payloadSize;
+        /** For the parts of bodies, one after the other; made before the first one is wanted. */
+        private byte[] part;
 
         /** Reads what is there; false at the end of the stream. */
         boolean read() throws IOException {
@@ -198,45 +233,90 @@ final class Connection {
         }
 
         private void takeSome() {
-            if (payload == null) {
+            if (headSize < head.length) {
                 int size = Math.min(head.length - headSize, input.remaining());
                 input.get(head, headSize, size);
                 headSize += size;
-                if (headSize < head.length) {
+                if (headSize == head.length) {
+                    begin();
+                }
+                // A frame without a payload is no answer either: what reads it says so.
+                if (headSize < head.length || payloadLength > 0) {
                     return;
                 }
-                int length = new Reader(head).i32();
-                if (length < 0 || length > FRAME_BYTES_MAX) {
-                    throw new BadBytes("a frame over the limit");
-                }
-                payload = new byte[length];
-                payloadSize = 0;
             }
-            int size = Math.min(payload.length - payloadSize, input.remaining());
-            input.get(payload, payloadSize, size);
+            int size = Math.min(payloadLength - payloadSize, input.remaining());
+            if (payload == null) {
+                input.position(input.position() + size);
+            } else {
+                input.get(payload, payloadSize, size);
+            }
             payloadSize += size;
-            if (payloadSize == payload.length) {
-                Reader reader = new Reader(head);
-                reader.i32();
-                int id = reader.i32();
-                Reader frame = new Reader(payload);
-                payload = null;
+            if (payloadSize == payloadLength) {
                 headSize = 0;
-                take(id, frame);
+                if (payload != null) {
+                    take(number(), new Reader(payload, 0, payloadLength));
+                } else {
+                    pending.remove(number());
+                }
+            }
+        }
+
+        private int number() {
+            return new Reader(head, 4, head.length).i32();
+        }
+
+        /** Makes room for a payload. What finds none fails the question that it answers, and no other. */
+        private void begin() {
+            payloadLength = new Reader(head).i32();
+            payloadSize = 0;
+            if (payloadLength < 0 || payloadLength > FRAME_BYTES_MAX) {
+                throw new BadBytes("a frame over the limit");
+            }
+            Pending question = pending.get(number());
+            if (question == null) {
+                throw new BadBytes("an answer to what was not asked");
+            }
+            boolean isPart = question.isComing() && payloadLength > KEPT_BYTES_MAX && payloadLength <= part.length;
+            try {
+                payload = isPart ? part : new byte[payloadLength];
+            } catch (OutOfMemoryError e) {
+                payload = null;
+                question.refuse(Code.NO_MEM, "an answer of " + payloadLength + " bytes", e);
             }
         }
 
         private void take(int id, Reader frame) {
             int kind = frame.u16();
             Pending question = pending.get(id);
-            if (question == null) {
-                return;
-            }
             if (kind == ANSWER_PART) {
-                question.add(frame.blob(), ARRAY_BYTES_MAX);
+                question.add(frame);
+            } else if (kind == ANNOUNCED) {
+                announced(id, question, frame);
             } else {
                 pending.remove(id);
                 question.answer(kind, frame);
+            }
+        }
+
+        private void announced(int id, Pending question, Reader frame) {
+            if (question.announce(frame) && hasPart(question)) {
+                tell(id, new Writer().u16(FETCH));
+            } else {
+                pending.remove(id);
+                tell(id, new Writer().u16(REFUSE));
+            }
+        }
+
+        private boolean hasPart(Pending question) {
+            try {
+                if (part == null) {
+                    part = new byte[PART_BYTES_MAX + 64];
+                }
+                return true;
+            } catch (OutOfMemoryError e) {
+                question.refuse(Code.NO_MEM, "a message of more than 1 MiB, which stays where it is", e);
+                return false;
             }
         }
     }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.wire;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
@@ -37,18 +35,19 @@ record Enrolment(Connection connection, Host.Welcome welcome) {
         throw new PvmException(Code.SYS_ERR, what, last);
     }
 
-    private static Enrolment open(Path place, String what) throws IOException {
+    /** With the host that listens there. */
+    static Enrolment open(Path place, String what) throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
         try {
             channel.connect(UnixDomainSocketAddress.of(place));
             if (!Places.isOwn(channel)) {
                 throw new IOException(place + " is another user's");
             }
-            ByteBuffer hello = Host.hello(program(), cookie()).frame(1, 0);
-            while (hello.hasRemaining()) {
-                channel.write(hello);
+            Host.Welcome welcome;
+            try (Talk talk = new Talk(channel)) {
+                talk.write(Host.hello(program(), cookie()).frame(1, 0));
+                welcome = welcome(answer(talk), what);
             }
-            Host.Welcome welcome = welcome(answer(channel), what);
             return new Enrolment(new Connection(channel), welcome);
         } catch (IOException | RuntimeException e) {
             channel.close();
@@ -74,27 +73,13 @@ record Enrolment(Connection connection, Host.Welcome welcome) {
         }
     }
 
-    private static Reader answer(SocketChannel channel) throws IOException {
-        byte[] head = read(channel, Writer.HEADER);
+    private static Reader answer(Talk talk) throws IOException {
+        byte[] head = talk.read(Writer.HEADER);
         int length = new Reader(head).i32();
         if (length < 0 || length > Connection.FRAME_BYTES_MAX) {
             throw new IOException("a frame over the limit");
         }
-        return new Reader(read(channel, length));
-    }
-
-    /** Grows with what comes, not with what was announced. */
-    private static byte[] read(SocketChannel channel, int size) throws IOException {
-        java.io.ByteArrayOutputStream bytes = new java.io.ByteArrayOutputStream();
-        ByteBuffer chunk = ByteBuffer.allocate(Math.min(size, 64 << 10));
-        while (bytes.size() < size) {
-            chunk.clear().limit(Math.min(chunk.capacity(), size - bytes.size()));
-            if (channel.read(chunk) < 0) {
-                throw new EOFException("the host has closed the connection");
-            }
-            bytes.write(chunk.array(), 0, chunk.position());
-        }
-        return bytes.toByteArray();
+        return new Reader(talk.read(length));
     }
 
     /** What lists of tasks show. */

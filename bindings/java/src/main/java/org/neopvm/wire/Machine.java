@@ -8,6 +8,7 @@ import org.neopvm.Code;
 import org.neopvm.HostInfo;
 import org.neopvm.PvmException;
 import org.neopvm.TaskInfo;
+import org.neopvm.engine.Engine;
 import org.neopvm.engine.Incoming;
 
 /** What the host is asked through the proxy: tasks, hosts, notices, named messages, contexts. */
@@ -31,22 +32,23 @@ final class Machine {
         return connection.ask(request).await().host(reply, what);
     }
 
-    private Reader askPatiently(Writer request, int reply, String what) throws InterruptedException {
-        return connection.ask(request).awaitInterruptibly().host(reply, what);
+    /** For what changes something: it is not begun by a thread that is interrupted, and once begun it is not given up. */
+    private Reader askOnce(Writer request, int reply, String what) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException(what);
+        }
+        return ask(request, reply, what);
     }
 
     int[] spawn(String program, List<String> arguments, int flags, String where, int count)
             throws InterruptedException {
         String what = "spawning " + program;
-        if (count <= 0 || program.isEmpty()) {
-            throw new PvmException(Code.BAD_PARAM, what);
-        }
         // "host:directory", each of which may be missing.
         String[] place = (where == null ? "" : where).split(":", 2);
         Writer request = Host.request(Host.SPAWN).text(program).texts(arguments).i32(flags);
         request.text(place[0]).i32(count).texts(exported()).flag(false).text(place.length > 1 ? place[1] : "");
         request.plain(welcome.inherited(), 0, welcome.inherited().length);
-        int[] outcomes = askPatiently(request, Host.TOLD_SPAWNED, what).ints();
+        int[] outcomes = askOnce(request, Host.TOLD_SPAWNED, what).ints();
         IntStream ids = IntStream.of(outcomes).filter(outcome -> outcome > 0);
         IntStream failures = IntStream.of(outcomes).filter(outcome -> outcome <= 0);
         return IntStream.concat(ids, failures).toArray();
@@ -101,27 +103,17 @@ final class Machine {
     }
 
     int[] changeHosts(int kind, List<String> names) throws InterruptedException {
-        if (names.isEmpty()) {
-            throw new PvmException(Code.BAD_PARAM, "no host is named");
-        }
         Writer request = Host.request(kind).texts(names);
         String what = (kind == Host.ADD_HOSTS ? "adding " : "removing ") + names;
-        return Host.hostResults(askPatiently(request, Host.TOLD_HOST_RESULTS, what));
+        return Host.hostResults(askOnce(request, Host.TOLD_HOST_RESULTS, what));
     }
 
     void halt() {
         ask(Host.request(Host.HALT), Host.TOLD_DONE, "halting the machine");
     }
 
-    private static void checkName(String name, int index) {
-        if (name.isEmpty() || index < 0) {
-            throw new PvmException(Code.BAD_PARAM, "the message named '" + name + "'");
-        }
-    }
-
     int put(String name, WireOutgoing message, int flags) {
         String what = "putting a message under '" + name + "'";
-        checkName(name, 0);
         Writer request = Host.request(Host.PUT_INFO).text(name).i32(flags);
         message.send(content -> {
             if (content.size() > NAMED_BYTES_MAX) {
@@ -142,11 +134,9 @@ final class Machine {
 
     Incoming get(String name, int index, int flags) throws InterruptedException {
         String what = "the message named '" + name + "'";
-        checkName(name, index);
         Writer request = Host.request(Host.RECEIVE_INFO).text(name).i32(index).i32(flags).i32(welcome.context());
         try {
-            Reader told = askPatiently(request, Host.TOLD_INFO, what);
-            return Answer.message(told, List.of(), () -> what);
+            return Answer.message(get(request, flags, what).host(Host.TOLD_INFO, what), null, () -> what);
         } catch (PvmException e) {
             if (e.code() == Code.NOT_FOUND) {
                 return null;
@@ -155,8 +145,12 @@ final class Machine {
         }
     }
 
+    private Answer get(Writer request, int flags, String what) throws InterruptedException {
+        return (flags & Engine.WAIT) == 0
+                ? connection.ask(request).await() : connection.askPatiently(request, what);
+    }
+
     void delete(String name, int index) {
-        checkName(name, index);
         Writer request = Host.request(Host.DELETE_INFO).text(name).i32(index).i32(0);
         ask(request, Host.TOLD_NUMBER, "removing the message named '" + name + "'");
     }

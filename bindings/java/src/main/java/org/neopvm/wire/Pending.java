@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.wire;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import org.neopvm.Code;
 import org.neopvm.PvmException;
 
-/** An ask that waits for its answer. */
+/** An ask that waits for its answer. Only the thread that reads tells it what came. */
 final class Pending {
+    /** Arrays of Java are not longer. */
+    static final int ARRAY_BYTES_MAX = Integer.MAX_VALUE - 64;
+
     private final int id;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
-    private List<byte[]> parts;
-    private long partsSize;
+    /** Room for the body that was announced, and how much of it has come. */
+    private byte[] body;
+    private int bodySize;
 
     Pending(int id) {
         this.id = id;
@@ -24,20 +27,64 @@ final class Pending {
         return id;
     }
 
+    /** A failure of this question alone. */
+    private static final class Refused extends Exception {
+        private static final long serialVersionUID = 1;
+        final Code code;
+
+        Refused(Code code, String what, Throwable cause) {
+            super(what, cause, false, false);
+            this.code = code;
+        }
+    }
+
+    /**
+     * A message is there whose body would come in parts. Nothing of it is taken before there is room for it.
+     *
+     * @return true if it shall come; if not, the question is answered
+     */
+    boolean announce(Reader told) {
+        Envelope envelope = Envelope.read(told);
+        long size = told.i64();
+        String what = "a message of " + size + " bytes of t" + Integer.toHexString(envelope.source()) + " with tag "
+                + envelope.tag() + ", which stays where it is";
+        if (size < 0 || size > ARRAY_BYTES_MAX) {
+            refuse(Code.OVERFLOW, what, null);
+            return false;
+        }
+        try {
+            body = new byte[(int) size];
+            return true;
+        } catch (OutOfMemoryError e) {
+            refuse(Code.NO_MEM, what, e);
+            return false;
+        }
+    }
+
+    /** Fails it; what still comes for it is passed over. */
+    void refuse(Code code, String what, Throwable cause) {
+        body = null;
+        answer.completeExceptionally(new Refused(code, what, cause));
+    }
+
+    /** True while bytes of a body are expected. */
+    boolean isComing() {
+        return body != null;
+    }
+
     /** Bytes of a body that come ahead of it. */
-    void add(byte[] part, int limit) {
-        if (parts == null) {
-            parts = new ArrayList<>();
+    void add(Reader part) {
+        if (body == null) {
+            throw new BadBytes("part of a message that was not announced");
         }
-        partsSize += part.length;
-        if (partsSize > limit) {
-            throw new BadBytes("a message of more than 2 GB");
-        }
-        parts.add(part);
+        bodySize = part.blob(body, bodySize);
     }
 
     void answer(int kind, Reader content) {
-        answer.complete(new Answer(kind, content, parts == null ? List.of() : parts));
+        if (body != null && bodySize != body.length) {
+            refuse(Code.D_SYS_ERR, "a body that is shorter than it was said to be", null);
+        }
+        answer.complete(new Answer(kind, content, body));
     }
 
     void fail(PvmException why) {
@@ -68,7 +115,10 @@ final class Pending {
     }
 
     /** With the place in the program that waited. */
-    private static PvmException failure(Throwable cause) {
+    static PvmException failure(Throwable cause) {
+        if (cause instanceof Refused refused) {
+            return new PvmException(refused.code, refused.getMessage(), refused.getCause());
+        }
         if (cause instanceof PvmException known) {
             return new PvmException(known.code(), "waiting for the host", known);
         }

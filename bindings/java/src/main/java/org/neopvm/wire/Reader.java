@@ -99,6 +99,16 @@ final class Reader {
         return Arrays.copyOfRange(bytes, from, from + size);
     }
 
+    /** Copies bytes into a place in an array; tells where they end. */
+    int blob(byte[] into, int to) {
+        int size = length();
+        if (size > into.length - to) {
+            throw new BadBytes("a part that is longer than what was announced");
+        }
+        System.arraycopy(bytes, take(size), into, to, size);
+        return to + size;
+    }
+
     String text() {
         int size = length();
         return new String(bytes, take(size), size, StandardCharsets.UTF_8);

@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.neopvm.Code;
 import org.neopvm.Encoding;
@@ -23,7 +22,6 @@ import org.neopvm.engine.Outgoing;
  * (crates/pvm-wire/src/proxy.rs), so all that other tasks can do this one can, too; only slower.
  */
 public final class WireEngine implements Engine {
-    static final int CANCEL = 7;
     private static final int SEND = 3;
     private static final int RECEIVE = 5;
     private static final int PROBE = 6;
@@ -34,19 +32,14 @@ public final class WireEngine implements Engine {
     private static final int BARRIER = 12;
     private static final int WHEN_FULL = 13;
     private static final int LEAVE = 14;
+    private static final int DISCARD = 17;
 
     private final Connection connection;
     private final Machine machine;
     private final Host.Welcome welcome;
     private final AtomicBoolean left = new AtomicBoolean();
-    /** Where what depends on an arrival runs: it may wait for answers, so not on the thread that reads them. */
-    private final Executor dependents = Executors.newCachedThreadPool(run -> {
-        Thread thread = new Thread(run, "neopvm-arrivals");
-        thread.setDaemon(true);
-        return thread;
-    });
 
-    private WireEngine(Enrolment enrolment) {
+    WireEngine(Enrolment enrolment) {
         connection = enrolment.connection();
         welcome = enrolment.welcome();
         machine = new Machine(connection, welcome);
@@ -69,14 +62,6 @@ public final class WireEngine implements Engine {
 
     private Answer ask(Writer ask) {
         return connection.ask(ask).await();
-    }
-
-    /** A tag to send with; the wildcard is none. */
-    private static int sendable(int tag) {
-        if (tag < 0) {
-            throw new PvmException(Code.BAD_PARAM, "sending with tag " + tag);
-        }
-        return tag;
     }
 
     /** The context that is meant by a number. */
@@ -114,13 +99,21 @@ public final class WireEngine implements Engine {
     }
 
     @Override
+    public boolean isLost() {
+        return connection.isLost();
+    }
+
+    @Override
     public Outgoing create(Encoding encoding) {
+        if (connection.isLost()) {
+            throw new PvmException(Code.SYS_ERR, "task t" + Integer.toHexString(tid()) + " has left the machine");
+        }
         return new WireOutgoing(encoding);
     }
 
     @Override
     public void send(Outgoing message, int tid, int tag, int context) {
-        Writer ask = new Writer().u16(SEND).i32(1).i32(tid).i32(meant(context)).i32(sendable(tag));
+        Writer ask = new Writer().u16(SEND).i32(1).i32(tid).i32(meant(context)).i32(tag);
         Answer answer = send(message, ask);
         if (!answer.isDone()) {
             answer.done("sending to t" + Integer.toHexString(tid) + " with tag " + tag);
@@ -132,7 +125,7 @@ public final class WireEngine implements Engine {
         int[] others = Arrays.stream(tids).filter(tid -> tid != tid()).distinct().toArray();
         // A message to one task is that task's alone; to nobody it is one all the same.
         if (others.length > 0) {
-            Writer ask = new Writer().u16(SEND).ints(others).i32(meant(context)).i32(sendable(tag));
+            Writer ask = new Writer().u16(SEND).ints(others).i32(meant(context)).i32(tag);
             send(message, ask).done("sending to " + others.length + " tasks with tag " + tag);
         }
     }
@@ -176,7 +169,7 @@ public final class WireEngine implements Engine {
         try {
             return question.awaitInterruptibly().message(() -> what(source, tag));
         } catch (InterruptedException e) {
-            connection.tell(question.id(), new Writer().u16(CANCEL));
+            connection.tell(question.id(), new Writer().u16(Connection.CANCEL));
             Incoming message = question.await().message(() -> what(source, tag));
             if (message == null) {
                 throw e;
@@ -185,6 +178,12 @@ public final class WireEngine implements Engine {
             Thread.currentThread().interrupt();
             return message;
         }
+    }
+
+    @Override
+    public boolean discard(int source, int tag, int context) {
+        Writer ask = new Writer().u16(DISCARD).i32(meant(context)).i32(source).i32(tag);
+        return ask(ask).number("discarding a message") != 0;
     }
 
     @Override
@@ -199,8 +198,8 @@ public final class WireEngine implements Engine {
     }
 
     @Override
-    public CompletableFuture<Incoming> receiveAsync(int source, int tag, int context) {
-        return new Arrival(connection, receiving(source, tag, context, -1), what(source, tag), dependents);
+    public CompletableFuture<Incoming> receiveAsync(int source, int tag, int context, Executor executor) {
+        return new Arrival(connection, receiving(source, tag, context, -1), what(source, tag), executor);
     }
 
     @Override
@@ -276,14 +275,22 @@ public final class WireEngine implements Engine {
 
     @Override
     public void barrier(String group, int count) throws InterruptedException {
-        Pending question = connection.ask(new Writer().u16(BARRIER).text(group).i32(count));
-        question.awaitInterruptibly().done("waiting at the barrier of group " + group);
+        String what = "waiting at the barrier of group " + group;
+        connection.askPatiently(new Writer().u16(BARRIER).text(group).i32(count), what).done(what);
     }
 
     @Override
     public int freeze(String group, int size) throws InterruptedException {
-        Pending question = connection.ask(new Writer().u16(FREEZE).text(group).i32(size));
-        return question.awaitInterruptibly().number("freezing group " + group);
+        String what = "freezing group " + group;
+        return askOnce(new Writer().u16(FREEZE).text(group).i32(size), what).number(what);
+    }
+
+    /** As {@link Machine}'s. */
+    private Answer askOnce(Writer ask, String what) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException(what);
+        }
+        return ask(ask);
     }
 
     @Override

@@ -30,7 +30,11 @@ final class WireOutgoing implements Outgoing {
     /** What is sent: an envelope without addresses, the data, and the run list behind them. */
     record Content(Envelope envelope, ByteBuffer data, ByteBuffer list) {
         int size() {
-            return Math.addExact(data.remaining(), list.remaining());
+            long size = (long) data.remaining() + list.remaining();
+            if (size > SIZE_MAX) {
+                throw new PvmException(Code.OVERFLOW, "sending a message of " + size + " bytes");
+            }
+            return (int) size;
         }
     }
 

@@ -68,12 +68,16 @@ final class Calls {
 
     static final MethodHandle PUT = call("neopvm_put", ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
     static final MethodHandle GET = call("neopvm_get", ADDRESS, JAVA_INT, JAVA_INT, ADDRESS);
+    static final MethodHandle GET_UNTIL =
+            call("neopvm_get_until", ADDRESS, JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS);
+    static final MethodHandle WAKE = call("neopvm_wake");
     static final MethodHandle DELETE = call("neopvm_delete", ADDRESS, JAVA_INT);
 
     static final MethodHandle JOIN = call("neopvm_join", ADDRESS, ADDRESS);
     static final MethodHandle LEAVE_GROUP = call("neopvm_leave_group", ADDRESS);
     static final MethodHandle MEMBERS = call("neopvm_members", ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
-    static final MethodHandle BARRIER = call("neopvm_barrier", ADDRESS, JAVA_INT);
+    static final MethodHandle BARRIER_UNTIL =
+            call("neopvm_barrier_until", ADDRESS, JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS);
     static final MethodHandle FREEZE = call("pvm_freezegroup", ADDRESS, JAVA_INT);
 
     static final MethodHandle NEW_CONTEXT = call("neopvm_new_context", ADDRESS);

@@ -3,7 +3,6 @@ package org.neopvm.ffm;
 
 import java.lang.foreign.Arena;
 import java.lang.ref.PhantomReference;
-import java.lang.ref.ReferenceQueue;
 
 /**
  * What a message holds outside of Java: a buffer of the library, and memory of it that was lent to the program. It is
@@ -14,23 +13,37 @@ import java.lang.ref.ReferenceQueue;
  * has its place in {@link Kept} by its buffer's number.
  */
 final class Handle extends PhantomReference<Object> {
-    private static final ReferenceQueue<Object> FORGOTTEN = new ReferenceQueue<>();
-
-    static {
-        Thread.ofPlatform().daemon().name("pvm-forgotten").inheritInheritableThreadLocals(false)
-                .start(Handle::freeForgotten);
-    }
+    /** What a buffer takes beside its items, about; and what it grows by before it is counted again. */
+    private static final long OVERHEAD = 512;
 
     /** The buffer; 0 when it was given back. */
     int number;
     /** Ends what was lent; null where nothing is. */
     Arena lent;
+    /** What it counts for in {@link Forgotten}, and what it has grown by since it was counted. */
+    private long bytes;
+    private long uncounted;
 
     /** Of a message and its buffer. */
     Handle(Object message, int number) {
-        super(message, FORGOTTEN);
+        super(message, Forgotten.QUEUE);
         this.number = number;
         Kept.put(number, this);
+        count(OVERHEAD);
+    }
+
+    /** The buffer holds so many bytes more. */
+    void grow(long more) {
+        uncounted += more;
+        if (uncounted >= OVERHEAD) {
+            count(uncounted);
+            uncounted = 0;
+        }
+    }
+
+    private void count(long more) {
+        bytes += more;
+        Forgotten.count(more);
     }
 
     /** Takes back what was lent. IllegalStateException if another thread is using it inside a call; then nothing changes. */
@@ -48,22 +61,14 @@ final class Handle extends PhantomReference<Object> {
         endLent();
         int old = number;
         number = 0;
+        Forgotten.count(-bytes);
+        bytes = 0;
         // Before the call: behind it the number may be another message's.
         Kept.remove(old);
         try {
             int ignored = (int) Calls.FREE.invokeExact(old);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
-        }
-    }
-
-    private static void freeForgotten() {
-        for (;;) {
-            try {
-                ((Handle) FORGOTTEN.remove()).free();
-            } catch (InterruptedException | IllegalStateException e) {
-                // Nobody has a reason to interrupt. What another thread uses inside a call at this moment stays.
-            }
         }
     }
 }

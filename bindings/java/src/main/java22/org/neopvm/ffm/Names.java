@@ -32,16 +32,22 @@ final class Names {
     }
 
     Incoming get(String name, int index, int flags) {
+        return get(name, index, flags, MemorySegment.NULL);
+    }
+
+    /** Null if there is none, and where it was given up. */
+    Incoming get(String name, int index, int flags, MemorySegment giveUp) {
         engine.check();
+        Forgotten.check("the message under the name " + name);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(JAVA_INT);
-            int status = (int) Calls.GET.invokeExact(arena.allocateFrom(name), index, flags, buffer);
+            int status = (int) Calls.GET_UNTIL.invokeExact(arena.allocateFrom(name), index, flags, -1L, giveUp, buffer);
             if (status == Code.NOT_FOUND.number()) {
                 return null;
             }
             Calls.check(status, "the message under the name " + name);
             int number = buffer.get(JAVA_INT, 0);
-            return new NativeIncoming(number, Head.read(number, arena.allocate(Head.BYTES, 8)));
+            return number == 0 ? null : new NativeIncoming(number, Head.read(number, arena.allocate(Head.BYTES, 8)));
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }
@@ -98,15 +104,18 @@ final class Names {
         }
     }
 
-    Void barrier(String group, int count) {
+    /** True when it was met; null if it was left, and did not count this task. */
+    Boolean barrier(String group, int count, long limitNs, MemorySegment giveUp) {
         engine.check();
         try (Arena arena = Arena.ofConfined()) {
-            Calls.check((int) Calls.BARRIER.invokeExact(arena.allocateFrom(group), count),
-                    "the barrier of group " + group);
+            MemorySegment met = arena.allocate(JAVA_INT);
+            int status = (int) Calls.BARRIER_UNTIL.invokeExact(
+                    arena.allocateFrom(group), count, limitNs, giveUp, met);
+            Calls.check(status, "the barrier of group " + group);
+            return met.get(JAVA_INT, 0) == 1 ? true : null;
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }
-        return null;
     }
 
     int freeze(String group, int size) {

@@ -7,6 +7,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.neopvm.Code;
 import org.neopvm.Encoding;
 import org.neopvm.HostInfo;
@@ -25,12 +27,14 @@ import org.neopvm.engine.Waiters;
 public final class NativeEngine implements Engine {
     /** A platform thread that waits in the library looks this often whether it was interrupted. */
     private static final long SLICE_NS = 100_000_000;
+    /** A wait of this length looks at the connection, too. */
+    private static final long LOOK_NS = 1_000_000;
     /** {@code PvmAutoErr} of {@code pvm3.h}: 0 prints nothing. */
     private static final int AUTO_ERR = 3;
 
     private final int tid;
     private final int parent;
-    private volatile boolean left;
+    private final AtomicBoolean left = new AtomicBoolean();
     private final Waiters waiters = new Waiters(this::poll);
     private final Arrivals arrivals = new Arrivals(waiters);
     private final Machine machine = new Machine(this);
@@ -43,6 +47,7 @@ public final class NativeEngine implements Engine {
             tid = ids.getAtIndex(JAVA_INT, 0);
             parent = ids.getAtIndex(JAVA_INT, 1);
             int ignored = (int) Calls.SET_OPTION.invokeExact(AUTO_ERR, 0);
+            Forgotten.begin();
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }
@@ -68,7 +73,7 @@ public final class NativeEngine implements Engine {
 
     /** Throws if this task has left: the library would enrol it again. */
     void check() {
-        if (left) {
+        if (left.get()) {
             throw new PvmException(Code.SYS_ERR, "task t" + Integer.toHexString(tid) + " has left the machine");
         }
     }
@@ -90,16 +95,34 @@ public final class NativeEngine implements Engine {
 
     @Override
     public void leave() {
-        if (left) {
+        if (!left.compareAndSet(false, true)) {
             return;
         }
-        left = true;
         try {
             int ignored = (int) Calls.LEAVE.invokeExact();
         } catch (Throwable e) {
             throw Calls.unexpected(e);
+        } finally {
+            arrivals.end();
+            Forgotten.end();
         }
-        waiters.look();
+    }
+
+    @Override
+    public boolean isLost() {
+        return left.get() || isGone();
+    }
+
+    /** Looks for the end of the connection, which nobody sees while nobody waits. */
+    private static boolean isGone() {
+        Scratch scratch = Scratch.take();
+        try {
+            return (int) Calls.WAIT.invokeExact(scratch.answer(), LOOK_NS) < 0;
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        } finally {
+            scratch.give();
+        }
     }
 
     @Override
@@ -111,7 +134,7 @@ public final class NativeEngine implements Engine {
     @Override
     public void send(Outgoing message, int tid, int tag, int context) {
         check();
-        NativeOutgoing buffer = (NativeOutgoing) message;
+        NativeOutgoing buffer = own(message);
         synchronized (buffer) {
             sendHeld(buffer, tid, tag, context);
         }
@@ -119,7 +142,7 @@ public final class NativeEngine implements Engine {
 
     @Override
     public void sendLast(Outgoing message, int tid, int tag, int context) {
-        NativeOutgoing buffer = (NativeOutgoing) message;
+        NativeOutgoing buffer = own(message);
         synchronized (buffer) {
             try {
                 check();
@@ -128,6 +151,13 @@ public final class NativeEngine implements Engine {
                 buffer.close();
             }
         }
+    }
+
+    private static NativeOutgoing own(Outgoing message) {
+        if (message instanceof NativeOutgoing own) {
+            return own;
+        }
+        throw new PvmException(Code.NO_SUCH_BUF, "sending a message of another engine");
     }
 
     /** The caller holds the buffer's monitor. */
@@ -147,7 +177,7 @@ public final class NativeEngine implements Engine {
     @Override
     public void multicast(Outgoing message, int[] tids, int tag, int context) {
         check();
-        NativeOutgoing buffer = (NativeOutgoing) message;
+        NativeOutgoing buffer = own(message);
         synchronized (buffer) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment to = arena.allocateFrom(JAVA_INT, tids);
@@ -166,6 +196,11 @@ public final class NativeEngine implements Engine {
     }
 
     private Incoming take(int source, int tag, int context, long limitNs) {
+        Forgotten.check("receiving");
+        return takeNow(source, tag, context, limitNs);
+    }
+
+    private Incoming takeNow(int source, int tag, int context, long limitNs) {
         check();
         Scratch scratch = Scratch.take();
         try {
@@ -192,7 +227,8 @@ public final class NativeEngine implements Engine {
             return poll(source, tag, context);
         }
         if (Thread.currentThread().isVirtual()) {
-            return Waiters.await(receiveAsync(source, tag, context), limitNs);
+            // Only a thread is woken by it.
+            return Waiters.await(receiveAsync(source, tag, context, null), limitNs);
         }
         // The clock is not asked where nothing depends on it.
         long start = limitNs < 0 ? 0 : System.nanoTime();
@@ -209,13 +245,22 @@ public final class NativeEngine implements Engine {
     }
 
     @Override
-    public CompletableFuture<Incoming> receiveAsync(int source, int tag, int context) {
+    public CompletableFuture<Incoming> receiveAsync(int source, int tag, int context, Executor executor) {
         check();
-        CompletableFuture<Incoming> future = waiters.add(source, tag, context);
+        CompletableFuture<Incoming> future = waiters.add(source, tag, context, executor);
         if (!future.isDone()) {
             arrivals.watch();
         }
         return future;
+    }
+
+    @Override
+    public boolean discard(int source, int tag, int context) {
+        Incoming message = takeNow(source, tag, context, 0);
+        if (message != null) {
+            message.close();
+        }
+        return message != null;
     }
 
     @Override
@@ -234,7 +279,8 @@ public final class NativeEngine implements Engine {
     @Override
     public int[] spawn(String program, List<String> arguments, int flags, String where, int count)
             throws InterruptedException {
-        return Offloaded.call(() -> machine.spawn(program, arguments, flags, where, count));
+        return Offloaded.callOnce(
+                () -> machine.spawn(program, arguments, flags, where, count), "spawning " + program);
     }
 
     @Override
@@ -259,12 +305,14 @@ public final class NativeEngine implements Engine {
 
     @Override
     public int[] addHosts(List<String> names) throws InterruptedException {
-        return Offloaded.call(() -> machine.changeHosts(Calls.ADD_HOSTS, names, "adding hosts"));
+        return Offloaded.callOnce(
+                () -> machine.changeHosts(Calls.ADD_HOSTS, names, "adding hosts"), "adding hosts");
     }
 
     @Override
     public int[] deleteHosts(List<String> names) throws InterruptedException {
-        return Offloaded.call(() -> machine.changeHosts(Calls.DELETE_HOSTS, names, "removing hosts"));
+        return Offloaded.callOnce(
+                () -> machine.changeHosts(Calls.DELETE_HOSTS, names, "removing hosts"), "removing hosts");
     }
 
     @Override
@@ -274,12 +322,15 @@ public final class NativeEngine implements Engine {
 
     @Override
     public int put(String name, Outgoing message, int flags) {
-        return Offloaded.callAtOnce(() -> names.put(name, (NativeOutgoing) message, flags));
+        NativeOutgoing buffer = own(message);
+        return Offloaded.callAtOnce(() -> names.put(name, buffer, flags));
     }
 
     @Override
     public Incoming get(String name, int index, int flags) throws InterruptedException {
-        return Offloaded.call(() -> names.get(name, index, flags));
+        return (flags & WAIT) == 0
+                ? Offloaded.callAtOnce(() -> names.get(name, index, flags))
+                : Offloaded.callPatiently(giveUp -> names.get(name, index, flags, giveUp), "the message named " + name);
     }
 
     @Override
@@ -304,12 +355,22 @@ public final class NativeEngine implements Engine {
 
     @Override
     public void barrier(String group, int count) throws InterruptedException {
-        Offloaded.call(() -> names.barrier(group, count));
+        String what = "waiting at the barrier of group " + group;
+        if (!Thread.currentThread().isVirtual()) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException(what);
+            }
+            // Most are met soon. Then it is left, and entered anew where an interrupt ends it.
+            if (names.barrier(group, count, SLICE_NS, MemorySegment.NULL) != null) {
+                return;
+            }
+        }
+        Offloaded.callPatiently(giveUp -> names.barrier(group, count, -1, giveUp), what);
     }
 
     @Override
     public int freeze(String group, int size) throws InterruptedException {
-        return Offloaded.call(() -> names.freeze(group, size));
+        return Offloaded.callOnce(() -> names.freeze(group, size), "freezing group " + group);
     }
 
     @Override

@@ -30,6 +30,7 @@ final class NativeIncoming implements Incoming, Lying {
     NativeIncoming(int number, MessageInfo info) {
         handle = new Handle(this, number);
         this.info = info;
+        handle.grow(info.bytes());
     }
 
     private int number(String what) {
@@ -79,7 +80,7 @@ final class NativeIncoming implements Incoming, Lying {
         }
         MemorySegment array = Arrays.segment(kind, items);
         if (stride == 1 && count * size > Calls.QUICK_BYTES) {
-            MemorySegment lying = lying(kind, count);
+            MemorySegment lying = lying(kind, count, true);
             if (lying != null) {
                 Calls.copy(lying, 0, array, from * size, count * size);
                 return;
@@ -196,7 +197,7 @@ final class NativeIncoming implements Incoming, Lying {
 
     @Override
     public synchronized MemorySegment segment(Kind kind, long count) {
-        MemorySegment items = lying(kind, count);
+        MemorySegment items = lying(kind, count, false);
         if (items == null) {
             return null;
         }
@@ -206,13 +207,17 @@ final class NativeIncoming implements Incoming, Lying {
         return items.reinterpret(handle.lent, null).asReadOnly();
     }
 
-    /** The next items in the library's memory; null where they do not lie there as asked for. */
-    private MemorySegment lying(Kind kind, long count) {
+    /**
+     * The next items in the library's memory; null where they do not lie there as asked for.
+     *
+     * @param again they are unpacked then: also where fewer are left, as that leaves the message at its end
+     */
+    private MemorySegment lying(Kind kind, long count, boolean again) {
         Scratch scratch = Scratch.take();
         try {
             MemorySegment address = scratch.answer();
             int status = (int) Calls.VIEW_ITEMS.invokeExact(number("a view"), kind.number(), count, address);
-            if (status == Code.NOT_IMPL.number()) {
+            if (status == Code.NOT_IMPL.number() || again && status == Code.NO_DATA.number()) {
                 return null;
             }
             check(status, "a view of", kind, count);

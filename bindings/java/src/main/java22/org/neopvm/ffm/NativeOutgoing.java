@@ -31,6 +31,8 @@ public final class NativeOutgoing implements Outgoing {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
     /** As many bytes of items wait in Java's memory for a call that packs and sends them. */
     private static final int STAGED = 64;
+    /** For fewer bytes in one call it is not asked how much is held already. */
+    private static final int CHECKED = 1024;
 
     private final Encoding encoding;
     /** Null while the message has no buffer: nothing is packed, or it is staged. */
@@ -116,10 +118,14 @@ public final class NativeOutgoing implements Outgoing {
         }
     }
 
-    /** The buffer's number, with nothing of it lent any more. */
-    private int unlent() {
+    /** The buffer's number, with nothing of it lent any more, before so many bytes are packed. */
+    private int unlent(long bytes) {
         int number = number();
         handle.endLent();
+        if (bytes > CHECKED) {
+            Forgotten.check("packing " + bytes + " bytes");
+        }
+        handle.grow(bytes);
         return number;
     }
 
@@ -159,7 +165,7 @@ public final class NativeOutgoing implements Outgoing {
     }
 
     private void packArray(Kind kind, MemorySegment items, long count, long stride) {
-        int number = unlent();
+        int number = unlent(count * kind.size());
         try {
             check((int) Calls.PACK_ARRAY.invokeExact(number, kind.number(), items, count, stride), kind);
         } catch (Throwable e) {
@@ -225,7 +231,7 @@ public final class NativeOutgoing implements Outgoing {
     }
 
     private void pack(Kind kind, MemorySegment items, long count) {
-        int number = unlent();
+        int number = unlent(count * kind.size());
         try {
             check((int) Calls.PACK.invokeExact(number, kind.number(), items, count, 1L), kind);
         } catch (Throwable e) {
@@ -241,7 +247,7 @@ public final class NativeOutgoing implements Outgoing {
 
     @Override
     public synchronized void packText(byte[] utf8) {
-        int number = unlent();
+        int number = unlent(utf8.length);
         Scratch scratch = Scratch.take();
         try {
             MemorySegment text = MemorySegment.ofArray(utf8);
@@ -275,8 +281,8 @@ public final class NativeOutgoing implements Outgoing {
 
     /** Memory of the message for items; null where there is no shared memory. */
     private MemorySegment room(Kind kind, long count) {
-        int number = unlent();
         long bytes = Math.multiplyExact(count, kind.size());
+        int number = unlent(bytes);
         Scratch scratch = Scratch.take();
         try {
             MemorySegment address = scratch.answer();

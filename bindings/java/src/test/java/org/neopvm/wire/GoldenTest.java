@@ -74,7 +74,7 @@ class GoldenTest {
         }
 
         private void check() {
-            try (WireIncoming message = Answer.message(new Reader(message()), List.of(), () -> name)) {
+            try (WireIncoming message = Answer.message(new Reader(message()), null, () -> name)) {
                 assertEquals(size, encoding == 0 ? message.info().bytes() : data.size(), name);
                 reads.forEach(line -> check(message, line));
             }
@@ -187,7 +187,7 @@ class GoldenTest {
         for (int size = 0; size < whole.length; size++) {
             byte[] cut = java.util.Arrays.copyOf(whole, size);
             PvmException failure = assertThrows(
-                    PvmException.class, () -> Answer.message(new Reader(cut), List.of(), () -> "a cut message"));
+                    PvmException.class, () -> Answer.message(new Reader(cut), null, () -> "a cut message"));
             assertEquals(Code.BAD_MSG, failure.code());
         }
         // Whatever the first bytes say, nothing but a refusal or a message comes of it.
@@ -196,7 +196,7 @@ class GoldenTest {
                 byte[] wrong = whole.clone();
                 wrong[at] ^= (byte) bits;
                 try {
-                    Answer.message(new Reader(wrong), List.of(), () -> "a wrong message").close();
+                    Answer.message(new Reader(wrong), null, () -> "a wrong message").close();
                 } catch (PvmException e) {
                     assertEquals(Code.BAD_MSG, e.code());
                 }
