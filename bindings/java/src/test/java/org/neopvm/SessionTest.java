@@ -5,11 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.ref.WeakReference;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -56,6 +60,34 @@ class SessionTest {
             assertTrue(told.await(Machine.LONG.toSeconds(), TimeUnit.SECONDS));
             assertEquals(0, watch.open());
         }
+    }
+
+    private static Object call(Object on, String method) throws Exception {
+        return on.getClass().getMethod(method).invoke(on);
+    }
+
+    /** Connects, sends to itself, receives, closes, with the classes of a loader of its own. */
+    private static WeakReference<ClassLoader> loadAndLeave() throws Exception {
+        URL jar = Path.of(System.getProperty("test.jar")).toUri().toURL();
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {jar}, ClassLoader.getPlatformClassLoader())) {
+            Object other = loader.loadClass("org.neopvm.Pvm").getMethod("connect").invoke(null);
+            Object self = call(other, "self");
+            Object draft = call(other, "message");
+            draft.getClass().getMethod("to", self.getClass(), int.class).invoke(draft, self, 4);
+            Object future = other.getClass().getMethod("receiveAsync", self.getClass(), int.class).invoke(other, self, 4);
+            call(((CompletableFuture<?>) future).get(Machine.LONG.toSeconds(), TimeUnit.SECONDS), "close");
+            call(other, "close");
+            return new WeakReference<>(loader);
+        }
+    }
+
+    @Test
+    void theClassesOfALoaderThatHasLeftAreUnloaded() throws Exception {
+        WeakReference<ClassLoader> loader = loadAndLeave();
+        eventually("its classes are still there", () -> {
+            System.gc();
+            return loader.get() == null;
+        });
     }
 
     @Test

@@ -3,6 +3,7 @@ package org.neopvm.ffm;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.WeakReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -17,7 +18,8 @@ final class Scratch {
     static final int ANSWER = 128;
     private static final int SHARED = 16;
     private static final AtomicReferenceArray<Scratch> FREE = new AtomicReferenceArray<>(SHARED);
-    private static final ThreadLocal<Scratch> OWN = ThreadLocal.withInitial(() -> new Scratch(false));
+    /** Weakly: a thread that lives on would keep the classes of this class's loader from being unloaded. */
+    private static final ThreadLocal<WeakReference<Scratch>> OWN = new ThreadLocal<>();
 
     private final boolean shared;
     private final MemorySegment answer;
@@ -43,10 +45,18 @@ final class Scratch {
     /** One that nobody else uses until it is given back. A thread takes one at a time. */
     static Scratch take() {
         if (!Thread.currentThread().isVirtual()) {
-            return OWN.get();
+            WeakReference<Scratch> own = OWN.get();
+            Scratch scratch = own == null ? null : own.get();
+            return scratch == null ? begin() : scratch;
         }
         Scratch kept = FREE.getAndSet(place(), null);
         return kept == null ? new Scratch(true) : kept;
+    }
+
+    private static Scratch begin() {
+        Scratch scratch = new Scratch(false);
+        OWN.set(new WeakReference<>(scratch));
+        return scratch;
     }
 
     void give() {
