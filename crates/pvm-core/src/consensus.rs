@@ -6,6 +6,7 @@
 //! a command that does not follow the last one of its proposer is skipped by all.
 
 use crate::Time;
+use crate::long::{Long, PIECE_BYTES, WINDOW_BYTES};
 use crate::planted::{self, Bug};
 use crate::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
 use crate::records::{Change, Slot, Table};
@@ -63,6 +64,8 @@ pub(crate) struct Consensus {
     seats: Table<HostIndex, Seat>,
     proposed: Table<u64, Proposed>,
     tickets: Slot<u64>,
+    /// Commands that go into the order in pieces.
+    long: Long,
     /// Commands that wait for the order to rest, and those behind them.
     held: VecDeque<Held>,
     /// Records of the library that changed.
@@ -80,6 +83,7 @@ impl Consensus {
             seats: Table::new(b'S'),
             proposed: Table::new(b'O'),
             tickets: Slot::new(b'9', 0),
+            long: Long::new(),
             held: VecDeque::new(),
             changes: Vec::new(),
         }
@@ -165,11 +169,51 @@ impl Consensus {
         }
     }
 
-    /// Notes what this host proposes; returns its number.
-    pub(crate) fn note(&mut self, mark: u64, command: Command) -> u64 {
+    /// Notes what this host proposes; returns its number, none for what goes in pieces.
+    pub(crate) fn note(&mut self, mark: u64, command: &Command) -> Option<u64> {
+        let bytes = command.to_bytes();
+        if bytes.len() > PIECE_BYTES && !planted::is(Bug::LongInOnePiece) {
+            let owner = match command {
+                Command::PutInfo { owner, .. } => *owner,
+                _ => Tid::NONE,
+            };
+            self.long.add(mark, owner, bytes);
+            return None;
+        }
+        Some(self.note_short(mark, command.clone()))
+    }
+
+    fn note_short(&mut self, mark: u64, command: Command) -> u64 {
         let ticket = self.tickets.next();
         self.proposed.insert(ticket, Proposed { mark, command });
         ticket
+    }
+
+    /// The next piece of a long command, if another one may be on its way: its number and itself.
+    pub(crate) fn next_piece(&mut self) -> Option<(u64, Command)> {
+        if self.long.is_empty() {
+            return None;
+        }
+        let bytes = |proposed: &Proposed| match &proposed.command {
+            Command::Piece { bytes, .. } => bytes.0.len(),
+            _ => 0,
+        };
+        if self.proposed.values().map(bytes).sum::<usize>() >= WINDOW_BYTES {
+            return None;
+        }
+        let (number, piece) = self.long.next_piece()?;
+        Some((self.note_short(number, piece.clone()), piece))
+    }
+
+    /// A task is gone: its long commands end. What takes back the pieces that are in the order.
+    pub(crate) fn abandon(&mut self, tid: Tid) -> Option<Command> {
+        let nothing = Command::Piece { offset: 0, last: true, bytes: Blob::default() };
+        self.long.abandon(tid).then_some(nothing)
+    }
+
+    /// What this host knows those of its commands by that go in pieces.
+    pub(crate) fn long_marks(&self) -> Vec<u64> {
+        self.long.marks()
     }
 
     /// How many commands of a host have been applied here; all of one that is no member.
@@ -220,11 +264,13 @@ impl Consensus {
     }
 
     /// The next command: who proposed it, what this host knows it by if that is us, and what it
-    /// is; nothing if it does not count.
+    /// is; nothing if it does not count. `may` tells whether a host may propose what its pieces
+    /// make.
     pub(crate) fn take(
         &mut self,
         number: u64,
         bytes: &[u8],
+        may: impl FnOnce(HostIndex, &Command) -> bool,
     ) -> Option<(HostIndex, Option<u64>, Command)> {
         let Ordered { proposer, ticket, command } = Ordered::from_bytes(bytes).ok()?;
         self.applied.set(number);
@@ -244,7 +290,13 @@ impl Consensus {
             seat.ticket = ticket;
         }
         let ours = if host == self.me { self.proposed.remove(&ticket) } else { None };
-        Some((host, ours.map(|ours| ours.mark), command))
+        let mark = ours.map(|ours| ours.mark);
+        let Command::Piece { offset, last, bytes } = command else {
+            return Some((host, mark, command));
+        };
+        let mark = mark.filter(|_| last).and_then(|number| self.long.close(number));
+        let whole = self.long.join(host, offset, last, bytes)?;
+        may(host, &whole).then_some((host, mark, whole))
     }
 
     /// A host has its place from the command with this number on.
@@ -254,6 +306,7 @@ impl Consensus {
 
     pub(crate) fn unseat(&mut self, host: HostIndex) {
         self.seats.remove(&host);
+        self.long.forget(host);
     }
 
     /// The member at a place.
@@ -281,10 +334,11 @@ impl Consensus {
     /// What a new host starts from.
     pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.seats.records(out);
+        self.long.records(out);
     }
 
     pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.seats.adopt(key, value)
+        self.seats.adopt(key, value) || self.long.adopt(key, value)
     }
 
     /// A new host starts from here.
@@ -297,6 +351,7 @@ impl Consensus {
         self.seats.take_changes(out);
         self.proposed.take_changes(out);
         self.tickets.take_changes(out);
+        self.long.take_changes(out);
         out.append(&mut self.changes);
     }
 
@@ -308,5 +363,6 @@ impl Consensus {
             || self.seats.restore(key, value)
             || self.proposed.restore(key, value)
             || self.tickets.restore(key, value)
+            || self.long.restore(key, value)
     }
 }

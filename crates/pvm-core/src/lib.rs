@@ -16,6 +16,7 @@ mod home;
 mod hosts;
 pub mod io;
 mod launches;
+mod long;
 mod machine;
 mod mailbox;
 mod notify;

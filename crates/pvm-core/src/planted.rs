@@ -66,11 +66,19 @@ pub enum Bug {
     LeaseForgotten,
     /// A follower answers with its own time instead of the leader's, which counts its lease from it.
     StampOfAnother,
+    /// A leader sends all that a member lacks, whatever of it is under way.
+    NoWindow,
+    /// What is under way is sent again with each beat.
+    ResentOnBeat,
+    /// Beats, votes and answers wait behind entries.
+    BeatsBehindBulk,
+    /// A long command is one place of the order: all others wait behind it.
+    LongInOnePiece,
 }
 
 impl Bug {
     /// All of them: the simulator finds each within the runs of its test.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 34] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -101,6 +109,10 @@ impl Bug {
         Self::SnapshotWithoutTail,
         Self::FenceForgotten,
         Self::BarrierNotAskedAgain,
+        Self::NoWindow,
+        Self::ResentOnBeat,
+        Self::BeatsBehindBulk,
+        Self::LongInOnePiece,
     ];
 }
 

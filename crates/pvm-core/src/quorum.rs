@@ -118,6 +118,8 @@ pub enum QuorumOutput {
         host: HostIndex,
         /// What.
         bytes: Blob,
+        /// It is short and may overtake what was said before it; what is not stays in order.
+        hasty: bool,
     },
     /// Store this record before anything is sent.
     Save {

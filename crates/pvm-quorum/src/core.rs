@@ -1,7 +1,9 @@
 //! One member: what it knows, and where its inputs go.
 
+use crate::flow::Peer;
 use crate::frame::{Entry, Frame, What, Word};
 use crate::log::{Log, Start};
+use crate::replication::{Arriving, View};
 use pvm_core::Time;
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
@@ -43,19 +45,6 @@ pub(crate) enum Role {
     Leader,
 }
 
-/// What a leader knows of another member.
-#[derive(Clone, Debug)]
-pub(crate) struct Peer {
-    /// Its log agrees up to here.
-    pub(crate) matched: u64,
-    /// What to send next.
-    pub(crate) next: u64,
-    /// The leader's time when it said what was answered last.
-    pub(crate) heard: u64,
-    /// When it was sent the state, or that was asked for.
-    pub(crate) state_at: Option<u64>,
-}
-
 /// One member's part of the order.
 #[derive(Clone, Debug)]
 pub struct Core {
@@ -69,6 +58,10 @@ pub struct Core {
     /// Who voted for this member.
     pub(crate) votes: BTreeSet<Member>,
     pub(crate) peers: BTreeMap<Member, Peer>,
+    /// What this member knows of the leader's log, in its term.
+    pub(crate) view: View,
+    /// The state, as far as it has come.
+    pub(crate) arriving: Option<Arriving>,
     pub(crate) members: Vec<Member>,
     pub(crate) need: Vec<Member>,
     up: BTreeSet<HostIndex>,
@@ -111,6 +104,8 @@ impl Core {
             leader: None,
             votes: BTreeSet::new(),
             peers: BTreeMap::new(),
+            view: View::default(),
+            arriving: None,
             members: Vec::new(),
             need: Vec::new(),
             up: BTreeSet::new(),
@@ -173,8 +168,9 @@ impl Core {
 
     pub(crate) fn send(&mut self, to: Member, word: Word) {
         let Some(from) = self.me.filter(|me| *me != to && self.is_up(to)) else { return };
+        let hasty = word.is_hasty();
         let frame = Frame { from, to, term: self.term(), word };
-        self.put(QuorumOutput::Send { host: to.host(), bytes: Blob(frame.to_bytes()) });
+        self.put(QuorumOutput::Send { host: to.host(), bytes: Blob(frame.to_bytes()), hasty });
     }
 
     pub(crate) fn set_leader(&mut self, leader: Option<Member>) {
@@ -235,9 +231,9 @@ impl Core {
         };
         match self.role {
             Role::Leader => {
+                let last = self.log.last();
                 if let Some(peer) = self.peers.get_mut(&member) {
-                    peer.next = peer.matched + 1;
-                    peer.state_at = None;
+                    peer.restart(last);
                 }
                 self.send_entries(member);
             }
@@ -255,7 +251,9 @@ impl Core {
         match self.me {
             Some(me) if me == frame.to => {}
             // A new host learns its name from whoever speaks to it first.
-            None if matches!(frame.word, Word::Append { .. }) => self.me = Some(frame.to),
+            None if matches!(frame.word, Word::Append { .. } | Word::Beat { .. }) => {
+                self.me = Some(frame.to)
+            }
             _ => return,
         }
         if era(frame.term) > era(self.term()) && !self.is_blank() {
@@ -272,7 +270,10 @@ impl Core {
 
     /// What leaders and followers say to one another.
     fn follow(&mut self, from: Member, term: u64, word: Word) {
-        let from_leader = matches!(word, Word::Append { .. } | Word::Install { .. } | Word::Lead);
+        let from_leader = matches!(
+            word,
+            Word::Append { .. } | Word::Beat { .. } | Word::Install { .. } | Word::Lead
+        );
         if term < self.term() {
             if from_leader {
                 // It learns from the answer that it leads no more.
@@ -285,7 +286,9 @@ impl Core {
             self.raise_term(term);
             self.step_down();
         }
-        if from_leader {
+        if !from_leader {
+            self.note_seen(from);
+        } else {
             if self.is_leader() {
                 return;
             }
@@ -298,11 +301,17 @@ impl Core {
             Word::Append { before, before_term, entries, commit, everywhere, stamp } => {
                 self.take((from, stamp), (before, before_term), entries, (commit, everywhere));
             }
-            Word::Install { number, number_term, voters, state } => {
-                self.install(from, Start { number, term: number_term, voters }, state);
+            Word::Beat { commit, everywhere, stamp } => {
+                self.hear_beat((from, stamp), (commit, everywhere));
             }
+            Word::Install { number, number_term, voters, offset, bytes, last } => {
+                let start = Start { number, term: number_term, voters };
+                self.install(from, start, (offset, &bytes.0, last));
+            }
+            Word::Got { through } => self.has_state(from, through),
             Word::Lead if self.is_voter() => self.stand(true, true),
-            Word::Agree { through, stamp } => self.agreed(from, through, stamp),
+            Word::Agree { through, stamp } => self.agreed(from, through, stamp, true),
+            Word::Alive { through, stamp } => self.agreed(from, through, stamp, false),
             Word::Differ { hint, stamp } => self.differed(from, hint, stamp),
             Word::Blank => self.wants_state(from),
             _ => {}
@@ -496,8 +505,9 @@ mod tests {
         assert!(core.is_leader() && core.peers[&OTHERS[0]].heard == 0);
         let mut blank = Core::new(2);
         blank.me = Some(ME);
-        let (number_term, voters, state) = (1, vec![ME], Blob::default());
-        hear(&mut blank, MS, Word::Install { number: u64::MAX, number_term, voters, state });
+        let (number_term, voters, bytes) = (1, vec![ME], Blob::default());
+        let (number, offset, last) = (u64::MAX, 0, true);
+        hear(&mut blank, MS, Word::Install { number, number_term, voters, offset, bytes, last });
         assert!(blank.is_blank());
     }
 

@@ -1,6 +1,7 @@
 //! Who leads.
 
-use crate::core::{BEAT_NS, Core, NEVER, Peer, Role, SILENCE_NS};
+use crate::core::{BEAT_NS, Core, NEVER, Role, SILENCE_NS};
+use crate::flow::Peer;
 use crate::frame::{What, Word};
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
@@ -132,7 +133,7 @@ impl Core {
         for member in self.others() {
             // A majority has just said that it hears nobody else.
             let heard = if self.votes.contains(&member) { now } else { 0 };
-            self.peers.insert(member, Peer { matched: 0, next, heard, state_at: None });
+            self.peers.insert(member, Peer::new(next, heard));
         }
         self.next_at = if self.peers.is_empty() { NEVER } else { now + BEAT_NS };
         self.set_leader(self.me);
@@ -150,12 +151,17 @@ impl Core {
 
     /// The time at which this leader said what a majority has answered by now.
     pub(crate) fn answered_at(&self) -> u64 {
+        self.majority_at(|peer| peer.heard)
+    }
+
+    /// The latest time at which a majority had been at that point.
+    fn majority_at(&self, time: impl Fn(&Peer) -> u64) -> u64 {
         let mut times: Vec<u64> = self
             .voters()
             .iter()
             .map(|voter| match self.peers.get(voter) {
                 _ if Some(*voter) == self.me => u64::MAX / 2,
-                Some(peer) => peer.heard,
+                Some(peer) => time(peer),
                 None => 0,
             })
             .collect();
@@ -163,8 +169,9 @@ impl Core {
         times.get(self.majority() - 1).copied().unwrap_or(0)
     }
 
+    /// Any sign of life counts: what was said last may still be on its way to a voter that lives.
     fn is_answered(&self) -> bool {
-        self.answered_at() + UNANSWERED_NS > self.now
+        self.majority_at(|peer| peer.seen) + UNANSWERED_NS > self.now
     }
 
     /// Leader: the time has come to be heard again.
@@ -175,7 +182,8 @@ impl Core {
             return self.step_down();
         }
         self.note_everywhere();
-        self.spread_again();
+        self.spread_beat();
+        self.look_after_all();
         self.arrange();
         self.hand_over();
     }

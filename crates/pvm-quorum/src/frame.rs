@@ -1,11 +1,14 @@
 //! What members say to one another. Any of it may be lost, repeated or late.
 
+use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 use pvm_wire::{Blob, choice, record};
 
 /// No machine counts as far, nor do nanoseconds since 1970 in this century: what is added to
 /// numbers below it stays a number.
 const NUMBER_MAX: u64 = 1 << 62;
+/// What an entry takes besides its command.
+const ENTRY_BYTES: usize = 32;
 
 record! {
     /// One thing that a member says to another.
@@ -65,12 +68,16 @@ choice! {
         },
         /// A new member has nothing yet.
         4 => Blank,
-        /// The state after a place of the log.
+        /// A piece of the state after a place of the log.
         5 => Install {
             number: u64,
             number_term: u64,
             voters: Vec<Member>,
-            state: Blob,
+            /// Where in the state it belongs.
+            offset: u64,
+            bytes: Blob,
+            /// True if it is the last one.
+            last: bool,
         },
         /// Vote for me, in the term of the frame. Before it raises its term a member asks
         /// whether it would be elected; `firm` tells the two apart.
@@ -88,6 +95,43 @@ choice! {
         },
         /// Leader: lead in my place.
         8 => Lead,
+        /// Leader: it still leads.
+        9 => Beat {
+            /// Up to here everything is ordered for good.
+            commit: u64,
+            /// Up to here every member has everything.
+            everywhere: u64,
+            /// The leader's time, to be sent back.
+            stamp: u64,
+        },
+        /// The answer to that: the log agrees with the leader's up to here.
+        11 => Alive {
+            through: u64,
+            stamp: u64,
+        },
+        /// So many bytes of the state have come.
+        10 => Got {
+            through: u64,
+        },
+    }
+}
+
+impl Entry {
+    /// About how many bytes it takes.
+    pub(crate) const fn size(&self) -> usize {
+        ENTRY_BYTES
+            + match &self.what {
+                What::Command { bytes } => bytes.0.len(),
+                What::Nothing | What::Voters { .. } => 0,
+            }
+    }
+}
+
+impl Word {
+    /// True for what is short and may overtake what was said before it.
+    pub(crate) fn is_hasty(&self) -> bool {
+        !matches!(self, Self::Append { .. } | Self::Install { .. })
+            && !planted::is(Bug::BeatsBehindBulk)
     }
 }
 
@@ -100,10 +144,14 @@ impl Frame {
                 let terms = entries.iter().all(|entry| entry.term < NUMBER_MAX);
                 terms && all(&[*before, *before_term, *commit, *everywhere, *stamp])
             }
-            Word::Agree { through: number, stamp } | Word::Differ { hint: number, stamp } => {
-                all(&[*number, *stamp])
+            Word::Agree { through: number, stamp }
+            | Word::Alive { through: number, stamp }
+            | Word::Differ { hint: number, stamp } => all(&[*number, *stamp]),
+            Word::Beat { commit, everywhere, stamp } => all(&[*commit, *everywhere, *stamp]),
+            Word::Install { number, number_term, offset, .. } => {
+                all(&[*number, *number_term, *offset])
             }
-            Word::Install { number, number_term, .. } => all(&[*number, *number_term]),
+            Word::Got { through } => all(&[*through]),
             Word::Ask { last, last_term, .. } => all(&[*last, *last_term]),
             Word::Blank | Word::Vote { .. } | Word::Lead => true,
         };

@@ -9,12 +9,13 @@
 //!   acts (two hosts): the *era* in the upper half of the term grows, and ends all older ones.
 //! * The leader's own daemon, started again, may lead again at once: its lease died with it.
 //!
-//! Read [`Core`] first, then `election`, `replication` and `voters`.
+//! Read [`Core`] first, then `election`, `replication` with `flow`, and `voters`.
 
 #![forbid(unsafe_code)]
 
 mod core;
 mod election;
+mod flow;
 mod frame;
 mod log;
 mod replication;

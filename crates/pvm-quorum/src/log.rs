@@ -20,6 +20,8 @@ record! {
 pub(crate) struct Log {
     pub(crate) start: Start,
     entries: BTreeMap<u64, Entry>,
+    /// Bytes of all entries.
+    bytes: usize,
     /// The places of entries that change who votes.
     changes: BTreeSet<u64>,
     touched: BTreeSet<u64>,
@@ -35,6 +37,7 @@ impl Log {
         Self {
             start: Start { number: 0, term: 0, voters: Vec::new() },
             entries: BTreeMap::new(),
+            bytes: 0,
             changes: BTreeSet::new(),
             touched: BTreeSet::new(),
             start_touched: false,
@@ -45,6 +48,7 @@ impl Log {
     pub(crate) fn begin(&mut self, start: Start) {
         self.touched.extend(self.entries.keys());
         self.entries.clear();
+        self.bytes = 0;
         self.changes.clear();
         self.start = start;
         self.start_touched = true;
@@ -81,12 +85,21 @@ impl Log {
         if matches!(entry.what, What::Voters { .. }) {
             self.changes.insert(number);
         }
-        self.entries.insert(number, entry);
+        self.bytes += entry.size();
+        if let Some(before) = self.entries.insert(number, entry) {
+            self.bytes -= before.size();
+        }
+    }
+
+    /// Bytes of all entries.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Drops everything from `number` on.
     pub(crate) fn drop_from(&mut self, number: u64) {
         let gone = self.entries.split_off(&number);
+        self.bytes -= gone.values().map(Entry::size).sum::<usize>();
         self.changes.split_off(&number);
         self.touched.extend(gone.into_keys());
     }
@@ -97,26 +110,25 @@ impl Log {
         let voters = self.voters_at(number).to_vec();
         let rest = self.entries.split_off(&(number + 1));
         let gone = std::mem::replace(&mut self.entries, rest);
+        self.bytes -= gone.values().map(Entry::size).sum::<usize>();
         self.changes = self.changes.split_off(&(number + 1));
         self.touched.extend(gone.into_keys());
         self.start = Start { number, term, voters };
         self.start_touched = true;
     }
 
-    /// Up to `count` entries behind `before`, of about so many bytes.
-    pub(crate) fn after(&self, before: u64, count: usize, bytes: usize) -> Vec<Entry> {
+    /// Up to `count` entries behind `before`, of about so many bytes, and their bytes.
+    pub(crate) fn after(&self, before: u64, count: usize, bytes: usize) -> (Vec<Entry>, usize) {
         let mut size = 0;
         let mut taken = Vec::new();
         for (_, entry) in self.entries.range(before + 1..).take(count) {
-            if let What::Command { bytes } = &entry.what {
-                size += bytes.0.len();
-            }
-            if size > bytes && !taken.is_empty() {
+            if size + entry.size() > bytes && !taken.is_empty() {
                 break;
             }
+            size += entry.size();
             taken.push(entry.clone());
         }
-        taken
+        (taken, size)
     }
 
     /// Who votes at a place.

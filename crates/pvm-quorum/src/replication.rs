@@ -1,19 +1,37 @@
 //! How what a leader has ordered comes to all members.
 
-use crate::core::{Core, Peer};
+use crate::core::Core;
+use crate::flow::{Flow, PIECE_BYTES, Peer, Sending};
 use crate::frame::{Entry, What, Word};
 use crate::log::Start;
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, QuorumOutput};
 use pvm_wire::Blob;
 
-/// Most entries, and bytes of commands, in one message.
+/// Most entries in one message.
 const ENTRY_COUNT_MAX: usize = 256;
-const ENTRY_BYTES_MAX: usize = 1 << 20;
-/// The log is cut when so many of its entries are everywhere.
+/// The log is cut when so many of its entries, or bytes of them, are everywhere.
 const CUT_COUNT: u64 = 32;
-/// How long to wait before the state is sent again.
-const STATE_NS: u64 = 1_000_000_000;
+const CUT_BYTES: usize = 256 << 10;
+/// The longest state that a new member takes.
+const STATE_BYTES_MAX: usize = 64 << 20;
+
+/// What a follower knows of its leader's log, in one term.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct View {
+    term: u64,
+    /// Up to here this log is the leader's.
+    verified: u64,
+    /// Up to here everything is ordered for good, as far as was said.
+    commit: u64,
+}
+
+/// The state on its way to this member.
+#[derive(Clone, Debug)]
+pub(crate) struct Arriving {
+    start: Start,
+    state: Vec<u8>,
+}
 
 impl Core {
     /// All members but this one, and voters that are no members any more.
@@ -25,40 +43,94 @@ impl Core {
         all
     }
 
-    /// Leader: sends everybody what is new.
+    /// Leader: sends everybody what is new, as far as there is room.
     pub(crate) fn spread(&mut self) {
         for member in self.others() {
             self.send_entries(member);
         }
     }
 
-    /// The same, and once more what was not answered since the last time.
-    pub(crate) fn spread_again(&mut self) {
+    /// Leader: says that it leads, and how far the order is.
+    pub(crate) fn spread_beat(&mut self) {
+        let (commit, everywhere, stamp) = (self.commit, self.everywhere, self.now);
+        for member in self.others() {
+            self.send(member, Word::Beat { commit, everywhere, stamp });
+        }
+    }
+
+    /// Leader: whoever has confirmed nothing for too long is asked how far it is.
+    pub(crate) fn look_after_all(&mut self) {
+        let now = self.now;
         for peer in self.peers.values_mut() {
-            peer.next = peer.next.min(peer.matched + 1);
+            peer.look_after(now);
         }
         self.spread();
     }
 
+    /// Leader: sends a member as much of what it lacks as may be under way.
     pub(crate) fn send_entries(&mut self, to: Member) {
-        let last = self.log.last();
-        let Some(peer) = self.peers.get(&to) else { return };
         if !self.is_up(to) {
             return;
         }
-        let start = self.log.start.number;
-        let before = (peer.next - 1).clamp(start, last);
-        let mut entries = self.log.after(before, ENTRY_COUNT_MAX, ENTRY_BYTES_MAX);
-        if planted::is(Bug::SnapshotWithoutTail) && peer.state_at.is_some() {
-            entries.clear();
+        self.send_pieces(to);
+        let last = self.log.last();
+        while self.peers.get(&to).is_some_and(|peer| peer.may_send(last)) {
+            self.send_some(to);
+            if planted::is(Bug::NoWindow) && self.peers.get(&to).is_some_and(|p| p.next > last) {
+                return;
+            }
         }
-        let next = before + 1 + entries.len() as u64;
+    }
+
+    fn send_some(&mut self, to: Member) {
+        let Some(peer) = self.peers.get_mut(&to) else { return };
+        let before = (peer.next - 1).clamp(self.log.start.number, self.log.last());
+        let count = if peer.is_probed() { 0 } else { ENTRY_COUNT_MAX };
+        let (entries, bytes) = self.log.after(before, count, PIECE_BYTES);
+        peer.note_sent(self.now, before, entries.len() as u64, bytes);
         let before_term = self.log.term(before).unwrap_or(0);
         let (commit, everywhere, stamp) = (self.commit, self.everywhere, self.now);
-        if let Some(peer) = self.peers.get_mut(&to) {
-            peer.next = next;
-        }
         self.send(to, Word::Append { before, before_term, entries, commit, everywhere, stamp });
+    }
+
+    /// Follower: what it knows of the leader of this term.
+    fn view(&mut self) -> &mut View {
+        let (term, commit) = (self.term(), self.commit);
+        if self.view.term != term {
+            self.view = View { term, verified: commit, commit };
+        }
+        // What is ordered for good here is the same everywhere.
+        self.view.verified = self.view.verified.max(commit);
+        &mut self.view
+    }
+
+    /// Follower: the leader leads still, and the order is so far.
+    pub(crate) fn hear_beat(
+        &mut self,
+        (from, stamp): (Member, u64),
+        (commit, everywhere): (u64, u64),
+    ) {
+        if self.is_blank() {
+            return self.send(from, Word::Blank);
+        }
+        let view = self.view();
+        view.commit = view.commit.max(commit);
+        let (through, stamp) = (view.verified, self.stamp_of(stamp));
+        self.send(from, Word::Alive { through, stamp });
+        self.follow_view(everywhere);
+    }
+
+    /// The leader's own time goes back to it: that of another clock says nothing to it.
+    fn stamp_of(&self, stamp: u64) -> u64 {
+        if planted::is(Bug::StampOfAnother) { self.now } else { stamp }
+    }
+
+    /// Follower: applies what is ordered for good of what it has of the leader's log.
+    fn follow_view(&mut self, everywhere: u64) {
+        let View { verified: through, commit, .. } = *self.view();
+        self.commit_to(commit.min(through));
+        self.everywhere = self.everywhere.max(everywhere.min(self.commit));
+        self.cut();
     }
 
     /// Follower: entries of the leader.
@@ -90,13 +162,12 @@ impl Core {
             }
             self.log.push(entry);
         }
-        let through = through.max(self.commit);
-        // The leader's own time goes back to it: that of another clock says nothing to it.
-        let stamp = if planted::is(Bug::StampOfAnother) { self.now } else { stamp };
+        let view = self.view();
+        view.verified = view.verified.max(through);
+        view.commit = view.commit.max(commit);
+        let (through, stamp) = (view.verified, self.stamp_of(stamp));
         self.send(from, Word::Agree { through, stamp });
-        self.commit_to(commit.min(through));
-        self.everywhere = everywhere.min(self.commit);
-        self.cut();
+        self.follow_view(everywhere);
     }
 
     /// Applies everything up to `commit`.
@@ -111,6 +182,14 @@ impl Core {
         }
     }
 
+    /// Leader: a member has answered something.
+    pub(crate) fn note_seen(&mut self, from: Member) {
+        let now = self.now;
+        if let Some(peer) = self.peers.get_mut(&from) {
+            peer.seen = now;
+        }
+    }
+
     fn peer_mut(&mut self, from: Member, stamp: u64) -> Option<&mut Peer> {
         let (leads, now) = (self.is_leader(), self.now);
         let peer = self.peers.get_mut(&from).filter(|_| leads)?;
@@ -119,19 +198,22 @@ impl Core {
         Some(peer)
     }
 
-    pub(crate) fn agreed(&mut self, from: Member, through: u64, stamp: u64) {
-        let last = self.log.last();
+    /// Leader: a member has this much of the log; `in_order` tells whether the answer is to something
+    /// that stays behind the entries sent before it.
+    pub(crate) fn agreed(&mut self, from: Member, through: u64, stamp: u64, in_order: bool) {
+        let (last, now) = (self.log.last(), self.now);
         let Some(peer) = self.peer_mut(from, stamp) else { return };
-        peer.matched = peer.matched.max(through.min(last));
-        peer.next = peer.next.max(peer.matched + 1);
-        let more = peer.next <= last;
-        if !planted::is(Bug::SnapshotWithoutTail) {
-            peer.state_at = None;
+        let before = peer.matched;
+        peer.note_matched(now, through.min(last));
+        if in_order {
+            peer.note_answer(stamp);
         }
-        self.advance();
-        if more {
-            self.send_entries(from);
+        if peer.matched > before {
+            self.advance();
+        } else {
+            self.count_answer();
         }
+        self.send_entries(from);
         // A new member may vote as soon as it is there, not at the next beat.
         self.arrange();
         self.hand_over();
@@ -140,15 +222,15 @@ impl Core {
     pub(crate) fn differed(&mut self, from: Member, hint: u64, stamp: u64) {
         let last = self.log.last();
         let Some(peer) = self.peer_mut(from, stamp) else { return };
-        peer.next = (hint + 1).clamp(peer.matched + 1, last + 1);
-        self.send_entries(from);
+        if peer.is_news(stamp) {
+            peer.probe(hint.min(last) + 1);
+            self.send_entries(from);
+        }
     }
 
     pub(crate) fn wants_state(&mut self, from: Member) {
         let now = self.now;
-        let Some(peer) = self.peer_mut(from, 0) else { return };
-        if peer.state_at.is_none_or(|at| at + STATE_NS <= now) {
-            peer.state_at = Some(now);
+        if self.peer_mut(from, 0).is_some_and(|peer| peer.lacks_state(now)) {
             self.put(QuorumOutput::StateWanted { to: from });
         }
     }
@@ -165,24 +247,66 @@ impl Core {
         if planted::is(Bug::SnapshotTooOld) {
             number = self.log.start.number.max(number.saturating_sub(1));
         }
-        let Some(number_term) = self.log.term(number) else { return };
-        let voters = self.log.voters_at(number).to_vec();
+        let Some(term) = self.log.term(number) else { return };
+        let start = Start { number, term, voters: self.log.voters_at(number).to_vec() };
+        let now = self.now;
         if let Some(peer) = self.peers.get_mut(&to) {
-            peer.next = number + 1;
+            peer.note_state_begun(now, Sending { start, state, sent: 0, confirmed: 0 });
+            self.send_pieces(to);
         }
-        self.send(to, Word::Install { number, number_term, voters, state });
     }
 
-    /// A new member: this is where it begins.
-    pub(crate) fn install(&mut self, from: Member, start: Start, state: Blob) {
-        let number = start.number;
-        if self.is_blank() && number > 0 {
-            self.log.begin(start);
-            self.commit = number;
-            self.put(QuorumOutput::Adopt { number, state });
+    /// Leader: sends a new member as much of the state as may be under way.
+    fn send_pieces(&mut self, to: Member) {
+        loop {
+            let flow = self.peers.get_mut(&to).map(|peer| &mut peer.flow);
+            let Some(Flow::State(Some(sending))) = flow else { return };
+            let Start { number, term: number_term, voters } = sending.start.clone();
+            let Some((offset, bytes, last)) = sending.take_piece() else { return };
+            let offset = offset as u64;
+            self.send(to, Word::Install { number, number_term, voters, offset, bytes, last });
         }
-        let (through, stamp) = (self.commit, 0);
-        self.send(from, Word::Agree { through, stamp });
+    }
+
+    /// Leader: so much of the state has come to a new member.
+    pub(crate) fn has_state(&mut self, from: Member, through: u64) {
+        let (now, through) = (self.now, usize::try_from(through).unwrap_or(0));
+        if let Some(peer) = self.peer_mut(from, 0) {
+            peer.note_state(now, through);
+            self.send_pieces(from);
+        }
+    }
+
+    /// A new member: a piece of what it begins with.
+    pub(crate) fn install(
+        &mut self,
+        from: Member,
+        start: Start,
+        (offset, bytes, last): (u64, &[u8], bool),
+    ) {
+        if !self.is_blank() {
+            let (through, stamp) = (self.commit, 0);
+            return self.send(from, Word::Agree { through, stamp });
+        }
+        let mut arriving = match self.arriving.take() {
+            Some(arriving) if arriving.start == start => arriving,
+            _ => Arriving { start, state: Vec::new() },
+        };
+        let next = arriving.state.len() as u64 == offset;
+        if next && arriving.state.len() + bytes.len() <= STATE_BYTES_MAX {
+            arriving.state.extend_from_slice(bytes);
+        }
+        let through = arriving.state.len() as u64;
+        if !(next && last) || arriving.start.number == 0 {
+            self.arriving = Some(arriving);
+            return self.send(from, Word::Got { through });
+        }
+        let Arriving { start, state } = arriving;
+        let number = start.number;
+        self.log.begin(start);
+        self.commit = number;
+        self.put(QuorumOutput::Adopt { number, state: Blob(state) });
+        self.send(from, Word::Agree { through: number, stamp: 0 });
     }
 
     /// Leader: orders for good what enough members have.
@@ -202,13 +326,17 @@ impl Core {
             let before = self.commit;
             self.commit = commit;
             // Told before it is applied here: a host that it removes must hear of it.
-            self.spread();
+            self.spread_beat();
             self.commit = before;
             self.commit_to(commit);
             self.arrange();
         }
-        // One answer of each member changes it: looking at all of them each time would cost the
-        // square of their number.
+        self.count_answer();
+    }
+
+    /// One answer of each member changes what all have: looking at all of them each time would cost
+    /// the square of their number.
+    fn count_answer(&mut self) {
         self.answer_count += 1;
         if self.answer_count >= self.members.len() {
             self.note_everywhere();
@@ -236,7 +364,9 @@ impl Core {
     }
 
     fn cut(&mut self) {
-        if self.everywhere >= self.log.start.number + CUT_COUNT {
+        let many = self.everywhere >= self.log.start.number + CUT_COUNT;
+        let large = self.log.bytes() >= CUT_BYTES;
+        if many || large {
             self.log.cut(self.everywhere);
         }
     }

@@ -1,7 +1,8 @@
 //! Who votes: one of up to two members, three of up to fifteen, five of more; changed one at a
 //! time, by entries of the log that count from the moment at which they are in it.
 
-use crate::core::{BEAT_NS, Core, Peer, SILENCE_NS};
+use crate::core::{BEAT_NS, Core, SILENCE_NS};
+use crate::flow::Peer;
 use crate::frame::{What, Word};
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
@@ -26,8 +27,7 @@ impl Core {
         let next = self.log.last() + 1;
         for member in others {
             let new = !self.peers.contains_key(&member);
-            let peer = Peer { matched: 0, next, heard: 0, state_at: None };
-            self.peers.entry(member).or_insert(peer);
+            self.peers.entry(member).or_insert(Peer::new(next, 0));
             if new {
                 self.send_entries(member);
             }
@@ -86,7 +86,7 @@ impl Core {
     /// A member to vote in the place of a voter that has been silent for a while.
     fn stand_in(&self) -> Option<Member> {
         let silent = |voter: &Member| {
-            let heard = self.peers.get(voter).map_or(0, |peer| peer.heard);
+            let heard = self.peers.get(voter).map_or(0, |peer| peer.seen);
             Some(*voter) != self.me && heard.max(self.leads_since) + STAND_IN_NS <= self.now
         };
         if !self.voters().iter().any(silent) {

@@ -3,6 +3,7 @@
 
 mod deaf;
 mod overruled;
+mod slow;
 
 use crate::actors::Actors;
 use crate::dice::Random;
@@ -62,6 +63,8 @@ pub enum Scene {
     Overruled,
     /// A host is deleted that hears nothing of it and goes on speaking.
     Deaf,
+    /// Slow cables, and long messages under names.
+    SlowCables,
     /// Two hosts, whose link or one of which fails.
     Two,
     /// The same with a witness.
@@ -72,12 +75,13 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Anything,
         Self::Deaths,
         Self::Lease,
         Self::Overruled,
         Self::Deaf,
+        Self::SlowCables,
         Self::Two,
         Self::Witness,
         Self::Survive,
@@ -92,6 +96,8 @@ struct Run {
     slow: Option<Random>,
     actors: Actors,
     died_at: u64,
+    /// The fewest members that any host knew of.
+    known: usize,
     /// A host was killed while the other of two may not have had what it confirmed.
     may_lose: bool,
 }
@@ -116,7 +122,7 @@ pub fn run(scene: Scene, seed: u64, journal: Option<&mut Vec<String>>) -> Result
     // In every fourth run single links are slow, besides all of them at times.
     let slow = (seed % 4 == 1).then(|| Random::new(seed ^ 0x510e));
     let actors = Actors::default();
-    let mut run = Run { scene, world, random, slow, actors, died_at: 0, may_lose };
+    let mut run = Run { scene, world, random, slow, actors, died_at: 0, known: 0, may_lose };
     let outcome = run.all();
     if let (Some(journal), Some(lines)) = (journal, run.world.journal) {
         *journal = lines;
@@ -129,7 +135,7 @@ impl Run {
         let count = match self.scene {
             Scene::Anything => 2 + self.random.below(5),
             Scene::Deaths => 7,
-            Scene::Lease | Scene::Overruled => 2,
+            Scene::Lease | Scene::Overruled | Scene::SlowCables => 2,
             Scene::Deaf => 3,
             Scene::Two | Scene::Witness | Scene::Survive => 1,
         };
@@ -143,6 +149,7 @@ impl Run {
             Scene::Lease => self.leases()?,
             Scene::Overruled => self.overruled()?,
             Scene::Deaf => self.deaf()?,
+            Scene::SlowCables => self.slow()?,
             Scene::Two | Scene::Witness | Scene::Survive => self.two()?,
         }
         self.rest()
@@ -185,7 +192,18 @@ impl Run {
         Ok(())
     }
 
+    /// A host that was taken out for its silence counts as one that has died: two voters that go at
+    /// once may be too many.
+    fn note_members(&mut self) {
+        let known = self.world.fewest_members();
+        if known < self.known {
+            self.died_at = self.world.now();
+        }
+        self.known = known;
+    }
+
     fn trouble(&mut self) {
+        self.note_members();
         let hosts = self.hosts();
         let (Some(a), Some(b)) = (self.random.pick(&hosts), self.random.pick(&hosts)) else {
             return;

@@ -10,6 +10,7 @@
 
 mod actors;
 mod agreement;
+mod cable;
 pub mod check;
 mod clock;
 pub mod crowd;
@@ -25,6 +26,7 @@ mod tally;
 mod time;
 mod world;
 
+pub use cable::Cables;
 pub use link::Links;
 pub use node::{Node, Process};
 pub use tally::{Fault, Tally};

@@ -118,6 +118,11 @@ impl Node {
         &self.sums
     }
 
+    /// Bytes of all records.
+    pub(crate) fn bytes_kept(&self) -> u64 {
+        self.records.iter().map(|(key, value)| (key.0.len() + value.0.len()) as u64).sum()
+    }
+
     /// Starts the daemon again from the records.
     pub fn restart(&mut self) {
         self.config.restarts += 1;

@@ -38,9 +38,10 @@ pub(crate) fn peer(message: &PeerMessage) -> Option<String> {
         PeerMessage::Ordered { sequence, said } => {
             Some(format!("#{sequence} {}", self::said(said)))
         }
-        PeerMessage::Forward { .. } | PeerMessage::Heard { .. } | PeerMessage::Quorum { .. } => {
-            None
-        }
+        PeerMessage::Forward { .. }
+        | PeerMessage::Heard { .. }
+        | PeerMessage::Quorum { .. }
+        | PeerMessage::Hasty { .. } => None,
     }
 }
 

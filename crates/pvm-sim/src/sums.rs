@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// and how they are numbered.
 const TABLE: &[u8] = b"hDH";
 /// All that all hosts agree on: besides those the lines of host files, named messages, groups, who
-/// is which member, and the rules for two.
-const AGREED: &[u8] = b"hDHKmnNgSU";
+/// is which member, pieces of long commands, and the rules for two.
+const AGREED: &[u8] = b"hDHKmnNgSU^";
 
 /// The sums of one host.
 #[derive(Clone, Debug, Default)]

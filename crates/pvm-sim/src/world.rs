@@ -10,6 +10,7 @@ pub(crate) use happening::Crash;
 pub use happening::Happening;
 
 use crate::agreement::Agreement;
+use crate::cable::Cables;
 use crate::check::Checks;
 use crate::dice::Random;
 use crate::link::Links;
@@ -40,6 +41,8 @@ pub struct World {
     pub nodes: BTreeMap<HostIndex, Node>,
     /// The links.
     pub links: Links,
+    /// The cables, where they have a rate.
+    pub cables: Cables,
     /// Whom each host's shell knows.
     known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
     /// Messages in inboxes, by task.
@@ -221,6 +224,7 @@ impl World {
                     self.input(to, Input::News(News::Said { host: from, message }));
                 }
             }
+            Happening::Sent(host) => self.packet_sent(host),
             Happening::Connected(pair) => self.connected(pair),
             Happening::Disconnected(pair) => self.break_links(vec![pair]),
             Happening::Heal(pair) => {

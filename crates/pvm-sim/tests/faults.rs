@@ -11,6 +11,7 @@ const fn runs(scene: Scene) -> u64 {
         Scene::Anything => 600,
         Scene::Deaths | Scene::Lease => 100,
         Scene::Overruled | Scene::Deaf => 30,
+        Scene::SlowCables => 6,
         Scene::Two | Scene::Witness => 450,
         Scene::Survive => 300,
     }
@@ -25,6 +26,7 @@ const fn faults(scene: Scene) -> &'static [Fault] {
         Scene::Lease => &[BrokenOff, Crash, Cut, WrongClock],
         Scene::Overruled => &[BrokenOff, Cut, CutOneWay, Slow, WrongClock],
         Scene::Deaf => &[CutOneWay, Fence, Unheard, WrongClock],
+        Scene::SlowCables => &[BrokenOff, Cut, WrongClock],
         Scene::Two | Scene::Witness | Scene::Survive => &Fault::ALL,
     }
 }
@@ -145,4 +147,9 @@ fn a_seed_is_replayed() {
             assert_eq!(states[0], states[1], "{scene:?} {seed}");
         }
     }
+}
+
+#[test]
+fn a_long_put_over_slow_cables_stops_nobody() {
+    scene(Scene::SlowCables, (0, 1));
 }

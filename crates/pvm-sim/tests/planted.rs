@@ -34,6 +34,7 @@ fn find(bug: Bug) -> Option<(String, u64, String)> {
             Scene::Lease,
             Scene::Overruled,
             Scene::Deaf,
+            Scene::SlowCables,
             Scene::Deaths,
         ];
         let in_scene = scenes.into_iter().find_map(|scene| {

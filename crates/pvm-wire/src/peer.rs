@@ -27,8 +27,13 @@ choice! {
             /// The last number heard.
             through: u64,
         },
-        /// What orders the commands of all hosts, to its like. It may be lost.
+        /// What orders the commands of all hosts, to its like. It may be lost, but stays in order.
         70 => Quorum {
+            /// Known to that library alone.
+            bytes: Blob,
+        },
+        /// The same of what is short and overtakes everything else.
+        71 => Hasty {
             /// Known to that library alone.
             bytes: Blob,
         },
@@ -312,6 +317,16 @@ choice! {
             group: Blob,
             /// Who is to be answered: hosts and their numbers of the request.
             asks: Vec<(HostIndex, u64)>,
+        },
+        /// A piece of a command that is too long for one place of the order. Pieces of one host
+        /// follow one another; the command counts where its last piece stands.
+        102 => Piece {
+            /// Where in the command it belongs; 0 begins another one.
+            offset: u64,
+            /// True if it is the last one.
+            last: bool,
+            /// The bytes.
+            bytes: Blob,
         },
         /// A task has left the machine in order: its memberships end.
         100 => TaskLeft {

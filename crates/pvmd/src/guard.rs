@@ -48,6 +48,8 @@ mod tests {
         std::fs::create_dir_all(&ours).unwrap();
         std::fs::create_dir_all(&home).unwrap();
         std::fs::write(home.join("key"), "secret").unwrap();
+        let agent = folder.join("agent");
+        let keeper = std::os::unix::net::UnixListener::bind(&agent).unwrap();
         let inside = std::thread::spawn(move || {
             let (files, calls) = (files::restrict(&ours), calls::restrict());
             // Threads and files of its own are what it lives of.
@@ -63,11 +65,18 @@ mod tests {
             }
             if calls.is_ok() {
                 assert!(std::process::Command::new("/bin/true").status().is_err());
+                assert_eq!(crate::sys::newer_clone().raw_os_error(), Some(libc::ENOSYS));
+                // Whoever keeps keys listens at such a socket.
+                let agent = std::os::unix::net::UnixStream::connect(&agent);
+                let refused = std::io::ErrorKind::PermissionDenied;
+                assert_eq!(agent.map_err(|error| error.kind()).err(), Some(refused));
+                assert!(std::net::TcpListener::bind("127.0.0.1:0").is_ok());
             }
             (files, calls)
         });
         let (files, calls) = inside.join().unwrap();
         eprintln!("landlock {files:?}, seccomp {calls:?}");
+        drop(keeper);
         // This thread is as free as before.
         assert!(std::fs::read(folder.join("home/key")).is_ok());
         assert!(std::process::Command::new("/bin/true").status().unwrap().success());

@@ -19,6 +19,7 @@ mod pulse;
 pub(crate) mod redeem;
 mod routes;
 mod socket;
+mod speech;
 pub(crate) mod tokens;
 mod traffic;
 

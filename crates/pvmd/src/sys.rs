@@ -1,7 +1,8 @@
 //! What the safe interface to the system lacks.
 
 use rustix::process::Signal;
-use std::fs;
+use std::os::fd::{AsFd, AsRawFd as _};
+use std::{fs, io};
 
 /// Numbers 32 and 33 belong to the C library; Linux ends at 64.
 const REALTIME: std::ops::RangeInclusive<i32> = 34..=64;
@@ -36,6 +37,17 @@ pub(crate) fn close_inherited() {
         // SAFETY: as above. That of the list itself is closed already, which is an error that does nothing.
         unsafe { libc::close(number) };
     }
+}
+
+/// How many bytes of a TCP connection the kernel takes beyond what it may send at once.
+pub(crate) fn set_unsent_max(stream: impl AsFd, bytes: u32) -> io::Result<()> {
+    let (socket, length) = (stream.as_fd().as_raw_fd(), size_of_val(&bytes) as libc::socklen_t);
+    let value = (&raw const bytes).cast();
+    // SAFETY: the descriptor is open while it is borrowed, and the value is as long as is said.
+    let set = unsafe {
+        libc::setsockopt(socket, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, value, length)
+    };
+    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Where the code of a process lies: its program's and its libraries'.
@@ -75,6 +87,14 @@ fn code_of_file(line: &str) -> Option<(usize, usize)> {
     let address = |word| usize::from_str_radix(word, 16).ok();
     let (start, end) = (address(start)?, address(end)?);
     (is_code && is_file).then(|| (start, end.saturating_sub(start)))
+}
+
+/// What comes of the newer call that makes processes, asked for none.
+#[cfg(test)]
+pub(crate) fn newer_clone() -> io::Error {
+    // SAFETY: arguments of no bytes at no address are refused before anything is made.
+    unsafe { libc::syscall(libc::SYS_clone3, std::ptr::null::<libc::c_void>(), 0usize) };
+    io::Error::last_os_error()
 }
 
 #[cfg(test)]

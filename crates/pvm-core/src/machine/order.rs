@@ -1,5 +1,6 @@
 //! What all hosts do in the same order.
 
+use super::speaking::may_order;
 use super::{ANSWER_NS, Machine, done, number};
 use crate::io::Act;
 use crate::pending::{Asker, Proposal, Want};
@@ -36,10 +37,37 @@ impl Machine {
     /// Proposes a command that this host knows by `mark`. It is put to every leader until it has
     /// been applied. Returns its number among those of this host.
     pub(super) fn propose_ticket(&mut self, mark: u64, command: Command) -> u64 {
-        let ticket = self.consensus.note(mark, command.clone());
-        self.put(ticket, command);
+        if let Command::TaskGone { tid } = command
+            && let Some(nothing) = self.consensus.abandon(tid)
+        {
+            self.propose_ticket(0, nothing);
+        }
+        let ticket = self.consensus.note(mark, &command);
+        match ticket {
+            Some(ticket) => self.put(ticket, command),
+            None => self.put_pieces(),
+        }
         self.follow_quorum();
-        ticket
+        ticket.unwrap_or(0)
+    }
+
+    /// Puts pieces of long commands to the leader, as many as may be on their way.
+    fn put_pieces(&mut self) {
+        while let Some((ticket, piece)) = self.consensus.next_piece() {
+            self.put(ticket, piece);
+        }
+    }
+
+    /// Something that this host has proposed has been applied: whoever waits for a long command
+    /// waits from now on, however slow the cables are.
+    fn wait_for_pieces(&mut self) {
+        let deadline = self.after(ANSWER_NS);
+        for mark in self.consensus.long_marks() {
+            if let Some(proposal) = self.pending.proposals.get_mut(&mark) {
+                proposal.deadline = deadline;
+            }
+        }
+        self.put_pieces();
     }
 
     /// Puts a command to the leader, if there is one.
@@ -116,9 +144,12 @@ impl Machine {
         }
         while let Some(output) = self.consensus.next_output() {
             match output {
-                QuorumOutput::Send { host, bytes } => {
+                QuorumOutput::Send { host, bytes, hasty } => {
                     if self.sessions.is_up(host) {
-                        let message = PeerMessage::Quorum { bytes };
+                        let message = match hasty {
+                            true => PeerMessage::Hasty { bytes },
+                            false => PeerMessage::Quorum { bytes },
+                        };
                         self.act(Act::Say { host, message });
                     }
                 }
@@ -139,9 +170,13 @@ impl Machine {
     }
 
     fn take_ordered(&mut self, number: u64, bytes: &[u8]) {
-        if let Some((proposer, mark, command)) = self.consensus.take(number, bytes) {
+        let before = self.consensus.applied_of(self.me());
+        if let Some((proposer, mark, command)) = self.consensus.take(number, bytes, may_order) {
             self.apply(proposer, mark, command);
             self.tell_held(proposer);
+        }
+        if self.consensus.applied_of(self.me()) != before {
+            self.wait_for_pieces();
         }
         self.serve_held();
     }
@@ -217,6 +252,8 @@ impl Machine {
             }
             Command::Freeze { group, asks } => self.frozen(&group, asks),
             Command::Fence { host, incarnation } => self.fence(host, incarnation, proposer),
+            // Pieces are joined before they come here.
+            Command::Piece { .. } => Reply::Done,
             Command::TaskLeft { tid } => {
                 self.leave_all_groups(tid, false);
                 Reply::Done

@@ -69,7 +69,7 @@ impl Machine {
             return;
         }
         match message {
-            PeerMessage::Quorum { bytes } => {
+            PeerMessage::Quorum { bytes } | PeerMessage::Hasty { bytes } => {
                 self.consensus.input(self.now, QuorumInput::Heard { host, bytes });
                 self.follow_quorum();
             }

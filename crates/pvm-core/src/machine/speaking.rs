@@ -48,6 +48,13 @@ impl Machine {
     }
 }
 
+/// True where a host may propose this command that came in pieces: only the whole tells.
+pub(super) fn may_order(host: HostIndex, command: &Command) -> bool {
+    let own_or_nobody = |tid: Tid| tid == Tid::NONE || tid.host() == host;
+    !matches!(command, Command::Fence { .. } | Command::Piece { .. })
+        && source_of(command).is_none_or(own_or_nobody)
+}
+
 /// The task on whose behalf a command is proposed.
 const fn source_of(command: &Command) -> Option<Tid> {
     match command {

@@ -11,6 +11,7 @@ mod histories;
 mod joining;
 mod measuring;
 mod partitions;
+mod slow;
 mod strangers;
 mod tokens;
 mod wire;

@@ -1,7 +1,7 @@
 //! Entries of an earlier term that a majority has and that are overruled all the same.
 //!
-//! With three voters: A leads and cannot reach anybody when it is given something that does not fit
-//! into one message with what follows. C is elected by B, and cut off before B hears its first
+//! With three voters: A leads and cannot reach anybody when it is given more than may be under way
+//! at a time. C is elected by B, and cut off before B hears its first
 //! entry. A is elected by B, and its old entries come to B, a majority; what A has begun its
 //! new term with does not. Then B hears C again, whose log ends in a later term than B's: C
 //! leads, and what A had brought to B is overruled. So nothing of it may count as ordered
@@ -14,8 +14,9 @@ use pvm_wire::{Envelope, HostIndex, Message};
 
 /// So slow that cuts fit between what is said and what is heard.
 const LATENCY: u64 = 20 * MS;
-/// More than a leader sends in one message.
-const INTS: usize = 300_000;
+/// Puts that are ordered as a whole each, and together are more than a leader lets be under way.
+const INTS: usize = 7000;
+const PUTS: usize = 12;
 
 impl Run {
     pub(super) fn overruled(&mut self) -> Result<(), String> {
@@ -57,9 +58,9 @@ impl Run {
         if self.elected(&[a], second)?.is_none() {
             return Ok(());
         }
-        // What A says first comes to B, which lacks what was before. What B lacks comes next; the
-        // answer to it still comes to A, and nothing of A's to B any more.
-        self.go(LATENCY * 7 / 2)?;
+        // A asks B how far it is, which lacks what was before, and asks again. What B lacks comes next,
+        // as much as may be under way; the answer to it still comes to A, and nothing of A's to B any more.
+        self.go(LATENCY * 11 / 2)?;
         self.world.deafen(a, b, 30 * SECOND);
         self.go(LATENCY)?;
         self.world.cut(a, b, None);
@@ -68,16 +69,19 @@ impl Run {
         self.elected(&[c], third).map(drop)
     }
 
-    /// A task on this host puts what is long; nobody waits for the answer.
+    /// Tasks on this host put a lot; nobody waits for the answers.
     fn put_much(&mut self, host: HostIndex) -> Result<(), String> {
-        let Some(connection) = self.world.connect(host, Role::Task) else { return Ok(()) };
+        let tasks: Vec<_> =
+            (0..PUTS).filter_map(|_| self.world.connect(host, Role::Task)).collect();
         self.go(10 * MS)?;
-        let node = self.world.nodes.get(&host);
-        let task = node.and_then(|node| node.tasks().find(|task| task.0 == connection));
-        let Some((_, tid)) = task else { return Ok(()) };
-        let message = Message::of_ints(Envelope::new(tid, tid, 0, 0), &vec![1; INTS]);
-        let request = Request::PutInfo { name: "much".into(), flags: 0, message };
-        self.world.request(host, connection, request);
+        for (number, connection) in tasks.into_iter().enumerate() {
+            let node = self.world.nodes.get(&host);
+            let task = node.and_then(|node| node.tasks().find(|task| task.0 == connection));
+            let Some((_, tid)) = task else { return Ok(()) };
+            let message = Message::of_ints(Envelope::new(tid, tid, 0, 0), &vec![1; INTS]);
+            let name = format!("much {number}").as_str().into();
+            self.world.request(host, connection, Request::PutInfo { name, flags: 0, message });
+        }
         self.go(10 * MS)
     }
 }

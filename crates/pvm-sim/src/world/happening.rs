@@ -23,6 +23,8 @@ pub enum Happening {
         /// The message.
         message: PeerMessage,
     },
+    /// A packet of a host's cable is through.
+    Sent(HostIndex),
     /// Two hosts are connected.
     Connected(Pair),
     /// A deleted host's link is given up.
@@ -66,7 +68,7 @@ impl Happening {
     pub(super) fn is_background(&self) -> bool {
         matches!(
             self,
-            Self::Arrival { message: PeerMessage::Quorum { .. }, .. }
+            Self::Arrival { message: PeerMessage::Quorum { .. } | PeerMessage::Hasty { .. }, .. }
                 | Self::Silence { .. }
                 | Self::Call(..)
                 | Self::Stalled(..)

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::happening::Happening;
+use crate::cable::Sent;
 use crate::link::{Pair, pair};
 use crate::node::Node;
 use crate::show;
@@ -51,12 +52,31 @@ impl World {
     pub(super) fn send(&mut self, from: HostIndex, to: HostIndex, message: PeerMessage) {
         let Some(made) = self.links.made(from, to) else { return };
         self.write(|| show::peer(&message).map(|line| format!("{from} -> {to}: {line}")));
-        if let PeerMessage::Quorum { .. } = &message {
+        if self.cables.rate > 0 {
+            if let Some(after) = self.cables.say((from, to, made), message) {
+                self.later(after, Happening::Sent(from));
+            }
+            return;
+        }
+        if let PeerMessage::Quorum { .. } | PeerMessage::Hasty { .. } = &message {
             return self.send_loosely((from, to), made, message);
         }
         let latency = self.latency_between(from, to);
         let at = self.links.arrival(from, to, self.now + latency);
         self.later(at - self.now, Happening::Arrival { from, to, made, message });
+    }
+
+    /// A packet has left a host: with the last one of a message that arrives a moment later.
+    pub(super) fn packet_sent(&mut self, from: HostIndex) {
+        let Sent { whole, next } = self.cables.sent(from);
+        if let Some((to, made, message)) = whole {
+            let latency = self.latency_between(from, to);
+            let at = self.links.arrival(from, to, self.now + latency);
+            self.later(at - self.now, Happening::Arrival { from, to, made, message });
+        }
+        if let Some(after) = next {
+            self.later(after, Happening::Sent(from));
+        }
     }
 
     /// Nanoseconds that a message between two hosts takes now.

@@ -6,6 +6,7 @@ use crate::link::door::{Door, HalfOpen, Visitor, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
 use crate::link::pulse::{self, Pulse};
 use crate::link::redeem::{self, Redeem};
+use crate::link::socket;
 use crate::tls::{self, Fingerprint, peer_fingerprint};
 use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
 use rustls::ClientConfig;
@@ -23,8 +24,12 @@ const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_MAX: Duration = Duration::from_secs(1);
 /// How long a connection for two tasks may take to be made.
 const DIRECT_TIME: Duration = Duration::from_secs(5);
-/// Batches of frames that wait for the network; more are not made.
-const BATCHES: usize = 4;
+/// Batches of frames of each class that wait for the network; more are not made.
+const BATCHES: usize = 2;
+/// Short frames that hurry; what finds no place among them is lost.
+const URGENT: usize = 256;
+/// What TLS takes before the kernel does.
+const SEALED_BYTES: usize = 32 << 10;
 /// Frames that wait for the shell; while they do, nothing is read.
 const EVENTS: usize = 64;
 
@@ -80,12 +85,45 @@ pub(crate) fn events() -> (Events, mpsc::Receiver<LinkEvent>) {
     mpsc::channel(EVENTS)
 }
 
+/// What goes before what: each class overtakes the next one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Class {
+    /// What machines say.
+    Said,
+    /// Messages of tasks.
+    Messages,
+}
+
+/// Where a connection's writer takes batches from, the first that has one.
+struct Queues {
+    urgent: mpsc::Receiver<Vec<u8>>,
+    said: mpsc::Receiver<Vec<u8>>,
+    messages: mpsc::Receiver<Vec<u8>>,
+}
+
+impl Queues {
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        tokio::select! {
+            biased;
+            Some(batch) = self.urgent.recv() => Some(batch),
+            Some(batch) = self.said.recv() => Some(batch),
+            batch = self.messages.recv() => batch,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.urgent.is_empty() && self.said.is_empty() && self.messages.is_empty()
+    }
+}
+
 /// A connection as the shell holds it. Dropped, it sends what was accepted and closes.
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// Its number.
     pub(crate) id: u64,
-    batches: mpsc::Sender<Vec<u8>>,
+    urgent: mpsc::Sender<Vec<u8>>,
+    said: mpsc::Sender<Vec<u8>>,
+    messages: mpsc::Sender<Vec<u8>>,
     reader: Reader,
     writer: JoinHandle<()>,
 }
@@ -102,26 +140,36 @@ impl Drop for Reader {
 
 impl Connection {
     /// Room for a batch of frames, if there is any.
-    pub(crate) fn room(&self) -> Option<mpsc::Permit<'_, Vec<u8>>> {
-        self.batches.try_reserve().ok()
+    pub(crate) fn room(&self, class: Class) -> Option<mpsc::Permit<'_, Vec<u8>>> {
+        match class {
+            Class::Said => &self.said,
+            Class::Messages => &self.messages,
+        }
+        .try_reserve()
+        .ok()
+    }
+
+    /// Sends a short frame before all that waits, if there is room.
+    pub(crate) fn urge(&self, frame: Vec<u8>) {
+        let _ = self.urgent.try_send(frame);
     }
 
     /// Sends one frame if there is room.
     pub(crate) fn send(&self, frame: &LinkFrame) {
         let mut batch = Vec::new();
         write_frame(&mut batch, 0, frame);
-        let _ = self.batches.try_send(batch);
+        let _ = self.said.try_send(batch);
     }
 
     /// Sends what was accepted and one frame more, then closes, and waits until the other side has
     /// closed, too: then it has all. Somebody must take the events meanwhile.
     pub(crate) async fn finish(self, last: &LinkFrame, time: Duration) {
-        let Self { batches, mut reader, writer, .. } = self;
+        let Self { urgent, said, messages, mut reader, writer, .. } = self;
         let mut batch = Vec::new();
         write_frame(&mut batch, 0, last);
         let closed = async {
-            let _ = batches.send(batch).await;
-            drop(batches);
+            let _ = messages.send(batch).await;
+            drop((urgent, said, messages));
             let _ = writer.await;
             let _ = (&mut reader.0).await;
         };
@@ -218,6 +266,7 @@ impl Wiring {
                         Some(Visitor::Known(stream)) => wiring.up(stream, None, Vec::new()).await,
                         Some(Visitor::Bearer(stream)) => {
                             redeem::answer(stream, |redeem| wiring.ask(redeem)).await;
+                            proved();
                         }
                         None => {}
                     }
@@ -234,13 +283,22 @@ impl Wiring {
         Ok(answered.await?)
     }
 
-    async fn up(&self, stream: TlsStream<TcpStream>, called: Option<HostIndex>, first: Vec<u8>) {
+    async fn up(
+        &self,
+        mut stream: TlsStream<TcpStream>,
+        called: Option<HostIndex>,
+        first: Vec<u8>,
+    ) {
         let Some(fingerprint) = peer_fingerprint(stream.get_ref().1) else { return };
+        bound_what_waits(&mut stream);
         let id = 1 + self.last.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let (batches, queue) = mpsc::channel(BATCHES);
+        let (urgent, urgents) = mpsc::channel(URGENT);
+        let (said, saids) = mpsc::channel(BATCHES);
+        let (messages, messages_waiting) = mpsc::channel(BATCHES);
+        let queue = Queues { urgent: urgents, said: saids, messages: messages_waiting };
         let (reader, writer) = tokio::io::split(stream);
         let pulse = Arc::new(Pulse::default());
-        let (events, kept) = (self.events.clone(), pulse::keep(pulse.clone(), batches.downgrade()));
+        let (events, kept) = (self.events.clone(), pulse::keep(pulse.clone(), urgent.downgrade()));
         tokio::spawn(async move {
             if kept.await {
                 let _ = events.send(LinkEvent::Silent { id }).await;
@@ -256,11 +314,20 @@ impl Wiring {
                 let _ = events.send(LinkEvent::Down { id }).await;
             }
         });
-        let connection = Connection { id, batches, reader: Reader(reader), writer };
+        let connection = Connection { id, urgent, said, messages, reader: Reader(reader), writer };
         let up = LinkEvent::Up { connection, fingerprint, called };
         if self.events.send(up).await.is_ok() {
             let _ = start.send(());
         }
+    }
+}
+
+/// What TLS and the kernel have taken nothing overtakes: they take little.
+fn bound_what_waits(stream: &mut TlsStream<TcpStream>) {
+    socket::bound_unsent(stream.get_ref().0);
+    match stream {
+        TlsStream::Client(stream) => stream.get_mut().1.set_buffer_limit(Some(SEALED_BYTES)),
+        TlsStream::Server(stream) => stream.get_mut().1.set_buffer_limit(Some(SEALED_BYTES)),
     }
 }
 
@@ -303,11 +370,11 @@ async fn read(
 
 async fn write(
     mut stream: WriteHalf<TlsStream<TcpStream>>,
-    (mut queue, pulse): (mpsc::Receiver<Vec<u8>>, Arc<Pulse>),
+    (mut queue, pulse): (Queues, Arc<Pulse>),
     events: Events,
     id: u64,
 ) {
-    while let Some(batch) = queue.recv().await {
+    while let Some(batch) = queue.next().await {
         if stream.write_all(&batch).await.is_err() {
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
@@ -320,4 +387,29 @@ async fn write(
         let _ = events.send(LinkEvent::Room).await;
     }
     let _ = stream.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_hurries_goes_before_what_machines_say_and_that_before_messages() {
+        let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
+        let (messages, waiting) = mpsc::channel(2);
+        let mut queues = Queues { urgent: urgents, said: saids, messages: waiting };
+        for (queue, byte) in [(&messages, 3), (&messages, 4), (&said, 2), (&urgent, 1)] {
+            queue.send(vec![byte]).await.expect("room");
+        }
+        let mut order = Vec::new();
+        while !queues.is_empty() {
+            order.extend(queues.next().await.expect("a batch"));
+        }
+        assert_eq!(order, [1, 2, 3, 4]);
+        // What was accepted goes out although nobody is left to say more.
+        urgent.send(vec![5]).await.expect("room");
+        drop((urgent, said, messages));
+        assert_eq!(queues.next().await, Some(vec![5]));
+        assert_eq!(queues.next().await, None);
+    }
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -31,14 +31,32 @@ const FINGERPRINT_BYTES: usize = 32;
 /// Comes before the handshake of somebody whose key is not known, who has a token instead.
 pub(crate) const TOKEN_PREFACE: &[u8] = b"NPVMtok1";
 
-/// Those who have connected and proved nothing yet. Of whom there are most, the oldest goes first.
+/// Once one side of what is handed on has ended, the other one may go on for so long.
+const HALF_TIME: Duration = Duration::from_secs(10);
+
+/// Those who have connected and proved nothing yet, bearers of tokens among them until their token has
+/// been looked at. Of the network of which there are most, the oldest goes first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HalfOpen(Arc<Mutex<Waiting>>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    all: BTreeMap<u64, (IpAddr, AbortHandle)>,
-    by_source: BTreeMap<IpAddr, BTreeSet<u64>>,
+    all: BTreeMap<u64, (Network, AbortHandle)>,
+    by_source: BTreeMap<Network, BTreeSet<u64>>,
+}
+
+/// The first bits of an address: whoever has one address of a network has many.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Network(u64);
+
+impl Network {
+    fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(address) => Self(u64::from(address.to_bits() >> 16)),
+            // Apart from all of those.
+            IpAddr::V6(address) => Self(1 << 63 | (address.to_bits() >> 80) as u64),
+        }
+    }
 }
 
 impl Waiting {
@@ -53,10 +71,12 @@ impl Waiting {
         Some(task)
     }
 
-    /// The oldest of the source that has most: who opens many keeps nobody else out.
+    /// The oldest of the network that has most, of several such networks the oldest of all: who opens
+    /// many keeps nobody else out.
     fn next_to_go(&self) -> Option<u64> {
-        let most = self.by_source.values().max_by_key(|theirs| theirs.len())?;
-        most.first().copied()
+        let most = self.by_source.values().map(BTreeSet::len).max()?;
+        let fullest = self.by_source.values().filter(|theirs| theirs.len() == most);
+        fullest.filter_map(|theirs| theirs.first()).min().copied()
     }
 }
 
@@ -69,6 +89,7 @@ impl HalfOpen {
     /// has one thread.
     pub(crate) fn add(&self, number: u64, source: IpAddr, task: AbortHandle) {
         let mut waiting = self.lock();
+        let source = Network::of(source);
         waiting.all.insert(number, (source, task));
         waiting.by_source.entry(source).or_default().insert(number);
         while waiting.all.len() > HALF_OPEN_MAX
@@ -139,7 +160,8 @@ enum Wanted {
     Place,
 }
 
-/// Lets a peer prove its key. None for strangers, and for those who were handed on to the end.
+/// Lets a peer prove its key. None for strangers, and for those who were handed on to the end. A
+/// bearer has proved nothing when it comes out.
 pub(crate) async fn answer(stream: TcpStream, door: &Door, proved: impl Fn()) -> Option<Visitor> {
     set_options(&stream);
     let until = Instant::now() + HANDSHAKE_TIME;
@@ -161,9 +183,18 @@ pub(crate) async fn answer(stream: TcpStream, door: &Door, proved: impl Fn()) ->
         Wanted::Us | Wanted::Other(_) => (door.members.clone(), false),
     };
     let accepted = timeout_at(until, TlsAcceptor::from(config).accept(stream)).await;
-    proved();
-    let stream = TlsStream::from(accepted.ok()?.ok()?);
-    Some(if bears { Visitor::Bearer(stream) } else { Visitor::Known(stream) })
+    match accepted {
+        // It has shown a key of its own, which anybody has.
+        Ok(Ok(stream)) if bears => Some(Visitor::Bearer(TlsStream::from(stream))),
+        Ok(Ok(stream)) => {
+            proved();
+            Some(Visitor::Known(TlsStream::from(stream)))
+        }
+        _ => {
+            proved();
+            None
+        }
+    }
 }
 
 async fn hand_on(stream: TcpStream, relays: &Relays, key: &Fingerprint, proved: impl Fn()) {
@@ -173,10 +204,29 @@ async fn hand_on(stream: TcpStream, relays: &Relays, key: &Fingerprint, proved: 
     if let Ok(Some(other)) = reached
         && Arc::strong_count(&place) <= RELAYED_MAX
     {
-        let (mut from, mut to) = (stream, other);
-        let _ = tokio::io::copy_bidirectional(&mut from, &mut to).await;
+        carry(stream, other, HALF_TIME).await;
     }
     drop(place);
+}
+
+/// Hands on in both directions until both sides have ended, or one has and the other one goes on for
+/// too long: a host ends the connection of a stranger, and strangers need not end theirs.
+async fn carry(mut from: TcpStream, mut to: TcpStream, half: Duration) {
+    let (mut from_read, mut from_write) = from.split();
+    let (mut to_read, mut to_write) = to.split();
+    let there = async {
+        let _ = tokio::io::copy(&mut from_read, &mut to_write).await;
+        let _ = to_write.shutdown().await;
+    };
+    let back = async {
+        let _ = tokio::io::copy(&mut to_read, &mut from_write).await;
+        let _ = from_write.shutdown().await;
+    };
+    let (mut there, mut back) = (std::pin::pin!(there), std::pin::pin!(back));
+    tokio::select! {
+        () = &mut there => drop(timeout(half, back).await),
+        () = &mut back => drop(timeout(half, there).await),
+    }
 }
 
 /// Takes the preface away, if there is one: whom the peer wants.
@@ -216,7 +266,7 @@ mod tests {
     #[tokio::test]
     async fn who_opens_many_connections_keeps_nobody_else_out() {
         let half_open = HalfOpen::default();
-        let source = |last| IpAddr::from(Ipv4Addr::new(10, 0, 0, last));
+        let source = |last| IpAddr::from(Ipv4Addr::new(10, last, 0, 1));
         let forever = || tokio::spawn(std::future::pending::<()>()).abort_handle();
         half_open.add(0, source(1), forever());
         half_open.add(1, source(2), forever());
@@ -230,5 +280,46 @@ mod tests {
         drop(waiting);
         (0..3000).for_each(|number| half_open.remove(number));
         assert!(half_open.lock().by_source.is_empty());
+    }
+
+    #[tokio::test]
+    async fn addresses_of_one_network_count_as_one_and_of_many_networks_the_oldest_goes() {
+        let forever = || tokio::spawn(std::future::pending::<()>()).abort_handle();
+        let host = IpAddr::from(Ipv4Addr::LOCALHOST);
+        let half_open = HalfOpen::default();
+        half_open.add(0, host, forever());
+        for number in 1..3000u64 {
+            let address = Ipv4Addr::from_bits(0x0a09_0000 + number as u32);
+            half_open.add(number, address.into(), forever());
+        }
+        assert!(half_open.lock().all.contains_key(&0));
+        for number in 3000..6000u64 {
+            let address = u128::from(number) << 64 | 0x2001 << 112;
+            half_open.add(number, std::net::Ipv6Addr::from_bits(address).into(), forever());
+        }
+        assert!(half_open.lock().all.contains_key(&0));
+        // One connection of each network: whoever came last is not the one that goes.
+        for number in 6000..6300u64 {
+            let address = Ipv4Addr::from_bits((number as u32) << 16);
+            half_open.add(number, address.into(), forever());
+        }
+        half_open.add(6300, host, forever());
+        assert!(half_open.lock().all.contains_key(&6300));
+    }
+
+    /// Two ends of a connection.
+    async fn connection() -> (TcpStream, TcpStream) {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        (near, listener.accept().await.unwrap().0)
+    }
+
+    #[tokio::test]
+    async fn a_stranger_that_is_handed_on_and_says_nothing_holds_no_place() {
+        let ((stranger, from), (to, host)) = (connection().await, connection().await);
+        // The host has waited long enough, and ends it; the stranger does not.
+        drop(host);
+        carry(from, to, Duration::from_millis(50)).await;
+        drop(stranger);
     }
 }

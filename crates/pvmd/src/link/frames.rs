@@ -5,10 +5,8 @@ use pvm_wire::spread::Receiver;
 use pvm_wire::{Blob, Envelope, HostIndex, Wire as _, choice};
 use std::sync::Arc;
 
-/// Most of a message's body in one frame, so that nobody waits long behind a large message.
+/// Most of a message's body, or of something said, in one frame: nobody waits long behind either.
 pub(crate) const CHUNK_BYTES: usize = 64 << 10;
-/// Something said that is longer goes in pieces.
-pub(crate) const SAID_BYTES_MAX: usize = 1 << 20;
 /// The largest frame.
 pub(crate) const FRAME_BYTES_MAX: usize = 4 << 20;
 

@@ -2,19 +2,19 @@
 //! from it. One queue per peer, so that a slow one holds up nobody else.
 
 use crate::inbox::Inbox;
-use crate::link::connection::Connection;
-use crate::link::frames::{CHUNK_BYTES, LinkFrame, SAID_BYTES_MAX};
+use crate::link::connection::{Class, Connection};
+use crate::link::frames::LinkFrame;
 use crate::link::incoming::{Assembly, Nonsense};
 use crate::link::outgoing::Streams;
+use crate::link::speech::Speech;
 use pvm_wire::peer::{HostFacts, PeerMessage};
 use pvm_wire::spread::Receiver;
-use pvm_wire::{Blob, Envelope, HostIndex, Wire as _, write_frame};
-use std::collections::VecDeque;
+use pvm_wire::{Envelope, HostIndex, Wire as _, write_frame};
 use std::time::Instant;
 use tokio::task::AbortHandle;
 
-/// Longest thing that a machine may say.
-const PIECES_BYTES_MAX: usize = 1 << 30;
+/// Longest thing that a machine may say: all that is agreed on is a quarter of it.
+const PIECES_BYTES_MAX: usize = 64 << 20;
 
 /// Another host.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct Peer {
     /// What goes there.
     pub(crate) streams: Streams,
     /// What the machine here says; it goes before messages.
-    said: VecDeque<PeerMessage>,
+    said: Speech,
     incoming: Assembly,
     /// Pieces of what the machine there says.
     pieces: Vec<u8>,
@@ -54,7 +54,7 @@ impl Peer {
             dead: false,
             ended: false,
             streams: Streams::default(),
-            said: VecDeque::new(),
+            said: Speech::default(),
             incoming: Assembly::default(),
             pieces: Vec::new(),
         }
@@ -115,10 +115,16 @@ impl Peer {
         self.streams.lanes().all(|lane| self.streams.is_drained(lane))
     }
 
-    /// Queues what the machine says; without a link it is not kept.
+    /// Queues what the machine says; without a link it is not kept. What hurries goes at once, or
+    /// not at all: it is said again by itself.
     pub(crate) fn say(&mut self, message: PeerMessage) {
-        if self.is_up() {
-            self.said.push_back(message);
+        let Some((connection, true)) = &self.connection else { return };
+        if matches!(message, PeerMessage::Hasty { .. }) {
+            let mut frame = Vec::new();
+            write_frame(&mut frame, 0, &LinkFrame::Said { message });
+            connection.urge(frame);
+        } else {
+            self.said.add(message);
         }
     }
 
@@ -127,22 +133,23 @@ impl Peer {
         self.is_up() && !self.said.is_empty()
     }
 
-    /// Sends as much as the connection takes: what the machine says, what was delivered here,
-    /// then messages, if there is an inbox to take them from.
+    /// Sends as much as the connection takes: what the machine says, and beside that what was
+    /// delivered here, then messages, if there is an inbox to take them from.
     pub(crate) fn pump(&mut self, mut inbox: Option<&mut Inbox>) {
-        while let Some((connection, true)) = &self.connection {
+        let Some((connection, true)) = &self.connection else { return };
+        while !self.said.is_empty()
+            && let Some(room) = connection.room(Class::Said)
+        {
+            room.send(self.said.batch());
+        }
+        loop {
             let messages = inbox.is_some() && self.streams.has_work();
-            if self.said.is_empty() && !self.incoming.has_reports() && !messages {
+            if !self.incoming.has_reports() && !messages {
                 return;
             }
-            let Some(room) = connection.room() else { return };
+            let Some(room) = connection.room(Class::Messages) else { return };
             let mut batch = Vec::new();
             self.incoming.report(&mut batch);
-            while batch.len() < CHUNK_BYTES
-                && let Some(message) = self.said.pop_front()
-            {
-                write_said(&mut batch, message);
-            }
             if let Some(inbox) = inbox.as_deref_mut() {
                 self.streams.fill(inbox, &mut batch);
             }
@@ -184,18 +191,5 @@ impl Drop for Peer {
         if let Some(calling) = &self.calling {
             calling.abort();
         }
-    }
-}
-
-/// What machines say may be long: a snapshot of all that they agree on.
-fn write_said(batch: &mut Vec<u8>, message: PeerMessage) {
-    let bytes = message.to_bytes();
-    if bytes.len() <= SAID_BYTES_MAX {
-        return write_frame(batch, 0, &LinkFrame::Said { message });
-    }
-    let mut pieces = bytes.chunks(SAID_BYTES_MAX).peekable();
-    while let Some(piece) = pieces.next() {
-        let last = pieces.peek().is_none();
-        write_frame(batch, 0, &LinkFrame::Piece { bytes: Blob(piece.to_vec()), last });
     }
 }

@@ -1,0 +1,252 @@
+//! How much of the log is under way to another member.
+//!
+//! A leader that does not know where another member's log ends *probes* it: a message without entries,
+//! and nothing behind it before that is answered. From then on it *replicates*: entries go out as they
+//! come, up to a window of bytes that nobody has confirmed. A new member first gets the *state*, in
+//! pieces, within the same window. Nothing is sent twice over a link that stands, as such a link loses
+//! nothing; a link that comes back is probed. Where nothing is confirmed for a while, the member is probed,
+//! too: as the probe stays behind what is under way, its answer tells what of that was lost, if anything.
+
+use crate::log::Start;
+use pvm_core::planted::{self, Bug};
+use pvm_wire::Blob;
+use std::collections::VecDeque;
+
+/// Bytes that are under way to one member and not confirmed; more are not sent.
+pub(crate) const WINDOW_BYTES: usize = 256 << 10;
+/// Bytes of entries, or of the state, in one message.
+pub(crate) const PIECE_BYTES: usize = 64 << 10;
+/// How long a probe may go without an answer before there is another one.
+const PROBE_NS: u64 = 300_000_000;
+/// How long nothing may be confirmed of entries that are under way before the member is probed.
+const ENTRIES_NS: u64 = 600_000_000;
+/// How long nothing may be confirmed of the state before it is sent again from there: first, and at
+/// most.
+const PATIENCE_FIRST_NS: u64 = 1_200_000_000;
+const PATIENCE_MAX_NS: u64 = 5_000_000_000;
+
+/// What a leader knows of another member.
+#[derive(Clone, Debug)]
+pub(crate) struct Peer {
+    /// Its log agrees up to here.
+    pub(crate) matched: u64,
+    /// What to send next.
+    pub(crate) next: u64,
+    /// The leader's time when it said what was answered last.
+    pub(crate) heard: u64,
+    /// The leader's time when anything came from it.
+    pub(crate) seen: u64,
+    pub(crate) flow: Flow,
+    /// Entries under way: up to which place each message goes, and its bytes.
+    sent: VecDeque<(u64, usize)>,
+    sent_bytes: usize,
+    /// When something was confirmed, or the first of what is under way was sent.
+    progress_at: u64,
+    patience: u64,
+}
+
+/// What is being done about another member.
+#[derive(Clone, Debug)]
+pub(crate) enum Flow {
+    /// It is not known where its log ends.
+    Probe {
+        /// What was asked: when, and behind which place.
+        asked: Option<(u64, u64)>,
+    },
+    /// Its log is known; it gets what is new.
+    Replicate,
+    /// It gets the state, or that was asked for.
+    State(Option<Box<Sending>>),
+}
+
+/// The state on its way to a new member.
+#[derive(Clone, Debug)]
+pub(crate) struct Sending {
+    /// Where its log begins.
+    pub(crate) start: Start,
+    pub(crate) state: Blob,
+    /// How much of it was sent, and how much has come.
+    pub(crate) sent: usize,
+    pub(crate) confirmed: usize,
+}
+
+impl Sending {
+    /// The next piece, where it begins, and whether it is the last one.
+    pub(crate) fn take_piece(&mut self) -> Option<(usize, Blob, bool)> {
+        let whole = self.state.0.len();
+        if self.sent > whole || self.sent - self.confirmed >= WINDOW_BYTES {
+            return None;
+        }
+        let offset = self.sent;
+        let end = (offset + PIECE_BYTES).min(whole);
+        let last = end == whole;
+        // Behind the end there is nothing more to send.
+        self.sent = if last { whole + 1 } else { end };
+        Some((offset, Blob(self.state.0[offset..end].to_vec()), last))
+    }
+}
+
+impl Peer {
+    /// A member whose log is not known yet; `next` is a guess.
+    pub(crate) const fn new(next: u64, heard: u64) -> Self {
+        Self {
+            matched: 0,
+            next,
+            heard,
+            seen: heard,
+            flow: Flow::Probe { asked: None },
+            sent: VecDeque::new(),
+            sent_bytes: 0,
+            progress_at: 0,
+            patience: PATIENCE_FIRST_NS,
+        }
+    }
+
+    /// What is under way may be lost: from `next` on it is probed.
+    pub(crate) fn probe(&mut self, next: u64) {
+        self.next = next.max(self.matched + 1);
+        self.flow = Flow::Probe { asked: None };
+        self.sent.clear();
+        self.sent_bytes = 0;
+    }
+
+    /// A new link: its daemon may be another one.
+    pub(crate) fn restart(&mut self, last: u64) {
+        self.patience = PATIENCE_FIRST_NS;
+        self.probe(if self.matched == 0 { last + 1 } else { self.matched + 1 });
+    }
+
+    /// True where a message with entries may go, if there are any.
+    pub(crate) fn may_send(&self, last: u64) -> bool {
+        match self.flow {
+            Flow::Probe { asked } => asked.is_none() || planted::is(Bug::NoWindow),
+            Flow::Replicate => {
+                let room = self.sent_bytes < WINDOW_BYTES || planted::is(Bug::NoWindow);
+                room && self.next <= last
+            }
+            Flow::State(_) => false,
+        }
+    }
+
+    /// Entries behind `before` have gone out.
+    pub(crate) fn note_sent(&mut self, now: u64, before: u64, count: u64, bytes: usize) {
+        self.next = before + 1 + count;
+        if let Flow::Probe { asked } = &mut self.flow {
+            *asked = Some((now, before));
+            self.progress_at = now;
+        } else if count > 0 {
+            if self.sent.is_empty() {
+                self.progress_at = now;
+            }
+            self.sent.push_back((before + count, bytes));
+            self.sent_bytes += bytes;
+        }
+    }
+
+    /// A message has been answered that stayed in order: if that was the probe, what is confirmed
+    /// is all that the member has.
+    pub(crate) fn note_answer(&mut self, stamp: u64) {
+        if let Flow::Probe { asked: Some((at, before)) } = self.flow
+            && at <= stamp
+            && before <= self.matched
+        {
+            self.next = self.matched + 1;
+            self.flow = Flow::Replicate;
+        }
+    }
+
+    /// True while it is not known how far it is: a message to it carries no entries.
+    pub(crate) const fn is_probed(&self) -> bool {
+        matches!(self.flow, Flow::Probe { .. })
+    }
+
+    /// Its log agrees up to here.
+    pub(crate) fn note_matched(&mut self, now: u64, through: u64) {
+        if through > self.matched {
+            self.matched = through;
+            self.progress_at = now;
+            self.patience = PATIENCE_FIRST_NS;
+        }
+        while let Some(&(last, bytes)) = self.sent.front()
+            && last <= self.matched
+        {
+            self.sent.pop_front();
+            self.sent_bytes -= bytes;
+        }
+        let known = self.matched + 1 >= self.next;
+        self.next = self.next.max(self.matched + 1);
+        let tail = !planted::is(Bug::SnapshotWithoutTail);
+        if known && tail && matches!(self.flow, Flow::State(_)) {
+            self.flow = Flow::Replicate;
+        }
+    }
+
+    /// So much of the state has come.
+    pub(crate) fn note_state(&mut self, now: u64, through: usize) {
+        let Flow::State(Some(sending)) = &mut self.flow else { return };
+        if through == 0 {
+            // It has none of it, whatever it said before.
+            (sending.sent, sending.confirmed) = (0, 0);
+        } else if through > sending.confirmed && through <= sending.state.0.len() {
+            sending.confirmed = through;
+            self.progress_at = now;
+            self.patience = PATIENCE_FIRST_NS;
+        }
+    }
+
+    /// It gets this state from here on.
+    pub(crate) fn note_state_begun(&mut self, now: u64, sending: Sending) {
+        self.probe(sending.start.number + 1);
+        self.flow = Flow::State(Some(Box::new(sending)));
+        self.progress_at = now;
+    }
+
+    /// True where the state has to be asked for: it is neither being sent nor expected.
+    pub(crate) fn lacks_state(&mut self, now: u64) -> bool {
+        let lacks = match &self.flow {
+            Flow::State(Some(_)) => false,
+            Flow::State(None) => self.progress_at + PATIENCE_FIRST_NS <= now,
+            _ => true,
+        };
+        if lacks {
+            self.flow = Flow::State(None);
+            self.progress_at = now;
+        }
+        lacks
+    }
+
+    /// An answer that its log does not agree behind what was sent at `stamp`; true if that was not
+    /// known already.
+    pub(crate) fn is_news(&self, stamp: u64) -> bool {
+        match self.flow {
+            Flow::Probe { asked } => asked.is_some_and(|(at, _)| at <= stamp),
+            Flow::Replicate => true,
+            Flow::State(_) => false,
+        }
+    }
+
+    /// Nothing has been confirmed for too long: it is looked what became of what is under way.
+    pub(crate) fn look_after(&mut self, now: u64) {
+        if planted::is(Bug::ResentOnBeat) && matches!(self.flow, Flow::Replicate) {
+            self.probe(self.matched + 1);
+            self.flow = Flow::Replicate;
+            return;
+        }
+        let since = now.saturating_sub(self.progress_at);
+        match &mut self.flow {
+            Flow::Probe { asked: Some((_, before)) } if since >= PROBE_NS => {
+                let next = *before + 1;
+                self.probe(next);
+            }
+            Flow::Replicate if since >= ENTRIES_NS && !self.sent.is_empty() => {
+                self.probe(self.matched + 1);
+            }
+            Flow::State(Some(sending)) if since >= self.patience => {
+                self.patience = (self.patience * 2).min(PATIENCE_MAX_NS);
+                self.progress_at = now;
+                sending.sent = sending.confirmed;
+            }
+            _ => {}
+        }
+    }
+}

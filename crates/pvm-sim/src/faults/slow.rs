@@ -1,0 +1,170 @@
+//! Slow cables: a task puts long messages under names, and the machine goes on meanwhile.
+
+use super::{Run, SECOND};
+use crate::time::MS;
+use pvm_wire::request::{Reply, Request, Role};
+use pvm_wire::{Blob, Encoding, Envelope, HostIndex, Message, RunList, Tid};
+use std::collections::BTreeMap;
+
+/// Bytes in a second: 10 Mb/s.
+const RATE: u64 = 1_250_000;
+/// `PvmMboxOverWritable`.
+const OVERWRITABLE: i32 = 4;
+/// The longest message of one that is put beside others.
+const BYTES_MAX: u64 = 4 << 20;
+/// A short put is answered within this, but for one of a hundred.
+const SHORT_NS: u64 = SECOND;
+/// What a long put may take besides the time of its bytes.
+const REST_NS: u64 = 500 * MS;
+/// What may wait on one link of the order's longer words.
+const WAITING_MAX: usize = 512 << 10;
+
+/// A task that puts one message after the other.
+struct Putter {
+    at: (HostIndex, u64),
+    seen: usize,
+    /// Since when it waits, and for how many bytes.
+    asked: Option<(u64, u64)>,
+    times: Vec<(u64, u64)>,
+}
+
+impl Putter {
+    fn has_answer(&mut self, run: &Run) -> Result<bool, String> {
+        let replies = run.world.replies.get(&self.at).map_or(0, Vec::len);
+        let Some((since, bytes)) = self.asked.filter(|_| replies > self.seen) else {
+            return Ok(false);
+        };
+        let reply = run.world.replies[&self.at].last();
+        if !matches!(reply, Some(Reply::Number { .. })) {
+            return Err(format!("a put of {bytes} bytes was answered with {reply:?}"));
+        }
+        self.seen = replies;
+        self.asked = None;
+        self.times.push((bytes, run.world.now() - since));
+        Ok(true)
+    }
+
+    fn put(&mut self, run: &mut Run, bytes: u64) {
+        let mut envelope = Envelope::new(Tid(0), Tid(0), 0, 0);
+        let body = vec![7; bytes as usize];
+        envelope.describe(Encoding::Raw, body.len(), &RunList::new());
+        let message = Message { envelope, body: Blob(body) };
+        let name = Blob::from(format!("put by {} {}", self.at.0, self.at.1).as_str());
+        self.seen = run.world.replies.get(&self.at).map_or(0, Vec::len);
+        self.asked = Some((run.world.now(), bytes));
+        run.world.request(
+            self.at.0,
+            self.at.1,
+            Request::PutInfo { name, flags: OVERWRITABLE, message },
+        );
+    }
+}
+
+impl Run {
+    /// Long puts from every host, one after the other, and short ones from all at the same time.
+    pub(super) fn slow(&mut self) -> Result<(), String> {
+        let Some(leader) = self.leader() else { return Err("nobody leads".to_owned()) };
+        let term = self.leads(leader);
+        let hosts = self.hosts();
+        let mut short: Vec<Putter> = hosts.iter().filter_map(|&host| self.putter(host)).collect();
+        let mut long: Vec<Putter> = hosts.iter().filter_map(|&host| self.putter(host)).collect();
+        self.go(SECOND)?;
+        self.world.cables.rate = RATE;
+        let mut sizes = vec![BYTES_MAX, 1 + self.random.below(BYTES_MAX), 100 << 10];
+        let mut at = self.random.below(3) as usize;
+        while let Some(bytes) = sizes.pop() {
+            let sent = self.world.cables.sent;
+            at = (at + 1) % long.len();
+            long[at].put(self, bytes);
+            self.beside(&mut long[at], &mut short)?;
+            self.judge_bytes(bytes, self.world.cables.sent - sent)?;
+        }
+        self.judge_times(&long, &short)?;
+        if self.leads(leader) != term {
+            return Err("the leader did not keep its place on slow cables".to_owned());
+        }
+        self.catch_up(leader, &mut long)?;
+        self.world.cables.rate = 0;
+        Ok(())
+    }
+
+    fn putter(&mut self, host: HostIndex) -> Option<Putter> {
+        let at = (host, self.world.connect(host, Role::Task)?);
+        Some(Putter { at, seen: 0, asked: None, times: Vec::new() })
+    }
+
+    /// Until the long put is answered, short ones follow one another.
+    fn beside(&mut self, long: &mut Putter, short: &mut [Putter]) -> Result<(), String> {
+        let end = self.world.now() + 60 * SECOND;
+        while !long.has_answer(self)? {
+            for putter in short.iter_mut() {
+                putter.has_answer(self)?;
+                if putter.asked.is_none() {
+                    putter.put(self, 0);
+                }
+            }
+            self.go(10 * MS)?;
+            if self.world.now() > end {
+                return Err(format!("a long put has no answer: {:?}", long.asked));
+            }
+        }
+        Ok(())
+    }
+
+    /// Each other host gets each byte once: from the host that puts to the leader, and from there.
+    fn judge_bytes(&self, bytes: u64, sent: u64) -> Result<(), String> {
+        let others = self.world.nodes.len() as u64 - 1;
+        let most = (others + 1) * bytes * 12 / 10 + (1 << 20);
+        if sent > most {
+            return Err(format!("a put of {bytes} bytes made {sent} go over the cables"));
+        }
+        let waited = self.world.cables.most_waiting;
+        if waited > WAITING_MAX {
+            return Err(format!("{waited} bytes of the order waited on one link"));
+        }
+        Ok(())
+    }
+
+    fn judge_times(&self, long: &[Putter], short: &[Putter]) -> Result<(), String> {
+        let others = self.world.nodes.len() as u64 - 1;
+        for &(bytes, time) in long.iter().flat_map(|putter| &putter.times) {
+            // The leader's cable carries it to all others.
+            let wire = others * bytes * 1000 / RATE * MS;
+            if time > wire * 13 / 10 + REST_NS {
+                let (time, wire) = (time / MS, wire / MS);
+                return Err(format!("a put of {bytes} bytes took {time} ms, its bytes {wire} ms"));
+            }
+        }
+        let mut times: Vec<u64> = short.iter().flat_map(|p| &p.times).map(|t| t.1).collect();
+        times.sort_unstable();
+        let late = times.get(times.len() * 99 / 100).copied().unwrap_or(u64::MAX);
+        if late > SHORT_NS {
+            let count = times.len();
+            return Err(format!("of {count} short puts a hundredth took {} ms", late / MS));
+        }
+        Ok(())
+    }
+
+    /// A host that was cut off for a while is told what it has missed, and no more than that.
+    fn catch_up(&mut self, leader: HostIndex, long: &mut [Putter]) -> Result<(), String> {
+        let others: Vec<_> = self.hosts().into_iter().filter(|&host| host != leader).collect();
+        let missing = self.random.pick(&others).unwrap_or(leader);
+        self.world.cut(leader, missing, Some(2 * SECOND));
+        let putter = long.iter_mut().find(|putter| putter.at.0 == leader);
+        let Some(putter) = putter else { return Ok(()) };
+        putter.put(self, BYTES_MAX / 2);
+        self.beside(putter, &mut [])?;
+        self.go(5 * SECOND)?;
+        self.judge_bytes(BYTES_MAX, 0)?;
+        let kept = self.bytes_kept();
+        match kept.iter().find(|(_, bytes)| **bytes > 4 * BYTES_MAX) {
+            Some((host, bytes)) => Err(format!("host {host} keeps {bytes} bytes of records")),
+            None => Ok(()),
+        }
+    }
+
+    /// Bytes of records that each host's parent keeps.
+    fn bytes_kept(&self) -> BTreeMap<HostIndex, u64> {
+        self.world.nodes.iter().map(|(&host, node)| (host, node.bytes_kept())).collect()
+    }
+}

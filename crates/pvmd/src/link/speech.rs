@@ -1,0 +1,158 @@
+//! What the machine here says to one other host, in the order in which it goes out.
+//!
+//! What is short and hurries does not come here: it goes to the connection at once. Then come the longer
+//! words of the order of commands, of which so many bytes wait at most: more are dropped, as the order
+//! asks for them again. Then all else that machines say, in order and never dropped; what of it is long
+//! goes in pieces, between which the order has its turn.
+
+use crate::link::frames::{CHUNK_BYTES, LinkFrame};
+use pvm_wire::peer::PeerMessage;
+use pvm_wire::{Blob, Wire as _, write_frame};
+use std::collections::VecDeque;
+
+/// Bytes of the order that wait at most; one word may always.
+const ORDER_BYTES_MAX: usize = 1 << 20;
+
+/// What waits.
+#[derive(Debug, Default)]
+pub(crate) struct Speech {
+    order: VecDeque<Blob>,
+    order_bytes: usize,
+    said: VecDeque<PeerMessage>,
+    /// What goes in pieces, and how much of it has gone.
+    long: Option<(Vec<u8>, usize)>,
+}
+
+impl Speech {
+    /// One thing more.
+    pub(crate) fn add(&mut self, message: PeerMessage) {
+        match message {
+            PeerMessage::Quorum { bytes } => {
+                if self.order.is_empty() || self.order_bytes + bytes.0.len() <= ORDER_BYTES_MAX {
+                    self.order_bytes += bytes.0.len();
+                    self.order.push_back(bytes);
+                }
+            }
+            message => self.said.push_back(message),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.order.is_empty() && self.said.is_empty() && self.long.is_none()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The next batch; empty where nothing waits.
+    pub(crate) fn batch(&mut self) -> Vec<u8> {
+        let mut batch = Vec::new();
+        while batch.len() < CHUNK_BYTES {
+            if let Some(bytes) = self.order.pop_front() {
+                self.order_bytes -= bytes.0.len();
+                let message = PeerMessage::Quorum { bytes };
+                write_frame(&mut batch, 0, &LinkFrame::Said { message });
+            } else if let Some((bytes, gone)) = self.long.take() {
+                self.write_piece(&mut batch, bytes, gone);
+            } else if let Some(message) = self.said.pop_front() {
+                let bytes = message.to_bytes();
+                if bytes.len() > CHUNK_BYTES {
+                    self.long = Some((bytes, 0));
+                } else {
+                    write_frame(&mut batch, 0, &LinkFrame::Said { message });
+                }
+            } else {
+                break;
+            }
+        }
+        batch
+    }
+
+    /// A piece of what is long.
+    fn write_piece(&mut self, batch: &mut Vec<u8>, bytes: Vec<u8>, gone: usize) {
+        let end = (gone + CHUNK_BYTES).min(bytes.len());
+        let last = end == bytes.len();
+        let piece = Blob(bytes[gone..end].to_vec());
+        write_frame(batch, 0, &LinkFrame::Piece { bytes: piece, last });
+        if !last {
+            self.long = Some((bytes, end));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::frames::FRAME_BYTES_MAX;
+    use pvm_wire::FrameBuffer;
+    use pvm_wire::peer::Said;
+
+    fn order(bytes: usize) -> PeerMessage {
+        PeerMessage::Quorum { bytes: Blob(vec![1; bytes]) }
+    }
+
+    fn said(sequence: u64, bytes: usize) -> PeerMessage {
+        let operator =
+            pvm_wire::peer::Operator { host: pvm_wire::HostIndex(1), connection: 1, id: 1 };
+        let tid = pvm_wire::Tid(0x40001);
+        let bytes = Blob(vec![2; bytes]);
+        PeerMessage::Ordered { sequence, said: Said::RunOutput { operator, tid, stream: 1, bytes } }
+    }
+
+    fn frames(batch: &[u8]) -> Vec<LinkFrame> {
+        let mut frames = FrameBuffer::new(FRAME_BYTES_MAX);
+        frames.push(batch);
+        let next = || frames.next_frame().expect("whole frames").map(|(_, bytes)| bytes.to_vec());
+        std::iter::from_fn(next).map(|bytes| LinkFrame::from_bytes(&bytes).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_order_goes_between_the_pieces_of_what_is_long() {
+        let mut speech = Speech::default();
+        let long = said(1, 3 * CHUNK_BYTES);
+        speech.add(long.clone());
+        speech.add(said(2, 10));
+        let mut pieces = Vec::new();
+        let mut rest = Vec::new();
+        while !speech.is_empty() {
+            let batch = speech.batch();
+            assert!(batch.len() <= 2 * CHUNK_BYTES + 100, "{}", batch.len());
+            for frame in frames(&batch) {
+                match frame {
+                    LinkFrame::Piece { bytes, .. } => pieces.extend(bytes.0),
+                    LinkFrame::Said { message } => rest.push((pieces.len(), message)),
+                    other => panic!("{other:?}"),
+                }
+            }
+            if rest.is_empty() {
+                speech.add(order(100));
+            }
+        }
+        assert_eq!(PeerMessage::from_bytes(&pieces), Ok(long));
+        assert_eq!(rest.last(), Some(&(pieces.len(), said(2, 10))));
+        let between =
+            |(at, message): &(usize, PeerMessage)| *at < pieces.len() && *message == order(100);
+        assert!(rest.iter().any(between));
+    }
+
+    #[test]
+    fn what_waits_of_the_order_is_bounded_and_nothing_else_is_dropped() {
+        let mut speech = Speech::default();
+        for number in 0..100 {
+            speech.add(order(CHUNK_BYTES));
+            speech.add(said(number, 10));
+        }
+        assert!(speech.order_bytes <= ORDER_BYTES_MAX);
+        let mut numbers = Vec::new();
+        while !speech.is_empty() {
+            for frame in frames(&speech.batch()) {
+                if let LinkFrame::Said { message: PeerMessage::Ordered { sequence, .. } } = frame {
+                    numbers.push(sequence);
+                }
+            }
+        }
+        assert_eq!(numbers, (0..100).collect::<Vec<_>>());
+        assert_eq!(speech.order_bytes, 0);
+    }
+}
