@@ -6,10 +6,11 @@ use crate::message::Message;
 use crate::session;
 use crate::task::Task;
 use crate::wait;
+use crate::watch;
 use pvm::group::collective::{Arguments, Collective, Combination, Read};
 use pvm::reduction::{self, Operation};
 use pvm::{Buffer, Deadline};
-use pvm_wire::{Code, Tid};
+use pvm_wire::{Code, Kind, Tid};
 use pyo3::prelude::*;
 
 fn operation(py: Python<'_>, name: &str) -> PyResult<Operation> {
@@ -101,16 +102,63 @@ fn group_failure(py: Python<'_>, call: &str, group: &str, code: Code) -> PyErr {
     Failure::new(code, call).because(&cause).raise(py)
 }
 
+/// Does what may wait, without the interpreter.
+fn waiting<T: Send>(py: Python<'_>, call: impl FnOnce() -> T + Send) -> T {
+    let done = py.detach(call);
+    watch::slept();
+    done
+}
+
 impl Task {
     fn collective<'a>(
         &self,
         py: Python<'_>,
         (call, group): (&str, &'a str),
         (root, tag): (i32, i32),
-        (kind, count): (pvm_wire::Kind, usize),
+        (kind, count): (Kind, usize),
     ) -> PyResult<Collective<'a>> {
+        let refuse = |cause| Failure::new(Code::BadParam, call).because(cause).raise(py);
+        if count == 0 {
+            return Err(refuse(
+                "there are no items; collective calls take one at least, as PVM's do",
+            ));
+        }
+        if matches!(kind, Kind::Ushort | Kind::Uint | Kind::Ulong) {
+            return Err(refuse("items of collective calls are signed, as PVM's are"));
+        }
         let arguments = Arguments { group: group.as_bytes(), root, tag, kind, count };
         Collective::new(self.task, arguments).map_err(|code| group_failure(py, call, group, code))
+    }
+}
+
+impl Task {
+    fn wait_at_barrier(
+        &self,
+        py: Python<'_>,
+        (group, count): (&str, i32),
+        stop: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
+        let (task, name) = (self.task, group.as_bytes());
+        let failed = |code| group_failure(py, "barrier", group, code);
+        let mut waiting = task.enter_barrier(name, count).map_err(failed)?;
+        // Why it was left, if it was.
+        let mut left: Option<PyResult<()>> = None;
+        loop {
+            let token = waiting.token(task);
+            waiting = task.look_at_barrier(waiting, name, count).map_err(failed)?;
+            if waiting.is_met() || waiting.is_left() {
+                return left.unwrap_or(Ok(())).map(|()| waiting.is_met());
+            }
+            let rested = wait::rest(py, task, (token, Deadline::Never), "barrier");
+            let stops = || stop.map_or(Ok(false), |stop| stop.call0()?.extract::<bool>());
+            let over = match (&left, rested.and_then(|()| stops())) {
+                (Some(_), _) | (None, Ok(false)) => continue,
+                (None, over) => over,
+            };
+            // A member that does not wait any longer is not counted: what comes of it is looked for as before.
+            left = Some(over.map(drop));
+            waiting = task.leave_barrier(waiting).map_err(failed)?;
+        }
     }
 }
 
@@ -118,19 +166,19 @@ impl Task {
 impl Task {
     /// Joins a group; this task's instance number in it.
     fn join(&self, py: Python<'_>, group: &str) -> PyResult<i32> {
-        let joined = py.detach(|| self.task.join_group(group.as_bytes()));
+        let joined = waiting(py, || self.task.join_group(group.as_bytes()));
         joined.map_err(|code| group_failure(py, "join", group, code))
     }
 
     /// Leaves a group.
     fn leave_group(&self, py: Python<'_>, group: &str) -> PyResult<()> {
-        let left = py.detach(|| self.task.leave_group(group.as_bytes()));
+        let left = waiting(py, || self.task.leave_group(group.as_bytes()));
         left.map_err(|code| group_failure(py, "leave_group", group, code))
     }
 
     /// The members by instance number; 0 where nobody is.
     fn members(&self, py: Python<'_>, group: &str) -> PyResult<Vec<i32>> {
-        let members = py.detach(|| self.task.members(group.as_bytes()));
+        let members = waiting(py, || self.task.members(group.as_bytes()));
         let members = members.map_err(|code| group_failure(py, "members", group, code))?;
         Ok(members.tids.iter().map(|tid| tid.as_c_int()).collect())
     }
@@ -138,24 +186,25 @@ impl Task {
     /// Fixes the members of a group once `size` of them have asked for it; how many they are.
     #[pyo3(signature = (group, size=-1))]
     fn freeze(&self, py: Python<'_>, group: &str, size: i32) -> PyResult<i32> {
-        let frozen = py.detach(|| self.task.freeze_group(group.as_bytes(), size));
+        let frozen = waiting(py, || self.task.freeze_group(group.as_bytes(), size));
         frozen.map_err(|code| group_failure(py, "freeze", group, code))
     }
 
     /// Waits until `count` members (-1: all) have called it.
     #[pyo3(signature = (group, count=-1))]
     fn barrier(&self, py: Python<'_>, group: &str, count: i32) -> PyResult<()> {
-        let (task, name) = (self.task, group.as_bytes());
-        let failed = |code| group_failure(py, "barrier", group, code);
-        let mut waiting = task.enter_barrier(name, count).map_err(failed)?;
-        while !waiting.is_met() {
-            let token = waiting.token(task);
-            waiting = task.look_at_barrier(waiting, name, count).map_err(failed)?;
-            if !waiting.is_met() {
-                wait::rest(py, task, (token, Deadline::Never), "barrier")?;
-            }
-        }
-        Ok(())
+        self.wait_at_barrier(py, (group, count), None).map(drop)
+    }
+
+    /// The same until `stop()` is true. False: it was left, and does not count this member.
+    fn _barrier_unless(
+        &self,
+        py: Python<'_>,
+        group: &str,
+        count: i32,
+        stop: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        self.wait_at_barrier(py, (group, count), Some(stop))
     }
 
     /// Sends a message to all members but this task.
@@ -189,7 +238,7 @@ impl Task {
         let what = (kind, region.size() / kind.size());
         let call = self.collective(py, ("Reduce", group), (root, tag), what)?;
         if !call.is_root() {
-            let done = py.detach(|| call.hand_in(self.task, region.bytes()));
+            let done = waiting(py, || call.hand_in(self.task, region.bytes()));
             return done.or_raise(py, "Reduce");
         }
         let mut raised = None;
@@ -230,7 +279,7 @@ impl Task {
         let what = (kind, region.size() / kind.size());
         let call = self.collective(py, ("Gather", group), (root, tag), what)?;
         if !call.is_root() {
-            let done = py.detach(|| call.hand_in(self.task, region.bytes()));
+            let done = waiting(py, || call.hand_in(self.task, region.bytes()));
             return done.or_raise(py, "Gather");
         }
         let mut whole = whole(py, ("Gather", group), result, &call)?;
@@ -260,7 +309,8 @@ impl Task {
         let call = self.collective(py, ("Scatter", group), (root, tag), what)?;
         if call.is_root() {
             let whole = whole(py, ("Scatter", group), items, &call)?;
-            let own = py.detach(|| call.deal(self.task, whole.bytes())).or_raise(py, "Scatter")?;
+            let own =
+                waiting(py, || call.deal(self.task, whole.bytes())).or_raise(py, "Scatter")?;
             let from = whole.bytes()[own * call.bytes()..][..call.bytes()].to_vec();
             region.bytes_mut().copy_from_slice(&from);
             return Ok(());
@@ -282,8 +332,7 @@ impl Task {
         root: i32,
         tag: i32,
     ) -> PyResult<Message> {
-        let call =
-            self.collective(py, ("collective", group), (root, tag), (pvm_wire::Kind::Byte, 1))?;
+        let call = self.collective(py, ("collective", group), (root, tag), (Kind::Byte, 1))?;
         let (mut message, mut raised) = (Buffer::vacant(), None);
         let awaited = (Tid::from_c_int(from), &mut message);
         let done = attend(py, self.task, &call, awaited, &mut |_| Ok(()), &mut raised);

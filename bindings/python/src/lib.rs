@@ -19,6 +19,7 @@ mod target;
 mod task;
 mod unread;
 mod wait;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -30,7 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<message::Message>()?;
     module.add_function(wrap_pyfunction!(task::enrol, module)?)?;
     module.add_function(wrap_pyfunction!(session::forked, module)?)?;
-    module.add_function(wrap_pyfunction!(session::watch, module)?)?;
+    module.add_class::<watch::Watch>()?;
     module.add_function(wrap_pyfunction!(failure::codes, module)?)?;
     module.add_function(wrap_pyfunction!(collective::combine, module)?)?;
     module.add("DEFAULT", 0)?;

@@ -4,11 +4,13 @@ use crate::failure::{Failure, OrRaise as _};
 use crate::session;
 use crate::task::Task;
 use crate::wait;
+use pvm::Deadline;
 use pvm_wire::request::{
     HostInfo, HostResult, Inherited, Reply, Request, SpawnRequest, Target, TaskInfo,
 };
 use pvm_wire::{Blob, Code, Tid};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 /// Where and how programs are spawned.
 #[derive(FromPyObject)]
@@ -82,13 +84,15 @@ impl Task {
 
 #[pymethods]
 impl Task {
-    /// Starts programs: an id or a code for each, and where a missing program was looked for.
+    /// Starts programs: where a missing one was looked for. An id or a code for each is put into `outcomes`, which
+    /// is the caller's before a signal can be seen.
     fn _spawn(
         &self,
         py: Python<'_>,
         program: Vec<u8>,
         wish: Wish,
-    ) -> PyResult<(Vec<i32>, Vec<String>)> {
+        outcomes: &Bound<'_, PyList>,
+    ) -> PyResult<Vec<String>> {
         let mut inherited =
             Inherited { context: session::context(), ..self.task.welcome().inherited.clone() };
         if let Some((tid, context, tag)) = wish.output {
@@ -105,12 +109,19 @@ impl Task {
             directory: Blob(wish.directory),
             inherited,
         };
-        match wait::ask(py, self.task, (&Request::Spawn { spawn }, false), "spawn")? {
-            Reply::Spawned { outcomes, tried } => {
-                Ok((outcomes, tried.iter().map(Blob::to_text).collect()))
+        let id = self.task.ask(&Request::Spawn { spawn }).or_raise(py, "spawn")?;
+        let limit = Deadline::after(wait::ANSWER);
+        // Withdrawn, it starts nobody; those whom it has started are told all the same.
+        let (answer, raised) = wait::hear(py, self.task, (id, limit, "spawn"), Err);
+        let tried = match answer {
+            Some(Reply::Spawned { outcomes: list, tried }) => {
+                list.into_iter().try_for_each(|outcome| outcomes.append(outcome))?;
+                Ok(tried.iter().map(Blob::to_text).collect())
             }
-            _ => Err(unexpected(py, "spawn")),
-        }
+            Some(_) => Err(unexpected(py, "spawn")),
+            None => Err(Code::SysErr).or_raise(py, "spawn"),
+        };
+        raised.and(tried)
     }
 
     fn _hosts(&self, py: Python<'_>) -> PyResult<Vec<HostRow>> {
@@ -124,7 +135,7 @@ impl Task {
     fn _tasks(&self, py: Python<'_>, place: i32) -> PyResult<Vec<TaskRow>> {
         let place = Tid::from_c_int(place);
         let id = self.task.ask(&Request::Tasks { place }).or_raise(py, "tasks")?;
-        let answer = wait::until(py, self.task, (pvm::Deadline::Never, "tasks"), || {
+        let answer = wait::until(py, self.task, (Deadline::Never, "tasks"), || {
             match self.task.answer(id) {
                 // As in PVM, an unknown task is an empty answer.
                 Err(Code::NoTask) => Ok(Some(Reply::Tasks { tasks: Vec::new() })),
@@ -143,7 +154,7 @@ impl Task {
         let checked = if tid.is_task() { Ok(()) } else { Err(Code::BadParam) };
         checked.or_raise(py, "signal")?;
         let id = self.task.ask(&Request::Signal { tid, signal }).or_raise(py, "signal")?;
-        let answer = wait::until(py, self.task, (pvm::Deadline::Never, "signal"), || {
+        let answer = wait::until(py, self.task, (Deadline::Never, "signal"), || {
             match self.task.answer(id) {
                 Err(Code::NoTask) => Ok(Some(Reply::Done)),
                 answer => answer,

@@ -8,16 +8,65 @@ use crate::failure::Failure;
 use crate::kind;
 use pvm::ProgramMemory;
 use pvm_wire::{Code, Kind};
-use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::c_int;
 use std::ptr;
 
+/// What an object shows of its memory, until this is dropped.
+struct Export(Box<ffi::Py_buffer>);
+
+impl Export {
+    fn get(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut view = Box::new(ffi::Py_buffer::new());
+        // SAFETY: the interpreter fills the view, which stays where it is until it is released below. What has no
+        // dimension may leave out its shape, and what is contiguous its strides: neither is read here.
+        let got =
+            unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, ffi::PyBUF_FULL_RO) };
+        if got == -1 { Err(PyErr::fetch(object.py())) } else { Ok(Self(view)) }
+    }
+
+    fn is_contiguous(&self) -> bool {
+        // SAFETY: a view that the interpreter has filled.
+        unsafe { ffi::PyBuffer_IsContiguous(&raw const *self.0, b'C'.cast_signed()) == 1 }
+    }
+
+    fn format(&self) -> &[u8] {
+        if self.0.format.is_null() {
+            return b"";
+        }
+        // SAFETY: a text of the exporter's that lives as long as the view.
+        unsafe { std::ffi::CStr::from_ptr(self.0.format) }.to_bytes()
+    }
+
+    fn item_size(&self) -> usize {
+        self.0.itemsize.cast_unsigned()
+    }
+
+    fn len_bytes(&self) -> usize {
+        self.0.len.cast_unsigned()
+    }
+
+    const fn buf_ptr(&self) -> *mut std::ffi::c_void {
+        self.0.buf
+    }
+
+    const fn readonly(&self) -> bool {
+        self.0.readonly != 0
+    }
+}
+
+impl Drop for Export {
+    fn drop(&mut self) {
+        // SAFETY: with the interpreter in hand, once for each view that was got.
+        Python::attach(|_| unsafe { ffi::PyBuffer_Release(&raw mut *self.0) });
+    }
+}
+
 /// Contiguous memory of a Python object.
 pub(crate) struct Region {
-    export: PyUntypedBuffer,
+    export: Export,
     kind: Kind,
 }
 
@@ -30,18 +79,11 @@ unsafe impl Sync for Region {}
 impl Region {
     /// The memory of `object`, whose items must be of a type of PVM's and lie one behind the other.
     pub(crate) fn of(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
-        let py = object.py();
-        let wrong = |cause: &str| {
-            Failure::new(Code::BadParam, call).because(cause).class("WrongTypeError").raise(py)
-        };
-        let export = PyUntypedBuffer::get(object).map_err(|error| wrong(&error.to_string()))?;
-        if !export.is_c_contiguous() {
-            return Err(wrong("the items do not lie one behind the other; make a contiguous copy"));
-        }
-        let format = export.format().to_bytes();
-        let Some(kind) = kind::of_format(format, export.item_size()) else {
-            let format = String::from_utf8_lossy(format).into_owned();
-            return Err(wrong(&format!("items of format '{format}' have no type in PVM")));
+        let Self { export, .. } = Self::of_bytes(object, call)?;
+        let Some(kind) = kind::of_format(export.format(), export.item_size()) else {
+            let format = String::from_utf8_lossy(export.format()).into_owned();
+            let cause = format!("items of format '{format}' have no type in PVM");
+            return Err(wrong(object.py(), call, &cause));
         };
         Ok(Self { export, kind })
     }
@@ -49,12 +91,10 @@ impl Region {
     /// The same as bytes, whatever the items are.
     pub(crate) fn of_bytes(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
         let py = object.py();
-        let wrong = |cause: &str| {
-            Failure::new(Code::BadParam, call).because(cause).class("WrongTypeError").raise(py)
-        };
-        let export = PyUntypedBuffer::get(object).map_err(|error| wrong(&error.to_string()))?;
-        if !export.is_c_contiguous() {
-            return Err(wrong("the items do not lie one behind the other; make a contiguous copy"));
+        let export = Export::get(object).map_err(|error| wrong(py, call, &error.to_string()))?;
+        if !export.is_contiguous() {
+            let cause = "the items do not lie one behind the other; make a contiguous copy";
+            return Err(wrong(py, call, cause));
         }
         Ok(Self { export, kind: Kind::Byte })
     }
@@ -63,8 +103,7 @@ impl Region {
     pub(crate) fn writable(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
         let region = Self::of(object, call)?;
         if region.export.readonly() {
-            let failure = Failure::new(Code::BadParam, call).because("the buffer is read-only");
-            return Err(failure.class("WrongTypeError").raise(object.py()));
+            return Err(wrong(object.py(), call, "the buffer is read-only"));
         }
         Ok(region)
     }
@@ -103,6 +142,11 @@ impl Region {
         // SAFETY: who packs it keeps the region until the message is sent and dropped (`task.rs`).
         unsafe { ProgramMemory::new(self.export.buf_ptr().cast_const().cast(), self.size()) }
     }
+}
+
+/// What is said of an object whose memory cannot be sent.
+fn wrong(py: Python<'_>, call: &str, cause: &str) -> PyErr {
+    Failure::new(Code::BadParam, call).because(cause).class("WrongTypeError").raise(py)
 }
 
 #[cfg(target_env = "gnu")]

@@ -11,6 +11,7 @@ use crate::number::{not_of, one, value};
 use crate::session::{self, generation};
 use crate::target::Target;
 use crate::unread::{check_left, check_type, next_run};
+use crate::watch;
 use pvm::Buffer;
 use pvm_wire::{Code, Encoding, Envelope, Kind};
 use pyo3::IntoPyObjectExt as _;
@@ -183,7 +184,9 @@ impl Message {
         call: &str,
         body: impl FnOnce(&mut Buffer) -> Result<(), Code> + Send,
     ) -> PyResult<()> {
-        self.with_long(py, call, body)
+        let sent = self.with_long(py, call, body);
+        watch::slept();
+        sent
     }
 
     /// A copy of the whole, for named messages.
@@ -508,6 +511,13 @@ impl Message {
             Err(_) => "<Message closed>".to_owned(),
         }
     }
+}
+
+/// An exception with the message that it is about, so that the message is not lost with it.
+pub(crate) fn with_message(py: Python<'_>, error: PyErr, message: Message) -> PyErr {
+    let message = Py::new(py, message);
+    let kept = message.and_then(|message| error.value(py).setattr("message", message));
+    kept.err().unwrap_or(error)
 }
 
 /// A memoryview of part of a message, which has counted it.

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, OrRaise as _};
 use crate::machine::unexpected;
-use crate::message::Message;
+use crate::message::{Message, with_message};
 use crate::session;
 use crate::task::Task;
 use crate::wait;
@@ -23,6 +23,26 @@ fn name_of(py: Python<'_>, name: &str, call: &str) -> PyResult<Blob> {
 
 /// A name and its entries: index, owner, flags.
 type Row = (String, Vec<(i32, i32, i32)>);
+
+/// What a name has answered: the message and its index, or that there is none.
+fn named(py: Python<'_>, answer: Reply) -> PyResult<Option<(Message, i32)>> {
+    match answer {
+        Reply::Info { message, index } => {
+            let buffer = Buffer::from_message(message).or_raise(py, "get")?;
+            Ok(Some((Message::received(buffer), index)))
+        }
+        Reply::Done => Ok(None),
+        _ => Err(unexpected(py, "get")),
+    }
+}
+
+/// What an interrupt came too late for is handed on with it: it was taken, and nobody else has it.
+fn with_late(py: Python<'_>, error: PyErr, late: Reply) -> PyErr {
+    match named(py, late) {
+        Ok(Some((message, _))) => with_message(py, error, message),
+        _ => error,
+    }
+}
 
 #[pymethods]
 impl Task {
@@ -51,20 +71,18 @@ impl Task {
         let context = session::context();
         let request = Request::RecvInfo { name, index, flags, context };
         let limit = if flags & WAIT == 0 { None } else { timeout };
+        let limit = wait::deadline(py, limit, "get")?;
         let id = self.task.ask(&request).or_raise(py, "get")?;
-        let answer = wait::until(py, self.task, (wait::deadline(limit), "get"), || {
-            match self.task.answer(id) {
-                Err(Code::NotFound) => Ok(Some(Reply::Done)),
-                answer => answer,
-            }
-        })?;
-        match answer {
-            Some(Reply::Info { message, index }) => {
-                let buffer = Buffer::from_message(message).or_raise(py, "get")?;
-                Ok(Some((Message::received(buffer), index)))
-            }
-            None | Some(Reply::Done) => Ok(None),
-            Some(_) => Err(unexpected(py, "get")),
+        // When it is over nothing is taken for who does not wait any longer. What was taken already is his.
+        let refused = |code| match code {
+            Code::NotFound => Ok(Some(Reply::Done)),
+            code => Err(code),
+        };
+        let (answer, raised) = wait::hear(py, self.task, (id, limit, "get"), refused);
+        match (answer, raised) {
+            (answer, Ok(())) => answer.map_or(Ok(None), |answer| named(py, answer)),
+            (Some(late), Err(error)) => Err(with_late(py, error, late)),
+            (None, Err(error)) => Err(error),
         }
     }
 

@@ -1,16 +1,15 @@
 //! This process as a task: which one, in which context, and in which child of which fork.
 
+use crate::watch;
 use pvm::Task;
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 static CURRENT: RwLock<Option<&'static Task>> = RwLock::new(None);
 static CONTEXT: AtomicI32 = AtomicI32::new(0);
 /// Forks between the process that loaded this module and this one.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
-/// Coroutines wait for messages, or did.
-static WATCHED: AtomicBool = AtomicBool::new(false);
 
 /// The task, once it is one, until it leaves.
 pub(crate) fn current() -> Option<&'static Task> {
@@ -46,19 +45,5 @@ pub(crate) fn forked() {
         *current = None;
     }
     CONTEXT.store(0, Ordering::Relaxed);
-    WATCHED.store(false, Ordering::Relaxed);
-}
-
-/// From now on calls that look at what has come tell coroutines so.
-#[pyfunction]
-pub(crate) fn watch() {
-    WATCHED.store(true, Ordering::Relaxed);
-}
-
-/// Something that has come was looked at: the descriptor will not tell of it again, so coroutines must look.
-pub(crate) fn looked(py: Python<'_>) -> PyResult<()> {
-    if WATCHED.load(Ordering::Relaxed) {
-        py.import("neopvm.aio")?.call_method0("poke")?;
-    }
-    Ok(())
+    watch::forget_all();
 }

@@ -2,10 +2,11 @@
 
 use crate::failure::{Failure, OrRaise as _};
 use crate::memory::Region;
-use crate::message::{LONG, Message};
+use crate::message::{LONG, Message, with_message};
 use crate::session;
 use crate::target::Target;
 use crate::wait;
+use crate::watch::{self, Watch};
 use pvm::{Buffer, Deadline, Pattern};
 use pvm_wire::{Code, Encoding, Envelope, Tid};
 use pyo3::prelude::*;
@@ -25,6 +26,7 @@ pub(crate) fn enrol(py: Python<'_>, program: &str) -> PyResult<()> {
     let task = py.detach(|| pvm::Task::enrol(program.as_bytes(), true)).or_raise(py, "connect")?;
     session::set_context(task.welcome().inherited.context);
     session::set_current(Some(task));
+    watch::begin();
     Ok(())
 }
 
@@ -59,7 +61,7 @@ impl Task {
         let task = self.task;
         if deadline == Deadline::Now {
             let found = task.receive(pattern).or_raise(py, call);
-            session::looked(py)?;
+            watch::looked(task, None);
             return found;
         }
         let awaited = deadline == Deadline::Never;
@@ -78,7 +80,7 @@ impl Task {
         if awaited {
             task.await_message(None);
         }
-        session::looked(py)?;
+        watch::looked(task, None);
         Ok(found?.map(|()| buffer))
     }
 
@@ -95,7 +97,9 @@ impl Task {
         call: &str,
     ) -> PyResult<()> {
         let context = context.unwrap_or_else(session::context);
-        py.detach(|| target.send(self.task, buffer, context)).or_raise(py, call)
+        let sent = py.detach(|| target.send(self.task, buffer, context));
+        watch::slept();
+        sent.or_raise(py, call)
     }
 }
 
@@ -203,7 +207,7 @@ impl Task {
         context: Option<i32>,
     ) -> PyResult<Message> {
         let pattern = Self::pattern(py, (source, tag), context, "receive")?;
-        let limit = wait::deadline(timeout);
+        let limit = wait::deadline(py, timeout, "receive")?;
         let found = self.receive_buffer(py, (&pattern, limit), "receive")?;
         found.map(Message::received).ok_or_else(|| Self::late(py, (source, tag), "receive"))
     }
@@ -222,16 +226,33 @@ impl Task {
         Ok(found.map(Message::received))
     }
 
-    /// The same for coroutines, which look by themselves when something comes.
+    /// The same for coroutines of the loop that has this watch, and that sees to its others itself.
     fn _look(
         &self,
         py: Python<'_>,
-        source: i32,
-        tag: i32,
-        context: i32,
+        wanted: (i32, i32, i32),
+        watch: &Watch,
     ) -> PyResult<Option<Message>> {
+        let (source, tag, context) = wanted;
         let pattern = Self::pattern(py, (source, tag), Some(context), "receive")?;
-        Ok(self.task.receive(&pattern).or_raise(py, "receive")?.map(Message::received))
+        let found = self.task.receive(&pattern).or_raise(py, "receive")?;
+        watch::looked(self.task, Some(watch));
+        Ok(found.map(Message::received))
+    }
+
+    /// Whether such a message is there, for such a loop.
+    fn _peek(&self, py: Python<'_>, wanted: (i32, i32, i32), watch: &Watch) -> PyResult<bool> {
+        let (source, tag, context) = wanted;
+        let pattern = Self::pattern(py, (source, tag), Some(context), "receive")?;
+        let found = self.task.probe(&pattern).or_raise(py, "receive")?;
+        watch::looked(self.task, Some(watch));
+        Ok(found.is_some())
+    }
+
+    /// Changes when somebody has looked past what others wait for.
+    #[getter]
+    fn _passed_by(&self) -> u64 {
+        self.task.passed_by()
     }
 
     /// Source, tag and bytes of the first message that fits, which stays; none if there is none.
@@ -245,7 +266,7 @@ impl Task {
     ) -> PyResult<Option<(i32, i32, usize)>> {
         let pattern = Self::pattern(py, (source, tag), context, "probe")?;
         let found = self.task.probe(&pattern).or_raise(py, "probe")?;
-        session::looked(py)?;
+        watch::looked(self.task, None);
         Ok(found.map(|(envelope, size)| (envelope.src.as_c_int(), envelope.tag, size)))
     }
 
@@ -262,12 +283,17 @@ impl Task {
         let py = into.py();
         let mut region = Region::writable(into, "Recv")?;
         let pattern = Self::pattern(py, (source, tag), context, "Recv")?;
-        let limit = wait::deadline(timeout);
+        let limit = wait::deadline(py, timeout, "Recv")?;
         let Some(mut buffer) = self.receive_buffer(py, (&pattern, limit), "Recv")? else {
             return Err(Self::late(py, (source, tag), "Recv"));
         };
-        let envelope = read_into(py, (&mut buffer, &mut region), "Recv")?;
-        Ok((envelope.src.as_c_int(), envelope.tag))
+        match read_into(py, (&mut buffer, &mut region), "Recv") {
+            Ok(envelope) => Ok((envelope.src.as_c_int(), envelope.tag)),
+            Err(error) => {
+                buffer.rewind();
+                Err(with_message(py, error, Message::received(buffer)))
+            }
+        }
     }
 
     /// Sends the items of a buffer to a task, or to several. It may be changed when this returns.

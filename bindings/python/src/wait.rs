@@ -3,8 +3,8 @@
 //! Between two looks the interpreter is given away. A signal of the program ends the sleep; one that came just
 //! before it is seen at the end of a slice.
 
-use crate::failure::OrRaise as _;
-use crate::session;
+use crate::failure::{Failure, OrRaise as _};
+use crate::watch;
 use pvm::{Deadline, Task, WaitToken};
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// A signal that came between the look for signals and the sleep waits no longer than this.
 const SLICE: Duration = Duration::from_millis(100);
 /// A daemon that does not answer within this has failed.
-const ANSWER: Duration = Duration::from_secs(60);
+pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
 /// Waits until something has come since `token`, or a slice is over. Then runs what signals have asked for.
 pub(crate) fn rest(
@@ -30,7 +30,7 @@ pub(crate) fn rest(
         Deadline::At(_) | Deadline::Never => Deadline::At(slice),
     };
     let waited = py.detach(|| task.wait(token, until));
-    session::looked(py)?;
+    watch::slept();
     py.check_signals()?;
     waited.map(drop).or_raise(py, call)
 }
@@ -65,18 +65,55 @@ pub(crate) fn ask(
 ) -> PyResult<Reply> {
     let deadline = if patient { Deadline::Never } else { Deadline::after(ANSWER) };
     let id = task.ask(request).or_raise(py, call)?;
-    let answer = until(py, task, (deadline, call), || task.answer(id))?;
+    let (answer, raised) = hear(py, task, (id, deadline, call), Err);
+    raised?;
     answer.ok_or(Code::SysErr).or_raise(py, call)
 }
 
+/// What the machine answers to a question, and what was raised meanwhile. When the time is over or an interrupt comes,
+/// the question is withdrawn: then there is an answer only if something has come of it all the same. `refused` says
+/// which refusals are answers.
+pub(crate) fn hear(
+    py: Python<'_>,
+    task: &'static Task,
+    (id, deadline, call): (u32, Deadline, &str),
+    refused: fn(Code) -> Result<Option<Reply>, Code>,
+) -> (Option<Reply>, PyResult<()>) {
+    let mut is_open = true;
+    let heard = until(py, task, (deadline, call), || {
+        let answer = task.answer(id).or_else(refused);
+        is_open = matches!(answer, Ok(None));
+        answer
+    });
+    match heard {
+        Ok(None) => (withdraw(py, task, id), Ok(())),
+        Ok(answer) => (answer, Ok(())),
+        Err(error) if is_open => (withdraw(py, task, id), Err(error)),
+        // A refusal, or the machine has gone.
+        Err(error) => (None, Err(error)),
+    }
+}
+
+/// Gives up a question: what has come of it all the same, or none, and then nothing will.
+fn withdraw(py: Python<'_>, task: &'static Task, question: u32) -> Option<Reply> {
+    let answer = py.detach(|| task.give_up(question));
+    watch::slept();
+    // The machine has gone, or refuses: then nothing has come of it either.
+    answer.unwrap_or(None)
+}
+
 /// A limit in seconds as Python gives it: none is for ever, 0 and less not at all.
-pub(crate) fn deadline(seconds: Option<f64>) -> Deadline {
+pub(crate) fn deadline(py: Python<'_>, seconds: Option<f64>, call: &str) -> PyResult<Deadline> {
     match seconds {
-        None => Deadline::Never,
-        Some(seconds) if seconds > 0.0 => {
-            Duration::try_from_secs_f64(seconds).map_or(Deadline::Never, Deadline::after)
+        None => Ok(Deadline::Never),
+        Some(seconds) if seconds.is_nan() => {
+            let failure = Failure::new(Code::BadParam, call);
+            Err(failure.because("a time limit that is no number").raise(py))
         }
-        Some(seconds) if seconds.is_nan() => Deadline::Never,
-        Some(_) => Deadline::Now,
+        Some(seconds) if seconds > 0.0 => {
+            let limit = Duration::try_from_secs_f64(seconds);
+            Ok(limit.map_or(Deadline::Never, Deadline::after))
+        }
+        Some(_) => Ok(Deadline::Now),
     }
 }

@@ -144,3 +144,93 @@ class Leaver:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (sys.exit, (3,))
+
+
+class Unreadable:
+    """Raises something else where it is unpickled."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (raise_it, (self.what,))
+
+
+def raise_it(what: str) -> None:
+    raise {"memory": MemoryError, "interrupt": KeyboardInterrupt}[what]
+
+
+class NoException(Exception):
+    """Becomes something else on its way."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (int, (7,))
+
+
+def unreadable(what: str) -> object:
+    if what == "other":
+        raise NoException("became a number")
+    return Unreadable(what)
+
+
+class TwoWords(Exception):
+    """Is made of two, and says one: as many exceptions are written."""
+
+    def __init__(self, text: str, path: str) -> None:
+        super().__init__(f"{text} at {path}")
+
+
+def two_words() -> None:
+    raise TwoWords("disk full", "/data")
+
+
+class Speechless(Exception):
+    """Has no text, and cannot be pickled."""
+
+    def __str__(self) -> str:
+        raise ValueError("nothing to say")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise ValueError("not to be sent")
+
+
+def speechless() -> None:
+    raise Speechless
+
+
+def touch(path: str) -> None:
+    open(path, "w").close()
+
+
+def append_to(path: str, number: int) -> None:
+    with open(path, "a") as log:
+        log.write(f"{number}\n")
+
+
+def connects_in_a_with() -> int:
+    with pvm.connect() as vm:
+        return vm.tid
+
+
+def connects_and_closes() -> int:
+    vm = pvm.connect()
+    try:
+        return vm.tid
+    finally:
+        vm.close()
+
+
+def put_later(name: str, value: Any, path: str) -> None:
+    """Once there is such a file."""
+    wait(path)
+    pvm.connect().put(name, value, persistent=True)
+
+
+def enter_barrier(group: str, count: int, tag: int) -> None:
+    """Says to the parent when it is through."""
+    vm = pvm.connect()
+    vm.join(group)
+    assert vm.parent is not None
+    vm.send("in", vm.parent, tag)
+    vm.barrier(group, count)
+    vm.send("through", vm.parent, tag)

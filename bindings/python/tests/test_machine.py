@@ -31,7 +31,9 @@ def run(path: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_who_this_is(vm: pvm.Machine) -> None:
     assert vm.parent is None and vm.siblings == [vm.tid] and vm.is_connected and vm.started_it
-    assert pvm.connect() is vm and pvm.current() is vm
+    with pvm.connect() as same:
+        assert same is vm and pvm.current() is vm
+    assert vm.is_connected
     assert repr(pvm.Tid(0x40001)) == "t40001"
 
 

@@ -73,7 +73,7 @@ def test_work_that_was_not_begun_can_be_cancelled(vm: pvm.Machine) -> None:
 def test_what_cannot_be_pickled_is_the_callers_error(vm: pvm.Machine) -> None:
     with pvm.Pool(1) as pool:
         with pytest.raises(pvm.Error):
-            pool.submit(partners.square, open("/dev/null"))  # type: ignore[arg-type]  # noqa: SIM115
+            pool.submit(partners.square, threading.Lock())  # type: ignore[arg-type]
 
 
 def test_sys_exit_in_a_worker_killed_three_of_them_and_was_not_told(vm: pvm.Machine) -> None:
@@ -127,19 +127,16 @@ def test_a_callback_that_looks_at_the_pool_hung_where_its_work_was_cancelled(vm:
 def test_work_of_a_dead_worker_was_dropped_by_a_shutdown_that_cancels(vm: pvm.Machine, tmp_path: Path) -> None:
     pool = pvm.Pool(1)
     mark = tmp_path / "mark"
-    futures = [pool.submit(partners.wait, str(mark)) for _ in range(2)]
-    while not all(future.running() for future in futures):
+    futures = [pool.submit(partners.wait, str(mark))]
+    while not futures[0].running():
         time.sleep(0.01)
     # As it is between a worker's death and the start of the next one.
-    with pool._lock:
-        (items,) = pool._given.values()
-        for item in items.values():
-            item.moved = True
-        pool._queue.extend(items.items())
-        items.clear()
+    dealer = pool._dealer
+    (worker,) = dealer._workers.values()
+    dealer._put_back([worker.items.popitem()[1]])
     pool.shutdown(wait=False, cancel_futures=True)
     mark.touch()
-    assert [future.result(PATIENCE) for future in futures] == [None, None]
+    assert futures[0].result(PATIENCE) is None
     pool.shutdown()
 
 

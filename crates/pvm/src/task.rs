@@ -411,7 +411,7 @@ impl Task {
         }
         let arrived = state.mailbox.arrived();
         if looked {
-            self.looked.store(arrived, Ordering::Relaxed);
+            self.looked.store(arrived, Ordering::Release);
         }
         self.waiter.quiet();
         let unseen = !state.mailbox.is_empty() && arrived > self.looked.load(Ordering::Relaxed);

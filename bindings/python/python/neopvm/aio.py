@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 from . import _core
-from .errors import Code, Timeout
+from .errors import Code, Timeout, UseError
 
-_P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 __all__ = ["Awaitable", "Limit", "in_thread", "receive"]
@@ -28,80 +29,175 @@ class Limit:
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
 
+#: Source, tag and context.
+_Wanted = tuple[int, int, int]
+
+
 class _Arrivals:
-    """Wakes the coroutines of one event loop when something has come."""
+    """Wakes the coroutines of one event loop when what they wait for has come."""
 
     def __init__(self, task: _core.Task, loop: asyncio.AbstractEventLoop) -> None:
         self.task = task
-        self._loop = loop
-        self._waiting: list[asyncio.Future[None]] = []
-        self._descriptor = -1
+        # A loop that is over is not kept.
+        self.loop = weakref.ref(loop)
+        self._watch = _core.Watch()
+        self._descriptor = task.fileno()
+        self._waiting: dict[asyncio.Future[None], _Wanted] = {}
+        self._users = 0
 
-    async def next(self) -> None:
-        """Returns when something has come since the caller has looked, or may have."""
-        future: asyncio.Future[None] = self._loop.create_future()
+    async def receive(self, wanted: _Wanted) -> _core.Message:
+        """The first message that fits. Between the look and the return nothing is awaited: who is cancelled has taken
+        nothing."""
+        # Before the first look: who looks past a message from now on tells this loop.
+        self._enter()
+        try:
+            while (message := self._look(wanted)) is None:
+                await self._come(wanted)
+            return message
+        finally:
+            self._exit()
+
+    def _look(self, wanted: _Wanted) -> _core.Message | None:
+        passed_by = self.task._passed_by
+        message = self.task._look(wanted, self._watch)
+        if self._waiting and self.task._passed_by != passed_by:
+            # It has looked past what others wait for.
+            asyncio.get_running_loop().call_soon(self._wake)
+        return message
+
+    async def _come(self, wanted: _Wanted) -> None:
+        """Returns when such a message has come since the caller has looked, or may have."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
         if not self._waiting:
-            self._descriptor = self.task.fileno()
-            self._loop.add_reader(self._descriptor, self.wake)
-        self._waiting.append(future)
+            loop.add_reader(self._descriptor, self._wake)
+        self._waiting[future] = wanted
         try:
             await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled() and self._waiting:
+                # Woken for a message that it does not take: it may be another's.
+                loop.call_soon(self._wake)
+            raise
         finally:
-            if future in self._waiting:
-                self._waiting.remove(future)
-                self._rest()
+            self._waiting.pop(future, None)
+            self._rest(loop)
 
-    def wake(self) -> None:
-        """All of them look again, in the order in which they came."""
-        waiting, self._waiting = self._waiting, []
-        self._rest()
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+    def _wake(self) -> None:
+        """Wakes those for whom there is something, in the order in which they came."""
+        self._watch.drain()
+        while True:
+            passed_by = self.task._passed_by
+            for future, wanted in list(self._waiting.items()):
+                if not future.done() and self._is_there(wanted):
+                    future.set_result(None)
+            # What has come in the middle is seen by those who were asked before.
+            if self.task._passed_by == passed_by:
+                return
 
-    def wake_soon(self) -> None:
-        """The same from another thread, or from the middle of a call."""
+    def _is_there(self, wanted: _Wanted) -> bool:
         try:
-            self._loop.call_soon_threadsafe(self.wake)
-        except RuntimeError:
-            pass  # The loop is closed, and nobody waits in it.
+            return self.task._peek(wanted, self._watch)
+        except Exception:
+            return True  # Who waits is told of it when he looks.
 
-    def _rest(self) -> None:
-        if not self._waiting and self._descriptor >= 0:
-            self._loop.remove_reader(self._descriptor)
-            self._descriptor = -1
+    def _enter(self) -> None:
+        self._users += 1
+        if self._users == 1:
+            self._watch.arm()
+            asyncio.get_running_loop().add_reader(self._watch.fileno(), self._wake)
+
+    def _exit(self) -> None:
+        self._users -= 1
+        if self._users == 0:
+            self._watch.disarm()
+            asyncio.get_running_loop().remove_reader(self._watch.fileno())
+
+    def end(self) -> None:
+        """Its loop is over, or its machine."""
+        self._watch.disarm()
+
+    def _rest(self, loop: asyncio.AbstractEventLoop) -> None:
+        if not self._waiting:
+            loop.remove_reader(self._descriptor)
 
 
-_arrivals: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Arrivals] = weakref.WeakKeyDictionary()
+# Replaced and never changed, so that other threads may read it.
+_arrivals: tuple[_Arrivals, ...] = ()
+_changing = threading.Lock()
 
 
-def poke() -> None:
-    """Called by the core when another call has looked at what came: the descriptor does not tell of that again."""
-    for arrivals in list(_arrivals.values()):
-        arrivals.wake_soon()
+def _arrivals_of(task: _core.Task) -> _Arrivals:
+    """What wakes the coroutines of the loop that runs here."""
+    global _arrivals
+    loop = asyncio.get_running_loop()
+    for known in _arrivals:
+        if known.loop() is loop and known.task is task:
+            return known
+    with _changing:
+        alive = [known for known in _arrivals if _is_alive(known, task)]
+        for known in set(_arrivals).difference(alive):
+            known.end()
+        new = _Arrivals(task, loop)
+        _arrivals = (*alive, new)
+    return new
+
+
+def _is_alive(known: _Arrivals, task: _core.Task) -> bool:
+    loop = known.loop()
+    return loop is not None and not loop.is_closed() and known.task is task
 
 
 async def receive(
     task: _core.Task, source: int, tag: int, timeout: float | None, context: int | None
 ) -> _core.Message:
     """As ``Task.receive``. Cancelled, it takes no message."""
-    loop = asyncio.get_running_loop()
-    arrivals = _arrivals.get(loop)
-    if arrivals is None or arrivals.task is not task:
-        arrivals = _arrivals[loop] = _Arrivals(task, loop)
-        _core.watch()
-    where = task.context if context is None else context
+    if timeout is not None and math.isnan(timeout):
+        raise UseError(Code["BadParam"], "receive", cause="a time limit that is no number")
+    wanted = (source, tag, task.context if context is None else context)
+    arrivals = _arrivals_of(task)
+    if timeout is None:
+        return await arrivals.receive(wanted)
     try:
         async with asyncio.timeout(timeout):
-            # Between the look and the return nothing is awaited: who is cancelled has taken nothing.
-            while (message := task._look(source, tag, where)) is None:
-                await arrivals.next()
-            return message
+            return await arrivals.receive(wanted)
     except TimeoutError:
         cause = "nothing that fits has come in time"
         raise Timeout(Code["NoData"], "receive", source, tag, cause) from None
 
 
-async def in_thread(function: Callable[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R:
-    """A call that waits, in a thread."""
-    return await asyncio.to_thread(function, *args, **kwargs)
+async def in_thread(call: Callable[[Callable[[], bool]], _R]) -> _R:
+    """A call that waits, in a thread of its own. It is given what tells it that its coroutine is cancelled: then it ends
+    and has had no effect, and the coroutine ends behind it."""
+    loop = asyncio.get_running_loop()
+    stop = threading.Event()
+    done: asyncio.Future[_R] = loop.create_future()
+
+    def end(result: _R | None, error: BaseException | None) -> None:
+        if done.cancelled():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = call(stop.is_set)
+        except BaseException as raised:
+            error = raised
+        try:
+            loop.call_soon_threadsafe(end, result, error)
+        except RuntimeError:
+            pass  # The loop is closed, and nobody waits in it.
+
+    threading.Thread(target=run, name="neopvm-wait", daemon=True).start()
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait([done])
+        if not done.cancelled():
+            done.exception()  # It has been heard.
+        raise

@@ -22,8 +22,11 @@ class Error(Exception):
     """Something that a machine, a task or a message could not do.
 
     ``code`` is PVM's number (a :class:`Code`), ``call`` what was called, ``task`` and ``tag`` whose message it was
-    (or None), ``cause`` one sentence, ``hint`` what to do, or an empty text.
+    (or None), ``cause`` one sentence, ``hint`` what to do, or an empty text. Where a message was received and refused,
+    ``message`` is that: it can be read otherwise.
     """
+
+    message: _core.Message | None = None
 
     def __init__(
         self,

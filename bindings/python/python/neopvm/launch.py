@@ -13,7 +13,7 @@ from pathlib import Path
 from .errors import Code, NoMachineError
 
 READY_SECONDS_MAX = 20.0
-END_SECONDS_MAX = 5.0
+END_SECONDS_MAX = 20.0
 # Stands in the daemon of NeoPVM and not in PVM 3's, which has the same name.
 _MARK = b"neopvm-host-"
 
@@ -68,7 +68,12 @@ class Daemon:
                 env=environment,
                 process_group=0,
             )
-            ready = self._first_line()
+            try:
+                ready = self._first_line()
+            except BaseException:
+                # Interrupted: nobody will have it.
+                self.end()
+                raise
             said.seek(0)
             reason = said.read().decode(errors="replace").strip()
         if not ready:
@@ -97,11 +102,27 @@ class Daemon:
         with self._lock:
             if self._process.stdin is not None and not self._process.stdin.closed:
                 self._process.stdin.close()
-            try:
-                self._process.wait(END_SECONDS_MAX)
-            except subprocess.TimeoutExpired:
+            if self._has_ended(END_SECONDS_MAX / 4):
+                return
+            # Somebody else holds the other end of its life, such as a child that C code has forked.
+            self._process.terminate()
+            if not self._has_ended(END_SECONDS_MAX):
                 self._process.kill()
                 self._process.wait()
+
+    def _has_ended(self, seconds: float) -> bool:
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def in_forked_child(self) -> None:
+        """The daemon's life is the parent's: a child that holds it, too, would keep it from ending."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        # It is no child of this process, which must neither wait for it nor complain of it.
+        self._process.returncode = 0
 
 
 def start_lasting() -> None:

@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Generic, TypeVar
 
-from . import _core, aio, collective, launch, objects, worker
+from . import _core, aio, collective, launch, objects, results, spawning, worker
 from .errors import (
     ClosedError,
     Code,
@@ -38,7 +38,6 @@ ANY = -1
 TASK_EXIT, HOST_DELETE, HOST_ADD = 1, 2, 3
 _CANCEL = 256
 
-_ON_HOST, _ON_ARCH, _ON_OTHERS = 1, 2, 32
 _NAME_PERSISTENT, _NAME_MANY, _NAME_OVERWRITABLE, _NAME_FIRST, _NAME_TAKE, _NAME_WAIT = 1, 2, 4, 8, 16, 32
 
 _T = TypeVar("_T")
@@ -72,33 +71,45 @@ class Machine(_core.Task):
         self._own_vmid = False
         self._output: Output | None = None
         self._pid = os.getpid()
+        # Calls of `connect` that have given it and were not closed yet.
+        self._uses = 0
 
     # ---- Coming and going ----
 
     def close(self) -> None:
-        """Leaves the machine, and ends it if :func:`connect` started it. Again it does nothing."""
+        """Takes back one :func:`connect`; the last one leaves the machine, and ends it if :func:`connect` started it.
+        Again it does nothing."""
         if self._pid != os.getpid():
             return
         with _connecting:
-            if self._output is not None:
-                self._output.end()
-                self._output = None
-            daemon, self._daemon = self._daemon, None
-            try:
-                self.leave()
-            except NoMachineError:
-                pass  # It has ended before us, which comes to the same.
-            if daemon is not None:
-                daemon.end()
-            if self._own_vmid and daemon is not None:
-                if os.environ.get("PVM_VMID") == daemon.vmid:
-                    del os.environ["PVM_VMID"]
-            _forget(self)
+            self._uses -= 1
+            if self._uses <= 0:
+                self._depart()
+
+    def _depart(self) -> None:
+        """Leaves, whoever else has connected. Called with `_connecting`."""
+        self._uses = 0
+        if self._output is not None:
+            self._output.end()
+            self._output = None
+        daemon, self._daemon = self._daemon, None
+        try:
+            self.leave()
+        except NoMachineError:
+            pass  # It has ended before us, which comes to the same.
+        if daemon is not None:
+            daemon.end()
+            if self._own_vmid and os.environ.get("PVM_VMID") == daemon.vmid:
+                del os.environ["PVM_VMID"]
+        _forget(self)
 
     def halt(self) -> None:
         """Leaves the machine and ends it, with all its tasks on all its hosts."""
+        if self._pid != os.getpid():
+            return
         started_it = self.started_it
-        self.close()
+        with _connecting:
+            self._depart()
         if not started_it:
             launch.halt()
 
@@ -201,48 +212,36 @@ class Machine(_core.Task):
         if n < 1:
             raise UseError(Code["BadParam"], "spawn", cause=f"{n} tasks cannot be started")
         worker.check_began()
-        additions = dict(env or {})
-        boot: bytes | None = None
-        if callable(program):
-            boot = worker.boot(program, args)
-            file, arguments = sys.executable, ["-m", "neopvm.spawned"]
-        elif os.fspath(program).endswith(".py"):
-            script = Path(program)
-            if not script.is_file():
-                raise SpawnError(Code["NoFile"], "spawn", cause=f"there is no script {script}", hint="")
-            file, arguments = sys.executable, [str(script.absolute()), *map(str, args)]
-        else:
-            file, arguments = os.fspath(program), [str(arg) for arg in args]
-            if os.sep in file:
-                file = os.path.abspath(file)
-        if file == sys.executable:
-            additions.setdefault("PYTHONPATH", worker.module_path(env))
-            if cwd is None:
-                cwd = os.getcwd()
-        place, flags = _place(host, arch, others, least_loaded)
-        lines = [f"{name}={value}" for name, value in {**_exported(), **additions}.items()]
+        how = spawning.command(program, args, env, cwd)
         output = self._output.target if self._output is not None else None
-        wish: dict[str, object] = {
-            "args": [os.fsencode(argument) for argument in arguments],
-            "flags": flags,
-            "place": place.encode(),
-            "count": n,
-            "environment": [os.fsencode(line) for line in lines],
-            "directory": os.fsencode(cwd) if cwd is not None else b"",
-            "output": output,
-        }
-        outcomes, tried = self._spawn(os.fsencode(file), wish)
-        if os.sep not in file and all(outcome == Code["NoFile"] for outcome in outcomes):
-            found = launch.search(file)
-            if found != file:
-                outcomes, tried = self._spawn(os.fsencode(found), wish)
-        started = tuple(tid for tid in outcomes if tid > 0)
-        team = Team.of(self, started)
-        if boot is not None and team:
-            self.send(boot, team, worker.BOOT_TAG, context=worker.BOOT_CONTEXT)
-        if len(started) < n:
-            raise _not_spawned(file, outcomes, tried, started)
+        place, flags = spawning.place(host, arch, others, least_loaded)
+        wish = how.wish | {"flags": flags, "place": place.encode(), "count": n, "output": output}
+        # The core writes the answer here, so that an interrupt between its coming and the next line loses nobody.
+        outcomes: list[int] = []
+        try:
+            tried = self._spawn(os.fsencode(how.file), wish, outcomes)
+            if os.sep not in how.file and all(outcome == Code["NoFile"] for outcome in outcomes):
+                found = launch.search(how.file)
+                if found != how.file:
+                    outcomes.clear()
+                    tried = self._spawn(os.fsencode(found), wish, outcomes)
+            team = Team.of(self, (tid for tid in outcomes if tid > 0))
+            if how.boot is not None and team:
+                self.send(how.boot, team, worker.BOOT_TAG, context=worker.BOOT_CONTEXT)
+        except BaseException:
+            self._end_all(tid for tid in outcomes if tid > 0)
+            raise
+        if len(team) < n:
+            raise spawning.not_started(how.file, outcomes, tried, team)
         return team
+
+    def _end_all(self, tids: Iterable[int]) -> None:
+        """Ends tasks that nobody will know."""
+        for tid in tids:
+            try:
+                self._signal(tid, signal.SIGKILL)
+            except Error:
+                return  # The machine has gone, and they with it.
 
     def kill(self, tid: int) -> None:
         """Ends a task. One that does not exist is no error."""
@@ -307,18 +306,18 @@ class Machine(_core.Task):
     def add_hosts(self, *names: str) -> tuple[HostResult, ...]:
         """Adds hosts through ssh, each as in a host file (a name and options). ``HostError`` if one could not be added;
         its ``results`` tell of each the stage that failed, the reason and the next command."""
-        return _changed("add_hosts", names, self._add_hosts([name.encode() for name in names]))
+        return results.changed("add_hosts", names, self._add_hosts([name.encode() for name in names]))
 
     def delete_hosts(self, *names: str) -> tuple[HostResult, ...]:
         """Takes hosts out of the machine; their tasks end."""
-        return _changed("delete_hosts", names, self._delete_hosts([name.encode() for name in names]))
+        return results.changed("delete_hosts", names, self._delete_hosts([name.encode() for name in names]))
 
     def add_local(self, count: int = 1) -> HostTable:
         """Starts more hosts on this computer, linked as any others."""
         if count < 1:
             raise UseError(Code["BadParam"], "add_local", cause=f"{count} hosts cannot be started")
-        results = self._add_local(count)
-        _changed("add_local", ["a host of this computer"] * len(results), results)
+        rows = self._add_local(count)
+        results.changed("add_local", ["a host of this computer"] * len(rows), rows)
         return self.hosts()
 
     # ---- Groups (join, leave_group, members, freeze, barrier, Reduce, Gather, Scatter are the core's) ----
@@ -362,8 +361,11 @@ class Machine(_core.Task):
         return collective.reduce(self, function, obj, group, root, tag)
 
     def abarrier(self, group: str, count: int = -1) -> aio.Awaitable[None]:
-        """As ``barrier``, for coroutines of asyncio: it waits in a thread."""
-        return aio.in_thread(self.barrier, group, count)
+        """As ``barrier``, for coroutines of asyncio: it waits in a thread. Cancelled, it has left the barrier."""
+        return aio.in_thread(lambda stop: self._barrier(group, count, stop))
+
+    def _barrier(self, group: str, count: int, stop: Callable[[], bool]) -> None:
+        self._barrier_unless(group, count, stop)
 
     # ---- Named messages ----
 
@@ -441,51 +443,6 @@ def _task(row: tuple[int, int, int, int, int, str]) -> tuple[int, int, int, int,
     return Tid(tid), Tid(parent), Tid(host), flags, pid, name
 
 
-def _place(host: str | None, arch: str | None, others: bool, least_loaded: bool) -> tuple[str, int]:
-    if host is not None and arch is not None:
-        raise UseError(Code["BadParam"], "spawn", cause="a host or an architecture, not both")
-    flags = (_ON_OTHERS if others else 0) | (_core.LEAST_LOADED if least_loaded else 0)
-    if host is not None:
-        return host, flags | _ON_HOST
-    if arch is not None:
-        return arch, flags | _ON_ARCH
-    return "", flags
-
-
-def _exported() -> dict[str, str]:
-    """The variables that PVM_EXPORT names."""
-    names = os.environ.get("PVM_EXPORT", "")
-    exported = {name: os.environ[name] for name in names.split(":") if name in os.environ}
-    return {**exported, "PVM_EXPORT": names} if names else exported
-
-
-def _not_spawned(file: str, outcomes: list[int], tried: list[str], started: tuple[int, ...]) -> SpawnError:
-    code = next(outcome for outcome in outcomes if outcome <= 0)
-    cause = f"{len(outcomes) - len(started)} of {len(outcomes)} tasks of {file} were not started: "
-    cause += Error(code or Code["DSysErr"]).cause
-    if tried:
-        cause += f" (looked in {', '.join(tried)})"
-    error = SpawnError(code or Code["DSysErr"], "spawn", cause=cause)
-    error.started = started
-    return error
-
-
-def _changed(
-    call: str, names: Sequence[str], rows: Sequence[tuple[int, str, str, str]]
-) -> tuple[HostResult, ...]:
-    results = tuple(HostResult(name, *row) for name, row in zip(names, rows))
-    failed = [result for result in results if result.outcome < 0]
-    if failed:
-        first = failed[0]
-        detail = first.detail or Error(first.outcome).cause
-        at = f" at stage {first.stage}" if first.stage else ""
-        cause = f"{first.name}{at}: {detail}"
-        error = HostError(first.outcome, call, cause=cause, hint=first.remedy)
-        error.results = results
-        raise error
-    return results
-
-
 _connecting = threading.RLock()
 _current: Machine | None = None
 
@@ -505,8 +462,17 @@ def current() -> Machine:
     return _current
 
 
+def connected() -> Machine:
+    """The machine that this process is in, or is from now on. Nobody takes that back but the end of the process."""
+    with _connecting:
+        if _current is not None and _current.is_connected:
+            return _current
+        return connect()
+
+
 def connect(*, start: bool = True, lasting: bool = False, hosts: int = 1) -> Machine:
-    """Becomes a task of the machine that runs, and gives it; connected already, the same one again.
+    """Becomes a task of the machine that runs, and gives it; connected already, the same one again, which is left when
+    each of these calls has been closed (``with`` does so).
 
     Where none runs, one is started that ends with this process; ``lasting``: one that goes on, as ``pvm up`` starts it.
     With ``start=False`` it is ``NoMachineError``. ``hosts``: so many hosts on this computer, if it is started.
@@ -514,13 +480,24 @@ def connect(*, start: bool = True, lasting: bool = False, hosts: int = 1) -> Mac
     """
     global _current
     with _connecting:
-        if _current is not None and _current.is_connected:
-            return _current
-        if _current is not None:
-            _current.close()
-        program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
-        daemon = None
-        own_vmid = False
+        if _current is None or not _current.is_connected:
+            if _current is not None:
+                _current._depart()
+            _current = _enrolled(start, lasting)
+            if hosts > 1 and (_current.started_it or lasting):
+                missing = hosts - len(_current.hosts())
+                if missing > 0:
+                    _current.add_local(missing)
+        _current._uses += 1
+        return _current
+
+
+def _enrolled(start: bool, lasting: bool) -> Machine:
+    """This process as a task of a machine that runs, or is started now."""
+    program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
+    vmid = os.environ.get("PVM_VMID", "")
+    daemon = None
+    try:
         try:
             _core.enrol(program)
         except NoMachineError:
@@ -529,29 +506,67 @@ def connect(*, start: bool = True, lasting: bool = False, hosts: int = 1) -> Mac
                 raise
             if lasting:
                 launch.start_lasting()
+                _core.enrol(program)
             else:
-                vmid = os.environ.get("PVM_VMID", "")
-                own_vmid = not vmid
-                vmid = vmid or f"python-{os.getpid()}"
-                daemon = launch.Daemon(vmid)
-                os.environ["PVM_VMID"] = vmid
-            _core.enrol(program)
+                daemon = _started(vmid or f"python-{os.getpid()}", program)
         machine = Machine()
-        machine._daemon, machine._own_vmid = daemon, own_vmid
-        _current = machine
-        if hosts > 1 and (daemon is not None or lasting):
-            missing = hosts - len(machine.hosts())
-            if missing > 0:
-                machine.add_local(missing)
-        return machine
+    except BaseException:
+        _take_back()
+        raise
+    machine._daemon, machine._own_vmid = daemon, not vmid
+    return machine
+
+
+def _take_back() -> None:
+    """An interrupt may come when this process is a task and nobody has it yet."""
+    try:
+        _core.Task().leave()
+    except Error:
+        pass  # It was none.
+
+
+def _started(vmid: str, program: str) -> launch.Daemon | None:
+    """A daemon of our own in which this process is a task now; None if another program was quicker with one of that
+    name, and this process is a task of that."""
+    own = "PVM_VMID" in os.environ
+    daemon = None
+    try:
+        try:
+            daemon = launch.Daemon(vmid)
+        except NoMachineError as failure:
+            _enrol_at_others(program, failure)
+            return None
+        os.environ["PVM_VMID"] = vmid
+        _core.enrol(program)
+        return daemon
+    except BaseException:
+        # An interrupt, too: a daemon that nobody knows would go on until this process ends.
+        if daemon is not None:
+            daemon.end()
+            if not own:
+                os.environ.pop("PVM_VMID", None)
+        raise
+
+
+def _enrol_at_others(program: str, failure: NoMachineError) -> None:
+    """Enrols in the machine that another program is starting, once it is ready."""
+    limit = aio.Limit(launch.READY_SECONDS_MAX if "already running" in failure.hint else 0)
+    while True:
+        try:
+            return _core.enrol(program)
+        except NoMachineError:
+            if not limit.left():
+                raise failure from None
+            time.sleep(0.02)
 
 
 @atexit.register
 def _close_at_exit() -> None:
     machine = _current
-    if machine is not None:
+    if machine is not None and machine._pid == os.getpid():
         try:
-            machine.close()
+            with _connecting:
+                machine._depart()
         except Error:
             pass  # The process ends, and with it its being a task.
 
@@ -560,6 +575,8 @@ def _in_forked_child() -> None:
     global _current, _connecting
     _core.forked()
     _connecting = threading.RLock()
+    if _current is not None and _current._daemon is not None:
+        _current._daemon.in_forked_child()
     _current = None
     # The daemon is the parent's, and what names it.
     if os.environ.get("PVM_VMID", "") == f"python-{os.getppid()}":

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import functools
 import io
+import operator
 import os
 import pickle
 import pwd
@@ -27,7 +28,7 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from . import _core
+from . import _core, worker
 from .errors import Code, DeniedError, ForeignError
 
 _HEAD = struct.Struct("=8sHHIQ")
@@ -37,6 +38,7 @@ _ALIGNMENT = 64
 _ZEROS = bytes(_ALIGNMENT)
 # Bytes from here on are worth a piece of their own.
 _LARGE = 64 << 10
+_NAME_OF_MAIN = b"__main__"
 
 #: Users whose objects are unpickled besides this process's own.
 trusted: set[str] = set()
@@ -71,22 +73,54 @@ def _bytearray(buffer: bytearray | memoryview) -> bytearray:
     return buffer if isinstance(buffer, bytearray) else bytearray(buffer)
 
 
-def _dumps(value: object, buffers: list[pickle.PickleBuffer]) -> bytes:
+def dumps(value: object, buffers: list[pickle.PickleBuffer] | None, call: str = "send") -> bytes:
+    """The pickle of an object, its large buffers beside it. What only this process could import goes by value, for which
+    cloudpickle is asked."""
     try:
-        return pickle.dumps(value, 5, buffer_callback=buffers.append)
+        text = pickle.dumps(value, 5, buffer_callback=None if buffers is None else buffers.append)
     except (pickle.PicklingError, AttributeError, TypeError) as refused:
-        try:
-            import cloudpickle  # type: ignore[import-not-found, unused-ignore]
-        except ImportError:
-            raise ForeignError(
-                Code["BadParam"],
-                "send",
-                cause=f"the object cannot be pickled: {refused}",
-                hint="install cloudpickle to send lambdas and functions of a notebook",
-            ) from refused
+        return _by_value(value, buffers, call, refused)
+    if _NAME_OF_MAIN in text and worker.is_homeless():
+        # Pickle writes such a function or class by a name under which nobody else finds it.
+        return _by_value(value, buffers, call, None) or text
+    return text
+
+
+def _by_value(
+    value: object, buffers: list[pickle.PickleBuffer] | None, call: str, refused: Exception | None
+) -> bytes:
+    """The pickle of an object with its functions and classes in it; nothing without cloudpickle, where pickle did it."""
+    try:
+        import cloudpickle  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        if refused is None and not _is_of_main(value):
+            return b""
+        reason = refused or "what `__main__` defines cannot be imported by another process"
+        raise ForeignError(
+            Code["BadParam"],
+            call,
+            cause=f"the object cannot be pickled: {reason}",
+            hint="install cloudpickle to send lambdas and functions of a notebook, or write them into a module",
+        ) from refused
+    callback = None
+    if buffers is not None:
         buffers.clear()
-        text: bytes = cloudpickle.dumps(value, 5, buffer_callback=buffers.append)
-        return text
+        callback = buffers.append
+    try:
+        text: bytes = cloudpickle.dumps(value, 5, buffer_callback=callback)
+    except (pickle.PicklingError, AttributeError, TypeError) as again:
+        cause = f"the object cannot be pickled: {refused or again}"
+        raise ForeignError(Code["BadParam"], call, cause=cause, hint="") from again
+    return text
+
+
+def _is_of_main(value: object) -> bool:
+    """True for a function, method or partial of ``__main__``, and for a call of one."""
+    if isinstance(value, tuple) and value:
+        return _is_of_main(value[0])
+    if isinstance(value, functools.partial):
+        return _is_of_main(value.func)
+    return getattr(value, "__module__", None) == "__main__"
 
 
 def encode(value: object, skip: int = 0) -> list[bytes | memoryview]:
@@ -94,7 +128,7 @@ def encode(value: object, skip: int = 0) -> list[bytes | memoryview]:
     buffers: list[pickle.PickleBuffer] = []
     if type(value) in (bytes, bytearray) and len(value) >= _LARGE:  # type: ignore[arg-type]
         value = _Plain(value)  # type: ignore[arg-type]
-    text = _dumps(value, buffers)
+    text = dumps(value, buffers)
     views = [buffer.raw() for buffer in buffers]
     name = user().encode()
     head = _HEAD.pack(_MARK, _VERSION, len(name), len(views), len(text)) + name
@@ -111,7 +145,9 @@ def encode(value: object, skip: int = 0) -> list[bytes | memoryview]:
 
 
 def _refuse(message: _core.Message, cause: str) -> ForeignError:
-    return ForeignError(Code["BadMsg"], "recv", message.source, message.tag, cause, "")
+    refused = ForeignError(Code["BadMsg"], "recv", message.source, message.tag, cause, "")
+    refused.message = message
+    return refused
 
 
 def decode(message: _core.Message, copy: bool = True, skip: int = 0) -> Any:
@@ -119,10 +155,10 @@ def decode(message: _core.Message, copy: bool = True, skip: int = 0) -> Any:
     read-only."""
     source, tag = message.source, message.tag
     if message.encoding != _core.RAW:
-        raise _refuse(message, "it holds typed items, not a Python object; read it with receive() and unpack()")
+        raise _refuse(message, "it holds typed items, not a Python object; unpack() of this error's .message reads it")
     whole = message.view()[skip:]
     if whole.nbytes < _HEAD.size or bytes(whole[:8]) != _MARK:
-        raise _refuse(message, "it holds bytes, not a Python object; read it with receive()")
+        raise _refuse(message, "it holds bytes, not a Python object; view() of this error's .message shows them")
     # Read once: the sender's memory could change under a look taken twice.
     _, version, name_size, count, size = _HEAD.unpack(whole[: _HEAD.size])
     if version != _VERSION:
@@ -132,14 +168,16 @@ def decode(message: _core.Message, copy: bool = True, skip: int = 0) -> Any:
         raise _refuse(message, "its object is cut short")
     name = bytes(whole[_HEAD.size : start]).decode(errors="replace")
     if name != user() and name not in trusted:
-        raise DeniedError(
+        denied = DeniedError(
             Code["Denied"],
             "recv",
             source,
             tag,
             f"its object was pickled by user {name!r}, and unpickling runs what he wrote",
-            f"neopvm.objects.trusted.add({name!r}) allows it",
+            f"neopvm.objects.trusted.add({name!r}) allows it; decode() of this error's .message reads it then",
         )
+        denied.message = message
+        raise denied
     sizes = struct.unpack(f"={count}Q", whole[start : start + 8 * count])
     end = start + 8 * count
     text = whole[end : end + size]
@@ -169,5 +207,12 @@ def _loads(text: memoryview, buffers: Sequence[memoryview | bytearray], message:
 
 def send(task: _core.Task, value: object, dest: int | Iterable[int], tag: int, context: int | None) -> None:
     """Sends an object to a task, or to several."""
-    target = dest if isinstance(dest, int) else list(dest)
-    task.send_pieces(encode(value), target, tag, context=context)
+    task.send_pieces(encode(value), _target(dest), tag, context=context)
+
+
+def _target(dest: int | Iterable[int]) -> int | list[int]:
+    try:
+        # Whatever counts as an integer: numpy's, too.
+        return operator.index(dest)  # type: ignore[arg-type]
+    except TypeError:
+        return list(dest)  # type: ignore[arg-type]

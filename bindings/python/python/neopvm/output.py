@@ -30,7 +30,8 @@ class Output:
         self._context = task.new_context()
         # Tasks whose output has begun and has not ended.
         self._open: set[int] = set()
-        self._partial: dict[int, bytes] = {}
+        # The pieces of lines that have not ended.
+        self._partial: dict[int, list[bytes]] = {}
         self._thread = threading.Thread(target=self._run, name="neopvm-output", daemon=True)
         self._thread.start()
 
@@ -59,16 +60,24 @@ class Output:
         if number < 0:
             self._open.add(tid)
         elif number > 0:
-            text = self._partial.pop(tid, b"") + bytes(message.unpack("u1", number))
-            *lines, rest = text.split(b"\n")
-            for line in lines:
-                self._write(tid, line)
-            if rest:
-                self._partial[tid] = rest
+            room = bytearray(number)
+            message.Unpack(room)
+            self._split(tid, bytes(room))
         else:
             self._open.discard(tid)
-            if rest := self._partial.pop(tid, b""):
-                self._write(tid, rest)
+            if rest := self._partial.pop(tid, []):
+                self._write(tid, b"".join(rest))
+
+    def _split(self, tid: int, text: bytes) -> None:
+        first, *lines = text.split(b"\n")
+        if first:
+            self._partial.setdefault(tid, []).append(first)
+        if lines:
+            self._write(tid, b"".join(self._partial.pop(tid, [])))
+            for line in lines[:-1]:
+                self._write(tid, line)
+            if lines[-1]:
+                self._partial[tid] = [lines[-1]]
 
     def _write(self, tid: int, line: bytes) -> None:
         if self._stream is None:

@@ -28,13 +28,23 @@ class Tid(int):
 class Team(tuple[Tid, ...]):
     """The tasks of one spawn: their ids, and what is done with all of them."""
 
-    _machine: Machine
+    # Whoever has received it uses the machine that he is in.
+    _of: Machine | None = None
+
+    @property
+    def _machine(self) -> Machine:
+        from .machine import current
+
+        return self._of if self._of is not None else current()
+
+    def __reduce__(self) -> tuple[type[Team], tuple[tuple[Tid, ...]]]:
+        return Team, (tuple(self),)
 
     @classmethod
     def of(cls, machine: Machine, tids: Iterable[int]) -> Team:
         """A team of tasks that run already."""
         team = cls(Tid(tid) for tid in tids)
-        team._machine = machine
+        team._of = machine
         return team
 
     def send(self, value: object, tag: int = 0) -> None:

@@ -1,75 +1,100 @@
-"""What a spawned function is told by who spawns it: where modules are looked for, the script that the spawner runs, and
-the pickled function with its arguments. :mod:`neopvm.spawned` does what is told.
+"""What a spawned interpreter is told by who spawns it: where modules are looked for, the script or module that the
+spawner runs, its arguments, and the pickled function. :mod:`neopvm.spawned` does what is told.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-#: Under which a spawned function is told what to call; tags of programs are seldom so large.
-BOOT_TAG = 0x4E50_0001
-#: The context of that message: whatever the spawner's is.
-BOOT_CONTEXT = 0
+#: Under which a spawned function is told what to call, and that nobody will tell it.
+BOOT_TAG, ORPHAN_TAG = 1, 2
+#: The context of these: one of those that PVM keeps for itself, where no program's messages are.
+BOOT_CONTEXT = 0x7FFF7
+#: What the spawner's script is called where it is run once more for its functions.
+MAIN = "__neopvm_main__"
+
+# What a spawned function makes of the script's classes and raises of its exceptions names them by the script's second
+# name; here they are the first one's.
+sys.modules.setdefault(MAIN, sys.modules["__main__"])
 
 
-def module_path(env: Mapping[str, str] | None) -> str:
-    """PYTHONPATH for a spawned interpreter: it finds this package as this one did."""
-    here = str(Path(__file__).resolve().parent.parent)
+def command(function: Callable[..., object]) -> list[str]:
+    """The interpreter's arguments for a spawned function. Modules are found as here from the first import on; the
+    folder that it stands in is asked for none."""
+    name = getattr(function, "__qualname__", type(function).__name__)
+    code = (
+        f"import sys; sys.path[:] = {ascii(module_folders())}; sys.argv[:] = [{ascii(name)}]; "
+        "from neopvm.spawned import main; sys.exit(main())"
+    )
+    return [*flags(), "-c", code]
+
+
+def flags() -> list[str]:
+    """The options of this interpreter: -O, -W, -X and so on."""
+    return list(subprocess._args_from_interpreter_flags())  # type: ignore[attr-defined]
+
+
+def module_folders() -> list[str]:
+    """Where modules are looked for here, by names that hold in other folders."""
+    return [os.path.abspath(folder) for folder in sys.path]
+
+
+def module_path(env: Mapping[str, str] | None) -> str | None:
+    """PYTHONPATH for a spawned interpreter, None if it needs none. The folder of this package is in it only where the
+    interpreter would not find it otherwise, and last: what is installed there hides nothing."""
     given = (env or {}).get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
-    folders = [folder for folder in given.split(os.pathsep) if folder]
-    return os.pathsep.join(folders if here in folders else [here, *folders])
+    folders = [os.path.abspath(folder) for folder in given.split(os.pathsep) if folder]
+    here = str(Path(__file__).absolute().parent.parent)
+    if here not in folders and not _is_site(here):
+        folders.append(here)
+    return os.pathsep.join(folders) if folders else None
 
 
-def _main_script() -> str | None:
-    """The script that runs as ``__main__``; None for an interactive one and for ``-c``."""
-    main = sys.modules.get("__main__")
+def _is_site(folder: str) -> bool:
+    """True for a folder that an interpreter started like this one looks into by itself."""
+    site = sys.modules.get("site")
+    if site is None:
+        return False
+    known = [*site.getsitepackages(), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])]
+    return os.path.realpath(folder) in map(os.path.realpath, known)
+
+
+def _main() -> tuple[str | None, str | None]:
+    """What runs as ``__main__`` here: a module (``python -m``), or a script; neither for an interactive one, for
+    ``-c`` and for a package, whose ``__main__`` does what it does however it is called."""
+    main = sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)
+    if spec is not None and spec.name:
+        name = str(spec.name)
+        return (None if name == "__main__" or name.endswith(".__main__") else name), None
     path = getattr(main, "__file__", None)
-    return os.path.abspath(path) if path and os.path.isfile(path) else None
+    return None, os.path.abspath(path) if path and os.path.isfile(path) else None
+
+
+def is_homeless() -> bool:
+    """True if what is defined in ``__main__`` here could be imported by no other process."""
+    return _main() == (None, None)
 
 
 def boot(function: Callable[..., object], args: tuple[Any, ...]) -> bytes:
     """What a worker is told, as bytes that need none of the spawner's modules to be read."""
-    script = _main_script()
-    call = _by_value((function, args)) if _is_homeless(function, script) else _by_name((function, args))
-    return pickle.dumps({"script": script, "path": list(sys.path), "call": call}, 5)
+    from . import objects
 
-
-def _is_homeless(function: Callable[..., object], script: str | None) -> bool:
-    """True for a function that no other process could import."""
-    name = getattr(function, "__qualname__", "")
-    in_main = getattr(function, "__module__", None) == "__main__" and script is None
-    return in_main or "<lambda>" in name or "<locals>" in name
-
-
-def _by_name(call: object) -> bytes:
-    from .errors import Code, ForeignError
-
-    try:
-        return pickle.dumps(call, 5)
-    except (pickle.PicklingError, AttributeError, TypeError) as refused:
-        cause = f"the function or its arguments cannot be pickled: {refused}"
-        raise ForeignError(Code["BadParam"], "spawn", cause=cause, hint="") from refused
-
-
-def _by_value(call: object) -> bytes:
-    from .errors import Code, ForeignError
-
-    try:
-        import cloudpickle  # type: ignore[import-not-found, unused-ignore]
-    except ImportError as missing:
-        raise ForeignError(
-            Code["BadParam"],
-            "spawn",
-            cause="the function cannot be imported by another process",
-            hint="write it into a module or script, or install cloudpickle",
-        ) from missing
-    text: bytes = cloudpickle.dumps(call, 5)
-    return text
+    module, script = _main()
+    told = {
+        "module": module,
+        "script": script,
+        "argv": list(sys.argv),
+        "path": module_folders(),
+        "call": objects.dumps((function, args), None, "spawn"),
+    }
+    return pickle.dumps(told, 5)
 
 
 #: True while the script of the spawner is run for its functions.

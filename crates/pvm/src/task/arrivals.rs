@@ -10,6 +10,12 @@ impl Task {
         self.generation.load(Ordering::Acquire)
     }
 
+    /// What had arrived when a look found nothing that it wanted: [`Task::descriptor`] tells of that no more. Whoever
+    /// waits there for something else looks again when this has changed.
+    pub fn passed_by(&self) -> u64 {
+        self.looked.load(Ordering::Acquire)
+    }
+
     /// Takes in what has arrived and leaves it for others to find.
     ///
     /// # Errors
