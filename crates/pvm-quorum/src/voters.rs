@@ -27,7 +27,7 @@ impl Core {
         let next = self.log.last() + 1;
         for member in others {
             let new = !self.peers.contains_key(&member);
-            self.peers.entry(member).or_insert(Peer::new(next, 0));
+            self.peers.entry(member).or_insert_with(|| Peer::new(next, 0));
             if new {
                 self.send_entries(member);
             }

@@ -25,7 +25,6 @@ struct Line<T>(T);
 /// The host's count, and beside it the host's clock (see [`crate::clock`]). Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Activity {
-    #[expect(dead_code, reason = "held for the pointer into it")]
     mapping: Arc<Mapping>,
     /// Its start: every send looks at the clock.
     words: NonNull<Words>,
