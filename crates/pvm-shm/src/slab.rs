@@ -473,7 +473,7 @@ mod tests {
         let more = (unread.len()..slab.slot().holders).map(|_| slab.hold_for(Tid(0x40003)));
         assert!(more.collect::<Vec<_>>().iter().all(Option::is_some));
         assert_eq!(slab.hold_for(Tid(0x40003)), None, "so many read");
-        let struck = unread.pop().map(|view| drop(view));
+        let struck = unread.pop().map(drop);
         assert!(struck.is_some() && slab.hold_for(Tid(0x40003)).is_some());
         assert_eq!(slab.hold_for(Tid(0x40003)), None);
     }
