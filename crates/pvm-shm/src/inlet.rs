@@ -417,7 +417,10 @@ impl Inlet {
         let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
         let old = lane.segment;
         self.leave(&lane);
-        lane.slot = None;
+        if lane.slot.take().is_some() {
+            // What its sender has told of the new ring came while the lane was watched.
+            self.ready |= 1 << (place as u32 % LANE_BITS);
+        }
         let next = broker.map(id).and_then(map);
         match next {
             Ok((segment, mapping)) if segment.owner == lane.sender => {

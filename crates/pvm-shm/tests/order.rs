@@ -84,16 +84,24 @@ impl Host {
 
     /// A receive from anybody, or from one task, by the long way or the short one.
     fn receive(&mut self, me: usize, from: Option<usize>, alone: bool) -> bool {
-        let (keeper, task) = (&mut self.keeper, &mut self.tasks[me]);
         let mut room = room_for(5000);
-        let taken = match task.inlet.take_wanted(from.map(tid), &Any, &mut room) {
-            Glance::Taken((envelope, ..)) => Some(envelope),
-            _ => match from {
-                Some(from) => task.inlet.next_of(&mut keeper.broker(tid(me)), tid(from), |_| true),
-                None => task.inlet.next(&mut keeper.broker(tid(me)), alone),
-            }
-            .map(|(envelope, _)| envelope),
+        match self.tasks[me].inlet.take_wanted(from.map(tid), &Any, &mut room) {
+            Glance::Taken((envelope, ..)) => self.received(me, from, Some(envelope)),
+            _ => self.receive_properly(me, from, alone),
+        }
+    }
+
+    fn receive_properly(&mut self, me: usize, from: Option<usize>, alone: bool) -> bool {
+        let (keeper, task) = (&mut self.keeper, &mut self.tasks[me]);
+        let taken = match from {
+            Some(from) => task.inlet.next_of(&mut keeper.broker(tid(me)), tid(from), |_| true),
+            None => task.inlet.next(&mut keeper.broker(tid(me)), alone),
         };
+        self.received(me, from, taken.map(|(envelope, _)| envelope))
+    }
+
+    fn received(&mut self, me: usize, from: Option<usize>, taken: Option<Envelope>) -> bool {
+        let task = &mut self.tasks[me];
         let Some(envelope) = taken else {
             assert!(from.is_some() || task.waits.is_empty(), "{:?} wait", task.waits);
             return false;
@@ -176,6 +184,26 @@ fn waits_for(size: usize, backlog: usize, heard: usize) -> usize {
         host.send(busy, reader, size);
     }
     panic!("never read")
+}
+
+/// Lanes that are watched and grow meanwhile go on in rings that nobody watches yet.
+#[test]
+fn what_lies_behind_the_end_of_a_watched_ring_is_found() {
+    for short in [false, true] {
+        let mut host = Host::new();
+        for n in [2, 100, 700] {
+            for _ in 0..n {
+                (1..TASKS).for_each(|from| host.send(from, 0, 8));
+            }
+            let read = |host: &mut Host| match short {
+                true => host.receive(0, None, true),
+                false => host.receive_properly(0, None, true),
+            };
+            while read(&mut host) {}
+            let left = host.tasks[0].waits.len();
+            assert!(left == 0, "{left} are left of {n}");
+        }
+    }
 }
 
 #[test]

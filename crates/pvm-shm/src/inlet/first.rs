@@ -17,7 +17,13 @@ impl Inlet {
         }
         settle(LOOKS, || {
             self.take_bits(broker);
-            self.look_at_all(broker)
+            let mut first = self.look_at_all(broker);
+            if self.ready != 0 {
+                // A lane was watched until this look.
+                self.take_bits(broker);
+                first = self.look_at_all(broker);
+            }
+            first
         })
     }
 
@@ -32,6 +38,7 @@ impl Inlet {
             let since = self.watched[slot].last;
             if let Some(place) = self.watched[slot].place
                 && let Some(moment) = self.look(broker, place)
+                && self.watched[slot].place == Some(place)
             {
                 let next = Next { moment, since, place };
                 first = Some(first.map_or(next, |first| first.min(next)));
