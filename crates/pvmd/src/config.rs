@@ -100,6 +100,8 @@ pub(crate) struct Front {
     pub(crate) addresses: Vec<String>,
     /// There may be a daemon here already.
     pub(crate) again: bool,
+    /// A hoster carries the answer, which is to be short.
+    pub(crate) hosted: bool,
 }
 
 /// The usage, as `pvmd --help` prints it.
@@ -132,7 +134,7 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
     let (mut addresses, mut fingerprint) = (None, None);
     let (mut local, mut again, mut foreground) = (false, false, false);
     let (mut doctor, mut json, mut socket) = (None, false, None);
-    let (mut via, mut patience) = (None, 0);
+    let (mut via, mut patience, mut hosted) = (None, 0, None);
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let flag = match word.as_str() {
@@ -168,6 +170,7 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
             "--protocol" => front.protocol = Some(value()?.parse().context("--protocol")?),
             "--via" => via = Some(value()?.parse().context("--via")?),
             "--patience" => patience = value()?.parse().context("--patience")?,
+            "--hosted" => hosted = Some(value()?.parse::<u64>().context("--hosted")?),
             "--populate" => socket = Some(value()?),
             "--vmid" => front.vmid = Some(checked_vmid(value()?.into())?),
             "--doctor" => doctor = Some(value()?),
@@ -189,8 +192,11 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
         (Some(addresses), Some(fingerprint)) => {
             front.addresses.clone_from(&addresses);
             front.again = again;
+            front.hosted = hosted.is_some();
             let again = again || local;
-            Some(Join { addresses, fingerprint, local, again, token: None, via, patience })
+            let token =
+                hosted.map(|ticket| Token::hosted(ticket, addresses.clone(), fingerprint.clone()));
+            Some(Join { addresses, fingerprint, local, again, token, via, patience })
         }
         (None, None) if local => bail!("--local goes with --join"),
         (None, None) => None,

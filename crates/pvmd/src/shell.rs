@@ -76,6 +76,8 @@ struct Shell {
     turns: VecDeque<Turn>,
     /// What whoever started this host is told once it has a place.
     told_when_placed: Option<String>,
+    /// Whoever started it was told already.
+    told: bool,
     /// The machine waits for [`News::Flushed`].
     flushing: bool,
     clock: TurnClock,

@@ -14,6 +14,9 @@ use std::process::{Command, Stdio};
 /// Most of what a daemon that failed says that is handed on.
 const COMPLAINT_BYTES_MAX: u64 = 1024;
 
+/// Most of a refusal that a hoster brings back, which has little room: two digits each.
+const HOSTED_CHARS_MAX: usize = 70;
+
 /// Starts the parent with the same arguments. False if there is none; the reason is printed.
 pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
     let version = crate::version::version();
@@ -21,7 +24,7 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
         let text = format!(
             "NeoPVM {version} there speaks protocol {PROTOCOL_VERSION}, the machine protocol {theirs}"
         );
-        return refuse(Code::BadVersion, "version", &text);
+        return refuse(front, Code::BadVersion, "version", &text);
     }
     let mut places = Places::from_environment()?;
     if let Some(vmid) = &front.vmid {
@@ -32,6 +35,9 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
         let socket = resident.socket.display().to_string();
         let own = resident.name.as_deref();
         let (detail, remedy) = sentences::already(&places.vmid, &socket, own);
+        if front.hosted {
+            return refuse(front, Code::DupHost, "join", &detail);
+        }
         let failure = Failure { stage: "join".to_owned(), detail, remedy };
         println!("{}", reply::refused_with(Code::DupHost, &failure));
         return Ok(false);
@@ -62,7 +68,7 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
         "" => format!("pvmd ended with {status}"),
         complaint => complaint.strip_prefix("pvmd: ").unwrap_or(complaint).to_owned(),
     };
-    refuse(Code::CantStart, "pvmd", &text)
+    refuse(front, Code::CantStart, "pvmd", &text)
 }
 
 /// Where the inviter may be: first of all where the connection came from.
@@ -80,7 +86,10 @@ pub(crate) fn seen(told: &[String]) -> Vec<String> {
     all
 }
 
-fn refuse(code: Code, stage: &str, text: &str) -> Result<bool> {
+fn refuse(front: &Front, code: Code, stage: &str, text: &str) -> Result<bool> {
+    let most = if front.hosted { HOSTED_CHARS_MAX } else { usize::MAX };
+    let text: String = text.chars().take(most).filter(|c| !front.hosted || c.is_ascii()).collect();
+    let text = text.as_str();
     println!("{}", reply::refused_line(code, stage, text));
     Ok(false)
 }

@@ -25,6 +25,8 @@ pub(crate) struct Invitation {
     /// Seconds until a daemon that is not let in ends, where a person or a program carries its
     /// answer; 0 for the usual time.
     pub(crate) patience: u32,
+    /// The number of the host in the making, where a hoster carries its answer; else 0.
+    pub(crate) hosted: u64,
 }
 
 impl Invitation {
@@ -47,6 +49,9 @@ impl Invitation {
         }
         if self.patience > 0 {
             arguments.push(format!("--patience={}", self.patience));
+        }
+        if self.hosted > 0 {
+            arguments.push(format!("--hosted={}", self.hosted));
         }
         arguments.extend(self.again.then(|| "--again".to_owned()));
         arguments
@@ -116,6 +121,7 @@ mod tests {
             again: false,
             via: 0,
             patience: 0,
+            hosted: 0,
         };
         let arguments = invitation.arguments().join(" ");
         assert!(arguments.starts_with("--join=10.0.0.1:7,[2001:db8::1]:7 --fingerprint=ab01 "));

@@ -1,6 +1,6 @@
 //! Starting the daemon of a new host on another computer.
 
-use crate::launch::invitation::{Invitation, quoted};
+use crate::launch::invitation::{Invitation, expanding, quoted};
 use crate::launch::manual::{self, TYPING_SECONDS};
 use crate::launch::places::Places;
 use crate::launch::push::push;
@@ -13,6 +13,7 @@ use pvm_wire::Code;
 use pvm_wire::hostfile::HostLine;
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::Failure;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -96,9 +97,41 @@ pub(crate) async fn no_call(line: &HostLine, invited: &Invitation) -> NotStarted
     (Code::CantStart, Failure { stage: "callback".to_owned(), detail, remedy })
 }
 
-/// The same as one line for a shell there, for others who have means of their own.
+/// Longest command for a hoster: PVM's own sample holds it, and more, in 512 bytes.
+const COMMAND_BYTES_MAX: usize = 400;
+
+/// The same as one line for a shell there, for others who have means of their own. What it can do without is left out
+/// until it is short: further addresses, then where pvmd lies here.
 pub(crate) fn command(line: &HostLine, invited: &Invitation) -> String {
-    let script = Places::of(line).script(&invited.arguments());
+    let here = std::env::current_exe().ok().and_then(|path| path.parent().map(PathBuf::from));
+    let mut folder = here.map(|folder| folder.to_string_lossy().into_owned());
+    let mut invited = invited.clone();
+    loop {
+        let command = short_command(line, &invited, folder.as_deref());
+        if command.len() <= COMMAND_BYTES_MAX {
+            return command;
+        }
+        if invited.addresses.len() > 1 {
+            invited.addresses.pop();
+        } else if folder.take().is_none() {
+            // Its options are the user's, and needed.
+            return command;
+        }
+    }
+}
+
+fn short_command(line: &HostLine, invited: &Invitation, folder: Option<&str>) -> String {
+    let arguments: Vec<String> = invited.arguments().iter().map(|word| quoted(word)).collect();
+    let arguments = arguments.join(" ");
+    let script = match &line.dx {
+        Some(told) => format!("exec {} {arguments}", expanding(&told.to_text())),
+        None => {
+            let here = folder.map(|folder| format!("{}:", quoted(folder))).unwrap_or_default();
+            format!(
+                "PATH={here}${{PVM_ROOT:+$PVM_ROOT/bin:}}$HOME/.local/bin:$PATH; exec pvmd {arguments}"
+            )
+        }
+    };
     format!("exec /bin/sh -c {}", quoted(&script))
 }
 
@@ -135,7 +168,8 @@ fn judge(target: &Target, heard: Heard) -> Result<HostFacts, NotStarted> {
             let detail = sentences::versions(name, &version, protocol);
             return failed(Code::BadVersion, "version", detail, format!("pvm add --push {name}"));
         }
-        None => {}
+        // Nobody asked for that here.
+        Some(Answer::Key(_)) | None => {}
     }
     let Some(system) = &heard.shell else {
         return failed(
@@ -155,4 +189,51 @@ fn judge(target: &Target, heard: Heard) -> Result<HostFacts, NotStarted> {
     }
     let detail = format!("the pvmd on {name} gave no answer: {}", heard.complaint());
     failed(Code::CantStart, "pvmd", detail, remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invited(addresses: usize) -> Invitation {
+        Invitation {
+            addresses: (0..addresses).map(|n| format!("192.168.100.1{n}:54321")).collect(),
+            fingerprint: vec![0xab; 32].into(),
+            name: "node0123.cluster".into(),
+            vmid: "default".into(),
+            options: "sp=2000".into(),
+            again: false,
+            via: 0,
+            patience: 60,
+            hosted: 1234,
+        }
+    }
+
+    #[test]
+    fn a_hoster_with_room_for_512_bytes_holds_the_whole_command() {
+        for addresses in [1, 2, 10] {
+            let command = command(&HostLine::named("node0123"), &invited(addresses));
+            assert!(command.len() <= COMMAND_BYTES_MAX, "{} {command}", command.len());
+            assert!(command.contains("192.168.100.10:54321") && command.contains("--hosted=1234"));
+        }
+        let words = Invitation { options: format!("wd=/{}", "x".repeat(500)), ..invited(3) };
+        assert!(command(&HostLine::named("a"), &words).contains("wd=/"), "it is needed");
+    }
+
+    #[test]
+    fn the_command_runs_what_lies_where_it_looks() {
+        let folder = std::env::temp_dir().join(format!("pvmd-hosted-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join(".local/bin")).unwrap();
+        let pvmd = folder.join(".local/bin/pvmd");
+        std::fs::write(&pvmd, "#!/bin/sh\necho \"$2\"\n").unwrap();
+        let all = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(&pvmd, all).unwrap();
+        let line = HostLine::named("a");
+        let mut sh = std::process::Command::new("/bin/sh");
+        sh.args(["-c", &short_command(&line, &invited(1), Some("/no/such"))]);
+        let output = sh.env("HOME", &folder).env_remove("PVM_ROOT").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(said.trim(), format!("--fingerprint={}", "ab".repeat(32)));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -2,7 +2,8 @@
 //!
 //! `neopvm-host-1 PROTOCOL VERSION FACTS` if it is there, `neopvm-refused-1 CODE STAGE TEXT` if it
 //! will not be; FACTS and TEXT in hexadecimal. Where that knows better than the other side what to do about it, REMEDY
-//! stands behind it, in hexadecimal, too. Shells that say something before it are no harm.
+//! stands behind it, in hexadecimal, too. `neopvm-key-1 PROTOCOL VERSION FINGERPRINT` is what a hoster brings back, which may
+//! have little room: the rest comes over the network. Shells that say something before it are no harm.
 
 use crate::hex::{from_hex, to_hex};
 use pvm_wire::peer::HostFacts;
@@ -10,13 +11,19 @@ use pvm_wire::request::{Failure, STAGES};
 use pvm_wire::{Code, PROTOCOL_VERSION, Wire as _};
 
 const READY: &str = "neopvm-host-1 ";
+const KEY: &str = "neopvm-key-1 ";
 const REFUSED: &str = "neopvm-refused-1 ";
+
+/// Of a fingerprint.
+const KEY_BYTES: usize = 32;
 
 /// What such a line says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// A daemon is there.
     Ready(Box<HostFacts>),
+    /// One is there, and will tell the rest to who lets this key in.
+    Key(Vec<u8>),
     /// There is none, and it says why.
     Refused(Code, Failure),
     /// A daemon of another protocol.
@@ -31,6 +38,11 @@ pub(crate) enum Answer {
 /// The line of a daemon that is there.
 pub(crate) fn ready_line(facts: &HostFacts) -> String {
     format!("{READY}{PROTOCOL_VERSION} {} {}", facts.version, to_hex(&facts.to_bytes()))
+}
+
+/// The line of a daemon that is there and has a hoster between: short, and told in one piece.
+pub(crate) fn key_line(facts: &HostFacts) -> String {
+    format!("{KEY}{PROTOCOL_VERSION} {} {}", facts.version, to_hex(&facts.key.0))
 }
 
 /// The line of one that will not be.
@@ -48,7 +60,12 @@ pub(crate) fn refused_with(code: Code, failure: &Failure) -> String {
 /// line. None if there is none.
 pub(crate) fn answer_in(line: &str) -> Option<Answer> {
     if let Some((_, rest)) = line.split_once(READY) {
-        return ready(rest);
+        return ready(rest, |bytes| {
+            Some(Answer::Ready(Box::new(HostFacts::from_bytes(&bytes).ok()?)))
+        });
+    }
+    if let Some((_, rest)) = line.split_once(KEY) {
+        return ready(rest, |key| (key.len() == KEY_BYTES).then_some(Answer::Key(key)));
     }
     let (_, rest) = line.split_once(REFUSED)?;
     let mut words = rest.split_ascii_whitespace();
@@ -62,15 +79,14 @@ pub(crate) fn answer_in(line: &str) -> Option<Answer> {
     Some(Answer::Refused(code, Failure { stage, detail, remedy }))
 }
 
-fn ready(rest: &str) -> Option<Answer> {
+fn ready(rest: &str, told: impl FnOnce(Vec<u8>) -> Option<Answer>) -> Option<Answer> {
     let mut words = rest.split_ascii_whitespace();
     let protocol = words.next()?.parse().ok()?;
     let version = words.next()?.to_owned();
     if protocol != PROTOCOL_VERSION {
         return Some(Answer::Foreign { protocol, version });
     }
-    let facts = HostFacts::from_bytes(&from_hex(words.next()?)?).ok()?;
-    Some(Answer::Ready(Box::new(facts)))
+    told(from_hex(words.next()?)?)
 }
 
 #[cfg(test)]
@@ -104,6 +120,15 @@ mod tests {
         let line = format!("{READY}{} 9.9 00", PROTOCOL_VERSION + 1);
         let protocol = PROTOCOL_VERSION + 1;
         assert_eq!(answer_in(&line), Some(Answer::Foreign { protocol, version: "9.9".into() }));
+    }
+
+    #[test]
+    fn a_hoster_with_room_for_256_bytes_brings_the_whole_answer() {
+        let facts = HostFacts { key: vec![0xab; KEY_BYTES].into(), ..facts() };
+        let line = key_line(&facts);
+        assert!(line.len() <= 199, "{}", line.len());
+        assert_eq!(answer_in(&line), Some(Answer::Key(vec![0xab; KEY_BYTES])));
+        assert_eq!(answer_in(&line[..line.len() - 2]), None, "not all of it");
     }
 
     #[test]

@@ -35,7 +35,22 @@ record! {
     }
 }
 
+/// In the number of a token: no secret goes with it. A hoster brings back the fingerprint of the new host's key, and
+/// that key alone lets it in; the rest of the number is that of the host in the making.
+pub(crate) const HOSTED: u64 = 1 << 63;
+
 impl Token {
+    /// What a host has that a hoster starts, before it knows its key.
+    pub(crate) fn hosted(ticket: u64, addresses: Vec<String>, fingerprint: Vec<u8>) -> Self {
+        let (vmid, secret) = (String::new(), Secret(Vec::new()));
+        Self { vmid, addresses, fingerprint: Blob(fingerprint), id: HOSTED | ticket, secret }
+    }
+
+    /// True for such a one.
+    pub(crate) const fn is_hosted(&self) -> bool {
+        self.id & HOSTED != 0
+    }
+
     /// As text.
     pub(crate) fn to_text(&self) -> Secret {
         Secret(format!("{HEAD}{}", to_hex(&self.to_bytes())).into_bytes())

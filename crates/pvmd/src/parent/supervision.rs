@@ -151,7 +151,9 @@ impl Parent {
         }
         let Some(pid) = self.daemon.as_ref().map(|daemon| daemon.pid) else { return };
         let state = || processes::state(pid);
-        let Some(verdict) = self.silence.look(Instant::now(), self.daemon_ready, state) else {
+        // One that has no place yet may wait for whoever lets it in.
+        let begun = self.daemon_ready && self.daemon_tid.is_some();
+        let Some(verdict) = self.silence.look(Instant::now(), begun, state) else {
             return;
         };
         let found = match verdict {

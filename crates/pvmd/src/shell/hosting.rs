@@ -23,7 +23,7 @@ const CALL_TIME: Duration = Duration::from_secs(4);
 const LOCAL_CALL_TIME: Duration = Duration::from_secs(20);
 
 /// How long a daemon waits for the hoster that carries its answer.
-const HOSTER_SECONDS: u32 = 60;
+pub(super) const HOSTER_SECONDS: u32 = 60;
 
 impl Shell {
     /// Starts the daemon that a line of a host file names; an empty one means this computer.
@@ -70,6 +70,7 @@ impl Shell {
             again: line.again,
             via: if line.tunnel { tunnel::far_port()? } else { 0 },
             patience: 0,
+            hosted: 0,
         })
     }
 
@@ -82,7 +83,8 @@ impl Shell {
                 return self.started((ticket, Err(refused))).await;
             }
         };
-        let invited = Invitation { patience: HOSTER_SECONDS, ..self.invitation(&line).await? };
+        let invited = self.invitation(&line).await?;
+        let invited = Invitation { patience: HOSTER_SECONDS, hosted: ticket, ..invited };
         self.joining.insert(ticket, Joining::default());
         let target = Target::new(&line);
         let at = target.at;
@@ -100,6 +102,7 @@ impl Shell {
     /// The line with which a daemon has answered its hoster.
     pub(super) async fn hoster_said(&mut self, ticket: u64, answer: &Blob) -> Result<()> {
         let started = match reply::answer_in(&answer.to_text()) {
+            Some(Answer::Key(key)) => return self.admit_hosted(ticket, &key).await,
             Some(Answer::Ready(facts)) => Ok(*facts),
             Some(Answer::Refused(code, failure)) => Err((code, failure)),
             Some(Answer::Foreign { version, protocol }) => {

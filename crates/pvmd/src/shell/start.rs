@@ -7,6 +7,7 @@ use crate::broker::ParentBroker;
 use crate::config::Places;
 use crate::inbox::Inbox;
 use crate::launch::reply;
+use crate::launch::token::Token;
 use crate::link::connection::{Wiring, events};
 use crate::link::{ALONE_TIME, Links, Place};
 use crate::ports::{Ports, Reach};
@@ -20,6 +21,7 @@ use anyhow::{Context as _, Result, bail};
 use pvm_core::io::Effect;
 use pvm_core::{Config, Machine, Order, Rules};
 use pvm_quorum::Core;
+use pvm_wire::route::Secret;
 use pvm_wire::{Blob, Code, HostIndex, PROTOCOL_VERSION, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -32,6 +34,9 @@ use tokio::sync::mpsc;
 
 /// A daemon that was started from elsewhere and is not let in ends after this time.
 const JOIN_TIME: Duration = Duration::from_secs(10);
+
+/// Between two tries of one whose hoster has not answered yet.
+const HOSTED_PAUSE: Duration = Duration::from_millis(200);
 
 /// Runs the daemon to its end.
 pub(crate) fn run() -> Result<()> {
@@ -149,6 +154,7 @@ async fn build(
         tasks,
         turns: VecDeque::new(),
         told_when_placed: None,
+        told: false,
         flushing: false,
         clock: TurnClock::new(Instant::now()),
     };
@@ -168,25 +174,58 @@ async fn build(
             _ => JOIN_TIME,
         };
         if let Some(token) = join.token {
-            // One that was started again has used it already, or will hear that it is not good.
-            let redeemed = shell.links.redeem(&token, &shell.facts).await;
-            if let (Err(error), 0) = (redeemed, shell.begin.restarts) {
-                let line = reply::refused_line(Code::CantStart, "join", &format!("{error:#}"));
-                shell.uplink.tell(&Down::Ready { line }).await?;
-                shell.uplink.effects(0, vec![Effect::End]).await?;
+            if !shell.redeem_own(token, patience).await? {
                 return Ok(shell);
             }
-            shell.told_when_placed = Some(String::new());
         }
         shell.links.join(&join.addresses, join.fingerprint.0, patience);
     }
-    if shell.told_when_placed.is_none() {
+    if shell.told_when_placed.is_none() && !shell.told {
         shell.uplink.tell(&Down::Ready { line }).await?;
     }
     Ok(shell)
 }
 
 impl Shell {
+    /// Uses the token that this daemon was given. False if it is not good: the host ends.
+    async fn redeem_own(&mut self, token: Token, patience: Duration) -> Result<bool> {
+        if token.is_hosted() {
+            return self.redeem_hosted(token, patience).await;
+        }
+        // One that was started again has used it already, or will hear that it is not good.
+        let redeemed = self.links.redeem(&token, &self.facts).await;
+        if let (Err(error), 0) = (redeemed, self.begin.restarts) {
+            let line = reply::refused_line(Code::CantStart, "join", &format!("{error:#}"));
+            self.uplink.tell(&Down::Ready { line }).await?;
+            self.uplink.effects(0, vec![Effect::End]).await?;
+            return Ok(false);
+        }
+        self.told_when_placed = Some(String::new());
+        Ok(true)
+    }
+
+    /// A hoster brings the fingerprint of this daemon's key to the machine, which lets the key in then. Until it has,
+    /// nobody listens there.
+    async fn redeem_hosted(&mut self, token: Token, patience: Duration) -> Result<bool> {
+        let token = Token { secret: Secret(self.facts.key.0.to_vec()), ..token };
+        self.uplink.tell(&Down::Ready { line: reply::key_line(&self.facts) }).await?;
+        self.told = true;
+        let end = Instant::now() + patience;
+        while let Err(error) = self.links.redeem(&token, &self.facts).await {
+            // See above.
+            if self.begin.restarts > 0 {
+                break;
+            }
+            if Instant::now() >= end {
+                let text = format!("the machine does not let this host in: {error:#}");
+                self.uplink.effects(0, vec![Effect::Log { text }, Effect::End]).await?;
+                return Ok(false);
+            }
+            tokio::time::sleep(HOSTED_PAUSE).await;
+        }
+        Ok(true)
+    }
+
     /// This host has its place: the machine begins, or goes on from these records.
     pub(super) async fn place(&mut self, place: Place, records: &[(Blob, Blob)]) -> Result<()> {
         self.uplink.tell(&host_frame(place)).await?;

@@ -2,10 +2,11 @@
 
 use super::Shell;
 use crate::clock;
-use crate::launch::token::{SECRET_BYTES, Token};
+use crate::launch::token::{HOSTED, SECRET_BYTES, Token};
 use crate::link::Turn;
 use crate::link::redeem::Redeem;
 use crate::link::tokens::Tried;
+use crate::shell::hosting::HOSTER_SECONDS;
 use crate::shell::joining::Joining;
 use crate::shell::own_records::OwnRecords;
 use crate::tls;
@@ -26,7 +27,7 @@ impl Shell {
     pub(super) async fn make_token(&mut self, ticket: u64, mark: Blob, seconds: u32) -> Result<()> {
         self.open_outward().await?;
         let secret = tls::new_secret::<SECRET_BYTES>()?;
-        let id = tls::new_number()?;
+        let id = tls::new_number()? & !HOSTED;
         let until = clock::now(self.begin.clock).0 + u64::from(seconds) * SECOND_NS;
         self.links.tokens.add((id, ticket), &secret, until);
         self.keep_tokens().await?;
@@ -41,6 +42,13 @@ impl Shell {
         Ok(())
     }
 
+    /// A hoster has brought back the key of the host with this ticket: who has it may tell the rest.
+    pub(super) async fn admit_hosted(&mut self, ticket: u64, key: &[u8]) -> Result<()> {
+        let until = clock::now(self.begin.clock).0 + u64::from(HOSTER_SECONDS) * SECOND_NS;
+        self.links.tokens.add((HOSTED | ticket, ticket), key, until);
+        self.keep_tokens().await
+    }
+
     /// Somebody brings one. It is gone before its bearer hears that it was good.
     pub(super) async fn redeem(
         &mut self,
@@ -50,7 +58,12 @@ impl Shell {
         let Redeem { id, secret, facts, .. } = redeem;
         let name = facts.name.to_text();
         let now = clock::now(self.begin.clock).0;
-        let tried = self.links.tokens.redeem(id, &secret.0, now);
+        // The fingerprint of a key is no secret: only who has that key may use it.
+        let of_another = id & HOSTED != 0 && secret.0 != facts.key.0;
+        let tried = match of_another {
+            true => Tried::Wrong,
+            false => self.links.tokens.redeem(id, &secret.0, now),
+        };
         self.keep_tokens().await?;
         let (text, refusal) = match tried {
             Tried::Good(ticket) => {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod client;
+mod hoster;
 mod hosts;
 mod joining;
 mod life;

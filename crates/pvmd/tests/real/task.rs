@@ -59,12 +59,19 @@ impl Task {
     /// The next message: its sender, tag and bytes.
     #[track_caller]
     pub(crate) fn receive(&mut self) -> (Tid, i32, Vec<u8>) {
+        let (envelope, bytes) = self.receive_whole();
+        (envelope.src, envelope.tag, bytes)
+    }
+
+    /// The next message with all that its envelope says.
+    #[track_caller]
+    pub(crate) fn receive_whole(&mut self) -> (Envelope, Vec<u8>) {
         let end = Instant::now() + PATIENCE;
         loop {
             if let Some((envelope, payload)) = self.arrivals.pop_front() {
                 let mut bytes = vec![0; payload.size()];
                 payload.copy_to(0, &mut bytes);
-                return (envelope.src, envelope.tag, bytes);
+                return (envelope, bytes);
             }
             assert!(Instant::now() < end, "no message came");
             self.inlet.poll(&mut self.broker, &mut self.arrivals);
