@@ -219,12 +219,15 @@ impl Proxy {
         }
     }
 
-    /// A receive need not wait longer.
+    /// A receive need not wait longer. What was here before is its own all the same.
     pub(super) fn give_up(&self, id: u32) {
         let mut inbox = lock(&self.inbox);
+        let looked = self.offer_new(&mut inbox);
+        let served = looked.unwrap_or_else(|code| all_fail(&mut inbox, code));
         let waited = inbox.waiting.give_up(id);
         let nobody = inbox.watched && inbox.waiting.is_empty();
         drop(inbox);
+        self.say_all(served);
         if waited {
             if nobody {
                 self.task.nudge();
