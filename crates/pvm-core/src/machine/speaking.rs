@@ -27,9 +27,12 @@ impl Machine {
             Said::Ask { asker, .. } | Said::AskHome { asker, .. } | Said::Reset { asker } => {
                 own_or_nobody(*asker)
             }
-            // A leader orders that itself.
-            Said::Put { command: Command::Fence { .. }, .. } => false,
-            Said::Put { command, .. } => source_of(command).is_none_or(own_or_nobody),
+            Said::Put { command, .. } => match source_of(command) {
+                Source::Task(tid) => own_or_nobody(tid),
+                Source::Host(of) => of == host,
+                Source::Leader => false,
+                Source::User => true,
+            },
             Said::Output { tid, .. }
             | Said::RunOutput { tid, .. }
             | Said::RunExited { tid, .. } => own(*tid),
@@ -43,19 +46,52 @@ impl Machine {
                 let question = self.pending.questions.get(ask);
                 question.is_none_or(|question| question.host == host)
             }
-            _ => true,
+            // They name no source besides the host itself: what they ask for, any host may ask.
+            Said::Launch { .. }
+            | Said::Siblings { .. }
+            | Said::Watch { .. }
+            | Said::Unwatch { .. }
+            | Said::RunSpawning { .. }
+            | Said::RunSpawned { .. }
+            | Said::Report { .. }
+            | Said::Release { .. }
+            | Said::Reported { .. }
+            | Said::Halt => true,
         }
     }
 }
 
-/// The task on whose behalf a command is proposed.
-const fn source_of(command: &Command) -> Option<Tid> {
+/// In whose name a command is proposed.
+enum Source {
+    /// A task's, or nobody's where a command of the user asks.
+    Task(Tid),
+    /// A host's.
+    Host(HostIndex),
+    /// The leader orders that itself.
+    Leader,
+    /// The user's: who may join, leave and be drained, and what holds for all. Each host is asked for
+    /// it by commands of its own.
+    User,
+}
+
+/// Every command is named here: a new one has to say whose it is.
+const fn source_of(command: &Command) -> Source {
     match command {
-        Command::PutInfo { owner, .. } => Some(*owner),
-        Command::TakeInfo { asker, .. } | Command::DelInfo { asker, .. } => Some(*asker),
-        Command::JoinGroup { tid, .. } | Command::TaskLeft { tid } | Command::TaskGone { tid } => {
-            Some(*tid)
-        }
-        _ => None,
+        Command::PutInfo { owner, .. } | Command::Withdraw { owner, .. } => Source::Task(*owner),
+        Command::TakeInfo { asker, .. } | Command::DelInfo { asker, .. } => Source::Task(*asker),
+        Command::JoinGroup { tid, .. }
+        | Command::LeaveGroup { tid, .. }
+        | Command::TaskLeft { tid }
+        | Command::TaskGone { tid } => Source::Task(*tid),
+        Command::SetAddresses { host, .. } | Command::Retire { host } => Source::Host(*host),
+        Command::Fence { .. } => Source::Leader,
+        // Whoever leads proposes a freeze, and one that has just given way may still be on its way.
+        Command::Freeze { .. }
+        | Command::AddHost { .. }
+        | Command::RemoveHost { .. }
+        | Command::DrainHost { .. }
+        | Command::KnowHosts { .. }
+        | Command::SetRules { .. }
+        | Command::ClearNames => Source::User,
     }
 }
