@@ -9,7 +9,7 @@
 //!   acts (two hosts): the *era* in the upper half of the term grows, and ends all older ones.
 //! * The leader's own daemon, started again, may lead again at once: its lease died with it.
 //!
-//! Read [`Core`] first, then `election`, `replication` and `voters`.
+//! Read [`Core`] first, then `election`, `replication`, `voters` and `pair`.
 
 #![forbid(unsafe_code)]
 
@@ -17,6 +17,7 @@ mod core;
 mod election;
 mod frame;
 mod log;
+mod pair;
 mod replication;
 mod voters;
 
