@@ -128,6 +128,16 @@ impl Consensus {
         self.leader.is_some_and(|(_, host)| host == self.me)
     }
 
+    /// The hosts that vote, as far as this one knows.
+    pub(crate) fn voters(&self) -> Vec<HostIndex> {
+        self.quorum.voters().into_iter().map(Member::host).collect()
+    }
+
+    /// True where this host alone votes.
+    pub(crate) fn is_sole(&self) -> bool {
+        self.quorum.is_sole()
+    }
+
     /// True where this host leads and the next one can be taken out without a thought of the last one.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.quorum.is_at_rest()
@@ -324,6 +334,12 @@ impl Consensus {
         self.eldest().filter(|host| {
             self.seats.get(host).is_some_and(|seat| seat.incarnation == FIRST_INCARNATION)
         })
+    }
+
+    /// The host that is in longest, of all others.
+    pub(crate) fn eldest_other(&self) -> Option<HostIndex> {
+        let others = self.seats.iter().filter(|(host, _)| **host != self.me);
+        others.min_by_key(|(_, seat)| seat.incarnation).map(|(&host, _)| host)
     }
 
     /// The host that is in longest.

@@ -42,4 +42,4 @@ pub use mailbox::{Mailbox, MessageKey};
 pub use pattern::Pattern;
 pub use standstill::Standstill;
 pub use time::Time;
-pub use two::Rules;
+pub use two::{Rules, Standing};

@@ -124,13 +124,15 @@ pub struct Machine {
     /// Those of them that the order is about to take out, in this term.
     fencing: BTreeSet<HostIndex>,
     /// The other of two hosts, where nothing is ordered without it.
-    needed: Vec<Member>,
+    needed: Option<(Vec<Member>, bool)>,
     /// The pair of hosts of which a witness has named this one.
     witnessed: u64,
     /// False after a restart until another host was heard, or found silent.
     asked_epoch: bool,
     /// When this host gives up, as it hears of no leader.
     lost_at: u64,
+    /// When to say that nobody leads; 0 where that was said.
+    leaderless_at: u64,
     /// What the order wants done is being done.
     ordering: bool,
     departure: Departure,
@@ -200,10 +202,11 @@ impl Machine {
             bad_peers: 0,
             suspects: BTreeSet::new(),
             fencing: BTreeSet::new(),
-            needed: Vec::new(),
+            needed: None,
             witnessed: 0,
             asked_epoch: false,
             lost_at: 0,
+            leaderless_at: u64::MAX,
             ordering: false,
             departure: Departure::new(),
             ending: false,
@@ -236,6 +239,7 @@ impl Machine {
         self.consensus.timeout(now);
         self.follow_quorum();
         self.give_up();
+        self.say_leaderless();
         self.give_up_late();
         self.close_tasks();
         self.greet_more();
@@ -257,7 +261,8 @@ impl Machine {
         let order = self.consensus.next_time();
         let lost = (self.lost_at != 0 && self.lost_at != u64::MAX).then_some(self.lost_at);
         let launches = self.launches.next_deadline();
-        let next = [pending, plugs, launches, self.tasks.next_time(), order, lost];
+        let quiet = (!matches!(self.leaderless_at, 0 | u64::MAX)).then_some(self.leaderless_at);
+        let next = [pending, plugs, launches, self.tasks.next_time(), order, lost, quiet];
         next.into_iter().flatten().min().map(Time)
     }
 

@@ -64,6 +64,14 @@ pub enum Bug {
     TwoGoAtOnce,
     /// A follower that is started again stands for election although it may have heard the leader.
     LeaseForgotten,
+    /// A leader of two that is started again commits before it knows whether the other one is needed.
+    NeedForgotten,
+    /// A leader of two goes on leading and answering while the other one may have the witness.
+    LeadsUnanswered,
+    /// One of two goes on alone although a third one may be voting already.
+    GoesOnInChange,
+    /// Who votes is chosen without a thought of which computers they are on.
+    VotersOnOneComputer,
     /// A follower answers with its own time instead of the leader's, which counts its lease from it.
     StampOfAnother,
     /// A leader sends all that a member lacks, whatever of it is under way.
@@ -78,7 +86,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them: the simulator finds each within the runs of its test.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 36] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -105,6 +113,8 @@ impl Bug {
         Self::TwoGoAtOnce,
         Self::LeaseForgotten,
         Self::StampOfAnother,
+        Self::NeedForgotten,
+        Self::LeadsUnanswered,
         Self::EarlierTermCounted,
         Self::SnapshotWithoutTail,
         Self::FenceForgotten,

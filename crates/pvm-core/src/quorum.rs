@@ -16,7 +16,7 @@ const HOST_BITS: u32 = 12;
 
 /// One life of a host in the order. It is never given twice: a host that was taken out and comes
 /// back is another member, so a voter that lost what it knew cannot vote under its old name.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Member(u64);
 
 impl Member {
@@ -83,6 +83,12 @@ pub enum QuorumInput {
         /// All of them, this one too.
         members: Vec<Member>,
     },
+    /// On which computers the members are; told before the members that it is about. Members of
+    /// which nothing is said are each on one of their own.
+    Computers {
+        /// Each member's.
+        of: Vec<(Member, Blob)>,
+    },
     /// What all commands up to `number` have made, for a member that has nothing yet.
     State {
         /// For whom.
@@ -92,10 +98,14 @@ pub enum QuorumInput {
         /// The state.
         state: Blob,
     },
-    /// Nothing is ordered for good before these have it, besides the majority.
+    /// Nothing is committed before these have it, besides the majority. A leader that alone votes
+    /// and has other members commits nothing before it has been told; it is told again after each
+    /// change of the members.
     Need {
         /// Members; empty for none.
         members: Vec<Member>,
+        /// The leader leads only while they answer, too: a witness may let them go on alone.
+        lease: bool,
     },
     /// A member is gone for certain: no need to wait for its silence.
     Gone {
@@ -103,8 +113,12 @@ pub enum QuorumInput {
         host: HostIndex,
     },
     /// This member goes on alone, whatever the others may do: it was made certain elsewhere that
-    /// none of them acts.
-    TakeOver,
+    /// none of them acts. It is dropped where others may act all the same.
+    TakeOver {
+        /// The others are gone for certain. Otherwise somebody (a witness, a rule) let this member
+        /// go on, and the library makes sure that there are no more than two.
+        certain: bool,
+    },
     /// Another member should lead.
     Resign,
 }
@@ -173,6 +187,10 @@ pub trait Quorum: fmt::Debug + Send {
     /// True where this member leads, has applied all that was ordered before, and can have no
     /// successor yet: what it says of the state is up to date.
     fn is_current(&self, now: Time) -> bool;
+    /// Who votes, as far as this member knows.
+    fn voters(&self) -> Vec<Member>;
+    /// True where this member alone votes.
+    fn is_sole(&self) -> bool;
     /// True where this member leads, all who vote are members, and no change of that is under way.
     fn is_settled(&self) -> bool;
     /// The same, and all that was proposed is ordered for good.

@@ -3,6 +3,7 @@
 use crate::flow::Peer;
 use crate::frame::{Entry, Frame, What, Word};
 use crate::log::{Log, Start};
+use crate::pair::Need;
 use crate::replication::{Arriving, View};
 use pvm_core::Time;
 use pvm_core::planted::{self, Bug};
@@ -63,7 +64,10 @@ pub struct Core {
     /// The state, as far as it has come.
     pub(crate) arriving: Option<Arriving>,
     pub(crate) members: Vec<Member>,
-    pub(crate) need: Vec<Member>,
+    /// Where members are, as far as that was told.
+    pub(crate) computers: BTreeMap<Member, Blob>,
+    /// Whom a leader needs besides the majority; none if that is not known.
+    pub(crate) need: Option<Need>,
     up: BTreeSet<HostIndex>,
     /// When a leader was heard last.
     pub(crate) heard_at: u64,
@@ -107,7 +111,8 @@ impl Core {
             view: View::default(),
             arriving: None,
             members: Vec::new(),
-            need: Vec::new(),
+            computers: BTreeMap::new(),
+            need: None,
             up: BTreeSet::new(),
             heard_at: 0,
             next_at: 0,
@@ -239,6 +244,8 @@ impl Core {
             }
             // It was started again, before there was anybody to ask.
             Role::Asking | Role::Candidate => self.ask(member),
+            // It had nobody to lead.
+            Role::Follower if self.is_sole_voter() => self.next_at = self.now + 1,
             Role::Follower => {}
         }
     }
@@ -255,6 +262,11 @@ impl Core {
                 self.me = Some(frame.to)
             }
             _ => return,
+        }
+        // Who is no member and votes no more has no part in it, nor ends it by a higher era.
+        let known = self.is_member(frame.from) || self.voters().contains(&frame.from);
+        if !known && !self.is_blank() {
+            return;
         }
         if era(frame.term) > era(self.term()) && !self.is_blank() {
             return self.put(QuorumOutput::Overtaken);
@@ -327,13 +339,14 @@ impl Core {
     }
 
     /// See [`QuorumInput::TakeOver`].
-    fn take_over(&mut self) {
-        let Some(me) = self.me.filter(|_| !self.is_blank()) else { return };
+    fn take_over(&mut self, certain: bool) {
+        let may = !self.is_blank() && self.may_go_on(certain);
+        let Some(me) = self.me.filter(|_| may) else { return };
         self.raise_term((era(self.term()) + 1) << ERA_SHIFT);
         self.ballot.voted = Some(me);
         let term = self.term();
         self.log.push(Entry { term, what: What::Voters { voters: vec![me] } });
-        self.need.clear();
+        self.need = Some(Need::NOBODY);
         self.lead();
     }
 
@@ -397,13 +410,11 @@ impl Quorum for Core {
             QuorumInput::Heard { host, bytes } => self.heard(host, &bytes.0),
             QuorumInput::Linked { host, up } => self.linked(host, up),
             QuorumInput::Members { members } => self.set_members(members),
+            QuorumInput::Computers { of } => self.computers = of.into_iter().collect(),
             QuorumInput::State { to, number, state } => self.send_state(to, number, state),
-            QuorumInput::Need { members } => {
-                self.need = members;
-                self.advance();
-            }
+            QuorumInput::Need { members, lease } => self.needs(members, lease),
             QuorumInput::Gone { host } => self.gone(host),
-            QuorumInput::TakeOver => self.take_over(),
+            QuorumInput::TakeOver { certain } => self.take_over(certain),
             QuorumInput::Resign => self.resign(),
         }
         self.store(before);
@@ -446,7 +457,16 @@ impl Quorum for Core {
     fn is_current(&self, now: Time) -> bool {
         let leads = self.is_leader() && self.resigning.is_none();
         let ready = leads && self.log.term(self.commit) == Some(self.term());
-        ready && (planted::is(Bug::StaleRead) || now.0 < self.answered_at() + LEASE_NS)
+        let leased = now.0 < self.answered_at() + LEASE_NS && self.is_leased(now.0);
+        ready && (planted::is(Bug::StaleRead) || leased)
+    }
+
+    fn voters(&self) -> Vec<Member> {
+        Self::voters(self).to_vec()
+    }
+
+    fn is_sole(&self) -> bool {
+        self.is_sole_voter()
     }
 
     fn is_settled(&self) -> bool {

@@ -8,7 +8,7 @@ use pvm_core::quorum::Member;
 use std::collections::BTreeMap;
 
 /// How long a leader goes on without an answer of the majority.
-const UNANSWERED_NS: u64 = 2 * SILENCE_NS;
+pub(crate) const UNANSWERED_NS: u64 = 2 * SILENCE_NS;
 
 impl Core {
     /// How many voters decide.
@@ -24,7 +24,9 @@ impl Core {
     /// Stands for election; not `firm` it only asks whether it would be elected.
     pub(crate) fn stand(&mut self, firm: bool, wanted: bool) {
         self.wait_for_silence();
-        let Some(me) = self.me.filter(|_| self.is_voter()) else { return };
+        let Some(me) = self.me.filter(|_| self.is_voter() && !self.may_not_stand()) else {
+            return;
+        };
         if firm {
             let term = self.term() + 1;
             self.raise_term(term);
@@ -177,7 +179,7 @@ impl Core {
     /// Leader: the time has come to be heard again.
     pub(crate) fn beat(&mut self) {
         self.next_at = if self.others().is_empty() { NEVER } else { self.now + BEAT_NS };
-        if !self.is_answered() {
+        if !self.is_answered() || self.is_left_alone() {
             self.set_leader(None);
             return self.step_down();
         }

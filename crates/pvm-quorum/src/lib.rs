@@ -9,7 +9,7 @@
 //!   acts (two hosts): the *era* in the upper half of the term grows, and ends all older ones.
 //! * The leader's own daemon, started again, may lead again at once: its lease died with it.
 //!
-//! Read [`Core`] first, then `election`, `replication` with `flow`, and `voters`.
+//! Read [`Core`] first, then `election`, `replication` with `flow`, `voters` and `pair`.
 
 #![forbid(unsafe_code)]
 
@@ -18,6 +18,7 @@ mod election;
 mod flow;
 mod frame;
 mod log;
+mod pair;
 mod replication;
 mod voters;
 

@@ -319,8 +319,8 @@ impl Core {
         places.sort_unstable_by(|a, b| b.cmp(a));
         let less = usize::from(planted::is(Bug::CommitByMinority) && places.len() > 1);
         let most = places.get(self.majority() - 1 - less).copied().unwrap_or(0);
-        let needed = self.need.iter().filter(|m| self.is_member(**m)).map(has).min();
-        let commit = needed.map_or(most, |needed| most.min(needed));
+        let Some(needed) = self.needed_through() else { return };
+        let commit = most.min(needed);
         let mine = self.log.term(commit) == Some(self.term());
         if commit > self.commit && (mine || planted::is(Bug::EarlierTermCounted)) {
             let before = self.commit;

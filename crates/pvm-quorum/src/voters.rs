@@ -1,16 +1,23 @@
-//! Who votes: one of up to two members, three of up to fifteen, five of more; changed one at a
-//! time, by entries of the log that count from the moment at which they are in it.
+//! Who votes: one of up to two members, three of three and four, five from five members on, seven
+//! from nine and nine from thirteen on, spread over computers; changed one at a time, by entries of
+//! the log that count from the moment at which they are in it.
+//!
+//! So any quarter of the members, up to four, may fail at once. All members are sent the log anyway:
+//! more voters cost no more messages, the leader waits for more of the answers.
 
 use crate::core::{BEAT_NS, Core, SILENCE_NS};
 use crate::flow::Peer;
 use crate::frame::{What, Word};
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
+use std::cmp::Reverse;
 
 /// Until when a leader tries to give way.
 const RESIGN_NS: u64 = 5_000_000_000;
 /// After so much silence of a voter another member votes in its place.
 const STAND_IN_NS: u64 = 1_500_000_000;
+/// So many voters may fail at once at most.
+const FAILURES_MAX: usize = 4;
 /// A member that is so far behind is not caught up.
 const BEHIND_COUNT: u64 = 100;
 
@@ -18,7 +25,10 @@ impl Core {
     /// The members have changed.
     pub(crate) fn set_members(&mut self, mut members: Vec<Member>) {
         members.sort_unstable();
-        self.members = members;
+        if members != self.members {
+            self.members = members;
+            self.forget_need();
+        }
         if !self.is_leader() {
             return;
         }
@@ -44,8 +54,7 @@ impl Core {
         match self.members.len() {
             0..=2 if self.resigning.is_some() => 2,
             0..=2 => 1,
-            3..=15 => 3,
-            _ => 5,
+            count => 2 * count.div_ceil(4).min(FAILURES_MAX) + 1,
         }
     }
 
@@ -53,7 +62,12 @@ impl Core {
     pub(crate) fn arrange(&mut self) {
         let ready = self.log.term(self.commit) == Some(self.term());
         let done = self.log.last_change().is_none_or(|number| number <= self.commit);
-        if !self.is_leader() || !ready || !done || planted::is(Bug::VoterNotReplaced) {
+        if !self.is_leader()
+            || !ready
+            || !done
+            || self.need_is_unknown()
+            || planted::is(Bug::VoterNotReplaced)
+        {
             return;
         }
         let mut voters = self.voters().to_vec();
@@ -61,9 +75,10 @@ impl Core {
         if let Some(at) = voters.iter().position(|voter| !self.is_member(*voter)) {
             voters.remove(at);
         } else if voters.len() < count {
-            let Some(next) = self.best(|core, member| !core.voters().contains(&member)) else {
-                return;
+            let fits = |core: &Self, member| {
+                !core.voters().contains(&member) && core.may_vote_next(member)
             };
+            let Some(next) = self.best(fits) else { return };
             voters.push(next);
         } else if voters.len() > count {
             let me = self.me;
@@ -71,10 +86,11 @@ impl Core {
                 .iter()
                 .copied()
                 .filter(|voter| Some(*voter) != me)
-                .min_by_key(|voter| (self.is_healthy(*voter), std::cmp::Reverse(*voter)));
+                .min_by_key(|v| (self.is_healthy(*v), Reverse(self.crowd(*v)), Reverse(*v)));
             voters.retain(|voter| Some(*voter) != worst);
-        } else if let Some(next) = self.stand_in() {
-            // The silent one goes when this is done, whether it is dead or not.
+        } else if let Some(next) = self.stand_in().or_else(|| self.one_elsewhere()) {
+            // The silent one goes when this is done, whether it is dead or not; so does the one that
+            // shares its computer with most others.
             voters.push(next);
         } else {
             return;
@@ -95,6 +111,24 @@ impl Core {
         self.best(|core, member| !core.voters().contains(&member))
     }
 
+    /// How many other voters are on the computer of a member.
+    fn crowd(&self, member: Member) -> usize {
+        let Some(computer) = self.computers.get(&member) else { return 0 };
+        let shares = |v: &&Member| **v != member && self.computers.get(v) == Some(computer);
+        self.voters().iter().filter(shares).count()
+    }
+
+    /// A member to vote in the place of one that shares its computer with more voters than it would:
+    /// what ends a computer ends few of them.
+    fn one_elsewhere(&self) -> Option<Member> {
+        let others = self.voters().iter().copied().filter(|voter| Some(*voter) != self.me);
+        let most = others.map(|voter| self.crowd(voter)).max().unwrap_or(0);
+        if most == 0 || planted::is(Bug::VotersOnOneComputer) {
+            return None;
+        }
+        self.best(|core, member| !core.voters().contains(&member) && core.crowd(member) < most)
+    }
+
     fn is_healthy(&self, member: Member) -> bool {
         let last = self.log.last();
         self.is_up(member)
@@ -103,12 +137,13 @@ impl Core {
             })
     }
 
-    /// The healthy member that has most of the log, of those that fit.
+    /// The healthy member that shares its computer with the fewest voters and then has most of the
+    /// log, of those that fit.
     fn best(&self, fits: impl Fn(&Self, Member) -> bool) -> Option<Member> {
         let mut all: Vec<_> = self.members.iter().copied().filter(|m| fits(self, *m)).collect();
         all.retain(|member| Some(*member) != self.me && self.is_healthy(*member));
         let matched = |member: &Member| self.peers.get(member).map_or(0, |peer| peer.matched);
-        all.into_iter().min_by_key(|member| (std::cmp::Reverse(matched(member)), *member))
+        all.into_iter().min_by_key(|m| (self.crowd(*m), Reverse(matched(m)), *m))
     }
 
     /// See [`pvm_core::quorum::QuorumInput::Resign`].

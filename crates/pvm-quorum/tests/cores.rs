@@ -12,6 +12,9 @@ const FIRST: HostIndex = HostIndex(1);
 /// Commands with numbers below this let the host of that number in; others are just counted.
 const JOIN_MAX: u64 = 100;
 
+/// No machine is there to say whom one of two needs.
+const NOBODY_NEEDED: QuorumInput = QuorumInput::Need { members: Vec::new(), lease: false };
+
 type Applied = Vec<(u64, u64)>;
 
 /// A host: its core, what it must not forget, and what it has applied.
@@ -97,6 +100,7 @@ impl Net {
         }
         let members = members(&it.applied);
         self.input(host, QuorumInput::Members { members });
+        self.input(host, NOBODY_NEEDED);
         self.link(host, true);
     }
 
@@ -138,11 +142,13 @@ impl Net {
                 assert_eq!(known, command, "command {number} at {host}");
                 let members = members(&it.applied);
                 it.core.handle(now, QuorumInput::Members { members });
+                it.core.handle(now, NOBODY_NEEDED);
             }
             QuorumOutput::Adopt { state, .. } => {
                 it.applied = Applied::from_bytes(&state.0).expect("a state of ours");
                 let members = members(&it.applied);
                 it.core.handle(now, QuorumInput::Members { members });
+                it.core.handle(now, NOBODY_NEEDED);
             }
             QuorumOutput::StateWanted { to } => {
                 let number = it.applied.last().map_or(1, |last| last.0);

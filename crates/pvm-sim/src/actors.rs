@@ -20,6 +20,8 @@ enum Part {
     Writer,
     /// Goes from barrier to barrier.
     Member,
+    /// Reads all names, again and again.
+    Reader,
 }
 
 #[derive(Debug)]
@@ -34,10 +36,15 @@ struct Actor {
     over: bool,
     /// A writer takes its time.
     next_at: u64,
+    /// What a reader's answer must hold: it was confirmed or read before the question.
+    due: BTreeSet<String>,
 }
 
 /// Between two puts of a writer, unless another time was wanted.
 const PUT_PAUSE: u64 = 500 * MS;
+
+/// Between two questions of a reader.
+const READ_PAUSE: u64 = 200 * MS;
 
 /// All of them.
 #[derive(Debug, Default)]
@@ -45,6 +52,12 @@ pub(crate) struct Actors {
     actors: BTreeMap<(HostIndex, u64), Actor>,
     /// Names whose put was confirmed.
     pub(crate) confirmed: BTreeSet<String>,
+    /// Names that a reader was shown: whoever asks after that must be shown them, too.
+    read: BTreeSet<String>,
+    /// What was confirmed may be lost: readers are not judged.
+    pub(crate) may_lose: bool,
+    /// Answers to readers that were judged.
+    pub(crate) reads: usize,
     /// When each was confirmed.
     pub(crate) last_confirmed: u64,
     /// The longest time between two confirmations while somebody wrote.
@@ -82,6 +95,7 @@ impl Actors {
             joined: false,
             over: false,
             next_at: 0,
+            due: BTreeSet::new(),
         };
         self.actors.insert((host, connection), actor);
         self.member_count += i32::from(member);
@@ -126,6 +140,22 @@ impl Actors {
         for (host, connection, tid) in tasks {
             self.take(host, connection, tid, world);
         }
+    }
+
+    /// A task on a host that is enrolled reads what all others put.
+    pub(crate) fn take_reader(&mut self, host: HostIndex, connection: u64, tid: Tid) {
+        let actor = Actor {
+            part: Part::Reader,
+            tid,
+            seen: 0,
+            asked: None,
+            phase: 0,
+            joined: false,
+            over: false,
+            next_at: 0,
+            due: BTreeSet::new(),
+        };
+        self.actors.insert((host, connection), actor);
     }
 
     /// Time passes, and they go on after each `step`.
@@ -184,6 +214,16 @@ impl Actors {
         let count = usize::try_from(self.member_count).unwrap_or(0);
         let Some(actor) = self.actors.get_mut(&key) else { return Ok(()) };
         match (actor.part, reply) {
+            (Part::Reader, Reply::Mailboxes { mailboxes }) => {
+                let names: BTreeSet<String> = mailboxes.iter().map(|m| m.name.to_text()).collect();
+                let missing = actor.due.difference(&names).next();
+                if let Some(name) = missing.filter(|_| !self.may_lose) {
+                    let tid = actor.tid;
+                    return Err(format!("{now}: {tid} reads from before {name} was confirmed"));
+                }
+                self.reads += 1;
+                self.read.extend(names);
+            }
             (Part::Writer, Reply::Number { .. }) => {
                 self.confirmed.insert(asked.to_owned());
                 if self.last_confirmed > 0 {
@@ -214,6 +254,7 @@ impl Actors {
     fn ask(&mut self, key: (HostIndex, u64), world: &mut World) {
         let (started, count) = (self.started, self.member_count);
         let (quiet, pause) = (self.quiet, self.pause());
+        let known = || self.confirmed.union(&self.read).cloned().collect();
         let Some(actor) = self.actors.get_mut(&key) else { return };
         let (name, request) = match actor.part {
             Part::Writer if quiet || actor.next_at > world.now() => return,
@@ -225,6 +266,12 @@ impl Actors {
                 let request =
                     Request::PutInfo { name: name.as_str().into(), flags: LEDGER_FLAGS, message };
                 (name, request)
+            }
+            Part::Reader if actor.next_at > world.now() => return,
+            Part::Reader => {
+                actor.next_at = world.now() + READ_PAUSE;
+                actor.due = known();
+                (String::new(), Request::MailboxInfo { pattern: "w*".into() })
             }
             Part::Member if !actor.joined => {
                 (String::new(), Request::JoinGroup { group: GROUP.into() })

@@ -98,8 +98,6 @@ struct Run {
     died_at: u64,
     /// The fewest members that any host knew of.
     known: usize,
-    /// A host was killed while the other of two may not have had what it confirmed.
-    may_lose: bool,
 }
 
 /// A run of a scene. With `journal` the conversation is written down there.
@@ -121,8 +119,9 @@ pub fn run(scene: Scene, seed: u64, journal: Option<&mut Vec<String>>) -> Result
     let may_lose = scene == Scene::Survive;
     // In every fourth run single links are slow, besides all of them at times.
     let slow = (seed % 4 == 1).then(|| Random::new(seed ^ 0x510e));
-    let actors = Actors::default();
-    let mut run = Run { scene, world, random, slow, actors, died_at: 0, known: 0, may_lose };
+    let mut actors = Actors::default();
+    actors.may_lose = may_lose;
+    let mut run = Run { scene, world, random, slow, actors, died_at: 0, known: 0 };
     let outcome = run.all();
     if let (Some(journal), Some(lines)) = (journal, run.world.journal) {
         *journal = lines;
@@ -169,7 +168,30 @@ impl Run {
         }
         self.go(100 * MS)?;
         self.actors.take_all(&mut self.world);
-        self.go(SECOND)
+        self.go(SECOND)?;
+        if matches!(self.scene, Scene::Two | Scene::Witness | Scene::Survive) {
+            self.enrol_readers()?;
+        }
+        Ok(())
+    }
+
+    /// A task on each host that reads what others put: what it is shown must not be older than what
+    /// anybody knew when it asked (with names that nobody deletes that is all that makes the history
+    /// of puts and reads linearizable).
+    fn enrol_readers(&mut self) -> Result<(), String> {
+        let mut readers = Vec::new();
+        for host in self.hosts() {
+            readers.extend(self.world.connect(host, Role::Task).map(|reader| (host, reader)));
+        }
+        self.go(100 * MS)?;
+        for (host, connection) in readers {
+            let node = self.world.nodes.get(&host);
+            let task = node.and_then(|node| node.tasks().find(|task| task.0 == connection));
+            if let Some((_, tid)) = task {
+                self.actors.take_reader(host, connection, tid);
+            }
+        }
+        Ok(())
     }
 
     fn hosts(&self) -> Vec<HostIndex> {
@@ -391,17 +413,38 @@ impl Run {
             let pause = self.random.below(5000) * MS;
             self.go(pause)?;
         }
-        match self.random.below(4) {
+        match self.random.below(6) {
             // The link fails for longer than silence lasts.
             0 => {
                 let heal = (6000 + self.random.below(20_000)) * MS;
                 self.world.cut(a, b, Some(heal));
                 self.go(heal + 5 * SECOND)?;
             }
-            1 => self.end_one(b)?,
+            1 | 2 => self.end_apart(a, b)?,
+            3 => self.end_one(b)?,
             _ => self.end_one(a)?,
         }
         Ok(())
+    }
+
+    /// The same, and meanwhile daemons are started again and stand still: what each knew and counted
+    /// of the other one begins anew at any moment of the silence.
+    fn end_apart(&mut self, a: HostIndex, b: HostIndex) -> Result<(), String> {
+        let heal = (6000 + self.random.below(20_000)) * MS;
+        self.world.cut(a, b, Some(heal));
+        let end = self.world.now() + heal;
+        for _ in 0..1 + self.random.below(3) {
+            let before = self.random.below(6000) * MS;
+            self.go(before.min(end.saturating_sub(self.world.now())))?;
+            let host = if self.random.below(3) == 0 { b } else { a };
+            if self.random.below(2) == 0 {
+                self.world.crash(host);
+            } else {
+                let time = (50 + self.random.below(1500)) * MS;
+                self.world.pause(host, time);
+            }
+        }
+        self.go(end.saturating_sub(self.world.now()) + 5 * SECOND)
     }
 
     /// One of two dies, and its computer can still be asked.
@@ -410,7 +453,7 @@ impl Run {
         // What was confirmed while they were apart may be lost with it.
         let up = self.world.links.made(host, other).is_some();
         let stopped = |at| self.world.nodes.get(&at).is_some_and(|n| n.paused_until > 0);
-        self.may_lose |= !up || stopped(other);
+        self.actors.may_lose |= !up || stopped(other);
         if self.world.nodes.len() < 2 {
             return Ok(());
         }
@@ -514,7 +557,7 @@ impl Run {
             }
             names.insert(mailbox.name.to_text());
         }
-        if self.may_lose {
+        if self.actors.may_lose {
             return Ok(());
         }
         match before.iter().find(|name| !names.contains(*name)) {

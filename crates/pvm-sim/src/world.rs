@@ -72,6 +72,8 @@ pub struct World {
     rules: Option<Rules>,
     random: Random,
     clocks: Random,
+    /// Which of two hosts finds the other one silent first.
+    firsts: Random,
     /// By how many millionths clocks go too fast or too slow at most.
     skew: u32,
     seed: u64,
@@ -103,6 +105,7 @@ impl World {
             seed,
             random: Random::new(seed ^ 0x5eed),
             clocks: Random::new(seed ^ 0xc10c),
+            firsts: Random::new(seed ^ 0xf125),
             skew: millionths,
             rules: Some(rules),
             ..Self::default()

@@ -685,6 +685,8 @@ record! {
         pub restarts: u32,
         /// What the kernel keeps the daemon from, in words.
         pub guard: String,
+        /// What is wrong with the order of commands, in words; empty where somebody leads.
+        pub order: String,
     }
 }
 

@@ -1,23 +1,24 @@
 //! The time of a host: nanoseconds since 1970 that never go back.
 //!
-//! The parent reads the time of day once; from then on the monotonic clock is added. So every
-//! daemon that it starts goes on where the last one was.
+//! The parent reads the time of day once; from then on the time since boot is added, which goes on
+//! while the computer sleeps: no lease outlives that. So every daemon that it starts goes on where
+//! the last one was.
 
 use pvm_core::Time;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// What to add to the monotonic clock.
+/// What to add to the time since boot.
 pub(crate) fn offset() -> u64 {
-    nanoseconds(clock_gettime(ClockId::Realtime)) - monotonic()
+    nanoseconds(clock_gettime(ClockId::Realtime)) - since_boot()
 }
 
 /// Now.
 pub(crate) fn now(offset: u64) -> Time {
-    Time(offset.saturating_add(monotonic()))
+    Time(offset.saturating_add(since_boot()))
 }
 
-fn monotonic() -> u64 {
-    nanoseconds(clock_gettime(ClockId::Monotonic))
+fn since_boot() -> u64 {
+    nanoseconds(clock_gettime(ClockId::Boottime))
 }
 
 fn nanoseconds(time: Timespec) -> u64 {

@@ -18,7 +18,13 @@ pub(crate) fn hosts(operator: &mut Operator) -> Result<Vec<HostInfo>, Failure> {
 
 /// Lists the hosts.
 pub(crate) fn conf(as_json: bool) -> Result<(), Failure> {
-    let hosts = hosts(&mut Operator::connect()?)?;
+    let mut operator = Operator::connect()?;
+    let hosts = hosts(&mut operator)?;
+    let order = super::status::of(&mut operator)?.order;
+    if !order.is_empty() {
+        // Beside the list, not in it.
+        eprintln!("pvm: {order}");
+    }
     if as_json {
         let rows: Vec<Value> = hosts.iter().map(json).collect();
         return Ok(show_json(&json!({ "hosts": rows }))?);

@@ -24,7 +24,7 @@ pub(crate) fn status(as_json: bool) -> Result<(), Failure> {
             "version": status.version, "host": status.host.0, "name": status.name.to_text(),
             "parent_pid": status.parent_pid, "daemon_pid": status.daemon_pid, "address": status.address,
             "bad_peers": status.bad_peers, "restarts": status.restarts, "guard": status.guard,
-            "folder": folder,
+            "order": status.order, "folder": folder,
         }))?);
     }
     let rows = [
@@ -36,6 +36,7 @@ pub(crate) fn status(as_json: bool) -> Result<(), Failure> {
         ("restarts", status.restarts.to_string()),
         ("bad peers", status.bad_peers.to_string()),
         ("guard", status.guard),
+        ("order", if status.order.is_empty() { "a leader is known".into() } else { status.order }),
         ("files", folder),
     ];
     for (name, value) in rows {

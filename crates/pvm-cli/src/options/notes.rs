@@ -102,7 +102,8 @@ JSON: groups: name, members (by instance; null for a hole), waiting (tasks at it
 pub(crate) const STATUS: &str = "\
 JSON: version, host (its index), name, parent_pid, daemon_pid, address, bad_peers (peers dropped \
 for bad bytes), restarts (of the daemon), guard (what the kernel keeps the daemon from: \
-landlock, seccomp, or none and why), folder (of the runtime files).";
+landlock, seccomp, or none and why), order (what is wrong where no host leads the order of commands; \
+empty where one does), folder (of the runtime files).";
 
 /// `pvm token`.
 pub(crate) const TOKEN: &str = "\

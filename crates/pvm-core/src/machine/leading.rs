@@ -1,20 +1,25 @@
 //! Who leads, who is suspected, who is taken out, and when a host gives up.
 
 use super::Machine;
+use crate::pending::Held;
 use crate::planted::{self, Bug};
 use crate::quorum::{Member, QuorumInput};
 use pvm_wire::HostIndex;
 use pvm_wire::peer::Command;
-use pvm_wire::request::Reply;
+use pvm_wire::request::{Reply, Request};
 
 /// How long a host goes on that hears of no leader: others have gone on without it, or cannot.
 pub(super) const LOST_NS: u64 = 60 * super::SECOND_NS;
+/// After so long without a leader a host says so: no election of hosts that hear one another takes
+/// as long.
+const LEADERLESS_NS: u64 = 3 * super::SECOND_NS;
 
 impl Machine {
     /// Somebody leads from here on, or nobody is known to.
     pub(super) fn led(&mut self, term: u64, leader: Option<Member>) {
         self.consensus.set_leader(term, leader);
         self.lost_at = if leader.is_some() { u64::MAX } else { self.after(LOST_NS) };
+        self.note_leader(leader.is_some());
         let Some(leader) = leader.filter(|_| *self.joined.get()) else { return };
         self.fencing.clear();
         self.report(term, leader.host());
@@ -95,6 +100,65 @@ impl Machine {
         self.fenced(u64::MAX);
     }
 
+    /// Somebody leads, or nobody does from now on.
+    fn note_leader(&mut self, known: bool) {
+        if !known {
+            let at = self.after(LEADERLESS_NS);
+            self.leaderless_at = self.leaderless_at.min(at);
+        } else if std::mem::replace(&mut self.leaderless_at, u64::MAX) == 0 {
+            self.log("a leader is known again".to_owned());
+        }
+    }
+
+    /// True where nobody has led for so long that this host has said so.
+    pub(super) const fn is_leaderless(&self) -> bool {
+        self.leaderless_at == 0
+    }
+
+    /// Nobody has led for a while: the log says so, and whoever waits for news of the hosts gets the old
+    /// ones.
+    pub(super) fn say_leaderless(&mut self) {
+        if self.leaderless_at > self.now.0 || self.is_leaderless() {
+            return;
+        }
+        if !*self.joined.get() {
+            return self.leaderless_at = self.after(LEADERLESS_NS);
+        }
+        self.leaderless_at = 0;
+        let text = self.order_state();
+        self.log(text);
+        let waits = |_: &u64, held: &Held| held.after == 0 && held.request == Request::Config;
+        for number in self.pending.held.keys_where(waits) {
+            if let Some(held) = self.pending.held.remove(&number) {
+                self.serve_now(held.asker, held.tid, held.request);
+            }
+        }
+    }
+
+    /// What is wrong with the order of commands, in words; nothing where somebody leads.
+    pub(super) fn order_state(&self) -> String {
+        if !self.is_leaderless() {
+            return String::new();
+        }
+        let voters = self.consensus.voters();
+        let is_heard = |host: &&HostIndex| **host == self.me() || self.sessions.is_up(**host);
+        let heard = voters.iter().filter(is_heard).count();
+        let count = voters.len();
+        let why = if self.hosts.count() == 2 {
+            "the other of two hosts is not heard".to_owned()
+        } else if heard > count / 2 {
+            "the leader of the hosts that vote is not heard here".to_owned()
+        } else {
+            let least = count / 2 + 1;
+            format!("of the {count} hosts that vote {heard} are heard here, and {least} are needed")
+        };
+        let left = self.lost_at.saturating_sub(self.now.0) / super::SECOND_NS;
+        format!(
+            "no leader: {why}. Names, groups and hosts cannot be changed or read; \
+             this host ends in {left} s unless they come back"
+        )
+    }
+
     /// Nobody has led for too long.
     pub(super) fn give_up(&mut self) {
         if self.lost_at <= self.now.0 {
@@ -108,6 +172,7 @@ impl Machine {
     pub(super) fn wake(&mut self) {
         if self.lost_at == 0 {
             self.lost_at = self.after(LOST_NS);
+            self.leaderless_at = self.after(LEADERLESS_NS);
             if *self.joined.get() {
                 self.tell_quorum_hosts();
             }

@@ -3,7 +3,7 @@
 use super::Machine;
 use crate::io::Act;
 use crate::pending::Asker;
-use crate::quorum::QuorumInput;
+use crate::quorum::{Member, QuorumInput};
 use pvm_wire::peer::{Command, Said};
 use pvm_wire::request::{HostInfo, Reply};
 use pvm_wire::{Blob, Code, Tid};
@@ -31,6 +31,12 @@ impl Machine {
 
     pub(super) fn tell_quorum_hosts(&mut self) {
         let members = self.consensus.members();
+        let computer = |member: &Member| Some(self.hosts.facts(member.host())?.computer.clone());
+        let known = |of: &Member| computer(of).filter(|name| !name.0.is_empty()).map(|c| (*of, c));
+        let of = members.iter().filter_map(known).collect();
+        self.consensus.input(self.now, QuorumInput::Computers { of });
+        // Whom a sole voter needs is told again with it.
+        self.needed = None;
         self.consensus.input(self.now, QuorumInput::Members { members });
         self.follow_quorum();
     }

@@ -48,7 +48,9 @@ impl Machine {
 
     /// A request that can also come from another host, on behalf of `tid` there.
     pub(super) fn serve(&mut self, asker: Asker, tid: Tid, request: Request) {
-        let is_ahead = self.is_ahead(&request) || self.is_run_ahead(tid, &request);
+        // Where nobody leads old news of the hosts are better than none.
+        let vain = self.is_leaderless() && request == Request::Config;
+        let is_ahead = !vain && (self.is_ahead(&request) || self.is_run_ahead(tid, &request));
         if !self.consensus.is_current(self.now) && is_ahead {
             let number = self.pending.number();
             self.pending.held.insert(number, Held { after: 0, asker, tid, request });
@@ -220,6 +222,7 @@ impl Machine {
             restarts: self.config.restarts,
             // The parent knows.
             guard: String::new(),
+            order: self.order_state(),
         }
     }
 }

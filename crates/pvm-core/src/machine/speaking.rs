@@ -27,9 +27,7 @@ impl Machine {
             Said::Ask { asker, .. } | Said::AskHome { asker, .. } | Said::Reset { asker } => {
                 own_or_nobody(*asker)
             }
-            // A leader orders that itself.
-            Said::Put { command: Command::Fence { .. }, .. } => false,
-            Said::Put { command, .. } => source_of(command).is_none_or(own_or_nobody),
+            Said::Put { command, .. } => may_propose(host, command),
             Said::Output { tid, .. }
             | Said::RunOutput { tid, .. }
             | Said::RunExited { tid, .. } => own(*tid),
@@ -43,26 +41,69 @@ impl Machine {
                 let question = self.pending.questions.get(ask);
                 question.is_none_or(|question| question.host == host)
             }
-            _ => true,
+            // They name no source besides the host itself: what they ask for, any host may ask.
+            Said::Launch { .. }
+            | Said::Siblings { .. }
+            | Said::Watch { .. }
+            | Said::Unwatch { .. }
+            | Said::RunSpawning { .. }
+            | Said::RunSpawned { .. }
+            | Said::Report { .. }
+            | Said::Release { .. }
+            | Said::Reported { .. }
+            | Said::Halt => true,
         }
     }
 }
 
 /// True where a host may propose this command that came in pieces: only the whole tells.
 pub(super) fn may_order(host: HostIndex, command: &Command) -> bool {
-    let own_or_nobody = |tid: Tid| tid == Tid::NONE || tid.host() == host;
-    !matches!(command, Command::Fence { .. } | Command::Piece { .. })
-        && source_of(command).is_none_or(own_or_nobody)
+    !matches!(command, Command::Piece { .. }) && may_propose(host, command)
 }
 
-/// The task on whose behalf a command is proposed.
-const fn source_of(command: &Command) -> Option<Tid> {
+fn may_propose(host: HostIndex, command: &Command) -> bool {
+    match source_of(command) {
+        Source::Task(tid) => tid == Tid::NONE || tid.host() == host,
+        Source::Host(of) => of == host,
+        Source::Leader => false,
+        Source::User | Source::Whole => true,
+    }
+}
+
+/// In whose name a command is proposed.
+enum Source {
+    /// A task's, or nobody's where a command of the user asks.
+    Task(Tid),
+    /// A host's.
+    Host(HostIndex),
+    /// The leader orders that itself.
+    Leader,
+    /// The user's: who may join, leave and be drained, and what holds for all. Each host is asked for
+    /// it by commands of its own.
+    User,
+    /// That of the command that it is a piece of, which is asked when all of it has come.
+    Whole,
+}
+
+/// Every command is named here: a new one has to say whose it is.
+const fn source_of(command: &Command) -> Source {
     match command {
-        Command::PutInfo { owner, .. } => Some(*owner),
-        Command::TakeInfo { asker, .. } | Command::DelInfo { asker, .. } => Some(*asker),
-        Command::JoinGroup { tid, .. } | Command::TaskLeft { tid } | Command::TaskGone { tid } => {
-            Some(*tid)
-        }
-        _ => None,
+        Command::PutInfo { owner, .. } | Command::Withdraw { owner, .. } => Source::Task(*owner),
+        Command::TakeInfo { asker, .. } | Command::DelInfo { asker, .. } => Source::Task(*asker),
+        Command::JoinGroup { tid, .. }
+        | Command::LeaveGroup { tid, .. }
+        | Command::TaskLeft { tid }
+        | Command::TaskGone { tid } => Source::Task(*tid),
+        Command::SetAddresses { host, .. } | Command::Retire { host } => Source::Host(*host),
+        Command::Fence { .. } => Source::Leader,
+        Command::Piece { .. } => Source::Whole,
+        // Whoever leads proposes a freeze, and one that has just given way may still be on its way.
+        Command::Freeze { .. }
+        | Command::AddHost { .. }
+        | Command::RemoveHost { .. }
+        | Command::DrainHost { .. }
+        | Command::KnowHosts { .. }
+        | Command::SetRules { .. }
+        | Command::ClearNames => Source::User,
     }
 }

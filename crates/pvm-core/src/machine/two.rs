@@ -3,11 +3,11 @@
 //! certain that the first is gone, or where a witness or the rules say so.
 
 use super::Machine;
-use super::leading::LOST_NS;
 use crate::io::Act;
 use crate::pending::Asker;
 use crate::planted::{self, Bug};
-use crate::quorum::QuorumInput;
+use crate::quorum::{Member, QuorumInput};
+use crate::two::Standing;
 use pvm_wire::hostfile::parse_line;
 use pvm_wire::peer::Command;
 use pvm_wire::request::Reply;
@@ -51,29 +51,39 @@ impl Machine {
         }
     }
 
-    /// As a leader of two: says whether the other one is needed.
+    /// The other one of two, also while a third one is in and does not vote yet: then the one that was
+    /// in before it.
+    fn partner(&self) -> Option<HostIndex> {
+        self.other().or_else(|| self.consensus.eldest_other().filter(|_| self.consensus.is_sole()))
+    }
+
+    /// Says whether the other one of two is needed, and whether this host leads only while it answers.
+    /// The library has to know before it acts: also on a host that does not lead.
     pub(super) fn arrange_two(&mut self) {
-        let other = self.other().filter(|_| self.consensus.is_leader());
-        if other.is_some_and(|host| self.sessions.is_up(host)) {
-            self.lost_at = u64::MAX;
-        }
-        let needed = other.filter(|&host| {
-            let up = self.sessions.is_up(host);
-            // A daemon that was started again asks for the epoch before it acts.
-            let knows = self.asked_epoch || self.suspects.contains(&host);
-            let free = match self.rules.get().witness.0.is_empty() {
-                true => knows,
-                false => self.witnessed == self.pair(host),
-            };
-            (up || !free) && !planted::is(Bug::SecondNotNeeded)
-        });
-        let members: Vec<_> =
-            needed.and_then(|host| self.consensus.member(host)).into_iter().collect();
-        if members != self.needed {
-            self.needed.clone_from(&members);
-            self.consensus.input(self.now, QuorumInput::Need { members });
+        let partner = self.partner();
+        let need = partner
+            .and_then(|host| self.need_of(host))
+            .filter(|_| !planted::is(Bug::SecondNotNeeded));
+        let need = need.map_or((Vec::new(), false), |(member, lease)| (vec![member], lease));
+        if self.needed.as_ref() != Some(&need) {
+            self.needed = Some(need.clone());
+            let (members, lease) = need;
+            self.consensus.input(self.now, QuorumInput::Need { members, lease });
             self.follow_quorum();
         }
+    }
+
+    /// The member that this host is to have where it is needed, and whether the lease hangs on it.
+    fn need_of(&self, host: HostIndex) -> Option<(Member, bool)> {
+        let standing = Standing {
+            up: self.sessions.is_up(host),
+            met: self.asked_epoch,
+            suspected: self.suspects.contains(&host),
+            decides: !self.rules.get().witness.0.is_empty(),
+            lock: self.witnessed == self.pair(host),
+        };
+        let lease = standing.need()?;
+        Some((self.consensus.member(host)?, lease))
     }
 
     /// A number for these two hosts that no other two ever have.
@@ -94,7 +104,7 @@ impl Machine {
             return self.act(Act::AskWitness { witness: rules.witness, pair });
         }
         if certain || rules.survive {
-            return self.go_on(host);
+            return self.go_on(host, certain);
         }
         if !self.consensus.is_leader() {
             let text = "nothing is heard of the host that leads: this host waits";
@@ -106,35 +116,35 @@ impl Machine {
     pub(super) fn witness_said(&mut self, pair: u64, granted: bool) {
         let Some(other) = self.other().filter(|&host| self.pair(host) == pair) else { return };
         if !granted {
-            if self.consensus.is_leader() && self.suspects.contains(&other) {
-                // It leads nobody: it, too, waits for its machine and then ends.
-                self.lost_at = self.after(LOST_NS);
-            }
             return self.log("the other host has the witness: this host waits".to_owned());
         }
         self.witnessed = pair;
         if self.suspects.contains(&other) {
-            self.go_on(other);
+            self.go_on(other, false);
         }
     }
 
     /// The order has taken out the last other host: if that one led, this one has to.
     pub(super) fn alone_now(&mut self) {
         if self.hosts.indices() == [self.me()] && !self.consensus.is_leader() {
-            self.consensus.input(self.now, QuorumInput::TakeOver);
-            self.follow_quorum();
+            self.take_over(true);
         }
     }
 
     /// This host goes on without the other one.
-    fn go_on(&mut self, other: HostIndex) {
+    fn go_on(&mut self, other: HostIndex, certain: bool) {
         self.witnessed = self.pair(other);
         self.asked_epoch = true;
         if !self.consensus.is_leader() {
-            self.log("the host that led is gone: this one goes on".to_owned());
-            self.consensus.input(self.now, QuorumInput::TakeOver);
-            self.follow_quorum();
+            self.log("the other host is gone: this one goes on".to_owned());
+            self.take_over(certain);
         }
         self.lead_on();
+    }
+
+    fn take_over(&mut self, certain: bool) {
+        self.consensus.input(self.now, QuorumInput::TakeOver { certain });
+        self.needed = None;
+        self.follow_quorum();
     }
 }

@@ -4,6 +4,7 @@ use super::World;
 use super::happening::Happening;
 use super::network::CALL_NS;
 use crate::link::pair;
+use crate::node::Node;
 use crate::tally::Fault;
 use crate::time::MS;
 use pvm_core::io::{Input, News};
@@ -61,9 +62,11 @@ impl World {
         self.later(after, Happening::Evidence(host));
     }
 
-    /// The daemon of a host is stopped for a while, unless it is: what waits for it keeps its order.
+    /// The daemon of a host is stopped for a while, unless it is or there is none: what waits for it
+    /// keeps its order.
     pub fn pause(&mut self, host: HostIndex, nanoseconds: u64) {
-        if self.nodes.get(&host).is_some_and(|node| node.paused_until > self.now) {
+        let stops = |node: &Node| node.machine.is_some() && node.paused_until <= self.now;
+        if !self.nodes.get(&host).is_some_and(stops) {
             return;
         }
         self.tally.note(Fault::Pause);

@@ -179,10 +179,18 @@ impl World {
         }
     }
 
+    /// Both directions of a pair, in an order from the seed.
+    fn either_first(&mut self, pair: Pair) -> (Pair, Pair) {
+        let back = (pair.1, pair.0);
+        if self.firsts.below(2) == 0 { (pair, back) } else { (back, pair) }
+    }
+
     pub(super) fn break_links(&mut self, pairs: Vec<Pair>) {
         for pair in pairs {
             if self.links.break_off(pair) {
-                for (at, of) in [pair, (pair.1, pair.0)] {
+                // Either may be the first to find the other one silent, and to ask the witness.
+                let (first, second) = self.either_first(pair);
+                for (at, of) in [first, second] {
                     self.note_silence(at, of);
                     self.later(0, Happening::News(at, News::LinkDown { host: of }));
                 }

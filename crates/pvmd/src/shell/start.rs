@@ -173,10 +173,10 @@ async fn build(
             Invited { local: true, .. } => ALONE_TIME,
             _ => JOIN_TIME,
         };
-        if let Some(token) = join.token {
-            if !shell.redeem_own(token, patience).await? {
-                return Ok(shell);
-            }
+        if let Some(token) = join.token
+            && !shell.redeem_own(token, patience).await?
+        {
+            return Ok(shell);
         }
         shell.links.join(&join.addresses, join.fingerprint.0, patience);
     }

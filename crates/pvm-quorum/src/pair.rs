@@ -1,0 +1,128 @@
+//! Two members, of which one votes: what the other one must have, and who may go on alone.
+//!
+//! A majority of one is no majority. So while the leader is the *sole voter* beside other members,
+//! the machine says which of them it needs: nothing is committed before those have it. Where a
+//! witness decides which of two goes on, the leader's lease hangs on them, too: it leads and
+//! answers only while they answer, as one that is silent may have taken over. What is needed is
+//! not kept: a leader that is started again commits nothing before it has been told anew.
+
+use crate::core::{Core, LEASE_NS, SILENCE_NS};
+use crate::election::UNANSWERED_NS;
+use pvm_core::planted::{self, Bug};
+use pvm_core::quorum::Member;
+
+/// Whom a leader needs besides the majority.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Need {
+    /// They must have what is committed.
+    pub(crate) members: Vec<Member>,
+    /// They must have answered of late, too.
+    pub(crate) lease: bool,
+    /// Since when.
+    pub(crate) since: u64,
+}
+
+impl Need {
+    /// Nobody is needed.
+    pub(crate) const NOBODY: Self = Self { members: Vec::new(), lease: false, since: 0 };
+}
+
+impl Core {
+    /// This member alone votes.
+    pub(crate) fn is_sole_voter(&self) -> bool {
+        matches!(self.voters(), [voter] if Some(*voter) == self.me)
+    }
+
+    /// See [`pvm_core::quorum::QuorumInput::Need`].
+    pub(crate) fn needs(&mut self, members: Vec<Member>, lease: bool) {
+        let since = self.now;
+        self.need = Some(Need { members, lease, since });
+        self.advance();
+        self.arrange();
+    }
+
+    /// The members have changed: a sole voter has to be told anew whom it needs.
+    pub(crate) fn forget_need(&mut self) {
+        if self.is_sole_voter() {
+            self.need = None;
+        }
+    }
+
+    /// A sole voter that has not been told whom it needs.
+    pub(crate) fn need_is_unknown(&self) -> bool {
+        let unknown = self.need.is_none() && self.is_sole_voter() && self.members.len() > 1;
+        unknown && !planted::is(Bug::NeedForgotten)
+    }
+
+    /// Those that are needed and are members still.
+    fn needed(&self) -> impl Iterator<Item = Member> + '_ {
+        let members = self.need.iter().flat_map(|need| need.members.iter().copied());
+        members.filter(|member| self.is_member(*member))
+    }
+
+    /// Who may vote next, beside those that do: next to a sole voter the one that it needs, as that
+    /// one may go on alone until it knows that it votes.
+    pub(crate) fn may_vote_next(&self, member: Member) -> bool {
+        let mut needed = self.needed().peekable();
+        !self.is_sole_voter() || needed.peek().is_none() || needed.any(|other| other == member)
+    }
+
+    /// Up to where those that are needed have the log; none if it is not known who they are.
+    pub(crate) fn needed_through(&self) -> Option<u64> {
+        if self.need_is_unknown() {
+            return None;
+        }
+        let matched = |member| self.peers.get(&member).map_or(0, |peer| peer.matched);
+        Some(self.needed().map(matched).min().unwrap_or(u64::MAX))
+    }
+
+    /// The members that the lease hangs on, besides the majority.
+    fn leased(&self) -> impl Iterator<Item = Member> + '_ {
+        let hangs = self.need.as_ref().is_some_and(|need| need.lease);
+        self.needed().filter(move |_| hangs && !planted::is(Bug::LeadsUnanswered))
+    }
+
+    /// The time at which this leader said what all of those have answered by now.
+    fn leased_at(&self) -> u64 {
+        let heard = |member| self.peers.get(&member).map_or(0, |peer| peer.heard);
+        self.leased().map(heard).min().unwrap_or(u64::MAX / 2)
+    }
+
+    /// The lease holds as far as it hangs on those that are needed.
+    pub(crate) fn is_leased(&self, now: u64) -> bool {
+        !self.need_is_unknown() && now < self.leased_at() + LEASE_NS
+    }
+
+    /// Those that are needed have been silent for so long that this leader gives up.
+    pub(crate) fn is_left_alone(&self) -> bool {
+        let since = self.need.as_ref().map_or(0, |need| need.since).max(self.leads_since);
+        self.leased_at().max(since) + UNANSWERED_NS <= self.now
+    }
+
+    /// It would be elected, as it alone votes, and could not lead.
+    pub(crate) fn may_not_stand(&self) -> bool {
+        let alone = self.is_sole_voter() && self.leased().any(|member| !self.is_up(member));
+        alone || self.need_is_unknown()
+    }
+
+    /// Whether this member may go on without the other one.
+    ///
+    /// Where a witness says so and nobody is certain, two hosts must be all that anybody can know
+    /// of: no change of voters is under way, and none votes but the two. Otherwise a third one and
+    /// the other one may be a majority already. And the leader's lease must be over.
+    ///
+    /// Where the leader is gone for certain, it may have let in a third one that leads now.
+    pub(crate) fn may_go_on(&self, certain: bool) -> bool {
+        let changing = self.log.last_change().is_some_and(|number| number > self.commit);
+        let was_sole = self.log.voters_at(self.commit).len() == 1;
+        if self.members.len() < 2 {
+            return true;
+        }
+        if certain {
+            return !(changing && was_sole);
+        }
+        let two = self.members.len() == 2 && self.voters().iter().all(|v| self.is_member(*v));
+        let silent = self.heard_at == 0 || self.heard_at + SILENCE_NS <= self.now;
+        !changing && two && silent || planted::is(Bug::GoesOnInChange)
+    }
+}
