@@ -198,7 +198,7 @@ mod tests {
     fn invited(addresses: usize) -> Invitation {
         Invitation {
             addresses: (0..addresses).map(|n| format!("192.168.100.1{n}:54321")).collect(),
-            fingerprint: vec![0xab; 32].into(),
+            fingerprint: vec![0xab; 32],
             name: "node0123.cluster".into(),
             vmid: "default".into(),
             options: "sp=2000".into(),
