@@ -17,15 +17,15 @@ use pvm::{Buffer, Deadline, Pattern, Policy, Task};
 use pvm_wire::proxy::{Answer, Ask};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Message, Tid};
-use receiving::{Inbox, Looked};
-use socket::{Asks, say};
+use receiving::{Looked, Receiver};
+use socket::{Asks, Voice, lock};
 use std::collections::BTreeMap;
 use std::os::fd::AsFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 
 /// Calls of the task, other than receives, that may wait at the same time.
@@ -38,11 +38,11 @@ const STACK_BYTES: usize = 256 << 10;
 struct Proxy {
     task: &'static Task,
     asks: Mutex<Asks>,
-    answers: Mutex<UnixStream>,
+    voice: Arc<Voice>,
     threads: AtomicUsize,
     /// Threads that are about to lead.
     idle: AtomicUsize,
-    inbox: Mutex<Inbox>,
+    receiver: Receiver,
     /// What else waits and can be cancelled, by the numbers of the asks: true once it is to end.
     waiting: Mutex<BTreeMap<u32, Arc<AtomicBool>>>,
 }
@@ -74,13 +74,14 @@ pub(crate) fn run(options: &ProxyOptions) -> Result<ExitCode, Failure> {
     };
     let welcome = Reply::Welcome { welcome: task.welcome().clone() };
     frame_of_host(&mut answers, options.id, &welcome).map_err(|error| failed(error.to_string()))?;
+    let voice = Arc::new(Voice::new(answers));
     let proxy: &'static Proxy = Box::leak(Box::new(Proxy {
         task,
         asks: Mutex::new(Asks::new(socket)),
-        answers: Mutex::new(answers),
+        receiver: Receiver::new(task, voice.clone()),
+        voice,
         threads: AtomicUsize::new(1),
         idle: AtomicUsize::new(0),
-        inbox: Mutex::default(),
         waiting: Mutex::default(),
     }));
     proxy.lead();
@@ -103,10 +104,6 @@ fn frame_of_host(socket: &mut UnixStream, id: u32, reply: &Reply) -> std::io::Re
     let mut bytes = Vec::new();
     pvm_wire::write_frame(&mut bytes, id, reply);
     std::io::Write::write_all(socket, &bytes)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn done(result: Result<(), Code>) -> Answer {
@@ -144,10 +141,10 @@ impl Proxy {
                     let refused = Answer::Failed { code: Code::OutOfRes };
                     let answer = if followed { self.wait_for(id, *ask) } else { refused };
                     lock(&self.waiting).remove(&id);
-                    self.say(id, answer);
+                    self.voice.say(id, answer);
                 }
-                Rest::Watch if followed => self.watch(),
-                Rest::Watch => self.watch_nothing(),
+                Rest::Watch if followed => self.receiver.watch(),
+                Rest::Watch => self.receiver.watch_nothing(),
             }
         }
         self.idle.fetch_sub(1, Ordering::AcqRel);
@@ -182,11 +179,6 @@ impl Proxy {
         false
     }
 
-    fn say(&self, id: u32, answer: Answer) {
-        // That it is gone is heard by whoever leads.
-        let _ = say(&mut lock(&self.answers), id, answer);
-    }
-
     /// Answers what needs no waiting; gives back what does.
     fn answer_at_once(&self, id: u32, ask: Ask) -> Option<Rest> {
         let answer = match ask {
@@ -204,19 +196,19 @@ impl Proxy {
                 return self.look(id, &pattern((context, source, tag)), limit);
             }
             Ask::Probe { context, source, tag } => {
-                let probed = self.probe(&pattern((context, source, tag)));
+                let probed = self.receiver.probe(&pattern((context, source, tag)));
                 probed.unwrap_or_else(|code| Answer::Failed { code })
             }
             Ask::Discard { context, source, tag } => {
-                number(self.discard(&pattern((context, source, tag))))
+                number(self.receiver.discard(&pattern((context, source, tag))))
             }
             Ask::Cancel => return self.no_answer(Self::cancel, id),
-            Ask::Fetch => return self.no_answer(Self::fetch, id),
-            Ask::Refuse => return self.no_answer(Self::refuse, id),
+            Ask::Fetch => return self.no_answer(|proxy, id| proxy.receiver.fetch(id), id),
+            Ask::Refuse => return self.no_answer(|proxy, id| proxy.receiver.refuse(id), id),
             Ask::WhenFull { policy } => number(self.set_policy(policy)),
             Ask::Leave => {
                 let left = self.task.leave();
-                self.say(id, done(left));
+                self.voice.say(id, done(left));
                 std::process::exit(0);
             }
             // Taken out of the stream before.
@@ -229,7 +221,7 @@ impl Proxy {
                 return Some(Rest::Ask(id, Box::new(ask)));
             }
         };
-        self.say(id, answer);
+        self.voice.say(id, answer);
         None
     }
 
@@ -243,7 +235,7 @@ impl Proxy {
             cancelled.store(true, Ordering::Release);
             return self.task.nudge();
         }
-        self.give_up(id);
+        self.receiver.give_up(id);
     }
 
     /// Does what gets no answer of its own.
@@ -253,16 +245,16 @@ impl Proxy {
     }
 
     fn look(&self, id: u32, pattern: &Pattern, limit: i64) -> Option<Rest> {
-        match self.receive(id, pattern, limit) {
+        match self.receiver.receive(id, pattern, limit) {
             Ok((served, looked)) => {
-                self.say_all(served);
+                self.voice.say_all(served);
                 match looked {
-                    Looked::Found(answer) => self.say(id, answer),
+                    Looked::Found(answer) => self.voice.say(id, answer),
                     Looked::Waits => {}
                     Looked::Watch => return Some(Rest::Watch),
                 }
             }
-            Err(code) => self.say(id, Answer::Failed { code }),
+            Err(code) => self.voice.say(id, Answer::Failed { code }),
         }
         None
     }

@@ -7,12 +7,13 @@
 //! A message whose body goes in parts is announced, and held until the task says whether it has room for it. One
 //! that the task refuses is the first again for receives that are asked later.
 
+use super::socket::{Voice, lock};
 use super::waiting::Waiting;
-use super::{Proxy, lock};
-use pvm::{Buffer, Deadline, MessageKey, Pattern};
+use pvm::{Buffer, Deadline, MessageKey, Pattern, Task};
 use pvm_wire::Code;
 use pvm_wire::proxy::{Answer, PART_BYTES_MAX};
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Receives that may wait at the same time: some 200 MB.
@@ -27,7 +28,7 @@ type Answers = Vec<(u32, Answer)>;
 
 /// What waits for messages, and messages that wait for a word of the task.
 #[derive(Debug)]
-pub(super) struct Inbox {
+struct Inbox {
     waiting: Waiting,
     /// A thread waits for arrivals.
     watched: bool,
@@ -99,7 +100,18 @@ fn body_size(buffer: &Buffer) -> usize {
     buffer.data_size() + if runs > 1 { runs * RUN_BYTES } else { 0 }
 }
 
-impl Proxy {
+/// Receives for a task, and answers.
+pub(super) struct Receiver {
+    task: &'static Task,
+    voice: Arc<Voice>,
+    inbox: Mutex<Inbox>,
+}
+
+impl Receiver {
+    pub(super) fn new(task: &'static Task, voice: Arc<Voice>) -> Self {
+        Self { task, voice, inbox: Mutex::default() }
+    }
+
     /// A receive: what is there, or its place among those that wait.
     pub(super) fn receive(
         &self,
@@ -190,7 +202,7 @@ impl Proxy {
             let deadline = inbox.waiting.first_end().map_or(Deadline::Never, Deadline::At);
             let watched = inbox.watched;
             drop(inbox);
-            self.say_all(answers);
+            self.voice.say_all(answers);
             if !watched {
                 return;
             }
@@ -199,7 +211,7 @@ impl Proxy {
                 let answers = all_fail(&mut inbox, code);
                 inbox.watched = false;
                 drop(inbox);
-                return self.say_all(answers);
+                return self.voice.say_all(answers);
             }
         }
     }
@@ -210,13 +222,7 @@ impl Proxy {
         let answers = all_fail(&mut inbox, Code::OutOfRes);
         inbox.watched = false;
         drop(inbox);
-        self.say_all(answers);
-    }
-
-    pub(super) fn say_all(&self, answers: Answers) {
-        for (id, answer) in answers {
-            self.say(id, answer);
-        }
+        self.voice.say_all(answers);
     }
 
     /// A receive need not wait longer. What was here before is its own all the same.
@@ -227,12 +233,12 @@ impl Proxy {
         let waited = inbox.waiting.give_up(id);
         let nobody = inbox.watched && inbox.waiting.is_empty();
         drop(inbox);
-        self.say_all(served);
+        self.voice.say_all(served);
         if waited {
             if nobody {
                 self.task.nudge();
             }
-            self.say(id, Answer::Done);
+            self.voice.say(id, Answer::Done);
         }
     }
 
@@ -240,7 +246,7 @@ impl Proxy {
     pub(super) fn fetch(&self, id: u32) {
         let held = lock(&self.inbox).held.remove(&id);
         if let Some((_, buffer)) = held {
-            self.say(id, Answer::Received { message: buffer.to_message() });
+            self.voice.say(id, Answer::Received { message: buffer.to_message() });
         }
     }
 

@@ -5,6 +5,7 @@ use pvm_wire::{Blob, FRAME_BYTES_MAX, FrameBuffer, Message, Wire as _, write_fra
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
 use std::os::unix::net::UnixStream;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes that one read takes at most.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -65,11 +66,38 @@ fn whole(mut ask: Ask, begin: Option<Vec<u8>>) -> Ask {
     ask
 }
 
+/// The end that answers go into, for all threads.
+#[derive(Debug)]
+pub(crate) struct Voice(Mutex<UnixStream>);
+
+impl Voice {
+    pub(crate) fn new(socket: UnixStream) -> Self {
+        Self(Mutex::new(socket))
+    }
+
+    /// Answers an ask.
+    pub(crate) fn say(&self, id: u32, answer: Answer) {
+        // That the task is gone is heard by whoever leads.
+        let _ = say(&mut lock(&self.0), id, answer);
+    }
+
+    /// Answers several.
+    pub(crate) fn say_all(&self, answers: Vec<(u32, Answer)>) {
+        for (id, answer) in answers {
+            self.say(id, answer);
+        }
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Says an answer, its message in parts if it is long.
 ///
 /// # Errors
 /// The task is gone.
-pub(crate) fn say(socket: &mut UnixStream, id: u32, answer: Answer) -> Result<()> {
+fn say(socket: &mut UnixStream, id: u32, answer: Answer) -> Result<()> {
     let answer = match answer {
         Answer::Received { message: Message { envelope, body } }
             if body.0.len() > PART_BYTES_MAX =>
