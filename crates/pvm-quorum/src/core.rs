@@ -1,10 +1,9 @@
 //! One member: what it knows, and where its inputs go.
 
-use crate::flow::Peer;
+use crate::flow::{Arriving, Peer, View};
 use crate::frame::{Entry, Frame, What, Word};
 use crate::log::{Log, Start};
 use crate::pair::Need;
-use crate::replication::{Arriving, View};
 use pvm_core::Time;
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, Quorum, QuorumInput, QuorumOutput};

@@ -70,6 +70,23 @@ pub(crate) struct Sending {
     pub(crate) confirmed: usize,
 }
 
+/// What a follower knows of its leader's log, in one term.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct View {
+    pub(crate) term: u64,
+    /// Up to here this log is the leader's.
+    pub(crate) verified: u64,
+    /// Up to here everything is ordered for good, as far as was said.
+    pub(crate) commit: u64,
+}
+
+/// The state on its way to this member.
+#[derive(Clone, Debug)]
+pub(crate) struct Arriving {
+    pub(crate) start: Start,
+    pub(crate) state: Vec<u8>,
+}
+
 impl Sending {
     /// The next piece, where it begins, and whether it is the last one.
     pub(crate) fn take_piece(&mut self) -> Option<(usize, Blob, bool)> {

@@ -1,7 +1,7 @@
 //! How what a leader has ordered comes to all members.
 
 use crate::core::Core;
-use crate::flow::{Flow, PIECE_BYTES, Peer, Sending};
+use crate::flow::{Arriving, Flow, PIECE_BYTES, Peer, Sending, View};
 use crate::frame::{Entry, What, Word};
 use crate::log::Start;
 use pvm_core::planted::{self, Bug};
@@ -15,23 +15,6 @@ const CUT_COUNT: u64 = 32;
 const CUT_BYTES: usize = 256 << 10;
 /// The longest state that a new member takes.
 const STATE_BYTES_MAX: usize = 64 << 20;
-
-/// What a follower knows of its leader's log, in one term.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct View {
-    term: u64,
-    /// Up to here this log is the leader's.
-    verified: u64,
-    /// Up to here everything is ordered for good, as far as was said.
-    commit: u64,
-}
-
-/// The state on its way to this member.
-#[derive(Clone, Debug)]
-pub(crate) struct Arriving {
-    start: Start,
-    state: Vec<u8>,
-}
 
 impl Core {
     /// All members but this one, and voters that are no members any more.

@@ -11,7 +11,7 @@ use crate::tls::{self, Fingerprint, peer_fingerprint};
 use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
 use rustls::ClientConfig;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
@@ -22,6 +22,8 @@ use tokio_rustls::TlsStream;
 /// Between two attempts to connect.
 const RETRY_FIRST: Duration = Duration::from_millis(20);
 const RETRY_MAX: Duration = Duration::from_secs(1);
+/// Bytes in front of a frame, of which the first four tell its length.
+const FRAME_HEAD: usize = 8;
 /// How long a connection for two tasks may take to be made.
 const DIRECT_TIME: Duration = Duration::from_secs(5);
 /// Batches of frames of each class that wait for the network; more are not made.
@@ -29,7 +31,10 @@ const BATCHES: usize = 2;
 /// Short frames that hurry; what finds no place among them is lost.
 const URGENT: usize = 256;
 /// What TLS takes before the kernel does.
-const SEALED_BYTES: usize = 32 << 10;
+const SEALED_BYTES: usize = 16 << 10;
+/// Where a batch takes longer to be written, the cable is slow: the next one goes frame by frame, so
+/// that what comes meanwhile overtakes the rest of it.
+const SLOW_TIME: Duration = Duration::from_millis(10);
 /// Frames that wait for the shell; while they do, nothing is read.
 const EVENTS: usize = 64;
 
@@ -99,20 +104,51 @@ struct Queues {
     urgent: mpsc::Receiver<Vec<u8>>,
     said: mpsc::Receiver<Vec<u8>>,
     messages: mpsc::Receiver<Vec<u8>>,
+    /// Frames of messages that were taken and have not gone.
+    rest: Vec<u8>,
 }
 
 impl Queues {
-    async fn next(&mut self) -> Option<Vec<u8>> {
+    async fn next(&mut self) -> Option<Batch> {
+        let Self { urgent, said, messages, rest } = self;
         tokio::select! {
             biased;
-            Some(batch) = self.urgent.recv() => Some(batch),
-            Some(batch) = self.said.recv() => Some(batch),
-            batch = self.messages.recv() => batch,
+            Some(bytes) = urgent.recv() => Some(Batch::whole(bytes)),
+            Some(bytes) = said.recv() => Some(Batch::whole(bytes)),
+            // Not taken before it is its turn.
+            bytes = async { std::mem::take(rest) }, if !rest.is_empty() => Some(Batch::frames(bytes)),
+            batch = messages.recv() => batch.map(Batch::frames),
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.urgent.is_empty() && self.said.is_empty() && self.messages.is_empty()
+        let waits =
+            [&self.urgent, &self.said, &self.messages].iter().any(|queue| !queue.is_empty());
+        self.rest.is_empty() && !waits
+    }
+}
+
+/// What goes next.
+struct Batch {
+    bytes: Vec<u8>,
+    /// Others may go between its frames.
+    divides: bool,
+}
+
+impl Batch {
+    const fn whole(bytes: Vec<u8>) -> Self {
+        Self { bytes, divides: false }
+    }
+
+    const fn frames(bytes: Vec<u8>) -> Self {
+        Self { bytes, divides: true }
+    }
+
+    /// Keeps the first frame; what is behind it comes out.
+    fn divide(&mut self) -> Vec<u8> {
+        let head =
+            self.bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+        self.bytes.split_off((FRAME_HEAD + head).min(self.bytes.len()))
     }
 }
 
@@ -295,7 +331,8 @@ impl Wiring {
         let (urgent, urgents) = mpsc::channel(URGENT);
         let (said, saids) = mpsc::channel(BATCHES);
         let (messages, messages_waiting) = mpsc::channel(BATCHES);
-        let queue = Queues { urgent: urgents, said: saids, messages: messages_waiting };
+        let queue =
+            Queues { urgent: urgents, said: saids, messages: messages_waiting, rest: Vec::new() };
         let (reader, writer) = tokio::io::split(stream);
         let pulse = Arc::new(Pulse::default());
         let (events, kept) = (self.events.clone(), pulse::keep(pulse.clone(), urgent.downgrade()));
@@ -374,10 +411,20 @@ async fn write(
     events: Events,
     id: u64,
 ) {
-    while let Some(batch) = queue.next().await {
-        if stream.write_all(&batch).await.is_err() {
+    let mut slow = false;
+    while let Some(mut batch) = queue.next().await {
+        let begin = Instant::now();
+        let size = batch.bytes.len();
+        if slow && batch.divides {
+            queue.rest = batch.divide();
+        }
+        if stream.write_all(&batch.bytes).await.is_err() {
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
+        }
+        if batch.divides {
+            let share = size.div_ceil(batch.bytes.len().max(1)) as u32;
+            slow = begin.elapsed() * share > SLOW_TIME;
         }
         if queue.is_empty() && stream.flush().await.is_err() {
             let _ = events.send(LinkEvent::Down { id }).await;
@@ -397,19 +444,39 @@ mod tests {
     async fn what_hurries_goes_before_what_machines_say_and_that_before_messages() {
         let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
         let (messages, waiting) = mpsc::channel(2);
-        let mut queues = Queues { urgent: urgents, said: saids, messages: waiting };
+        let mut queues =
+            Queues { urgent: urgents, said: saids, messages: waiting, rest: Vec::new() };
         for (queue, byte) in [(&messages, 3), (&messages, 4), (&said, 2), (&urgent, 1)] {
             queue.send(vec![byte]).await.expect("room");
         }
         let mut order = Vec::new();
         while !queues.is_empty() {
-            order.extend(queues.next().await.expect("a batch"));
+            order.extend(queues.next().await.expect("a batch").bytes);
         }
         assert_eq!(order, [1, 2, 3, 4]);
         // What was accepted goes out although nobody is left to say more.
         urgent.send(vec![5]).await.expect("room");
         drop((urgent, said, messages));
-        assert_eq!(queues.next().await, Some(vec![5]));
-        assert_eq!(queues.next().await, None);
+        assert_eq!(queues.next().await.map(|batch| batch.bytes), Some(vec![5]));
+        assert!(queues.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn where_the_cable_is_slow_others_go_between_the_frames_of_a_batch() {
+        let ((urgent, urgents), (_said, saids)) = (mpsc::channel(2), mpsc::channel(2));
+        let (messages, waiting) = mpsc::channel(2);
+        let mut queues =
+            Queues { urgent: urgents, said: saids, messages: waiting, rest: Vec::new() };
+        let mut frames = Vec::new();
+        write_frame(&mut frames, 0, &LinkFrame::Beat);
+        let first = frames.len();
+        write_frame(&mut frames, 0, &LinkFrame::Goodbye);
+        messages.send(frames.clone()).await.expect("room");
+        let mut batch = queues.next().await.expect("a batch");
+        queues.rest = batch.divide();
+        assert_eq!(batch.bytes, frames[..first]);
+        urgent.send(vec![1]).await.expect("room");
+        assert_eq!(queues.next().await.expect("what hurries").bytes, [1]);
+        assert_eq!(queues.next().await.expect("the rest").bytes, frames[first..]);
     }
 }
