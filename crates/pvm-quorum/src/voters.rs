@@ -88,7 +88,7 @@ impl Core {
                 .filter(|voter| Some(*voter) != me)
                 .min_by_key(|v| (self.is_healthy(*v), Reverse(self.crowd(*v)), Reverse(*v)));
             voters.retain(|voter| Some(*voter) != worst);
-        } else if let Some(next) = self.stand_in().or_else(|| self.one_elsewhere()) {
+        } else if let Some(next) = self.stand_in().or_else(|| self.of_another_computer()) {
             // The silent one goes when this is done, whether it is dead or not; so does the one that
             // shares its computer with most others.
             voters.push(next);
@@ -120,7 +120,7 @@ impl Core {
 
     /// A member to vote in the place of one that shares its computer with more voters than it would:
     /// what ends a computer ends few of them.
-    fn one_elsewhere(&self) -> Option<Member> {
+    fn of_another_computer(&self) -> Option<Member> {
         let others = self.voters().iter().copied().filter(|voter| Some(*voter) != self.me);
         let most = others.map(|voter| self.crowd(voter)).max().unwrap_or(0);
         if most == 0 || planted::is(Bug::VotersOnOneComputer) {
