@@ -35,7 +35,7 @@
  * when the interrupted call leaves. Handlers may leave a waiting neopvm_receive, neopvm_get or neopvm_barrier by longjmp,
  * unless they are told PvmAlready: then the call is at its work, and they should return and try again.
  *
- * neopvm_leave by one thread ends the waits of all others with PvmSysErr.
+ * The last neopvm_leave, by whichever thread, ends the waits of all others with PvmSysErr.
  *
  * The calls of pvm3.h that are not repeated here (pvm_getopt, pvm_tidtohost, pvm_addhosts ...) can be
  * used beside these. They keep pvm_errno, and print unless pvm_setopt(PvmAutoErr, 0) was called.
@@ -129,10 +129,16 @@ int32_t neopvm_interface(void);
 /* The text of a status; never null. */
 const char *neopvm_text(int32_t status);
 
-/* Enrols this process if need be. `parent` is an id, or PvmNoParent or PvmParentNotSet. */
+/*
+ * Enrols this process if need be. `parent` is an id, or PvmNoParent or PvmParentNotSet. Several runtimes in one process are
+ * one task: each that has enrolled leaves once.
+ */
 int32_t neopvm_enrol(int32_t *tid, int32_t *parent);
 
-/* Leaves the machine. */
+/*
+ * Leaves the machine when everybody who has enrolled has left; pvm_exit leaves at once. From then on no other call makes the
+ * process a task again, as PVM's own calls do before: they return PvmSysErr until neopvm_enrol or pvm_mytid is called.
+ */
 int32_t neopvm_leave(void);
 
 /* ---- Packing ---- */

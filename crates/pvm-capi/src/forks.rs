@@ -7,10 +7,11 @@
 use crate::handle::probes;
 use crate::message::matching;
 use crate::trace::told;
-use crate::{buffer, handler, held, output, process, session};
+use crate::{buffer, handle, handler, held, output, process, session};
 
-const ROOMS: [fn(); 9] = [
+const ROOMS: [fn(); 10] = [
     buffer::reset_after_fork,
+    handle::reset_after_fork,
     handler::reset_after_fork,
     held::reset_after_fork,
     matching::reset_after_fork,

@@ -16,7 +16,7 @@ mod waiting;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
-use pvm::{Buffer, Glance};
+use pvm::{Buffer, Gate, Glance};
 use pvm_wire::{Code, Encoding, Kind, RunList};
 
 use crate::buffer;
@@ -94,7 +94,14 @@ extern "C" fn neopvm_text(status: i32) -> *const c_char {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_enrol(tid: *mut i32, parent: *mut i32) -> i32 {
     status(inside(|| {
+        let mut users = USERS.enter()?;
+        if session::current().is_none() {
+            *users = 0;
+            session::may_enrol(true);
+        }
         let task = session::task()?;
+        *users = users.saturating_add(1);
+        drop(users);
         // SAFETY: the caller's promise.
         unsafe { store(tid, task.tid().as_c_int()) };
         let known = task.welcome().parent;
@@ -105,10 +112,30 @@ unsafe extern "C" fn neopvm_enrol(tid: *mut i32, parent: *mut i32) -> i32 {
     }))
 }
 
-/// Leaves the machine.
+/// How often the process has enrolled here and not left: several runtimes in it are one task.
+static USERS: Gate<u32> = Gate::new(0);
+
+pub(crate) fn reset_after_fork() {
+    USERS.reset_after_fork();
+    if let Ok(mut users) = USERS.enter() {
+        *users = 0;
+    }
+}
+
+/// Leaves the machine, if no other part of the process goes on. No call but one that says so makes it a task again: a call
+/// of another thread that comes a little later than this one would make one that nobody knows of.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_leave() -> i32 {
-    status(process::leave())
+    let is_last = inside(|| {
+        let mut users = USERS.enter()?;
+        *users = if session::current().is_some() { users.saturating_sub(1) } else { 0 };
+        let is_last = *users == 0;
+        if is_last {
+            session::may_enrol(false);
+        }
+        Ok(is_last)
+    });
+    status(is_last.and_then(|is_last| if is_last { process::leave() } else { Ok(()) }))
 }
 
 /// A new buffer.

@@ -17,6 +17,9 @@ use crate::{globals, handler, held, options, output, pointer, registry, session}
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_mytid() -> c_int {
     if !crate::guard::is_inside() {
+        if session::current().is_none() {
+            session::may_enrol(true);
+        }
         trace::enrol_first();
     }
     traced!(MYTID, pvm_mytid(), [], |r| [MT: r]);

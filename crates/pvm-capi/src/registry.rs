@@ -116,7 +116,14 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     traced!(unsafe GETINFO, pvm_recvinfo(name, index, flags), [CN: text_at(name), CI: index, CF: flags], |r| [CC: r.min(0), CR: r]);
     // SAFETY: the program's promise.
     let received = receive(|| unsafe { pointer::text(name) }, index, flags);
-    call("pvm_recvinfo", || buffer::receive_into(received?.0))
+    call("pvm_recvinfo", || match received {
+        Err(Code::NotFound) => {
+            // As in PVM an empty message is the receive buffer then: nobody takes the old one for what was asked for.
+            buffer::receive_into(Buffer::new(Encoding::Default))?;
+            Err(Code::NotFound)
+        }
+        received => buffer::receive_into(received?.0),
+    })
 }
 
 /// Removes an entry.

@@ -118,11 +118,22 @@ pub(crate) fn task() -> Result<&'static Task, Code> {
     }
 }
 
+/// False once a runtime has left by `neopvm_leave`.
+static MAY_ENROL: AtomicBool = AtomicBool::new(true);
+
+/// Says whether calls make this process a task, as all of PVM's do.
+pub(crate) fn may_enrol(may: bool) {
+    MAY_ENROL.store(may, Ordering::Release);
+}
+
 #[cold]
 fn enrol() -> Result<&'static Task, Code> {
     let _enrolling = ENROLLING.enter()?;
     if let Some(task) = current() {
         return Ok(task);
+    }
+    if !MAY_ENROL.load(Ordering::Acquire) {
+        return Err(Code::SysErr);
     }
     let task = Task::enrol(&program(), option(NO_RESET) == 0)?;
     watch_forks();
@@ -358,6 +369,7 @@ extern "C" fn after_fork() {
     TASK.store(ptr::null_mut(), Ordering::Release);
     probe::follow(None);
     ENROLLING.reset_after_fork();
+    may_enrol(true);
     pvm::after_fork();
     _neopvm_forget_in_child();
     mirror();

@@ -12,6 +12,8 @@
 
 #include "neopvm.h"
 
+int pvm_mytid(void);
+
 #define CHECK(condition)                                                        \
     do {                                                                        \
         if (!(condition)) {                                                     \
@@ -326,6 +328,31 @@ static void items(int32_t me)
     CHECK(got.buffer == 0 && got.type == 0);
 }
 
+/* Two runtimes in one process are one task, which lasts as long as one of them does; nothing but enrolling makes another. */
+static void leaving(int32_t me)
+{
+    int32_t again = 0;
+    neopvm_buffer message = 0, got = 0;
+
+    OK(neopvm_enrol(&again, NULL));
+    CHECK(again == me);
+    OK(neopvm_leave());
+    OK(neopvm_new(0, &message));
+    OK(neopvm_send(message, me, 77, -1));
+    OK(neopvm_receive(me, 77, -1, NEOPVM_FOREVER, &got));
+    OK(neopvm_leave());
+    OK(neopvm_leave());
+    CHECK(neopvm_send(message, me, 77, -1) == NEOPVM_NO_MACHINE);
+    CHECK(neopvm_receive(-1, -1, -1, 0, &got) == NEOPVM_NO_MACHINE);
+    CHECK(neopvm_hosts(NULL, 0, NULL) == NEOPVM_NO_MACHINE);
+    OK(neopvm_enrol(&again, NULL));
+    CHECK(again > 0 && again != me);
+    OK(neopvm_leave());
+    CHECK(pvm_mytid() > 0);
+    OK(neopvm_send(message, me, 77, -1));
+    OK(neopvm_leave());
+}
+
 int main(int argc, char **argv)
 {
     char program[4096] = "";
@@ -351,7 +378,6 @@ int main(int argc, char **argv)
     messages(me);
     items(me);
     machine(me, program);
-    OK(neopvm_leave());
-    OK(neopvm_leave());
+    leaving(me);
     return 0;
 }
