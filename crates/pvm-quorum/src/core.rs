@@ -3,7 +3,7 @@
 use crate::flow::{Arriving, Peer, View};
 use crate::frame::{Entry, Frame, What, Word};
 use crate::log::{Log, Start};
-use crate::pair::Need;
+use crate::need::Need;
 use pvm_core::Time;
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, Quorum, QuorumInput, QuorumOutput};

@@ -18,6 +18,7 @@ mod election;
 mod flow;
 mod frame;
 mod log;
+mod need;
 mod pair;
 mod replication;
 mod voters;

@@ -9,7 +9,7 @@
 //! it sets the host's clock behind its own, and the host itself speaks at a moment behind all that tasks can have reached.
 //! A receiver sets it to the latest moment that waits for it, so that no lane is the earlier one for ever.
 
-use crate::activity::Activity;
+use crate::activity::{Activity, is_later};
 use crate::sync::Ordering;
 use pvm_wire::Tid;
 
@@ -86,12 +86,6 @@ impl Clock {
         self.moment();
         self.activity.set_clock(self.own.wrapping_add(1));
     }
-}
-
-/// Moments are compared by their difference, as all clocks that count for long.
-#[inline(always)]
-pub(crate) const fn is_later(a: u64, b: u64) -> bool {
-    (a.wrapping_sub(b)).cast_signed() > 0
 }
 
 /// The moment of which a cell has the lower half, which is the one nearest to `near`.

@@ -5,8 +5,9 @@ mod queue;
 mod short;
 
 use crate::activity::Activity;
+use crate::activity::is_later;
 use crate::broker::{Broker, map};
-use crate::clock::{self, is_later, settle, widen};
+use crate::clock::{self, settle, widen};
 use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{self, INLINE_MAX, Popped, Ring, Room, room_for};
 use crate::mappings::Mappings;

@@ -44,5 +44,5 @@ pub use route::stream::read_route;
 pub use sys::gate::{Among, Gate, GateGuard, Only, Owner, SwiftGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
 pub use task::Task;
-pub use task::leaving::after_fork;
+pub use task::after_fork;
 pub use wait::{Deadline, WaitToken};

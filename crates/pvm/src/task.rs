@@ -2,8 +2,9 @@
 
 mod arrivals;
 mod giving_up;
-pub(crate) mod leaving;
+mod leaving;
 mod memory;
+mod place;
 mod pressure;
 mod probes;
 mod receiving;
@@ -20,7 +21,7 @@ use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
-use leaving::Place;
+use place::Place;
 use pvm_shm::probe::Probes;
 use pvm_shm::{Inlet, Outbox, Slab};
 use pvm_wire::request::{Reply, Request, Role, Welcome};
@@ -78,7 +79,7 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if no daemon answers (none is started), [`Code::BadVersion`].
     pub fn enrol(program: &[u8], reset: bool) -> Result<&'static Self, Code> {
-        sys::watch_forks(leaving::forked);
+        sys::watch_forks(forked);
         source::set(slab);
         let mut connection = locate::sockets()
             .iter()
@@ -530,6 +531,29 @@ fn slab(size: usize) -> Option<Slab> {
     let mut state = task.enter().ok()?;
     let State { outbox, connection, .. } = &mut *state;
     outbox.slab(connection, size).ok()
+}
+
+extern "C" fn forked() {
+    after_fork();
+}
+
+/// In the child of a fork: it is no task. Its parent's descriptors are closed, its mappings are
+/// not there.
+pub fn after_fork() {
+    if let Some(task) = CURRENT.get() {
+        task.alive.store(false, Ordering::Release);
+        CURRENT.clear(task);
+        // A thread of the parent may have been at work there; then they stay open until exec, as routes are shut down
+        // by their end, not by their last descriptor.
+        if let Some(state) = task.state.enter_if_free()
+            && let Some(state) = &*state
+        {
+            state.close_routes();
+        }
+        if !task.closed.swap(true, Ordering::AcqRel) {
+            task.close_descriptors();
+        }
+    }
 }
 
 #[cfg(test)]

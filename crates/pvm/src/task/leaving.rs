@@ -6,74 +6,12 @@
 //! process gets them, so that a process that enrols and leaves again and again has one such pair.
 
 use super::{CURRENT, Task};
-use crate::connection::Connection;
 use crate::state::State;
 use crate::sys;
-use crate::sys::gate::{self, Gate};
-use pvm_shm::Broker as _;
-use pvm_shm::activity::Activity;
-use pvm_shm::inbox::Inbox;
-use pvm_shm::segment::Mapping;
+use crate::sys::gate;
 use pvm_wire::Code;
-use pvm_wire::request::ACTIVITY_SEGMENT;
-use rustix::fd::{AsRawFd as _, OwnedFd};
-use std::sync::Arc;
+use rustix::fd::AsRawFd as _;
 use std::sync::atomic::Ordering;
-
-/// Where a task has its inbox and the host's count mapped: for ever, as it is looked at without a lock.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    inbox: &'static Mapping,
-    activity: &'static Mapping,
-    /// The process that it is in.
-    process: u32,
-}
-
-/// Those of tasks that are over.
-static PLACES: Gate<Vec<Place>> = Gate::new(Vec::new());
-
-impl Place {
-    /// The inbox and the host's count, mapped: where the last task had them, if that is over.
-    pub(super) fn map(
-        inbox: &OwnedFd,
-        connection: &mut Connection,
-    ) -> Result<(Inbox, Activity, Self), Code> {
-        let (_, activity) = connection.map(ACTIVITY_SEGMENT)?;
-        let mapped = match Self::take() {
-            Some(old) => old.inbox.replace(inbox).and_then(|inbox| {
-                let activity = old.activity.replace(&activity)?;
-                Ok((inbox, activity))
-            }),
-            None => Mapping::new(inbox, Inbox::SIZE, true).and_then(|inbox| {
-                let activity = Mapping::new(&activity, Activity::SIZE, true)?;
-                Ok((Arc::new(inbox), Arc::new(activity)))
-            }),
-        };
-        let (inbox, activity) = mapped.map_err(|_| Code::NoMem)?;
-        let process = std::process::id();
-        let place = Self { inbox: for_ever(&inbox), activity: for_ever(&activity), process };
-        Ok((Inbox::new(inbox), Activity::new(activity), place))
-    }
-
-    fn take() -> Option<Self> {
-        // A child of a fork has the list of its parent and not the mappings.
-        let process = std::process::id();
-        let mut places = PLACES.enter().ok()?;
-        places.retain(|place| place.process == process);
-        places.pop()
-    }
-
-    /// For the next task.
-    pub(super) fn give(self) {
-        if let Ok(mut places) = PLACES.enter() {
-            places.push(self);
-        }
-    }
-}
-
-fn for_ever(mapping: &Arc<Mapping>) -> &'static Mapping {
-    Box::leak(Box::new(mapping.clone()))
-}
 
 impl Task {
     /// Leaves the machine (`pvm_exit`); the process goes on without it. Threads that wait in calls of this task are told
@@ -151,33 +89,10 @@ impl Task {
     }
 
     /// Closes what is open, and nothing else: the memory is not this process's, or may be looked at.
-    fn close_descriptors(&self) {
+    pub(super) fn close_descriptors(&self) {
         let watch = self.watch.get().map(|watch| watch.as_raw_fd());
         let routes = Some(self.waiter.routes.load(Ordering::Relaxed)).filter(|fd| *fd >= 0);
         let own = self.other_descriptors.into_iter().chain([self.bell.as_raw_fd()]);
         own.chain(watch).chain(routes).for_each(sys::close);
-    }
-}
-
-pub(super) extern "C" fn forked() {
-    after_fork();
-}
-
-/// In the child of a fork: it is no task. Its parent's descriptors are closed, its mappings are
-/// not there.
-pub fn after_fork() {
-    if let Some(task) = CURRENT.get() {
-        task.alive.store(false, Ordering::Release);
-        CURRENT.clear(task);
-        // A thread of the parent may have been at work there; then they stay open until exec, as routes are shut down
-        // by their end, not by their last descriptor.
-        if let Some(state) = task.state.enter_if_free()
-            && let Some(state) = &*state
-        {
-            state.close_routes();
-        }
-        if !task.closed.swap(true, Ordering::AcqRel) {
-            task.close_descriptors();
-        }
     }
 }

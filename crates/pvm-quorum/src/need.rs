@@ -1,0 +1,19 @@
+//! Whom a leader of two needs; what follows from it stands in `pair`.
+
+use pvm_core::quorum::Member;
+
+/// Whom a leader needs besides the majority.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Need {
+    /// They must have what is committed.
+    pub(crate) members: Vec<Member>,
+    /// They must have answered of late, too.
+    pub(crate) lease: bool,
+    /// Since when.
+    pub(crate) since: u64,
+}
+
+impl Need {
+    /// Nobody is needed.
+    pub(crate) const NOBODY: Self = Self { members: Vec::new(), lease: false, since: 0 };
+}
