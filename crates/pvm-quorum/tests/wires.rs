@@ -157,7 +157,13 @@ impl Net {
             QuorumOutput::Leader { .. } | QuorumOutput::Overtaken => return,
         };
         let now = Time(self.now);
-        self.cores.get_mut(&host).expect("a host").handle(now, input);
+        let told_members = matches!(input, QuorumInput::Members { .. });
+        let core = self.cores.get_mut(&host).expect("a host");
+        core.handle(now, input);
+        if told_members {
+            // No machine is there to say whom one of two needs.
+            core.handle(now, QuorumInput::Need { members: Vec::new(), lease: false });
+        }
     }
 
     fn say(&mut self, from: HostIndex, to: HostIndex, bytes: Blob, hasty: bool) {

@@ -466,6 +466,8 @@ mod tests {
             // A few readers are slow, and places between those of the others stay taken.
             if round % 500 == 7 {
                 unread.push(view);
+            } else {
+                drop(view);
             }
             assert_eq!(slab.address(0, 1), address);
             assert_eq!(slab.is_unread(), unread.is_empty(), "{round}");
