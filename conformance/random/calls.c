@@ -21,6 +21,8 @@ static int bufs[SLOTS], contexts[4], nseen, seen[512];
 static int handled, asked;
 /* With a matching function of the program's, calls that wait for an answer of their own hang in the original. */
 static int matching;
+/* The send buffer takes data in place, or may. */
+static int packs_in_place;
 
 /* Marsaglia's xorshift with a multiplication at the end. */
 static unsigned rnd(unsigned n)
@@ -191,8 +193,10 @@ static void do_mkbuf(int step UNUSED)
 static void do_initsend(int step UNUSED)
 {
 	int enc = encoding(), old = pvm_getsbuf(), cc = pvm_initsend(enc);
-	if (cc > 0)
+	if (cc > 0) {
 		forget(old);
+		packs_in_place = enc == PvmDataInPlace;
+	}
 	printf("initsend %d = %s", enc, handle(cc));
 	keep(cc);
 }
@@ -216,9 +220,10 @@ static void do_current(int step UNUSED)
 static void do_setbuf(int step UNUSED)
 {
 	int buf = buffer();
-	if (rnd(2))
+	if (rnd(2)) {
 		printf("setsbuf %s = %s", handle(buf), handle(pvm_setsbuf(buf)));
-	else
+		packs_in_place = 1;
+	} else
 		printf("setrbuf %s = %s", handle(buf), handle(pvm_setrbuf(buf)));
 }
 
@@ -271,6 +276,11 @@ static void do_format(int step UNUSED)
 		if (strchr(format, '*') || !strcmp(format, "%2d") || strchr(format, 'f') || strchr(format, 's') ||
 		    strchr(format, 'l') || strchr(format, '+') || strchr(format, 'c'))
 			format = "%d %d";
+		if (packs_in_place) {
+			/* The original keeps the addresses of arguments that are gone when the message is sent. */
+			printf("packf in place");
+			return;
+		}
 		cc = pvm_packf(format, i, j);
 		printf("packf \"%s\" = %s", format, code(cc));
 	} else {

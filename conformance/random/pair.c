@@ -150,11 +150,12 @@ static void do_bcast(void)
 	}
 }
 
-/* Some items in some encoding, read with perhaps another type or count. */
+/* Some items in some encoding, read with perhaps another type or count; never beyond the items into a text, whose end the
+ * original fills up with what its buffer held before. */
 static void do_message(void)
 {
 	struct type *type = &PICK(types), *other = rnd(3) ? type : &PICK(types);
-	int n = (int)rnd(ITEMS), m = rnd(3) ? n : (int)rnd(ITEMS), from = (int)rnd(2), enc = (int)rnd(3), both = rnd(2);
+	int n = (int)rnd(ITEMS), m = rnd(3) ? n : (int)rnd(ITEMS), from = (int)rnd(2), enc = (int)rnd(3), both = rnd(2) && other == type && m <= n;
 	int bytes = -1, tag = -1, tid = -1;
 
 	fill(type);

@@ -83,6 +83,16 @@ const PARTS: &[Part] = &[
         steps: conformance,
     },
     Part {
+        name: "differ",
+        fast: false,
+        needs: &[
+            Need("/usr/bin/pvmd", "pvm"),
+            Need("/usr/include/pvm3.h", "pvm-dev"),
+            Need("gfortran", "gfortran"),
+        ],
+        steps: |run| run.step(&["cargo", "xtask", "differ", run.stage, "check"]),
+    },
+    Part {
         name: "end-to-end",
         fast: false,
         needs: &[

@@ -184,7 +184,7 @@ pub(crate) fn exchange_receiving(id: c_int) -> c_int {
     set_receiving(id, place(id))
 }
 
-fn set_receiving(id: c_int, slot: Option<&'static Slot>) -> c_int {
+pub(crate) fn set_receiving(id: c_int, slot: Option<&'static Slot>) -> c_int {
     thread::here(|thread| {
         watch(thread);
         if id != 0 && thread.sending.id() == id {

@@ -205,6 +205,9 @@ struct Given {
     root: c_int,
 }
 
+/// `PVM_USHORT`.
+const FIRST_UNSIGNED: c_int = 9;
+
 /// Checks the arguments of a collective call in PVM's order, and finds the members. `kind_first`: a wrong type counts more
 /// than a wrong group.
 ///
@@ -220,7 +223,9 @@ unsafe fn collective<'a>(
     }
     // PVM takes strings for bytes here.
     let number = if given.kind == 0 { 1 } else { given.kind };
-    let known = Kind::from_number(number).ok_or(Code::BadParam);
+    // The unsigned ones, which have the highest numbers, cannot be reduced, gathered or scattered.
+    let known = Kind::from_number(number).filter(|_| number < FIRST_UNSIGNED);
+    let known = known.ok_or(Code::BadParam);
     if kind_first {
         known?;
     }

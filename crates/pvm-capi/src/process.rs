@@ -11,7 +11,7 @@ use crate::guard::{call, failed, inside};
 use crate::say::{say, who};
 use crate::trace::{self};
 use crate::trace::{ints_at, list_at, text_at, traced};
-use crate::{globals, handler, held, options, output, pointer, registry, session};
+use crate::{buffer, globals, handler, held, options, output, pointer, registry, session};
 
 /// This task's id; the process becomes a task if it is none.
 #[unsafe(no_mangle)]
@@ -70,6 +70,8 @@ pub(crate) fn leave() -> Result<(), Code> {
         let left = session::current().map_or(Ok(()), session::leave);
         handler::forget_all();
         let forgotten = held::forget_all();
+        // The buffer stays, but it is not the one that is read any more.
+        buffer::set_receiving(0, None);
         left.and(forgotten)
     })
 }

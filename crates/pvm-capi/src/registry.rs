@@ -14,7 +14,7 @@ use crate::trace::{text_at, traced};
 use crate::{pointer, session};
 
 const MULTI_INSTANCE: c_int = 2;
-const OVERWRITABLE: c_int = 4;
+const PERSISTENT: c_int = 1;
 const FIRST_AVAILABLE: c_int = 8;
 const INDEX_SHIFT: u32 = 10;
 
@@ -232,7 +232,7 @@ unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) 
         let mut buffer = Buffer::new(Encoding::Default);
         buffer.pack(Kind::Int, &data.to_ne_bytes())?;
         if index == -1 {
-            return put(name, &mut buffer, MULTI_INSTANCE | OVERWRITABLE);
+            return put(name, &mut buffer, PERSISTENT | MULTI_INSTANCE);
         }
         let taken = list(name)?.iter().any(|class| {
             class.name.0 == name && class.entries.iter().any(|entry| entry.index == index)
@@ -240,7 +240,7 @@ unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) 
         if taken {
             return Err(Code::Denied);
         }
-        put(name, &mut buffer, MULTI_INSTANCE | OVERWRITABLE | index << INDEX_SHIFT)
+        put(name, &mut buffer, PERSISTENT | MULTI_INSTANCE | index << INDEX_SHIFT)
     })
 }
 
@@ -258,9 +258,11 @@ unsafe extern "C" fn pvm_lookup(name: *const c_char, index: c_int, data: *mut c_
     call("pvm_lookup", || {
         let (mut message, found) = received?;
         let mut value = [0; 4];
-        message.unpack(Kind::Int, &mut value)?;
-        // SAFETY: the program's promise.
-        unsafe { pointer::store(data, c_int::from_ne_bytes(value)) };
+        // Somebody may have put a message without an int there: found it is all the same.
+        if message.unpack(Kind::Int, &mut value).is_ok() {
+            // SAFETY: the program's promise.
+            unsafe { pointer::store(data, c_int::from_ne_bytes(value)) };
+        }
         Ok(found)
     })
 }

@@ -71,7 +71,8 @@ fn hosts_are_told_field_by_field() {
     let row = &deleted["hosts"][1];
     assert_eq!((code, fields(row).as_str()), (1, "detail error host ok remedy stage"));
     assert!(deleted["hosts"][0]["ok"] == true && row["error"] == "No such host");
-    let status = "address bad_peers daemon_pid folder guard host name parent_pid restarts version";
+    let status =
+        "address bad_peers daemon_pid folder guard host name order parent_pid restarts version";
     assert_eq!(fields(&json(&place, &["status"]).1), status);
     let (_, halted) = json(&place, &["halt"]);
     assert_eq!((fields(&halted).as_str(), &halted["hosts"][0]), ("hosts tasks", &"here".into()));
