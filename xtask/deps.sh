@@ -60,6 +60,9 @@ case $what in check | all)
   need mvn maven
   python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
     missing="$missing python3 python3-venv"
+  # CPython's own tests of executors are run with the pool.
+  version=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+  need '/usr/lib/python3*/test/test_concurrent_futures*' "libpython${version:-3.11}-testsuite"
   ;;
 esac
 

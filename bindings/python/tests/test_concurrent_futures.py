@@ -37,7 +37,7 @@ def with_tests() -> str | None:
 
 def no_tests() -> NoReturn:
     reason = (
-        "no Python here has the module test.test_concurrent_futures: install libpython3-testsuite (Debian), "
+        "no Python here has the module test.test_concurrent_futures: install libpython3.11-testsuite (Debian), "
         "or name one that has it by NEOPVM_CPYTHON"
     )
     # Where all must be tested this is a failure.
