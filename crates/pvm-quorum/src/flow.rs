@@ -136,7 +136,7 @@ impl Peer {
     /// True where a message with entries may go, if there are any.
     pub(crate) fn may_send(&self, last: u64) -> bool {
         match self.flow {
-            Flow::Probe { asked } => asked.is_none() || planted::is(Bug::NoWindow),
+            Flow::Probe { asked } => asked.is_none(),
             Flow::Replicate => {
                 let room = self.sent_bytes < WINDOW_BYTES || planted::is(Bug::NoWindow);
                 room && self.next <= last

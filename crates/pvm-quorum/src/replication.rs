@@ -59,9 +59,6 @@ impl Core {
         let last = self.log.last();
         while self.peers.get(&to).is_some_and(|peer| peer.may_send(last)) {
             self.send_some(to);
-            if planted::is(Bug::NoWindow) && self.peers.get(&to).is_some_and(|p| p.next > last) {
-                return;
-            }
         }
     }
 

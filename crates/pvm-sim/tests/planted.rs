@@ -10,7 +10,7 @@ use std::panic::{UnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
 /// Runs of each scene before a bug counts as not found.
-const RUNS: u64 = 150;
+const RUNS: u64 = 300;
 /// Steps of a run in which anything is asked for, as in `random.rs`.
 const STEPS: u32 = 150;
 
