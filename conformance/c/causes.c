@@ -10,6 +10,17 @@ static int words[12000];
 static const int sizes[] = {1, 30, 500, 3000, 1, 12000};
 static const int encodings[] = {PvmDataDefault, PvmDataRaw, PvmDataInPlace};
 
+/* All on one host: between hosts neither keeps that order. */
+static void spawn_here(char *role, int *tid)
+{
+	char *args[2];
+
+	args[0] = role;
+	args[1] = (char *)0;
+	if (pvm_spawn(my_path, args, PvmTaskHost, ".", 1, tid) != 1)
+		die("cannot spawn");
+}
+
 static void send_words(int to, int tag, int round, int size)
 {
 	words[0] = round;
@@ -71,7 +82,7 @@ static void be_spawner(int parent)
 {
 	int child;
 	send_words(parent, CAUSE, 0, 500);
-	spawn_self("spawned", 1, &child);
+	spawn_here("spawned", &child);
 	send_int(child, READY, parent);
 }
 
@@ -106,8 +117,8 @@ static int any_tag(void)
 static void orders(void)
 {
 	int first, second, spawner, i, early = 0;
-	spawn_self("first", 1, &first);
-	spawn_self("second", 1, &second);
+	spawn_here("first", &first);
+	spawn_here("second", &second);
 	receive(first, READY);
 	receive(second, READY);
 	send_int(first, READY, second);
@@ -120,7 +131,7 @@ static void orders(void)
 		send_int(first, READY, i);
 	}
 	printf("effects before their causes: %d\n", early);
-	spawn_self("spawner", 1, &spawner);
+	spawn_here("spawner", &spawner);
 	usleep(100000);
 	printf("of who was spawned: %s\n", any_tag() == CAUSE && any_tag() == EFFECT ? "in order" : "early");
 }
@@ -128,8 +139,8 @@ static void orders(void)
 static void crowds(void)
 {
 	int flood, other, read = 0;
-	spawn_self("flood", 1, &flood);
-	spawn_self("other", 1, &other);
+	spawn_here("flood", &flood);
+	spawn_here("other", &other);
 	send_int(flood, READY, 0);
 	usleep(200000);
 	send_int(other, READY, 0);

@@ -418,7 +418,7 @@ static void tasks(void)
 	IS(pvm_pstat(0x3ffff));
 	IS(pvm_pstat(0x40000));
 	IS(pvm_pstat(0x40fff));
-	IS(pvm_pstat(0x80001));
+	IS(pvm_pstat(0xfc0001));
 	IS(pvm_pstat(me));
 	IS(pvm_tasks(-1, &n, &table));
 	IS(pvm_tasks(1, &n, &table));
@@ -426,7 +426,7 @@ static void tasks(void)
 	IS(pvm_tasks((int)0x80040000, &n, &table));
 	IS(n > 0);
 	IS(pvm_tasks((int)0x80000000, &n, &table));
-	IS(pvm_tasks(0x80000, &n, &table));
+	IS(pvm_tasks(0xfc0000, &n, &table));
 	IS(pvm_tasks(0, (int *)0, (struct pvmtaskinfo **)0));
 	n = 1;
 	IS(pvm_tidtohost(0));
@@ -481,7 +481,7 @@ static void hosts(void)
 	IS(pvm_hostsync(-1, &clock, &delta));
 	IS(pvm_hostsync(1, &clock, &delta));
 	IS(pvm_hostsync((int)0x80040000, &clock, &delta));
-	IS(pvm_hostsync(0x80000, &clock, &delta));
+	IS(pvm_hostsync(0xfc0000, &clock, &delta));
 	IS(pvm_hostsync(0x40000, (struct timeval *)0, (struct timeval *)0));
 	IS(pvm_start_pvmd(0, (char **)0, 0));
 	IS(pvm_start_pvmd(0, (char **)0, 1));
@@ -527,7 +527,7 @@ static void notices(void)
 	notify_of("1", 1);
 	notify_of("0x40000", 0x40000);
 	notify_of("0x40fff", 0x40fff);
-	notify_of("0x80000", 0x80000);
+	notify_of("0xfc0000", 0xfc0000);
 	notify_of("0x7fffffff", 0x7fffffff);
 	notify_of("0x80000000", (int)0x80000000);
 	notify_of("0x80040000", (int)0x80040000);

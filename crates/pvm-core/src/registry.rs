@@ -87,7 +87,6 @@ impl Registry {
         message.envelope.src = owner;
         message.envelope.tag = 0;
         message.envelope.context = 0;
-        let flags = flags & !(DIRECT_INDEX_MASK << DIRECT_INDEX_SHIFT);
         self.insert(key, Entry { owner, flags, message });
         if !self.names.contains(name) {
             let number = self.name_count.next();

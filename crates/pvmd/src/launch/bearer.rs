@@ -5,6 +5,7 @@ use crate::launch::reply::{self, Answer};
 use crate::launch::token;
 use anyhow::{Context as _, Result, bail};
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -16,6 +17,7 @@ const COMPLAINT_BYTES_MAX: u64 = 1024;
 pub(crate) fn run(words: &[String], file: &Path) -> Result<bool> {
     let token = token::open(file)?;
     let mut child = Command::new("/proc/self/exe")
+        .arg0("pvmd")
         .args(words)
         .args(["--token-file=-", "--foreground"])
         .stdin(Stdio::from(token))

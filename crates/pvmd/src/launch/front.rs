@@ -9,6 +9,7 @@ use pvm_wire::request::Failure;
 use pvm_wire::{Code, PROTOCOL_VERSION};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
 /// Most of what a daemon that failed says that is handed on.
@@ -43,6 +44,7 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
         return Ok(false);
     }
     let mut child = Command::new("/proc/self/exe")
+        .arg0("pvmd")
         .args(words)
         .arg(format!("--join={}", seen(&front.addresses).join(",")))
         .arg("--foreground")
