@@ -1,13 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds neopvm.jar and tries it on a machine of two hosts that this script starts and ends: check.sh PREFIX [ENGINE]
+# Builds neopvm.jar and tries it on a machine of two hosts that this script starts and ends:
+# check.sh PREFIX [ENGINE [OPTION...]]
 #
 # With a JDK of 22 or newer the jar holds the engine over the C library, and the tests run on it. They run again
-# without native code, on that JDK and on the oldest there is. ENGINE, native or wire, runs one of the two.
+# without native code, on that JDK and on the oldest there is. ENGINE, native or wire, runs one of the two, all runs both.
+# OPTIONs are Maven's: a storm of five minutes is -Dtest=StormTest -Dpvm.storm.s=300.
 set -euo pipefail
 
 prefix=$(realpath "$1")
-only=${2:-}
+only=${2:-all}
+options=("${@:3}")
 cd "$(dirname "$0")"
 # shellcheck source=bindings/java/jdks.sh
 . ./jdks.sh
@@ -38,7 +41,7 @@ tests() {
   local version=$1 java=$2 engine=$3 goal=$4
   echo "tests on Java $version with the $engine engine"
   maven "$goal" -Dtest.java="$java/bin/java" -Dtest.engine="$engine" -Dtest.reports="$engine-$version" \
-    -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)"
+    -Dtest.options="$ONE_CARRIER $([ "$version" -lt 22 ] || echo --enable-native-access=ALL-UNNAMED)" "${options[@]}"
 }
 
 mkdir -p "$programs"

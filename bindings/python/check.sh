@@ -14,11 +14,7 @@ export PYO3_PYTHON=$venv/bin/python
 cargo fmt --check
 CARGO_TARGET_DIR=$work/cargo cargo clippy --locked --quiet --all-targets -- -D warnings
 
-wheel=$(echo "$stage"/share/python/neopvm-*.whl)
-[ -f "$wheel" ] || {
-  echo "there is no wheel in $stage/share/python" >&2
-  exit 1
-}
+wheel=$(wheel "$stage")
 
 echo "types"
 "$venv/bin/mypy" --cache-dir "$work/mypy" --config-file pyproject.toml
@@ -44,7 +40,7 @@ with pvm.connect() as vm:
 )
 
 echo "tests"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$wheel"
+install_wheel "$stage"
 # The tests are run where the sources of the package are not found: what is tested is the wheel.
 cd "$here/tests"
 env -u PVM_ROOT NEOPVM_PREFIX="$stage" "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$here/tests" -c "$here/pyproject.toml" .

@@ -22,3 +22,19 @@ environment() {
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --requirement "$list" || return
   cp "$list" "$mark"
 }
+
+# wheel STAGE: the wheel that is installed there.
+wheel() {
+  local wheel
+  wheel=$(echo "$1"/share/python/neopvm-*.whl)
+  [ -f "$wheel" ] || {
+    echo "there is no wheel in $1/share/python" >&2
+    return 1
+  }
+  echo "$wheel"
+}
+
+# install_wheel STAGE: the environment has the wheel of that installation, in place of any other.
+install_wheel() {
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$(wheel "$1")"
+}

@@ -1,6 +1,7 @@
 //! `make soak`: the long tests. First a machine of many hosts, then rounds of everything that chance decides.
 
 use crate::fuzzing::{self, Executions};
+use crate::install::target_folder;
 use crate::{outside, tools};
 use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -9,12 +10,16 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 const CROWD_HOSTS: &str = "1000";
 /// How long each fuzz target runs in a round.
 const FUZZ_SECONDS: &str = "60";
+/// How long a binding is in a storm of kills, interrupts, cancelled waits and forks in a round; Java's two engines each.
+const STORM_SECONDS: &str = "300";
 
 /// A crowd, then rounds of everything that chance decides, until the time is up or something fails.
 pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     let minutes: u64 =
         minutes.parse().map_err(|_| format!("{minutes}: not a number of minutes"))?;
     let start = Instant::now();
+    let stage = target_folder(root).join("stage").display().to_string();
+    outside::run(root, "make", &["install", &format!("PREFIX={stage}")])?;
     let (mut round, mut executions) = (0, Executions::new());
     let replay = |why| format!("{why}; PVM_SIM_SEED=0 PVM_SIM_HOSTS={CROWD_HOSTS}: doc/testing.md");
     outside::status(&mut tools::crowd(root, "0", CROWD_HOSTS)).map_err(replay)?;
@@ -27,6 +32,7 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
         let replay = |why| format!("{why}; replay with: cargo xtask sim {seed}");
         outside::status(&mut tools::simulation(root, &seed.to_string())).map_err(replay)?;
         outside::run(root, "cargo", &["test", "--package=pvm-e2e"])?;
+        storms(root, &stage)?;
         for (target, runs) in fuzzing::all(root, FUZZ_SECONDS)? {
             *executions.entry(target).or_default() += runs;
         }
@@ -36,4 +42,13 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     println!("{round} rounds passed, commit {}", commit.trim());
     print!("{}", fuzzing::table(&executions));
     Ok(())
+}
+
+/// The bindings in their storms: what is installed in `stage` loses nothing and leaves nothing. A failure prints its seed where it
+/// has one.
+fn storms(root: &Path, stage: &str) -> Result<(), String> {
+    let seconds = format!("-Dpvm.storm.s={STORM_SECONDS}");
+    let java = ["bindings/java/check.sh", stage, "all", "-Dtest=StormTest", &seconds];
+    outside::run(root, "bash", &java)?;
+    outside::run(root, "bash", &["bindings/python/storm.sh", stage, STORM_SECONDS])
 }

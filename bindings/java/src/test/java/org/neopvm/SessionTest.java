@@ -8,14 +8,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +51,25 @@ class SessionTest {
             }
         }
         eventually("threads are left: " + threads(), () -> threads().isEmpty());
+    }
+
+    private static long descriptors() throws Exception {
+        try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
+            return open.count();
+        }
+    }
+
+    @Test
+    void aConnectionThatIsClosedLeavesNoDescriptorOpen() throws Exception {
+        try (Pvm first = Machine.connect()) {
+            assertTrue(first.isOpen());
+        }
+        long before = descriptors();
+        for (int i = 0; i < 100; i++) {
+            Machine.connect().close();
+        }
+        long after = descriptors();
+        assertTrue(after < before + 50, before + " descriptors before, " + after + " after 100 connections");
     }
 
     @Test
@@ -88,6 +112,73 @@ class SessionTest {
             System.gc();
             return loader.get() == null;
         });
+    }
+
+    @Test
+    void anotherClassLoaderThatClosesEndsNobodyElse() throws Exception {
+        try (Pvm pvm = Machine.connect()) {
+            for (int i = 0; i < 3; i++) {
+                URL jar = Path.of(System.getProperty("test.jar")).toUri().toURL();
+                try (URLClassLoader loader = new URLClassLoader(new URL[] {jar}, ClassLoader.getPlatformClassLoader())) {
+                    Object other = loader.loadClass("org.neopvm.Pvm").getMethod("connect").invoke(null);
+                    int self = (int) call(call(other, "self"), "number");
+                    assertEquals(pvm.engine().equals("native"), self == pvm.self().number());
+                    call(other, "close");
+                }
+                assertTrue(pvm.isOpen());
+                pvm.message().put(i).to(pvm.self(), 3);
+                try (Message message = Machine.receive(pvm, pvm.self(), 3)) {
+                    assertEquals(i, message.getInt());
+                }
+                assertTrue(pvm.isAlive(pvm.self()));
+            }
+        }
+    }
+
+    /** The lines of {@code pvm ps} that show this process: tasks that it is, as the machine sees it. */
+    private static Set<String> own() throws Exception {
+        Process process = new ProcessBuilder(System.getenv("PVM_ROOT") + "/bin/pvm", "ps", "--json")
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        String told = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), told);
+        return Arrays.stream(told.split("[{}]"))
+                .filter(task -> task.matches("(?s).*\"pid\": ?" + ProcessHandle.current().pid() + "\\b.*"))
+                .collect(Collectors.toSet());
+    }
+
+    @Test
+    void whoLeavesWhileOthersWorkIsNoTaskAnyMore() throws Exception {
+        for (int round = 0; round < 30; round++) {
+            Pvm pvm = Machine.connect();
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                int kind = i;
+                Thread thread = new Thread(() -> work(pvm, kind));
+                thread.start();
+                threads.add(thread);
+            }
+            Thread.sleep(5 + round % 7);
+            pvm.leave();
+            for (Thread thread : threads) {
+                thread.join(Machine.LONG.toMillis());
+                assertTrue(!thread.isAlive(), "somebody waits for ever");
+            }
+            assertEquals(Set.of(), own(), "a task that nobody holds, in round " + round);
+        }
+    }
+
+    private static void work(Pvm pvm, int kind) {
+        try {
+            for (;;) {
+                switch (kind % 3) {
+                    case 0 -> pvm.message().put(kind).to(pvm.self(), 10 + kind);
+                    case 1 -> pvm.poll(TaskId.ANY, 10 + kind - 1).ifPresent(Message::close);
+                    default -> pvm.receive(TaskId.ANY, 99, java.time.Duration.ofMillis(1)).ifPresent(Message::close);
+                }
+            }
+        } catch (PvmException | InterruptedException e) {
+            // It has left.
+        }
     }
 
     @Test
