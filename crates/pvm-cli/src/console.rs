@@ -29,6 +29,7 @@ use crate::hostline::{self, Wanted};
 use crate::launch::Launch;
 use crate::outcome;
 use crate::progress::Progress;
+use crate::show::remark;
 use arguments::Arguments;
 use arrival::Arrival;
 use machine::{Machine as _, Seat};
@@ -39,7 +40,7 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use screen::{Plain, Screen};
 use session::{Next, Session};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
+use std::io::{BufRead as _, IsTerminal as _, stdin};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -86,7 +87,7 @@ fn start(arguments: &Arguments) -> Result<Seat, Failure> {
         Err(code) => Err(Failure::refused("the console cannot enrol", code)),
     })?;
     for fault in path.map(|path| hostline::faults(path, &file)).unwrap_or_default() {
-        let _ = writeln!(stderr(), "pvm: {fault}");
+        remark(format_args!("pvm: {fault}"));
     }
     let lines = hostline::known_lines(&file);
     if !lines.is_empty() {
@@ -114,7 +115,7 @@ fn add_hosts(machine: &mut dyn machine::Machine, hosts: &[Wanted]) {
         *result = HostResult::default();
     }
     if let Err(failure) = outcome::check("added", &names, &results) {
-        let _ = writeln!(stderr(), "{failure}");
+        remark(&failure);
     }
 }
 

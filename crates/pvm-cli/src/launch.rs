@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Status};
 use crate::program;
 use crate::progress::Progress;
+use crate::show::remark;
 use rustix::fs::{MemfdFlags, OFlags};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
@@ -110,7 +111,9 @@ impl Launch {
             // Such as that root should not do this.
             let _ = said.rewind();
             let _ = said.read_to_string(&mut reason);
-            eprint!("{reason}");
+            if !reason.is_empty() {
+                remark(reason.trim_end());
+            }
             return Ok((child, PathBuf::from(socket)));
         }
         let _ = child.kill();

@@ -7,6 +7,8 @@
 //! For `make install`: `pvm generate man DIR` writes `pvm.1`, `pvm-run.1` ... and
 //! `pvm generate completions DIR` writes `pvm.bash`, `_pvm` and `pvm.fish`.
 #![forbid(unsafe_code)]
+// `println!` and `eprintln!` panic where nobody can read: `show` and `remark` do not.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
 
 mod adding;
 mod bench;
@@ -35,7 +37,6 @@ use clap::{CommandFactory as _, Parser as _};
 use commands::{add, conf, del, halt, kill, names, ps, status, token, up, upgrade};
 use failure::Failure;
 use options::{Command, Options};
-use std::io::Write as _;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -45,9 +46,7 @@ fn main() -> ExitCode {
         None => command(Options::parse().command),
     };
     outcome.unwrap_or_else(|failure| {
-        // In one piece, so that what several commands say at once does not run into one another; that nobody can
-        // read it leaves the status.
-        let _ = std::io::stderr().write_all(format!("{failure}\n").as_bytes());
+        show::remark(&failure);
         ExitCode::from(failure.status as u8)
     })
 }

@@ -13,6 +13,7 @@ mod waiting;
 
 use crate::failure::{Failure, Status};
 use crate::options::ProxyOptions;
+use crate::show::remark;
 use pvm::{Buffer, Deadline, Pattern, Policy, Task};
 use pvm_wire::proxy::{Answer, Ask};
 use pvm_wire::request::{Reply, Request};
@@ -157,7 +158,7 @@ impl Proxy {
             // The task is gone, and its host knows that by its process. Or it has left.
             Err(error) => {
                 if error.kind() == std::io::ErrorKind::InvalidData {
-                    eprintln!("pvm proxy: {}: {error}", self.task.tid());
+                    remark(format_args!("pvm proxy: {}: {error}", self.task.tid()));
                 }
                 std::process::exit(0);
             }

@@ -161,9 +161,9 @@ impl Running {
     /// Notes what an event means; what is to be asked for thereby is only noted, too.
     fn handle(&mut self, event: Event) -> Result<(), Failure> {
         match event {
-            Event::Answer(Ok((_, Reply::Output { tid, bytes, stream })), room) => {
-                if let Some(room) = room.filter(|_| !self.unread) {
-                    self.streams.write(tid, stream, bytes.0, room);
+            Event::Answer(Ok((_, Reply::Output { tid, bytes, stream })), _room) => {
+                if !self.unread {
+                    self.streams.write(tid, stream, bytes.0);
                 }
             }
             Event::Answer(Ok((_, reply)), _) => self.handle_reply(reply),

@@ -1,7 +1,7 @@
-//! Answers on standard output.
+//! Answers on standard output, remarks beside them on standard error.
 
 use std::fmt::Display;
-use std::io::{ErrorKind, Write as _, stdout};
+use std::io::{ErrorKind, Write as _, stderr, stdout};
 
 /// Prints. That the reader has seen enough (`pvm ps | head -1`) is no failure.
 pub(crate) fn show(text: impl Display) -> std::io::Result<()> {
@@ -15,4 +15,10 @@ pub(crate) fn show(text: impl Display) -> std::io::Result<()> {
 /// Prints JSON on one line, so that line by line readers are served too.
 pub(crate) fn show_json(value: &serde_json::Value) -> std::io::Result<()> {
     show(format_args!("{value}\n"))
+}
+
+/// Says something beside the answer, in one piece, so that what several commands say at once does not run into one
+/// another. That nobody can read it (a full disk, a closed terminal) changes nothing else.
+pub(crate) fn remark(text: impl Display) {
+    let _ = stderr().write_all(format!("{text}\n").as_bytes());
 }

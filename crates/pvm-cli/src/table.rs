@@ -42,11 +42,13 @@ impl fmt::Display for Table {
         for row in &self.rows {
             let mut line = String::new();
             for ((cell, side), &width) in row.iter().zip(&self.sides).zip(&widths) {
-                let gap = if line.is_empty() { "" } else { "  " };
-                line += &match side {
-                    Side::Left => format!("{gap}{cell:<width$}"),
-                    Side::Right => format!("{gap}{cell:>width$}"),
-                };
+                line += if line.is_empty() { "" } else { "  " };
+                // Not by the width of `format!`, which ends at 65535.
+                let blanks = " ".repeat(width - cell.chars().count());
+                match side {
+                    Side::Left => line.extend([cell, blanks.as_str()]),
+                    Side::Right => line.extend([blanks.as_str(), cell]),
+                }
             }
             writeln!(f, "{}", line.trim_end())?;
         }
@@ -65,5 +67,13 @@ mod tests {
         table.row(["a".to_owned(), "12345".to_owned(), "b".to_owned()]);
         table.row(["longer".to_owned(), "1".to_owned()]);
         assert_eq!(table.to_string(), "HOST      PID  X\na       12345  b\nlonger      1\n");
+    }
+
+    #[test]
+    fn a_cell_may_be_longer_than_any_terminal() {
+        let mut table = Table::new(&[("NAME", Side::Left), ("N", Side::Right)]);
+        table.row(["x".repeat(70_000), "1".to_owned()]);
+        let heading = format!("NAME{}  N\n", " ".repeat(69_996));
+        assert!(table.to_string().starts_with(&heading));
     }
 }

@@ -109,6 +109,30 @@ fn a_slow_reader_does_not_fill_the_memory() {
     assert_eq!(end_of(&mut child), Some(0));
 }
 
+/// The most memory of `pvm run ARGS` in the first seconds, in which nobody reads what it prints.
+fn resident_kb_without_a_reader(args: &[&str]) -> u64 {
+    let place = Place::new();
+    let mut command = place.command(&["run"]);
+    let (mut child, mut out) = piped(command.args(args));
+    // The first bytes are there: the tasks print.
+    out.read_exact(&mut [0]).unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    let resident = resident_kb_max(child.id());
+    send("INT", &child.id().to_string());
+    assert_eq!(end_of(&mut child), Some(130));
+    resident
+}
+
+#[test]
+fn marks_and_lines_that_have_begun_do_not_fill_the_memory() {
+    let empty_lines = ["-n", "2", "sh", "-c", "yes '' | head -c 60000000; sleep 60"];
+    let resident = resident_kb_without_a_reader(&empty_lines);
+    assert!(resident <= RESIDENT_KB_MAX, "{resident} KiB for empty lines");
+    let begun = ["-n", "80", "sh", "-c", "echo; head -c 1000000 /dev/zero; sleep 60"];
+    let resident = resident_kb_without_a_reader(&begun);
+    assert!(resident <= RESIDENT_KB_MAX, "{resident} KiB for lines that have begun");
+}
+
 #[test]
 fn the_console_does_not_fill_the_memory_for_a_slow_reader() {
     let place = Place::new();

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::operator::Operator;
-use crate::show::{show, show_json};
+use crate::show::{remark, show, show_json};
 use crate::table::{Side, Table};
 use pvm_wire::request::{HostInfo, Reply, Request};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ pub(crate) fn conf(as_json: bool) -> Result<(), Failure> {
     let order = super::status::of(&mut operator)?.order;
     if !order.is_empty() {
         // Beside the list, not in it.
-        eprintln!("pvm: {order}");
+        remark(format_args!("pvm: {order}"));
     }
     if as_json {
         let rows: Vec<Value> = hosts.iter().map(json).collect();

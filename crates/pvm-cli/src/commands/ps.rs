@@ -4,7 +4,7 @@ use crate::commands::conf;
 use crate::failure::Failure;
 use crate::operator::Operator;
 use crate::options::tasks::PsOptions;
-use crate::show::{show, show_json};
+use crate::show::{remark, show, show_json};
 use crate::table::{Side, Table};
 use crate::tasks;
 use pvm_wire::Tid;
@@ -20,7 +20,7 @@ pub(crate) fn ps(options: &PsOptions) -> Result<(), Failure> {
     let suspected = suspected(&hosts, place);
     for name in &suspected {
         // Before the tasks, which its silence may hold up until it answers or is taken out.
-        eprintln!("pvm: {name} is suspected: its daemon is not heard");
+        remark(format_args!("pvm: {name} is suspected: its daemon is not heard"));
     }
     let listed = if options.all { tasks::of } else { tasks::of_programs };
     let tasks = listed(&mut operator, place)?;

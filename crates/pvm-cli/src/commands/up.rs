@@ -7,7 +7,7 @@ use crate::launch::Launch;
 use crate::operator::Operator;
 use crate::options::hosts::UpOptions;
 use crate::progress::Progress;
-use crate::show::{show, show_json};
+use crate::show::{remark, show, show_json};
 use crate::{adding, outcome};
 use pvm_wire::Code;
 use pvm_wire::hostfile::HostLine;
@@ -25,7 +25,7 @@ pub(crate) fn up(options: &UpOptions) -> Result<(), Failure> {
     file.defaults.witness = rules.witness.or(file.defaults.witness);
     file.defaults.survive = rules.survive.or(file.defaults.survive);
     for fault in path.map(|path| hostline::faults(path, &file)).unwrap_or_default() {
-        eprintln!("pvm: {fault}");
+        remark(format_args!("pvm: {fault}"));
     }
     let running = Operator::connect_if_running()?;
     let (mut operator, started) = match running {

@@ -4,6 +4,7 @@
 
 use crate::failure::Failure;
 use crate::operator::{Answers, Asker};
+use crate::run::streams::bytes_with_marks;
 use crate::run::writer::{Backlog, Room, Writer};
 use crate::signals;
 use pvm_wire::request::{Reply, Request};
@@ -43,6 +44,7 @@ pub(crate) struct Events {
     asker: Asker,
     sender: Sender<Happening>,
     receiver: Receiver<Happening>,
+    backlog: Backlog,
     input: Option<Input>,
 }
 
@@ -73,14 +75,16 @@ impl Events {
                 }
             }
         });
-        let to = sender.clone();
+        let backlog = Backlog::default();
+        let (to, taken) = (sender.clone(), backlog.clone());
         spawn(move || {
-            let backlog = Backlog::default();
             loop {
                 let answer = answers.next();
                 let last = answer.is_err();
                 let room = match &answer {
-                    Ok((_, Reply::Output { bytes, .. })) => Some(backlog.take(bytes.0.len())),
+                    Ok((_, Reply::Output { bytes, .. })) => {
+                        Some(taken.take(bytes_with_marks(&bytes.0)))
+                    }
                     _ => None,
                 };
                 if to.send(Happening::Event(Event::Answer(answer, room))).is_err() || last {
@@ -88,13 +92,13 @@ impl Events {
                 }
             }
         });
-        Ok(Self { asker, sender, receiver, input: None })
+        Ok(Self { asker, sender, receiver, backlog, input: None })
     }
 
     /// Starts a writer; that it has ended is an event.
     pub(crate) fn writer(&self) -> Writer {
         let to = self.sender.clone();
-        Writer::start(move |outcome| {
+        Writer::start(self.backlog.clone(), move |outcome| {
             // Nobody listens any more where the end was not waited for.
             let _ = to.send(Happening::Event(Event::Written(outcome)));
         })

@@ -1,6 +1,6 @@
 //! The output of many tasks on one terminal: whole lines, each with its task in front.
 
-use crate::run::writer::{Room, STDERR, Writer};
+use crate::run::writer::{STDERR, Writer};
 use pvm_wire::Tid;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, stderr, stdout};
@@ -9,6 +9,10 @@ use std::io::{IsTerminal as _, stderr, stdout};
 const COLOURS: [u8; 6] = [36, 33, 32, 35, 34, 31];
 /// A line that goes on for longer is broken.
 const LINE_BYTES_MAX: usize = 1 << 20;
+/// Where the lines that have begun are longer together, the longest is broken.
+const BEGUN_BYTES_MAX: usize = 8 << 20;
+/// A mark is not longer: the colour, its end, and a task id of nine characters in brackets.
+const MARK_BYTES_MAX: usize = 24;
 
 /// Whose lines are marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +40,8 @@ pub(crate) struct Streams {
     written: BTreeMap<Tid, u64>,
     /// The lines that have begun.
     begun: BTreeMap<(Tid, u8), Vec<u8>>,
+    /// How many bytes those are together.
+    begun_bytes: usize,
     /// Streams on which a line without a mark has begun, which must not run into a marked one.
     open: [bool; 2],
 }
@@ -48,7 +54,9 @@ impl Streams {
         let own = if marking == Marking::Others { tasks.to_vec() } else { Vec::new() };
         let (marks, begun, open) = (BTreeMap::new(), BTreeMap::new(), [false; 2]);
         let written = BTreeMap::new();
-        let mut streams = Self { writer, marking, own, coloured, marks, written, begun, open };
+        let begun_bytes = 0;
+        let mut streams =
+            Self { writer, marking, own, coloured, marks, written, begun, begun_bytes, open };
         if marking == Marking::All {
             // In the order in which they were started, whoever writes first.
             tasks.iter().for_each(|&tid| drop(streams.mark(tid, 1)));
@@ -56,23 +64,47 @@ impl Streams {
         streams
     }
 
-    /// Writes what a task wrote; its room is given back when the lines that it completes are written.
-    pub(crate) fn write(&mut self, tid: Tid, stream: u8, bytes: Vec<u8>, room: Room) {
+    /// Writes what a task wrote.
+    pub(crate) fn write(&mut self, tid: Tid, stream: u8, bytes: Vec<u8>) {
         *self.written.entry(tid).or_default() += bytes.len() as u64;
         if self.marking == Marking::Nothing || self.own.contains(&tid) {
             self.open[place(stream)] = bytes.last().is_some_and(|&byte| byte != b'\n');
-            return self.writer.write(stream, bytes, Some(room));
+            return self.writer.write(stream, bytes);
         }
         let mark = self.mark(tid, stream);
-        let begun = self.begun.entry((tid, stream)).or_default();
+        let mut begun = self.begun.remove(&(tid, stream)).unwrap_or_default();
+        self.begun_bytes -= begun.len();
         begun.extend_from_slice(&bytes);
-        let lines = take_lines(begun, &mark);
-        self.emit_lines(stream, lines, Some(room));
+        let lines = take_lines(&mut begun, &mark);
+        if !begun.is_empty() {
+            self.begun_bytes += begun.len();
+            self.begun.insert((tid, stream), begun);
+        }
+        self.emit_lines(stream, lines);
+        while self.begun_bytes > BEGUN_BYTES_MAX {
+            self.break_longest();
+        }
+    }
+
+    /// Many tasks have begun a line and none ends it: the longest is written as it is.
+    fn break_longest(&mut self) {
+        let longest = self.begun.iter().max_by_key(|(_, line)| line.len());
+        if let Some((&(tid, stream), _)) = longest {
+            self.end_line(tid, stream);
+        }
+    }
+
+    /// Writes a line that has begun as if it had ended.
+    fn end_line(&mut self, tid: Tid, stream: u8) {
+        let Some(line) = self.begun.remove(&(tid, stream)) else { return };
+        self.begun_bytes -= line.len();
+        let line = [self.mark(tid, stream).as_bytes(), &line, b"\n"].concat();
+        self.emit_lines(stream, line);
     }
 
     /// Says something ourselves, behind what the tasks have written.
     pub(crate) fn say(&mut self, text: &str) {
-        self.emit_lines(STDERR, format!("pvm: {text}\n").into_bytes(), None);
+        self.emit_lines(STDERR, format!("pvm: {text}\n").into_bytes());
     }
 
     /// How many bytes of a task have come.
@@ -83,11 +115,7 @@ impl Streams {
     /// A task ended: a line that it had begun is all there is of it.
     pub(crate) fn end_of(&mut self, tid: Tid) {
         for stream in [1, STDERR] {
-            let Some(line) = self.begun.remove(&(tid, stream)) else { continue };
-            if !line.is_empty() {
-                let line = [self.mark(tid, stream).as_bytes(), &line, b"\n"].concat();
-                self.emit_lines(stream, line, None);
-            }
+            self.end_line(tid, stream);
         }
     }
 
@@ -108,15 +136,21 @@ impl Streams {
         both[place(stream)].clone()
     }
 
-    fn emit_lines(&mut self, stream: u8, mut lines: Vec<u8>, room: Option<Room>) {
+    fn emit_lines(&mut self, stream: u8, mut lines: Vec<u8>) {
         if lines.is_empty() {
             return;
         }
         if std::mem::take(&mut self.open[place(stream)]) {
             lines.insert(0, b'\n');
         }
-        self.writer.write(stream, lines, room);
+        self.writer.write(stream, lines);
     }
+}
+
+/// How much what a task wrote may take until it is written: each line gets a mark.
+pub(crate) fn bytes_with_marks(bytes: &[u8]) -> usize {
+    let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
+    bytes.len() + lines * MARK_BYTES_MAX
 }
 
 fn place(stream: u8) -> usize {

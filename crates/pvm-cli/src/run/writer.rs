@@ -1,8 +1,8 @@
 //! The thread that writes what the tasks print, so that a slow reader stops output and nothing else.
 //!
 //! What has been read from the daemon and is not written yet is bounded: each answer that carries output takes
-//! room, and gives it back when its bytes are written. Without room no further answer is read, the
-//! daemon's socket fills, and the tasks wait in their own writes as at a pipe. Signals come by another
+//! room until it is handled, and each piece that is to be written until it is. Without room no further answer is
+//! read, the daemon's socket fills, and the tasks wait in their own writes as at a pipe. Signals come by another
 //! way and are handled meanwhile.
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -37,6 +37,12 @@ impl Backlog {
         *waiting += bytes;
         Room { of: self.clone(), bytes }
     }
+
+    /// Takes room for what is in memory already, however little there is: who asks next by [`Backlog::take`] waits longer.
+    fn claim(&self, bytes: usize) -> Room {
+        *self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner) += bytes;
+        Room { of: self.clone(), bytes }
+    }
 }
 
 /// Room that is taken, until this is dropped.
@@ -57,17 +63,23 @@ struct Piece {
     stream: u8,
     bytes: Vec<u8>,
     /// Given back when the bytes are written.
-    _room: Option<Room>,
+    _room: Room,
 }
 
 /// Writes piece by piece, in order.
 #[derive(Debug)]
-pub(crate) struct Writer(Sender<Piece>);
+pub(crate) struct Writer {
+    to: Sender<Piece>,
+    backlog: Backlog,
+}
 
 impl Writer {
     /// Starts to write. `done` is told once: of the first error, after which nothing is written, or of the
     /// end, when the writer was dropped and all is written.
-    pub(crate) fn start(done: impl FnOnce(Result<(), Error>) + Send + 'static) -> Self {
+    pub(crate) fn start(
+        backlog: Backlog,
+        done: impl FnOnce(Result<(), Error>) + Send + 'static,
+    ) -> Self {
         let (to, pieces) = channel();
         spawn(move || {
             let outcome = write_pieces(&pieces);
@@ -78,13 +90,14 @@ impl Writer {
                 pieces.iter().for_each(drop);
             }
         });
-        Self(to)
+        Self { to, backlog }
     }
 
     /// Hands over bytes for a stream.
-    pub(crate) fn write(&self, stream: u8, bytes: Vec<u8>, room: Option<Room>) {
+    pub(crate) fn write(&self, stream: u8, bytes: Vec<u8>) {
+        let room = self.backlog.claim(bytes.len());
         // The thread ends only after this.
-        let _ = self.0.send(Piece { stream, bytes, _room: room });
+        let _ = self.to.send(Piece { stream, bytes, _room: room });
     }
 }
 
