@@ -219,6 +219,28 @@ fn too_few_descriptors_are_not_told_as_too_large_an_environment() {
 }
 
 #[test]
+fn several_ups_at_once_start_the_hosts_that_are_asked_for_once() {
+    let place = Place::new();
+    let ups: Vec<Child> = (0..5)
+        .map(|_| place.command(&["up", "--local", "3"]).stdout(Stdio::null()).spawn().unwrap())
+        .collect();
+    ups.into_iter().for_each(|mut up| assert_eq!(end_of(&mut up), Some(0)));
+    let conf = place.command(&["conf", "--json"]).output().unwrap();
+    let hosts = String::from_utf8(conf.stdout).unwrap().matches("\"arch\"").count();
+    assert_eq!(hosts, 3);
+}
+
+#[test]
+fn a_limit_of_the_size_of_files_is_told_as_what_it_is() {
+    let place = Place::new();
+    let output = run_after(&place, "ulimit -f 1", &["true"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("ulimit -f"), "{said}");
+    place.is_cleared();
+}
+
+#[test]
 fn of_several_ups_at_once_all_find_the_machine() {
     let place = Place::new();
     for _ in 0..3 {

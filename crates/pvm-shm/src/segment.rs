@@ -47,11 +47,19 @@ pub fn create(size: usize) -> io::Result<OwnedFd> {
 /// As for [`create`].
 pub fn create_unsealed(size: usize) -> io::Result<OwnedFd> {
     let size = size.next_multiple_of(PAGE) as u64;
+    may_be_as_long(size)?;
     let fd = rustix::fs::memfd_create(c"neopvm", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
     rustix::fs::ftruncate(&fd, size)?;
     rustix::fs::fallocate(&fd, FallocateFlags::empty(), 0, size)?;
     rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW)?;
     Ok(fd)
+}
+
+/// The user's limit of the size of files (`ulimit -f`) is for shared memory, too, and the system ends by SIGXFSZ whoever
+/// goes beyond: that is for programs that do so by mistake, so we look first.
+fn may_be_as_long(size: u64) -> io::Result<()> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if limit.is_some_and(|limit| limit < size) { Err(io::Errno::FBIG) } else { Ok(()) }
 }
 
 /// Makes a file of `size` bytes in a folder, without a name, and opens it a second time to be read
@@ -60,6 +68,7 @@ pub fn create_unsealed(size: usize) -> io::Result<OwnedFd> {
 /// # Errors
 /// The disk is full, or the folder may not be written.
 pub fn create_file(folder: &Path, size: u64) -> io::Result<(OwnedFd, OwnedFd)> {
+    may_be_as_long(size)?;
     let disk = rustix::fs::statvfs(folder)?;
     let left = disk.f_bavail.saturating_mul(disk.f_frsize).checked_sub(size);
     // What others write there needs room, too.

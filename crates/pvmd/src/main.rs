@@ -33,7 +33,10 @@ use config::{Join, Mode, ParentOptions, Places};
 use launch::token::Token;
 use parent::Parent;
 use rustix::process::DumpableBehavior;
+use signal_hook::consts::SIGXFSZ;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The stack that this program has where its own would be smaller than [`STACK_MIN`].
 const STACK_BYTES: usize = 2 << 20;
@@ -108,6 +111,8 @@ fn run_parent(mut options: ParentOptions) -> anyhow::Result<bool> {
         let told = launch::populate::own_options(&file, &[name, computer, short]);
         options.options = format!("{} {told}", options.options);
     }
+    // A log or a spilled message that may not grow (`ulimit -f`) is an error of that write, and not the end of the machine.
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     // What was named by the number of a descriptor has been read by now.
     sys::close_inherited();
     Ok(Parent::new(&options, &places)?.run()?)

@@ -12,6 +12,8 @@ use crate::{adding, outcome};
 use pvm_wire::Code;
 use pvm_wire::hostfile::HostLine;
 use pvm_wire::request::{HostResult, Reply, Request};
+use rustix::fd::OwnedFd;
+use rustix::fs::{FlockOperation, Mode, OFlags};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -76,8 +78,18 @@ fn tell(
     Ok(show_json(&all)?)
 }
 
+/// A lock on the machine's folder, until this is dropped: of several commands at once one counts and starts hosts, and
+/// the next counts those, too. Without the folder (a daemon elsewhere) there is none.
+fn alone() -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let folder = rustix::fs::open(pvm::locate::runtime_directory(), flags, Mode::empty()).ok()?;
+    rustix::fs::flock(&folder, FlockOperation::LockExclusive).ok()?;
+    Some(folder)
+}
+
 /// Hosts on this computer, until there are `wanted`.
 fn add_local(operator: &mut Operator, wanted: u32) -> Result<(), Failure> {
+    let _alone = alone();
     let hosts = u32::try_from(conf::hosts(operator)?.len()).unwrap_or(u32::MAX);
     if hosts >= wanted {
         return Ok(());

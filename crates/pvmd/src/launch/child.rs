@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 pub(crate) type Streams<'a> = [BorrowedFd<'a>; 3];
 
 /// Signals that this program handles or ignores: its children begin without that.
-const HANDLED: [c_int; 5] =
-    [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGCHLD, libc::SIGPIPE];
+const HANDLED: [c_int; 6] =
+    [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGCHLD, libc::SIGPIPE, libc::SIGXFSZ];
 /// Enough for a handful of system calls, four frames deep; pages that are not touched cost nothing.
 const STACK_BYTES: usize = 64 << 10;
 

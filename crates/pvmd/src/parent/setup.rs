@@ -58,8 +58,7 @@ impl Parent {
         let ended = options.bound
             && poll.add(rustix::stdio::stdin(), Token::Input, Interest::Read).is_err();
         let program = Program::own().context("this program")?;
-        let segments =
-            Segments::new(&places.spilling, folder.path()).context("the first segment")?;
+        let segments = Segments::new(&places.spilling, folder.path()).with_context(no_segment)?;
         Ok(Self {
             folder,
             log,
@@ -133,6 +132,17 @@ fn end_leftovers(places: &Places) {
             processes::signal(pid, SIGKILL);
         }
     }
+}
+
+/// What to say where there is no shared memory.
+fn no_segment() -> String {
+    let mut text = String::from("no shared memory for messages");
+    if let Some(limit) = rustix::process::getrlimit(Resource::Fsize).current {
+        text += &format!(
+            ": files, and shared memory with them, may have {limit} bytes (raise `ulimit -f`)"
+        );
+    }
+    text
 }
 
 fn surroundings(folder: &RuntimeDir, places: &Places) -> Result<Surroundings> {
