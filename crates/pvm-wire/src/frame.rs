@@ -18,13 +18,31 @@ const HEADER: usize = 8;
 /// # Panics
 /// If the value is longer than [`FRAME_BYTES_MAX`]: callers bound what they send.
 pub fn write_frame(out: &mut Vec<u8>, id: u32, value: &impl Wire) {
+    let written = write_frame_within(FRAME_BYTES_MAX, out, id, value);
+    assert!(written.is_ok(), "a frame of {written:?} bytes is over the limit");
+}
+
+/// Appends a frame as [`write_frame`] does, of a value that a program made and nobody has bounded.
+///
+/// # Errors
+/// The value is longer than `limit`: its length. Nothing is appended then.
+pub fn write_frame_within(
+    limit: usize,
+    out: &mut Vec<u8>,
+    id: u32,
+    value: &impl Wire,
+) -> Result<(), usize> {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     id.encode(out);
     value.encode(out);
     let length = out.len() - start - HEADER;
-    assert!(length <= FRAME_BYTES_MAX, "a frame of {length} bytes is over the limit");
+    if length > limit.min(FRAME_BYTES_MAX) {
+        out.truncate(start);
+        return Err(length);
+    }
     out[start..start + 4].copy_from_slice(&(length as u32).to_le_bytes());
+    Ok(())
 }
 
 /// Takes frames out of a stream of bytes.

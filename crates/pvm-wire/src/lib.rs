@@ -28,7 +28,7 @@ pub use code::Code;
 pub use codec::{Blob, DecodeError, Reader, Wire};
 pub use encoding::{Encoding, Kind, Run, RunList, Shape};
 pub use envelope::{Envelope, Message};
-pub use frame::{FRAME_BYTES_MAX, FrameBuffer, write_frame};
+pub use frame::{FRAME_BYTES_MAX, FrameBuffer, write_frame, write_frame_within};
 pub use layout::Layout;
 pub use tid::{HostIndex, Tid};
 pub use unpack::{Body, Bytes, Cursor};

@@ -3,7 +3,7 @@
 use pvm_shm::Broker;
 use pvm_shm::activity::Activity;
 use pvm_wire::request::{ACTIVITY_SEGMENT, Reply, Request, Segment, SegmentId, Welcome};
-use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, FrameBuffer, Tid, Wire, write_frame};
+use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, FrameBuffer, Tid, Wire, write_frame_within};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -24,6 +24,9 @@ const SEGMENT_ANSWER: Duration = Duration::from_secs(30);
 const PATIENCE: &str = "NEOPVM_ANSWER_MS";
 /// Descriptors that can come beside one read.
 const DESCRIPTORS_MAX: usize = 16;
+
+/// No request is longer: the parent says more beside it when it passes it on, and one frame must hold all.
+const REQUEST_BYTES_MAX: usize = FRAME_BYTES_MAX / 2;
 
 /// What was told, with the descriptors that came beside it.
 type Answer = (Reply, Vec<OwnedFd>);
@@ -87,11 +90,16 @@ impl Connection {
     }
 
     /// Sends a request; its answer will have the same number.
+    ///
+    /// # Errors
+    /// `OutOfRes` for one of 32 MiB and more (a named message, arguments of tasks): nothing is sent. `SysErr` where the
+    /// parent has gone.
     pub(crate) fn send(&mut self, request: &Request) -> Result<u32, Code> {
         let id = self.next;
         self.next = self.next.wrapping_add(1).max(1);
         let mut frame = Vec::new();
-        write_frame(&mut frame, id, request);
+        write_frame_within(REQUEST_BYTES_MAX, &mut frame, id, request)
+            .map_err(|_| Code::OutOfRes)?;
         let mut rest = &frame[..];
         while !rest.is_empty() {
             match rustix::net::send(&self.socket, rest, SendFlags::NOSIGNAL) {
@@ -375,6 +383,7 @@ impl Broker for Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pvm_wire::write_frame;
     use rustix::io::{IoSlice, write};
     use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage};
     use std::time::Duration;
@@ -420,6 +429,19 @@ mod tests {
 
     fn size_of((segment, fd): &(Segment, OwnedFd)) -> (SegmentId, i64) {
         (segment.id, rustix::fs::fstat(fd).expect("open").st_size)
+    }
+
+    #[test]
+    fn a_request_that_no_frame_can_hold_is_refused_and_the_connection_goes_on() {
+        let (mut connection, parent) = connected(Duration::from_secs(10));
+        let named = |bytes: usize| Request::MailboxInfo { pattern: Blob(vec![0; bytes]) };
+        for bytes in [REQUEST_BYTES_MAX, FRAME_BYTES_MAX - 9, FRAME_BYTES_MAX + 1] {
+            assert_eq!(connection.send(&named(bytes)), Err(Code::OutOfRes));
+        }
+        connection.send(&named(1)).expect("a short one");
+        let mut said = [0; 64];
+        let length = rustix::io::read(&parent.0, &mut said).expect("what was sent");
+        assert_eq!(length, 8 + u32::from_le_bytes([said[0], said[1], said[2], said[3]]) as usize);
     }
 
     #[test]
