@@ -128,6 +128,11 @@ int main(int argc, char **argv)
 	SHOW(pvm_notify(PvmRouteAdd, 64, -1, (int *)0));
 	SHOW(pvm_notify(PvmRouteAdd, 64, 0, (int *)0));
 	SHOW(pvm_notify(PvmRouteDelete, 64, 1, &me));
+	pvm_recv(-1, 64);
+	/* Where there is no route the end is told at once, also to who takes a request back that nobody made. */
+	SHOW(pvm_notify(PvmRouteDelete | PvmNotifyCancel, 65, 1, &me));
+	k = pvm_nrecv(-1, 65);
+	printf("cancelled RouteDelete without a route: %s\n", handle(k));
 	pvm_exit();
 	return 0;
 }

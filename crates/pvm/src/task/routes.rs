@@ -46,7 +46,7 @@ impl Task {
     }
 
     /// Tells when the direct routes to these tasks end (`PvmRouteDelete`), at once where there is
-    /// none; or, of such requests, now.
+    /// none, also where the request is taken back (as the original does); or, of such requests, now.
     ///
     /// # Errors
     /// As for [`Task::notify_route_add`].
@@ -58,12 +58,12 @@ impl Task {
     ) -> Result<(), Code> {
         let mut state = self.live()?.enter()?;
         for &peer in tids {
-            if cancel {
+            let stands = state.routes.open.contains_key(&peer);
+            if cancel && stands {
                 let notices = state.routes.notices.cancel_deleted(peer, context, tag);
                 state.tell_self(notices);
                 continue;
             }
-            let stands = state.routes.open.contains_key(&peer);
             let notice = state.routes.notices.want_deleted(peer, (context, tag), stands);
             state.tell_self(notice.into_iter().collect());
         }
