@@ -10,7 +10,7 @@ mod table;
 
 use std::ffi::c_int;
 
-use pvm::Buffer;
+use pvm::{Buffer, Forked};
 use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
 
 use crate::guard::{call, call_here, inside};
@@ -18,7 +18,7 @@ use crate::slot::{Content, Slot};
 use crate::thread::{self, Thread};
 use crate::trace::{int_at, traced};
 use crate::{globals, session};
-use table::{PLACES, TABLE};
+use table::{PLACES, TABLE, Table};
 
 /// What a tracer is told of a buffer.
 pub(crate) struct Told {
@@ -70,13 +70,11 @@ fn watch(thread: &Thread) {
 
 /// In the child of a fork no other thread is left that could hold the table, and messages in shared
 /// memory are not there: their numbers are void.
-pub(crate) fn reset_after_fork() {
-    TABLE.reset_after_fork();
-    if let Ok(table) = TABLE.enter() {
-        for slot in (1..=table.last()).filter_map(|id| PLACES.at(id)) {
-            // A void number is not given out again: somebody may still think that it is his.
-            slot.reset_after_fork();
-        }
+pub(crate) fn reset_after_fork(forked: &Forked) {
+    TABLE.reset_after_fork(forked, || Table::behind(PLACES.last()));
+    for slot in (1..=PLACES.last()).filter_map(|id| PLACES.at(id)) {
+        // A void number is not given out again: somebody may still think that it is his.
+        slot.reset_after_fork(forked);
     }
 }
 

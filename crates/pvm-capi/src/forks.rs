@@ -4,12 +4,14 @@
 //! has to be registered at run time. `session`, which hears of forks, is below all of these rooms, so it knows this list by
 //! a symbol.
 
+use pvm::Forked;
+
 use crate::handle::probes;
 use crate::message::matching;
 use crate::trace::told;
 use crate::{buffer, handle, handler, held, output, process, session};
 
-const ROOMS: [fn(); 10] = [
+const ROOMS: [fn(&Forked); 10] = [
     buffer::reset_after_fork,
     handle::reset_after_fork,
     handler::reset_after_fork,
@@ -24,6 +26,6 @@ const ROOMS: [fn(); 10] = [
 
 /// Called in the child, which has one thread.
 #[unsafe(no_mangle)]
-fn _neopvm_forget_in_child() {
-    ROOMS.iter().for_each(|forget| forget());
+fn _neopvm_forget_in_child(forked: &Forked) {
+    ROOMS.iter().for_each(|forget| forget(forked));
 }

@@ -16,7 +16,7 @@ mod waiting;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
-use pvm::{Buffer, Gate, Glance};
+use pvm::{Buffer, Forked, Gate, Glance};
 use pvm_wire::{Code, Encoding, Kind, RunList};
 
 use crate::buffer;
@@ -115,8 +115,8 @@ unsafe extern "C" fn neopvm_enrol(tid: *mut i32, parent: *mut i32) -> i32 {
 /// How often the process has enrolled here and not left: several runtimes in it are one task.
 static USERS: Gate<u32> = Gate::new(0);
 
-pub(crate) fn reset_after_fork() {
-    USERS.reset_after_fork();
+pub(crate) fn reset_after_fork(forked: &Forked) {
+    USERS.reset_after_fork(forked, || 0);
     if let Ok(mut users) = USERS.enter() {
         *users = 0;
     }

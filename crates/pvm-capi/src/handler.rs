@@ -8,7 +8,7 @@
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pvm::{Buffer, Gate, MessageKey, Task};
+use pvm::{Buffer, Forked, Gate, MessageKey, Task};
 use pvm_wire::Code;
 
 use crate::guard::{Errand, Function, call, inside};
@@ -55,14 +55,13 @@ struct Handlers {
     seen: MessageKey,
 }
 
-static HANDLERS: Gate<Handlers> =
-    Gate::new(Handlers { places: Vec::new(), seen: MessageKey::FIRST });
+static HANDLERS: Gate<Handlers> = Gate::new(Handlers::NONE);
 /// False as long as there never was one: receives then need not look.
 static HANDLING: AtomicBool = AtomicBool::new(false);
 
 /// The child is another task, whose messages are counted from the first again.
-pub(crate) fn reset_after_fork() {
-    HANDLERS.reset_after_fork();
+pub(crate) fn reset_after_fork(forked: &Forked) {
+    HANDLERS.reset_after_fork(forked, || Handlers::NONE);
     if let Ok(mut handlers) = HANDLERS.enter() {
         handlers.start_again();
     }
@@ -77,6 +76,8 @@ pub(crate) fn forget_all() {
 }
 
 impl Handlers {
+    const NONE: Self = Self { places: Vec::new(), seen: MessageKey::FIRST };
+
     fn start_again(&mut self) {
         self.seen = MessageKey::FIRST;
         for handler in self.places.iter_mut().flatten() {

@@ -7,7 +7,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pvm::{Buffer, Gate, Pattern, Task};
+use pvm::{Buffer, Forked, Gate, Pattern, Task};
 use pvm_wire::{Code, Envelope};
 
 use crate::buffer;
@@ -47,8 +47,8 @@ pub(crate) fn is_possible() -> bool {
     SHOWING.load(Ordering::Acquire)
 }
 
-pub(crate) fn reset_after_fork() {
-    HELD.reset_after_fork();
+pub(crate) fn reset_after_fork(forked: &Forked) {
+    HELD.reset_after_fork(forked, || Queue { messages: Vec::new(), last: 0 });
     if let Ok(mut held) = HELD.enter() {
         held.messages.clear();
     }

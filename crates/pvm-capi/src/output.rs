@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pvm::{Buffer, Gate, Task};
+use pvm::{Buffer, Forked, Gate, Task};
 use pvm_wire::{Code, Kind};
 
 use crate::guard::{Limit, Look, call, wait_for};
@@ -48,11 +48,14 @@ struct Catch {
     partial: BTreeMap<c_int, Vec<u8>>,
 }
 
-static CATCH: Gate<Catch> =
-    Gate::new(Catch { stream: None, open: BTreeSet::new(), partial: BTreeMap::new() });
+impl Catch {
+    const NOTHING: Self = Self { stream: None, open: BTreeSet::new(), partial: BTreeMap::new() };
+}
 
-pub(crate) fn reset_after_fork() {
-    CATCH.reset_after_fork();
+static CATCH: Gate<Catch> = Gate::new(Catch::NOTHING);
+
+pub(crate) fn reset_after_fork(forked: &Forked) {
+    CATCH.reset_after_fork(forked, || Catch::NOTHING);
 }
 
 /// A piece of output.

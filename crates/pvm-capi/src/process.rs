@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 
-use pvm::Gate;
+use pvm::{Forked, Gate};
 use pvm_wire::request::{Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Tid};
 
@@ -133,8 +133,8 @@ pub(crate) fn set_siblings(tids: Vec<c_int>) -> Result<(), Code> {
 }
 
 /// The child of a fork was not spawned.
-pub(crate) fn reset_after_fork() {
-    TOLD_SIBLINGS.reset_after_fork();
+pub(crate) fn reset_after_fork(forked: &Forked) {
+    TOLD_SIBLINGS.reset_after_fork(forked, Vec::new);
     let _ = set_siblings(Vec::new());
 }
 

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 use pvm::probes::EVENTS;
-use pvm::{Gate, Task};
+use pvm::{Forked, Gate, Task};
 use pvm_wire::request::{Inherited, Request, Target, TraceOptions};
 use pvm_wire::{Code, Tid};
 
@@ -210,8 +210,8 @@ pub(crate) fn set_program(name: &[u8]) -> Result<(), Code> {
     Ok(())
 }
 
-pub(crate) fn reset_name_after_fork() {
-    NAME.reset_after_fork();
+pub(crate) fn reset_name_after_fork(forked: &Forked) {
+    NAME.reset_after_fork(forked, Vec::new);
 }
 
 /// The name of the program: its own, or as it was called.
@@ -351,7 +351,7 @@ unsafe extern "C" {
 
 unsafe extern "Rust" {
     /// In `forks.rs`: every room above this one forgets what was its parent's.
-    safe fn _neopvm_forget_in_child();
+    safe fn _neopvm_forget_in_child(forked: &Forked);
 }
 
 fn watch_forks() {
@@ -368,10 +368,12 @@ fn watch_forks() {
 extern "C" fn after_fork() {
     TASK.store(ptr::null_mut(), Ordering::Release);
     probe::follow(None);
-    ENROLLING.reset_after_fork();
+    // SAFETY: the C library calls this in the child of a fork, whose only thread it is.
+    let forked = unsafe { Forked::now() };
+    ENROLLING.reset_after_fork(&forked, || ());
     may_enrol(true);
     pvm::after_fork();
-    _neopvm_forget_in_child();
+    _neopvm_forget_in_child(&forked);
     mirror();
 }
 

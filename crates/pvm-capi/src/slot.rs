@@ -6,7 +6,7 @@
 
 use std::ops::DerefMut;
 
-use pvm::{Buffer, Gate, Owner, Remains, SwiftGuard};
+use pvm::{Buffer, Forked, Gate, Owner, Remains, SwiftGuard};
 use pvm_wire::{Code, Encoding, Envelope};
 
 /// A buffer and how it is used.
@@ -48,6 +48,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    fn vacant() -> Self {
+        let content = Content { buffer: Buffer::vacant(), reading: false, shown: None };
+        Self { content, live: false }
+    }
+
     /// What lies here is somebody's from now on.
     #[inline(always)]
     pub(crate) const fn take(&mut self) {
@@ -83,8 +88,7 @@ pub(crate) struct Slot(Gate<Place>);
 impl Slot {
     /// An empty place.
     pub(crate) fn new() -> Self {
-        let content = Content { buffer: Buffer::vacant(), reading: false, shown: None };
-        Self(Gate::new(Place { content, live: false }))
+        Self(Gate::new(Place::vacant()))
     }
 
     /// Runs `body` on what is here; `NoSuchBuf` if nothing is.
@@ -196,8 +200,8 @@ impl Slot {
 
     /// In the child of a fork: what lies in shared memory is not there any more, and nothing of it
     /// is touched. True if something is still here.
-    pub(crate) fn reset_after_fork(&self) -> bool {
-        self.0.reset_after_fork();
+    pub(crate) fn reset_after_fork(&self, forked: &Forked) -> bool {
+        self.0.reset_after_fork(forked, Place::vacant);
         let Ok(mut place) = self.0.enter() else { return false };
         if !place.content.buffer.is_private() {
             std::mem::forget(std::mem::replace(&mut place.content.buffer, Buffer::vacant()));

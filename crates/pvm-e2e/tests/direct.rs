@@ -1,7 +1,7 @@
 //! Direct routes between tasks of two hosts.
 #![forbid(unsafe_code)]
 
-use pvm_e2e::{Machine, process};
+use pvm_e2e::{Machine, long, process};
 use std::time::Duration;
 
 fn two_hosts(arguments: &[&str]) {
@@ -60,5 +60,17 @@ fn daemons_killed_while_tasks_talk_directly_lose_and_repeat_nothing() {
         }
     }
     machine.expect_success(running);
+    machine.halt();
+}
+
+/// All ids of a host are given out once, which takes half a minute: the rule itself is tested in `pvm/src/order/tests.rs`.
+#[test]
+fn tasks_whose_ids_come_again_on_another_host_hear_and_are_heard() {
+    if !long() {
+        return;
+    }
+    let machine = Machine::local(2);
+    let output = machine.run("again.c", &[]);
+    eprintln!("{}", output.out.replace('\n', ", "));
     machine.halt();
 }

@@ -8,21 +8,22 @@
 //! cache line.
 //!
 //! The stamp of the cell for position `p` becomes `p + 1` when the cell is complete, and the
-//! receiver reads nothing before. A message of a few kilobytes goes on behind its cell, in cells of which only the stamps
-//! are left as they are; it is complete when its first cell is. A sender that dies before that has sent nothing. One cell is
+//! receiver reads nothing before. A message of a few kilobytes goes on behind its cell, in all bytes of further cells but
+//! their stamps; it is complete when its first cell is. Those cells are stamped, too, so that each stamp in a ring is of this
+//! round or the one before: the 2^32 positions after which a stamp would come again are many rounds away. A sender that dies before that has sent nothing. One cell is
 //! always kept back: when the ring is full, the sender writes *moved* into it and goes on in a
 //! larger ring, so that a send neither waits for its receiver nor overtakes an earlier one.
 
 mod cell;
 mod receiver;
 mod ring;
+mod room;
 mod sender;
 
-pub use cell::{
-    CELL_SIZE, Cell, Content, INLINE_MAX, Kind, Room, SLAB_PAYLOAD_MAX, SPANNING_MAX, room_for,
-};
+pub use cell::{CELL_SIZE, Cell, Content, INLINE_MAX, Kind, SLAB_PAYLOAD_MAX, SPANNING_MAX};
 pub use receiver::{Popped, Receiver, Wanted};
 pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
+pub use room::{Room, room_for};
 pub use sender::{Full, Sender};
 
 /// Cells of a new lane, which are two pages with what stands before them: two such rings leave half of a first cache of
@@ -35,6 +36,7 @@ pub const CELLS_MAX: u32 = 1 << 16;
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::cell::FOLLOWING;
     use super::*;
     use crate::sync::Ordering;
     use pvm_wire::{Encoding, Envelope, Layout, Tid};
@@ -249,6 +251,59 @@ mod tests {
             let plain = if lap % 3 == 0 { spanning } else { envelope(9) };
             sender.push(kind, &plain, one).expect("it was emptied");
             assert_eq!(pop(&mut receiver).expect("sent").0.size, one.len());
+        }
+    }
+
+    /// A message of so many cells, which is read at once.
+    fn pass(sender: &mut Sender, receiver: &mut Receiver, cells: usize) {
+        assert!(pop(receiver).is_none(), "nothing was sent");
+        let size = if cells == 1 { 8 } else { SLAB_PAYLOAD_MAX + (cells - 1) * FOLLOWING };
+        let mut about = envelope(cells as u64);
+        (about.encoding, about.data_size) = (Encoding::Raw, size as u64);
+        let kind = if cells == 1 { Kind::Inline } else { Kind::Spanning };
+        sender.push(kind, &about, &vec![cells as u8; size]).expect("it was emptied");
+        let (popped, room) = pop(receiver).expect("sent");
+        assert_eq!((popped.envelope, popped.cells), (Some(about), cells));
+        assert_eq!(room[..popped.size], vec![cells as u8; size]);
+        receiver.report();
+    }
+
+    #[test]
+    fn a_stamp_that_comes_again_after_2_to_the_32_cells_completes_nothing() {
+        let round = 1u64 << 32;
+        for cells in [8, 31, 256] {
+            let ring = Ring::on_heap(cells);
+            let mut position = 5 * cells as u64;
+            // Each cell has a stamp of its own by now.
+            let mut receiver = {
+                let mut sender = Sender::at(ring.clone(), position);
+                let mut receiver = Receiver::new(ring.clone());
+                (0..cells).for_each(|_| pass(&mut sender, &mut receiver, 1));
+                receiver
+            };
+            receiver.report();
+            // Many rounds later, where only every second one begins a message, up to where those stamps come again.
+            position += round * cells as u64 - 10 * cells as u64;
+            let mut sender = Sender::at(ring.clone(), position);
+            let mut receiver = Receiver::new(ring);
+            for _ in 0..5 * cells {
+                pass(&mut sender, &mut receiver, 2);
+            }
+            for length in [1, 2, 2, 3, 1, 4].into_iter().cycle().take(40 * cells) {
+                pass(&mut sender, &mut receiver, length);
+            }
+        }
+    }
+
+    #[test]
+    fn positions_go_on_where_their_stamps_begin_again() {
+        for cells in [8, 31] {
+            let ring = Ring::on_heap(cells);
+            let mut sender = Sender::at(ring.clone(), (1 << 32) - 20);
+            let mut receiver = Receiver::new(ring);
+            for length in [1, 2, 1, 3, 4].into_iter().cycle().take(100) {
+                pass(&mut sender, &mut receiver, length);
+            }
         }
     }
 

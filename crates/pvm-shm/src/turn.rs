@@ -148,9 +148,13 @@ impl Turn {
         self.0.fetch_and(!ASLEEP, Ordering::Release);
     }
 
-    /// Only in the child of a fork, which has one thread: free.
-    pub fn reset(&self) {
-        self.0.store(FREE, Ordering::Release);
+    /// In the child of a fork, by the only thread that is there: nobody sleeps or waits. True if another thread had it,
+    /// and left what it guards as it was at that moment; then it is free.
+    pub fn reset_after_fork(&self, me: Number) -> bool {
+        let owner = self.0.load(Ordering::Relaxed) & !(ASLEEP | CONTENDED);
+        let is_ours = owner == me.0 || owner == ONLY;
+        self.0.store(if is_ours { owner } else { FREE }, Ordering::Release);
+        !is_ours && owner != FREE
     }
 }
 

@@ -41,7 +41,7 @@ pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way}
 pub use pvm_shm::turn::Number;
 #[doc(hidden)]
 pub use route::stream::read_route;
-pub use sys::gate::{Among, Gate, GateGuard, Only, Owner, SwiftGuard, trust_alone};
+pub use sys::gate::{Among, Forked, Gate, GateGuard, Only, Owner, SwiftGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
 pub use task::Task;
 pub use task::after_fork;

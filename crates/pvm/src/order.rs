@@ -3,49 +3,139 @@
 //! They may come by the daemons, by a direct route, by both, and more than once: a daemon that
 //! was replaced and a link that broke send again what was not confirmed. The number in the
 //! envelope decides.
+//!
+//! An id comes again after many others. A sender does not know which task has its receiver's id by now, and numbers on; so a
+//! task that hears from a sender for the first time begins where that one is. What comes by the daemons comes in the order
+//! of its sending, so the first such message is the beginning - unless two daemons have handed it on, one after the other,
+//! each by a lane of its own: all that lies in any lane by then is looked at first. What was written for a direct route begins
+//! nothing, as it overtakes; but each route begins behind a message by the daemons. Of the sender the stamp says
+//! whether it is the same one as before.
+
+mod stamp;
 
 use pvm_wire::Tid;
-use std::collections::{BTreeMap, VecDeque};
+pub(crate) use stamp::{Life, Stamp};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The messages of one sender.
 #[derive(Debug)]
 struct Pair<M> {
-    /// The last number up to which nothing is missing.
-    last: u64,
-    /// What came before its turn.
-    early: BTreeMap<u64, M>,
+    life: Life,
+    /// The number that comes next; none before the first one is known.
+    next: Option<u64>,
+    /// What came before its turn, and whether it may be the first.
+    early: BTreeMap<u64, (bool, M)>,
+}
+
+/// The tasks of one id: the one that was heard of last, and the one before it, whose messages may still be repeated.
+#[derive(Debug)]
+struct Lives<M> {
+    newest: Pair<M>,
+    former: Option<Pair<M>>,
 }
 
 /// The order of all senders.
 #[derive(Debug)]
 pub(crate) struct Order<M> {
-    pairs: BTreeMap<Tid, Pair<M>>,
+    senders: BTreeMap<Tid, Lives<M>>,
     /// How many wait for one before them.
     early: usize,
+    /// Those who are heard of for the first time, in the middle.
+    beginning: BTreeSet<Tid>,
+}
+
+impl<M> Pair<M> {
+    const fn new(life: Life) -> Self {
+        Self { life, next: None, early: BTreeMap::new() }
+    }
+
+    /// True if it waits for its turn now.
+    fn take(&mut self, stamp: Stamp, message: M, out: &mut VecDeque<M>) -> bool {
+        let number = stamp.number();
+        let begins = !stamp.is_direct();
+        if self.next.is_none() && begins && number == 1 {
+            self.next = Some(1);
+        }
+        match self.next {
+            Some(next) if number < next => false,
+            Some(next) if number == next => {
+                out.push_back(message);
+                self.next = Some(next + 1);
+                false
+            }
+            _ => self.early.insert(number, (begins, message)).is_none(),
+        }
+    }
+
+    /// Those whose turn has come; tells how many.
+    fn follow(&mut self, out: &mut VecDeque<M>) -> usize {
+        let before = out.len();
+        while let Some(next) = self.next
+            && let Some((_, message)) = self.early.remove(&next)
+        {
+            self.next = Some(next + 1);
+            out.push_back(message);
+        }
+        out.len() - before
+    }
+
+    /// Nothing that was sent before what is here can come any more. Tells how many were dropped.
+    fn begin(&mut self) -> usize {
+        let first = self.early.iter().find(|(_, (begins, _))| *begins);
+        let (None, Some((&first, _))) = (self.next, first) else { return 0 };
+        let before = self.early.len();
+        self.next = Some(first);
+        self.early = self.early.split_off(&first);
+        before - self.early.len()
+    }
+}
+
+impl<M> Lives<M> {
+    /// The pair of this life, and how many messages of an older one were dropped for it.
+    fn of(&mut self, life: Life) -> (&mut Pair<M>, usize) {
+        if self.newest.life == life {
+            return (&mut self.newest, 0);
+        }
+        if self.former.as_ref().is_none_or(|former| former.life != life) {
+            let former = std::mem::replace(&mut self.newest, Pair::new(life));
+            let dropped = self.former.replace(former).map_or(0, |oldest| oldest.early.len());
+            return (&mut self.newest, dropped);
+        }
+        (self.former.as_mut().unwrap_or(&mut self.newest), 0)
+    }
 }
 
 impl<M> Order<M> {
     /// Nothing has come.
     pub(crate) const fn new() -> Self {
-        Self { pairs: BTreeMap::new(), early: 0 }
+        Self { senders: BTreeMap::new(), early: 0, beginning: BTreeSet::new() }
     }
 
     /// A message has come: it goes to `out` when all before it have, and with it those that it
     /// was missing for; one that has come before is dropped.
-    pub(crate) fn take(&mut self, from: Tid, number: u64, message: M, out: &mut VecDeque<M>) {
-        let pair =
-            self.pairs.entry(from).or_insert_with(|| Pair { last: 0, early: BTreeMap::new() });
-        if number > pair.last + 1 {
-            self.early += usize::from(pair.early.insert(number, message).is_none());
-        } else if number == pair.last + 1 {
-            pair.last = number;
-            out.push_back(message);
-            while let Some(message) = pair.early.remove(&(pair.last + 1)) {
-                pair.last += 1;
-                self.early -= 1;
-                out.push_back(message);
+    pub(crate) fn take(&mut self, from: Tid, stamp: Stamp, message: M, out: &mut VecDeque<M>) {
+        let lives = || Lives { newest: Pair::new(stamp.life()), former: None };
+        let (pair, dropped) = self.senders.entry(from).or_insert_with(lives).of(stamp.life());
+        let waits = pair.take(stamp, message, out);
+        self.early = self.early + usize::from(waits) - dropped - pair.follow(out);
+        if pair.next.is_none() && waits && !stamp.is_direct() {
+            self.beginning.insert(from);
+        }
+    }
+
+    /// All lanes are empty: whoever is heard of for the first time begins with the first that is here.
+    pub(crate) fn settle(&mut self, out: &mut VecDeque<M>) {
+        while let Some(from) = self.beginning.pop_first() {
+            let Some(lives) = self.senders.get_mut(&from) else { continue };
+            for pair in lives.former.iter_mut().chain([&mut lives.newest]) {
+                self.early -= pair.begin() + pair.follow(out);
             }
         }
+    }
+
+    /// True until [`Order::settle`], where that would find something.
+    pub(crate) fn is_beginning(&self) -> bool {
+        !self.beginning.is_empty()
     }
 
     /// True where something waits for one before it, which may come another way.
@@ -53,55 +143,14 @@ impl<M> Order<M> {
         self.early > 0
     }
 
-    /// The last number of a sender up to which nothing is missing.
-    pub(crate) fn last(&self, from: Tid) -> u64 {
-        self.pairs.get(&from).map_or(0, |pair| pair.last)
+    /// The last message of a sender up to which nothing is missing; number 0 if there is none.
+    pub(crate) fn last(&self, from: Tid) -> Stamp {
+        let pair = self.senders.get(&from).map(|lives| &lives.newest);
+        pair.map_or(Stamp::from_raw(0), |pair| {
+            Stamp::new(pair.life, pair.next.map_or(0, |next| next.saturating_sub(1)))
+        })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const A: Tid = Tid(0x40001);
-    const B: Tid = Tid(0x80001);
-
-    #[test]
-    fn whatever_way_they_come_each_is_taken_once_and_in_order() {
-        // All orders of two copies of five messages, drawn by a small generator.
-        let mut state = 7u64;
-        for _ in 0..2000 {
-            let mut coming: Vec<u64> = (1..=5).chain(1..=5).collect();
-            for i in (1..coming.len()).rev() {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                coming.swap(i, (state >> 33) as usize % (i + 1));
-            }
-            let mut order = Order::new();
-            let mut out = VecDeque::new();
-            for number in coming {
-                order.take(A, number, (A, number), &mut out);
-                order.take(B, number, (B, number), &mut out);
-            }
-            for from in [A, B] {
-                let numbers: Vec<u64> =
-                    out.iter().filter(|(tid, _)| *tid == from).map(|(_, n)| *n).collect();
-                assert_eq!(numbers, [1, 2, 3, 4, 5]);
-                assert_eq!(order.last(from), 5);
-            }
-        }
-    }
-
-    #[test]
-    fn what_misses_one_before_it_waits() {
-        let mut order = Order::new();
-        let mut out = VecDeque::new();
-        order.take(A, 2, "two", &mut out);
-        order.take(A, 4, "four", &mut out);
-        assert!(out.is_empty() && order.last(A) == 0 && order.is_waiting());
-        order.take(A, 1, "one", &mut out);
-        assert_eq!(out, ["one", "two"]);
-        order.take(A, 3, "three", &mut out);
-        assert_eq!(out, ["one", "two", "three", "four"]);
-        assert!(!order.is_waiting());
-    }
-}
+mod tests;

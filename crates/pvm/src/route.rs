@@ -9,7 +9,7 @@ pub(crate) mod records;
 pub(crate) mod stream;
 
 use crate::buffer::Store;
-use crate::order::Order;
+use crate::order::{Life, Order, Stamp};
 use direct::{Around, Direct};
 use notices::RouteNotices;
 use pvm_shm::Slab;
@@ -52,6 +52,8 @@ pub(crate) struct Routes {
     scratch: Vec<u8>,
     /// Records that may be sealed with one key.
     limit: u64,
+    /// Of this task.
+    life: Life,
     /// `PvmRoute`.
     pub(crate) option: i32,
     /// Tasks that wait to hear that their messages came.
@@ -70,6 +72,7 @@ impl Routes {
             awaited: BTreeSet::new(),
             epoll: None,
             scratch: Vec::new(),
+            life: Life::now(),
             option: ALLOW_DIRECT,
             owed: BTreeSet::new(),
             notices: RouteNotices::new(me),
@@ -108,6 +111,18 @@ impl Routes {
         self.awaited.remove(&peer);
     }
 
+    /// Tells this task's numbers from those of others that had its id.
+    pub(crate) const fn life(&self) -> Life {
+        self.life
+    }
+
+    /// A message is on its way to this task by the daemons, so a route that stands has begun.
+    pub(crate) fn begin(&mut self, to: Tid) {
+        if let Some(direct) = self.open.get_mut(&to) {
+            direct.begin();
+        }
+    }
+
     /// Records that may be sealed with one key.
     pub(crate) const fn limit(&self) -> u64 {
         self.limit
@@ -140,14 +155,14 @@ impl Routes {
         peer: Tid,
         (order, arrivals): (&mut Order<Arrived>, &mut VecDeque<Arrived>),
         slab: &mut dyn FnMut(usize) -> Option<Slab>,
-        act: impl FnOnce(&mut Direct, u64, &mut Around<'_>) -> Result<R, direct::Broken>,
+        act: impl FnOnce(&mut Direct, Stamp, &mut Around<'_>) -> Result<R, direct::Broken>,
     ) -> Option<Result<R, direct::Broken>> {
         let direct = self.open.get_mut(&peer)?;
         let mut arrived = Vec::new();
         let mut around = Around { scratch: &mut self.scratch, arrived: &mut arrived, slab };
         let mut result = act(direct, order.last(peer), &mut around);
         for (envelope, store) in arrived {
-            order.take(peer, envelope.sequence, (envelope, store), arrivals);
+            take(order, (envelope, store), arrivals);
         }
         let heard = order.last(peer);
         if result.is_ok() && direct.owes(heard, false) {
@@ -157,7 +172,7 @@ impl Routes {
                 result = Err(broken);
             }
             for (envelope, store) in rest {
-                order.take(peer, envelope.sequence, (envelope, store), arrivals);
+                take(order, (envelope, store), arrivals);
             }
         }
         if direct.owes(order.last(peer), true) {
@@ -188,6 +203,17 @@ impl Routes {
     pub(crate) fn take_owed(&mut self) -> BTreeSet<Tid> {
         std::mem::take(&mut self.owed)
     }
+}
+
+/// A message of another host has come; from now on its number is all that its envelope says of its place.
+pub(crate) fn take(
+    order: &mut Order<Arrived>,
+    (envelope, store): Arrived,
+    out: &mut VecDeque<Arrived>,
+) {
+    let stamp = Stamp::from_raw(envelope.sequence);
+    let envelope = Envelope { sequence: stamp.number(), ..envelope };
+    order.take(envelope.src, stamp, (envelope, store), out);
 }
 
 /// Fewer than the protocol allows, if tests say so; 16 at the least, so that a route is of use.

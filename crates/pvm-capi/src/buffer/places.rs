@@ -40,6 +40,13 @@ impl Places {
         (!first.is_null()).then(|| unsafe { &*first.add(offset) })
     }
 
+    /// The largest number that there is a slot of.
+    pub(super) fn last(&self) -> c_int {
+        let made = |chunk: &&AtomicPtr<Slot>| !chunk.load(Ordering::Acquire).is_null();
+        let chunks = self.chunks.iter().take_while(made).count();
+        c_int::try_from((FIRST << chunks) - FIRST).unwrap_or(c_int::MAX)
+    }
+
     /// The same, which is made if need be. One thread at a time calls it.
     pub(super) fn make(&self, id: c_int) -> Option<&'static Slot> {
         let (chunk, _) = locate(id)?;
@@ -72,6 +79,8 @@ mod tests {
         sorted.sort_unstable();
         sorted.dedup();
         assert_eq!(sorted.len(), made.len());
+        assert_eq!((Places::none().last(), places.last()), (0, 240));
+        assert!(places.at(240).is_some() && places.at(241).is_none());
         assert_eq!(locate(16), Some((0, 15)));
         assert_eq!(locate(17), Some((1, 0)));
         assert_eq!(locate(c_int::MAX).map(|(chunk, _)| chunk), Some(CHUNKS - 1));

@@ -17,12 +17,13 @@ pub(super) struct Table {
     pub(super) free: Vec<c_int>,
 }
 
-pub(super) static TABLE: Gate<Table> = Gate::new(Table { last: 0, free: Vec::new() });
+pub(super) static TABLE: Gate<Table> = Gate::new(Table::behind(0));
 pub(super) static PLACES: Places = Places::none();
 
 impl Table {
-    pub(super) const fn last(&self) -> c_int {
-        self.last
+    /// None is given out, and none up to this one will be.
+    pub(super) const fn behind(last: c_int) -> Self {
+        Self { last, free: Vec::new() }
     }
 
     /// A number and its place, which is empty.

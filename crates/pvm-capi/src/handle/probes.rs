@@ -1,6 +1,6 @@
 //! Probe points: switching them, and reading what they noted.
 
-use pvm::{Record, RecordReader};
+use pvm::{Forked, Record, RecordReader};
 use pvm_wire::{Code, Tid};
 use std::collections::BTreeMap;
 
@@ -58,8 +58,8 @@ impl From<Record> for Noted {
 /// Rings that are mapped here.
 static READERS: pvm::Gate<BTreeMap<u32, RecordReader>> = pvm::Gate::new(BTreeMap::new());
 
-pub(crate) fn reset_after_fork() {
-    READERS.reset_after_fork();
+pub(crate) fn reset_after_fork(forked: &Forked) {
+    READERS.reset_after_fork(forked, BTreeMap::new);
 }
 
 /// Switches the probe points of a task.

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
 
-use pvm::Gate;
+use pvm::{Forked, Gate};
 use pvm_wire::Code;
 
 use super::short;
@@ -18,8 +18,8 @@ pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
 /// None is PVM's own, which needs no function.
 static MATCH: Gate<Option<Match>> = Gate::new(None);
 
-pub(crate) fn reset_after_fork() {
-    MATCH.reset_after_fork();
+pub(crate) fn reset_after_fork(forked: &Forked) {
+    MATCH.reset_after_fork(forked, || None);
 }
 
 /// The function that a receive asks, if it has to ask one.

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::time::{Duration, SystemTime};
 
-use pvm::{Buffer, Gate};
+use pvm::{Buffer, Forked, Gate};
 use pvm_wire::{Code, Encoding};
 
 use super::event::{self, Field, Value, did, kind};
@@ -27,20 +27,21 @@ struct Told {
     counts: [(c_int, Duration); KINDS],
 }
 
-static TOLD: Gate<Told> = Gate::new(Told {
-    described: [[false; 3]; KINDS],
-    waiting: None,
-    counts: [(0, Duration::ZERO); KINDS],
-});
+impl Told {
+    const fn nothing() -> Self {
+        Self { described: [[false; 3]; KINDS], waiting: None, counts: [(0, Duration::ZERO); KINDS] }
+    }
+}
 
-pub(crate) fn reset_after_fork() {
-    TOLD.reset_after_fork();
+static TOLD: Gate<Told> = Gate::new(Told::nothing());
+
+pub(crate) fn reset_after_fork(forked: &Forked) {
+    TOLD.reset_after_fork(forked, Told::nothing);
     if let Ok(mut told) = TOLD.enter() {
         // The child is another task: it describes its events itself. What was collected is its
         // parent's, in memory that is not there.
-        told.described = [[false; 3]; KINDS];
         std::mem::forget(told.waiting.take());
-        told.counts = [(0, Duration::ZERO); KINDS];
+        *told = Told::nothing();
     }
 }
 

@@ -12,14 +12,6 @@ pub const CELL_SIZE: usize = 256;
 pub const SPANNING_MAX: usize = 4096;
 /// What a cell holds behind its head.
 pub(super) type Payload = [u8; INLINE_MAX];
-/// Memory for a message out of its lane, of [`INLINE_MAX`] bytes or more.
-pub type Room = Box<[u8]>;
-
-/// Room for `size` bytes and the payload of any cell.
-pub fn room_for(size: usize) -> Room {
-    let size = if size <= INLINE_MAX { INLINE_MAX } else { size.next_power_of_two() };
-    vec![0; size].into_boxed_slice()
-}
 
 /// What a cell holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,10 +2,11 @@
 
 use crate::bytes::{copy, prefetch_to_read};
 use crate::lane::cell::{
-    Content, EXTENT_SIZE, Extent, FOLLOWING, Head, INLINE_MAX, Kind, Room, SLAB_PAYLOAD_MAX,
-    SPANNING_MAX, room_for, spanned,
+    Content, EXTENT_SIZE, Extent, FOLLOWING, Head, INLINE_MAX, Kind, SLAB_PAYLOAD_MAX,
+    SPANNING_MAX, spanned,
 };
 use crate::lane::ring::{Ring, Walk};
+use crate::lane::room::{Room, room_for};
 use crate::sync::{AtomicU32, Ordering, fence, read_shared};
 use pvm_wire::Envelope;
 
@@ -129,8 +130,8 @@ impl Receiver {
             return None;
         }
         Some(cell.content.with(|content| {
-            // SAFETY: raw reads of plain bytes inside the cell. A sender that writes although
-            // the cell is published spoils its own message.
+            // SAFETY: raw reads of plain bytes inside the cell, no more than any `Room` has. A sender that writes
+            // although the cell is published spoils its own message.
             unsafe {
                 let head = (&raw const (*content).head).read_unaligned();
                 let from = (&raw const (*content).payload).cast::<u8>();

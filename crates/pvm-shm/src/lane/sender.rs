@@ -30,6 +30,13 @@ impl Sender {
         Self { walk: Walk::new(ring, 0), position: 0, consumed: 0 }
     }
 
+    /// As if so many cells had been filled and emptied.
+    #[cfg(test)]
+    pub(super) fn at(ring: Ring, position: u64) -> Self {
+        ring.header().consumed.0.store(position, Ordering::Relaxed);
+        Self { walk: Walk::new(ring, position), position, consumed: position }
+    }
+
     /// How many cells the ring has.
     pub const fn cells(&self) -> u32 {
         self.walk.cells as u32
@@ -98,6 +105,9 @@ impl Sender {
                 // SAFETY: as in `fill`; a part is no longer than the content.
                 unsafe { copy(part.as_ptr(), content.cast::<u8>(), part.len()) }
             });
+            // Nobody looks here before the next round; a stamp that stayed could be taken for one of 2^32 positions later.
+            let position = self.position as u32;
+            cell.stamp.store(position.wrapping_add(n as u32 + 2), Ordering::Relaxed);
         }
         // Last what shares its line with the stamp, as the receiver looks there.
         fill(first, &head, Some(Extent::of(envelope)), front);

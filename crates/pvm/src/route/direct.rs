@@ -1,6 +1,7 @@
 //! One direct route: a connected socket and the keys of its records.
 
 use crate::buffer::Store;
+use crate::order::{Life, Stamp};
 use crate::route::records::{DATA_MAX, Opener, Sealed, Sealer};
 use crate::route::stream::{MESSAGE_HEAD, Sink, Stream, confirmation, message_head};
 use crate::sys;
@@ -56,8 +57,12 @@ pub(crate) struct Direct {
     out: Sealed,
     /// The other end listens: it has said something, or this one speaks first.
     may_speak: bool,
+    /// A message went by the daemons since this route stands: the other task knows where the numbers are.
+    has_begun: bool,
+    /// Of this task.
+    life: Life,
     /// What was confirmed to the other task last.
-    told: u64,
+    told: Stamp,
     /// Bytes of large messages that came since.
     untold: usize,
     /// Records that may be sealed with this key.
@@ -71,6 +76,7 @@ pub(crate) struct Direct {
 struct Taken<'a, 'b> {
     peer: Tid,
     me: Tid,
+    life: Life,
     pair: &'a mut PairLane,
     untold: &'a mut usize,
     prompt: &'a mut bool,
@@ -79,7 +85,11 @@ struct Taken<'a, 'b> {
 
 impl Sink for Taken<'_, '_> {
     fn confirmed(&mut self, through: u64) {
-        *self.prompt |= self.pair.confirm(through);
+        let through = Stamp::from_raw(through);
+        // Until it hears from this task, it tells of the one that had this id before.
+        if through.life() == self.life {
+            *self.prompt |= self.pair.confirm(through.direct().raw());
+        }
     }
     fn is_sound(&self, envelope: &Envelope) -> bool {
         envelope.src == self.peer && envelope.dst == self.me && !envelope.is_spread()
@@ -102,7 +112,7 @@ impl Direct {
         me: Tid,
         route: &Route,
         (socket, pair): (OwnedFd, PairLane),
-        limit: u64,
+        (life, limit): (Life, u64),
     ) -> Result<Self, OwnedFd> {
         let keys = (Sealer::new(&route.seal), Opener::new(&route.open));
         let (Some(sealer), Some(opener)) = keys else { return Err(socket) };
@@ -117,7 +127,9 @@ impl Direct {
             rest: Vec::new(),
             out: Sealed::new(),
             may_speak: route.first,
-            told: 0,
+            has_begun: false,
+            life,
+            told: Stamp::from_raw(0),
             untold: 0,
             limit,
             renewing: false,
@@ -125,9 +137,14 @@ impl Direct {
         })
     }
 
-    /// True once something may be sent.
+    /// True once messages may be sent.
     pub(crate) const fn may_speak(&self) -> bool {
-        self.may_speak
+        self.may_speak && self.has_begun
+    }
+
+    /// A message went by the daemons.
+    pub(crate) const fn begin(&mut self) {
+        self.has_begun = true;
     }
 
     /// True once, when the keys have been used for long.
@@ -138,21 +155,21 @@ impl Direct {
     }
 
     /// True where the other task waits to hear that its messages came.
-    pub(crate) const fn owes(&self, heard: u64, idle: bool) -> bool {
-        self.may_speak
-            && heard > self.told
-            && (idle || self.untold >= CONFIRM_BYTES || heard - self.told >= CONFIRM_EACH)
+    pub(crate) fn owes(&self, heard: Stamp, idle: bool) -> bool {
+        let told = if heard.life() == self.told.life() { self.told.number() } else { 0 };
+        let news = heard.number().saturating_sub(told);
+        self.may_speak && news > 0 && (idle || self.untold >= CONFIRM_BYTES || news >= CONFIRM_EACH)
     }
 
     /// Tells the other task what has come.
-    pub(crate) fn confirm(&mut self, heard: u64, around: &mut Around<'_>) -> Result<(), Broken> {
+    pub(crate) fn confirm(&mut self, heard: Stamp, around: &mut Around<'_>) -> Result<(), Broken> {
         self.note_told(heard);
-        let frame = confirmation(heard);
+        let frame = confirmation(heard.raw());
         self.sealer.seal(&mut self.out, frame.len(), |out| out.copy_from_slice(&frame));
         self.write(around)
     }
 
-    const fn note_told(&mut self, heard: u64) {
+    const fn note_told(&mut self, heard: Stamp) {
         self.told = heard;
         self.untold = 0;
     }
@@ -162,7 +179,7 @@ impl Direct {
         &mut self,
         envelope: &Envelope,
         put: &mut dyn FnMut(usize, &mut [u8]),
-        heard: u64,
+        heard: Stamp,
         around: &mut Around<'_>,
     ) -> Result<(), Broken> {
         self.note_told(heard);
@@ -170,7 +187,7 @@ impl Direct {
         if self.sealer.records() + (size / DATA_MAX) as u64 + 2 >= self.limit {
             return Err(Broken);
         }
-        let head = message_head(heard, envelope);
+        let head = message_head(heard.raw(), envelope);
         let mut sent = size.min(DATA_MAX - MESSAGE_HEAD);
         self.sealer.seal(&mut self.out, MESSAGE_HEAD + sent, |out| {
             out[..MESSAGE_HEAD].copy_from_slice(&head);
@@ -267,10 +284,11 @@ impl Direct {
         };
         let more = got == room.len();
         let mut bytes = &mut scratch[..before + got];
-        let (peer, me) = (self.peer, self.me);
+        let (peer, me, life) = (self.peer, self.me, self.life);
         let mut sink = Taken {
             peer,
             me,
+            life,
             pair: &mut self.pair,
             untold: &mut self.untold,
             prompt: &mut self.prompt,

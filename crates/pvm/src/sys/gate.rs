@@ -73,6 +73,20 @@ unsafe impl Owner for Only {
     }
 }
 
+/// The proof that this is the child of a fork, where the forking thread is the only one.
+#[derive(Debug)]
+pub struct Forked(PhantomData<*const ()>);
+
+impl Forked {
+    /// For the handler of forks.
+    ///
+    /// # Safety
+    /// This process is the child of a fork, and gets no second thread as long as the value is used.
+    pub const unsafe fn now() -> Self {
+        Self(PhantomData)
+    }
+}
+
 /// One of several threads, by its number.
 #[derive(Clone, Copy, Debug)]
 pub struct Among(pub Number);
@@ -217,9 +231,14 @@ impl<T> Gate<T> {
         self.turn.get_up();
     }
 
-    /// Only in the child of a fork: opens a gate that a thread of the parent held.
-    pub fn reset_after_fork(&self) {
-        self.turn.reset();
+    /// Opens a gate that another thread of the parent held, which is not here. It may have changed one half of the value,
+    /// so `fresh` takes its stead, and nothing of it is dropped. What the forking thread holds itself it goes on with.
+    pub fn reset_after_fork(&self, _: &Forked, fresh: impl FnOnce() -> T) {
+        if self.turn.reset_after_fork(thread_number()) {
+            // SAFETY: who had the gate does not exist in this process, which has one thread as `Forked` says; it is
+            // inside of this call.
+            unsafe { self.value.get().write(fresh()) };
+        }
     }
 }
 
@@ -332,6 +351,36 @@ mod tests {
             }
         });
         assert_eq!(*gate.enter().expect("free"), 80_000);
+    }
+
+    #[test]
+    fn what_another_thread_was_changing_at_a_fork_is_replaced_and_not_dropped() {
+        struct Torn(bool);
+        impl Drop for Torn {
+            fn drop(&mut self) {
+                assert!(!self.0, "half changed");
+            }
+        }
+        // SAFETY: no other thread uses this gate any more, as in the child of a fork.
+        let forked = unsafe { Forked::now() };
+        let gate = Gate::new(Torn(false));
+        gate.reset_after_fork(&forked, || unreachable!("nobody was inside"));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut guard = gate.enter().expect("free");
+                guard.0 = true;
+                std::mem::forget(guard);
+            });
+        });
+        assert!(gate.enter_if_free().is_none());
+        gate.reset_after_fork(&forked, || Torn(false));
+        let guard = gate.enter().expect("open again");
+        assert!(!guard.0);
+        // A handler of signals that forks inside of a call: the call goes on.
+        gate.reset_after_fork(&forked, || unreachable!("it is this thread's"));
+        assert_eq!(gate.enter().err(), Some(Code::Already));
+        drop(guard);
+        assert!(gate.enter().is_ok());
     }
 
     #[test]
