@@ -267,7 +267,7 @@ impl Consensus {
             && self.seats.len() > 1
         {
             // First another one leads; it is asked next.
-            return self.quorum.handle(now, QuorumInput::Resign);
+            return self.quorum.handle(now, QuorumInput::Resign { to: None });
         }
         let bytes = Ordered { proposer, ticket, command }.to_bytes();
         self.quorum.handle(now, QuorumInput::Propose { command: Blob(bytes) });

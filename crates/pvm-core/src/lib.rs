@@ -11,6 +11,7 @@ mod barrier;
 mod consensus;
 mod contexts;
 mod departure;
+mod doubts;
 mod group;
 mod home;
 mod hosts;

@@ -14,6 +14,7 @@ mod members;
 mod memory;
 mod names;
 mod notices;
+mod opinion;
 mod order;
 mod output;
 mod peers;
@@ -35,6 +36,7 @@ use crate::Time;
 use crate::consensus::Consensus;
 use crate::contexts::Contexts;
 use crate::departure::Departure;
+use crate::doubts::Doubts;
 use crate::group::Groups;
 use crate::home::Home;
 use crate::hosts::Hosts;
@@ -121,6 +123,8 @@ pub struct Machine {
     bad_peers: u64,
     /// Hosts that this one has heard nothing of for too long.
     suspects: BTreeSet<HostIndex>,
+    /// What others say of them, where this host leads.
+    doubts: Doubts,
     /// Those of them that the order is about to take out, in this term.
     fencing: BTreeSet<HostIndex>,
     /// The other of two hosts, where nothing is ordered without it.
@@ -201,6 +205,7 @@ impl Machine {
             refusals: Table::new(b'7'),
             bad_peers: 0,
             suspects: BTreeSet::new(),
+            doubts: Doubts::default(),
             fencing: BTreeSet::new(),
             needed: None,
             witnessed: 0,
@@ -240,6 +245,7 @@ impl Machine {
         self.follow_quorum();
         self.give_up();
         self.say_leaderless();
+        self.end_opinions();
         self.give_up_late();
         self.close_tasks();
         self.greet_more();
@@ -262,7 +268,8 @@ impl Machine {
         let lost = (self.lost_at != 0 && self.lost_at != u64::MAX).then_some(self.lost_at);
         let launches = self.launches.next_deadline();
         let quiet = (!matches!(self.leaderless_at, 0 | u64::MAX)).then_some(self.leaderless_at);
-        let next = [pending, plugs, launches, self.tasks.next_time(), order, lost, quiet];
+        let doubts = self.doubts.next_time();
+        let next = [pending, plugs, launches, self.tasks.next_time(), order, lost, quiet, doubts];
         next.into_iter().flatten().min().map(Time)
     }
 
@@ -451,6 +458,7 @@ impl Machine {
             Asker::Shown { change, host } => self.group_shown(change, host),
             Asker::Settled { change, host } => self.change_settled(change, host, &reply),
             Asker::Kept { addition, place, host } => self.host_kept(addition, place, host, &reply),
+            Asker::Opinion { of, by, round } => self.opinion_told(of, (by, round), &reply),
             Asker::Load { weighing, host } => self.load_told(weighing, host, reply),
             Asker::Nobody => {}
         }

@@ -62,6 +62,12 @@ choice! {
             change: u64,
             host: HostIndex,
         },
+        /// A host that has been asked whether it hears another.
+        102 => Opinion {
+            of: HostIndex,
+            by: HostIndex,
+            round: u64,
+        },
         /// A host that was being drained and is added again.
         10 => Kept {
             addition: u64,

@@ -32,6 +32,10 @@ pub enum Bug {
     StaleRead,
     /// Everybody's suspicion removes a host, not the leader's alone.
     SuspicionDecides,
+    /// A leader has a host taken out that it alone does not hear.
+    NoSecondOpinion,
+    /// A leader goes on leading although others hear hosts that it does not.
+    LeadsHalfDeaf,
     /// A barrier that the leader let go is not told to its successor.
     ReleaseForgotten,
     /// A barrier's askers do not ask the next leader.
@@ -86,7 +90,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them: the simulator finds each within the runs of its test.
-    pub const ALL: [Self; 34] = [
+    pub const ALL: [Self; 36] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -98,6 +102,8 @@ impl Bug {
         Self::StaleRead,
         Self::SuspicionDecides,
         Self::ReleaseForgotten,
+        Self::NoSecondOpinion,
+        Self::LeadsHalfDeaf,
         Self::NoReport,
         Self::SecondNotNeeded,
         Self::SilenceIsEvidence,

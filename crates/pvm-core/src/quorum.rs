@@ -120,7 +120,10 @@ pub enum QuorumInput {
         certain: bool,
     },
     /// Another member should lead.
-    Resign,
+    Resign {
+        /// Which host's; none for any. This one stands for election after others for a while.
+        to: Option<HostIndex>,
+    },
 }
 
 /// What comes out.

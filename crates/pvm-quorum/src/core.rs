@@ -76,6 +76,10 @@ pub struct Core {
     pub(crate) leads_since: u64,
     /// Another should lead; until when that is tried.
     pub(crate) resigning: Option<u64>,
+    /// Who that should be; none for anybody.
+    pub(crate) heir: Option<HostIndex>,
+    /// Until then others should lead: this member hears less of the machine than they.
+    pub(crate) unwell_until: u64,
     /// Up to here all members have everything.
     pub(crate) everywhere: u64,
     /// Answers that have come since that was looked at.
@@ -117,6 +121,8 @@ impl Core {
             next_at: 0,
             leads_since: 0,
             resigning: None,
+            heir: None,
+            unwell_until: 0,
             everywhere: 0,
             answer_count: 0,
             now: 0,
@@ -414,7 +420,7 @@ impl Quorum for Core {
             QuorumInput::Need { members, lease } => self.needs(members, lease),
             QuorumInput::Gone { host } => self.gone(host),
             QuorumInput::TakeOver { certain } => self.take_over(certain),
-            QuorumInput::Resign => self.resign(),
+            QuorumInput::Resign { to } => self.resign(to),
         }
         self.store(before);
     }

@@ -18,7 +18,8 @@ impl Core {
 
     /// The next election is not before a silence.
     pub(crate) fn wait_for_silence(&mut self) {
-        self.next_at = self.now + SILENCE_NS + self.draw(SILENCE_NS);
+        let unwell = if self.unwell_until > self.now { SILENCE_NS } else { 0 };
+        self.next_at = self.now + SILENCE_NS + unwell + self.draw(SILENCE_NS);
     }
 
     /// Stands for election; not `firm` it only asks whether it would be elected.

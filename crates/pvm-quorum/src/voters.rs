@@ -10,10 +10,13 @@ use crate::flow::Peer;
 use crate::frame::{What, Word};
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
+use pvm_wire::HostIndex;
 use std::cmp::Reverse;
 
 /// Until when a leader tries to give way.
 const RESIGN_NS: u64 = 5_000_000_000;
+/// So long others are to stand for election first, where another one was named to lead.
+const UNWELL_NS: u64 = 30_000_000_000;
 /// After so much silence of a voter another member votes in its place.
 const STAND_IN_NS: u64 = 1_500_000_000;
 /// So many voters may fail at once at most.
@@ -147,8 +150,12 @@ impl Core {
     }
 
     /// See [`pvm_core::quorum::QuorumInput::Resign`].
-    pub(crate) fn resign(&mut self) {
+    pub(crate) fn resign(&mut self, to: Option<HostIndex>) {
         if self.is_leader() && self.resigning.is_none() {
+            if to.is_some() {
+                self.unwell_until = self.now + UNWELL_NS;
+            }
+            self.heir = to;
             self.resigning = Some(self.now + RESIGN_NS);
             self.arrange();
             self.hand_over();
@@ -166,6 +173,7 @@ impl Core {
         let last = self.log.last();
         let next = self.best(|core, member| {
             core.voters().contains(&member)
+                && core.heir.is_none_or(|heir| heir == member.host())
                 && core.peers.get(&member).is_some_and(|peer| peer.matched == last)
         });
         if let Some(next) = next.filter(|_| self.commit == last) {

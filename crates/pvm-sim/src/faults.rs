@@ -1,6 +1,7 @@
 //! Runs from seeds in which hosts, daemons and links fail, the leader's among them, while tasks
 //! use what all hosts agree on.
 
+mod card;
 mod deaf;
 mod overruled;
 mod slow;
@@ -63,6 +64,8 @@ pub enum Scene {
     Overruled,
     /// A host is deleted that hears nothing of it and goes on speaking.
     Deaf,
+    /// The leader's network card loses what goes to some hosts or comes from them.
+    HalfDeaf,
     /// Slow cables, and long messages under names.
     SlowCables,
     /// Two hosts, whose link or one of which fails.
@@ -75,12 +78,13 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Anything,
         Self::Deaths,
         Self::Lease,
         Self::Overruled,
         Self::Deaf,
+        Self::HalfDeaf,
         Self::SlowCables,
         Self::Two,
         Self::Witness,
@@ -136,6 +140,7 @@ impl Run {
             Scene::Deaths => 7,
             Scene::Lease | Scene::Overruled | Scene::SlowCables => 2,
             Scene::Deaf => 3,
+            Scene::HalfDeaf => 2 + self.random.below(4),
             Scene::Two | Scene::Witness | Scene::Survive => 1,
         };
         self.add(FIRST, u32::try_from(count).unwrap_or(2));
@@ -148,6 +153,7 @@ impl Run {
             Scene::Lease => self.leases()?,
             Scene::Overruled => self.overruled()?,
             Scene::Deaf => self.deaf()?,
+            Scene::HalfDeaf => self.card()?,
             Scene::SlowCables => self.slow()?,
             Scene::Two | Scene::Witness | Scene::Survive => self.two()?,
         }

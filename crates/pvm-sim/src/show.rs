@@ -134,6 +134,7 @@ fn command(command: &Command) -> String {
 fn request(request: &Request) -> String {
     match request {
         Request::Shown { number } => format!("is command {number} shown?"),
+        Request::Hears { host } => format!("is host {host} heard?"),
         Request::Settled { epoch } => format!("is change {epoch} known?"),
         Request::Load => "how busy?".to_owned(),
         Request::Tasks { place } => format!("tasks of {place}"),

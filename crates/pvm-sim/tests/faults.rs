@@ -5,12 +5,12 @@ use pvm_sim::faults::{Outcome, Scene, run};
 use pvm_sim::{Fault, Tally};
 use std::panic::catch_unwind;
 
-/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2060 in all.
+/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2090 in all.
 const fn runs(scene: Scene) -> u64 {
     match scene {
         Scene::Anything => 600,
         Scene::Deaths | Scene::Lease => 100,
-        Scene::Overruled | Scene::Deaf => 30,
+        Scene::Overruled | Scene::Deaf | Scene::HalfDeaf => 30,
         Scene::SlowCables => 6,
         Scene::Two | Scene::Witness => 450,
         Scene::Survive => 300,
@@ -26,6 +26,7 @@ const fn faults(scene: Scene) -> &'static [Fault] {
         Scene::Lease => &[BrokenOff, Crash, Cut, WrongClock],
         Scene::Overruled => &[BrokenOff, Cut, CutOneWay, Slow, WrongClock],
         Scene::Deaf => &[CutOneWay, Fence, Unheard, WrongClock],
+        Scene::HalfDeaf => &[CutOneWay, Death, Silence, Unheard, WrongClock],
         Scene::SlowCables => &[BrokenOff, Cut, WrongClock],
         Scene::Two | Scene::Witness | Scene::Survive => &Fault::ALL,
     }
@@ -114,6 +115,11 @@ fn an_entry_of_an_earlier_term_is_not_ordered_by_a_majority_that_has_it() {
 #[test]
 fn a_deleted_host_that_hears_nothing_is_not_listened_to() {
     scene(Scene::Deaf, (0, 1));
+}
+
+#[test]
+fn a_leader_that_hears_some_hosts_no_more_takes_none_of_them_out() {
+    scene(Scene::HalfDeaf, (0, 1));
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn find(bug: Bug) -> Option<(String, u64, String)> {
             Scene::Lease,
             Scene::Overruled,
             Scene::Deaf,
+            Scene::HalfDeaf,
             Scene::SlowCables,
             Scene::Deaths,
         ];

@@ -400,6 +400,11 @@ choice! {
             /// The command.
             number: u64,
         },
+        /// Between hosts, from the leader: whether that host hears this one.
+        104 => Hears {
+            /// Which.
+            host: HostIndex,
+        },
         /// From a daemon to its parent: hand this, and the socket beside it, to a task.
         62 => GiveRoute {
             /// The task.
@@ -611,6 +616,13 @@ choice! {
         90 => Applied {
             /// The number of the command.
             number: u64,
+        },
+        /// To [`Request::Hears`].
+        104 => Heard {
+            /// There is a link on which something comes.
+            heard: bool,
+            /// How many members the answering host does not hear.
+            unheard: u32,
         },
         /// To [`Request::Load`].
         43 => Load {

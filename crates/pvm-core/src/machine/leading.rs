@@ -22,6 +22,7 @@ impl Machine {
         self.note_leader(leader.is_some());
         let Some(leader) = leader.filter(|_| *self.joined.get()) else { return };
         self.fencing.clear();
+        self.doubts.clear();
         self.report(term, leader.host());
         self.put_again();
     }
@@ -33,6 +34,7 @@ impl Machine {
         }
         self.arrange_two();
         self.arranged();
+        self.ask_opinions();
         self.order_held();
         self.lead_home();
     }
@@ -45,6 +47,7 @@ impl Machine {
         self.suspects.insert(host);
         self.link_down(host);
         if certain {
+            self.doubts.set_dead(host);
             self.consensus.input(self.now, QuorumInput::Gone { host });
             self.follow_quorum();
         }
@@ -57,8 +60,8 @@ impl Machine {
         self.lead_on();
     }
 
-    /// As a leader: whom the order is to take out next, as this host does not hear it. One after
-    /// the other: each may be a voter that is to be replaced first.
+    /// As a leader: whom the order is to take out next, as neither this host nor others hear it. One
+    /// after the other: each may be a voter that is to be replaced first.
     pub(super) fn next_fenced(&mut self) -> Option<Member> {
         if self.suspects.is_empty() || !self.consensus.is_current(self.now) {
             return None;
@@ -67,7 +70,8 @@ impl Machine {
         if self.suspects.intersection(&self.fencing).next().is_some() {
             return None;
         }
-        self.suspects.first().and_then(|host| self.consensus.member(*host))
+        let dead = self.suspects.iter().find(|host| self.doubts.is_dead(**host));
+        dead.and_then(|host| self.consensus.member(*host))
     }
 
     /// As a leader: has the order take out a host.

@@ -126,7 +126,8 @@ impl Machine {
         let goes = match self.consensus.first_held() {
             None => false,
             Some(Command::RemoveHost { host, .. } | Command::Retire { host }) => {
-                hasty || rests && self.suspects.iter().all(|suspect| suspect == host)
+                let spared = |suspect: &HostIndex| self.doubts.is_spared(*suspect);
+                hasty || rests && self.suspects.iter().all(|other| other == host || spared(other))
             }
             Some(_) => true,
         };

@@ -51,6 +51,7 @@ impl Machine {
             self.act(Act::Say { host, message });
         }
         self.suspects.remove(&host);
+        self.doubts.forget(host);
         self.asked_epoch = true;
         self.consensus.input(self.now, QuorumInput::Linked { host, up: true });
         self.follow_quorum();

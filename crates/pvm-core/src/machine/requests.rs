@@ -110,6 +110,9 @@ impl Machine {
             }
             Request::Load => self.answer(asker, Reply::Load { load: self.load() }),
             Request::Settled { epoch } => self.await_epoch(asker, epoch),
+            Request::Hears { host } if matches!(asker, Asker::Peer { .. }) => {
+                self.tell_opinion(asker, host);
+            }
             Request::Shown { number } => self.await_shown(asker, number),
             Request::Notify { kind, cancel, context, tag, count, tids } => {
                 let of = crate::notify::Watch {

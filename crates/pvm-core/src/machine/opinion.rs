@@ -1,0 +1,96 @@
+//! A leader that does not hear a host asks others before it has it taken out. If somebody hears it, the
+//! host stays, and whoever hears more hosts than the leader leads from then on: a network card that loses
+//! what some hosts say takes nobody out but itself.
+
+use super::Machine;
+use crate::pending::Asker;
+use crate::planted::{self, Bug};
+use crate::quorum::QuorumInput;
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{HostIndex, Tid};
+
+/// So many are asked about one host.
+const ASKED_COUNT: usize = 4;
+
+impl Machine {
+    /// As a leader: asks about each host that it suspects, unless that was done.
+    pub(super) fn ask_opinions(&mut self) {
+        if self.suspects.is_empty() || !self.consensus.is_current(self.now) {
+            return;
+        }
+        let open = |host: &&HostIndex| self.hosts.contains(**host) && self.doubts.is_open(**host);
+        let open: Vec<_> = self.suspects.iter().filter(open).copied().collect();
+        for host in open {
+            let whom = self.others_to_ask();
+            if whom.is_empty() || planted::is(Bug::NoSecondOpinion) {
+                self.doubts.set_dead(host);
+                continue;
+            }
+            let round = self.doubts.ask(self.now.0, host, &whom);
+            for by in whom {
+                let asker = Asker::Opinion { of: host, by, round };
+                self.ask(by, asker, Tid::NONE, Request::Hears { host });
+            }
+        }
+    }
+
+    /// Some of those that this host hears, those first that vote: one of them could lead.
+    fn others_to_ask(&self) -> Vec<HostIndex> {
+        let voters = self.consensus.voters();
+        let is_up = |host: &HostIndex| *host != self.me() && self.sessions.is_up(*host);
+        let mut others: Vec<_> = self.hosts.indices().into_iter().filter(is_up).collect();
+        others.sort_by_key(|host| !voters.contains(host));
+        others.truncate(ASKED_COUNT);
+        others
+    }
+
+    /// Another member asks whether a host is heard here.
+    pub(super) fn tell_opinion(&mut self, asker: Asker, host: HostIndex) {
+        let heard = self.hosts.contains(host) && self.sessions.is_up(host);
+        let unheard = self.unheard_hosts();
+        self.answer(asker, Reply::Heard { heard, unheard });
+    }
+
+    /// How many members this host does not hear.
+    fn unheard_hosts(&self) -> u32 {
+        let is_unheard = |host: &HostIndex| *host != self.me() && !self.sessions.is_up(*host);
+        let count = self.hosts.indices().into_iter().filter(is_unheard).count();
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    /// Another member has said whether it hears a host, or is a member no more.
+    pub(super) fn opinion_told(&mut self, of: HostIndex, answer: (HostIndex, u64), reply: &Reply) {
+        let hears = match reply {
+            Reply::Heard { heard: true, unheard } => Some(*unheard),
+            _ => None,
+        };
+        let best = self.doubts.told(self.now.0, of, answer, hears);
+        self.give_way_to(best);
+        if !self.ordering {
+            self.lead_on();
+        }
+    }
+
+    /// Who has not answered by now hears nothing.
+    pub(super) fn end_opinions(&mut self) {
+        if self.doubts.next_time().is_none_or(|at| at > self.now.0) {
+            return;
+        }
+        for best in self.doubts.end(self.now.0) {
+            self.give_way_to(Some(best));
+        }
+        self.lead_on();
+    }
+
+    /// As a leader: one that votes and hears a host that is not heard here leads from now on, if it hears
+    /// more hosts on the whole.
+    fn give_way_to(&mut self, best: Option<(u32, HostIndex)>) {
+        let Some((unheard, host)) = best else { return };
+        let better = unheard < self.unheard_hosts() && self.consensus.voters().contains(&host);
+        if better && self.consensus.is_current(self.now) && !planted::is(Bug::LeadsHalfDeaf) {
+            self.log(format!("host {host} hears hosts that this one does not: it leads from now on"));
+            self.consensus.input(self.now, QuorumInput::Resign { to: Some(host) });
+            self.follow_quorum();
+        }
+    }
+}
