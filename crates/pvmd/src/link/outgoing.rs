@@ -278,7 +278,9 @@ mod tests {
             let mut envelope = Envelope::new(Tid(lane as u32), Tid(0x80001), 0, 0);
             envelope.sequence = number;
             envelope.data_size = 100;
-            let payload = Payload::Inline { bytes: vec![number as u8; 100].into(), size: 100 };
+            let mut bytes = pvm_shm::lane::room_for(100);
+            bytes.fill(number as u8);
+            let payload = Payload::Inline { bytes, size: 100 };
             Some(Parcel::new(envelope, payload, Vec::new()))
         }
         fn confirm(&mut self, lane: LaneNumber) {
