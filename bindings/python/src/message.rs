@@ -191,7 +191,7 @@ impl Message {
 
     /// A copy of the whole, for named messages.
     pub(crate) fn copy(&self, py: Python<'_>, call: &str) -> PyResult<pvm_wire::Message> {
-        self.with(py, call, |buffer| Ok(buffer.to_message()))
+        self.with(py, call, |buffer| buffer.to_message())
     }
 
     fn envelope(&self, py: Python<'_>) -> PyResult<Envelope> {

@@ -34,7 +34,7 @@ fn number(reply: &Reply) -> Result<c_int, Code> {
 pub(crate) fn put(name: &[u8], buffer: &mut Buffer, flags: c_int) -> Result<c_int, Code> {
     let name = name_of(name)?;
     let task = session::task()?;
-    let mut message = buffer.to_message();
+    let mut message = buffer.to_message()?;
     message.envelope.src = task.tid();
     message.envelope.tag = 0;
     number(&task.request(&Request::PutInfo { name, flags, message })?)

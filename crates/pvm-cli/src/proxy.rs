@@ -269,7 +269,7 @@ impl Proxy {
     ) -> Result<Option<Message>, Code> {
         let mut buffer = Buffer::from_message(message)?;
         let sent = self.task.send_at_once(&mut buffer, to, tag, context)?;
-        Ok(if sent { None } else { Some(buffer.to_message()) })
+        Ok(if sent { None } else { Some(buffer.to_message()?) })
     }
 
     fn set_policy(&self, policy: i32) -> Result<i32, Code> {

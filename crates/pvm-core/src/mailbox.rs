@@ -88,14 +88,33 @@ impl<M> Mailbox<M> {
         found.map(|(key, envelope, _)| (*key, envelope))
     }
 
-    /// Takes the earliest message that matches.
-    pub fn take(&mut self, pattern: &Pattern) -> Option<(Envelope, M)> {
+    /// Takes the earliest message that matches, and tells its name.
+    pub fn take(&mut self, pattern: &Pattern) -> Option<(MessageKey, Envelope, M)> {
         if let Some(many) = &self.many {
             let key = many.head(pattern)?;
-            return self.remove(key);
+            return self.remove(key).map(|(envelope, message)| (key, envelope, message));
         }
         let at = self.few.iter().position(|(_, envelope, _)| pattern.matches(envelope))?;
-        self.few.remove(at).map(|(_, envelope, message)| (envelope, message))
+        self.few.remove(at)
+    }
+
+    /// A name for a message that is taken before it waits here: should it be put back, it stands before all that come later.
+    pub const fn name(&mut self) -> MessageKey {
+        let key = MessageKey(self.next);
+        self.next += 1;
+        key
+    }
+
+    /// Puts a message back that could not be read: where it was among the others.
+    pub fn restore(&mut self, key: MessageKey, envelope: Envelope, message: M) {
+        if let Some(many) = &mut self.many {
+            return many.restore(key, envelope, message);
+        }
+        let at = self.few.partition_point(|(other, ..)| *other < key);
+        self.few.insert(at, (key, envelope, message));
+        if self.few.len() > FEW {
+            self.index();
+        }
     }
 
     /// Takes a message by its name.
@@ -166,6 +185,8 @@ mod tests {
         Insert(i32, u32, i32),
         Take(i32, Option<u32>, Option<i32>),
         Pick(usize),
+        Hold(i32),
+        PutBack,
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -175,6 +196,8 @@ mod tests {
             4 => (0..2i32, 1..4u32, 0..3i32).prop_map(|(c, s, t)| Step::Insert(c, s, t)),
             2 => (0..2i32, source, tag).prop_map(|(c, s, t)| Step::Take(c, s, t)),
             1 => any::<usize>().prop_map(Step::Pick),
+            1 => (0..2i32).prop_map(Step::Hold),
+            1 => Just(Step::PutBack),
         ]
     }
 
@@ -184,6 +207,7 @@ mod tests {
         fn matching_agrees_with_a_list(steps in prop::collection::vec(step(), 1..400)) {
             let mut mailbox = Mailbox::new();
             let mut list: Vec<(Envelope, u64)> = Vec::new();
+            let mut held = Vec::new();
             for (number, step) in steps.into_iter().enumerate() {
                 let number = number as u64;
                 match step {
@@ -196,7 +220,22 @@ mod tests {
                         let at = list.iter().position(|(e, _)| pattern.matches(e));
                         let expected = at.map(|at| list.remove(at));
                         prop_assert_eq!(mailbox.find(&pattern).map(|(_, e)| *e), expected.map(|e| e.0));
-                        prop_assert_eq!(mailbox.take(&pattern), expected);
+                        let taken = mailbox.take(&pattern).map(|(_, e, n)| (e, n));
+                        prop_assert_eq!(taken, expected);
+                    }
+                    Step::Hold(context) => {
+                        let pattern = Pattern { context, source: None, tag: None };
+                        if let Some(taken) = mailbox.take(&pattern) {
+                            list.retain(|(_, n)| *n != taken.2);
+                            held.push(taken);
+                        }
+                    }
+                    Step::PutBack => {
+                        if let Some((key, envelope, number)) = held.pop() {
+                            mailbox.restore(key, envelope, number);
+                            let at = list.partition_point(|(_, n)| *n < number);
+                            list.insert(at, (envelope, number));
+                        }
                     }
                     Step::Pick(at) => {
                         let keys: Vec<_> = mailbox.all().into_iter().map(|(key, _)| key).collect();

@@ -88,6 +88,30 @@ fn pile(mode: &str) {
 }
 
 #[test]
+fn a_message_that_finds_no_room_stays_and_others_pass_it() {
+    let machine = Machine::start();
+    let output = machine.run("cramped.c", &[]);
+    let told = |name: &str| output.number(name);
+    // PvmNoMem, twice: a receive that waits does not wait for room, one that looks says so, too.
+    assert_eq!((told("refused "), told("again ")), (-10.0, -10.0), "{}", output.out);
+    assert_eq!((told("probed "), told("other "), told("small ")), (1.0, 1.0, 77.0));
+    // With room it comes whole, and before what was sent behind it.
+    assert_eq!((told("bytes "), told("tag ")), (f64::from(30 << 20), 2.0), "{}", output.out);
+    assert_eq!((told("last "), told("late ")), (0.0, 78.0));
+    machine.halt();
+}
+
+#[test]
+fn who_has_no_memory_for_more_is_told_and_keeps_what_it_has() {
+    let machine = Machine::start();
+    let output = machine.run("cramped.c", &["hoard"]);
+    let told = |name: &str| output.number(name);
+    assert!(told("code ") < 0.0 && told("sent ") > 10.0, "{}", output.out);
+    assert_eq!(told("read "), told("sent "), "{}", output.out);
+    machine.halt();
+}
+
+#[test]
 fn more_than_memory_may_hold_waits_on_disk_and_every_byte_arrives() {
     pile("load");
 }

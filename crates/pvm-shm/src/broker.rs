@@ -4,6 +4,7 @@ use crate::segment::Mapping;
 use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Blob, Code, Tid};
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use std::sync::Arc;
 
 /// Who gives out segments: the keeper, asked directly or over a socket.
@@ -41,6 +42,10 @@ pub trait Broker {
 /// Maps a segment that came with its description.
 pub(crate) fn map((segment, fd): (Segment, OwnedFd)) -> Result<(Segment, Arc<Mapping>), Code> {
     let size = usize::try_from(segment.size).map_err(|_| Code::NoMem)?;
-    let mapping = Mapping::new(&fd, size, size <= 1 << 20).map_err(|_| Code::NoMem)?;
+    let mapping = Mapping::new(&fd, size, size <= 1 << 20).map_err(|error| match error {
+        Errno::NOMEM => Code::NoMem,
+        // Not what its description says.
+        _ => Code::BadMsg,
+    })?;
     Ok((segment, Arc::new(mapping)))
 }

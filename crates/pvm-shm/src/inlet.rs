@@ -11,6 +11,7 @@ use crate::clock::{self, settle, widen};
 use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{self, INLINE_MAX, Popped, Ring, Room, room_for};
 use crate::mappings::Mappings;
+use crate::segment::Mapping;
 use crate::slab::{Descriptor, SlabView};
 use crate::spill::SpillView;
 use crate::stream::{self, Filled};
@@ -48,6 +49,34 @@ pub enum Payload {
     Slab(SlabView),
     /// They lie in a file: see [`Inlet::load`].
     Spilled(SpillView),
+    /// They lie in a slab that this process had no address space for: see [`Inlet::approach`].
+    Far(FarSlab),
+}
+
+/// Where a message lies that could not be mapped. Its sender keeps it until this process has read it or is gone.
+#[derive(Clone, Copy, Debug)]
+pub struct FarSlab {
+    descriptor: Descriptor,
+    size: usize,
+    /// The slot of one that its sender may still be writing.
+    follows: Option<usize>,
+}
+
+impl FarSlab {
+    /// Data and run list, in bytes.
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    fn view(&self, mapping: Arc<Mapping>, me: Tid) -> Option<SlabView> {
+        let view = SlabView::new(mapping, me, self.descriptor, self.size as u64)?;
+        let view = match self.follows {
+            Some(slot) => view.following(slot),
+            None => view,
+        };
+        // One whose sender has died before it was whole was never sent.
+        (!view.is_broken()).then_some(view)
+    }
 }
 
 impl Payload {
@@ -57,6 +86,7 @@ impl Payload {
             Self::Inline { size, .. } => *size,
             Self::Slab(view) => view.size(),
             Self::Spilled(view) => view.size(),
+            Self::Far(slab) => slab.size(),
         }
     }
 }
@@ -76,6 +106,7 @@ impl Bytes for Payload {
                     out.fill(0);
                 }
             }
+            Self::Far(_) => out.fill(0),
         }
     }
 }
@@ -246,6 +277,16 @@ impl Inlet {
         };
         self.file = Some((id, fd));
         loaded
+    }
+
+    /// Maps what could not be mapped when it came.
+    ///
+    /// # Errors
+    /// [`Code::NoMem`] where that still cannot be; [`Code::BadMsg`] if it is gone.
+    #[cold]
+    pub fn approach(&mut self, broker: &mut dyn Broker, far: &FarSlab) -> Result<SlabView, Code> {
+        let mapping = self.slabs.find(broker, far.descriptor.segment)?;
+        far.view(mapping, self.me).ok_or(Code::BadMsg)
     }
 
     /// Takes all that waits. The order of each sender is kept.
@@ -456,18 +497,23 @@ impl Inlet {
                 .then_some((envelope, Payload::Inline { bytes, size: popped.size }))
         } else if popped.kind == lane::Kind::Slab as u8 || popped.kind == lane::Kind::Stream as u8 {
             let descriptor = Descriptor::from_slice(&room[..popped.size])?;
-            let mapping = self.slabs.get(broker, descriptor.segment)?;
+            let stream = popped.kind == lane::Kind::Stream as u8;
+            let follows = if stream { Some(slot_of(&room)?) } else { None };
+            self.spare = Some(room);
+            let mapping = match self.slabs.find(broker, descriptor.segment) {
+                Ok(mapping) => mapping,
+                Err(Code::NoMem) if !descriptor.is_in_file() => {
+                    let far = FarSlab { descriptor, size: usize::try_from(size).ok()?, follows };
+                    return Some((envelope, Payload::Far(far)));
+                }
+                Err(_) => return None,
+            };
             if descriptor.is_in_file() {
-                self.spare = Some(room);
                 let view = SpillView::new(mapping, self.me, descriptor, size)?;
                 return Some((envelope, Payload::Spilled(view)));
             }
-            let view = SlabView::new(mapping, self.me, descriptor, size)?;
-            // One whose sender has died before it was whole was never sent.
-            let stream = popped.kind == lane::Kind::Stream as u8;
-            let view = if stream { view.following(slot_of(&room)?) } else { view };
-            self.spare = Some(room);
-            (!view.is_broken()).then_some((envelope, Payload::Slab(view)))
+            let far = FarSlab { descriptor, size: usize::try_from(size).ok()?, follows };
+            Some((envelope, Payload::Slab(far.view(mapping, self.me)?)))
         } else {
             None
         }

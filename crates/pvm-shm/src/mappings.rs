@@ -2,6 +2,7 @@
 
 use crate::broker::{Broker, map};
 use crate::segment::Mapping;
+use pvm_wire::Code;
 use pvm_wire::request::SegmentId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,17 +17,37 @@ const KEPT_BYTES: usize = 40 << 20;
 pub(crate) struct Mappings(BTreeMap<SegmentId, Arc<Mapping>>);
 
 impl Mappings {
-    /// The mapping of a segment; none if there is no such segment.
+    /// The mapping of a segment; none if there is no such segment, or no room for it.
     pub(crate) fn get(&mut self, broker: &mut dyn Broker, id: SegmentId) -> Option<Arc<Mapping>> {
+        self.find(broker, id).ok()
+    }
+
+    /// The mapping of a segment.
+    ///
+    /// # Errors
+    /// [`Code::NoMem`] where this process has no address space for it; another code if there is no such segment.
+    pub(crate) fn find(
+        &mut self,
+        broker: &mut dyn Broker,
+        id: SegmentId,
+    ) -> Result<Arc<Mapping>, Code> {
         if let Some(mapping) = self.0.get(&id) {
-            return Some(mapping.clone());
+            return Ok(mapping.clone());
         }
         let bytes: usize = self.0.values().map(|mapping| mapping.size()).sum();
         if self.0.len() >= KEPT || bytes >= KEPT_BYTES {
             self.0.retain(|_, mapping| Arc::strong_count(mapping) > 1);
         }
-        let (_, mapping) = broker.map(id).and_then(map).ok()?;
+        let mapped = broker.map(id).and_then(map);
+        let (_, mapping) = match mapped {
+            Err(Code::NoMem) => {
+                // What nobody reads may take the room.
+                self.0.retain(|_, mapping| Arc::strong_count(mapping) > 1);
+                broker.map(id).and_then(map)?
+            }
+            other => other?,
+        };
         self.0.insert(id, mapping.clone());
-        Some(mapping)
+        Ok(mapping)
     }
 }

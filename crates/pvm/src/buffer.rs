@@ -16,7 +16,7 @@ use pvm_shm::bytes::copy_slice;
 use pvm_shm::lane::{Room, SPANNING_MAX, room_for};
 use pvm_shm::slab::SlabView;
 use pvm_shm::spill::SpillView;
-use pvm_shm::{Payload, Slab};
+use pvm_shm::{FarSlab, Payload, Slab};
 use pvm_wire::{
     Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid,
     foreign,
@@ -35,6 +35,8 @@ pub(crate) enum Store {
     Received(SlabView),
     /// In a file, from which it is loaded when the program takes the message.
     Spilled(SpillView),
+    /// In the sender's slab, which could not be mapped; once more when the program takes the message.
+    Far(FarSlab),
 }
 
 impl From<Payload> for Store {
@@ -43,6 +45,7 @@ impl From<Payload> for Store {
             Payload::Inline { bytes, .. } => Self::Small(bytes),
             Payload::Slab(view) => Self::Received(view),
             Payload::Spilled(view) => Self::Spilled(view),
+            Payload::Far(slab) => Self::Far(slab),
         }
     }
 }
@@ -63,7 +66,7 @@ impl Bytes for Data<'_> {
             Store::Heap(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
             Store::Slab(slab) => slab.read(offset, out),
             Store::Received(view) => view.read(offset, out),
-            Store::Spilled(_) => unreachable!("loaded before it is read"),
+            Store::Spilled(_) | Store::Far(_) => unreachable!("at hand before it is read"),
         }
     }
 }
@@ -216,7 +219,10 @@ impl Buffer {
     /// False if the bytes lie in shared memory, which the child of a fork does not have: there
     /// such a buffer must be forgotten, not dropped.
     pub const fn is_private(&self) -> bool {
-        !matches!(self.store, Store::Slab(_) | Store::Received(_) | Store::Spilled(_))
+        !matches!(
+            self.store,
+            Store::Slab(_) | Store::Received(_) | Store::Spilled(_) | Store::Far(_)
+        )
     }
 
     /// Packs items of one kind that lie behind one another.
@@ -372,22 +378,24 @@ impl Buffer {
                 }
                 address
             }
-            Store::Spilled(_) => return Err(Code::NoData),
+            Store::Spilled(_) | Store::Far(_) => return Err(Code::NoData),
         };
         Ok((address, self.size))
     }
 
     /// The data as they are in memory, and the run list.
-    fn body(&self) -> Vec<u8> {
-        let mut body: Vec<u8> = if self.in_place.is_empty() {
-            let mut data = vec![0; self.size];
-            Data { store: &self.store, size: self.size }.copy_to(0, &mut data);
-            data
+    fn body(&self) -> Result<Vec<u8>, Code> {
+        let list = self.run_list();
+        let size = if self.in_place.is_empty() { self.size } else { self.sent_size() };
+        let mut body = room_in_memory(size + list.len())?;
+        if self.in_place.is_empty() {
+            body.resize(size, 0);
+            Data { store: &self.store, size }.copy_to(0, &mut body);
         } else {
-            self.in_place.iter().flat_map(ProgramMemory::bytes).copied().collect()
-        };
-        body.extend(self.run_list());
-        body
+            self.in_place.iter().for_each(|piece| body.extend_from_slice(piece.bytes()));
+        }
+        body.extend(list);
+        Ok(body)
     }
 
     /// The run list as it goes behind the data; empty where the envelope holds it all.
@@ -400,11 +408,14 @@ impl Buffer {
     }
 
     /// A copy of the whole, for named messages and for sending to oneself.
-    pub fn to_message(&self) -> Message {
+    ///
+    /// # Errors
+    /// [`Code::NoMem`] where there is no memory for it.
+    pub fn to_message(&self) -> Result<Message, Code> {
         let mut envelope = self.envelope;
         let size = self.sent_size();
         envelope.describe(self.sent_encoding(), size, &self.runs);
-        Message { envelope, body: Blob(self.body()) }
+        Ok(Message { envelope, body: Blob(self.body()?) })
     }
 
     /// The buffer of such a message.
@@ -439,7 +450,7 @@ impl Buffer {
             Store::Small(small) => small[self.size..end].copy_from_slice(bytes),
             Store::Heap(heap) => heap.extend_from_slice(bytes),
             Store::Slab(slab) => slab.write(self.size, bytes),
-            Store::Received(_) | Store::Spilled(_) => {
+            Store::Received(_) | Store::Spilled(_) | Store::Far(_) => {
                 unreachable!("`reserve` makes it our own")
             }
         }
@@ -450,11 +461,13 @@ impl Buffer {
     #[inline]
     fn reserve(&mut self, more: usize) -> Result<(), Code> {
         let end = self.size.checked_add(more).ok_or(Code::NoMem)?;
-        let fits = match &self.store {
+        let fits = match &mut self.store {
             Store::Small(small) => end <= small.len(),
-            Store::Heap(_) => true,
+            Store::Heap(heap) => {
+                return heap.try_reserve(more).map_err(|_| Code::NoMem);
+            }
             Store::Slab(slab) => end <= slab.capacity() && (!self.sealed || slab.is_unread()),
-            Store::Received(_) | Store::Spilled(_) => false,
+            Store::Received(_) | Store::Spilled(_) | Store::Far(_) => false,
         };
         if fits { Ok(()) } else { self.move_to(end) }
     }
@@ -490,12 +503,22 @@ impl Buffer {
     }
 }
 
-/// Size and runs of a message as it arrived; none if its run list does not fit its data.
+/// An empty vector that takes so many bytes without asking for more.
+fn room_in_memory(bytes: usize) -> Result<Vec<u8>, Code> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(bytes).map_err(|_| Code::NoMem)?;
+    Ok(room)
+}
+
+/// Size and runs of a message as it arrived; none if its run list does not fit its data, or lies out of reach.
 fn described(envelope: &Envelope, store: &Store) -> Option<(usize, RunList)> {
     let size = usize::try_from(envelope.data_size).ok()?;
     let list_size = usize::try_from(envelope.run_list_size()).ok()?;
     let mut list = vec![0; list_size];
     if list_size > 0 {
+        if matches!(store, Store::Spilled(_) | Store::Far(_)) {
+            return None;
+        }
         Data { store, size: size.checked_add(list_size)? }.copy_to(size, &mut list);
     }
     Some((size, envelope.runs(&list).ok()?))

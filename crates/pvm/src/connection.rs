@@ -307,7 +307,11 @@ impl Connection {
 
     /// A segment without which a message would be lost: a parent that is slow is waited for.
     fn await_segment(&mut self, request: &Request) -> Result<(Segment, OwnedFd), Code> {
-        segment_of(self.ask_within(request, None)?)
+        match self.ask_within(request, None)? {
+            // It came, and this process had no number left for it.
+            (Reply::Segment { .. }, beside) if beside.is_empty() => Err(Code::NoMem),
+            answer => segment_of(answer),
+        }
     }
 }
 

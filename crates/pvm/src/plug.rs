@@ -22,7 +22,7 @@ pub(crate) fn post(
     }
     buffer.envelope_mut().tag = tag;
     buffer.envelope_mut().dst = to;
-    let mut message = buffer.to_message();
+    let mut message = buffer.to_message()?;
     (message.envelope.src, message.envelope.context) = (from, context);
     if message.body.0.len() > FRAME_BYTES_MAX / 4 {
         return Err(Code::Overflow);

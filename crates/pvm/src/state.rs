@@ -29,6 +29,9 @@ const LOOKS: u32 = 64;
 /// A message that waits: its bytes.
 pub(crate) type Waiting = Store;
 
+/// A message that was found, with its name where others may wait behind it.
+type Found = (Option<MessageKey>, Envelope, Store);
+
 /// What a task holds.
 #[derive(Debug)]
 pub(crate) struct State {
@@ -241,25 +244,69 @@ impl State {
         }
     }
 
-    /// A message that was found, its body in memory. None if it cannot be read.
+    /// Takes the earliest match, its body in memory. What makes no sense is dropped.
+    ///
+    /// # Errors
+    /// [`Code::NoMem`] where there is no room for the body: the message stays where it was.
     #[inline]
-    pub(crate) fn at_hand(&mut self, store: Store) -> Option<Store> {
-        match store {
-            Store::Spilled(view) => {
-                let loaded = self.inlet.load(&mut self.connection, &view, None);
-                loaded.ok().map(Store::Heap)
+    pub(crate) fn find_at_hand(
+        &mut self,
+        pattern: &Pattern,
+        alone: bool,
+    ) -> Result<Option<Arrived>, Code> {
+        loop {
+            let Some((key, envelope, store)) = self.find(pattern, alone) else { return Ok(None) };
+            if !matches!(store, Store::Spilled(_) | Store::Far(_)) {
+                return Ok(Some((envelope, store)));
             }
-            store => Some(store),
+            let key = key.unwrap_or_else(|| self.mailbox.name());
+            if let Some(store) = self.bring(key, envelope, store)? {
+                return Ok(Some((envelope, store)));
+            }
         }
     }
 
-    /// The run list of a waiting message that lies in a file.
-    pub(crate) fn spilled_list(&mut self, key: MessageKey) -> Option<Vec<u8>> {
+    /// The body of a message of this name, in memory; none if it cannot be read.
+    ///
+    /// # Errors
+    /// [`Code::NoMem`] where there is no room for it: the message is back in the mailbox.
+    #[cold]
+    pub(crate) fn bring(
+        &mut self,
+        key: MessageKey,
+        envelope: Envelope,
+        store: Store,
+    ) -> Result<Option<Store>, Code> {
+        let Self { inlet, connection, .. } = self;
+        let brought = match &store {
+            Store::Spilled(view) => inlet.load(connection, view, None).map(Store::Heap),
+            Store::Far(slab) => inlet.approach(connection, slab).map(Store::Received),
+            _ => return Ok(Some(store)),
+        };
+        match brought {
+            Ok(brought) => Ok(Some(brought)),
+            Err(Code::NoMem) => {
+                self.mailbox.restore(key, envelope, store);
+                Err(Code::NoMem)
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The run list of a waiting message that does not lie in memory.
+    pub(crate) fn distant_list(&mut self, key: MessageKey) -> Option<Vec<u8>> {
         let Self { mailbox, inlet, connection, .. } = self;
         match mailbox.get(key)? {
             (envelope, Store::Spilled(view)) => {
                 let from = usize::try_from(envelope.data_size).ok()?;
                 inlet.load(connection, view, Some(from)).ok()
+            }
+            (envelope, Store::Far(slab)) => {
+                let from = usize::try_from(envelope.data_size).ok()?;
+                let view = inlet.approach(connection, slab).ok()?;
+                let mut list = vec![0; view.size().checked_sub(from)?];
+                view.read(from, &mut list);
+                Some(list)
             }
             _ => None,
         }
@@ -268,9 +315,9 @@ impl State {
     /// The earliest match, from the mailbox, the lanes or the routes. `alone`: nobody else sleeps
     /// until it comes, so what comes behind it may stay where it is.
     #[inline]
-    pub(crate) fn find(&mut self, pattern: &Pattern, alone: bool) -> Option<(Envelope, Waiting)> {
-        if let Some(found) = self.mailbox.take(pattern) {
-            return Some(found);
+    fn find(&mut self, pattern: &Pattern, alone: bool) -> Option<Found> {
+        if let Some((key, envelope, store)) = self.mailbox.take(pattern) {
+            return Some((Some(key), envelope, store));
         }
         self.read_routes();
         if alone
@@ -283,16 +330,16 @@ impl State {
             if let Some((envelope, payload)) =
                 self.inlet.next_of(&mut self.connection, source, wants)
             {
-                return Some((envelope, Store::from(payload)));
+                return Some((None, envelope, Store::from(payload)));
             }
         }
         let mut found = None;
         while let Some((envelope, store)) = self.next_arrival(alone) {
             if found.is_none() && pattern.matches(&envelope) {
-                found = Some((envelope, store));
                 if alone {
-                    break;
+                    return Some((None, envelope, store));
                 }
+                found = Some((Some(self.mailbox.name()), envelope, store));
             } else {
                 self.news = true;
                 self.mailbox.insert(envelope, store);

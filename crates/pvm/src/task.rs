@@ -302,7 +302,7 @@ impl Task {
         // As in PVM the buffer remembers tag and receiver of its last sending, no more.
         buffer.envelope_mut().tag = tag;
         buffer.envelope_mut().dst = to.last().copied().unwrap_or_default();
-        let to_self = to.contains(&self.tid()).then(|| buffer.to_message());
+        let to_self = to.contains(&self.tid()).then(|| buffer.to_message()).transpose()?;
         // Takes slabs through the gate, so it comes before entering it.
         let (described, mut body) = self.probe_copy(buffer.sent_size(), || buffer.prepare())?;
         let envelope = Envelope { src: self.tid(), tag, context, ..described };

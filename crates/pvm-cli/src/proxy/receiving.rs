@@ -75,7 +75,7 @@ impl Inbox {
     fn hand_again(&mut self, id: u32, place: u64, buffer: Buffer) -> Answer {
         let bytes = body_size(&buffer);
         if bytes <= PART_BYTES_MAX {
-            return Answer::Received { message: buffer.to_message() };
+            return received(&buffer);
         }
         let envelope = *buffer.envelope();
         self.held.insert(id, (place, buffer));
@@ -91,6 +91,14 @@ impl Inbox {
     fn take_refused(&mut self, pattern: &Pattern) -> Option<(u64, Buffer)> {
         let place = self.refused(pattern)?.0;
         self.refused.remove_entry(&place)
+    }
+}
+
+/// A message as it is handed over.
+fn received(buffer: &Buffer) -> Answer {
+    match buffer.to_message() {
+        Ok(message) => Answer::Received { message },
+        Err(code) => Answer::Failed { code },
     }
 }
 
@@ -246,7 +254,7 @@ impl Receiver {
     pub(super) fn fetch(&self, id: u32) {
         let held = lock(&self.inbox).held.remove(&id);
         if let Some((_, buffer)) = held {
-            self.voice.say(id, Answer::Received { message: buffer.to_message() });
+            self.voice.say(id, received(&buffer));
         }
     }
 

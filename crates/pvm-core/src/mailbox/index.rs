@@ -92,6 +92,19 @@ impl<M> Index<M> {
         self.messages.insert(key, (envelope, message));
     }
 
+    /// One that was removed, where it was.
+    pub(super) fn restore(&mut self, key: MessageKey, envelope: Envelope, message: M) {
+        for place in places(&envelope) {
+            let queue = self.queues.entry(place).or_default();
+            match queue.keys.binary_search(&key) {
+                // It was struck, and stands there still.
+                Ok(_) => queue.struck -= 1,
+                Err(at) => queue.keys.insert(at, key),
+            }
+        }
+        self.messages.insert(key, (envelope, message));
+    }
+
     pub(super) fn remove(&mut self, key: MessageKey) -> Option<(Envelope, M)> {
         let (envelope, message) = self.messages.remove(&key)?;
         for place in places(&envelope) {

@@ -28,7 +28,7 @@ impl Buffer {
             // Without runs around it, the portable form keeps its portable bytes.
             (false, true) => self.pack(Kind::Byte, &Cursor::new().rest_as_xdr(body)),
             (_, false) => {
-                let bytes = other.to_message().body.0;
+                let bytes = other.to_message()?.body.0;
                 self.pack(Kind::Byte, &bytes)
             }
         }

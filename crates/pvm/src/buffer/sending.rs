@@ -1,6 +1,6 @@
 //! What of a message is sent, and where it lies meanwhile.
 
-use super::{Buffer, Store};
+use super::{Buffer, Store, room_in_memory};
 use crate::source;
 use crate::sys::memory::ProgramMemory;
 use pvm_shm::Slab;
@@ -81,7 +81,8 @@ impl Buffer {
             Store::Small(bytes) => Prepared::Bytes(&bytes[..size], list),
             Store::Heap(bytes) => Prepared::Bytes(&bytes[..size], list),
             Store::Received(view) => {
-                let mut bytes = vec![0; size];
+                let mut bytes = room_in_memory(size + list.len())?;
+                bytes.resize(size, 0);
                 view.read(0, &mut bytes);
                 if view.is_broken() {
                     return Err(Code::NoData);
@@ -89,7 +90,7 @@ impl Buffer {
                 bytes.extend(list);
                 Prepared::Bytes(&[], bytes)
             }
-            Store::Spilled(_) => return Err(Code::BadMsg),
+            Store::Spilled(_) | Store::Far(_) => return Err(Code::BadMsg),
         })
     }
 
@@ -104,7 +105,7 @@ impl Buffer {
             }
             return Ok(Prepared::Copy(slab));
         }
-        let mut bytes = Vec::with_capacity(size);
+        let mut bytes = room_in_memory(size)?;
         self.in_place.iter().for_each(|piece| bytes.extend_from_slice(piece.bytes()));
         Ok(Prepared::Bytes(&[], bytes))
     }

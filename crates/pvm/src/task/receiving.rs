@@ -10,17 +10,25 @@ impl Task {
     /// Takes the earliest message that matches, if one is there.
     ///
     /// # Errors
-    /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler.
+    /// [`Code::SysErr`] if the daemon is gone, [`Code::Already`] inside of a signal handler, [`Code::NoMem`] where there is
+    /// no room for the message, which stays then.
     pub fn receive(&self, pattern: &Pattern) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
         self.follow_routes(&mut state);
         let alone = state.is_alone();
         let found = loop {
-            let Some((envelope, store)) = state.find(pattern, alone) else { break None };
-            let Some(store) = state.at_hand(store) else { continue };
-            // A run list that lies makes a message that nobody can read: as if never sent.
-            if let Some(buffer) = Buffer::received(envelope, store) {
-                break Some(buffer);
+            match state.find_at_hand(pattern, alone) {
+                Ok(None) => break None,
+                // A run list that lies makes a message that nobody can read: as if never sent.
+                Ok(Some((envelope, store))) => {
+                    if let Some(buffer) = Buffer::received(envelope, store) {
+                        break Some(buffer);
+                    }
+                }
+                Err(code) => {
+                    self.rewatch(&mut state, false);
+                    return Err(code);
+                }
             }
         };
         if let Some(buffer) = &found {
@@ -83,11 +91,18 @@ impl Task {
             state.inlet.give_back(room);
         }
         let found = loop {
-            let Some((envelope, store)) = state.find(pattern, alone) else { break false };
-            let Some(store) = state.at_hand(store) else { continue };
-            if buffer.fill(envelope, store) {
-                state.probe_received(buffer.envelope(), pattern);
-                break true;
+            match state.find_at_hand(pattern, alone) {
+                Ok(None) => break false,
+                Ok(Some((envelope, store))) => {
+                    if buffer.fill(envelope, store) {
+                        state.probe_received(buffer.envelope(), pattern);
+                        break true;
+                    }
+                }
+                Err(code) => {
+                    self.rewatch(&mut state, false);
+                    return Err(code);
+                }
             }
         };
         if !found {
@@ -109,7 +124,7 @@ impl Task {
         let alone = state.is_alone();
         state.pull(alone);
         let key = state.mailbox.find(pattern).map(|(key, _)| key);
-        let list = key.and_then(|key| state.spilled_list(key));
+        let list = key.and_then(|key| state.distant_list(key));
         let found = key.and_then(|key| state.mailbox.get(key)).map(|(envelope, store)| {
             // A run list that lies has no size that anybody could read.
             let size = buffer::reported_size(envelope, store, list.as_deref());
@@ -161,7 +176,8 @@ impl Task {
     pub fn take(&self, key: MessageKey) -> Result<Option<Buffer>, Code> {
         let mut state = self.live()?.enter()?;
         let Some((envelope, store)) = state.mailbox.remove(key) else { return Ok(None) };
-        Ok(state.at_hand(store).and_then(|store| Buffer::received(envelope, store)))
+        let store = state.bring(key, envelope, store)?;
+        Ok(store.and_then(|store| Buffer::received(envelope, store)))
     }
 
     /// Receives, waiting until the deadline.
