@@ -114,6 +114,7 @@ impl Task {
                     if tries >= TRIES {
                         state.connection.tell(&Request::Unblocked)?;
                     }
+                    self.rewatch(&mut state, false);
                     return sent.map(|_| state);
                 }
             }
