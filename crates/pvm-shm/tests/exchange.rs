@@ -2,9 +2,11 @@
 
 #![cfg(not(loom))]
 
-mod lacking;
+mod keepers {
+    pub(super) mod lacking;
+}
 
-use lacking::Lacking;
+use keepers::lacking::Lacking;
 use pvm_shm::inbox::{Inbox, Marked};
 use pvm_shm::lane::{Wanted, room_for};
 use pvm_shm::segment::Mapping;

@@ -2,9 +2,11 @@
 
 #![cfg(not(loom))]
 
-mod lacking;
+mod keepers {
+    pub(super) mod lacking;
+}
 
-use lacking::Lacking;
+use keepers::lacking::Lacking;
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
 use pvm_shm::transit::{LaneNumber, Parcel};
