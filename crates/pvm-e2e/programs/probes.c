@@ -9,6 +9,12 @@
 
 static struct neopvm_record records[ROOM];
 
+/* Large enough to be read while it is written, where the other one waits for just this message. */
+#define STREAM 65536
+#define STREAMS 300
+
+static char large[STREAM];
+
 static void answer(int parent)
 {
 	int i;
@@ -16,6 +22,16 @@ static void answer(int parent)
 	receive_int(parent, 9);
 	for (i = 0; i < ROUNDS; i++)
 		send_int(parent, 2, receive_int(parent, 1));
+	for (i = 0; i < STREAMS; i++) {
+		double until;
+		receive_int(parent, 1);
+		/* The other one waits by then, and does not sleep yet. */
+		for (until = now() + i % 30 * 1e-6; now() < until;)
+			;
+		CALL(pvm_initsend(PvmDataInPlace));
+		CALL(pvm_pkbyte(large, STREAM, 1));
+		CALL(pvm_send(parent, 4));
+	}
 	receive_int(parent, 9);
 }
 
@@ -67,6 +83,17 @@ static int read_all(int tid, int peer, int asked, int sent_tag, int got_tag)
 	return waits;
 }
 
+/* How many messages of this tag were taken. */
+static int received(int peer, int tag)
+{
+	uint64_t count = 0, dropped = 1, i;
+	int found = 0;
+	CHECK(neopvm_read_records(pvm_mytid(), records, ROOM, &count, &dropped) == 0 && dropped == 0);
+	for (i = 0; i < count; i++)
+		found += records[i].point == NEOPVM_POINT_RECEIVED && records[i].peer == peer && records[i].tag == tag;
+	return found;
+}
+
 int main(void)
 {
 	int me = CALL(pvm_mytid()), parent = pvm_parent(), child, i;
@@ -92,6 +119,13 @@ int main(void)
 	CHECK(pvm_trecv(child, 77, &moment) == 0);
 	CHECK(read_all(me, child, NEOPVM_ANY, 1, 2) > 0);
 	read_all(child, me, me, 2, 1);
+	/* A task that is recorded sends nothing so. */
+	CHECK(neopvm_set_probes(child, 0) == 0);
+	for (i = 0; i < STREAMS; i++) {
+		send_int(child, 1, i);
+		CALL(pvm_recv(child, 4));
+	}
+	CHECK(received(child, 4) == STREAMS);
 	CHECK(neopvm_set_probes(me, 0) == 0);
 	send_int(child, 9, 0);
 	do

@@ -2,7 +2,8 @@
    of each kind from the first instruction to the last, by single steps as a debugger takes them, no more than about
    STEPS for a kind. While it stands there everybody else goes on. Then it is killed, or goes on: its message comes
    whole or, of who was killed, not at all. Some victims wake a task that sleeps, and are stopped where they are about to
-   ring, too: others wake it all the same, and who was killed there is rung for. */
+   ring, too: others wake it all the same, and who was killed there is rung for. On two hosts the sleepers are a daemon, which takes
+   what goes to the other host, and a task there; nothing else is tried then. */
 #define _GNU_SOURCE
 #include "e2e.h"
 #include <fcntl.h>
@@ -21,8 +22,8 @@ enum { SLEEPERS = 2, AT_RING = -1 };
 static struct kind {
 	const char *name;
 	int words, earlier, reads;
-	/* Whom it wakes: nobody, one sleeper that receives, or all in a barrier. */
-	enum { NOBODY, ONE, ALL } wakes;
+	/* Whom it wakes: nobody, one sleeper that receives, all in a barrier, or the daemon, for a sleeper on another host. */
+	enum { NOBODY, ONE, ALL, FAR } wakes;
 } kinds[] = {
 	{"send, the first one", 1, 0, 0, NOBODY},
 	{"send in a cell", 1, 1, 0, NOBODY},
@@ -36,6 +37,8 @@ static struct kind {
 	{"send in several cells to a sleeper", 250, 1, 0, ONE},
 	{"send in a slab to a sleeper", 5000, 1, 0, ONE},
 	{"last at a barrier of sleepers", 0, 0, 0, ALL},
+	{"send in a cell to another host", 1, 1, 0, FAR},
+	{"send in a slab to another host", 5000, 1, 0, FAR},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], MOVES = 4, MUCH = 4000 };
 
@@ -45,10 +48,12 @@ static volatile struct shared {
 	int joined, entered, met;
 	/* What the first sleeper has taken. */
 	int taken, echoed;
-	int sleeper[SLEEPERS], sleeper_pid[SLEEPERS];
+	/* The last one is on another host. */
+	int sleeper[SLEEPERS + 1], sleeper_pid[SLEEPERS + 1];
 } *shared;
 static char *self, *file;
-static int partner;
+static int partner, hosts;
+static char *here;
 
 static void map_shared(void)
 {
@@ -151,13 +156,19 @@ static void be_sleeper(int lead, int which)
 	}
 }
 
+/* Who gets what a victim sends that wakes somebody. */
+static int woken(const struct kind *kind)
+{
+	return shared->sleeper[kind->wakes == FAR ? SLEEPERS : 0];
+}
+
 /* What a victim stops in that wakes somebody. */
 static void wake(const struct kind *kind, int i)
 {
 	if (kind->wakes == ALL)
 		CALL(pvm_barrier(group(), SLEEPERS + 1));
 	else
-		send_words(shared->sleeper[0], DATA, i, kind->words);
+		send_words(woken(kind), DATA, i, kind->words);
 }
 
 static void be_victim(int lead, int which)
@@ -172,10 +183,10 @@ static void be_victim(int lead, int which)
 	CALL(pvm_recv(lead, GO_ON));
 	for (i = 0; i < earlier; i++) {
 		fill(words, kind->words, i);
-		send_words(kind->wakes ? shared->sleeper[0] : lead, DATA, i, kind->words);
+		send_words(kind->wakes ? woken(kind) : lead, DATA, i, kind->words);
 	}
 	fill(words, kind->words, i);
-	if (kind->wakes == ONE)
+	if (kind->wakes == ONE || kind->wakes == FAR)
 		await_value(&shared->taken, earlier);
 	if (kind->wakes == ALL) {
 		join();
@@ -183,6 +194,9 @@ static void be_victim(int lead, int which)
 	}
 	for (number = 0; kind->wakes && number < (int)kind->wakes; number++)
 		await_sleep(shared->sleeper_pid[number]);
+	if (kind->wakes == FAR)
+		/* Both daemons sleep by then, or soon. */
+		pause_ms(20);
 	if (kind->reads)
 		memset(words, 0, sizeof words);
 	shared->phase = INSIDE;
@@ -244,10 +258,10 @@ static void others_go_on(int victim)
 }
 
 /* The sleeper hears others while the victim stands still, and behind its end. */
-static void sleeper_hears(void)
+static void sleeper_hears(const struct kind *kind)
 {
 	int echoed = shared->echoed;
-	send_int(shared->sleeper[0], ECHO, 0);
+	send_int(woken(kind), ECHO, 0);
 	await_value(&shared->echoed, echoed + 1);
 }
 
@@ -267,22 +281,23 @@ static void prepare_sleepers(const struct kind *kind, int victim)
 		send_int(shared->sleeper[i], MEET, 0);
 }
 
-/* On, until it is about to ring a doorbell. */
-static void run_to_ring(int pid)
+/* On, until it is about to ring a doorbell; false if it rings none. */
+static int run_to_ring(int pid)
 {
 	struct __ptrace_syscall_info info;
 	int signal = 0;
 	for (;;) {
 		CHECK(ptrace(PTRACE_SYSCALL, pid, 0, signal) == 0);
 		signal = stopped(pid);
-		CHECK(shared->phase == INSIDE);
+		if (shared->phase != INSIDE)
+			return 0;
 		if (signal != (SIGTRAP | 0x80))
 			continue;
 		signal = 0;
 		CHECK(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) > 0);
 		if (info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_sendto &&
 		    info.entry.args[4])
-			return;
+			return 1;
 	}
 }
 
@@ -291,20 +306,28 @@ static void sleepers_go_on(const struct kind *kind, int rings, int is_gone)
 {
 	if (kind->wakes == ALL && (rings || is_gone))
 		await_value(&shared->met, SLEEPERS);
-	else if (kind->wakes == ONE && rings && is_gone)
+	else if (kind->wakes != ALL && kind->wakes && rings && is_gone)
 		await_value(&shared->taken, kind->earlier + 1);
-	if (kind->wakes == ONE && (!rings || is_gone))
-		sleeper_hears();
+	if (kind->wakes != ALL && kind->wakes && (!rings || is_gone))
+		sleeper_hears(kind);
+}
+
+static int spawn_at(char *host, char *what, char *number)
+{
+	char *args[] = {what, number, file, 0};
+	int tid;
+	CHECK(pvm_spawn(self, args, PvmTaskHost, host, 1, &tid) == 1);
+	return tid;
 }
 
 /* A victim of its own that is stopped behind `limit` instructions, or behind the call; returns how many there were. */
 static int stop_behind(int limit, const struct kind *kind, int kills)
 {
 	char number[16];
-	int tid, pid, status, signal = 0, steps = 0, i, has_come;
+	int tid, pid, status, signal = 0, steps = 0, rings = 0, i, has_come;
 	shared->pid = 0;
 	sprintf(number, "%d", (int)(kind - kinds) * 1000 + kind->earlier);
-	tid = spawn_one(self, "victim", number, file);
+	tid = spawn_at(here, "victim", number);
 	CALL(pvm_notify(PvmTaskExit, GONE, 1, &tid));
 	while (!(pid = shared->pid))
 		pause_ms(1);
@@ -327,11 +350,13 @@ static int stop_behind(int limit, const struct kind *kind, int kills)
 		signal = stopped(pid);
 	}
 	if (limit == AT_RING)
-		run_to_ring(pid);
+		rings = run_to_ring(pid);
+	/* A daemon may be awake for its own reasons; a task that sleeps is rung for. */
+	CHECK(rings || limit != AT_RING || kind->wakes == FAR);
 	/* Of who is killed there, the keeper alone rings. */
-	if (limit == AT_RING && !kills && kind->wakes == ONE)
-		sleeper_hears();
-	sleepers_go_on(kind, limit == AT_RING, 0);
+	if (rings && !kills && kind->wakes != ALL)
+		sleeper_hears(kind);
+	sleepers_go_on(kind, rings, 0);
 	others_go_on(tid);
 	if (kills) {
 		CHECK(kill(pid, SIGKILL) == 0);
@@ -342,11 +367,11 @@ static int stop_behind(int limit, const struct kind *kind, int kills)
 	}
 	await(-1, GONE);
 	if (kind->wakes) {
-		sleepers_go_on(kind, limit == AT_RING, 1);
-		if (!kills && kind->wakes == ONE)
+		sleepers_go_on(kind, rings, 1);
+		if (!kills && kind->wakes != ALL)
 			await_value(&shared->taken, kind->earlier + 1);
 		CHECK(kills || shared->phase == BEHIND);
-		return steps;
+		return limit == AT_RING ? rings : steps;
 	}
 	for (i = 0; i < kind->earlier; i++) {
 		await(tid, DATA);
@@ -364,13 +389,21 @@ static int stop_behind(int limit, const struct kind *kind, int kills)
 
 static void lead(int places, int most)
 {
-	int kind, n, all, several, total = 0;
-	partner = spawn_one(self, "partner", "0", file);
-	for (n = 0; n < SLEEPERS; n++) {
-		spawn_one(self, "sleeper", n ? "1" : "0", file);
+	int kind, n, all, several, rings, total = 0;
+	struct pvmhostinfo *host;
+	char number[16];
+	CALL(pvm_config(&hosts, 0, &host));
+	/* The task that was started by hand is on the first one. */
+	here = strdup(host[0].hi_name);
+	partner = spawn_at(here, "partner", "0");
+	for (n = 0; n < SLEEPERS + (hosts > 1); n++) {
+		sprintf(number, "%d", n);
+		spawn_at(n < SLEEPERS ? here : host[1].hi_name, "sleeper", number);
 		await_value(&shared->sleeper_pid[n], 1);
 	}
 	for (kind = 0; kind < KINDS; kind++) {
+		if ((kinds[kind].wakes == FAR) != (hosts > 1))
+			continue;
 		while ((all = stop_behind(INT_MAX, &kinds[kind], 0)) < MUCH && kind == MOVES)
 			CHECK(++kinds[kind].earlier < 100);
 		/* One stop costs half of all steps, on the average. */
@@ -379,14 +412,18 @@ static void lead(int places, int most)
 		several = several > all ? all : several;
 		for (n = 0; n < several; n++)
 			stop_behind((long)all * n / several, &kinds[kind], n & 1);
-		for (n = 0; kinds[kind].wakes && n < 2; n++)
-			stop_behind(AT_RING, &kinds[kind], n);
+		for (rings = n = 0; kinds[kind].wakes && n < 2; n++)
+			rings += stop_behind(AT_RING, &kinds[kind], n);
+		/* Where the daemon was awake it is tried again: at least once as somebody who dies there. */
+		for (n = 0; kinds[kind].wakes == FAR && rings < 2 && n < 40; n++)
+			rings += 2 * stop_behind(AT_RING, &kinds[kind], 1);
+		CHECK(!kinds[kind].wakes || rings >= 2);
 		printf("%s: %d instructions, stopped at %d places\n", kinds[kind].name, all, several);
 		total += several;
 	}
 	printf("places %d\n", total);
 	CALL(pvm_kill(partner));
-	for (n = 0; n < SLEEPERS; n++)
+	for (n = 0; n < SLEEPERS + (hosts > 1); n++)
 		CALL(pvm_kill(shared->sleeper[n]));
 	CALL(pvm_exit());
 }

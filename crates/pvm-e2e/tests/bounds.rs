@@ -227,3 +227,11 @@ fn a_full_disk_is_told_to_the_send_and_hinders_nobody_else() {
     assert!(output.out.contains("then -27"), "{}", output.out);
     machine.halt();
 }
+
+#[test]
+fn a_full_sender_sleeps_between_the_messages_that_it_takes_in() {
+    let machine = Machine::start_with(Place::new(), &[("PVM_SLAB_MB", "16".as_ref())]);
+    let output = machine.run("full.c", &[]);
+    eprintln!("{}", output.out.trim_end());
+    machine.halt();
+}

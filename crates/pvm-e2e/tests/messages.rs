@@ -1,7 +1,7 @@
 //! What becomes of messages when their sender or receiver ends, sleeps, or is not there yet.
 #![forbid(unsafe_code)]
 
-use pvm_e2e::{Machine, eventually, process};
+use pvm_e2e::{Machine, Place, eventually, process};
 use std::time::Duration;
 
 #[test]
@@ -85,5 +85,12 @@ fn megabyte_messages_cross_in_both_directions_in_every_encoding() {
     let machine = Machine::start();
     let output = machine.run("bothways.c", &[]);
     eprintln!("1 MB both ways: {}", output.out.replace('\n', ", "));
+    machine.halt();
+}
+
+#[test]
+fn the_descriptor_is_readable_when_a_message_came_during_a_barrier_a_question_or_a_full_send() {
+    let machine = Machine::start_with(Place::new(), &[("PVM_SLAB_MB", "16".as_ref())]);
+    machine.run("readable.c", &[]);
     machine.halt();
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, Place, Running, eventually, process};
+use std::path::Path;
 use std::time::Duration;
 
 /// A task that leaves processes behind in every way: a child, one that has left its session, one
@@ -93,4 +94,40 @@ fn who_asks_to_outlive_the_machine_does() {
     assert_eq!(left.len(), 1, "{left:#?}");
     assert!(left[0].1.contains("1005"), "{left:#?}");
     machine.place().kill_all();
+}
+
+/// Who waits for a pipe or a lock of the shell that came to a machine first waited for the end of the machine.
+#[test]
+fn nobody_keeps_open_what_was_open_where_a_machine_was_started() {
+    let task = "pvm run -n 2 -- sh -c 'echo begun; sleep 1009'";
+    for starter in [
+        task.to_owned(),
+        format!("pvm up; {task}"),
+        "\"$BEGIN\"; pvm run -n 2 -- sh -c 'echo begun; sleep 1009'".to_owned(),
+    ] {
+        let place = Place::new();
+        let mut command = place.command("sh");
+        command.env("PATH", format!("{}:/usr/bin:/bin", pvm_e2e::prefix().join("bin").display()));
+        command.env("BEGIN", place.compile("begins.c"));
+        command.args(["-c", &format!("exec 9>\"$HOME/held\"; {starter}")]);
+        let running = Running::start(command);
+        let there = || running.so_far().matches("begun").count() == 2;
+        assert!(eventually(Duration::from_secs(60), there), "{}", running.errors_so_far());
+        let held = place.home().join("held");
+        let (ours, theirs): (Vec<_>, Vec<_>) =
+            place.processes().into_iter().partition(|(pid, _)| holds(*pid, &held));
+        // The shell, and the command that it waits for.
+        assert!(!ours.is_empty(), "{starter}: nobody holds it");
+        let starts = |line: &str| line.contains("exec 9") || line.contains("pvm run");
+        assert!(ours.iter().all(|(_, line)| starts(line)), "{starter}: {ours:#?}");
+        assert!(theirs.iter().any(|(_, line)| line.contains("sleep 1009")), "{theirs:#?}");
+        assert!(theirs.iter().any(|(_, line)| line.contains("--daemon")), "{theirs:#?}");
+        drop(running);
+        place.kill_all();
+    }
+}
+
+fn holds(pid: u32, file: &Path) -> bool {
+    let Ok(descriptors) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    descriptors.flatten().any(|entry| std::fs::read_link(entry.path()).is_ok_and(|to| to == file))
 }

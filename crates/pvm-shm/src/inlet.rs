@@ -352,14 +352,15 @@ impl Inlet {
         None
     }
 
-    /// Learns of lanes that were opened since the last time.
-    fn refresh(&mut self, broker: &mut dyn Broker) {
+    /// Learns of lanes that were opened since the last time. False if there may be some that could not be learnt of now.
+    #[must_use]
+    fn refresh(&mut self, broker: &mut dyn Broker) -> bool {
         let opened = self.inbox.opened();
         if opened == self.opened {
-            return;
+            return true;
         }
-        let Ok(lanes) = broker.list_lanes(self.opened) else { return };
-        self.opened = opened;
+        let Ok(lanes) = broker.list_lanes(self.opened) else { return false };
+        let mut all = true;
         for segment in lanes {
             let place = segment.lane as usize;
             // The keeper counts lanes; more than this is nobody's doing but a scribbler's.
@@ -374,8 +375,18 @@ impl Inlet {
                 continue;
             }
             self.close(place);
-            self.lanes[place] = open(broker, &segment);
+            self.lanes[place] = match open(broker, &segment) {
+                Ok(lane) => Some(lane),
+                Err(code) => {
+                    all &= !may_pass(code);
+                    None
+                }
+            };
         }
+        if all {
+            self.opened = opened;
+        }
+        all
     }
 
     /// A lane is let go of.
@@ -596,8 +607,13 @@ fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room
     })
 }
 
-fn open(broker: &mut dyn Broker, segment: &Segment) -> Option<LaneIn> {
-    let (found, mapping) = broker.map(segment.id).and_then(map).ok()?;
+/// True for what lacks now and may be there soon: memory, a descriptor. What is not there will never be.
+pub(crate) const fn may_pass(code: Code) -> bool {
+    matches!(code, Code::NoMem | Code::OutOfRes | Code::SysErr)
+}
+
+fn open(broker: &mut dyn Broker, segment: &Segment) -> Result<LaneIn, Code> {
+    let (found, mapping) = broker.map(segment.id).and_then(map)?;
     let receiver = lane::Receiver::new(Ring::Shared(mapping));
-    Some(LaneIn { receiver, segment: found.id, sender: segment.owner, slot: None, queued: None })
+    Ok(LaneIn { receiver, segment: found.id, sender: segment.owner, slot: None, queued: None })
 }

@@ -8,13 +8,14 @@
 use crate::Payload;
 use crate::broker::{Broker, map};
 use crate::inbox::{Inbox, LANE_BITS};
+use crate::inlet::may_pass;
 use crate::lane::{self, Popped, Ring, Room, room_for};
 use crate::mappings::Mappings;
 use crate::slab::{Descriptor, SlabView};
 use crate::spill::SpillView;
 use pvm_wire::request::SegmentId;
 use pvm_wire::spread::{self, Receiver};
-use pvm_wire::{Envelope, HostIndex, Tid};
+use pvm_wire::{Code, Envelope, HostIndex, Tid};
 use rustix::fd::OwnedFd;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -162,7 +163,10 @@ impl Transit {
         if bits == 0 {
             return;
         }
-        self.refresh(broker);
+        if !self.refresh(broker) {
+            // A lane that is not known yet may be one of these.
+            self.inbox.header().put_back(bits);
+        }
         let mut bits = bits;
         while bits != 0 {
             let bit = bits.trailing_zeros() as usize;
@@ -178,14 +182,15 @@ impl Transit {
         }
     }
 
-    /// Learns of lanes that were opened since the last time.
-    fn refresh(&mut self, broker: &mut dyn Broker) {
+    /// Learns of lanes that were opened since the last time. False if there may be some that could not be learnt of now.
+    #[must_use]
+    fn refresh(&mut self, broker: &mut dyn Broker) -> bool {
         let opened = self.inbox.opened();
         if opened == self.opened {
-            return;
+            return true;
         }
-        let Ok(segments) = broker.list_lanes(self.opened) else { return };
-        self.opened = opened;
+        let Ok(segments) = broker.list_lanes(self.opened) else { return false };
+        let mut all = true;
         for segment in segments {
             let place = segment.lane as usize;
             // The keeper counts lanes; more than this is nobody's doing but a scribbler's.
@@ -204,7 +209,13 @@ impl Transit {
             if let Some(old) = self.places[place].take() {
                 self.lanes.remove(&old);
             }
-            let Some((ring, to)) = open(broker, segment.id, segment.owner) else { continue };
+            let (ring, to) = match open(broker, segment.id, segment.owner) {
+                Ok(opened) => opened,
+                Err(code) => {
+                    all &= !may_pass(code);
+                    continue;
+                }
+            };
             let number = self.next;
             self.next += 1;
             let mut lane =
@@ -218,6 +229,10 @@ impl Transit {
             self.lanes.insert(number, lane);
             self.places[place] = Some(number);
         }
+        if all {
+            self.opened = opened;
+        }
+        all
     }
 
     /// The next message of a lane, to be confirmed later.
@@ -232,7 +247,7 @@ impl Transit {
                 let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
                 let (sender, expected) = (lane.sender, lane.to);
                 match open(broker, id, sender) {
-                    Some((next, to)) if to == expected => {
+                    Ok((next, to)) if to == expected => {
                         lane.rings.push_back(RingIn::new(id, next));
                     }
                     // A lane that leads nowhere ends.
@@ -285,7 +300,8 @@ impl Transit {
         sender: Tid,
         host: HostIndex,
     ) -> Vec<LaneNumber> {
-        self.refresh(broker);
+        // What could not be listed is by the next poll.
+        let _ = self.refresh(broker);
         let fits = |lane: &LaneIn| lane.sender == sender && lane.host() == host;
         self.lanes.iter().filter(|(_, lane)| fits(lane)).map(|(number, _)| *number).collect()
     }
@@ -298,7 +314,8 @@ impl Transit {
         sender: Tid,
         to: Option<Tid>,
     ) -> Vec<(LaneNumber, HostIndex)> {
-        self.refresh(broker);
+        // As above.
+        let _ = self.refresh(broker);
         let mut released = Vec::new();
         for (number, lane) in &mut self.lanes {
             let asked = lane.sender == sender && to.is_none_or(|to| to == lane.to);
@@ -414,7 +431,8 @@ impl Transit {
 }
 
 /// A ring of a lane, and what it leads to.
-fn open(broker: &mut dyn Broker, id: SegmentId, sender: Tid) -> Option<(Ring, Tid)> {
-    let (segment, mapping) = broker.map(id).and_then(map).ok()?;
-    (segment.owner == sender).then_some((Ring::Shared(mapping), segment.to))
+fn open(broker: &mut dyn Broker, id: SegmentId, sender: Tid) -> Result<(Ring, Tid), Code> {
+    let (segment, mapping) = broker.map(id).and_then(map)?;
+    let is_theirs = segment.owner == sender;
+    is_theirs.then_some((Ring::Shared(mapping), segment.to)).ok_or(Code::BadParam)
 }

@@ -2,6 +2,11 @@
 
 #![cfg(not(loom))]
 
+mod keepers {
+    pub(super) mod lacking;
+}
+
+use keepers::lacking::Lacking;
 use pvm_shm::inbox::{Inbox, Marked};
 use pvm_shm::lane::{Wanted, room_for};
 use pvm_shm::segment::Mapping;
@@ -450,5 +455,25 @@ fn a_small_message_that_waits_keeps_no_room_of_a_larger_one() {
         assert_eq!(told, size);
         assert!(bytes.len() < 2 * size.max(209), "{size} in {}", bytes.len());
         assert!(bytes[..size].iter().all(|byte| *byte == 7));
+    }
+}
+
+#[test]
+fn a_lane_that_could_not_be_learnt_of_once_is_not_forgotten() {
+    for lacks in [[1, 0], [0, 1], [2, 3], [200, 200]] {
+        let mut keeper = keeper();
+        let (mut out, mut inlet) = (outbox(&mut keeper, A), inlet(&mut keeper, B));
+        send(&mut keeper, &mut out, A, 7, b"seven");
+        let mut arrived = VecDeque::new();
+        let mut asked = keeper.broker(B);
+        let mut broker = Lacking(&mut asked, lacks);
+        let mut looks = 0;
+        while arrived.is_empty() {
+            looks += 1;
+            assert!(looks < 1000 && inlet.inbox().header().has_pending(), "{lacks:?}: forgotten");
+            inlet.poll(&mut broker, &mut arrived);
+        }
+        assert_eq!(arrived.len(), 1, "{lacks:?}");
+        assert!(!inlet.inbox().header().has_pending(), "{lacks:?}: for ever");
     }
 }

@@ -2,6 +2,11 @@
 
 #![cfg(not(loom))]
 
+mod keepers {
+    pub(super) mod lacking;
+}
+
+use keepers::lacking::Lacking;
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
 use pvm_shm::transit::{LaneNumber, Parcel};
@@ -237,5 +242,27 @@ fn the_lane_of_a_direct_route_is_the_senders_until_it_is_released() {
             transit.confirm(&mut keeper.broker(daemon()), lane);
         }
         assert!(transit.next(&mut keeper.broker(daemon()), lane).is_none());
+    }
+}
+
+#[test]
+fn a_lane_that_could_not_be_learnt_of_once_is_read_by_the_next_look() {
+    for lacks in [[1, 0], [0, 1], [2, 3]] {
+        let mut keeper = keeper();
+        let mut transit = transit(&mut keeper);
+        let mut out = Outbox::new(&mut keeper.broker(A)).expect("memory");
+        send(&mut keeper, &mut out, (A, THERE), 1);
+        let mut asked = keeper.broker(daemon());
+        let mut broker = Lacking(&mut asked, lacks);
+        let mut found = Vec::new();
+        for looks in 0.. {
+            assert!(looks < 10 && transit.inbox().header().has_pending(), "{lacks:?}: forgotten");
+            transit.poll(&mut broker, &mut found);
+            if !found.is_empty() {
+                break;
+            }
+        }
+        assert!(!transit.inbox().header().has_pending(), "{lacks:?}: for ever");
+        assert!(transit.next(&mut broker, found[0].0).is_some());
     }
 }

@@ -187,7 +187,9 @@ impl Task {
     /// # Errors
     /// [`Code::Already`] inside of a signal handler.
     pub fn forget(&self, id: u32) -> Result<(), Code> {
-        self.enter()?.connection.forget(id);
+        let mut state = self.enter()?;
+        state.connection.forget(id);
+        self.rewatch(&mut state, false);
         Ok(())
     }
 
@@ -214,10 +216,13 @@ impl Task {
         state.pull(alone);
         // What came before the end of the connection still counts.
         let received = state.connection.receive();
-        match state.connection.take(id) {
-            Some(Reply::Failed { code }) => Err(code),
-            Some(reply) => Ok(Some(reply)),
-            None => received.inspect_err(|_| self.lost()).map(|()| None),
+        let Some(reply) = state.connection.take(id) else {
+            return received.inspect_err(|_| self.lost()).map(|()| None);
+        };
+        self.rewatch(&mut state, false);
+        match reply {
+            Reply::Failed { code } => Err(code),
+            reply => Ok(Some(reply)),
         }
     }
 
@@ -404,8 +409,18 @@ impl Task {
         Ok(watch)
     }
 
+    /// Behind a wait that took the rings off the doorbell, and what came out of its lanes, at the end of a call that is no
+    /// look: see [`Task::rewatch`].
+    pub(crate) fn watch_again(&self) {
+        if self.waiter.watched.load(Ordering::Acquire)
+            && let Ok(mut state) = self.enter()
+        {
+            self.rewatch(&mut state, false);
+        }
+    }
+
     /// Keeps the descriptor's promise: readable while something is there that was not looked
-    /// at, else armed so that the next sender rings.
+    /// at, else armed so that the next sender rings. At the end of a call only: a wait that comes behind it ends at once.
     fn rewatch(&self, state: &mut State, looked: bool) {
         if !self.waiter.watched.load(Ordering::Acquire) {
             return;

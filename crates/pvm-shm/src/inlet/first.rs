@@ -53,8 +53,11 @@ impl Inlet {
         if self.ready == 0 {
             return;
         }
-        self.refresh(broker);
         let mut bits = std::mem::take(&mut self.ready);
+        if !self.refresh(broker) {
+            // A lane that is not known yet may be one of these.
+            self.inbox.header().put_back(bits);
+        }
         while bits != 0 {
             let bit = bits.trailing_zeros() as usize;
             bits &= bits - 1;

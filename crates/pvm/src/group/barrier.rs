@@ -183,15 +183,15 @@ impl Task {
                     Ok(waiting)
                 }
                 Outcome::Met => {
-                    self.end_group_wait();
+                    self.end_barrier();
                     Ok(BarrierWait(Stage::Met))
                 }
                 Outcome::Broken => {
-                    self.end_group_wait();
+                    self.end_barrier();
                     Err(self.why_broken(group))
                 }
                 Outcome::Moved => {
-                    self.end_group_wait();
+                    self.end_barrier();
                     self.ask_for_barrier(group, count)
                 }
             },
@@ -213,7 +213,7 @@ impl Task {
                 let left =
                     word.withdraw(ticket, instance) || word.outcome(ticket) == Outcome::Moved;
                 if left {
-                    self.end_group_wait();
+                    self.end_barrier();
                 }
                 Ok(if left { BarrierWait(Stage::Left) } else { waiting })
             }
@@ -243,6 +243,12 @@ impl Task {
                 self.wait(token, until)?;
             }
         }
+    }
+
+    /// This thread waits no more in a roster.
+    fn end_barrier(&self) {
+        self.end_group_wait();
+        self.watch_again();
     }
 
     fn why_broken(&self, group: &[u8]) -> Code {

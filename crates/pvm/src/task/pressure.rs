@@ -99,12 +99,13 @@ impl Task {
                 Policy::Block | Policy::Error => Lack::Own,
             };
             drop(state);
-            // Behind the end of the state, which announces what was taken in: this thread has seen that.
-            let token = self.token();
             if tries >= TRIES && tries.is_multiple_of(2) && gate::is_alone() {
                 // Another thread of this task may receive at any time: then it is not stuck.
                 self.request(&Request::Blocked { to: to.clone(), lack })?;
             }
+            // Behind the end of the state, which announces what was taken in, and behind the answer, which is announced, too:
+            // this thread has seen both.
+            let token = self.token();
             self.wait(token, Deadline::after(pause))?;
             pause = (pause * 2).min(PAUSE_MAX);
             state = self.live()?.enter()?;
@@ -114,6 +115,7 @@ impl Task {
                     if tries >= TRIES {
                         state.connection.tell(&Request::Unblocked)?;
                     }
+                    self.rewatch(&mut state, false);
                     return sent.map(|_| state);
                 }
             }

@@ -52,6 +52,7 @@ impl Task {
             && let Some((envelope, store)) = state.take_stream(pattern)
             && buffer.fill(envelope, store)
         {
+            state.probe_received(buffer.envelope(), pattern);
             return Ok(true);
         }
         drop(state);
