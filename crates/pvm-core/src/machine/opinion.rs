@@ -88,7 +88,9 @@ impl Machine {
         let Some((unheard, host)) = best else { return };
         let better = unheard < self.unheard_hosts() && self.consensus.voters().contains(&host);
         if better && self.consensus.is_current(self.now) && !planted::is(Bug::LeadsHalfDeaf) {
-            self.log(format!("host {host} hears hosts that this one does not: it leads from now on"));
+            self.log(format!(
+                "host {host} hears hosts that this one does not: it leads from now on"
+            ));
             self.consensus.input(self.now, QuorumInput::Resign { to: Some(host) });
             self.follow_quorum();
         }
