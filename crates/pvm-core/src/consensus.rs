@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 
 /// In front of the keys of the library's records.
 const QUORUM_MARK: u8 = b'Q';
+/// In front of the keys of members' seats.
+const SEAT_MARK: u8 = b'S';
 /// The number of the command that lets the first host in.
 const FIRST_INCARNATION: u64 = 1;
 
@@ -80,7 +82,7 @@ impl Consensus {
             quorum,
             leader: None,
             applied: Slot::new(b'c', 0),
-            seats: Table::new(b'S'),
+            seats: Table::new(SEAT_MARK),
             proposed: Table::new(b'O'),
             tickets: Slot::new(b'9', 0),
             long: Long::new(),
@@ -118,7 +120,7 @@ impl Consensus {
         self.held.clear();
     }
 
-    /// True if this host leads and nobody can have taken its place: what it knows is up to date.
+    /// True if this host leads and nobody can have taken its place, as long as its clock goes on.
     pub(crate) fn is_current(&self, now: Time) -> bool {
         self.is_leader() && self.quorum.is_current(now)
     }
@@ -355,6 +357,37 @@ impl Consensus {
 
     pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.seats.adopt(key, value) || self.long.adopt(key, value)
+    }
+
+    /// The members in such records.
+    pub(crate) fn seats_in(&self, records: &[(Blob, Blob)]) -> Vec<Member> {
+        let mut seats = Table::<HostIndex, Seat>::new(SEAT_MARK);
+        for (Blob(key), Blob(value)) in records {
+            let _known = seats.restore(key, value);
+        }
+        seats.iter().map(|(&host, seat)| Member::new(seat.incarnation, host)).collect()
+    }
+
+    /// Nothing is known of what all agree on.
+    pub(crate) fn clear_agreed(&mut self) {
+        self.seats.clear();
+        self.long.forget_all();
+    }
+
+    /// What this host knows those of its commands by that have been applied without it.
+    pub(crate) fn take_missed(&mut self) -> Vec<u64> {
+        let applied = self.seats.get(&self.me).map_or(0, |seat| seat.ticket);
+        let mut marks = Vec::new();
+        for ticket in self.proposed.keys_where(|ticket, _| *ticket <= applied) {
+            match self.proposed.remove(&ticket) {
+                Some(Proposed { mark, command: Command::Piece { last, .. } }) => {
+                    marks.extend(if last { self.long.close(mark) } else { None });
+                }
+                Some(Proposed { mark, .. }) => marks.push(mark),
+                None => {}
+            }
+        }
+        marks
     }
 
     /// A new host starts from here.

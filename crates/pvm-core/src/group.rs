@@ -171,6 +171,12 @@ impl Groups {
         members.filter(|tid| *tid != Tid::NONE && tid.host() == host).collect()
     }
 
+    /// Nothing is known of any group; those that were known are shown as they are then.
+    pub(crate) fn clear(&mut self) {
+        self.show_all();
+        self.groups.clear();
+    }
+
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.groups.take_changes(out);
     }

@@ -17,6 +17,8 @@ pub(crate) struct Asked {
     pub(crate) again: bool,
     pub(crate) since: u64,
     pub(crate) request: Request,
+    /// Counts those that need what is up to date; 0 for one that gathers.
+    pub(crate) mark: u64,
 }
 
 impl Asked {
@@ -40,6 +42,9 @@ pub(crate) struct Home {
     pub(crate) told: Vec<Released>,
     pub(crate) asked: VecDeque<Asked>,
     pub(crate) count: u64,
+    /// How many were asked that need what is up to date, and up to which one it is.
+    pub(crate) marks: u64,
+    pub(crate) confirmed: u64,
     pub(crate) gatherings: Gatherings,
     /// What leaders have let go, as far as this host has heard.
     pub(crate) released: Table<(u64, u64), Released>,
@@ -57,6 +62,8 @@ impl Home {
             told: Vec::new(),
             asked: VecDeque::new(),
             count: 0,
+            marks: 0,
+            confirmed: 0,
             gatherings: Gatherings::new(),
             released: Table::new(b'8'),
             heard: Slot::new(b'J', 0),
@@ -65,8 +72,8 @@ impl Home {
 
     /// Another term: what was known for the last one is gone.
     pub(crate) fn begin(&mut self, term: u64) {
-        let Self { released, heard, .. } = std::mem::replace(self, Self::new());
-        *self = Self { term, released, heard, ..Self::new() };
+        let Self { released, heard, marks, confirmed, .. } = std::mem::replace(self, Self::new());
+        *self = Self { term, released, heard, marks, confirmed, ..Self::new() };
     }
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {

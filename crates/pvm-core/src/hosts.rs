@@ -262,6 +262,19 @@ impl Hosts {
         self.iter().map(info).collect()
     }
 
+    /// Nothing is known of anybody.
+    pub(crate) fn clear(&mut self) {
+        self.members.clear();
+        self.draining.clear();
+        self.known.clear();
+        self.directory = Directory::default();
+    }
+
+    /// The member with this key.
+    pub(crate) fn of_key(&self, key: &Blob) -> Option<HostIndex> {
+        self.members.iter().find(|(_, facts)| facts.key == *key).map(|(&host, _)| host)
+    }
+
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.members.take_changes(out);
         self.draining.take_changes(out);

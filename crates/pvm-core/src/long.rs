@@ -143,6 +143,11 @@ impl Long {
         }
     }
 
+    /// Drops the pieces of all hosts.
+    pub(crate) fn forget_all(&mut self) {
+        self.pieces.clear();
+    }
+
     /// What a new host starts from.
     pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.pieces.records(out);

@@ -5,6 +5,7 @@
 //! record (see [`crate::records`]), put out together with the effects of the same input, so that
 //! [`Machine::restore`] makes an equal one.
 
+mod catching_up;
 mod groups;
 mod home;
 mod joining;

@@ -371,6 +371,14 @@ impl Pending {
         keys.iter().filter_map(|key| self.readers.remove(key)).collect()
     }
 
+    /// The names that readers wait for.
+    pub(crate) fn names_wanted(&self) -> Vec<Blob> {
+        let mut names: Vec<_> = self.readers.values().map(|r| r.want.name.clone()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// What was to be said to a host, in order, now that it is known.
     pub(crate) fn take_late(&mut self, fits: impl Fn(&Late) -> bool) -> Vec<Late> {
         let keys = self.late.keys_where(|_, late| fits(late));

@@ -36,6 +36,12 @@ pub enum Bug {
     NoSecondOpinion,
     /// A leader goes on leading although others hear hosts that it does not.
     LeadsHalfDeaf,
+    /// A leader answers under its lease, although its clock may have stood still.
+    LeaseOverAPause,
+    /// A member that has missed more than anybody keeps is told what follows, which it cannot take.
+    LaggardWithoutState,
+    /// What such a member is told is added to what it knew.
+    CatchesUpByAdding,
     /// A barrier that the leader let go is not told to its successor.
     ReleaseForgotten,
     /// A barrier's askers do not ask the next leader.
@@ -72,8 +78,6 @@ pub enum Bug {
     NeedForgotten,
     /// A leader of two goes on leading and answering while the other one may have the witness.
     LeadsUnanswered,
-    /// One of two goes on alone although a third one may be voting already.
-    GoesOnInChange,
     /// Who votes is chosen without a thought of which computers they are on.
     VotersOnOneComputer,
     /// A follower answers with its own time instead of the leader's, which counts its lease from it.
@@ -90,7 +94,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them: the simulator finds each within the runs of its test.
-    pub const ALL: [Self; 36] = [
+    pub const ALL: [Self; 42] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -104,6 +108,12 @@ impl Bug {
         Self::ReleaseForgotten,
         Self::NoSecondOpinion,
         Self::LeadsHalfDeaf,
+        Self::LeaseOverAPause,
+        Self::LaggardWithoutState,
+        Self::CatchesUpByAdding,
+        Self::NeedForgotten,
+        Self::VotersOnOneComputer,
+        Self::BeatsBehindBulk,
         Self::NoReport,
         Self::SecondNotNeeded,
         Self::SilenceIsEvidence,

@@ -119,6 +119,11 @@ pub enum QuorumInput {
         /// go on, and the library makes sure that there are no more than two.
         certain: bool,
     },
+    /// Somebody is to be answered with what is up to date.
+    Confirm {
+        /// Counts the questions of this member.
+        mark: u64,
+    },
     /// Another member should lead.
     Resign {
         /// Which host's; none for any. This one stands for election after others for a while.
@@ -171,6 +176,13 @@ pub enum QuorumOutput {
         /// Who, if anybody.
         leader: Option<Member>,
     },
+    /// This member led at some moment since the questions up to this one came, and all that had been
+    /// ordered then is applied: they may be answered. A question that comes to a member that does not
+    /// lead, or that leads no more before it is sure, is never confirmed.
+    Confirmed {
+        /// That of the last one.
+        mark: u64,
+    },
     /// Others have gone on without this host: it has no say any more.
     Overtaken,
 }
@@ -188,7 +200,7 @@ pub trait Quorum: fmt::Debug + Send {
     /// Takes a record back that was put out before; before the first input.
     fn restore(&mut self, key: &[u8], value: &[u8]) -> bool;
     /// True where this member leads, has applied all that was ordered before, and can have no
-    /// successor yet: what it says of the state is up to date.
+    /// successor yet as long as its clock goes on.
     fn is_current(&self, now: Time) -> bool;
     /// Who votes, as far as this member knows.
     fn voters(&self) -> Vec<Member>;

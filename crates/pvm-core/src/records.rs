@@ -51,6 +51,11 @@ impl<K: Ord + Clone + Wire, V: Wire> Table<K, V> {
         Some(value)
     }
 
+    /// Drops all entries.
+    pub(crate) fn clear(&mut self) {
+        self.touched.extend(std::mem::take(&mut self.entries).into_keys());
+    }
+
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &V)> {
         self.entries.iter()
     }

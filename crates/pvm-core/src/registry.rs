@@ -231,6 +231,13 @@ impl Registry {
             .collect()
     }
 
+    /// Nothing is known of any message.
+    pub(crate) fn clear_all(&mut self) {
+        self.entries.clear();
+        self.names.clear();
+        self.size = 0;
+    }
+
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.entries.take_changes(out);
         self.names.take_changes(out);

@@ -20,6 +20,7 @@ mod frame;
 mod log;
 mod need;
 mod pair;
+mod reads;
 mod replication;
 mod voters;
 

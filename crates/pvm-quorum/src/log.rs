@@ -117,6 +117,16 @@ impl Log {
         self.start_touched = true;
     }
 
+    /// Up to where entries are more than these bytes at the end of the log.
+    pub(crate) fn behind(&self, bytes: usize) -> u64 {
+        let mut kept = 0;
+        let far = self.entries.iter().rev().find(|(_, entry)| {
+            kept += entry.size();
+            kept > bytes
+        });
+        far.map_or(self.start.number, |(&number, _)| number)
+    }
+
     /// Up to `count` entries behind `before`, of about so many bytes, and their bytes.
     pub(crate) fn after(&self, before: u64, count: usize, bytes: usize) -> (Vec<Entry>, usize) {
         let mut size = 0;

@@ -67,8 +67,13 @@ impl Core {
         self.needed().filter(move |_| hangs && !planted::is(Bug::LeadsUnanswered))
     }
 
+    /// It leads and answers only while this member answers.
+    pub(crate) fn is_leased_to(&self, member: Member) -> bool {
+        self.leased().any(|other| other == member)
+    }
+
     /// The time at which this leader said what all of those have answered by now.
-    fn leased_at(&self) -> u64 {
+    pub(crate) fn leased_at(&self) -> u64 {
         let heard = |member| self.peers.get(&member).map_or(0, |peer| peer.heard);
         self.leased().map(heard).min().unwrap_or(u64::MAX / 2)
     }
@@ -108,6 +113,53 @@ impl Core {
         }
         let two = self.members.len() == 2 && self.voters().iter().all(|v| self.is_member(*v));
         let silent = self.heard_at == 0 || self.heard_at + SILENCE_NS <= self.now;
-        !changing && two && silent || planted::is(Bug::GoesOnInChange)
+        !changing && two && silent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Entry, What};
+    use crate::log::Start;
+    use pvm_wire::HostIndex;
+
+    const A: Member = Member::new(1, HostIndex(1));
+    const B: Member = Member::new(2, HostIndex(2));
+    const C: Member = Member::new(3, HostIndex(3));
+
+    /// B, which hears nothing of A.
+    fn second() -> Core {
+        let mut core = Core::new(1);
+        core.me = Some(B);
+        core.members = vec![A, B];
+        core.log.begin(Start { number: 5, term: 1, voters: vec![A] });
+        core.commit = 5;
+        core
+    }
+
+    #[test]
+    fn nobody_goes_on_alone_where_a_third_one_may_be_voting_already() {
+        let mut core = second();
+        assert!(core.may_go_on(false) && core.may_go_on(true));
+        core.log.push(Entry { term: 1, what: What::Voters { voters: vec![A, B] } });
+        assert!(!core.may_go_on(false), "a change of voters is under way");
+        assert!(!core.may_go_on(true), "and A voted alone before it");
+        core.commit = 6;
+        assert!(core.may_go_on(false) && core.may_go_on(true));
+        core.log.push(Entry { term: 1, what: What::Voters { voters: vec![A, B, C] } });
+        core.commit = 7;
+        assert!(!core.may_go_on(false), "C votes, whether it is known here as a member or not");
+        core.members = vec![A, B, C];
+        assert!(!core.may_go_on(false));
+    }
+
+    #[test]
+    fn nobody_goes_on_alone_while_the_leader_may_have_its_lease() {
+        let mut core = second();
+        (core.heard_at, core.now) = (1000, 1000 + SILENCE_NS - 1);
+        assert!(!core.may_go_on(false));
+        core.now += 1;
+        assert!(core.may_go_on(false));
     }
 }

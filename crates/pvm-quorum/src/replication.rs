@@ -13,7 +13,9 @@ const ENTRY_COUNT_MAX: usize = 256;
 /// The log is cut when so many of its entries, or bytes of them, are everywhere.
 const CUT_COUNT: u64 = 32;
 const CUT_BYTES: usize = 256 << 10;
-/// The longest state that a new member takes.
+/// A member that lags behind by more bytes than this gets the state instead; half of it is kept then.
+const LAG_BYTES: usize = 4 << 20;
+/// The longest state that a member takes.
 const STATE_BYTES_MAX: usize = 64 << 20;
 
 impl Core {
@@ -35,10 +37,17 @@ impl Core {
 
     /// Leader: says that it leads, and how far the order is.
     pub(crate) fn spread_beat(&mut self) {
-        let (commit, everywhere, stamp) = (self.commit, self.everywhere, self.now);
-        for member in self.others() {
+        let others = self.others();
+        self.spread_beat_to(others);
+    }
+
+    /// The same to these members; at what time it was said.
+    pub(crate) fn spread_beat_to(&mut self, members: Vec<Member>) -> u64 {
+        let (commit, everywhere, stamp) = (self.commit, self.everywhere, self.next_stamp());
+        for member in members {
             self.send(member, Word::Beat { commit, everywhere, stamp });
         }
+        stamp
     }
 
     /// Leader: whoever has confirmed nothing for too long is asked how far it is.
@@ -69,7 +78,7 @@ impl Core {
         let (entries, bytes) = self.log.after(before, count, PIECE_BYTES);
         peer.note_sent(self.now, before, entries.len() as u64, bytes);
         let before_term = self.log.term(before).unwrap_or(0);
-        let (commit, everywhere, stamp) = (self.commit, self.everywhere, self.now);
+        let (commit, everywhere, stamp) = (self.commit, self.everywhere, self.next_stamp());
         self.send(to, Word::Append { before, before_term, entries, commit, everywhere, stamp });
     }
 
@@ -171,10 +180,10 @@ impl Core {
     }
 
     fn peer_mut(&mut self, from: Member, stamp: u64) -> Option<&mut Peer> {
-        let (leads, now) = (self.is_leader(), self.now);
+        let (leads, said) = (self.is_leader(), self.stamp);
         let peer = self.peers.get_mut(&from).filter(|_| leads)?;
         // What this leader has not said yet nobody has answered.
-        peer.heard = peer.heard.max(stamp.min(now));
+        peer.heard = peer.heard.max(stamp.min(said));
         Some(peer)
     }
 
@@ -200,9 +209,15 @@ impl Core {
     }
 
     pub(crate) fn differed(&mut self, from: Member, hint: u64, stamp: u64) {
-        let last = self.log.last();
+        let (start, last) = (self.log.start.number, self.log.last());
         let Some(peer) = self.peer_mut(from, stamp) else { return };
-        if peer.is_news(stamp) {
+        if !peer.is_news(stamp) {
+            return;
+        }
+        if hint < start && !planted::is(Bug::LaggardWithoutState) {
+            // What it lacks next is kept no more.
+            self.wants_state(from);
+        } else {
             peer.probe(hint.min(last) + 1);
             self.send_entries(from);
         }
@@ -257,14 +272,31 @@ impl Core {
         }
     }
 
-    /// A new member: a piece of what it begins with.
+    /// A member that has this place of the leader's log needs no state: true if it has.
+    fn has_place(&mut self, start: &Start) -> bool {
+        if self.is_blank() {
+            return false;
+        }
+        if start.number > self.commit && self.log.term(start.number) == Some(start.term) {
+            // What follows it in the log may be counted on by others.
+            let view = self.view();
+            view.verified = view.verified.max(start.number);
+            view.commit = view.commit.max(start.number);
+            let everywhere = self.everywhere;
+            self.follow_view(everywhere);
+        }
+        start.number <= self.commit
+    }
+
+    /// A new member, or one that lacks what nobody keeps: a piece of what it begins with.
     pub(crate) fn install(
         &mut self,
         from: Member,
         start: Start,
         (offset, bytes, last): (u64, &[u8], bool),
     ) {
-        if !self.is_blank() {
+        if self.has_place(&start) {
+            self.arriving = None;
             let (through, stamp) = (self.commit, 0);
             return self.send(from, Word::Agree { through, stamp });
         }
@@ -348,6 +380,9 @@ impl Core {
         let large = self.log.bytes() >= CUT_BYTES;
         if many || large {
             self.log.cut(self.everywhere);
+        }
+        if self.log.bytes() >= LAG_BYTES {
+            self.log.cut(self.log.behind(LAG_BYTES / 2).min(self.commit));
         }
     }
 }

@@ -160,6 +160,7 @@ impl Net {
                 assert_eq!(known, leader, "term {term} has two leaders");
             }
             QuorumOutput::Leader { leader: None, .. } => {}
+            QuorumOutput::Confirmed { .. } => panic!("nobody has asked"),
             QuorumOutput::Overtaken => panic!("nobody has gone on alone"),
         }
     }

@@ -154,7 +154,9 @@ impl Net {
             QuorumOutput::Leader { term, leader: Some(leader) } if host == leader.host() => {
                 return self.leaders.push((term, leader));
             }
-            QuorumOutput::Leader { .. } | QuorumOutput::Overtaken => return,
+            QuorumOutput::Leader { .. }
+            | QuorumOutput::Confirmed { .. }
+            | QuorumOutput::Overtaken => return,
         };
         let now = Time(self.now);
         let told_members = matches!(input, QuorumInput::Members { .. });

@@ -24,6 +24,8 @@ pub(crate) struct Agreement {
     current: BTreeSet<HostIndex>,
     /// Two hosts may go on apart from each other (`on_silence=survive`).
     pub(crate) may_split: bool,
+    /// Clocks may stand still: only answers are judged, by those who are told them.
+    pub(crate) may_stop: bool,
 }
 
 impl Agreement {
@@ -67,7 +69,7 @@ impl Agreement {
                 return Some(format!("{host} keeps another state than it has after {}", at.1));
             }
         }
-        if current.len() > 1 && !self.may_split {
+        if current.len() > 1 && !self.may_split && !self.may_stop {
             return Some(format!("hosts {current:?} both take themselves for the leader"));
         }
         self.current = current;

@@ -1,7 +1,7 @@
 //! Cables with a rate: what a host says goes out one piece after the other, the links in turn.
 //!
 //! Each link has a queue in the daemon, of which the shortest words of the order overtake its longer
-//! ones, those what the machines say, and in front of it what the kernel has taken already: nothing
+//! ones, those what the machines say, and that what tasks send; in front of it what the kernel has taken already: nothing
 //! overtakes that. All links of a host share its cable.
 
 use pvm_core::planted::{self, Bug};
@@ -33,7 +33,7 @@ struct Parcel {
 struct Line {
     /// The link that it is for.
     made: u64,
-    waiting: [VecDeque<Parcel>; 3],
+    waiting: [VecDeque<Parcel>; 4],
     /// Bytes, and the messages that end with them.
     kernel: VecDeque<(usize, Option<PeerMessage>)>,
     /// Longer words of the order that wait.
@@ -44,7 +44,7 @@ impl Line {
     /// The kernel takes what it takes.
     fn fill(&mut self) {
         while self.kernel.iter().map(|(bytes, _)| bytes).sum::<usize>() < KERNEL_BYTES {
-            let Some(class) = (0..3).find(|class| !self.waiting[*class].is_empty()) else { return };
+            let Some(class) = (0..4).find(|class| !self.waiting[*class].is_empty()) else { return };
             let Some(mut parcel) = self.waiting[class].pop_front() else { return };
             let piece = parcel.left.min(PIECE_BYTES);
             parcel.left -= piece;
@@ -103,6 +103,7 @@ impl Cables {
         let class = match &message {
             PeerMessage::Hasty { .. } => 0,
             PeerMessage::Quorum { .. } => 1,
+            PeerMessage::Forward { .. } => 3,
             _ => 2,
         };
         let cable = self.cables.entry(from).or_default();
@@ -114,7 +115,8 @@ impl Cables {
             self.dropped += 1;
             return None;
         }
-        let class = if planted::is(Bug::BeatsBehindBulk) { 2 } else { class };
+        let behind = class < 2 && planted::is(Bug::BeatsBehindBulk);
+        let class = if behind { 3 } else { class };
         line.order_bytes += if class == 1 { left } else { 0 };
         self.most_waiting = self.most_waiting.max(line.order_bytes);
         line.waiting[class].push_back(Parcel { message, left });
@@ -124,6 +126,12 @@ impl Cables {
         }
         cable.busy = true;
         cable.next_packet().map(|bytes| self.time_of(bytes))
+    }
+
+    /// Bytes of what tasks send that wait on a link.
+    pub(crate) fn bulk(&self, from: HostIndex, to: HostIndex) -> usize {
+        let line = self.cables.get(&from).and_then(|cable| cable.lines.get(&to));
+        line.map_or(0, |line| line.waiting[3].iter().map(|parcel| parcel.left).sum())
     }
 
     fn time_of(&self, bytes: usize) -> u64 {

@@ -2,9 +2,12 @@
 //! use what all hosts agree on.
 
 mod card;
+mod computer;
 mod deaf;
 mod overruled;
 mod slow;
+mod stopped;
+mod two;
 
 use crate::actors::Actors;
 use crate::dice::Random;
@@ -66,6 +69,10 @@ pub enum Scene {
     Deaf,
     /// The leader's network card loses what goes to some hosts or comes from them.
     HalfDeaf,
+    /// The leader's computer stands still as a whole, its clock as well, and goes on.
+    Stopped,
+    /// A computer dies with all hosts on it, more of them than may die where they are chosen badly.
+    OneComputer,
     /// Slow cables, and long messages under names.
     SlowCables,
     /// Two hosts, whose link or one of which fails.
@@ -78,13 +85,15 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Anything,
         Self::Deaths,
         Self::Lease,
         Self::Overruled,
         Self::Deaf,
         Self::HalfDeaf,
+        Self::Stopped,
+        Self::OneComputer,
         Self::SlowCables,
         Self::Two,
         Self::Witness,
@@ -102,6 +111,8 @@ struct Run {
     died_at: u64,
     /// The fewest members that any host knew of.
     known: usize,
+    /// There are two hosts, with a witness.
+    pair: bool,
 }
 
 /// A run of a scene. With `journal` the conversation is written down there.
@@ -109,14 +120,21 @@ struct Run {
 /// # Errors
 /// The invariant that did not hold.
 pub fn run(scene: Scene, seed: u64, journal: Option<&mut Vec<String>>) -> Result<Outcome, String> {
+    // In every third run of stopped hosts there are two, and a witness.
+    let pair = scene == Scene::Stopped && seed % 3 == 2;
     let rules = Rules {
-        witness: if scene == Scene::Witness { "third".into() } else { Rules::plain().witness },
+        witness: if scene == Scene::Witness || pair {
+            "third".into()
+        } else {
+            Rules::plain().witness
+        },
         survive: scene == Scene::Survive,
     };
     // Most clocks are as good as those of real computers, some as bad as those of halted ones.
     let skew = if seed % 4 == 3 { SKEW_BAD } else { SKEW };
     let mut world = World::skewed("vm", seed, rules, skew);
     world.journal = journal.as_ref().map(|_| Vec::new());
+    world.may_stop(scene == Scene::Stopped);
     world.may_split(scene == Scene::Survive);
     let random = Random::new(seed);
     // Two that go on apart from each other: what the one that yields had confirmed ends with it.
@@ -125,7 +143,7 @@ pub fn run(scene: Scene, seed: u64, journal: Option<&mut Vec<String>>) -> Result
     let slow = (seed % 4 == 1).then(|| Random::new(seed ^ 0x510e));
     let mut actors = Actors::default();
     actors.may_lose = may_lose;
-    let mut run = Run { scene, world, random, slow, actors, died_at: 0, known: 0 };
+    let mut run = Run { scene, world, random, slow, actors, died_at: 0, known: 0, pair };
     let outcome = run.all();
     if let (Some(journal), Some(lines)) = (journal, run.world.journal) {
         *journal = lines;
@@ -138,8 +156,9 @@ impl Run {
         let count = match self.scene {
             Scene::Anything => 2 + self.random.below(5),
             Scene::Deaths => 7,
-            Scene::Lease | Scene::Overruled | Scene::SlowCables => 2,
+            Scene::Lease | Scene::Overruled | Scene::SlowCables | Scene::OneComputer => 2,
             Scene::Deaf => 3,
+            Scene::Stopped => 2 - u64::from(self.pair),
             Scene::HalfDeaf => 2 + self.random.below(4),
             Scene::Two | Scene::Witness | Scene::Survive => 1,
         };
@@ -153,6 +172,8 @@ impl Run {
             Scene::Lease => self.leases()?,
             Scene::Overruled => self.overruled()?,
             Scene::Deaf => self.deaf()?,
+            Scene::OneComputer => self.computer()?,
+            Scene::Stopped => self.stopped()?,
             Scene::HalfDeaf => self.card()?,
             Scene::SlowCables => self.slow()?,
             Scene::Two | Scene::Witness | Scene::Survive => self.two()?,
@@ -175,7 +196,8 @@ impl Run {
         self.go(100 * MS)?;
         self.actors.take_all(&mut self.world);
         self.go(SECOND)?;
-        if matches!(self.scene, Scene::Two | Scene::Witness | Scene::Survive) {
+        let reads = [Scene::Two, Scene::Witness, Scene::Survive, Scene::Stopped];
+        if reads.contains(&self.scene) {
             self.enrol_readers()?;
         }
         Ok(())
@@ -382,92 +404,6 @@ impl Run {
             self.world.cut(leader, last, Some(2 * SECOND));
             self.world.crash(last);
             self.go(8 * SECOND)?;
-        }
-        Ok(())
-    }
-
-    fn two(&mut self) -> Result<(), String> {
-        let (a, b) = (HostIndex(1), HostIndex(2));
-        self.world.lossy = self.random.below(3) * 40;
-        for _ in 0..3 {
-            match self.random.below(8) {
-                0 => {
-                    let heal = (100 + self.random.below(4000)) * MS;
-                    self.world.cut(a, b, Some(heal));
-                }
-                1 => {
-                    let host = if self.random.below(2) == 0 { a } else { b };
-                    self.world.crash(host);
-                }
-                2 => {
-                    let time = (100 + self.random.below(2500)) * MS;
-                    self.world.pause(a, time);
-                }
-                3 => self.world.latency = (1 + self.random.below(20)) * MS,
-                4 => {
-                    let (from, to) = if self.random.below(2) == 0 { (a, b) } else { (b, a) };
-                    let heal = (200 + self.random.below(3800)) * MS;
-                    self.world.deafen(from, to, heal);
-                }
-                5 => {
-                    let host = if self.random.below(2) == 0 { a } else { b };
-                    let before = [Crash::BeforeEffects, Crash::BeforeActs];
-                    self.world.crash_next.extend(self.random.pick(&before).map(|at| (host, at)));
-                }
-                _ => {}
-            }
-            let pause = self.random.below(5000) * MS;
-            self.go(pause)?;
-        }
-        match self.random.below(6) {
-            // The link fails for longer than silence lasts.
-            0 => {
-                let heal = (6000 + self.random.below(20_000)) * MS;
-                self.world.cut(a, b, Some(heal));
-                self.go(heal + 5 * SECOND)?;
-            }
-            1 | 2 => self.end_apart(a, b)?,
-            3 => self.end_one(b)?,
-            _ => self.end_one(a)?,
-        }
-        Ok(())
-    }
-
-    /// The same, and meanwhile daemons are started again and stand still: what each knew and counted
-    /// of the other one begins anew at any moment of the silence.
-    fn end_apart(&mut self, a: HostIndex, b: HostIndex) -> Result<(), String> {
-        let heal = (6000 + self.random.below(20_000)) * MS;
-        self.world.cut(a, b, Some(heal));
-        let end = self.world.now() + heal;
-        for _ in 0..1 + self.random.below(3) {
-            let before = self.random.below(6000) * MS;
-            self.go(before.min(end.saturating_sub(self.world.now())))?;
-            let host = if self.random.below(3) == 0 { b } else { a };
-            if self.random.below(2) == 0 {
-                self.world.crash(host);
-            } else {
-                let time = (50 + self.random.below(1500)) * MS;
-                self.world.pause(host, time);
-            }
-        }
-        self.go(end.saturating_sub(self.world.now()) + 5 * SECOND)
-    }
-
-    /// One of two dies, and its computer can still be asked.
-    fn end_one(&mut self, host: HostIndex) -> Result<(), String> {
-        let other = HostIndex(3 - host.0);
-        // What was confirmed while they were apart may be lost with it.
-        let up = self.world.links.made(host, other).is_some();
-        let stopped = |at| self.world.nodes.get(&at).is_some_and(|n| n.paused_until > 0);
-        self.actors.may_lose |= !up || stopped(other);
-        if self.world.nodes.len() < 2 {
-            return Ok(());
-        }
-        self.world.kill_seen(host, 300 * MS);
-        let confirmed = self.actors.confirmed.len();
-        self.go(12 * SECOND)?;
-        if self.actors.confirmed.len() == confirmed && self.world.nodes.contains_key(&other) {
-            return Err(format!("host {other} did not go on after host {host} died"));
         }
         Ok(())
     }

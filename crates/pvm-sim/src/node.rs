@@ -53,6 +53,8 @@ pub struct Node {
     pub connections: BTreeMap<u64, u32>,
     /// Until when its daemon is stopped (`SIGSTOP`): what comes meanwhile waits.
     pub paused_until: u64,
+    /// Until when nothing of other hosts arrives: their kernels try again at growing distances.
+    pub hears_from: u64,
     /// What it takes for the time.
     pub(crate) clock: Clock,
     rules: Rules,
@@ -94,6 +96,7 @@ impl Node {
             processes: BTreeMap::new(),
             connections: BTreeMap::new(),
             paused_until: 0,
+            hears_from: 0,
             clock: Clock::RIGHT,
             rules,
             seed,

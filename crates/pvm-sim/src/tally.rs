@@ -32,6 +32,8 @@ pub enum Fault {
     Pause,
     /// A clock that is wrong.
     WrongClock,
+    /// A clock that stood still, and the host with it.
+    StoppedClock,
     /// A host died.
     Death,
     /// A host was silent for so long that it counted as dead.
@@ -42,7 +44,7 @@ pub enum Fault {
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Lost,
         Self::Repeated,
         Self::Overtaken,
@@ -56,6 +58,7 @@ impl Fault {
         Self::CrashBeforeActs,
         Self::Pause,
         Self::WrongClock,
+        Self::StoppedClock,
         Self::Death,
         Self::Silence,
         Self::Fence,

@@ -114,6 +114,11 @@ impl World {
         world
     }
 
+    /// Clocks may stand still: what a host believes of its lease proves nothing then.
+    pub fn may_stop(&mut self, may: bool) {
+        self.agreement.may_stop = may;
+    }
+
     /// Two hosts may go on apart from each other.
     pub fn may_split(&mut self, may: bool) {
         self.agreement.may_split = may;
@@ -214,6 +219,12 @@ impl World {
         let stopped = happening.target().and_then(|host| self.nodes.get(&host));
         if let Some(until) = stopped.map(|node| node.paused_until).filter(|&at| at > self.now) {
             return self.later(until - self.now, happening);
+        }
+        if let Happening::Arrival { to, .. } = &happening
+            && let Some(from) = self.nodes.get(to).map(|node| node.hears_from)
+            && from > self.now
+        {
+            return self.later(from - self.now, happening);
         }
         match happening {
             Happening::Event(host, event) => self.event(host, event),

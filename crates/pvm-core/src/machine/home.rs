@@ -1,5 +1,5 @@
-//! What the leader of the moment does for all: it answers what must be up to date, and keeps
-//! barriers. Nothing of it waits for the order of commands.
+//! What the leader of the moment does for all: it answers what must be up to date, once a majority has
+//! confirmed that it leads, and keeps barriers. Nothing of it waits for the order of commands.
 //!
 //! All that a leader knows for this is gone with it. So whoever asked asks the next leader again;
 //! and so that a barrier that was let go for some is let go for all, each host tells the next
@@ -10,6 +10,7 @@ use super::{ANSWER_NS, Machine};
 use crate::home::Asked;
 use crate::pending::{Asker, Held, HomeAsk, Want};
 use crate::planted::{self, Bug};
+use crate::quorum::QuorumInput;
 use pvm_wire::HostIndex;
 use pvm_wire::peer::{Released, Said};
 use pvm_wire::request::{Reply, Request};
@@ -96,20 +97,36 @@ impl Machine {
     pub(super) fn home_asked(&mut self, host: HostIndex, said: Said) {
         let Said::AskHome { term, ask, asker, again, since, request } = said else { return };
         if self.consensus.leader() == Some((term, self.me())) && self.home.term == term {
-            self.home.asked.push_back(Asked { host, ask, asker, again, since, request });
+            let mut asked = Asked { host, ask, asker, again, since, request, mark: 0 };
+            if !asked.gathers() {
+                self.home.marks += 1;
+                asked.mark = self.home.marks;
+                let mark = asked.mark;
+                self.consensus.input(self.now, QuorumInput::Confirm { mark });
+            }
+            self.home.asked.push_back(asked);
+            self.follow_quorum();
             self.lead_home();
         }
     }
 
     /// As a leader: answers what can be answered by now.
     pub(super) fn lead_home(&mut self) {
-        if self.home.term == 0 || !self.consensus.is_current(self.now) || self.ordering {
+        if self.home.term == 0 || self.ordering {
             return;
         }
-        self.open_home();
+        // A barrier is met by those who ask, whoever leads; what is read is confirmed by a majority.
+        let current = self.consensus.is_current(self.now);
+        if current {
+            self.open_home();
+        }
         let mut waiting = std::mem::take(&mut self.home.asked);
         while let Some(asked) = waiting.pop_front() {
-            if asked.gathers() && !self.home.open {
+            let may = match asked.mark {
+                0 => current && self.home.open,
+                mark => mark <= self.home.confirmed,
+            };
+            if !may {
                 self.home.asked.push_back(asked);
             } else if self.hosts.contains(asked.host) {
                 self.serve_home(asked);

@@ -3,7 +3,6 @@
 use super::{HOST_START_NS, Machine, SECOND_NS};
 use crate::hosts::folded;
 use crate::io::{Act, HostFacts};
-use crate::notify::HOST_ADD;
 use crate::pending::{Addition, Asker, NO_TURN, Start};
 use pvm_wire::hostfile::{HostLine, parse_line};
 use pvm_wire::peer::Command;
@@ -124,7 +123,7 @@ impl Machine {
         }
     }
 
-    fn not_added(&mut self, addition: u64, place: u32, code: Code, failure: Failure) {
+    pub(super) fn not_added(&mut self, addition: u64, place: u32, code: Code, failure: Failure) {
         let result = HostResult { outcome: code.number(), failure: Some(failure) };
         self.add_result(addition, place, result);
     }
@@ -251,31 +250,29 @@ impl Machine {
             }
         };
         self.consensus.seat(host, self.consensus.applied());
-        let id = Tid::host_id(host);
         match (start, ticket) {
-            (Some(start), Some(ticket)) => {
-                self.act(Act::Admit { ticket, host });
-                if let Some(addition) = self.pending.additions.get_mut(&start.addition) {
-                    addition.new.push(host);
-                }
-                let result = HostResult { outcome: id.as_c_int(), failure: None };
-                self.add_result(start.addition, start.place, result);
-            }
+            (Some(start), Some(ticket)) => self.start_is_in(&start, ticket, host),
             // Nobody waits for it any more.
             (_, Some(_)) => self.propose(Asker::Nobody, Command::RemoveHost { host, dead: false }),
             (_, None) => {}
         }
         self.tell_hosts();
-        self.say_what_waited(host);
         if let (true, Some(facts)) = (self.consensus.is_leader(), self.hosts.facts(host)) {
             let text =
                 format!("host {} is in: {}", facts.name.to_text(), facts.addresses.join(" "));
             self.log(text);
         }
-        for watch in self.watches.host_added() {
-            debug_assert_eq!(watch.kind, HOST_ADD);
-            self.deliver_notice(&watch, &[1, id.as_c_int()]);
-        }
+        self.host_is_new(host);
         Reply::Done
+    }
+
+    /// A daemon that was started here has its place.
+    pub(super) fn start_is_in(&mut self, start: &Start, ticket: u64, host: HostIndex) {
+        self.act(Act::Admit { ticket, host });
+        if let Some(addition) = self.pending.additions.get_mut(&start.addition) {
+            addition.new.push(host);
+        }
+        let outcome = Tid::host_id(host).as_c_int();
+        self.add_result(start.addition, start.place, HostResult { outcome, failure: None });
     }
 }

@@ -140,8 +140,9 @@ impl Machine {
 
     fn take_out(&mut self, host: HostIndex, how: &str) -> Reply {
         let name = self.hosts.facts(host).map(|facts| facts.name.to_text());
-        let Some(name) = name.filter(|_| self.hosts.remove(host)) else { return Reply::Done };
+        let Some(name) = name else { return Reply::Done };
         if host == self.me() {
+            self.hosts.remove(host);
             self.log("this host was taken out of the machine".to_owned());
             self.ending = true;
             return Reply::Done;
@@ -149,18 +150,24 @@ impl Machine {
         if self.consensus.is_leader() {
             self.log(format!("host {name} {how}"));
         }
-        self.sessions.forget(host);
-        if !planted::is(Bug::SeatKept) {
-            self.consensus.unseat(host);
-        }
+        self.forget_seat(host);
         self.tell_hosts();
         self.host_gone(host);
         self.alone_now();
         Reply::Done
     }
 
+    /// A host has no place any more.
+    pub(super) fn forget_seat(&mut self, host: HostIndex) {
+        self.hosts.remove(host);
+        self.sessions.forget(host);
+        if !planted::is(Bug::SeatKept) {
+            self.consensus.unseat(host);
+        }
+    }
+
     /// Everything that was on a host is gone.
-    fn host_gone(&mut self, host: HostIndex) {
+    pub(super) fn host_gone(&mut self, host: HostIndex) {
         self.host_end_for_manager(host);
         for asker in self.pending.take_asked(host) {
             self.fail(asker, Code::HostFail);

@@ -60,7 +60,7 @@ impl Machine {
 
     /// Something that this host has proposed has been applied: whoever waits for a long command
     /// waits from now on, however slow the cables are.
-    fn wait_for_pieces(&mut self) {
+    pub(super) fn wait_for_pieces(&mut self) {
         let deadline = self.after(ANSWER_NS);
         for mark in self.consensus.long_marks() {
             if let Some(proposal) = self.pending.proposals.get_mut(&mark) {
@@ -155,6 +155,9 @@ impl Machine {
                     }
                 }
                 QuorumOutput::Apply { number, command } => self.take_ordered(number, &command.0),
+                QuorumOutput::Adopt { number, state } if *self.joined.get() => {
+                    self.catch_up(number, &state.0);
+                }
                 QuorumOutput::Adopt { number, state } => self.join(number, &state.0),
                 QuorumOutput::StateWanted { to } => {
                     let (number, state) = (self.consensus.applied(), self.snapshot());
@@ -162,6 +165,7 @@ impl Machine {
                     self.consensus.input(self.now, state);
                 }
                 QuorumOutput::Leader { term, leader } => self.led(term, leader),
+                QuorumOutput::Confirmed { mark } => self.home.confirmed = mark,
                 QuorumOutput::Overtaken => self.overtaken(),
                 QuorumOutput::Save { .. } => {}
             }

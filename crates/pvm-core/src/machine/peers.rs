@@ -94,13 +94,7 @@ impl Machine {
     /// The state of the machine has come: this host is a member now.
     pub(super) fn join(&mut self, number: u64, state: &[u8]) {
         let Ok(records) = Vec::<(Blob, Blob)>::from_bytes(state) else { return };
-        for (Blob(key), Blob(value)) in &records {
-            let _known = self.hosts.adopt(key, value)
-                || !planted::is(Bug::StateWithoutNames) && self.registry.adopt(key, value)
-                || self.groups.adopt(key, value)
-                || self.consensus.adopt(key, value)
-                || self.rules.adopt(key, value);
-        }
+        self.adopt_all(&records);
         self.consensus.start_from(number);
         self.joined.set(true);
         self.tell_hosts();
@@ -111,6 +105,17 @@ impl Machine {
             if self.may_say(early.host, &early.said) {
                 self.heard(early.host, early.said);
             }
+        }
+    }
+
+    /// Takes what the others agree on.
+    pub(super) fn adopt_all(&mut self, records: &[(Blob, Blob)]) {
+        for (Blob(key), Blob(value)) in records {
+            let _known = self.hosts.adopt(key, value)
+                || !planted::is(Bug::StateWithoutNames) && self.registry.adopt(key, value)
+                || self.groups.adopt(key, value)
+                || self.consensus.adopt(key, value)
+                || self.rules.adopt(key, value);
         }
     }
 

@@ -65,7 +65,8 @@ impl Machine {
             .and_then(|host| self.need_of(host))
             .filter(|_| !planted::is(Bug::SecondNotNeeded));
         let need = need.map_or((Vec::new(), false), |(member, lease)| (vec![member], lease));
-        if self.needed.as_ref() != Some(&need) {
+        let late = planted::is(Bug::NeedForgotten) && !self.consensus.is_leader();
+        if self.needed.as_ref() != Some(&need) && !late {
             self.needed = Some(need.clone());
             let (members, lease) = need;
             self.consensus.input(self.now, QuorumInput::Need { members, lease });

@@ -63,7 +63,7 @@ impl Run {
     }
 
     /// A command on a host puts something, and is answered within a second.
-    fn is_served(&mut self, host: HostIndex) -> Result<bool, String> {
+    pub(super) fn is_served(&mut self, host: HostIndex) -> Result<bool, String> {
         let Some(operator) = self.world.connect(host, Role::Operator) else { return Ok(false) };
         self.go(10 * MS)?;
         let message = Message::of_ints(Envelope::new(Tid::NONE, Tid::NONE, 0, 0), &[1]);

@@ -16,6 +16,10 @@ const BYTES_MAX: u64 = 4 << 20;
 const SHORT_NS: u64 = SECOND;
 /// What a long put may take besides the time of its bytes.
 const REST_NS: u64 = 500 * MS;
+/// A short put beside as much as the cables take.
+const BESIDE_BULK_NS: u64 = 500 * MS;
+/// Bytes of tasks that always wait on a link then.
+const BULK_BYTES: usize = 1 << 20;
 /// What may wait on one link of the order's longer words.
 const WAITING_MAX: usize = 512 << 10;
 
@@ -84,7 +88,8 @@ impl Run {
             return Err("the leader did not keep its place on slow cables".to_owned());
         }
         self.catch_up(leader, &mut long)?;
-        self.world.cables.rate = 0;
+        self.beside_bulk()?;
+        self.lag_behind(leader, &mut long)?;
         Ok(())
     }
 
@@ -143,6 +148,76 @@ impl Run {
             return Err(format!("of {count} short puts a hundredth took {} ms", late / MS));
         }
         Ok(())
+    }
+
+    /// Each host sends another one as much as its cable takes: short puts go on.
+    fn beside_bulk(&mut self) -> Result<(), String> {
+        let hosts = self.hosts();
+        let mut short: Vec<Putter> = hosts.iter().filter_map(|&host| self.putter(host)).collect();
+        self.go(SECOND)?;
+        let end = self.world.now() + 6 * SECOND;
+        while self.world.now() < end {
+            for (at, &host) in hosts.iter().enumerate() {
+                let to = hosts[(at + 1) % hosts.len()];
+                self.world.send_bulk(host, to, BULK_BYTES);
+            }
+            for putter in &mut short {
+                putter.has_answer(self)?;
+                if putter.asked.is_none() {
+                    putter.put(self, 0);
+                }
+            }
+            self.go(10 * MS)?;
+        }
+        let times = short.iter().flat_map(|p| &p.times).map(|time| time.1);
+        let open = short.iter().filter_map(|putter| Some(end - putter.asked?.0));
+        match times.chain(open).max() {
+            Some(time) if time <= BESIDE_BULK_NS => Ok(()),
+            time => Err(format!("beside bulk a short put took {time:?} ns")),
+        }
+    }
+
+    /// A host that hears nothing while the others put more than anybody keeps for it begins anew with what they
+    /// know: also of what is gone meanwhile.
+    fn lag_behind(&mut self, leader: HostIndex, long: &mut [Putter]) -> Result<(), String> {
+        // What the cables still have goes first.
+        self.go(4 * SECOND)?;
+        self.world.cables.rate = 0;
+        let others: Vec<_> = self.hosts().into_iter().filter(|&host| host != leader).collect();
+        let lags = self.random.pick(&others).unwrap_or(leader);
+        let Some(gone) = self.world.connect(leader, Role::Task) else { return Ok(()) };
+        let Some(its) = long.iter_mut().position(|putter| putter.at.0 == lags) else {
+            return Ok(());
+        };
+        self.go(10 * MS)?;
+        let group = Request::JoinGroup { group: "lag".into() };
+        self.world.request(leader, gone, group);
+        self.go(100 * MS)?;
+        // What its own task puts goes the same way as what it misses: it is answered somehow.
+        let delay = 100 * MS * self.random.below(2);
+        for &host in self.hosts().iter().filter(|&&host| host != lags) {
+            self.world.cut(host, lags, Some(3 * SECOND));
+        }
+        let node = self.world.nodes.get(&leader);
+        let pid = node.and_then(|node| node.connections.get(&gone).copied());
+        pid.into_iter().for_each(|pid| self.world.end_process(leader, pid, 0));
+        self.go(delay)?;
+        long[its].put(self, 10);
+        for putter in long.iter_mut().filter(|putter| putter.at.0 == leader) {
+            for _ in 0..3 {
+                putter.put(self, BYTES_MAX / 2);
+                self.beside(putter, &mut [])?;
+            }
+        }
+        self.go(8 * SECOND)?;
+        if !long[its].has_answer(self)? {
+            return Err(format!("a put of host {lags}, which lagged behind, has no answer"));
+        }
+        let kept = self.bytes_kept();
+        match kept.iter().find(|(_, bytes)| **bytes > 4 * BYTES_MAX) {
+            Some((host, bytes)) => Err(format!("host {host} keeps {bytes} bytes of records")),
+            None => Ok(()),
+        }
     }
 
     /// A host that was cut off for a while is told what it has missed, and no more than that.

@@ -77,6 +77,19 @@ impl World {
         }
     }
 
+    /// A virtual machine is stopped for a while, its clock as well; when it goes on, what others say
+    /// comes only with the kernels' next tries, so its own tasks are heard first.
+    pub fn halt(&mut self, host: HostIndex, nanoseconds: u64, tries: u64) {
+        let until = self.now + nanoseconds;
+        self.pause(host, nanoseconds);
+        let Some(node) = self.nodes.get_mut(&host) else { return };
+        if node.paused_until == until {
+            node.clock.stop(self.now, nanoseconds);
+            node.hears_from = until + tries;
+            self.tally.note(Fault::StoppedClock);
+        }
+    }
+
     /// Whoever can ask hears that a host is gone, again until nobody has it in its table.
     pub(super) fn evidence(&mut self, host: HostIndex) {
         let hosts: Vec<_> = self.nodes.keys().copied().collect();

@@ -9,8 +9,8 @@ use crate::show;
 use crate::tally::Fault;
 use crate::time::MS;
 use pvm_core::io::{Input, News};
-use pvm_wire::HostIndex;
 use pvm_wire::peer::PeerMessage;
+use pvm_wire::{Blob, Envelope, HostIndex, Message, Tid};
 
 const CONNECT_NS: u64 = 2 * MS;
 /// After which silence a host counts as dead.
@@ -19,6 +19,8 @@ const SILENCE_NS: u64 = 5000 * MS;
 const STALL_NS: u64 = 3000 * MS;
 /// A message that takes as long is a slow one: ten times as long as usual.
 const SLOW_NS: u64 = 10 * MS;
+/// What a task sends at a time.
+const BULK_BYTES: usize = 256 << 10;
 /// How often a host calls another that does not let it in.
 pub(super) const CALL_NS: u64 = 1000 * MS;
 
@@ -64,6 +66,15 @@ impl World {
         let latency = self.latency_between(from, to);
         let at = self.links.arrival(from, to, self.now + latency);
         self.later(at - self.now, Happening::Arrival { from, to, made, message });
+    }
+
+    /// Tasks of two hosts have so many bytes for one another that so many always wait on the link.
+    pub fn send_bulk(&mut self, from: HostIndex, to: HostIndex, bytes: usize) {
+        while self.cables.bulk(from, to) < bytes && self.links.made(from, to).is_some() {
+            let envelope = Envelope::new(Tid::host_id(from), Tid::host_id(to), 1, 0);
+            let message = Message { envelope, body: Blob(vec![7; BULK_BYTES]) };
+            self.send(from, to, PeerMessage::Forward { message });
+        }
     }
 
     /// A packet has left a host: with the last one of a message that arrives a moment later.

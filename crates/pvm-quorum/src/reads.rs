@@ -1,0 +1,70 @@
+//! Answers that must be up to date.
+//!
+//! A lease says that nobody else leads as long as clocks go on, and the clock of a virtual machine that
+//! is stopped does not. So who answers from what it knows asks a majority first whether it still leads
+//! (Ongaro, "Consensus: Bridging Theory and Practice", 2014, 6.4): an answer to something that was said
+//! after the question came makes sure that the leader led when it was asked. All questions that have
+//! come meanwhile share the next round, and a regular beat is a round, too.
+
+use crate::core::Core;
+use pvm_core::Time;
+use pvm_core::planted::{self, Bug};
+use pvm_core::quorum::{Member, Quorum as _, QuorumOutput};
+
+impl Core {
+    /// What is said next is said at this time: later than everything before, also where the clock stands.
+    pub(crate) fn next_stamp(&mut self) -> u64 {
+        self.stamp = self.now.max(self.stamp + 1);
+        self.stamp
+    }
+
+    /// See [`pvm_core::quorum::QuorumInput::Confirm`].
+    pub(crate) fn confirm(&mut self, mark: u64) {
+        self.reads.push_back((mark, self.stamp.max(self.now)));
+    }
+
+    /// Tells which questions may be answered, and begins a round for those that have none.
+    pub(crate) fn serve_reads(&mut self) {
+        if self.reads.is_empty() {
+            return;
+        }
+        if !self.is_leader() {
+            return self.reads.clear();
+        }
+        let through = self.confirmed_through();
+        let mut confirmed = None;
+        while let Some((mark, _)) = self.reads.pop_front_if(|read| read.1 < through) {
+            confirmed = Some(mark);
+        }
+        if let Some(mark) = confirmed {
+            self.put(QuorumOutput::Confirmed { mark });
+        }
+        let waits = self.reads.front().is_some_and(|read| self.round <= read.1);
+        // One round at a time: what comes meanwhile shares the next one.
+        if waits && self.round <= self.confirmed_at() {
+            self.stamp = self.stamp.max(self.now);
+            let all = self.others().into_iter().filter(|member| self.decides(*member)).collect();
+            self.round = self.spread_beat_to(all);
+        }
+    }
+
+    /// What came before this time of the leader may be answered.
+    fn confirmed_through(&self) -> u64 {
+        let ready = self.log.term(self.commit) == Some(self.term());
+        let leased = planted::is(Bug::LeaseOverAPause) && self.is_current(Time(self.now));
+        match ready {
+            true if leased || planted::is(Bug::StaleRead) => u64::MAX,
+            true => self.confirmed_at(),
+            false => 0,
+        }
+    }
+
+    /// When this leader said what all have answered without whom another one could lead.
+    fn confirmed_at(&self) -> u64 {
+        if self.need_is_unknown() { 0 } else { self.answered_at().min(self.leased_at()) }
+    }
+
+    fn decides(&self, member: Member) -> bool {
+        self.voters().contains(&member) || self.is_leased_to(member)
+    }
+}
