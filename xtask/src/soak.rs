@@ -1,12 +1,15 @@
 //! `make soak`: the long tests. First a machine of many hosts, then rounds of everything that chance decides.
 
 use crate::fuzzing::{self, Executions};
-use crate::{outside, tools};
+use crate::install::target_folder;
+use crate::{differ, outside, tools};
 use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// Hosts of the largest machine that is simulated.
 const CROWD_HOSTS: &str = "1000";
+/// How many new sequences of each of the three programs of random calls are compared in a round: half a minute.
+const SEQUENCES: u32 = 20;
 /// How long each fuzz target runs in a round.
 const FUZZ_SECONDS: &str = "60";
 
@@ -14,6 +17,7 @@ const FUZZ_SECONDS: &str = "60";
 pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     let minutes: u64 =
         minutes.parse().map_err(|_| format!("{minutes}: not a number of minutes"))?;
+    let stage = target_folder(root).join("stage");
     let start = Instant::now();
     let (mut round, mut executions) = (0, Executions::new());
     let replay = |why| format!("{why}; PVM_SIM_SEED=0 PVM_SIM_HOSTS={CROWD_HOSTS}: doc/testing.md");
@@ -27,6 +31,9 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
         let replay = |why| format!("{why}; replay with: cargo xtask sim {seed}");
         outside::status(&mut tools::simulation(root, &seed.to_string())).map_err(replay)?;
         outside::run(root, "cargo", &["test", "--package=pvm-e2e"])?;
+        // What is installed is what the tests of this round were built from.
+        outside::run(root, "make", &["install", &format!("PREFIX={}", stage.display())])?;
+        differ::new_ones(root, &stage, SEQUENCES)?;
         for (target, runs) in fuzzing::all(root, FUZZ_SECONDS)? {
             *executions.entry(target).or_default() += runs;
         }
