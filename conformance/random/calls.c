@@ -21,8 +21,8 @@ static int bufs[SLOTS], contexts[4], nseen, seen[512];
 static int handled, asked;
 /* With a matching function of the program's, calls that wait for an answer of their own hang in the original. */
 static int matching;
-/* The send buffer takes data in place, or may. */
-static int packs_in_place;
+/* Messages were packed in several fragments, each of which pvm_pkmesg counts 4 bytes for in the original. */
+static int fragmented;
 
 /* Marsaglia's xorshift with a multiplication at the end. */
 static unsigned rnd(unsigned n)
@@ -130,6 +130,24 @@ static void show_message(int bufid)
 	printf(" [%s %d %d %s]", code(cc), bytes, its_tag, task_name(its_tid));
 }
 
+static int length(int bufid)
+{
+	int bytes = -1;
+	pvm_bufinfo(bufid, &bytes, (int *)0, (int *)0);
+	return bytes;
+}
+
+/* What pvm_getminfo calls an encoding: 0x10000000 default, 0x20000000 in place, else raw. */
+static unsigned encoding_of(int bufid)
+{
+	struct pvmminfo info;
+	memset(&info, 0, sizeof info);
+	return pvm_getminfo(bufid, &info) < 0 ? 0 : (unsigned)info.enc;
+}
+
+#define IN_PLACE 0x20000000
+#define DEFAULT 0x10000000
+
 /* Types: size of an item, and how it is packed, unpacked and shown. */
 static struct type {
 	char *name;
@@ -193,10 +211,8 @@ static void do_mkbuf(int step UNUSED)
 static void do_initsend(int step UNUSED)
 {
 	int enc = encoding(), old = pvm_getsbuf(), cc = pvm_initsend(enc);
-	if (cc > 0) {
+	if (cc > 0)
 		forget(old);
-		packs_in_place = enc == PvmDataInPlace;
-	}
 	printf("initsend %d = %s", enc, handle(cc));
 	keep(cc);
 }
@@ -220,10 +236,11 @@ static void do_current(int step UNUSED)
 static void do_setbuf(int step UNUSED)
 {
 	int buf = buffer();
-	if (rnd(2)) {
+	/* When packing ends, the original goes on telling the length that it was last asked for. */
+	length(buf);
+	if (rnd(2))
 		printf("setsbuf %s = %s", handle(buf), handle(pvm_setsbuf(buf)));
-		packs_in_place = 1;
-	} else
+	else
 		printf("setrbuf %s = %s", handle(buf), handle(pvm_setrbuf(buf)));
 }
 
@@ -233,6 +250,15 @@ static void do_pack(int step)
 	int n = count(), s = stride();
 	char *from = data(type, step);
 	printf("pk%s %d %d = %s", type->name, n, s, code(type->pack(from, n, s)));
+}
+
+/* In the original a message in default encoding whose bytes were not all there gives ints as before, and no bytes. */
+static void give_up_broken(int is_bytes, int cc)
+{
+	if (is_bytes && cc == PvmNoData && encoding_of(pvm_getrbuf()) == DEFAULT) {
+		forget(pvm_getrbuf());
+		pvm_freebuf(pvm_setrbuf(0));
+	}
 }
 
 static void do_unpack(int step UNUSED)
@@ -245,6 +271,7 @@ static void do_unpack(int step UNUSED)
 	/* What a call that failed has left there is nobody's. */
 	if (cc >= 0)
 		show_taken(type->size * 3);
+	give_up_broken(type->type == PVM_BYTE, cc);
 }
 
 static void do_text(int step UNUSED)
@@ -260,6 +287,7 @@ static void do_text(int step UNUSED)
 	memset(&taken, 0, sizeof taken);
 	cc = pvm_upkstr(taken.bytes);
 	printf("upkstr = %s %d", code(cc), cc < 0 ? -1 : (int)strlen(taken.bytes));
+	give_up_broken(1, cc);
 }
 
 static void do_format(int step UNUSED)
@@ -276,7 +304,7 @@ static void do_format(int step UNUSED)
 		if (strchr(format, '*') || !strcmp(format, "%2d") || strchr(format, 'f') || strchr(format, 's') ||
 		    strchr(format, 'l') || strchr(format, '+') || strchr(format, 'c'))
 			format = "%d %d";
-		if (packs_in_place) {
+		if (encoding_of(pvm_getsbuf()) == IN_PLACE) {
 			/* The original keeps the addresses of arguments that are gone when the message is sent. */
 			printf("packf in place");
 			return;
@@ -286,10 +314,14 @@ static void do_format(int step UNUSED)
 	} else {
 		if (strchr(format, '*') || strchr(format, '+'))
 			format = "%2d";
+		/* A text of a length below zero is not ended in the original. */
+		if (strchr(format, 's'))
+			memset(&taken, 0, sizeof taken);
 		cc = pvm_unpackf(format, taken.bytes, taken.bytes + 64);
 		printf("unpackf \"%s\" = %s", format, code(cc));
 		if (cc >= 0)
 			show_taken(16);
+		give_up_broken(strchr(format, 's') || strchr(format, 'c'), cc);
 	}
 }
 
@@ -373,17 +405,25 @@ static void do_recv(int step UNUSED)
 static void do_precv(int step UNUSED)
 {
 	struct type *type = &PICK(types);
-	int from = rnd(2) ? -1 : task(), with = rnd(2) ? -1 : tag(), n = (int)rnd(40), kind = odd_type(type), cc;
-	int its_tid = -9, its_tag = -9, its_size = -9, before = pvm_getrbuf();
+	int from = rnd(2) ? -1 : task(), with = rnd(2) ? -1 : tag(), n = (int)rnd(40), kind = odd_type(type), cc, is_default, bytes;
+	int its_tid = -9, its_tag = -9, its_size = -9, before = pvm_getrbuf(), tells = (int)rnd(8), found = pvm_probe(from, with);
 
-	if (pvm_probe(from, with) <= 0) {
+	if (found <= 0) {
 		printf("precv %s %d would wait", task_name(from), with);
 		return;
 	}
+	is_default = encoding_of(found) == DEFAULT;
+	bytes = length(found);
 	memset(&taken, 0x5a, sizeof taken);
 	printf("precv %s %d %d %s %d = ", task_name(from), with, n, type->name, kind);
-	cc = pvm_precv(from, with, taken.bytes, n, kind, &its_tid, &its_tag, &its_size);
+	cc = pvm_precv(from, with, taken.bytes, n, kind, tells & 1 ? &its_tid : (int *)0, tells & 2 ? &its_tag : (int *)0,
+		       tells & 4 ? &its_size : (int *)0);
 	printf("%s %s %d %d", code(cc), cc < 0 ? "-" : task_name(its_tid), cc < 0 ? 0 : its_tag, cc < 0 ? 0 : its_size);
+	/* Ours decodes the default encoding and the original does not; both give what is raw, the original parts of items, too. */
+	if (is_default)
+		memset(&taken, 0x5a, sizeof taken);
+	else if (cc >= 0 && bytes < n * type->size)
+		memset(taken.bytes + bytes / type->size * type->size, 0x5a, (size_t)type->size);
 	show_taken(8);
 	printf(" %d", before == pvm_getrbuf());
 }
@@ -413,25 +453,67 @@ static void do_minfo(int step UNUSED)
 	}
 }
 
+/* A message that pvm_pkmesg packs as in the original: there an empty one has no fragment, or one that pvm_upkmesg leaves. */
+static int can_be_nested(int buf)
+{
+	return !fragmented && length(buf) != 0 && encoding_of(pvm_getsbuf()) != IN_PLACE;
+}
+
 static void do_mesg(int step UNUSED)
 {
-	int buf = buffer(), cc;
+	int buf = buffer();
 	switch (rnd(3)) {
 	case 0:
 		printf("pkmesg %s = ", handle(buf));
-		printf("%s", code(pvm_pkmesg(buf)));
+		printf("%s", can_be_nested(buf) ? code(pvm_pkmesg(buf)) : "not done");
 		break;
 	case 1:
+		/* In place it works in both, and the original frees the items twice. */
 		printf("pkmesgbody %s = ", handle(buf));
-		printf("%s", code(pvm_pkmesgbody(buf)));
+		printf("%s", encoding_of(pvm_getsbuf()) == IN_PLACE ? "not done" : code(pvm_pkmesgbody(buf)));
 		break;
 	default:
+		/* Of what is no packed message the original makes a buffer of nonsense. */
+		printf("upkmesg = %s", pvm_getrbuf() > 0 ? "not done" : code(pvm_upkmesg()));
+	}
+}
+
+/* A message between other items is packed, sent, unpacked, read, and sent once more. */
+static void do_nested(int step)
+{
+	struct type *type = &PICK(types), *other = &PICK(types);
+	int enc = encoding(), inner = buffer(), n = (int)rnd(4) + 1, old_receive = pvm_setrbuf(0), old_send = pvm_setsbuf(0), cc;
+	char *from = data(type, step);
+
+	printf("nested in %d: ", enc);
+	if (length(inner) > 0 && can_be_nested(inner) && (cc = pvm_initsend(enc)) > 0 && enc != PvmDataInPlace) {
+		printf("%s", code(type->pack(from, n, 1)));
+		printf(" %s", code(pvm_pkmesg(inner)));
+		printf(" %s", code(type->pack(from, n, 1)));
+		printf(" %s", code(pvm_send(me, 4242)));
+		settle();
+		pvm_recv(me, 4242);
+		show_message(pvm_getrbuf());
+		printf(" %s", code(type->unpack(taken.bytes, n, 1)));
 		cc = pvm_upkmesg();
-		printf("upkmesg = %s", handle(cc));
-		keep(cc);
+		printf(" %s", handle(cc));
 		if (cc > 0)
 			show_message(cc);
+		memset(&taken, 0x5a, sizeof taken);
+		printf(" %s", code(type->unpack(taken.bytes, n, 1)));
+		show_taken(4);
+		pvm_freebuf(pvm_setrbuf(cc > 0 ? cc : 0));
+		memset(&taken, 0x5a, sizeof taken);
+		if (cc > 0 && other->unpack(taken.bytes, 1, 1) >= 0)
+			show_taken(4);
 	}
+	pvm_freebuf(pvm_setrbuf(0));
+	pvm_freebuf(pvm_setsbuf(0));
+	/* A buffer that is gone is none of ours. */
+	if (old_receive > 0)
+		pvm_setrbuf(old_receive);
+	if (old_send > 0)
+		pvm_setsbuf(old_send);
 }
 
 static void do_option(int step UNUSED)
@@ -452,6 +534,7 @@ static void do_option(int step UNUSED)
 	if (what == PvmAutoErr)
 		value &= 1;
 	printf("setopt %d %d = %s", what, value, code(pvm_setopt(what, value)));
+	fragmented |= pvm_getopt(PvmFragSize) < 4080;
 }
 
 static void do_mailbox(int step UNUSED)
@@ -469,6 +552,11 @@ static void do_mailbox(int step UNUSED)
 			printf("putinfo of nothing");
 			return;
 		}
+		if (encoding_of(pvm_getsbuf()) == IN_PLACE) {
+			/* Who receives it cannot read it in the original. */
+			printf("putinfo in place");
+			return;
+		}
 		printf("putinfo \"%s\" %d = ", key, flag);
 		printf("%s", code(pvm_putinfo(key, pvm_getsbuf(), flag)));
 		break;
@@ -479,8 +567,9 @@ static void do_mailbox(int step UNUSED)
 		cc = pvm_recvinfo(key, index, flag);
 		printf("%s", handle(cc));
 		keep(cc);
+		/* Its tag and sender are those of the entry in ours, and in the original those that the buffer had before. */
 		if (cc > 0)
-			show_message(cc);
+			printf(" [%d]", length(cc));
 		break;
 	default:
 		printf("delinfo \"%s\" %d %d = ", key, index, flag);
@@ -557,7 +646,7 @@ static void do_group(int step UNUSED)
 		printf("group would wait");
 		return;
 	}
-	switch (rnd(7)) {
+	switch (rnd(8)) {
 	case 0:
 		printf("joingroup %s = %s", shown, code(pvm_joingroup(group)));
 		break;
@@ -575,7 +664,13 @@ static void do_group(int step UNUSED)
 		printf("gsize %s = %s", shown, code(pvm_gsize(group)));
 		break;
 	case 5:
+		/* In the original a count below 1 sticks to the group, and each later call has one that does not fit. */
+		if (pvm_gsize(group) > 0)
+			instance = 1;
 		printf("barrier %s %d = %s", shown, instance > 1 ? 1 : instance, code(pvm_barrier(group, instance > 1 ? 1 : instance)));
+		break;
+	case 6:
+		printf("freezegroup %s %d = %s", shown, instance, code(pvm_freezegroup(group, instance)));
 		break;
 	default:
 		printf("bcast %s %d = %s", shown, instance, code(pvm_bcast(group, instance)));
@@ -588,7 +683,7 @@ static void do_collective(int step)
 	static char *groups[] = { "g", "g", "g", "h", "" };
 	char *group = PICK(groups);
 	struct type *type = &PICK(types);
-	int n = count(), kind = odd_type(type), with = (int)rnd(3) + 1, root = rnd(4) ? 0 : (int)rnd(3) - 1, cc;
+	int n = count(), kind = odd_type(type), with = (int)rnd(3) + 1, root = rnd(4) ? 0 : (int)rnd(3) - 1, was = pvm_getsbuf(), cc;
 	char *from = data(type, step);
 
 	if (matching) {
@@ -611,6 +706,11 @@ static void do_collective(int step)
 	default:
 		cc = pvm_scatter(taken.bytes, from, n, kind, with, group, root);
 		printf("scatter");
+		/* The original spoils the root's send buffer: it frees it, or makes an empty one of it. */
+		if (cc >= 0 && root == 0) {
+			forget(was);
+			pvm_freebuf(pvm_setsbuf(0));
+		}
 	}
 	printf(" %d %s %d %d \"%s\" %d = %s", n, type->name, kind, with, group, root, code(cc));
 	show_taken(16);
@@ -754,6 +854,81 @@ static void do_small(int step UNUSED)
 	}
 }
 
+/* Arguments that are none, in calls that do not crash in the original, and calls that need nobody. */
+static void do_nothing(int step UNUSED)
+{
+	int hosts, *list, zero[2] = { 0, 0 }, n = -9, cc;
+	struct timeval none;
+
+	none.tv_sec = none.tv_usec = 0;
+#define IS(number, call) case number: printf("%s = ", #call); printf("%s", code(call)); break
+	switch (rnd(48)) {
+	IS(0, pvm_config((int *)0, (int *)0, (struct pvmhostinfo **)0));
+	IS(1, pvm_tasks(0, (int *)0, (struct pvmtaskinfo **)0));
+	IS(2, pvm_pkint((int *)0, 0, 1));
+	IS(3, pvm_pkbyte((char *)0, 0, 3));
+	IS(4, pvm_upkdouble((double *)0, 0, -1));
+	IS(5, pvm_mcast((int *)0, 0, 1));
+	IS(6, pvm_mcast((int *)0, -1, 1));
+	IS(7, pvm_getminfo(0, (struct pvmminfo *)0));
+	IS(8, pvm_setminfo(-1, (struct pvmminfo *)0));
+	IS(9, pvm_mstat((char *)0));
+	IS(10, pvm_archcode((char *)0));
+	IS(11, pvm_spawn("no-such-program", (char **)0, PvmTaskDefault, (char *)0, 1, (int *)0));
+	IS(12, pvm_spawn("no-such-program", (char **)0, PvmTaskHost | PvmHostCompl, ".", 1, &n));
+	IS(13, pvm_notify(PvmHostAdd, 3, 1, (int *)0));
+	IS(14, pvm_notify(PvmHostAdd, 3, -1, (int *)0));
+	IS(15, pvm_notify(PvmHostAdd, 3, 0, (int *)0));
+	IS(16, pvm_notify(PvmRouteAdd, 3, -1, (int *)0));
+	IS(17, pvm_insert((char *)0, 0, 1));
+	IS(18, pvm_lookup((char *)0, 0, &n));
+	IS(19, pvm_lookup("one", 0, (int *)0));
+	IS(20, pvm_delete((char *)0, 0));
+	IS(21, pvm_putinfo((char *)0, pvm_getsbuf(), 0));
+	IS(22, pvm_recvinfo((char *)0, 0, 0));
+	IS(23, pvm_delinfo((char *)0, 0, 0));
+	IS(24, pvm_getmboxinfo("*", (int *)0, (struct pvmmboxinfo **)0));
+	IS(25, pvm_getfds(&list));
+	IS(26, pvm_start_pvmd(0, (char **)0, 1));
+	IS(27, pvm_addhosts((char **)0, 0, (int *)0));
+	IS(28, pvm_delhosts((char **)0, -1, &n));
+	IS(29, pvm_hostsync(-1, (struct timeval *)0, (struct timeval *)0));
+	IS(30, pvm_hostsync(0, (struct timeval *)0, (struct timeval *)0));
+	IS(31, pvm_tidtohost(-1));
+	IS(32, pvm_trecv(-1, 0x7ffffff2, &none));
+	IS(33, strcmp(pvm_version(), PVM_VER));
+	IS(34, pvm_tickle(0, (int *)0, (int *)0, (int *)0));
+	IS(35, pvm_psend(me, 1, (void *)0, 0, PVM_INT) + (settle(), 0));
+	IS(36, pvm_psend(me, 1, (void *)0, 0, PVM_STR));
+	IS(37, pvm_precv(-1, 0x7ffffff2, (void *)0, 0, 99, (int *)0, (int *)0, (int *)0));
+	IS(38, pvm_unpackf(""));
+	IS(39, pvm_freebuf(0));
+	IS(40, pvm_bufinfo(pvm_getrbuf(), (int *)0, (int *)0, (int *)0));
+	IS(41, pvm_upkstr((char *)0));
+	IS(42, pvm_delmhf(-1));
+	IS(43, pvm_setopt(999, 1));
+	IS(44, pvm_getopt(-1));
+	case 45:
+		settle();
+		cc = pvm_getnoresets(&list, &n);
+		printf("getnoresets = %s %d", code(cc), n);
+		break;
+	case 46:
+		cc = pvm_config(&hosts, &n, (struct pvmhostinfo **)0);
+		printf("config = %s %d %d", code(cc), hosts, n);
+		break;
+	default:
+		if (matching) {
+			printf("would wait");
+			break;
+		}
+		printf("reduce of nothing = %s", code(pvm_reduce(PvmSum, (void *)0, 1, PVM_INT, 1, "g", 0)));
+		printf(" gather %s", code(pvm_gather((void *)0, (void *)0, 1, PVM_INT, 1, "g", 0)));
+		printf(" scatter %s", code(pvm_scatter((void *)0, (void *)0, 1, PVM_INT, 1, "g", 0)));
+		printf(" nobody's %s", code(pvm_reduce(PvmMax, zero, 1, PVM_INT, 1, (char *)0, 0)));
+	}
+}
+
 static void do_life(int step UNUSED)
 {
 	if (matching) {
@@ -770,9 +945,9 @@ static void do_life(int step UNUSED)
 static struct { int weight; void (*run)(int); } steps[] = {
 	{ 6, do_mkbuf }, { 14, do_initsend }, { 5, do_freebuf }, { 3, do_current }, { 8, do_setbuf }, { 26, do_pack }, { 24, do_unpack },
 	{ 8, do_text }, { 6, do_format }, { 18, do_send }, { 4, do_mcast }, { 6, do_psend }, { 14, do_nrecv }, { 5, do_probe }, { 8, do_recv },
-	{ 4, do_precv }, { 6, do_bufinfo }, { 5, do_minfo }, { 8, do_mesg }, { 9, do_option }, { 10, do_mailbox }, { 4, do_names },
+	{ 4, do_precv }, { 6, do_bufinfo }, { 5, do_minfo }, { 8, do_mesg }, { 6, do_nested }, { 9, do_option }, { 10, do_mailbox }, { 4, do_names },
 	{ 3, do_mboxinfo }, { 5, do_context }, { 6, do_group }, { 4, do_collective }, { 4, do_machine }, { 5, do_notify }, { 3, do_hooks },
-	{ 2, do_signal }, { 5, do_small }, { 1, do_life }
+	{ 2, do_signal }, { 5, do_small }, { 5, do_nothing }, { 1, do_life }
 };
 
 static void one(int step)

@@ -59,6 +59,36 @@ C     A number from 0 to n - 1.
       call exit(142)
       end
 
+C     A current buffer that is freed now: its number may come again.
+      subroutine forget_current
+      implicit none
+      integer buf, context, number
+      logical in_place
+      common /kept/ buf, context, in_place
+      call pvmfgetsbuf(number)
+      if (number .eq. buf) buf = 0
+      call pvmfgetrbuf(number)
+      if (number .eq. buf) buf = 0
+      end
+
+C     Whether the send buffer is packed in place, or may be.
+      subroutine now_packs(there)
+      implicit none
+      logical there, in_place
+      integer buf, context
+      common /kept/ buf, context, in_place
+      in_place = there
+      end
+
+C     See calls.c.
+      subroutine give_up_broken
+      implicit none
+      integer number, cc
+      call forget_current
+      call pvmfsetrbuf(0, number)
+      call pvmffreebuf(number, cc)
+      end
+
 C     Only the sign of a handle is promised.
       integer function handle(cc)
       integer cc
@@ -100,7 +130,7 @@ C     Only the sign of a handle is promised.
       common /memory/ data, taken
       data groups /'g       ', 'h       ', '        '/
 
-      call draw(24, which)
+      call draw(32, which)
       call draw(11, kind)
       call draw(8, n)
       call draw(3, s)
@@ -114,12 +144,18 @@ C     Only the sign of a handle is promised.
          data(i) = int(other, 1)
          taken(i) = 90
     5 continue
+      if (which .ge. 24) then
+         call another(step, kind, n, s, tag, enc, tid)
+         return
+      end if
       write (*, '(i0,a,6i12)') step, ' call', which, kind, n, s, tag,
      +   enc
       goto (100, 110, 110, 110, 120, 120, 120, 130, 130, 140, 150, 160,
      +      170, 180, 190, 200, 210, 220, 230, 240, 250, 260, 270, 280)
      +   which + 1
-  100 call pvmfinitsend(enc - 1, cc)
+  100 call forget_current
+      call pvmfinitsend(enc - 1, cc)
+      call now_packs(cc .gt. 0 .and. enc .eq. 3)
       print *, ' initsend', handle(cc)
       return
   110 call pvmfpack(kind, data, n, s, cc)
@@ -128,12 +164,14 @@ C     Only the sign of a handle is promised.
   120 call pvmfunpack(kind, taken, n, s, cc)
       print *, ' unpack', cc
       if (cc .ge. 0 .and. kind .ne. STRING) call show_taken(taken, 256)
+      if (cc .eq. PvmNoData .and. kind .le. BYTE1) call give_up_broken
       return
   130 call pvmfsend(tid, tag, cc)
       print *, ' send', cc
       call pvmfconfig(i, other, bytes, text, text, n, cc)
       return
-  140 call pvmfnrecv(-1, tag, buf)
+  140 call forget_current
+      call pvmfnrecv(-1, tag, buf)
       print *, ' nrecv', handle(buf)
       return
   150 call pvmfprobe(-1, tag, buf)
@@ -167,7 +205,10 @@ C     Only the sign of a handle is promised.
   220 call pvmfgettid(groups(s), tag, cc)
       print *, ' gettid ', groups(s), handle(cc)
       return
-  230 call pvmfbarrier(groups(s), min(tag, 1), cc)
+C     In the original a count below 1 sticks to the group.
+  230 call pvmfgsize(groups(s), other)
+      if (other .gt. 0) tag = 1
+      call pvmfbarrier(groups(s), min(tag, 1), cc)
       print *, ' barrier ', groups(s), cc
       return
   240 call pvmfbcast(groups(s), tag, cc)
@@ -190,6 +231,201 @@ C     Only the sign of a handle is promised.
   280 text = ' '
       call pvmfunpack(STRING, text, 15, 1, cc)
       print *, ' unpack text', cc
+      if (cc .eq. PvmNoData) call give_up_broken
       if (cc .ge. 0) print *, text
       return
+      end
+
+C     The other calls, of which each is rarer: which one is drawn anew.
+      subroutine another(step, kind, n, s, tag, enc, tid)
+      implicit none
+      include 'fpvm3.h'
+      integer step, kind, n, s, tag, enc, tid, which, cc, me, i, j, k
+      integer old, buf, handle, length_of, context, tids(2), list(20)
+      integer owners(20), flags(20), m, seconds
+      external PvmMax, PvmMin, PvmSum, PvmProduct
+      logical in_place
+      character*8 groups(0:2)
+      character*12 names(0:2)
+      character*64 text
+      integer*1 data(4096), taken(4096)
+      common /task/ me
+      common /memory/ data, taken
+      common /kept/ buf, context, in_place
+      data groups /'g       ', 'h       ', '        '/
+      data names /'name', 'another', ' '/
+
+      call draw(36, which)
+      write (*, '(i0,a,6i12)') step, ' other', which, kind, n, s, tag,
+     +   enc
+      goto (100, 110, 120, 130, 140, 150, 160, 170, 180, 190, 200, 210,
+     +   220, 230, 240, 250, 260, 270, 280, 290, 300, 310, 320, 330,
+     +   340, 350, 360, 370, 380, 390, 400, 410, 420, 430, 440, 450)
+     +   which + 1
+  100 call pvmfmkbuf(enc - 1, cc)
+      print *, ' mkbuf', handle(cc)
+      if (cc .gt. 0) buf = cc
+      return
+  110 call pvmffreebuf(buf, cc)
+      print *, ' freebuf', handle(buf), cc
+      buf = 0
+      return
+  120 call pvmfgetsbuf(cc)
+      print *, ' getsbuf', handle(cc)
+      return
+C     Numbers of buffers that are gone come again in another order.
+  130 if (length_of(buf) .lt. 0) buf = 0
+      call pvmfsetsbuf(buf, cc)
+      print *, ' setsbuf', handle(buf), handle(cc)
+      in_place = .true.
+      return
+  140 if (length_of(buf) .lt. 0) buf = 0
+      call pvmfsetrbuf(buf, cc)
+      print *, ' setrbuf', handle(buf), handle(cc)
+      return
+  150 tids(1) = tid
+      tids(2) = me
+      call pvmfmcast(min(n, 2), tids, tag, cc)
+      print *, ' mcast', cc
+      return
+  160 call forget_current
+      call pvmftrecv(-1, tag, 0, 1000, cc)
+      print *, ' trecv', handle(cc)
+      return
+  170 call forget_current
+      call pvmftrecv(tid, 77, 0, 0, cc)
+      print *, ' trecv', handle(cc)
+      return
+  180 call pvmfprobe(-1, tag, cc)
+      if (cc .le. 0) return
+      call forget_current
+      call pvmfrecv(-1, tag, cc)
+      print *, ' recv', handle(cc)
+      return
+  190 call pvmfkill(me + 900, cc)
+      print *, ' kill', cc
+      return
+  200 call pvmfsendsig(me + 900, n, cc)
+      print *, ' sendsig', cc
+      return
+C     (who receives what was packed in place cannot read it there)
+  210 call pvmfgetsbuf(cc)
+      if (cc .le. 0 .or. in_place) return
+      call pvmfputinfo(names(s), cc, enc * 2, i)
+      print *, ' putinfo ', names(s), i
+      return
+  220 call forget_current
+      call pvmfrecvinfo(names(s), tag, enc * 8, cc)
+      print *, ' recvinfo ', names(s), handle(cc)
+      if (cc .gt. 0) print *, length_of(cc)
+      return
+  230 call pvmfdelinfo(names(s), tag, PvmMboxDefault, cc)
+      print *, ' delinfo ', names(s), cc
+      return
+C     (the original gives the first class each time, ours with -1)
+  240 m = -7
+      cc = -1
+      call pvmfgetmboxinfo('name', text, k, m, list, owners, flags, cc)
+      print *, ' getmboxinfo', m
+      if (m .gt. 0) print *, list(1), owners(1) .eq. me, flags(1)
+      return
+  250 call pvmfnewcontext(context)
+      print *, ' newcontext', handle(context)
+      return
+  260 call pvmfsetcontext(context, old)
+      call pvmfgetcontext(i)
+      print *, ' setcontext', handle(context), handle(old), handle(i)
+      return
+C     (pvmffreecontext sets the context in the original)
+  270 call pvmfgetcontext(cc)
+      print *, ' getcontext', handle(cc)
+      return
+C     The root's result alone is defined.
+  280 do 285 i = 1, 256
+         taken(i) = data(i)
+  285 continue
+      if (kind .le. 1) kind = INTEGER4
+      if (s .eq. 0) call pvmfreduce(PvmSum, taken, n, kind, 3,
+     +   groups(0), 0, cc)
+      if (s .eq. 1) call pvmfreduce(PvmSum, taken, n, kind, 3,
+     +   groups(1), tag, cc)
+      if (s .eq. 2) call pvmfreduce(PvmMax, taken, n, INTEGER4, 3,
+     +   groups(0), 0, cc)
+      print *, ' reduce', cc
+      if (cc .ge. 0 .and. s .eq. 2) call show_taken(taken, 256)
+      return
+  290 call pvmfgather(taken, data, n, kind, 3, groups(s), 0, cc)
+      print *, ' gather', cc
+      call show_taken(taken, 256)
+      return
+C     The original spoils the root's send buffer.
+  300 call pvmfscatter(taken, data, n, kind, 3, groups(s), 0, cc)
+      print *, ' scatter', cc
+      call show_taken(taken, 256)
+      call forget_current
+      call pvmfsetsbuf(0, old)
+      call pvmffreebuf(old, cc)
+      return
+  310 tids(1) = tid
+      call pvmfnotify(PvmTaskExit, tag, min(n, 1), tids, cc)
+      print *, ' notify', cc
+      call pvmfmstat('nowhere', cc)
+      return
+  320 tids(1) = 0
+      call pvmfnotify(PvmHostAdd, tag, n, tids, cc)
+      print *, ' notify', cc
+      return
+  330 call pvmfarchcode('LINUX64', cc)
+      call pvmfarchcode(names(s), i)
+      print *, ' archcode', cc, i
+      return
+  340 call pvmftidtohost(tid, cc)
+      print *, ' tidtohost', cc
+      return
+  350 m = 0
+      call pvmftasks(tid, m, i, j, k, old, text, cc)
+C     Of a task that there is none of, the original leaves all as it is.
+      if (tid .eq. me) print *, ' tasks', cc, m
+      return
+  360 call pvmfsiblings(m, 0, i)
+      print *, ' siblings', m, i .eq. me
+      return
+  370 call pvmfspawn('no-such-program', PvmTaskDefault, '*', 1, i, cc)
+      print *, ' spawn', cc, i
+      return
+  380 call pvmfspawn('no-such-program', PvmTaskDefault, '*', -1, i, cc)
+      print *, ' spawn', cc
+      return
+  390 call pvmfhostsync(tid, seconds, i, j, k, cc)
+      print *, ' hostsync', cc
+      return
+  400 call pvmffreezegroup(groups(s), n, cc)
+      print *, ' freezegroup ', groups(s), cc
+      return
+  410 call pvmfdelmhf(999, cc)
+      print *, ' delmhf', cc
+      return
+  420 call pvmfcatchout(0, cc)
+      print *, ' catchout', cc
+      return
+  430 call pvmfsetopt(PvmRoute, enc, cc)
+      print *, ' setopt', cc
+      call pvmfgetopt(kind, cc)
+      if (cc .ne. me) print *, ' getopt', cc
+      return
+  440 call pvmfsendsig(me + 900, 0, cc)
+      print *, ' sendsig', cc
+      return
+  450 call pvmfstartpvmd('', 0, cc)
+      print *, ' startpvmd', cc
+      return
+      end
+
+C     The length of a buffer, below 0 if there is none.
+      integer function length_of(number)
+      implicit none
+      integer number, bytes, tag, tid, cc
+      call pvmfbufinfo(number, bytes, tag, tid, cc)
+      length_of = cc
+      if (cc .ge. 0) length_of = bytes
       end

@@ -11,9 +11,14 @@ trap machine_end EXIT
 trap 'exit 130' INT TERM
 
 DEBIAN_LIB=${DEBIAN_LIB:-/usr/lib/$(gcc -print-multiarch)}
+# Padding and what lies behind the end of a message is 0 in ours. In the original it is what its memory held before: so its
+# memory holds 0 when it is allocated, and what a program is shown is the same each time. Ours gets memory full of another byte,
+# so that it is seen where it shows what it never wrote.
 if [ "$1" = original ]; then
+	export GLIBC_TUNABLES=glibc.malloc.perturb=255:glibc.malloc.tcache_count=0
 	flags=(-I/usr/include "-L$DEBIAN_LIB")
 else
+	export GLIBC_TUNABLES=glibc.malloc.perturb=82:glibc.malloc.tcache_count=0
 	flags=("-I$2/include" "-L$2/lib" "-Wl,-rpath,$2/lib")
 fi
 for source in *.c; do

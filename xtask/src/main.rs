@@ -38,10 +38,10 @@ usage: cargo xtask CHORE
   fuzz TARGET SECONDS   one fuzz target, or `all`
   keep-corpus [TARGET]  choose anew what fuzz targets begin with (fuzz/seeds)
   differ PREFIX PROGRAM SEED [COUNT]  random calls on the original and on the installation in PREFIX
-  differ PREFIX check   the seeds of `check`
+  differ PREFIX check   the seeds of `check`, and a new one
   sim SEED              replay one simulation
   bench-messages PREFIX OUT  the same loops on NeoPVM and its peers, in turns
-  soak MINUTES          simulations from new seeds, end-to-end tests and fuzzing, round after round
+  soak MINUTES          simulations and random calls from new seeds, end-to-end tests and fuzzing, round after round
 ";
 
 fn main() -> ExitCode {

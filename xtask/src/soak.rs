@@ -2,12 +2,14 @@
 
 use crate::fuzzing::{self, Executions};
 use crate::install::target_folder;
-use crate::{outside, tools};
+use crate::{differ, outside, tools};
 use std::path::Path;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// Hosts of the largest machine that is simulated.
 const CROWD_HOSTS: &str = "1000";
+/// How many new sequences of each of the three programs of random calls are compared in a round: half a minute.
+const SEQUENCES: u32 = 20;
 /// How long each fuzz target runs in a round.
 const FUZZ_SECONDS: &str = "60";
 /// How long a binding is in a storm of kills, interrupts, cancelled waits and forks in a round; Java's two engines each.
@@ -17,9 +19,9 @@ const STORM_SECONDS: &str = "300";
 pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     let minutes: u64 =
         minutes.parse().map_err(|_| format!("{minutes}: not a number of minutes"))?;
+    let stage = target_folder(root).join("stage");
     let start = Instant::now();
-    let stage = target_folder(root).join("stage").display().to_string();
-    outside::run(root, "make", &["install", &format!("PREFIX={stage}")])?;
+    outside::run(root, "make", &["install", &format!("PREFIX={}", stage.display())])?;
     let (mut round, mut executions) = (0, Executions::new());
     let replay = |why| format!("{why}; PVM_SIM_SEED=0 PVM_SIM_HOSTS={CROWD_HOSTS}: doc/testing.md");
     outside::status(&mut tools::crowd(root, "0", CROWD_HOSTS)).map_err(replay)?;
@@ -32,6 +34,7 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
         let replay = |why| format!("{why}; replay with: cargo xtask sim {seed}");
         outside::status(&mut tools::simulation(root, &seed.to_string())).map_err(replay)?;
         outside::run(root, "cargo", &["test", "--package=pvm-e2e"])?;
+        differ::new_ones(root, &stage, SEQUENCES)?;
         storms(root, &stage)?;
         for (target, runs) in fuzzing::all(root, FUZZ_SECONDS)? {
             *executions.entry(target).or_default() += runs;
@@ -46,7 +49,8 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
 
 /// The bindings in their storms: what is installed in `stage` loses nothing and leaves nothing. A failure prints its seed where it
 /// has one.
-fn storms(root: &Path, stage: &str) -> Result<(), String> {
+fn storms(root: &Path, stage: &Path) -> Result<(), String> {
+    let stage = &stage.display().to_string();
     let seconds = format!("-Dpvm.storm.s={STORM_SECONDS}");
     let java = ["bindings/java/check.sh", stage, "all", "-Dtest=StormTest", &seconds];
     outside::run(root, "bash", &java)?;

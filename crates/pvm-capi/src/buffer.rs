@@ -83,6 +83,21 @@ unsafe extern "C" {
     safe fn _neopvm_alone() -> *const u8;
 }
 
+/// The task leaves: what it has packed stays its own in another life.
+pub(crate) fn sign_all(tid: Tid) -> Result<(), Code> {
+    let last = TABLE.enter()?.last();
+    for slot in (1..=last).filter_map(|id| PLACES.at(id)) {
+        // An empty place, or one that another thread is looking at and will send from, has nothing to be signed.
+        let _ = slot.with(|buffer| {
+            let envelope = buffer.envelope_mut();
+            if envelope.src == Tid::NONE {
+                envelope.src = tid;
+            }
+        });
+    }
+    Ok(())
+}
+
 /// A number for a buffer that is packed.
 pub(crate) fn insert_packed(buffer: Buffer) -> Result<c_int, Code> {
     Ok(insert(Content { buffer, reading: false, shown: None })?.0)

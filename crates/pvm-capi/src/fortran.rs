@@ -396,7 +396,7 @@ pub(crate) unsafe extern "C" fn pvmfprecv_(
     unsafe { store(info, result) };
 }
 
-/// `pvmftrecv`
+/// `pvmftrecv`; -1 seconds are no limit.
 ///
 /// # Safety
 /// The arguments point to integers.
@@ -404,8 +404,9 @@ pub(crate) unsafe extern "C" fn pvmfprecv_(
 pub(crate) unsafe extern "C" fn pvmftrecv_(tid: In, tag: In, seconds: In, micros: In, bufid: Out) {
     // SAFETY: the program's promise.
     let limit = unsafe { [c_long::from(value(seconds)), c_long::from(value(micros))] };
-    // SAFETY: the program's promise.
-    let result = unsafe { message::pvm_trecv(value(tid), value(tag), &limit) };
+    let limit: *const _ = if limit[0] == -1 { std::ptr::null() } else { &raw const limit };
+    // SAFETY: the program's promise; null is no limit.
+    let result = unsafe { message::pvm_trecv(value(tid), value(tag), limit) };
     // SAFETY: the program's promise.
     unsafe { store(bufid, result) };
 }

@@ -309,7 +309,7 @@ unsafe fn array<'a>(first: *mut c_void, bytes: usize) -> Result<&'a mut [u8], Co
 /// # Safety
 /// As [`pvm_reduce`].
 unsafe fn reduce(
-    operation: reduction::Function,
+    operation: Option<reduction::Function>,
     data: *mut c_void,
     given: Given,
 ) -> Result<(), Code> {
@@ -318,6 +318,7 @@ unsafe fn reduce(
     }
     // SAFETY: the caller's promise.
     let (task, call) = inside(|| unsafe { collective(given, false) })?;
+    let operation = operation.ok_or(Code::BadParam)?;
     // SAFETY: the caller's promise.
     let items = unsafe { array(data, call.bytes()) }?;
     if !call.is_root() {
@@ -356,12 +357,8 @@ pub(crate) unsafe extern "C" fn pvm_reduce(
 ) -> c_int {
     traced!(unsafe REDUCE, pvm_reduce(operation, data, count, kind, tag, name, root), [GN: text_at(name), MC: tag], |r| [CC: r]);
     let given = Given { count, kind, tag, name, root };
-    let result = match operation {
-        // SAFETY: the program's promise.
-        Some(operation) => unsafe { reduce(operation, data, given) },
-        None => Err(Code::BadParam),
-    };
-    finish("pvm_reduce", result)
+    // SAFETY: the program's promise.
+    finish("pvm_reduce", unsafe { reduce(operation, data, given) })
 }
 
 /// # Safety

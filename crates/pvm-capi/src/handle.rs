@@ -193,7 +193,7 @@ unsafe extern "C" fn neopvm_pack(
         let items = Items::of_any_count(items.cast_mut(), size(count)?, stride)?;
         let slot = buffer::get(handle)?;
         // SAFETY: the caller's promise.
-        slot.write(|buffer| unsafe { pack::pack(buffer, kind, items) })?
+        slot.write(kind, |buffer| unsafe { pack::pack(buffer, kind, items) })?
     }))
 }
 
@@ -209,7 +209,7 @@ unsafe extern "C" fn neopvm_pack_text(handle: i32, text: *const c_char, length: 
         if text.contains(&0) {
             return Err(Code::BadParam);
         }
-        buffer::get(handle)?.write(|buffer| pack::pack_text(buffer, text))?
+        buffer::get(handle)?.write(Kind::Int, |buffer| pack::pack_text(buffer, text))?
     }))
 }
 

@@ -449,8 +449,13 @@ unsafe extern "C" fn pvm_start_pvmd(
     args: *const *const c_char,
     _block: c_int,
 ) -> c_int {
-    // SAFETY: the program's promise.
-    call("pvm_start_pvmd", || start_daemon(&unsafe { texts(args, number) }?))
+    call("pvm_start_pvmd", || {
+        if session::task().is_ok() {
+            return Err(Code::DupHost);
+        }
+        // SAFETY: the program's promise.
+        start_daemon(&unsafe { texts(args, number) }?)
+    })
 }
 
 /// PVM's way to ask daemons for debugging output. There is nothing to ask for.

@@ -99,6 +99,10 @@ pub(crate) unsafe fn pack(buffer: &mut Buffer, kind: Kind, items: Items) -> Resu
 #[inline(always)]
 pub(crate) unsafe fn unpack(buffer: &mut Buffer, kind: Kind, items: Items) -> Result<(), Code> {
     let bytes = items.bytes(kind)?;
+    if buffer.encoding() == Encoding::InPlace {
+        // As in PVM what was packed in place can be read once it was sent, and not even no items before.
+        return Err(Code::BadMsg);
+    }
     if items.count == 0 {
         return Ok(());
     }
@@ -159,7 +163,9 @@ pub(crate) fn unpack_text_up_to(
 /// # Safety
 /// `out` has room for the text and its end mark.
 unsafe fn unpack_text(buffer: &mut Buffer, out: *mut c_char) -> Result<(), Code> {
-    let text = buffer.unpack_str()?;
+    // As in PVM a length below zero is that of an empty text, which is the one that no memory is needed for.
+    let length = usize::try_from(buffer.unpack_length()?).unwrap_or(0);
+    let text = buffer.unpack_str_of(length)?;
     // SAFETY: the caller's promise.
     unsafe { ptr::copy_nonoverlapping(text.as_ptr(), out.cast(), text.len()) };
     // SAFETY: the caller's promise.
@@ -245,7 +251,7 @@ unsafe fn pack_call(
         let items = Items::new(first, count, stride)?;
         let slot = thread.sending.slot().ok_or(Code::NoBuf)?;
         // SAFETY: the program's promise to the exported function.
-        let packed = slot.write(|buffer| unsafe { pack(buffer, kind, items) });
+        let packed = slot.write(kind, |buffer| unsafe { pack(buffer, kind, items) });
         packed.map_err(buffer::not_current)??;
         Ok(0)
     })
@@ -347,7 +353,7 @@ pub(crate) unsafe extern "C" fn pvm_pkstr(text: *const c_char) -> c_int {
     call("pvm_pkstr", || {
         // SAFETY: the program's promise.
         let text = unsafe { pointer::text(text) }?;
-        buffer::sending()?.write(|buffer| pack_text(buffer, text))??;
+        buffer::sending()?.write(Kind::Int, |buffer| pack_text(buffer, text))??;
         Ok(0)
     })
 }
@@ -360,11 +366,12 @@ pub(crate) unsafe extern "C" fn pvm_pkstr(text: *const c_char) -> c_int {
 pub(crate) unsafe extern "C" fn pvm_upkstr(out: *mut c_char) -> c_int {
     traced!(unsafe UPKSTR, pvm_upkstr(out), [PDA: out], |r| [CC: r]);
     call("pvm_upkstr", || {
+        let slot = buffer::receiving()?;
         if out.is_null() {
             return Err(Code::BadParam);
         }
         // SAFETY: the program's promise.
-        buffer::receiving()?.with(|buffer| unsafe { unpack_text(buffer, out) })??;
+        slot.with(|buffer| unsafe { unpack_text(buffer, out) })??;
         Ok(0)
     })
 }
@@ -376,16 +383,17 @@ extern "C" fn pvmupkstralloc() -> *mut c_char {
         .map_or(ptr::null_mut(), |text| crate::memory::c_copy(&text))
 }
 
-/// The buffer `id`, which must not be the send buffer, put into the send buffer.
+/// The buffer `id`, which must not be the send buffer, put into the send buffer, where it begins with items of `first`.
 fn pack_other(
     id: c_int,
+    first: Kind,
     how: impl FnOnce(&mut Buffer, &Buffer) -> Result<(), Code>,
 ) -> Result<c_int, Code> {
     let other = buffer::get(id)?;
     if id == buffer::pvm_getsbuf() {
         return Err(Code::BadParam);
     }
-    let packed = buffer::sending()?.write_beside(other, how);
+    let packed = buffer::sending()?.write_beside(other, first, how);
     packed.map_err(|code| if other.is_empty() { code } else { buffer::not_current(code) })??;
     Ok(0)
 }
@@ -393,13 +401,13 @@ fn pack_other(
 /// Packs a message with its envelope into the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_pkmesg(id: c_int) -> c_int {
-    call("pvm_pkmesg", || pack_other(id, Buffer::pack_buffer))
+    call("pvm_pkmesg", || pack_other(id, Kind::Int, Buffer::pack_buffer))
 }
 
 /// Packs the items of a message behind those of the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_pkmesgbody(id: c_int) -> c_int {
-    call("pvm_pkmesgbody", || pack_other(id, Buffer::pack_body))
+    call("pvm_pkmesgbody", || pack_other(id, Kind::Byte, Buffer::pack_body))
 }
 
 /// Takes a message out of the receive buffer.
@@ -449,7 +457,7 @@ unsafe extern "C" fn _neopvm_format_pack(
         let Some(kind) = Kind::from_number(kind) else {
             // SAFETY: the program's promise.
             let text = unsafe { pointer::text(items.cast()) }?;
-            return match slot.write(|buffer| pack_text(buffer, text))? {
+            return match slot.write(Kind::Int, |buffer| pack_text(buffer, text))? {
                 // PVM leaves a text out of an in-place message here, and does not complain.
                 Err(Code::NotImpl) => Ok(()),
                 packed => packed,
@@ -457,7 +465,7 @@ unsafe extern "C" fn _neopvm_format_pack(
         };
         // PVM packs nothing, and does not complain.
         let items = Items::new(items, count.max(0), stride)?;
-        slot.write(|buffer| {
+        slot.write(kind, |buffer| {
             if by_value != 0 && buffer.encoding() == Encoding::InPlace {
                 // The value is gone when the message is sent, there is no array to point to. PVM does not complain.
                 return Ok(());

@@ -67,12 +67,13 @@ pub(crate) extern "C" fn pvm_exit() -> c_int {
 /// Leaves the machine if the process is in it; what was to be handled is forgotten.
 pub(crate) fn leave() -> Result<(), Code> {
     inside(|| {
+        let signed = session::current().map_or(Ok(()), |task| buffer::sign_all(task.tid()));
         let left = session::current().map_or(Ok(()), session::leave);
         handler::forget_all();
         let forgotten = held::forget_all();
         // The buffer stays, but it is not the one that is read any more.
         buffer::set_receiving(0, None);
-        left.and(forgotten)
+        left.and(forgotten).and(signed)
     })
 }
 
@@ -331,7 +332,8 @@ fn has_subjects(kind: c_int) -> bool {
 pub(crate) fn notify(notice: Notice<'_>) -> Result<(), Code> {
     let cancel = notice.kind & CANCEL != 0;
     let kind = notice.kind & !CANCEL;
-    if !(TASK_EXIT..=ROUTE_DELETE).contains(&kind) || notice.tag < 0 {
+    let reserved = session::option(session::RESERVED) != 0;
+    if !(TASK_EXIT..=ROUTE_DELETE).contains(&kind) || notice.tag < 0 && !reserved {
         return Err(Code::BadParam);
     }
     let watched = if has_subjects(kind) { notice.tids } else { &[] };

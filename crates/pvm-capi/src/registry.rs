@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char, c_int};
 
 use pvm::Buffer;
-use pvm_wire::request::{MailboxInfo, Reply, Request};
-use pvm_wire::{Code, Encoding, Kind};
+use pvm_wire::request::{MailboxInfo, Reply, Request, inserted_tag};
+use pvm_wire::{Code, Encoding, Envelope, Kind, Tid};
 
 use crate::buffer;
 use crate::guard::{self, Patience, call, inside};
@@ -16,7 +16,6 @@ use crate::{pointer, session};
 const MULTI_INSTANCE: c_int = 2;
 const PERSISTENT: c_int = 1;
 const FIRST_AVAILABLE: c_int = 8;
-const INDEX_SHIFT: u32 = 10;
 
 fn name_of(name: &[u8]) -> Result<pvm_wire::Blob, Code> {
     if name.is_empty() { Err(Code::BadParam) } else { Ok(name.to_vec().into()) }
@@ -32,11 +31,16 @@ fn number(reply: &Reply) -> Result<c_int, Code> {
 
 /// Puts a buffer's message under a name and returns its index.
 pub(crate) fn put(name: &[u8], buffer: &mut Buffer, flags: c_int) -> Result<c_int, Code> {
+    put_as(name, buffer, flags, 0)
+}
+
+/// The same with a tag, which says at which index an integer is.
+fn put_as(name: &[u8], buffer: &mut Buffer, flags: c_int, tag: c_int) -> Result<c_int, Code> {
     let name = name_of(name)?;
     let task = session::task()?;
     let mut message = buffer.to_message()?;
     message.envelope.src = task.tid();
-    message.envelope.tag = 0;
+    message.envelope.tag = tag;
     number(&task.request(&Request::PutInfo { name, flags, message })?)
 }
 
@@ -103,6 +107,20 @@ pub(crate) unsafe extern "C" fn pvm_putinfo(name: *const c_char, id: c_int, flag
     })
 }
 
+/// What a daemon of PVM's answers to who asks for a message that is not there, as far as a program sees it: nothing is left
+/// to be read.
+fn refusal(code: Code) -> Result<Buffer, Code> {
+    const CONTEXT: c_int = 0x7_fffe;
+    const TAG: c_int = 0x8001_0010_u32.cast_signed();
+    let mut answer = Buffer::new(Encoding::Default);
+    let mut number = code.number().to_ne_bytes();
+    answer.pack(Kind::Int, &number)?;
+    answer.unpack(Kind::Int, &mut number)?;
+    let own = session::task()?.tid();
+    *answer.envelope_mut() = Envelope::new(Tid::from_c_int(c_int::MIN), own, TAG, CONTEXT);
+    Ok(answer)
+}
+
 /// Receives the message under a name.
 ///
 /// # Safety
@@ -118,8 +136,8 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     let received = receive(|| unsafe { pointer::text(name) }, index, flags);
     call("pvm_recvinfo", || match received {
         Err(Code::NotFound) => {
-            // As in PVM an empty message is the receive buffer then: nobody takes the old one for what was asked for.
-            buffer::receive_into(Buffer::new(Encoding::Default))?;
+            // As in PVM the daemon's answer is the receive buffer then: nobody takes the old one for what was asked for.
+            buffer::receive_into(refusal(Code::NotFound)?)?;
             Err(Code::NotFound)
         }
         received => buffer::receive_into(received?.0),
@@ -226,21 +244,13 @@ unsafe extern "C" fn pvm_insert(name: *const c_char, index: c_int, data: c_int) 
     call("pvm_insert", || {
         // SAFETY: the program's promise.
         let name = unsafe { pointer::text(name) }?;
-        if !(-1..1 << (31 - INDEX_SHIFT)).contains(&index) {
+        if index < -1 {
             return Err(Code::BadParam);
         }
         let mut buffer = Buffer::new(Encoding::Default);
         buffer.pack(Kind::Int, &data.to_ne_bytes())?;
-        if index == -1 {
-            return put(name, &mut buffer, PERSISTENT | MULTI_INSTANCE);
-        }
-        let taken = list(name)?.iter().any(|class| {
-            class.name.0 == name && class.entries.iter().any(|entry| entry.index == index)
-        });
-        if taken {
-            return Err(Code::Denied);
-        }
-        put(name, &mut buffer, PERSISTENT | MULTI_INSTANCE | index << INDEX_SHIFT)
+        let tag = if index == -1 { 0 } else { inserted_tag(index) };
+        put_as(name, &mut buffer, PERSISTENT | MULTI_INSTANCE, tag)
     })
 }
 

@@ -7,26 +7,27 @@
 use std::ops::DerefMut;
 
 use pvm::{Buffer, Forked, Gate, Owner, Remains, SwiftGuard};
-use pvm_wire::{Code, Encoding, Envelope};
+use pvm_wire::{Code, Encoding, Envelope, Kind};
 
 /// A buffer and how it is used.
 pub(crate) struct Content {
     /// The buffer.
     pub(crate) buffer: Buffer,
     /// True once it is read from: as in PVM, packing into it then begins anew in default encoding, and goes on behind what
-    /// is there in others.
+    /// is there in others, or if bytes or another message's items are packed first.
     pub(crate) reading: bool,
     /// For a message that stays in the queue and is only shown: its length.
     pub(crate) shown: Option<usize>,
 }
 
 impl Content {
-    /// It is packed from now on.
-    fn begin_packing(&mut self) {
+    /// It is packed from now on, with items of `first`.
+    fn begin_packing(&mut self, first: Kind) {
         self.reading = false;
         let is_shown = self.shown.take().is_some();
         let encoding = self.buffer.encoding();
-        if !is_shown && matches!(encoding, Encoding::Raw | Encoding::InPlace) {
+        let goes_on = first == Kind::Byte || matches!(encoding, Encoding::Raw | Encoding::InPlace);
+        if !is_shown && goes_on {
             return;
         }
         let Envelope { src, dst, tag, context, wait_id, .. } = *self.buffer.envelope();
@@ -121,12 +122,16 @@ impl Slot {
         self.content(|content| body(&mut content.buffer))
     }
 
-    /// Runs `body` on the buffer, to pack into it.
+    /// Runs `body` on the buffer, to pack into it items of which the first are of `first`.
     #[inline(always)]
-    pub(crate) fn write<T>(&self, body: impl FnOnce(&mut Buffer) -> T) -> Result<T, Code> {
+    pub(crate) fn write<T>(
+        &self,
+        first: Kind,
+        body: impl FnOnce(&mut Buffer) -> T,
+    ) -> Result<T, Code> {
         self.content(|content| {
             if content.reading {
-                content.begin_packing();
+                content.begin_packing(first);
             }
             body(&mut content.buffer)
         })
@@ -137,12 +142,13 @@ impl Slot {
     pub(crate) fn write_beside<T>(
         &self,
         other: &Self,
+        first: Kind,
         body: impl FnOnce(&mut Buffer, &Buffer) -> T,
     ) -> Result<T, Code> {
         if std::ptr::from_ref(self) < std::ptr::from_ref(other) {
-            self.write(|own| other.with(|other| body(own, other)))?
+            self.write(first, |own| other.with(|other| body(own, other)))?
         } else {
-            other.with(|other| self.write(|own| body(own, other)))?
+            other.with(|other| self.write(first, |own| body(own, other)))?
         }
     }
 
@@ -231,17 +237,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_behind_raw_data_that_were_read_keeps_them_and_default_data_begin_anew() {
-        for (encoding, size) in [(Encoding::Raw, 8), (Encoding::Default, 4)] {
+    fn what_is_packed_behind_what_was_read_keeps_it_in_raw_encoding_or_if_it_is_bytes() {
+        for (encoding, kind, size) in [
+            (Encoding::Raw, Kind::Int, 8),
+            (Encoding::Default, Kind::Int, 4),
+            (Encoding::Default, Kind::Byte, 8),
+        ] {
             let slot = Slot::new();
             let mut buffer = Buffer::new(encoding);
-            buffer.pack(pvm_wire::Kind::Int, &[1, 0, 0, 0]).expect("room");
+            buffer.pack(Kind::Int, &[1, 0, 0, 0]).expect("room");
             buffer.envelope_mut().tag = 51;
             slot.put(Content { buffer, reading: true, shown: None }).expect("nobody is in");
-            let packed = slot.write(|buffer| buffer.pack(pvm_wire::Kind::Int, &[2, 0, 0, 0]));
+            let packed = slot.write(kind, |buffer| buffer.pack(kind, &[2, 0, 0, 0]));
             assert_eq!(packed, Ok(Ok(())));
             let told = slot.with(|buffer| (buffer.reported_size(), buffer.envelope().tag));
-            assert_eq!(told, Ok((size, 51)), "{encoding:?}");
+            assert_eq!(told, Ok((size, 51)), "{encoding:?} {kind:?}");
         }
     }
 }

@@ -34,6 +34,13 @@ impl Contexts {
         self.given.remove(&context).map(drop).ok_or(Code::NotFound)
     }
 
+    /// What a task has made and did not give back is given back when it is gone, as in PVM.
+    pub(crate) fn task_gone(&mut self, tid: Tid) {
+        for context in self.given.keys_where(|_, owner| *owner == tid) {
+            self.given.remove(&context);
+        }
+    }
+
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.last.take_changes(out);
         self.given.take_changes(out);

@@ -4,11 +4,12 @@
 //! index (0 if none is given), over what the same owner or anybody with `PvmMboxOverWritable`
 //! put there; with it, at the first free index from there on. Deleting, also by reading, needs
 //! the same right. When an owner is gone its entries go, but persistent ones stay without owner.
+//! An entry of `pvm_insert` comes to exactly its index, which its flags do not show.
 //! Names are listed in the order in which they came to be; in a pattern `*` is any text, and the
 //! pattern may fit any part of the name.
 
 use crate::records::{Change, Slot, Table};
-use pvm_wire::request::{MailboxEntry, MailboxInfo};
+use pvm_wire::request::{MailboxEntry, MailboxInfo, inserted_at};
 use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, HostIndex, Message, Tid, Wire as _, record};
 
 const PERSISTENT: i32 = 1;
@@ -71,7 +72,11 @@ impl Registry {
         if name.0.is_empty() {
             return Err(Code::BadParam);
         }
-        let mut index = flags >> DIRECT_INDEX_SHIFT & DIRECT_INDEX_MASK;
+        let inserted = inserted_at(message.envelope.tag);
+        let mut index = inserted.unwrap_or(flags >> DIRECT_INDEX_SHIFT & DIRECT_INDEX_MASK);
+        if inserted.is_some() && self.entries.contains(&(name.clone(), index)) {
+            return Err(Code::Denied);
+        }
         if flags & MULTI_INSTANCE != 0 {
             while self.entries.contains(&(name.clone(), index)) {
                 index += 1;

@@ -13,7 +13,7 @@ use crate::route::{Route, Secret};
 use crate::{Blob, Code, HostIndex, Layout, Message, Tid, choice, record};
 
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
-pub use names::{GroupInfo, MailboxEntry, MailboxInfo};
+pub use names::{GroupInfo, MailboxEntry, MailboxInfo, inserted_at, inserted_tag};
 pub use tasks::{Inherited, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome};
 
 /// The number of a shared segment on one host.
@@ -192,7 +192,8 @@ choice! {
             name: Blob,
             /// `PvmMboxPersistent` ...
             flags: i32,
-            /// The contents.
+            /// The contents. The tag is not kept; one below 0 says that this is an entry of `pvm_insert`, and at which index
+            /// ([`inserted_at`]).
             message: Message,
         },
         /// `pvm_recvinfo`.

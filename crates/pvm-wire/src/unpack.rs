@@ -104,7 +104,7 @@ impl Cursor {
     ///
     /// # Errors
     /// [`Code::NoData`] if the message holds less; as in PVM, the items that are there are read,
-    /// and the message is at its end.
+    /// and the message is at its end, or where it was if they are bytes that go with a run list.
     pub fn read(&mut self, body: Body<'_>, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
         if !body.encoding.has_runs() {
             let left = body.data.size() - self.done;
@@ -122,10 +122,15 @@ impl Cursor {
         let needed = Run { shape, count: out.len() / shape.size() }.xdr_size();
         let left = body.runs.xdr_size() - self.done;
         if needed > left {
+            let before = self.clone();
             let items = left / kind_xdr_size(kind);
             // Shorter now, so it does not come here again.
             self.read(body, kind, &mut out[..items * kind.size()])?;
-            self.advance(body.runs, body.runs.xdr_size() - self.done);
+            if shape == Shape::Byte {
+                *self = before;
+            } else {
+                self.advance(body.runs, body.runs.xdr_size() - self.done);
+            }
             return Err(Code::NoData);
         }
         let mut filled = 0;

@@ -201,9 +201,13 @@ impl Buffer {
     }
 
     /// Bytes as `pvm_bufinfo` counts them: of the XDR form for default encoding, 0 for an
-    /// in-place message that was not sent.
+    /// in-place message, which is raw once it was sent.
     pub const fn reported_size(&self) -> usize {
-        if self.encoding.has_runs() { self.runs.xdr_size() } else { self.size }
+        match self.encoding {
+            Encoding::Default | Encoding::Trace => self.runs.xdr_size(),
+            Encoding::Raw => self.size,
+            Encoding::InPlace => 0,
+        }
     }
 
     /// Bytes of data in memory.
@@ -309,10 +313,11 @@ impl Buffer {
     ///
     /// # Errors
     /// [`Code::NoData`] if there are fewer; then nothing is read. [`Code::BadMsg`] for raw data of a machine
-    /// that lays such items out otherwise.
+    /// that lays such items out otherwise, and for an in-place message that was not sent.
     #[inline(always)]
     pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
-        if !foreign::can_read(&self.envelope, self.encoding, kind) {
+        let is_here = self.encoding != Encoding::InPlace;
+        if !is_here || !foreign::can_read(&self.envelope, self.encoding, kind) {
             return Err(Code::BadMsg);
         }
         if let Store::Small(bytes) = &self.store
@@ -338,9 +343,25 @@ impl Buffer {
     /// # Errors
     /// [`Code::NoData`] if there is none or its length is nonsense.
     pub fn unpack_str(&mut self) -> Result<Vec<u8>, Code> {
+        let length = self.unpack_length()?;
+        self.unpack_str_of(usize::try_from(length).map_err(|_| Code::NoData)?)
+    }
+
+    /// Reads what stands before a string: how many bytes follow, if it is one.
+    ///
+    /// # Errors
+    /// As for [`Buffer::unpack`].
+    pub fn unpack_length(&mut self) -> Result<i32, Code> {
         let mut length = [0; 4];
         self.unpack(Kind::Int, &mut length)?;
-        let length = usize::try_from(i32::from_ne_bytes(length)).map_err(|_| Code::NoData)?;
+        Ok(i32::from_ne_bytes(length))
+    }
+
+    /// Reads the string itself.
+    ///
+    /// # Errors
+    /// [`Code::NoData`] if there are fewer bytes.
+    pub fn unpack_str_of(&mut self, length: usize) -> Result<Vec<u8>, Code> {
         // A length that lies reserves no memory: one byte more than there is fails as well.
         let left = self.reported_size() - self.cursor.done();
         let mut text = vec![0; length.min(left + 1)];

@@ -54,7 +54,7 @@ unsafe extern "C" fn neopvm_allocate(
         let (kind, count) = (kind(kind_number)?, size(count)?);
         // Shared memory is a task's.
         session::task()?;
-        let place = buffer::get(handle)?.write(|buffer| buffer.allocate(kind, count))??;
+        let place = buffer::get(handle)?.write(kind, |buffer| buffer.allocate(kind, count))??;
         Ok(place.cast())
     };
     // SAFETY: the caller's promise.

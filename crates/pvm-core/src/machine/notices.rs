@@ -24,7 +24,7 @@ impl Machine {
             ROUTE_ADD | ROUTE_DELETE => return self.answer(asker, Reply::Done),
             _ => false,
         };
-        if !sound || pattern.tag < 0 || tids.len() > WATCH_COUNT_MAX {
+        if !sound || tids.len() > WATCH_COUNT_MAX {
             return self.fail(asker, Code::BadParam);
         }
         if self.tasks.alive(pattern.owner).is_none() {

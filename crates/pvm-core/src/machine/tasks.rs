@@ -203,6 +203,7 @@ impl Machine {
             self.unwatch(number, &watch);
         }
         self.pending.forget_reader(tid);
+        self.contexts.task_gone(tid);
         self.service_gone(tid);
         let ticket = match known_everywhere {
             true => self.propose_ticket(0, Command::TaskGone { tid }),

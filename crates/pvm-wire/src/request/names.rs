@@ -31,3 +31,13 @@ record! {
         pub waiting: u32,
     }
 }
+
+/// The tag of a message that is put under a name at exactly this index (0 or more), by `pvm_insert`.
+pub const fn inserted_tag(index: i32) -> i32 {
+    !index
+}
+
+/// At which index a message is to be put exactly; none where its tag does not say so.
+pub fn inserted_at(tag: i32) -> Option<i32> {
+    (tag < 0).then_some(!tag)
+}

@@ -18,6 +18,9 @@ impl Buffer {
     fn append_body(&mut self, other: &Self) -> Result<(), Code> {
         let data = Data { store: &other.store, size: other.size };
         let body = Body { data: &data, runs: &other.runs, encoding: other.encoding };
+        if self.encoding == Encoding::InPlace {
+            return self.append_places(other);
+        }
         match (self.encoding.has_runs(), other.encoding.has_runs()) {
             (true, true) => {
                 let (bytes, runs) = Cursor::new().extract(body, other.runs.xdr_size())?;
@@ -32,6 +35,16 @@ impl Buffer {
                 self.pack(Kind::Byte, &bytes)
             }
         }
+    }
+
+    /// The program's memory that another message names belongs to this one, too. One that was taken out of a message
+    /// has data of its own, which may be gone when this one is sent.
+    fn append_places(&mut self, other: &Self) -> Result<(), Code> {
+        if other.size > 0 {
+            return Err(Code::NotImpl);
+        }
+        self.in_place.extend_from_slice(&other.in_place);
+        Ok(())
     }
 
     /// Packs another message with its description, nine ints in front (`pvm_pkmesg`).
