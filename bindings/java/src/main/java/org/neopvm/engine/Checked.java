@@ -4,6 +4,7 @@ package org.neopvm.engine;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.neopvm.Code;
 import org.neopvm.Encoding;
 import org.neopvm.HostInfo;
@@ -18,8 +19,11 @@ import org.neopvm.TaskInfo;
 final class Checked implements Engine {
     private final Engine engine;
 
+    private final AtomicBoolean left = new AtomicBoolean();
+
     Checked(Engine engine) {
         this.engine = engine;
+        Dependents.DEFAULT.use();
     }
 
     private static PvmException bad(String what) {
@@ -66,12 +70,23 @@ final class Checked implements Engine {
 
     @Override
     public void leave() {
-        engine.leave();
+        try {
+            engine.leave();
+        } finally {
+            if (!left.getAndSet(true)) {
+                Dependents.DEFAULT.leave();
+            }
+        }
     }
 
     @Override
     public boolean isLost() {
         return engine.isLost();
+    }
+
+    @Override
+    public boolean isLostNow() {
+        return engine.isLostNow();
     }
 
     @Override
@@ -129,6 +144,9 @@ final class Checked implements Engine {
 
     @Override
     public CompletableFuture<Incoming> receiveAsync(int source, int tag, int context, Executor executor) {
+        if (executor != null) {
+            Dependents.DEFAULT.begin();
+        }
         return engine.receiveAsync(source, tag, context, executor);
     }
 
