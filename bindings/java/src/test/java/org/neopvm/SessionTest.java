@@ -201,4 +201,33 @@ class SessionTest {
         assertEquals(Code.SYS_ERR, assertThrows(PvmException.class, pvm::message).code());
         assertTrue(!pvm.isOpen());
     }
+
+    @Test
+    void aThreadThatIsInterruptedFindsTheMachine() {
+        Thread.currentThread().interrupt();
+        try (Pvm pvm = Machine.connect()) {
+            assertTrue(Thread.interrupted(), "it is still interrupted");
+            assertTrue(pvm.isOpen());
+        } finally {
+            Thread.interrupted();
+        }
+    }
+
+    @Test
+    void aThreadThatIsInterruptedStartsNoMachine() throws Exception {
+        Thread.currentThread().interrupt();
+        assertThrows(InterruptedException.class, Starter::start);
+    }
+
+    @Test
+    void toAskWhetherAConnectionIsOpenDoesNotWaitForMessages() throws Exception {
+        try (Pvm pvm = Machine.connect()) {
+            long begin = System.nanoTime();
+            for (int i = 0; i < 20_000; i++) {
+                assertTrue(pvm.isOpen());
+            }
+            // A wait of a millisecond each makes more than 20 s.
+            assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(15));
+        }
+    }
 }

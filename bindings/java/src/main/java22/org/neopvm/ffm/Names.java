@@ -38,7 +38,7 @@ final class Names {
     /** Null if there is none, and where it was given up. */
     Incoming get(String name, int index, int flags, MemorySegment giveUp) {
         engine.check();
-        Forgotten.check("the message under the name " + name);
+        Forgotten.check("the message under the name " + name, true);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(JAVA_INT);
             int status = (int) Calls.GET_UNTIL.invokeExact(arena.allocateFrom(name), index, flags, -1L, giveUp, buffer);
