@@ -33,6 +33,10 @@ final class Serialized {
      *     refuses; {@link Code#BAD_MSG} for one that is not here
      */
     static <T> T read(byte[] bytes, Class<T> type, ObjectInputFilter filter, Object what) {
+        if (bytes.length > SafeFilter.BYTES_MAX && filter instanceof SafeFilter) {
+            throw new PvmException(Code.DENIED, "an object of " + bytes.length + " bytes in the " + what + ": more than "
+                    + SafeFilter.BYTES_MAX + " come only through a filter of one's own");
+        }
         if (bytes.length < 2
                 || (bytes[0] << 8 | bytes[1] & 0xff) != ObjectStreamConstants.STREAM_MAGIC) {
             throw new PvmException(Code.BAD_MSG, "no Java object in the " + what);
