@@ -79,7 +79,8 @@ final class Frames {
         if (failures++ > 2 * TRIES) {
             throw why;
         }
-        spare.drop();
+        // The room is nobody's where the frame has one already.
+        spare.drop(isBegun || failures > TRIES);
         LockSupport.parkNanos(Pending.PAUSE_NS);
     }
 
@@ -127,10 +128,14 @@ final class Frames {
 
     /** What finds no room fails the question that it answers, and no other; null then. A message finds the spare. */
     private byte[] room(Pending question) {
+        byte[] room = question.takes() && spare.isTight() ? spare.take(payloadLength) : null;
+        if (room != null) {
+            return room;
+        }
         try {
             return new byte[payloadLength];
         } catch (OutOfMemoryError e) {
-            byte[] room = question.takes() ? spare.take(payloadLength) : null;
+            room = question.takes() ? spare.take(payloadLength) : null;
             if (room != null) {
                 return room;
             }

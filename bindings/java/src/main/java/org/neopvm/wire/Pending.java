@@ -4,7 +4,6 @@ package org.neopvm.wire;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.LockSupport;
 import org.neopvm.Code;
 import org.neopvm.PvmException;
 
@@ -132,7 +131,7 @@ final class Pending {
             } catch (CompletionException e) {
                 throw failure(e.getCause());
             } catch (OutOfMemoryError e) {
-                LockSupport.parkNanos(PAUSE_NS);
+                // Again: a collection of garbage has gone before, which takes its time.
             }
         }
     }
@@ -145,7 +144,7 @@ final class Pending {
             } catch (ExecutionException e) {
                 throw failure(e.getCause());
             } catch (OutOfMemoryError e) {
-                LockSupport.parkNanos(PAUSE_NS);
+                // Again: a collection of garbage has gone before, which takes its time.
             }
         }
     }

@@ -21,7 +21,10 @@ final class Spare {
 
     private final AtomicReference<byte[]> room = new AtomicReference<>();
     private volatile byte[] ballast;
+    /** Memory was short: what is free now is for small things. */
+    private volatile boolean tight;
 
+    /** Has what is needed for one more message; OutOfMemoryError where that cannot be had. */
     void makeSure() {
         if (ballast == null) {
             ballast = new byte[BALLAST_BYTES];
@@ -29,12 +32,21 @@ final class Spare {
         if (room.get() == null) {
             room.compareAndSet(null, new byte[BYTES]);
         }
+        if (tight) {
+            // These two must not have been the last that could be had.
+            tight = new byte[BALLAST_BYTES].length == 0;
+        }
     }
 
     /** The spare, which is the caller's then; null where there is none, or it is too small. */
     byte[] take(int bytes) {
-        ballast = null;
+        drop(false);
         return bytes > BYTES ? null : room.getAndSet(null);
+    }
+
+    /** True where a message had better come to the spare at once. */
+    boolean isTight() {
+        return tight;
     }
 
     /** A message has come: if it has filled what memory there was, what follows it finds some. */
@@ -44,8 +56,12 @@ final class Spare {
         }
     }
 
-    /** Not even small things find memory. */
-    void drop() {
+    /** Not even small things find memory: they find that of the ballast, or of the room as well. */
+    void drop(boolean roomToo) {
         ballast = null;
+        tight = true;
+        if (roomToo) {
+            room.set(null);
+        }
     }
 }
