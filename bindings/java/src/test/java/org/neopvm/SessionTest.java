@@ -215,8 +215,10 @@ class SessionTest {
 
     @Test
     void aThreadThatIsInterruptedStartsNoMachine() throws Exception {
+        Set<ProcessHandle> before = ProcessHandle.current().children().collect(Collectors.toSet());
         Thread.currentThread().interrupt();
         assertThrows(InterruptedException.class, Starter::start);
+        assertTrue(before.containsAll(ProcessHandle.current().children().toList()), "pvm up runs");
     }
 
     @Test
@@ -229,5 +231,16 @@ class SessionTest {
             // A wait of a millisecond each makes more than 20 s.
             assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(15));
         }
+    }
+
+    @Test
+    void aProgramOfModulesConnects() throws Exception {
+        List<String> options = new ArrayList<>(List.of("-p", System.getProperty("test.jar"), "--add-modules", "org.neopvm",
+                "--limit-modules", "java.base,org.neopvm"));
+        if (Runtime.version().feature() >= 22) {
+            options.add("--enable-native-access=org.neopvm");
+        }
+        String told = Machine.java(modular.ModuleChild.class, options, Map.of());
+        assertTrue(told.contains("all is well"), told);
     }
 }
