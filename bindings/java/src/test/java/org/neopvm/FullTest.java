@@ -33,4 +33,10 @@ class FullTest {
         run(HeapChild.class, "-Xmx48m", "900", "100");
         run(HeapChild.class, "-Xmx48m", "2000", "60");
     }
+
+    @Test
+    void viewsOfSmallMessagesThatAreForgottenAreGivenBack() throws Exception {
+        only("native", "messages of the wire engine are in Java's memory");
+        run(ViewsChild.class, "-XX:NativeMemoryTracking=summary");
+    }
 }

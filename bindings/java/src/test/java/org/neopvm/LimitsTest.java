@@ -243,4 +243,25 @@ class LimitsTest {
             fails(Code.DENIED, () -> message.getObject(String.class));
         }
     }
+
+    @Test
+    void whatIsTooLargeForTheDaemonIsRefusedAndEndsNothing() throws Exception {
+        String large = "x".repeat(5 << 20);
+        fails(Code.OVERFLOW, () -> pvm.spawn("/bin/true", List.of(large), Place.ANYWHERE, 1));
+        fails(Code.OVERFLOW, () -> pvm.join(large));
+        fails(Code.OVERFLOW, () -> pvm.registry().get(large));
+        fails(Code.OVERFLOW, () -> pvm.addHosts(List.of(large)));
+        try (Draft draft = pvm.message().put(new byte[17 << 20])) {
+            fails(Code.OVERFLOW, () -> pvm.registry().put(Machine.name("large"), draft, 0));
+        }
+        assertTrue(pvm.isAlive(pvm.self()));
+    }
+
+    @Test
+    void aClosedDraftIsSentToNobodyEither() {
+        Draft draft = pvm.message().put(1);
+        draft.close();
+        fails(Code.NO_SUCH_BUF, () -> draft.sendAll(List.of(), 1));
+        fails(Code.BAD_PARAM, () -> pvm.transport().notify(3, 1, 0, null, -5));
+    }
 }
