@@ -37,6 +37,8 @@ final class SafeFilter implements ObjectInputFilter {
     private final Class<?> wanted;
     private final boolean plain;
     private final boolean tables;
+    /** What was refused; null where nothing was. */
+    private String refused;
 
     SafeFilter(Class<?> wanted) {
         this.wanted = element(wanted);
@@ -62,6 +64,7 @@ final class SafeFilter implements ObjectInputFilter {
     public Status checkInput(FilterInfo info) {
         if (info.depth() > DEPTH_MAX || info.references() > REFERENCES_MAX || info.streamBytes() > BYTES_MAX
                 || info.arrayLength() > ARRAY_MAX) {
+            refused = "more than the limits allow";
             return Status.REJECTED;
         }
         Class<?> type = info.serialClass();
@@ -69,7 +72,15 @@ final class SafeFilter implements ObjectInputFilter {
             return Status.UNDECIDED;
         }
         boolean allowed = isPlain(type) || !plain && isKnown(type) && (tables || !isTable(element(type)));
+        if (!allowed) {
+            refused = "a " + type.getName();
+        }
         return allowed ? Status.ALLOWED : Status.REJECTED;
+    }
+
+    /** What it has refused last. */
+    String refused() {
+        return refused;
     }
 
     private boolean isKnown(Class<?> type) {

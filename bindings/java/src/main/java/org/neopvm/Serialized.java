@@ -46,7 +46,8 @@ final class Serialized {
             return type.cast(in.readObject());
         } catch (InvalidClassException | InvalidObjectException e) {
             Code code = String.valueOf(e.getMessage()).contains("REJECTED") ? Code.DENIED : Code.BAD_MSG;
-            throw new PvmException(code, "the object in the " + what + " (" + e.getMessage() + ")", e);
+            String which = filter instanceof SafeFilter safe && safe.refused() != null ? "holds " + safe.refused() : e.getMessage();
+            throw new PvmException(code, "the object in the " + what + " (" + which + ")", e);
         } catch (IOException | ClassNotFoundException | RuntimeException e) {
             // Whatever a hostile stream makes a class's own reading do.
             throw new PvmException(Code.BAD_MSG, "the object in the " + what + " as " + type.getName(), e);

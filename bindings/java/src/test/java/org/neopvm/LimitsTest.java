@@ -215,8 +215,10 @@ class LimitsTest {
                 fails(Code.DENIED, () -> message.getObject(ArrayList.class));
             }
         }
-        try (Message message = own(pvm.message().putObject(queue))) {
+        try (Message message = own(pvm.message().putObject(queue).putObject(queue))) {
             fails(Code.DENIED, () -> message.getObject(java.util.PriorityQueue.class));
+            String told = fails(Code.DENIED, () -> message.getObject(Object.class));
+            assertTrue(told.contains("holds a java.util.PriorityQueue"), told);
         }
     }
 
