@@ -349,7 +349,8 @@ public class PVMMessageBuffer extends PVMObject {
     }
 
     /**
-     * Says of which classes objects may be. Without it they are of Java's base module alone. Java's own filter for all
+     * Says of which classes objects may be. Without it they are of those of Java's base module that only hold what they
+     * are given: texts, numbers, lists, times and the like. Java's own filter for all
      * streams, if one is set, is asked as well.
      */
     public void setObjectFilter(ObjectInputFilter allowed) {

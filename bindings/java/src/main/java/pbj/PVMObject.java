@@ -11,6 +11,8 @@ import org.neopvm.PvmException;
  */
 public class PVMObject implements PVMConstants {
     private static Pvm machine;
+    /** A call has failed as one does whose machine is gone. */
+    private static boolean doubtful;
 
     /** Only for classes that extend it. */
     protected PVMObject() {}
@@ -26,6 +28,7 @@ public class PVMObject implements PVMConstants {
         try {
             return work.run(machine());
         } catch (PvmException e) {
+            doubt(e.code());
             throw new PVMException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -36,10 +39,20 @@ public class PVMObject implements PVMConstants {
     }
 
     private static synchronized Pvm machine() {
-        if (machine == null || !machine.isOpen()) {
+        if (machine == null || doubtful || !machine.isOpen()) {
+            Pvm old = machine;
             machine = Pvm.connect();
+            doubtful = false;
+            if (old != null) {
+                old.close();
+            }
         }
         return machine;
+    }
+
+    /** The next call looks itself: what is known of the connection may be a little old. */
+    private static synchronized void doubt(Code failure) {
+        doubtful |= failure == Code.SYS_ERR;
     }
 
     /** Leaves the machine if this process is in it. */

@@ -7,10 +7,10 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CancellationException;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
@@ -25,7 +25,8 @@ import java.util.function.Function;
  * }</pre>
  *
  * <p>A worker gets one message with the tag of work at a time and answers each with one message with the tag of
- * results to the task that sent it. Workers may be programs of any language. When all is done, and when it fails, the
+ * results to the task that sent it. Only messages of its own workers are a farm's: several may run at once, with the same
+ * tags. Workers may be programs of any language. When all is done, and when it fails, the
  * workers are killed unless {@link #ending} has said that a message ends them.
  */
 public final class Farm {
@@ -86,6 +87,9 @@ public final class Farm {
         return new Run<>(inputs, workTag, pack, resultTag, unpack).run();
     }
 
+    /** A worker has ended; or, with its answer or a failure of the wait for it, has not. */
+    private record Event(TaskId worker, boolean isLost) {}
+
     private final class Run<I, R> {
         private final List<I> inputs;
         private final int workTag;
@@ -99,9 +103,10 @@ public final class Farm {
         private final Deque<TaskId> idle = new ArrayDeque<>();
         /** Workers, and which piece each has; -1 for none. */
         private final Map<TaskId, Integer> has = new HashMap<>();
-        private final ConcurrentLinkedQueue<TaskId> lost = new ConcurrentLinkedQueue<>();
+        /** What they will answer. */
+        private final Map<TaskId, CompletableFuture<Message>> coming = new HashMap<>();
+        private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
         private final List<Subscription> subscriptions = new ArrayList<>();
-        private volatile CompletableFuture<Message> coming;
         private int done;
         private int replaced;
 
@@ -126,12 +131,11 @@ public final class Farm {
                 start(Math.min(workers, inputs.size()));
                 while (done < inputs.size()) {
                     hand();
-                    Message answer = next();
-                    if (answer != null) {
-                        take(answer);
-                    }
-                    for (TaskId gone = lost.poll(); gone != null; gone = lost.poll()) {
-                        lose(gone);
+                    Event event = events.take();
+                    if (event.isLost) {
+                        lose(event.worker);
+                    } else {
+                        take(event.worker);
                     }
                 }
                 return results;
@@ -149,13 +153,7 @@ public final class Farm {
                 has.put(worker, -1);
                 idle.add(worker);
             }
-            subscriptions.add(pvm.onExit(team, exit -> {
-                lost.add(exit.task());
-                CompletableFuture<Message> wait = coming;
-                if (wait != null) {
-                    wait.cancel(false);
-                }
-            }));
+            subscriptions.add(pvm.onExit(team, exit -> events.add(new Event(exit.task(), true))));
         }
 
         /** Gives work to who has none. */
@@ -169,50 +167,56 @@ public final class Farm {
                     pack.accept(message, inputs.get(piece));
                     message.send(worker, workTag);
                 }
+                listen(worker);
             }
         }
 
-        /** The next answer; null if a worker was lost first. */
-        private Message next() throws InterruptedException {
-            CompletableFuture<Message> wait = pvm.receiveAsync(TaskId.ANY, resultTag);
-            coming = wait;
-            // What was lost before the wait was known has cancelled nothing.
-            if (!lost.isEmpty()) {
-                wait.cancel(false);
+        /** Waits for a worker's answer: for nobody else's, which may be another farm's. */
+        private void listen(TaskId worker) {
+            CompletableFuture<Message> answer = pvm.receiveAsync(worker, resultTag);
+            coming.put(worker, answer);
+            answer.whenComplete((message, failure) -> {
+                if (!answer.isCancelled()) {
+                    events.add(new Event(worker, false));
+                }
+            });
+        }
+
+        /** What a worker has answered; nothing where that was done when it was lost. */
+        private void take(TaskId worker) {
+            CompletableFuture<Message> answer = coming.remove(worker);
+            if (answer != null) {
+                take(worker, join(answer));
             }
+        }
+
+        private Message join(CompletableFuture<Message> answer) {
             try {
-                return wait.get();
-            } catch (CancellationException e) {
-                return null;
-            } catch (ExecutionException e) {
+                return answer.join();
+            } catch (CompletionException e) {
                 if (e.getCause() instanceof PvmException cause) {
                     throw cause;
                 }
                 throw new IllegalStateException(e.getCause());
-            } catch (InterruptedException e) {
-                if (!wait.cancel(false)) {
-                    wait.join().close();
-                }
-                throw e;
             }
         }
 
-        private void take(Message answer) {
+        private void take(TaskId worker, Message answer) {
             try (answer) {
-                Integer piece = has.get(answer.source());
-                if (piece == null || piece < 0) {
-                    return; // of nobody who has work of this farm
-                }
-                results.set(piece, unpack.apply(answer));
+                results.set(has.put(worker, -1), unpack.apply(answer));
                 done++;
-                has.put(answer.source(), -1);
-                idle.add(answer.source());
+                idle.add(worker);
             }
         }
 
         private void lose(TaskId gone) throws InterruptedException {
             // It may have answered before it ended: the notice comes behind its last message.
-            pvm.poll(gone, resultTag).ifPresent(this::take);
+            CompletableFuture<Message> answer = coming.remove(gone);
+            if (answer != null && !answer.cancel(false)) {
+                take(gone, join(answer));
+            } else if (answer != null) {
+                pvm.poll(gone, resultTag).ifPresent(message -> take(gone, message));
+            }
             Integer piece = has.remove(gone);
             idle.remove(gone);
             if (piece == null) {
@@ -237,8 +241,16 @@ public final class Farm {
             }
         }
 
+        /** An answer that nobody wants any more. */
+        private void forget(CompletableFuture<Message> answer) {
+            if (!answer.cancel(false)) {
+                answer.thenAccept(Message::close);
+            }
+        }
+
         private void end() {
             subscriptions.forEach(Subscription::close);
+            coming.forEach((worker, answer) -> forget(answer));
             for (TaskId worker : has.keySet()) {
                 if (endTag < 0) {
                     pvm.kill(worker);

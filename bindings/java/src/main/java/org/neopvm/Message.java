@@ -181,8 +181,10 @@ public final class Message implements AutoCloseable {
     }
 
     /**
-     * An object that {@link Draft#putObject} packed: of Java's base module or of the package of {@code type}, and at
-     * most 16 MiB. For a text, a number or an array of such it is made of nothing else. Tables that hash their keys (as
+     * An object that {@link Draft#putObject} packed: {@code type}, of classes of its package and of those of Java's base
+     * module that only hold what they are given (texts, numbers, lists, times and the like, but nothing that compares or
+     * computes while it is read), of at most 16 MiB and 20 levels. For a text, a number or an array of such it is made of
+     * nothing else. Tables that hash their keys (as
      * {@code HashMap} and {@code Set.of}) come only where {@code type} is a map or a set: from a sender that is not
      * trusted do not ask for one.
      *

@@ -150,7 +150,10 @@ public final class Pvm implements AutoCloseable {
         return receiveAsync(source, tag, Dependents.DEFAULT);
     }
 
-    /** The same with what depends on the future run by an executor; by the library's if that one refuses. */
+    /**
+     * The same with what depends on the future run by an executor, to which a thread of the library's hands it, in the
+     * order in which messages were taken; by the library's if that one refuses.
+     */
     public CompletableFuture<Message> receiveAsync(TaskId source, int tag, Executor executor) {
         Objects.requireNonNull(executor, "an executor is needed");
         return new Coming(engine.receiveAsync(source.number(), tag, Engine.CURRENT_CONTEXT, executor), executor);
@@ -309,9 +312,23 @@ public final class Pvm implements AutoCloseable {
                 if (failure != null) {
                     fail(failure);
                 } else if (message != null) {
-                    fulfil(new Message(message));
+                    tell(message);
                 }
             });
+        }
+
+        /** Whatever goes wrong, nobody waits for ever. */
+        private void tell(Incoming message) {
+            try {
+                fulfil(new Message(message));
+            } catch (Throwable e) {
+                fail(e);
+            }
+        }
+
+        @Override
+        protected void tellNow() {
+            throw new IllegalStateException("told by the one that it stands for");
         }
 
         @Override

@@ -15,9 +15,11 @@ import java.util.UUID;
 
 /**
  * What an object that comes in a message may be made of. For a text, a number or an array of such nothing but that. For
- * other types: classes of {@code java.base} and of the type's own package, within limits.
+ * other types: the type itself, classes of its package, and those classes of {@code java.base} that only hold what they
+ * are given ({@link Holders}), within limits. Others of {@code java.base} work with what they read before anybody asks them to: a
+ * queue by priority compares with a comparator that the message brings, and four kilobytes of such keep a computer busy for years.
  *
- * <p>Of these, tables that hash their keys come only where the type that is asked for is a map or a set. Five kilobytes of
+ * <p>Tables that hash their keys come only where the type that is asked for is a map or a set. Five kilobytes of
  * sets of sets, ten in each and shared, keep a computer busy for years, as each level is hashed once for each place that
  * it stands in; no limit to sizes or to depth sees that.
  */
@@ -25,7 +27,7 @@ final class SafeFilter implements ObjectInputFilter {
     private static final int DEPTH_MAX = 20;
     private static final int ARRAY_MAX = 1_000_000;
     private static final int REFERENCES_MAX = 1_000_000;
-    private static final int BYTES_MAX = 16 << 20;
+    static final int BYTES_MAX = 16 << 20;
 
     /** Types without parts of other types, and what they inherit from. */
     private static final Set<Class<?>> PLAIN = Set.of(String.class, Boolean.class, Byte.class, Short.class,
@@ -35,9 +37,11 @@ final class SafeFilter implements ObjectInputFilter {
     private final Class<?> wanted;
     private final boolean plain;
     private final boolean tables;
+    /** What was refused; null where nothing was. */
+    private String refused;
 
     SafeFilter(Class<?> wanted) {
-        this.wanted = wanted;
+        this.wanted = element(wanted);
         this.plain = isPlain(wanted);
         this.tables = Map.class.isAssignableFrom(wanted) || Set.class.isAssignableFrom(wanted)
                 || wanted == Collection.class;
@@ -60,6 +64,7 @@ final class SafeFilter implements ObjectInputFilter {
     public Status checkInput(FilterInfo info) {
         if (info.depth() > DEPTH_MAX || info.references() > REFERENCES_MAX || info.streamBytes() > BYTES_MAX
                 || info.arrayLength() > ARRAY_MAX) {
+            refused = "more than the limits allow";
             return Status.REJECTED;
         }
         Class<?> type = info.serialClass();
@@ -67,14 +72,27 @@ final class SafeFilter implements ObjectInputFilter {
             return Status.UNDECIDED;
         }
         boolean allowed = isPlain(type) || !plain && isKnown(type) && (tables || !isTable(element(type)));
+        if (!allowed) {
+            refused = "a " + type.getName();
+        }
         return allowed ? Status.ALLOWED : Status.REJECTED;
+    }
+
+    /** What it has refused last. */
+    String refused() {
+        return refused;
     }
 
     private boolean isKnown(Class<?> type) {
         Class<?> element = element(type);
-        boolean own = element.getPackage() == wanted.getPackage()
-                && element.getClassLoader() == wanted.getClassLoader();
-        return element.getModule() == Object.class.getModule() || element == CollSer.class || own;
+        if (element == wanted || element == CollSer.class) {
+            return true;
+        }
+        Module java = Object.class.getModule();
+        if (element.getModule() == java) {
+            return Holders.has(element) || tables && isTable(element);
+        }
+        return element.getPackage() == wanted.getPackage() && element.getClassLoader() == wanted.getClassLoader();
     }
 
     /** True for a class that may hash what it reads: not those that compare their keys, or know them beforehand. */

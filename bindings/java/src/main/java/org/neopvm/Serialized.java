@@ -33,6 +33,10 @@ final class Serialized {
      *     refuses; {@link Code#BAD_MSG} for one that is not here
      */
     static <T> T read(byte[] bytes, Class<T> type, ObjectInputFilter filter, Object what) {
+        if (bytes.length > SafeFilter.BYTES_MAX && filter instanceof SafeFilter) {
+            throw new PvmException(Code.DENIED, "an object of " + bytes.length + " bytes in the " + what + ": more than "
+                    + SafeFilter.BYTES_MAX + " come only through a filter of one's own");
+        }
         if (bytes.length < 2
                 || (bytes[0] << 8 | bytes[1] & 0xff) != ObjectStreamConstants.STREAM_MAGIC) {
             throw new PvmException(Code.BAD_MSG, "no Java object in the " + what);
@@ -42,7 +46,8 @@ final class Serialized {
             return type.cast(in.readObject());
         } catch (InvalidClassException | InvalidObjectException e) {
             Code code = String.valueOf(e.getMessage()).contains("REJECTED") ? Code.DENIED : Code.BAD_MSG;
-            throw new PvmException(code, "the object in the " + what + " (" + e.getMessage() + ")", e);
+            String which = filter instanceof SafeFilter safe && safe.refused() != null ? "holds " + safe.refused() : e.getMessage();
+            throw new PvmException(code, "the object in the " + what + " (" + which + ")", e);
         } catch (IOException | ClassNotFoundException | RuntimeException e) {
             // Whatever a hostile stream makes a class's own reading do.
             throw new PvmException(Code.BAD_MSG, "the object in the " + what + " as " + type.getName(), e);

@@ -19,7 +19,7 @@ final class Session {
     }
 
     static synchronized Session open() {
-        if (current != null && !current.engine.isLost()) {
+        if (current != null && !current.engine.isLostNow()) {
             current.users++;
             return current;
         }

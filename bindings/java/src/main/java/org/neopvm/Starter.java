@@ -12,7 +12,11 @@ final class Starter {
 
     private Starter() {}
 
+    /** Not begun by a thread that is interrupted; once begun it goes on to its end, and the thread is interrupted then. */
     static void start() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("starting a machine");
+        }
         String root = System.getenv("PVM_ROOT");
         Path installed = root == null ? null : Path.of(root, "bin", "pvm");
         String program = installed != null && Files.isExecutable(installed) ? installed.toString() : "pvm";
@@ -20,7 +24,7 @@ final class Starter {
             Process up = new ProcessBuilder(program, "up").redirectInput(ProcessBuilder.Redirect.from(
                     Path.of("/dev/null").toFile())).redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .redirectError(ProcessBuilder.Redirect.INHERIT).start();
-            if (!up.waitFor(LIMIT_S, TimeUnit.SECONDS)) {
+            if (!hasEnded(up)) {
                 up.destroy();
                 throw new PvmException(Code.CANT_START, program + " up has not ended after " + LIMIT_S + " s");
             }
@@ -29,6 +33,24 @@ final class Starter {
             }
         } catch (IOException e) {
             throw new PvmException(Code.CANT_START, program + " up", e);
+        }
+    }
+
+    private static boolean hasEnded(Process process) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_S);
+        boolean interrupted = false;
+        try {
+            for (;;) {
+                try {
+                    return process.waitFor(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -27,6 +28,7 @@ final class Watch implements AutoCloseable {
     private static final int HOST_DELETE = 2;
     private static final int HOST_ADD = 3;
     private static final int CANCEL = 256;
+    private static final long PAUSE_NS = 50_000_000;
     private static final System.Logger LOG = System.getLogger("org.neopvm");
 
     /**
@@ -45,6 +47,8 @@ final class Watch implements AutoCloseable {
     private ExecutorService thread;
     private int context;
     private volatile boolean closed;
+    /** So that it is said once. The thread for events alone uses it. */
+    private boolean failing;
 
     Watch(Engine engine) {
         this.engine = engine;
@@ -64,18 +68,29 @@ final class Watch implements AutoCloseable {
 
     /** Runs on the thread for events, which also completes the futures: none is complete while this asks for one. */
     private void listen() {
-        try {
-            for (Incoming notice = next(); notice != null; notice = next()) {
-                tell(notice);
+        while (!closed) {
+            try {
+                for (Incoming notice = next(); notice != null; notice = next()) {
+                    tell(notice);
+                }
+                engine.receiveAsync(Engine.ANY, Engine.ANY, context, thread).whenComplete(this::heard);
+                return;
+            } catch (Throwable e) {
+                if (closed || engine.isLost()) {
+                    return;
+                }
+                pause(e);
             }
-            engine.receiveAsync(Engine.ANY, Engine.ANY, context, thread).whenComplete(this::heard);
-        } catch (PvmException e) {
-            if (!closed && !engine.isLost()) {
-                LOG.log(Level.ERROR, "no more notices come", e);
-            }
-        } catch (Throwable e) {
-            LOG.log(Level.ERROR, "no more notices come", e);
         }
+    }
+
+    /** A look for notices has failed, as where no memory is left for them. They stay where they are until there is. */
+    private void pause(Throwable why) {
+        if (!failing) {
+            failing = true;
+            LOG.log(Level.WARNING, "notices wait, as they cannot be received", why);
+        }
+        LockSupport.parkNanos(PAUSE_NS);
     }
 
     private Incoming next() {
@@ -91,13 +106,13 @@ final class Watch implements AutoCloseable {
             tell(notice);
             listen();
         } else if (!engine.isLost()) {
-            // One notice may fail alone, as where there was no memory for it.
-            LOG.log(Level.ERROR, "a notice could not be received", failure);
+            pause(failure);
             listen();
         }
     }
 
     private void tell(Incoming notice) {
+        failing = false;
         try (notice) {
             int tag = notice.info().tag();
             Request request = requests.get(tag);

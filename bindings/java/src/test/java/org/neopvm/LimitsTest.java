@@ -192,4 +192,78 @@ class LimitsTest {
             fails(Code.DENIED, () -> message.getObject(java.util.EnumSet.class));
         }
     }
+
+    /** A comparator of comparators, each of which asks the one below it twice. */
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static java.util.Comparator<Object> deep(int depth) {
+        java.util.Comparator below = depth == 0 ? java.util.Comparator.naturalOrder() : deep(depth - 1);
+        return java.util.Collections.reverseOrder(below.thenComparing(below));
+    }
+
+    @Test
+    void anObjectRunsNothingThatTheMessageBrings() throws Exception {
+        java.util.PriorityQueue<Object> queue = new java.util.PriorityQueue<>(2, deep(3));
+        queue.add("a");
+        queue.add("b");
+        java.util.regex.Pattern pattern = java.util.regex.Pattern.compile("a", java.util.regex.Pattern.CANON_EQ);
+        for (java.io.Serializable object : List.of(queue, (java.io.Serializable) deep(1), pattern)) {
+            try (Message message = own(pvm.message().putObject(new Object[] {object}).putObject(object)
+                    .putObject(object).putObject(object))) {
+                fails(Code.DENIED, () -> message.getObject(Object[].class));
+                fails(Code.DENIED, () -> message.getObject(Object.class));
+                fails(Code.DENIED, () -> message.getObject(Job.class));
+                fails(Code.DENIED, () -> message.getObject(ArrayList.class));
+            }
+        }
+        try (Message message = own(pvm.message().putObject(queue).putObject(queue))) {
+            fails(Code.DENIED, () -> message.getObject(java.util.PriorityQueue.class));
+            String told = fails(Code.DENIED, () -> message.getObject(Object.class));
+            assertTrue(told.contains("holds a java.util.PriorityQueue"), told);
+        }
+    }
+
+    @Test
+    void anArrayOfOnesOwnAndWhatOnlyHoldsComes() throws Exception {
+        Job job = new Job("a", List.of("b"));
+        try (Message message = own(pvm.message().putObject(new Job[] {job}).putObject(new Job[][] {{job}})
+                .putObject(new java.util.concurrent.ConcurrentHashMap<>(Map.of("k", 1)))
+                .putObject(new java.util.concurrent.LinkedBlockingQueue<>(List.of(1)))
+                .putObject(new IllegalStateException("what", new java.io.IOException("why")))
+                .putObject(new java.util.PriorityQueue<>(List.of(2, 1))))) {
+            assertEquals(job, message.getObject(Job[].class)[0]);
+            assertEquals(job, message.getObject(Job[][].class)[0][0]);
+            assertEquals(Map.of("k", 1), message.getObject(java.util.concurrent.ConcurrentHashMap.class));
+            assertEquals(1, message.getObject(java.util.concurrent.LinkedBlockingQueue.class).peek());
+            assertEquals("why", message.getObject(Exception.class).getCause().getMessage());
+            assertEquals(1, message.getObject(java.util.PriorityQueue.class).peek());
+        }
+    }
+
+    @Test
+    void anObjectOfMoreThanTheLimitIsRefusedWhateverItIs() throws Exception {
+        try (Message message = own(pvm.message().putObject("x".repeat(17 << 20)))) {
+            fails(Code.DENIED, () -> message.getObject(String.class));
+        }
+    }
+
+    @Test
+    void whatIsTooLargeForTheDaemonIsRefusedAndEndsNothing() throws Exception {
+        String large = "x".repeat(5 << 20);
+        fails(Code.OVERFLOW, () -> pvm.spawn("/bin/true", List.of(large), Place.ANYWHERE, 1));
+        fails(Code.OVERFLOW, () -> pvm.join(large));
+        fails(Code.OVERFLOW, () -> pvm.registry().get(large));
+        fails(Code.OVERFLOW, () -> pvm.addHosts(List.of(large)));
+        try (Draft draft = pvm.message().put(new byte[17 << 20])) {
+            fails(Code.OVERFLOW, () -> pvm.registry().put(Machine.name("large"), draft, 0));
+        }
+        assertTrue(pvm.isAlive(pvm.self()));
+    }
+
+    @Test
+    void aClosedDraftIsSentToNobodyEither() {
+        Draft draft = pvm.message().put(1);
+        draft.close();
+        fails(Code.NO_SUCH_BUF, () -> draft.sendAll(List.of(), 1));
+        fails(Code.BAD_PARAM, () -> pvm.transport().notify(3, 1, 0, null, -5));
+    }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -210,5 +211,30 @@ class MachineTest {
                 () -> pvm.farm(Machine.program("partner"), 1).arguments(List.of("square", "7"))
                         .run(List.of(7, 2), 1, Draft::put, 2, Message::getInt));
         assertEquals(Code.NO_TASK, all.code());
+    }
+
+    @Test
+    void twoFarmsWithOneTagDropNothingOfEachOtherOrOfTheProgram() throws Exception {
+        List<Integer> inputs = java.util.stream.IntStream.range(0, 100).boxed().toList();
+        List<CompletableFuture<List<Integer>>> farms = new java.util.ArrayList<>();
+        pvm.message().put(7).to(pvm.self(), 2);
+        for (int i = 0; i < 2; i++) {
+            CompletableFuture<List<Integer>> results = new CompletableFuture<>();
+            farms.add(results);
+            new Thread(() -> {
+                try {
+                    results.complete(pvm.farm(Machine.program("partner"), 2).arguments(List.of("square")).ending(99)
+                            .run(inputs, 1, Draft::put, 2, Message::getInt));
+                } catch (Throwable e) {
+                    results.completeExceptionally(e);
+                }
+            }).start();
+        }
+        for (CompletableFuture<List<Integer>> each : farms) {
+            assertEquals(inputs.stream().map(i -> i * i).toList(), each.get(Machine.LONG.toSeconds(), TimeUnit.SECONDS));
+        }
+        try (Message own = Machine.receive(pvm, pvm.self(), 2)) {
+            assertEquals(7, own.getInt());
+        }
     }
 }

@@ -315,4 +315,25 @@ class MessagesTest {
 
     /** Of this package. */
     record Own(int number) implements java.io.Serializable {}
+
+    @Test
+    void bytesThatLieApartArriveAsTheyWereHoweverManyTheyAre() throws Exception {
+        for (int stride : new int[] {3, 5, 300_000}) {
+            int count = Math.min(400_003, 20_000_000 / stride);
+            byte[] items = new byte[count * stride];
+            for (int i = 0; i < count; i++) {
+                items[i * stride] = (byte) (i % 251);
+            }
+            try (Draft draft = pvm.message()) {
+                draft.put(Kind.BYTE, items, 0, count, stride).put(12345678).send(pvm.self(), 77);
+            }
+            try (Message message = Machine.receive(pvm, pvm.self(), 77)) {
+                byte[] got = message.getBytes(count);
+                for (int i = 0; i < count; i++) {
+                    assertEquals((byte) (i % 251), got[i], "byte " + i + " with stride " + stride);
+                }
+                assertEquals(12345678, message.getInt());
+            }
+        }
+    }
 }

@@ -201,4 +201,46 @@ class SessionTest {
         assertEquals(Code.SYS_ERR, assertThrows(PvmException.class, pvm::message).code());
         assertTrue(!pvm.isOpen());
     }
+
+    @Test
+    void aThreadThatIsInterruptedFindsTheMachine() {
+        Thread.currentThread().interrupt();
+        try (Pvm pvm = Machine.connect()) {
+            assertTrue(Thread.interrupted(), "it is still interrupted");
+            assertTrue(pvm.isOpen());
+        } finally {
+            Thread.interrupted();
+        }
+    }
+
+    @Test
+    void aThreadThatIsInterruptedStartsNoMachine() throws Exception {
+        Set<ProcessHandle> before = ProcessHandle.current().children().collect(Collectors.toSet());
+        Thread.currentThread().interrupt();
+        assertThrows(InterruptedException.class, Starter::start);
+        assertTrue(before.containsAll(ProcessHandle.current().children().toList()), "pvm up runs");
+    }
+
+    @Test
+    void toAskWhetherAConnectionIsOpenDoesNotWaitForMessages() throws Exception {
+        try (Pvm pvm = Machine.connect()) {
+            long begin = System.nanoTime();
+            for (int i = 0; i < 20_000; i++) {
+                assertTrue(pvm.isOpen());
+            }
+            // A wait of a millisecond each makes more than 20 s.
+            assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(15));
+        }
+    }
+
+    @Test
+    void aProgramOfModulesConnects() throws Exception {
+        List<String> options = new ArrayList<>(List.of("-p", System.getProperty("test.jar"), "--add-modules", "org.neopvm",
+                "--limit-modules", "java.base,org.neopvm"));
+        if (Runtime.version().feature() >= 22) {
+            options.add("--enable-native-access=org.neopvm");
+        }
+        String told = Machine.java(modular.ModuleChild.class, options, Map.of());
+        assertTrue(told.contains("all is well"), told);
+    }
 }

@@ -4,6 +4,7 @@ package org.neopvm.engine;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.neopvm.Code;
 import org.neopvm.Encoding;
 import org.neopvm.HostInfo;
@@ -16,17 +17,34 @@ import org.neopvm.TaskInfo;
  * that C would cut or that would arrive as others.
  */
 final class Checked implements Engine {
+    /** Names and arguments of one call have no more chars together: they go to the daemon in one frame. */
+    private static final int CHARS_MAX = 4 << 20;
+
     private final Engine engine;
+    private final AtomicBoolean left = new AtomicBoolean();
 
     Checked(Engine engine) {
         this.engine = engine;
+        Dependents.DEFAULT.use();
     }
 
     private static PvmException bad(String what) {
         return new PvmException(Code.BAD_PARAM, what);
     }
 
+    /** Refuses what could not go to the daemon. */
+    private static void bound(long chars, String what) {
+        if (chars > CHARS_MAX) {
+            throw new PvmException(Code.OVERFLOW, what + " with names of " + chars + " chars, more than " + CHARS_MAX);
+        }
+    }
+
+    private static long chars(List<String> texts) {
+        return texts.stream().mapToLong(String::length).sum();
+    }
+
     private static String name(String name, int index) {
+        bound(name.length(), "a named message");
         Texts.check(name, "a named message under");
         if (name.isEmpty() || index < 0) {
             throw bad("the message named '" + name + "'");
@@ -35,6 +53,7 @@ final class Checked implements Engine {
     }
 
     private static String group(String name) {
+        bound(name.length(), "a group");
         Texts.check(name, "a group named by");
         if (name.isEmpty()) {
             throw new PvmException(Code.NULL_GROUP, "a group without a name");
@@ -66,12 +85,23 @@ final class Checked implements Engine {
 
     @Override
     public void leave() {
-        engine.leave();
+        try {
+            engine.leave();
+        } finally {
+            if (!left.getAndSet(true)) {
+                Dependents.DEFAULT.leave();
+            }
+        }
     }
 
     @Override
     public boolean isLost() {
         return engine.isLost();
+    }
+
+    @Override
+    public boolean isLostNow() {
+        return engine.isLostNow();
     }
 
     @Override
@@ -129,12 +159,16 @@ final class Checked implements Engine {
 
     @Override
     public CompletableFuture<Incoming> receiveAsync(int source, int tag, int context, Executor executor) {
+        if (executor != null) {
+            Dependents.DEFAULT.begin();
+        }
         return engine.receiveAsync(source, tag, context, executor);
     }
 
     @Override
     public int[] spawn(String program, List<String> arguments, int flags, String where, int count)
             throws InterruptedException {
+        bound(chars(arguments) + program.length() + (where == null ? 0 : where.length()), "spawning");
         String what = "spawning " + program;
         Texts.check(program, "spawning a program named by");
         arguments.forEach(argument -> Texts.check(argument, what + " with"));
@@ -154,6 +188,9 @@ final class Checked implements Engine {
 
     @Override
     public void notify(int kind, int tag, int context, int[] tids, int count) {
+        if (count < -1) {
+            throw bad("asking for " + count + " notices");
+        }
         engine.notify(kind, tag, context, tids, count);
     }
 
@@ -169,12 +206,14 @@ final class Checked implements Engine {
 
     @Override
     public int[] addHosts(List<String> names) throws InterruptedException {
+        bound(chars(names), "adding hosts");
         names.forEach(name -> Texts.check(name, "adding a host named by"));
         return names.isEmpty() ? new int[0] : engine.addHosts(names);
     }
 
     @Override
     public int[] deleteHosts(List<String> names) throws InterruptedException {
+        bound(chars(names), "removing hosts");
         names.forEach(name -> Texts.check(name, "removing a host named by"));
         return names.isEmpty() ? new int[0] : engine.deleteHosts(names);
     }

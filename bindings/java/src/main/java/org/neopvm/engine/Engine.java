@@ -50,6 +50,11 @@ public interface Engine {
     /** True once this task has left or its daemon is lost: no call will succeed any more. */
     boolean isLost();
 
+    /** The same by a look of this moment: what {@link #isLost} tells may be a tenth of a second old. */
+    default boolean isLostNow() {
+        return isLost();
+    }
+
     // Messages
 
     /** A message to be packed. */
@@ -89,7 +94,8 @@ public interface Engine {
      * The first message that fits, when it has come. Cancelling the future, or completing it otherwise, gives up the
      * wait without losing a message ({@link Withdrawable}).
      *
-     * @param executor completes the future, so that what depends on it runs there; {@link Dependents#DEFAULT} if it refuses
+     * @param executor completes the future, so that what depends on it runs there; {@link Dependents#DEFAULT} if it
+     *     refuses. It is handed to by a thread of that one, so that it may run what it gets in its caller.
      */
     CompletableFuture<Incoming> receiveAsync(int source, int tag, int context, Executor executor);
 

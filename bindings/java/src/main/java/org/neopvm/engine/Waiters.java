@@ -26,6 +26,8 @@ public final class Waiters {
         Incoming poll(int source, int tag, int context);
     }
 
+    private static final System.Logger LOG = System.getLogger("org.neopvm");
+
     private final Poll poll;
     private final ReentrantLock lock = new ReentrantLock();
     private final Set<Pending> pending = new LinkedHashSet<>();
@@ -151,12 +153,17 @@ public final class Waiters {
             return found != null || failure != null;
         }
 
-        /** Has what {@link #look} found told. */
+        /** Has what {@link #look} found told. Whatever is wrong with it is nothing to the others. */
         void finish() {
-            tell(this::tellNow);
+            try {
+                tell();
+            } catch (Throwable e) {
+                LOG.log(System.Logger.Level.ERROR, "a message could not be told", e);
+            }
         }
 
-        private void tellNow() {
+        @Override
+        protected void tellNow() {
             if (found != null) {
                 fulfil(found);
             } else {

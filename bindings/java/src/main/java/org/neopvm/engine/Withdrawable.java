@@ -19,6 +19,7 @@ import java.util.function.Supplier;
  */
 public abstract class Withdrawable<T> extends CompletableFuture<T> {
     private final Executor executor;
+    private final Lane.Item telling;
 
     /**
      * One that waits.
@@ -27,16 +28,20 @@ public abstract class Withdrawable<T> extends CompletableFuture<T> {
      */
     protected Withdrawable(Executor executor) {
         this.executor = executor == null ? null : task -> Dependents.run(executor, task);
+        telling = executor == null ? null : new Lane.Item(executor);
     }
 
-    /** Has what was taken told where the dependents run. */
-    protected final void tell(Runnable telling) {
-        if (executor == null) {
-            telling.run();
+    /** Has {@link #tellNow} run where the dependents run, once. */
+    protected final void tell() {
+        if (telling == null) {
+            tellNow();
         } else {
-            executor.execute(telling);
+            telling.tell(this);
         }
     }
+
+    /** Tells what was taken, by {@link #fulfil} or {@link #fail}. */
+    protected abstract void tellNow();
 
     /** Gives the wait up: true if nothing was taken for it, and nothing will be. At most one call gets true. */
     protected abstract boolean withdraw();

@@ -104,12 +104,14 @@ record Answer(int kind, Reader content, byte[] body) {
         return content;
     }
 
-    /** A message as it stands in an answer, or with the body that came ahead. */
+    /** A message as it stands in an answer, whose bytes it keeps, or with the body that came ahead. */
     static WireIncoming message(Reader content, byte[] body, Supplier<String> what) {
         try {
             Envelope envelope = Envelope.read(content);
-            byte[] rest = content.blob();
-            return new WireIncoming(envelope, body == null ? rest : body);
+            // Without a copy: the message is taken, and there may be no memory for one.
+            return body == null
+                    ? new WireIncoming(envelope, content.array(), content.blobToFront())
+                    : new WireIncoming(envelope, body, body.length);
         } catch (BadBytes e) {
             throw new PvmException(Code.BAD_MSG, what.get(), e);
         }

@@ -14,6 +14,8 @@ final class Arrival extends Withdrawable<Incoming> {
     private final Pending question;
     private final CompletableFuture<WireIncoming> message;
     private final AtomicBoolean withdrawn = new AtomicBoolean();
+    private WireIncoming found;
+    private Throwable failure;
 
     /** Waits for the answer to a receive; what depends on it runs in {@code executor}. */
     Arrival(Connection connection, Pending question, String what, Executor executor) {
@@ -21,15 +23,18 @@ final class Arrival extends Withdrawable<Incoming> {
         this.connection = connection;
         this.question = question;
         message = question.future().thenApply(answer -> answer.message(() -> what));
-        message.whenComplete((found, failure) -> {
+        message.whenComplete((some, none) -> {
             // Nothing came only where the wait was given up.
-            if (found != null || failure != null) {
-                tell(() -> tellNow(found, failure));
+            if (some != null || none != null) {
+                found = some;
+                failure = none;
+                tell();
             }
         });
     }
 
-    private void tellNow(WireIncoming found, Throwable failure) {
+    @Override
+    protected void tellNow() {
         if (found != null) {
             fulfil(found);
         } else {

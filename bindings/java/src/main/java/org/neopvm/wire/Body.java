@@ -36,23 +36,24 @@ final class Body {
     /**
      * Takes a message out of its envelope; {@code body} is changed and kept.
      *
+     * @param length bytes of the body; the array may be longer
      * @throws BadBytes if envelope and body do not fit
      */
-    Body(Envelope envelope, byte[] body) {
-        Runs described = envelope.runs(body);
+    Body(Envelope envelope, byte[] body, int length) {
+        Runs described = envelope.runs(body, length);
         boolean other = envelope.isBig() != BIG;
-        byte[] bytes = body;
-        int length = (int) envelope.dataSize();
         boolean opaque = !envelope.hasRuns() && described.length() == 0;
+        boolean narrow = !envelope.hasRuns() && !opaque && described.shape(0).isNarrowLong();
+        // Before anything is changed: without memory for it this can be tried again.
+        byte[] wide = narrow ? roomFor(described) : null;
         if (!opaque && other) {
-            turn(described, bytes);
+            turn(described, body);
         }
-        if (!envelope.hasRuns() && !opaque && described.shape(0).isNarrowLong()) {
-            bytes = widen(described, bytes);
-            length = bytes.length;
+        if (narrow) {
+            widen(described, body, wide);
         }
-        data = bytes;
-        size = length;
+        data = narrow ? wide : body;
+        size = narrow ? wide.length : (int) envelope.dataSize();
         runs = envelope.hasRuns() ? described : null;
         swapped = opaque && other;
         longSize = opaque ? envelope.longSize() : 8;
@@ -93,17 +94,19 @@ final class Body {
         }
     }
 
-    private static byte[] widen(Runs runs, byte[] data) {
-        boolean signed = runs.shape(0) == Shape.NARROW_LONG;
-        if (runs.count(0) > Integer.MAX_VALUE / 8 - 1) {
+    private static byte[] roomFor(Runs longs) {
+        if (longs.count(0) > Integer.MAX_VALUE / 8 - 1) {
             throw new BadBytes("more longs than an array can hold");
         }
-        byte[] wide = new byte[(int) runs.count(0) * 8];
+        return new byte[(int) longs.count(0) * 8];
+    }
+
+    private static void widen(Runs runs, byte[] data, byte[] wide) {
+        boolean signed = runs.shape(0) == Shape.NARROW_LONG;
         for (int i = 0; i < wide.length / 8; i++) {
             int item = (int) INT.get(data, i * 4);
             LONG.set(wide, i * 8, signed ? item : Integer.toUnsignedLong(item));
         }
-        return wide;
     }
 
     /** The four bytes that the XDR view has for item {@code at} of a run that begins at {@code base}; high byte first. */

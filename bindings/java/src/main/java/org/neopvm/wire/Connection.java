@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.neopvm.Code;
 import org.neopvm.PvmException;
@@ -28,10 +29,6 @@ final class Connection {
 
     private static final int PART = 2;
     static final int CANCEL = 7;
-    private static final int FETCH = 15;
-    private static final int REFUSE = 16;
-    private static final int ANSWER_PART = 4;
-    private static final int ANNOUNCED = 10;
 
     private final SocketChannel channel;
     private final Selector selector;
@@ -40,6 +37,7 @@ final class Connection {
     private final Unsent unsent = new Unsent();
     private final Map<Integer, Pending> pending = new ConcurrentHashMap<>();
     private final AtomicInteger numbers = new AtomicInteger();
+    private final Spare spare = new Spare();
     private volatile PvmException lost;
 
     /** Takes over a socket whose next bytes are answers. */
@@ -60,29 +58,52 @@ final class Connection {
 
     /** The same, with the content of a message behind it: {@code ask} ends with the message's envelope. */
     Pending ask(Writer ask, WireOutgoing.Content content) {
-        int id = nextNumber();
-        Pending question = new Pending(id);
+        return ask(new Pending(nextNumber(), false), ask, content);
+    }
+
+    /** A question whose answer is a message that is taken. Without memory for one nothing is asked. */
+    Pending askTaking(Writer ask) {
+        try {
+            spare.makeSure();
+        } catch (OutOfMemoryError e) {
+            throw new PvmException(Code.NO_MEM, "receiving without memory for a message, which stays where it is", e);
+        }
+        return ask(new Pending(nextNumber(), true), ask, null);
+    }
+
+    private Pending ask(Pending question, Writer ask, WireOutgoing.Content content) {
+        int id = question.id();
         pending.put(id, question);
         if (lost != null) {
             pending.remove(id);
             throw new PvmException(lost.code(), "asking the host", lost);
         }
+        try {
+            send(frames(id, ask, content));
+        } catch (OutOfMemoryError e) {
+            // Nothing was sent.
+            pending.remove(id);
+            throw new PvmException(Code.NO_MEM, "asking the host", e);
+        }
+        return question;
+    }
+
+    private static List<ByteBuffer> frames(int id, Writer ask, WireOutgoing.Content content) {
         List<ByteBuffer> frames = new ArrayList<>();
         if (content == null) {
             frames.add(ask.frame(id, 0));
         } else {
             cut(frames, id, ask, content);
         }
-        send(frames);
-        return question;
+        return frames;
     }
 
     /** The answer to an ask that waits. An interrupt withdraws it; what had come of it by then counts. */
-    Answer askPatiently(Writer ask, String what) throws InterruptedException {
+    Answer askPatiently(Writer ask, boolean takes, String what) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException(what);
         }
-        Pending question = ask(ask);
+        Pending question = takes ? askTaking(ask) : ask(ask);
         try {
             return question.awaitInterruptibly();
         } catch (InterruptedException e) {
@@ -131,7 +152,7 @@ final class Connection {
         try {
             boolean first = unsent.isEmpty();
             unsent.add(frames);
-            if (first && !unsent.write(channel)) {
+            if (first && !hasWritten()) {
                 key.interestOpsOr(SelectionKey.OP_WRITE);
                 selector.wakeup();
             }
@@ -143,29 +164,57 @@ final class Connection {
         }
     }
 
-    private void serve() {
+    /** True if all is written. What finds no memory is written by the thread that reads, as the rest is. */
+    private boolean hasWritten() throws IOException {
         try {
-            Frames frames = new Frames();
-            while (true) {
-                selector.select();
-                if (key.isWritable()) {
-                    flushQueued();
-                }
-                if (key.isReadable() && !frames.read()) {
-                    break;
-                }
+            return unsent.write(channel);
+        } catch (OutOfMemoryError e) {
+            return false;
+        }
+    }
+
+    private void serve() {
+        Throwable end = null;
+        try {
+            Frames frames = new Frames(pending, spare, this::tell);
+            while (goOn(frames)) {
+                // until the host closes the connection
             }
-            fail(new PvmException(Code.SYS_ERR, "the host has closed the connection"));
         } catch (Throwable e) {
-            // Nobody reads any more, whatever it was.
-            fail(new PvmException(Code.SYS_ERR, "talking to the host", e));
+            end = e;
+        }
+        // Nobody reads any more, whatever it was.
+        for (boolean told = false; !told; ) {
+            try {
+                fail(new PvmException(
+                        Code.SYS_ERR, end == null ? "the host has closed the connection" : "talking to the host", end));
+                told = true;
+            } catch (OutOfMemoryError e) {
+                LockSupport.parkNanos(Pending.PAUSE_NS);
+            }
+        }
+    }
+
+    /** What is there to be written and read; false at the end. What finds no memory is tried again: nobody else has a part in it. */
+    private boolean goOn(Frames frames) throws IOException {
+        try {
+            if (!frames.isBusy()) {
+                selector.select();
+            }
+            if (key.isWritable()) {
+                flushQueued();
+            }
+            return !frames.isBusy() && !key.isReadable() || frames.read(channel);
+        } catch (OutOfMemoryError e) {
+            frames.retry(e);
+            return true;
         }
     }
 
     private void flushQueued() throws IOException {
         writing.lock();
         try {
-            if (unsent.write(channel)) {
+            if (hasWritten()) {
                 key.interestOpsAnd(~SelectionKey.OP_WRITE);
             }
         } finally {
@@ -198,126 +247,10 @@ final class Connection {
         } catch (IOException e) {
             // Closed all the same.
         }
-        for (Integer id : List.copyOf(pending.keySet())) {
-            Pending question = pending.remove(id);
-            if (question != null) {
-                question.fail(lost);
-            }
-        }
-    }
-
-    /** Takes frames out of the stream. Runs on the engine's thread alone. */
-    private final class Frames {
-        /** A shorter frame is kept by who is told of it; a longer one that is a part is copied out of {@link #part}. */
-        private static final int KEPT_BYTES_MAX = 64 << 10;
-
-        private final ByteBuffer input = ByteBuffer.allocateDirect(256 << 10);
-        private final byte[] head = new byte[Writer.HEADER];
-        private int headSize;
-        /** Null before the head is there, and where there was no memory for it. */
-        private byte[] payload;
-        private int payloadLength;
-        private int payloadSize;
-        /** For the parts of bodies, one after the other; made before the first one is wanted. */
-        private byte[] part;
-
-        /** Reads what is there; false at the end of the stream. */
-        boolean read() throws IOException {
-            input.clear();
-            int size = channel.read(input);
-            input.flip();
-            while (input.hasRemaining()) {
-                takeSome();
-            }
-            return size >= 0;
-        }
-
-        private void takeSome() {
-            if (headSize < head.length) {
-                int size = Math.min(head.length - headSize, input.remaining());
-                input.get(head, headSize, size);
-                headSize += size;
-                if (headSize == head.length) {
-                    begin();
-                }
-                // A frame without a payload is no answer either: what reads it says so.
-                if (headSize < head.length || payloadLength > 0) {
-                    return;
-                }
-            }
-            int size = Math.min(payloadLength - payloadSize, input.remaining());
-            if (payload == null) {
-                input.position(input.position() + size);
-            } else {
-                input.get(payload, payloadSize, size);
-            }
-            payloadSize += size;
-            if (payloadSize == payloadLength) {
-                headSize = 0;
-                if (payload != null) {
-                    take(number(), new Reader(payload, 0, payloadLength));
-                } else {
-                    pending.remove(number());
-                }
-            }
-        }
-
-        private int number() {
-            return new Reader(head, 4, head.length).i32();
-        }
-
-        /** Makes room for a payload. What finds none fails the question that it answers, and no other. */
-        private void begin() {
-            payloadLength = new Reader(head).i32();
-            payloadSize = 0;
-            if (payloadLength < 0 || payloadLength > FRAME_BYTES_MAX) {
-                throw new BadBytes("a frame over the limit");
-            }
-            Pending question = pending.get(number());
-            if (question == null) {
-                throw new BadBytes("an answer to what was not asked");
-            }
-            boolean isPart = question.isComing() && payloadLength > KEPT_BYTES_MAX && payloadLength <= part.length;
-            try {
-                payload = isPart ? part : new byte[payloadLength];
-            } catch (OutOfMemoryError e) {
-                payload = null;
-                question.refuse(Code.NO_MEM, "an answer of " + payloadLength + " bytes", e);
-            }
-        }
-
-        private void take(int id, Reader frame) {
-            int kind = frame.u16();
-            Pending question = pending.get(id);
-            if (kind == ANSWER_PART) {
-                question.add(frame);
-            } else if (kind == ANNOUNCED) {
-                announced(id, question, frame);
-            } else {
-                pending.remove(id);
-                question.answer(kind, frame);
-            }
-        }
-
-        private void announced(int id, Pending question, Reader frame) {
-            if (question.announce(frame) && hasPart(question)) {
-                tell(id, new Writer().u16(FETCH));
-            } else {
-                pending.remove(id);
-                tell(id, new Writer().u16(REFUSE));
-            }
-        }
-
-        private boolean hasPart(Pending question) {
-            try {
-                if (part == null) {
-                    part = new byte[PART_BYTES_MAX + 64];
-                }
-                return true;
-            } catch (OutOfMemoryError e) {
-                question.refuse(Code.NO_MEM, "a message of more than 1 MiB, which stays where it is", e);
-                return false;
-            }
+        // Who puts a question there behind this look sees that all is lost.
+        for (Pending question : pending.values()) {
+            question.fail(lost);
+            pending.remove(question.id());
         }
     }
 }

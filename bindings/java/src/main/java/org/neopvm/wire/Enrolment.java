@@ -4,6 +4,7 @@ package org.neopvm.wire;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.List;
@@ -37,9 +38,8 @@ record Enrolment(Connection connection, Host.Welcome welcome) {
 
     /** With the host that listens there. */
     static Enrolment open(Path place, String what) throws IOException {
-        SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+        SocketChannel channel = connect(UnixDomainSocketAddress.of(place));
         try {
-            channel.connect(UnixDomainSocketAddress.of(place));
             if (!Places.isOwn(channel)) {
                 throw new IOException(place + " is another user's");
             }
@@ -52,6 +52,29 @@ record Enrolment(Connection connection, Host.Welcome welcome) {
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
+        }
+    }
+
+    /** An interrupt of the thread closes a socket that connects: then with another one; the thread is interrupted at the end. */
+    private static SocketChannel connect(UnixDomainSocketAddress address) throws IOException {
+        boolean interrupted = Thread.interrupted();
+        try {
+            for (;;) {
+                SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+                try {
+                    channel.connect(address);
+                    return channel;
+                } catch (ClosedByInterruptException e) {
+                    interrupted |= Thread.interrupted();
+                } catch (IOException | RuntimeException e) {
+                    channel.close();
+                    throw e;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

@@ -91,10 +91,11 @@ record Envelope(
      * The runs that describe the data.
      *
      * @param body data and run list
+     * @param length of both together
      */
-    Runs runs(byte[] body) {
+    Runs runs(byte[] body, int length) {
         Runs runs = new Runs();
-        if (body.length - listSize() != dataSize) {
+        if (length - listSize() != dataSize) {
             throw new BadBytes("a body that is not as long as its envelope says");
         }
         if (!hasRuns()) {
@@ -107,7 +108,7 @@ record Envelope(
         if (runCount == 1) {
             runs.addWord(firstRun, dataSize);
         } else {
-            Reader list = new Reader(body, (int) dataSize, body.length);
+            Reader list = new Reader(body, (int) dataSize, length);
             for (int i = 0; i < runCount; i++) {
                 runs.addWord(list.i64(), dataSize);
             }

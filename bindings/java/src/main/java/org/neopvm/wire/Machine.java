@@ -146,8 +146,11 @@ final class Machine {
     }
 
     private Answer get(Writer request, int flags, String what) throws InterruptedException {
-        return (flags & Engine.WAIT) == 0
-                ? connection.ask(request).await() : connection.askPatiently(request, what);
+        boolean takes = (flags & Engine.TAKE) != 0;
+        if ((flags & Engine.WAIT) != 0) {
+            return connection.askPatiently(request, takes, what);
+        }
+        return (takes ? connection.askTaking(request) : connection.ask(request)).await();
     }
 
     void delete(String name, int index) {

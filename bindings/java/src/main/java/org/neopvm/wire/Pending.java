@@ -11,20 +11,32 @@ import org.neopvm.PvmException;
 final class Pending {
     /** Arrays of Java are not longer. */
     static final int ARRAY_BYTES_MAX = Integer.MAX_VALUE - 64;
+    /** Between two tries of what found no memory. */
+    static final long PAUSE_NS = 10_000_000;
 
     private final int id;
+    /** What it is answered with is taken: it must find memory. */
+    private final boolean takes;
     private final CompletableFuture<Answer> answer = new CompletableFuture<>();
     /** Room for the body that was announced, and how much of it has come. */
     private byte[] body;
     private int bodySize;
+    /** Why what was announced shall not come. */
+    private Refused refusal;
 
-    Pending(int id) {
+    Pending(int id, boolean takes) {
         this.id = id;
+        this.takes = takes;
     }
 
     /** The number of its frame. */
     int id() {
         return id;
+    }
+
+    /** True where a message that it is answered with is taken. */
+    boolean takes() {
+        return takes;
     }
 
     /** A failure of this question alone. */
@@ -39,26 +51,41 @@ final class Pending {
     }
 
     /**
-     * A message is there whose body would come in parts. Nothing of it is taken before there is room for it.
+     * A message is there whose body would come in parts. Nothing of it is taken before there is room for it. This can be
+     * called again where there was no memory for what follows.
      *
-     * @return true if it shall come; if not, the question is answered
+     * @return true if it shall come; if not, {@link #refuse()} is to be called once the host knows it
      */
     boolean announce(Reader told) {
+        if (body != null || refusal != null) {
+            return body != null;
+        }
         Envelope envelope = Envelope.read(told);
         long size = told.i64();
         String what = "a message of " + size + " bytes of t" + Integer.toHexString(envelope.source()) + " with tag "
                 + envelope.tag() + ", which stays where it is";
         if (size < 0 || size > ARRAY_BYTES_MAX) {
-            refuse(Code.OVERFLOW, what, null);
+            leave(Code.OVERFLOW, what, null);
             return false;
         }
         try {
             body = new byte[(int) size];
             return true;
         } catch (OutOfMemoryError e) {
-            refuse(Code.NO_MEM, what, e);
+            leave(Code.NO_MEM, what, e);
             return false;
         }
+    }
+
+    /** What was announced shall not come: its room is free. */
+    void leave(Code code, String what, Throwable cause) {
+        body = null;
+        refusal = new Refused(code, what, cause);
+    }
+
+    /** Fails it for the reason that {@link #leave} was told. */
+    void refuse() {
+        answer.completeExceptionally(refusal);
     }
 
     /** Fails it; what still comes for it is passed over. */
@@ -96,21 +123,29 @@ final class Pending {
         return answer;
     }
 
-    /** Waits for the answer, whatever interrupts. */
+    /** Waits for the answer, whatever interrupts, and also where memory for waiting is short: it may be a message. */
     Answer await() {
-        try {
-            return answer.join();
-        } catch (CompletionException e) {
-            throw failure(e.getCause());
+        for (;;) {
+            try {
+                return answer.join();
+            } catch (CompletionException e) {
+                throw failure(e.getCause());
+            } catch (OutOfMemoryError e) {
+                // Again: a collection of garbage has gone before, which takes its time.
+            }
         }
     }
 
     /** Waits for the answer until it comes or the thread is interrupted. */
     Answer awaitInterruptibly() throws InterruptedException {
-        try {
-            return answer.get();
-        } catch (ExecutionException e) {
-            throw failure(e.getCause());
+        for (;;) {
+            try {
+                return answer.get();
+            } catch (ExecutionException e) {
+                throw failure(e.getCause());
+            } catch (OutOfMemoryError e) {
+                // Again: a collection of garbage has gone before, which takes its time.
+            }
         }
     }
 

@@ -99,6 +99,18 @@ final class Reader {
         return Arrays.copyOfRange(bytes, from, from + size);
     }
 
+    /** Moves bytes to the front of the array, which is the reader's no more; tells how many. */
+    int blobToFront() {
+        int size = length();
+        System.arraycopy(bytes, take(size), bytes, 0, size);
+        return size;
+    }
+
+    /** The array that is read. */
+    byte[] array() {
+        return bytes;
+    }
+
     /** Copies bytes into a place in an array; tells where they end. */
     int blob(byte[] into, int to) {
         int size = length();

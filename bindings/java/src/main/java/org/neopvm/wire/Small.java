@@ -21,6 +21,6 @@ public final class Small {
         long run = described ? (long) type << SHAPE_BITS | data.length / Shape.of(type).size : 0;
         return new WireIncoming(
                 new Envelope(source, 0, tag, context, raw ? 1 : 0, Body.LAYOUT, described ? 1 : 0, 0, data.length, run),
-                data);
+                data, data.length);
     }
 }

@@ -122,6 +122,7 @@ public final class WireEngine implements Engine {
 
     @Override
     public void multicast(Outgoing message, int[] tids, int tag, int context) {
+        own(message).checkOpen();
         int[] others = Arrays.stream(tids).filter(tid -> tid != tid()).distinct().toArray();
         // A message to one task is that task's alone; to nobody it is one all the same.
         if (others.length > 0) {
@@ -147,7 +148,7 @@ public final class WireEngine implements Engine {
 
     private Pending receiving(int source, int tag, int context, long limitNs) {
         Writer ask = new Writer().u16(RECEIVE).i32(meant(context)).i32(source).i32(tag).i64(limitNs);
-        return connection.ask(ask);
+        return connection.askTaking(ask);
     }
 
     private static String what(int source, int tag) {
@@ -276,7 +277,7 @@ public final class WireEngine implements Engine {
     @Override
     public void barrier(String group, int count) throws InterruptedException {
         String what = "waiting at the barrier of group " + group;
-        connection.askPatiently(new Writer().u16(BARRIER).text(group).i32(count), what).done(what);
+        connection.askPatiently(new Writer().u16(BARRIER).text(group).i32(count), false, what).done(what);
     }
 
     @Override

@@ -15,28 +15,66 @@ import org.neopvm.engine.Kind;
 /** A message that came over the socket and lies in Java's memory. */
 final class WireIncoming implements Incoming {
     private final ReentrantLock lock = new ReentrantLock();
-    private final MessageInfo info;
+    private final Envelope envelope;
+    /** As they have come; null once they are read, and when it is closed. */
+    private byte[] bytes;
+    private final int length;
+    private volatile MessageInfo info;
     private Body body;
     private Cursor cursor;
 
-    /** With a body that is given away. */
-    WireIncoming(Envelope envelope, byte[] bytes) {
-        body = new Body(envelope, bytes);
-        cursor = new Cursor(body);
+    /**
+     * With a body that is given away. The message is taken: without memory for reading it that is done later.
+     *
+     * @param length of the body; the array may be longer
+     */
+    WireIncoming(Envelope envelope, byte[] bytes, int length) {
+        this.envelope = envelope;
+        this.bytes = bytes;
+        this.length = length;
+        try {
+            read();
+        } catch (OutOfMemoryError e) {
+            // It is tried again by every call, until one succeeds.
+        }
+    }
+
+    /** Can be tried again at every place where there may be no memory. */
+    private void read() {
+        if (body == null) {
+            body = new Body(envelope, bytes, length);
+        }
+        if (cursor == null) {
+            cursor = new Cursor(body);
+        }
         info = new MessageInfo(
                 envelope.source(), envelope.tag(), envelope.context(), envelope.kind(), body.reportedSize());
+        bytes = null;
+    }
+
+    private void readLate() {
+        try {
+            read();
+        } catch (OutOfMemoryError e) {
+            throw new PvmException(Code.NO_MEM, "reading a message that is taken, and can be read later", e);
+        } catch (BadBytes e) {
+            throw new PvmException(Code.BAD_MSG, "reading a message", e);
+        }
     }
 
     @Override
     public MessageInfo info() {
-        return info;
+        return info != null ? info : open(() -> info);
     }
 
     private <T> T open(Supplier<T> action) {
         lock.lock();
         try {
-            if (body == null) {
+            if (body == null && bytes == null) {
                 throw new PvmException(Code.NO_SUCH_BUF, "reading " + info);
+            }
+            if (info == null) {
+                readLate();
             }
             return action.get();
         } finally {
@@ -152,6 +190,7 @@ final class WireIncoming implements Incoming {
     @Override
     public void close() {
         lock.lock();
+        bytes = null;
         body = null;
         cursor = null;
         lock.unlock();

@@ -62,7 +62,7 @@ final class WireOutgoing implements Outgoing {
         return new Content(envelope, ByteBuffer.wrap(data, 0, size), list.flip());
     }
 
-    private void checkOpen() {
+    void checkOpen() {
         if (data == null) {
             throw new PvmException(Code.NO_SUCH_BUF, "packing a message");
         }
@@ -124,8 +124,9 @@ final class WireOutgoing implements Outgoing {
     @Override
     public void packText(byte[] utf8) {
         packed(() -> {
-            packInt(Kind.INT, utf8.length + 1);
+            // First: without memory for it not even the length is packed.
             byte[] ended = Arrays.copyOf(utf8, utf8.length + 1);
+            packInt(Kind.INT, ended.length);
             int at = room(Kind.BYTE, ended.length);
             System.arraycopy(ended, 0, data, at, ended.length);
         });

@@ -65,6 +65,7 @@ final class Arrivals implements Runnable {
                         LockSupport.park(this);
                     }
                     failed = (int) Calls.WAIT.invokeExact(seen, LIMIT_NS) < 0;
+                    Forgotten.makeRoomSometimes();
                     waiters.look();
                 } catch (Throwable e) {
                     LOG.log(System.Logger.Level.ERROR, "a look for messages has failed, and is tried again", e);

@@ -19,11 +19,16 @@ final class Forgotten {
     /** What open messages may hold before one more is refused. */
     private static final long LIMIT = limit();
     private static final AtomicLong HELD = new AtomicLong();
+    /** Messages that are no larger come beyond the limit, too: notices are among them. */
+    static final int SMALL = 64;
+    private static final long BEYOND = LIMIT + LIMIT / 16;
+    private static final long PAUSE_NS = 5_000_000_000L;
     /** The collector is waited for in steps of 1, 2, 4 ... ms, so often: half a second together. */
     private static final int STEPS = 9;
     /** The thread ends after this if the task has left: it would keep the classes of its loader from being unloaded. */
     private static final long IDLE_MS = 1000;
 
+    private static volatile long lookedInVain = System.nanoTime() - PAUSE_NS - 1;
     private static Thread thread;
     private static int engines;
 
@@ -45,28 +50,48 @@ final class Forgotten {
     }
 
     /**
-     * Throws {@link Code#NO_MEM} if open messages hold too much, after what was forgotten is given back. Asked before a
-     * message is taken, so that none is lost.
+     * Throws {@link Code#NO_MEM} if open messages hold too much. Asked before a message is taken, so that none is lost.
+     *
+     * @param patiently the collector is asked for forgotten ones, and waited for
      */
-    static void check(String what) {
-        if (HELD.get() > LIMIT) {
-            makeRoom(what);
+    static void check(String what, boolean patiently) {
+        freeSome();
+        if (isFull() && !(patiently && hasMadeRoom())) {
+            throw new PvmException(Code.NO_MEM, what + " while open messages hold " + HELD.get() + " of " + LIMIT
+                    + " bytes (close messages, or set -Dpvm.messages.max=BYTES)");
         }
     }
 
-    private static void makeRoom(String what) {
+    /** True if nothing more may be held. */
+    static boolean isFull() {
+        return HELD.get() > LIMIT;
+    }
+
+    /** True if not even a small message may be held. */
+    static boolean isOverfull() {
+        return HELD.get() > BEYOND;
+    }
+
+    /**
+     * Has forgotten messages found if open ones hold too much: for those who cannot wait themselves. Some time passes
+     * between two looks where the first has found too little, so that those who need no room get on.
+     */
+    static void makeRoomSometimes() {
+        if (isFull() && System.nanoTime() - lookedInVain > PAUSE_NS && !hasMadeRoom()) {
+            lookedInVain = System.nanoTime();
+        }
+    }
+
+    private static boolean hasMadeRoom() {
+        System.gc();
         for (int step = 0; step < STEPS; step++) {
-            if (step == 0) {
-                System.gc();
-            }
             freeSome();
-            if (HELD.get() <= LIMIT) {
-                return;
+            if (!isFull()) {
+                return true;
             }
             LockSupport.parkNanos(1_000_000L << step);
         }
-        throw new PvmException(Code.NO_MEM, what + " while open messages hold " + HELD.get() + " of " + LIMIT
-                + " bytes (close messages, or set -Dpvm.messages.max=BYTES)");
+        return false;
     }
 
     private static void freeSome() {

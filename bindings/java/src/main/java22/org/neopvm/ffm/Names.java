@@ -7,10 +7,14 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.neopvm.Code;
+import org.neopvm.PvmException;
 import org.neopvm.engine.Incoming;
 
 /** What goes by a name: messages of the registry, and groups. */
 final class Names {
+    /** Longer messages go under no name. */
+    private static final int NAMED_BYTES_MAX = 16 << 20;
+
     private final NativeEngine engine;
 
     Names(NativeEngine engine) {
@@ -22,6 +26,11 @@ final class Names {
         synchronized (message) {
             try (Arena arena = Arena.ofConfined()) {
                 MemorySegment index = arena.allocate(JAVA_INT);
+                long bytes = Head.read(message.number(), arena.allocate(Head.BYTES, 8)).bytes();
+                if (bytes > NAMED_BYTES_MAX) {
+                    throw new PvmException(Code.OVERFLOW, "putting a message of " + bytes + " bytes, more than "
+                            + NAMED_BYTES_MAX + ", under the name " + name);
+                }
                 Calls.check((int) Calls.PUT.invokeExact(arena.allocateFrom(name), message.number(), flags, index),
                         "putting a message under the name " + name);
                 return index.get(JAVA_INT, 0);
@@ -38,7 +47,7 @@ final class Names {
     /** Null if there is none, and where it was given up. */
     Incoming get(String name, int index, int flags, MemorySegment giveUp) {
         engine.check();
-        Forgotten.check("the message under the name " + name);
+        Forgotten.check("the message under the name " + name, true);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment buffer = arena.allocate(JAVA_INT);
             int status = (int) Calls.GET_UNTIL.invokeExact(arena.allocateFrom(name), index, flags, -1L, giveUp, buffer);

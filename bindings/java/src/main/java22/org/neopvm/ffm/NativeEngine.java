@@ -29,13 +29,17 @@ public final class NativeEngine implements Engine {
     private static final long SLICE_NS = 100_000_000;
     /** A wait of this length looks at the connection, too. */
     private static final long LOOK_NS = 1_000_000;
+    /** For so long a look at the connection is believed: a hundredth of the time goes into such looks. */
+    private static final long BELIEVED_NS = 100_000_000;
     /** {@code PvmAutoErr} of {@code pvm3.h}: 0 prints nothing. */
     private static final int AUTO_ERR = 3;
 
     private final int tid;
     private final int parent;
+    /** When the connection was there last. */
+    private volatile long lookedAt = System.nanoTime();
     private final AtomicBoolean left = new AtomicBoolean();
-    private final Waiters waiters = new Waiters(this::poll);
+    private final Waiters waiters = new Waiters(this::pollNow);
     private final Arrivals arrivals = new Arrivals(waiters);
     private final Machine machine = new Machine(this);
     private final Names names = new Names(this);
@@ -110,14 +114,32 @@ public final class NativeEngine implements Engine {
 
     @Override
     public boolean isLost() {
-        return left.get() || isGone();
+        return left.get() || System.nanoTime() - lookedAt > BELIEVED_NS && isLostNow();
+    }
+
+    @Override
+    public boolean isLostNow() {
+        if (left.get() || isGone()) {
+            return true;
+        }
+        lookedAt = System.nanoTime();
+        return false;
     }
 
     /** Looks for the end of the connection, which nobody sees while nobody waits. */
     private static boolean isGone() {
+        long now = awaitArrival(0, 0);
+        return now < 0 || awaitArrival(now, LOOK_NS) < 0;
+    }
+
+    /** Waits until another number of messages than that has arrived; how many have (modulo 2^32), or a negative code. */
+    private static long awaitArrival(long seen, long limitNs) {
         Scratch scratch = Scratch.take();
         try {
-            return (int) Calls.WAIT.invokeExact(scratch.answer(), LOOK_NS) < 0;
+            MemorySegment count = scratch.answer();
+            count.set(JAVA_INT, 0, (int) seen);
+            int status = (int) Calls.WAIT.invokeExact(count, limitNs);
+            return status < 0 ? status : Integer.toUnsignedLong(count.get(JAVA_INT, 0));
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         } finally {
@@ -196,8 +218,33 @@ public final class NativeEngine implements Engine {
     }
 
     private Incoming take(int source, int tag, int context, long limitNs) {
-        Forgotten.check("receiving");
-        return takeNow(source, tag, context, limitNs);
+        if (!Forgotten.isFull()) {
+            return takeNow(source, tag, context, limitNs);
+        }
+        long arrived = limitNs > 0 ? awaitArrival(0, 0) : 0;
+        Incoming message = takeWhileFull(source, tag, context, true);
+        if (message == null && limitNs > 0) {
+            // Waiting for the message itself would take it, whatever its size.
+            awaitArrival(arrived, limitNs);
+        }
+        return message;
+    }
+
+    /** As {@link #poll}, for those who wait in Java: under their lock the collector is not waited for. */
+    private Incoming pollNow(int source, int tag, int context) {
+        return Forgotten.isFull() ? takeWhileFull(source, tag, context, false) : takeNow(source, tag, context, 0);
+    }
+
+    /** Only a message that is here, and not small, fails as open ones hold too much: who waits for another goes on. */
+    private Incoming takeWhileFull(int source, int tag, int context, boolean patiently) {
+        MessageInfo head = probe(source, tag, context);
+        if (head == null) {
+            return null;
+        }
+        if (head.bytes() > Forgotten.SMALL || Forgotten.isOverfull()) {
+            Forgotten.check("receiving the " + head, patiently);
+        }
+        return takeNow(source, tag, context, 0);
     }
 
     private Incoming takeNow(int source, int tag, int context, long limitNs) {
@@ -247,6 +294,7 @@ public final class NativeEngine implements Engine {
     @Override
     public CompletableFuture<Incoming> receiveAsync(int source, int tag, int context, Executor executor) {
         check();
+        Forgotten.makeRoomSometimes();
         CompletableFuture<Incoming> future = waiters.add(source, tag, context, executor);
         if (!future.isDone()) {
             arrivals.watch();

@@ -123,7 +123,7 @@ public final class NativeOutgoing implements Outgoing {
         int number = number();
         handle.endLent();
         if (bytes > CHECKED) {
-            Forgotten.check("packing " + bytes + " bytes");
+            Forgotten.check("packing " + bytes + " bytes", true);
         }
         handle.grow(bytes);
         return number;
@@ -157,7 +157,8 @@ public final class NativeOutgoing implements Outgoing {
                 return;
             }
         }
-        int slice = (int) Math.max(1, Calls.QUICK_BYTES / (size * stride));
+        // The bytes of a call are padded to four: only slices of whole fours lie behind one another as one call's do.
+        int slice = (int) Math.max(4, Calls.QUICK_BYTES / (size * stride) & ~3);
         for (int done = 0; done < count; done += slice) {
             int part = Math.min(slice, count - done);
             packArray(kind, array.asSlice((from + (long) done * stride) * size), part, stride);

@@ -5,6 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.neopvm.Code;
@@ -194,7 +195,10 @@ final class SmallIncoming implements Incoming, Lying {
         if (lent == null) {
             lent = Arena.ofShared();
         }
-        MemorySegment copy = lent.allocate(Math.max(1, items.remaining()), 8).asSlice(0, items.remaining());
+        // Of the collector's, so that it is given back also where message and view are forgotten. The end of what was
+        // lent lets it go.
+        MemorySegment memory = Arena.ofAuto().allocate(Math.max(1, items.remaining()), 8);
+        MemorySegment copy = memory.reinterpret(items.remaining(), lent, end -> Reference.reachabilityFence(memory));
         copy.copyFrom(MemorySegment.ofBuffer(items));
         return copy.asReadOnly();
     }

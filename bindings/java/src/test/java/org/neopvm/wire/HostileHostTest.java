@@ -165,8 +165,9 @@ class HostileHostTest {
         ByteBuffer bytes = told.i64(1L << 31).frame(1, 0);
         byte[] content = new byte[bytes.remaining() - Writer.HEADER];
         bytes.position(Writer.HEADER).get(content);
-        Pending question = new Pending(1);
+        Pending question = new Pending(1, true);
         assertFalse(question.announce(new Reader(content)));
+        question.refuse();
         PvmException e = assertThrows(PvmException.class, question::await);
         assertEquals(Code.OVERFLOW, e.code());
         assertTrue(e.getMessage().contains("2147483648 bytes of t40002 with tag 7"), e.getMessage());
