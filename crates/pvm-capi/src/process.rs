@@ -67,13 +67,15 @@ pub(crate) extern "C" fn pvm_exit() -> c_int {
 /// Leaves the machine if the process is in it; what was to be handled is forgotten.
 pub(crate) fn leave() -> Result<(), Code> {
     inside(|| {
-        let signed = session::current().map_or(Ok(()), |task| buffer::sign_all(task.tid()));
+        if let Some(task) = session::current() {
+            buffer::sign_all(task.tid());
+        }
         let left = session::current().map_or(Ok(()), session::leave);
         handler::forget_all();
         let forgotten = held::forget_all();
         // The buffer stays, but it is not the one that is read any more.
         buffer::set_receiving(0, None);
-        left.and(forgotten).and(signed)
+        left.and(forgotten)
     })
 }
 
