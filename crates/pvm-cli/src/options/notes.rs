@@ -31,7 +31,8 @@ A signal such as that of Ctrl-C is passed on; what lives on is killed after 5 se
 by a second signal. Ctrl-Z stops the tasks, too, and they go on with pvm run. Signals that were \
 ignored when it was started (nohup, a job of a script) stay ignored. Nothing outlives pvm run.
 
-Whoever reads slowly slows the tasks down; at most 8 MiB of output wait for a reader. If output \
+Whoever reads slowly slows the tasks down; at most 16 MiB of output wait for a reader (a line of \
+more than 1 MiB is broken, and where lines that have begun are above 8 MiB together, the longest). If output \
 cannot be written, such as to a full disk, the tasks are ended and the exit status is 1.
 
 Exit status: the first of the tasks' that is not 0; 128 + N for a task ended by signal N; 126 and \
