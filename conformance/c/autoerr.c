@@ -5,6 +5,12 @@
 
 static int n = 1;
 
+static int refuse(int buffer, int tid, int tag)
+{
+	(void)buffer, (void)tid, (void)tag;
+	return -77;
+}
+
 static void make(char *call)
 {
 	int kid = 0;
@@ -33,6 +39,14 @@ static void make(char *call)
 	if (!strcmp(call, "upkmesg")) pvm_upkmesg();
 	if (!strcmp(call, "pkmesg")) pvm_pkmesg(4711);
 	if (!strcmp(call, "parent")) pvm_parent();
+	if (!strcmp(call, "matcher")) {
+		/* The program's own matching gives up. */
+		pvm_initsend(PvmDataRaw);
+		pvm_send(pvm_mytid(), 1);
+		usleep(100000);
+		pvm_recvf(refuse);
+		pvm_recv(-1, 1);
+	}
 	if (!strcmp(call, "spawn")) pvm_spawn("none", args, 0, "", 1, &kid);
 	pvm_exit();
 	exit(0);
@@ -40,7 +54,7 @@ static void make(char *call)
 
 static char *calls[] = {
 	"send", "tasks", "setopt", "setsbuf", "upkint", "reduce", "archcode", "delmhf", "joingroup", "gettid", "lookup", "delete",
-	"delinfo", "recvinfo", "mstat", "pstat", "upkmesg", "pkmesg", "parent", "spawn"
+	"delinfo", "recvinfo", "mstat", "pstat", "upkmesg", "pkmesg", "parent", "spawn", "matcher"
 };
 
 int main(int argc, char **argv)

@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
-use pvm_wire::{Code, Layout};
+use pvm_wire::Layout;
 
 /// Texts of the results; PVM's numbers have gaps, which read "Error N".
 const ERROR_TEXTS: usize = 37;
@@ -203,15 +203,16 @@ pub(crate) fn show_mask(whose: usize, letters: &[u8; 35]) {
 }
 
 /// Keeps the result below zero for the program.
-pub(crate) fn note_error(code: Code) {
+pub(crate) fn note_error(number: c_int) {
     // SAFETY: a plain store to an int that C code reads as it likes; a race between threads is
     // part of the interface, which has one datum for all of them.
-    unsafe { (&raw mut pvm_errno).write_volatile(code.number()) };
+    unsafe { (&raw mut pvm_errno).write_volatile(number) };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pvm_wire::Code;
 
     #[test]
     fn every_code_has_its_text() {

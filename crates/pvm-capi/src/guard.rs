@@ -211,17 +211,32 @@ fn is_quiet(call: &str, code: Code) -> bool {
 /// have interrupted anything.
 #[cold]
 pub(crate) fn failed(call: &str, code: Code) -> c_int {
-    globals::note_error(code);
-    let auto = session::option(session::AUTO_ERR);
-    if auto != 0 && !is_quiet(call, code) {
-        tell(format_args!("{call}(): {code}"));
-        match auto {
-            2 => std::process::exit(code.number()),
-            3 => std::process::abort(),
-            _ => {}
-        }
+    globals::note_error(code.number());
+    if !is_quiet(call, code) {
+        report(call, code.number(), &code);
     }
     code.number()
+}
+
+/// The same for a number of the program's own, below zero: that of its matching function.
+#[cold]
+pub(crate) fn refused(call: &str, number: c_int) -> c_int {
+    globals::note_error(number);
+    report(call, number, &globals::error_text(number).to_string_lossy());
+    number
+}
+
+/// Tells an error and ends the program, as the program wishes (`PvmAutoErr`).
+fn report(call: &str, number: c_int, text: &dyn std::fmt::Display) {
+    let auto = session::option(session::AUTO_ERR);
+    if auto != 0 {
+        tell(format_args!("{call}(): {text}"));
+    }
+    match auto {
+        2 => std::process::exit(number),
+        3 => std::process::abort(),
+        _ => {}
+    }
 }
 
 /// A call that does not wait: its result, or the code of what went wrong.

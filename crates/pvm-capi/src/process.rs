@@ -40,7 +40,7 @@ pub(crate) extern "C" fn pvm_parent() -> c_int {
         Ok(if parent == 0 { Code::NoParent.number() } else { parent })
     });
     if let Some(code) = Code::from_number(parent) {
-        globals::note_error(code);
+        globals::note_error(code.number());
     }
     parent
 }

@@ -7,7 +7,7 @@ use pvm::{Forked, Gate};
 use pvm_wire::Code;
 
 use super::short;
-use crate::guard::{self, Limit, failed, inside};
+use crate::guard::{self, Limit, failed, inside, refused};
 use crate::selection::Selection;
 use crate::trace::traced;
 use crate::{buffer, handler, held, session};
@@ -78,7 +78,10 @@ impl Stop {
     pub(super) fn report(self, name: &str) -> c_int {
         match self {
             Self::Failed(code) => failed(name, code),
-            Self::Refused(number) => Code::from_number(number).map_or(number, |c| failed(name, c)),
+            Self::Refused(number) => match Code::from_number(number) {
+                Some(code) => failed(name, code),
+                None => refused(name, number),
+            },
         }
     }
 }
