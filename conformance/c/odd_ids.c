@@ -103,7 +103,12 @@ static void hosts(void)
 	SHOW(pvm_tasks((int)0xc0040000, &n, &tasks));
 	SHOW(pvm_tasks((int)0x80000000, &n, &tasks));
 	SHOW(pvm_tasks(0x40000001, &n, &tasks));
+	printf("%d of them\n", n);
+	SHOW(pvm_tasks(pvm_mytid() | 0x40000000, &n, &tasks));
+	printf("%d of them\n", n);
+	n = -5;
 	SHOW(pvm_tasks(1, &n, &tasks));
+	printf("%d of them\n", n);
 	SHOW(pvm_tasks(0x3ffff, &n, &tasks));
 	SHOW(pvm_hostsync(1, (struct timeval *)0, (struct timeval *)0));
 }

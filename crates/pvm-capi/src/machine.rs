@@ -80,6 +80,9 @@ pub(crate) fn hosts() -> Result<Vec<HostInfo>, Code> {
     }
 }
 
+/// In an id that stands for many receivers of one message.
+const OF_MANY: u32 = 1 << 30;
+
 /// The tasks of a host, of the machine (0), or one task.
 pub(crate) fn tasks(place: c_int) -> Result<Vec<TaskInfo>, Code> {
     let mut place = Tid::from_c_int(place);
@@ -90,7 +93,13 @@ pub(crate) fn tasks(place: c_int) -> Result<Vec<TaskInfo>, Code> {
             return Err(Code::NoHost);
         }
     }
+    // The id of many receivers is no task's; the host in it is looked for, as in PVM.
+    let of_many = place.0 & OF_MANY != 0 && place.host().0 != 0;
+    if of_many {
+        place = Tid::host_id(place.host());
+    }
     let reply = match session::task()?.request(&Request::Tasks { place }) {
+        Ok(_) if of_many => return Ok(Vec::new()),
         // As in PVM, an unknown task is an empty answer.
         Err(Code::NoTask) => return Ok(Vec::new()),
         reply => reply?,
@@ -167,9 +176,11 @@ pub(crate) unsafe extern "C" fn pvm_tasks(
 ) -> c_int {
     traced!(unsafe TASKS, pvm_tasks(place, number, table), [TW: place], |r| [CC: r, TNT: int_at(number)]);
     call("pvm_tasks", || {
-        let tasks = tasks(place)?;
+        let tasks = tasks(place);
+        let told = tasks.as_ref().map_or(Ok(0), |tasks| count(tasks.len()))?;
         // SAFETY: the program's promise.
-        unsafe { pointer::store(number, count(tasks.len())?) };
+        unsafe { pointer::store(number, told) };
+        let tasks = tasks?;
         if table.is_null() {
             return Ok(0);
         }
