@@ -542,6 +542,7 @@ static void do_mailbox(int step UNUSED)
 	static int flags[] = { 0, 0, PvmMboxMultiInstance, PvmMboxMultiInstance, PvmMboxOverWritable, PvmMboxFirstAvail, PvmMboxReadAndDelete, 8 | 4 };
 	char *key = name();
 	int flag = PICK(flags), index = (int)rnd(4) - 1, cc;
+	struct pvmminfo info;
 
 	switch (rnd(4)) {
 	case 0:
@@ -557,6 +558,12 @@ static void do_mailbox(int step UNUSED)
 			printf("putinfo in place");
 			return;
 		}
+		/* In the original the entry keeps what the buffer had. */
+		memset(&info, 0, sizeof info);
+		pvm_getminfo(pvm_getsbuf(), &info);
+		info.tag = 0;
+		info.src = me;
+		pvm_setminfo(pvm_getsbuf(), &info);
 		printf("putinfo \"%s\" %d = ", key, flag);
 		printf("%s", code(pvm_putinfo(key, pvm_getsbuf(), flag)));
 		break;
@@ -567,9 +574,8 @@ static void do_mailbox(int step UNUSED)
 		cc = pvm_recvinfo(key, index, flag);
 		printf("%s", handle(cc));
 		keep(cc);
-		/* Its tag and sender are those of the entry in ours, and in the original those that the buffer had before. */
 		if (cc > 0)
-			printf(" [%d]", length(cc));
+			show_message(cc);
 		break;
 	default:
 		printf("delinfo \"%s\" %d %d = ", key, index, flag);
@@ -901,7 +907,10 @@ static void do_nothing(int step UNUSED)
 		break;
 	IS(33, strcmp(pvm_version(), PVM_VER));
 	IS(34, pvm_tickle(0, (int *)0, (int *)0, (int *)0));
-	IS(35, pvm_psend(me, 1, (void *)0, 0, PVM_INT) + (settle(), 0));
+	case 35:
+		printf("psend of nothing = %s", code(pvm_psend(me, 1, (void *)0, 0, PVM_INT)));
+		settle();
+		break;
 	IS(36, pvm_psend(me, 1, (void *)0, 0, PVM_STR));
 	IS(37, pvm_precv(-1, 0x7ffffff2, (void *)0, 0, 99, (int *)0, (int *)0, (int *)0));
 	IS(38, pvm_unpackf(""));
@@ -938,6 +947,8 @@ static void do_life(int step UNUSED)
 		printf("exit would wait");
 		return;
 	}
+	/* The original forgets it, and says still that it is set. */
+	pvm_setopt(PvmNoReset, 0);
 	printf("exit = %s", code(pvm_exit()));
 	memset(bufs, 0, sizeof bufs);
 	me = pvm_mytid();
