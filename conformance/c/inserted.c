@@ -1,4 +1,5 @@
-/* pvm_insert: any index from 0 on, which the flags of the entry do not show; those of pvm_putinfo show all that was given. */
+/* pvm_insert: any index from 0 on, which the flags of the entry do not show; those of pvm_putinfo show all that was
+ * given. Entries are deleted at exactly their index. */
 #include "common.h"
 
 static void box(char *name)
@@ -33,6 +34,8 @@ int main(int argc, char **argv)
 	SHOW(pvm_lookup("cf-in", 2147483647, &value));
 	printf("%d\n", value);
 	SHOW(pvm_delete("cf-in", 2097152));
+	SHOW(pvm_delinfo("cf-in", 4, PvmMboxFirstAvail));
+	SHOW(pvm_delinfo("cf-in", 1, PvmMboxFirstAvail));
 	pvm_initsend(PvmDataDefault);
 	SHOW(pvm_putinfo("cf-put", pvm_getsbuf(), 5 << PvmMboxDirectIndexShift | PvmMboxMultiInstance));
 	SHOW(pvm_putinfo("cf-put", pvm_getsbuf(), 0x200));

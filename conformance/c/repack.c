@@ -141,6 +141,36 @@ static void nested(int me, int outer, int enc)
 	show("received", to_self(me, 5), me);
 }
 
+/* What comes first says whether a message in default encoding that was received goes on or begins anew. */
+static void first_packed(int me, int what)
+{
+	int v[3], b, i, got;
+
+	v[0] = 1; v[1] = 2; v[2] = 3;
+	b = pvm_mkbuf(PvmDataDefault);
+	pvm_freebuf(pvm_setsbuf(b));
+	pvm_pkint(&v[2], 1, 1);
+	pvm_setsbuf(0);
+	pvm_initsend(PvmDataDefault);
+	pvm_pkint(v, 2, 1);
+	pvm_freebuf(pvm_setsbuf(to_self(me, 6)));
+	switch (what) {
+	case 0: pvm_pkbyte("abcd", 4, 1); break;
+	case 1: pvm_pkbyte("abcd", 0, 1); break;
+	case 2: pvm_packf("%4c", "abcd"); break;
+	case 3: pvm_pkmesgbody(b); break;
+	case 4: pvm_pkbyte("abcd", 0, 1); pvm_pkint(&v[2], 1, 1); break;
+	case 5: pvm_pkshort((short *)v, 1, 1); pvm_pkbyte("abcd", 4, 1); break;
+	default: pvm_pkint(v, 0, 1);
+	}
+	to_self(me, 7);
+	printf("first %d: %d bytes:", what, length_of(pvm_getrbuf()));
+	for (i = 0; i < 4 && pvm_upkint(&got, 1, 1) == 0; i++)
+		printf(" %x", (unsigned)got);
+	printf("\n");
+	pvm_freebuf(b);
+}
+
 int main(int argc, char **argv)
 {
 	int me, enc;
@@ -162,6 +192,8 @@ int main(int argc, char **argv)
 		nested(me, 0, enc);
 		nested(me, 1, enc);
 	}
+	for (enc = 0; enc < 7; enc++)
+		first_packed(me, enc);
 	pvm_exit();
 	return 0;
 }

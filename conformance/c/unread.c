@@ -60,6 +60,7 @@ static void not_all_there(int enc)
 {
 	static int lengths[] = { -1, 0, (int)0x80000000 };
 	short shorts[40];
+	double doubles[40];
 	unsigned i;
 
 	send_with(enc, 17);
@@ -70,6 +71,10 @@ static void not_all_there(int enc)
 	rest("");
 	send_with(enc, 17);
 	printf("text: %s", code(pvm_upkstr(text)));
+	rest("");
+	send_with(enc, 17);
+	printf("doubles apart: %s", code(pvm_upkdouble(doubles + 39, 40, -1)));
+	printf(" byte %s", code(pvm_upkbyte(text, 1, 1)));
 	rest("");
 	send_with(enc, 17);
 	printf("shorts: %s", code(pvm_upkshort(shorts, 40, 1)));

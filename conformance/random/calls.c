@@ -542,6 +542,7 @@ static void do_mailbox(int step UNUSED)
 	static int flags[] = { 0, 0, PvmMboxMultiInstance, PvmMboxMultiInstance, PvmMboxOverWritable, PvmMboxFirstAvail, PvmMboxReadAndDelete, 8 | 4 };
 	char *key = name();
 	int flag = PICK(flags), index = (int)rnd(4) - 1, cc;
+	struct pvmminfo info;
 
 	switch (rnd(4)) {
 	case 0:
@@ -557,6 +558,12 @@ static void do_mailbox(int step UNUSED)
 			printf("putinfo in place");
 			return;
 		}
+		/* In the original the entry keeps what the buffer had. */
+		memset(&info, 0, sizeof info);
+		pvm_getminfo(pvm_getsbuf(), &info);
+		info.tag = 0;
+		info.src = me;
+		pvm_setminfo(pvm_getsbuf(), &info);
 		printf("putinfo \"%s\" %d = ", key, flag);
 		printf("%s", code(pvm_putinfo(key, pvm_getsbuf(), flag)));
 		break;
@@ -567,9 +574,8 @@ static void do_mailbox(int step UNUSED)
 		cc = pvm_recvinfo(key, index, flag);
 		printf("%s", handle(cc));
 		keep(cc);
-		/* Its tag and sender are those of the entry in ours, and in the original those that the buffer had before. */
 		if (cc > 0)
-			printf(" [%d]", length(cc));
+			show_message(cc);
 		break;
 	default:
 		printf("delinfo \"%s\" %d %d = ", key, index, flag);
@@ -861,6 +867,7 @@ static void do_nothing(int step UNUSED)
 	struct timeval none;
 
 	none.tv_sec = none.tv_usec = 0;
+	forget(pvm_getrbuf());
 #define IS(number, call) case number: printf("%s = ", #call); printf("%s", code(call)); break
 	switch (rnd(48)) {
 	IS(0, pvm_config((int *)0, (int *)0, (struct pvmhostinfo **)0));
@@ -895,16 +902,21 @@ static void do_nothing(int step UNUSED)
 	IS(29, pvm_hostsync(-1, (struct timeval *)0, (struct timeval *)0));
 	IS(30, pvm_hostsync(0, (struct timeval *)0, (struct timeval *)0));
 	IS(31, pvm_tidtohost(-1));
-	IS(32, pvm_trecv(-1, 0x7ffffff2, &none));
+	case 32:
+		printf("trecv of what never comes = %s", handle(pvm_trecv(-1, 0x7ffffff2, &none)));
+		break;
 	IS(33, strcmp(pvm_version(), PVM_VER));
 	IS(34, pvm_tickle(0, (int *)0, (int *)0, (int *)0));
-	IS(35, pvm_psend(me, 1, (void *)0, 0, PVM_INT) + (settle(), 0));
+	case 35:
+		printf("psend of nothing = %s", code(pvm_psend(me, 1, (void *)0, 0, PVM_INT)));
+		settle();
+		break;
 	IS(36, pvm_psend(me, 1, (void *)0, 0, PVM_STR));
 	IS(37, pvm_precv(-1, 0x7ffffff2, (void *)0, 0, 99, (int *)0, (int *)0, (int *)0));
 	IS(38, pvm_unpackf(""));
 	IS(39, pvm_freebuf(0));
 	IS(40, pvm_bufinfo(pvm_getrbuf(), (int *)0, (int *)0, (int *)0));
-	IS(41, pvm_upkstr((char *)0));
+	IS(41, pvm_mstat(""));
 	IS(42, pvm_delmhf(-1));
 	IS(43, pvm_setopt(999, 1));
 	IS(44, pvm_getopt(-1));
@@ -935,6 +947,8 @@ static void do_life(int step UNUSED)
 		printf("exit would wait");
 		return;
 	}
+	/* The original forgets it, and says still that it is set. */
+	pvm_setopt(PvmNoReset, 0);
 	printf("exit = %s", code(pvm_exit()));
 	memset(bufs, 0, sizeof bufs);
 	me = pvm_mytid();

@@ -322,12 +322,8 @@ C     (who receives what was packed in place cannot read it there)
   230 call pvmfdelinfo(names(s), tag, PvmMboxDefault, cc)
       print *, ' delinfo ', names(s), cc
       return
-C     (the original gives the first class each time, ours with -1)
-  240 m = -7
-      cc = -1
-      call pvmfgetmboxinfo('name', text, k, m, list, owners, flags, cc)
-      print *, ' getmboxinfo', m
-      if (m .gt. 0) print *, list(1), owners(1) .eq. me, flags(1)
+  240 call pvmfdelinfo(names(s), 0, PvmMboxDefault, cc)
+      print *, ' delinfo ', names(s), cc
       return
   250 call pvmfnewcontext(context)
       print *, ' newcontext', handle(context)

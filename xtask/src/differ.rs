@@ -242,12 +242,14 @@ impl Both {
         mut left_out: BTreeSet<u32>,
         step: u32,
     ) -> Result<String, String> {
-        left_out.extend(step + 1..=STEPS);
+        // The end of the program has a number of its own.
+        let last = step.min(STEPS + 1);
+        left_out.extend(last + 1..=STEPS);
         let mut tries = MINIMISE_MAX;
-        let mut size = step.next_power_of_two() / 2;
+        let mut size = last.next_power_of_two() / 2;
         while size > 0 {
-            for begin in (1..step).step_by(size as usize) {
-                let chunk = (begin..step.min(begin + size)).filter(|one| !left_out.contains(one));
+            for begin in (1..last).step_by(size as usize) {
+                let chunk = (begin..last.min(begin + size)).filter(|one| !left_out.contains(one));
                 let chunk: Vec<u32> = chunk.collect();
                 if chunk.is_empty() || tries == 0 {
                     continue;

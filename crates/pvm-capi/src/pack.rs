@@ -112,13 +112,12 @@ pub(crate) unsafe fn unpack(buffer: &mut Buffer, kind: Kind, items: Items) -> Re
         let out = unsafe { std::slice::from_raw_parts_mut(items.first, bytes) };
         return buffer.unpack(kind, out);
     }
-    // One call, one run: the padding of bytes in PVM's encoding belongs to the call.
-    if bytes > buffer.data_size().saturating_mul(8).max(64) {
-        return Err(Code::NoData);
-    }
-    let mut gathered = vec![0; bytes];
-    buffer.unpack(kind, &mut gathered)?;
+    // One call, one run: the padding of bytes in PVM's encoding belongs to the call. A count that lies reserves no memory:
+    // one item more than the message can hold fails as well, and leaves the message where PVM does.
     let size = kind.size();
+    let most = buffer.data_size().saturating_mul(8).max(64) / size + 1;
+    let mut gathered = vec![0; bytes.min(most.saturating_mul(size))];
+    buffer.unpack(kind, &mut gathered)?;
     for (i, item) in gathered.chunks_exact(size).enumerate() {
         // SAFETY: the caller's promise; bytes have no alignment.
         unsafe { ptr::copy_nonoverlapping(item.as_ptr(), items.at(i, size), size) };

@@ -155,6 +155,8 @@ pub(crate) unsafe extern "C" fn pvm_delinfo(
     flags: c_int,
 ) -> c_int {
     traced!(unsafe DELINFO, pvm_delinfo(name, index, flags), [CN: text_at(name), CI: index, CF: flags], |r| [CC: r]);
+    // As in PVM an entry is deleted at exactly its index, whatever the flags say.
+    let flags = flags & !FIRST_AVAILABLE;
     // SAFETY: the program's promise.
     call("pvm_delinfo", || delete(unsafe { pointer::text(name) }?, index, flags))
 }

@@ -291,6 +291,7 @@ fn fits(pattern: &[u8], name: &[u8]) -> bool {
 mod tests {
     use super::*;
     use pvm_wire::Envelope;
+    use pvm_wire::request::inserted_tag;
 
     const ME: Tid = Tid(0x4000a);
     const OTHER: Tid = Tid(0x4000b);
@@ -298,6 +299,27 @@ mod tests {
     fn put(registry: &mut Registry, name: &str, flags: i32, owner: Tid) -> i32 {
         let message = Message::of_ints(Envelope::new(owner, owner, 9, 9), &[flags]);
         registry.put(&name.into(), flags, owner, message).unwrap_or_else(Code::number)
+    }
+
+    fn insert(registry: &mut Registry, name: &str, index: i32) -> i32 {
+        let envelope = Envelope::new(ME, ME, inserted_tag(index), 0);
+        let message = Message::of_ints(envelope, &[index]);
+        let flags = PERSISTENT | MULTI_INSTANCE;
+        registry.put(&name.into(), flags, ME, message).unwrap_or_else(Code::number)
+    }
+
+    #[test]
+    fn an_inserted_entry_is_at_its_index_or_refused_and_its_flags_do_not_show_it() {
+        let registry = &mut Registry::new();
+        for (index, answer) in [(3, 3), (0, 0), (3, -8), (1 << 21, 1 << 21), (i32::MAX, i32::MAX)] {
+            assert_eq!(insert(registry, "i", index), answer, "{index}");
+        }
+        assert_eq!(put(registry, "i", PERSISTENT | MULTI_INSTANCE, OTHER), 1);
+        let listed = registry.list(&"i".into());
+        let flags = listed[0].entries.iter().map(|entry| (entry.index, entry.flags));
+        let expected = [0, 1, 3, 1 << 21, i32::MAX].map(|index| (index, 3));
+        assert_eq!(flags.collect::<Vec<_>>(), expected);
+        assert_eq!(registry.first(&"i".into()).map(|message| message.envelope.tag), Some(0));
     }
 
     /// The room that is left does not shrink: what was deleted, put over or taken back counts as it should.

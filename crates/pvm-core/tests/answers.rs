@@ -463,3 +463,16 @@ fn what_is_asked_about_a_tasks_memory_is_asked_of_the_parent_and_answered_once()
     assert_eq!(host.reply(get(Tid(0x80001), 4)), failed(Code::NoTask));
     assert_eq!(host.reply(get(Tid::NONE, 4)), failed(Code::BadParam));
 }
+
+#[test]
+fn contexts_of_a_task_that_is_gone_are_free() {
+    let host = &mut Host::with_task();
+    host.enrol(2, None);
+    let made = reply_in(&host.ask(2, Request::NewContext));
+    let Some(Reply::Number { value: context }) = made else { panic!("no context: {made:?}") };
+    assert!(matches!(host.reply(Request::NewContext), Some(Reply::Number { .. })));
+    host.ask(2, Request::Leave);
+    assert_eq!(host.reply(Request::FreeContext { context }), failed(Code::NotFound));
+    let own = host.reply(Request::FreeContext { context: context + 1 });
+    assert_eq!(own, Some(Reply::Done), "that of another task stays");
+}
