@@ -207,6 +207,14 @@ choice! {
         },
         /// The machine ends: kill all tasks, remove all files, go.
         10 => End,
+        /// Of what this task writes nothing more is to be read, or is again: so much of it waits for
+        /// another host. Of no task ([`Tid::NONE`]): nothing waits any more.
+        11 => Hold {
+            /// The task.
+            tid: Tid,
+            /// True until the next word about it.
+            on: bool,
+        },
         /// Replace the daemon by another program; answered by `Upgraded`, told to the new one.
         130 => Upgrade {
             /// To be given back.

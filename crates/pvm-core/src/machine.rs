@@ -177,6 +177,10 @@ impl Machine {
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_shell_hosts();
+            if machine.sessions.unheard_count() > 0 {
+                // Whom the last daemon held is held again when it writes more.
+                machine.effect(Effect::Hold { tid: Tid::NONE, on: false });
+            }
             machine.leave_if_empty();
             machine.drain_again();
         }

@@ -5,9 +5,13 @@
 //! the last one it took. What is said before the link is up waits here.
 
 use crate::records::{Change, Slot, Table};
-use pvm_wire::peer::{PeerMessage, Said};
-use pvm_wire::{HostIndex, record};
-use std::collections::BTreeSet;
+use pvm_wire::peer::{OutputNews, PeerMessage, Said};
+use pvm_wire::{HostIndex, Tid, Wire as _, record};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// While more bytes than this that tasks have written wait for a host, no more of it is read; from half
+/// of it on it is again. All else that waits is an answer or a question of which each asker has one.
+const OUTPUT_BYTES: usize = 4 << 20;
 
 record! {
     /// How far the conversation with one host is.
@@ -34,6 +38,20 @@ pub(crate) struct Sessions {
     up: BTreeSet<HostIndex>,
     /// Links that were up and are not.
     lost: BTreeSet<HostIndex>,
+    /// Bytes that tasks have written among what was not heard. It follows from the records.
+    output: BTreeMap<HostIndex, usize>,
+    /// Of whom nothing is read for that. Not kept: a new daemon begins with nobody.
+    held: BTreeMap<HostIndex, BTreeSet<Tid>>,
+}
+
+/// Bytes of a task's output.
+fn written(said: &Said) -> usize {
+    match said {
+        Said::Output { news: OutputNews::Bytes { bytes }, .. } | Said::RunOutput { bytes, .. } => {
+            bytes.0.len()
+        }
+        _ => 0,
+    }
 }
 
 impl Sessions {
@@ -45,6 +63,8 @@ impl Sessions {
             early_count: Slot::new(b'E', 0),
             up: BTreeSet::new(),
             lost: BTreeSet::new(),
+            output: BTreeMap::new(),
+            held: BTreeMap::new(),
         }
     }
 
@@ -60,6 +80,7 @@ impl Sessions {
         let progress = self.progress(host);
         progress.said += 1;
         let sequence = progress.said;
+        *self.output.entry(host).or_default() += written(&said);
         self.unheard.insert((host, sequence), said.clone());
         self.up.contains(&host).then_some(PeerMessage::Ordered { sequence, said })
     }
@@ -108,8 +129,25 @@ impl Sessions {
         let done: Vec<_> =
             self.unheard.range((host, 0)..=(host, through)).map(|(key, _)| *key).collect();
         for key in done {
-            self.unheard.remove(&key);
+            let size = self.unheard.remove(&key).map_or(0, |said| written(&said));
+            if let Some(bytes) = self.output.get_mut(&host) {
+                *bytes = bytes.saturating_sub(size);
+            }
         }
+    }
+
+    /// True where nothing more is to be read of this task from now on, as so much waits for a host.
+    pub(crate) fn hold(&mut self, host: HostIndex, tid: Tid) -> bool {
+        let much = self.output.get(&host).is_some_and(|bytes| *bytes > OUTPUT_BYTES);
+        much && self.held.entry(host).or_default().insert(tid)
+    }
+
+    /// The tasks that are read again, as little waits for this host.
+    pub(crate) fn release(&mut self, host: HostIndex) -> BTreeSet<Tid> {
+        if self.output.get(&host).is_some_and(|bytes| *bytes > OUTPUT_BYTES / 2) {
+            return BTreeSet::new();
+        }
+        self.held.remove(&host).unwrap_or_default()
     }
 
     /// The first thing that was let go in a term and that not all have heard of.
@@ -139,11 +177,21 @@ impl Sessions {
         self.progress.remove(&host);
         self.up.remove(&host);
         self.lost.remove(&host);
+        self.output.remove(&host);
     }
 
     /// How many things wait to be heard, for tests of bounds.
     pub(crate) fn unheard_count(&self) -> usize {
         self.unheard.len()
+    }
+
+    /// A record of what was not heard has come back; true.
+    fn count_restored(&mut self, key: &[u8]) -> bool {
+        let key = key.get(1..).and_then(|key| <(HostIndex, u64)>::from_bytes(key).ok());
+        if let Some((key, said)) = key.and_then(|key| Some((key, self.unheard.get(&key)?))) {
+            *self.output.entry(key.0).or_default() += written(said);
+        }
+        true
     }
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
@@ -155,7 +203,7 @@ impl Sessions {
 
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.progress.restore(key, value)
-            || self.unheard.restore(key, value)
+            || self.unheard.restore(key, value) && self.count_restored(key)
             || self.early.restore(key, value)
             || self.early_count.restore(key, value)
     }
@@ -176,5 +224,23 @@ mod tests {
         assert_eq!(to.heard(a), PeerMessage::Heard { through: 1 });
         from.acknowledged(b, 1);
         assert_eq!((from.link_up(b), from.unheard_count()), (Vec::new(), 0));
+    }
+
+    #[test]
+    fn output_for_a_host_that_hears_nothing_grew_without_a_bound() {
+        let (b, tid) = (HostIndex(2), Tid(0x40001));
+        let mut from = Sessions::new();
+        let operator = pvm_wire::peer::Operator { host: b, connection: 1, id: 1 };
+        let mut count = 0;
+        while !from.hold(b, tid) {
+            let bytes = pvm_wire::Blob(vec![b'y'; 64 << 10]);
+            from.say(b, Said::RunOutput { operator: operator.clone(), tid, stream: 1, bytes });
+            count += 1;
+            assert!(count << 16 <= OUTPUT_BYTES + (64 << 10), "it is read on and on");
+        }
+        assert!(!from.hold(b, tid) && from.release(b).is_empty());
+        from.acknowledged(b, count as u64 / 2 + 1);
+        assert_eq!(from.release(b), BTreeSet::from([tid]));
+        assert!(from.release(b).is_empty() && !from.hold(b, tid));
     }
 }

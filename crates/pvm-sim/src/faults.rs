@@ -75,6 +75,8 @@ pub enum Scene {
     OneComputer,
     /// Slow cables, and long messages under names.
     SlowCables,
+    /// Very slow cables: what is promised at all holds.
+    SlowestCables,
     /// Two hosts, whose link or one of which fails.
     Two,
     /// The same with a witness.
@@ -85,7 +87,7 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Anything,
         Self::Deaths,
         Self::Lease,
@@ -95,6 +97,7 @@ impl Scene {
         Self::Stopped,
         Self::OneComputer,
         Self::SlowCables,
+        Self::SlowestCables,
         Self::Two,
         Self::Witness,
         Self::Survive,
@@ -156,7 +159,11 @@ impl Run {
         let count = match self.scene {
             Scene::Anything => 2 + self.random.below(5),
             Scene::Deaths => 7,
-            Scene::Lease | Scene::Overruled | Scene::SlowCables | Scene::OneComputer => 2,
+            Scene::Lease
+            | Scene::Overruled
+            | Scene::SlowCables
+            | Scene::SlowestCables
+            | Scene::OneComputer => 2,
             Scene::Deaf => 3,
             Scene::Stopped => 2 - u64::from(self.pair),
             Scene::HalfDeaf => 2 + self.random.below(4),
@@ -176,6 +183,7 @@ impl Run {
             Scene::Stopped => self.stopped()?,
             Scene::HalfDeaf => self.card()?,
             Scene::SlowCables => self.slow()?,
+            Scene::SlowestCables => self.slowest()?,
             Scene::Two | Scene::Witness | Scene::Survive => self.two()?,
         }
         self.rest()

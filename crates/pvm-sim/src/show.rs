@@ -215,6 +215,9 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
         Effect::Save { .. } => return None,
         Effect::Upgrade { program, .. } => format!("upgrade to {}", program.to_text()),
         Effect::End => "end".to_owned(),
+        Effect::Hold { tid: Tid::NONE, .. } => return None,
+        Effect::Hold { tid, on: true } => format!("read no more of {tid}"),
+        Effect::Hold { tid, on: false } => format!("read {tid} again"),
     })
 }
 

@@ -161,6 +161,7 @@ impl Machine {
     pub(super) fn forget_seat(&mut self, host: HostIndex) {
         self.hosts.remove(host);
         self.sessions.forget(host);
+        self.release_output(host);
         if !planted::is(Bug::SeatKept) {
             self.consensus.unseat(host);
         }

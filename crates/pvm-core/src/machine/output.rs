@@ -57,7 +57,8 @@ impl Machine {
             return self.say_late(host, Said::Output { target: target.clone(), tid, news });
         }
         if host != self.me() && self.hosts.contains(host) {
-            return self.say(host, Said::Output { target: target.clone(), tid, news });
+            self.say(host, Said::Output { target: target.clone(), tid, news });
+            return self.hold_output(host, tid);
         }
         if self.tasks.alive(target.tid).is_some() {
             for message in output::messages(target, tid, &news) {
@@ -126,7 +127,26 @@ impl Machine {
         if self.hosts.may_be_new(host) && !self.consensus.is_current(self.now) {
             return self.say_late(host, said);
         }
+        let of = match &said {
+            Said::RunOutput { tid, .. } => Some(*tid),
+            _ => None,
+        };
         self.say(host, said);
+        of.into_iter().for_each(|tid| self.hold_output(host, tid));
+    }
+
+    /// So much of what tasks have written waits for a host that this one is not read any more.
+    fn hold_output(&mut self, host: HostIndex, tid: Tid) {
+        if self.sessions.hold(host, tid) {
+            self.effect(Effect::Hold { tid, on: true });
+        }
+    }
+
+    /// A host has heard something, or is no member any more.
+    pub(super) fn release_output(&mut self, host: HostIndex) {
+        for tid in self.sessions.release(host) {
+            self.effect(Effect::Hold { tid, on: false });
+        }
     }
 
     /// Says something to a host once it is known here: the order of commands is on its way.

@@ -76,7 +76,10 @@ impl Machine {
             }
             // Between tasks: the shell's matter.
             PeerMessage::Forward { .. } => {}
-            PeerMessage::Heard { through } => self.sessions.acknowledged(host, through),
+            PeerMessage::Heard { through } => {
+                self.sessions.acknowledged(host, through);
+                self.release_output(host);
+            }
             PeerMessage::Ordered { sequence, said } => {
                 let next = self.sessions.accept(host, sequence);
                 let message = self.sessions.heard(host);

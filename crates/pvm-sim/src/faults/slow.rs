@@ -16,6 +16,9 @@ const BYTES_MAX: u64 = 4 << 20;
 const SHORT_NS: u64 = SECOND;
 /// What a long put may take besides the time of its bytes.
 const REST_NS: u64 = 500 * MS;
+/// The long put on very slow cables, and what a short one beside it may take.
+const SLOWEST_BYTES: u64 = 1 << 20;
+const SLOWEST_SHORT_NS: u64 = 5 * SECOND;
 /// A short put beside as much as the cables take.
 const BESIDE_BULK_NS: u64 = 500 * MS;
 /// Bytes of tasks that always wait on a link then.
@@ -90,6 +93,39 @@ impl Run {
         self.catch_up(leader, &mut long)?;
         self.beside_bulk()?;
         self.lag_behind(leader, &mut long)?;
+        Ok(())
+    }
+
+    /// Cables of 1 Mb/s: a put of 1 MiB from each host in turn, short ones beside it.
+    pub(super) fn slowest(&mut self) -> Result<(), String> {
+        let Some(leader) = self.leader() else { return Err("nobody leads".to_owned()) };
+        let term = self.leads(leader);
+        let hosts = self.hosts();
+        let mut short: Vec<Putter> = hosts.iter().filter_map(|&host| self.putter(host)).collect();
+        let mut long: Vec<Putter> = hosts.iter().filter_map(|&host| self.putter(host)).collect();
+        self.go(SECOND)?;
+        self.world.cables.rate = RATE / 10;
+        for putter in &mut long {
+            putter.put(self, SLOWEST_BYTES);
+            self.beside(putter, &mut short)?;
+        }
+        let wire = (hosts.len() as u64 - 1) * SLOWEST_BYTES * 10_000 / RATE * MS;
+        let most = |putters: &[Putter]| putters.iter().flat_map(|p| &p.times).map(|t| t.1).max();
+        let (long, short) = (most(&long).unwrap_or(0), most(&short).unwrap_or(0));
+        if long > wire * 13 / 10 || short > SLOWEST_SHORT_NS {
+            let (long, short) = (long / MS, short / MS);
+            return Err(format!(
+                "over very slow cables: a long put {long} ms, a short one {short}"
+            ));
+        }
+        if self.hosts() != hosts {
+            return Err("a host left on very slow cables".to_owned());
+        }
+        if self.leads(leader) != term {
+            return Err("the leader did not keep its place on very slow cables".to_owned());
+        }
+        self.go(4 * SECOND)?;
+        self.world.cables.rate = 0;
         Ok(())
     }
 

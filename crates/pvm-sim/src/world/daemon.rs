@@ -180,6 +180,7 @@ impl World {
             Effect::Forget { .. }
             | Effect::Feed { .. }
             | Effect::Log { .. }
+            | Effect::Hold { .. }
             // No script asks for it: what a restart does is tested by crashes.
             | Effect::Upgrade { .. }
             | Effect::End => {}

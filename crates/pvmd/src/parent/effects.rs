@@ -41,6 +41,7 @@ impl Parent {
                 }
                 Effect::Save { key, value } => self.journal.save(key, value),
                 Effect::Upgrade { mark, program } => self.upgrade(mark, &program),
+                Effect::Hold { tid, on } => self.outputs.lag(tid, on),
                 Effect::End => self.ending = true,
             }
         }

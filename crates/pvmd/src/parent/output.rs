@@ -42,6 +42,8 @@ pub(crate) struct Outputs {
     paused: bool,
     /// Of these tasks nothing is read: whoever looks at their output lags.
     held: BTreeSet<Tid>,
+    /// Nor of these, as so much of what they have written waits for another host.
+    lagging: BTreeSet<Tid>,
     /// Some pipe may have to be waited for, or not any more.
     changed: bool,
 }
@@ -73,6 +75,16 @@ impl Outputs {
         self.changed |= self.held.remove(&tid);
     }
 
+    /// So much of what this task has written waits for another host, or little again; of no task: of none.
+    pub(crate) fn lag(&mut self, tid: Tid, on: bool) {
+        match (on, tid) {
+            (true, _) => drop(self.lagging.insert(tid)),
+            (false, Tid::NONE) => self.lagging.clear(),
+            (false, _) => drop(self.lagging.remove(&tid)),
+        }
+        self.changed = true;
+    }
+
     /// Pipes that are to be waited for from now on (true), or no more.
     pub(crate) fn take_changes(&mut self) -> Vec<(u64, bool)> {
         if !std::mem::take(&mut self.changed) {
@@ -80,7 +92,8 @@ impl Outputs {
         }
         let mut changes = Vec::new();
         for (number, pipe) in &mut self.pipes {
-            let read = !self.paused && !self.held.contains(&pipe.tid);
+            let holds = |tids: &BTreeSet<Tid>| tids.contains(&pipe.tid);
+            let read = !self.paused && !holds(&self.held) && !holds(&self.lagging);
             if std::mem::replace(&mut pipe.reading, read) != read {
                 changes.push((*number, read));
             }
@@ -155,6 +168,13 @@ mod tests {
         assert_eq!(outputs.take_changes(), []);
         outputs.release(A);
         assert_eq!(outputs.take_changes(), [(number, true)]);
+        outputs.lag(A, true);
+        assert_eq!(outputs.take_changes(), [(number, false)]);
+        outputs.lag(A, false);
+        assert_eq!(outputs.take_changes(), [(number, true)]);
+        outputs.lag(A, true);
+        outputs.lag(Tid::NONE, false);
+        assert_eq!(outputs.take_changes(), []);
     }
 
     #[test]
