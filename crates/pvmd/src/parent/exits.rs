@@ -43,6 +43,7 @@ impl Parent {
             for flow in rest {
                 self.tell_flow(flow);
             }
+            self.watch_leftovers(tid);
             self.feeds.remove(tid);
             self.given.gone(tid);
             self.tell(Event::Exited { tid, status });
@@ -55,7 +56,7 @@ impl Parent {
         self.tell_flow(flow);
     }
 
-    fn tell_flow(&mut self, flow: Flow) {
+    pub(super) fn tell_flow(&mut self, flow: Flow) {
         match flow {
             Flow::Wrote(tid, stream, bytes) => {
                 self.tell(Event::Wrote { tid, stream, bytes: Blob(bytes) });
