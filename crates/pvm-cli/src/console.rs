@@ -63,8 +63,8 @@ enum Event {
 /// Runs the console to its end.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, Failure> {
     let arguments = Arguments::read(args)?;
-    if let Some(failure) = stopped::first().and_then(stopped::stays) {
-        return Err(failure);
+    if let Some(text) = stopped::first().and_then(stopped::stays) {
+        return Err(Failure::new(Status::Daemon, text));
     }
     let mut screen = Plain;
     let seat = match Seat::take() {

@@ -79,7 +79,7 @@ fn unanswered(what: &str) -> Failure {
         return Failure::new(Status::Daemon, text);
     };
     if stopped::is_stopped(pid) {
-        return stopped::failure(pid);
+        return Failure::new(Status::Daemon, stopped::words(pid));
     }
     let text = format!(
         "{what}: the daemon does not answer\n  see `pvm status`, or start anew: `pvm halt; pvm up`"

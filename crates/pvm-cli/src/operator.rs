@@ -220,7 +220,7 @@ impl Operator {
 /// A daemon that says nothing.
 fn silent(socket: &Path, pid: Option<Pid>) -> Failure {
     if let Some(pid) = pid.filter(|&pid| stopped::is_stopped(pid)) {
-        return stopped::failure(pid);
+        return Failure::new(Status::Daemon, stopped::words(pid));
     }
     let process = pid.map(|pid| format!(" (process {})", pid.as_raw_nonzero()));
     let text = format!(

@@ -1,7 +1,6 @@
 //! A daemon that somebody has stopped (SIGSTOP, or Ctrl-Z where it was started by hand): it hears what is asked and
 //! answers nothing until it goes on.
 
-use crate::failure::{Failure, Status};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
@@ -56,19 +55,18 @@ pub(crate) fn is_stopped(pid: Pid) -> bool {
 }
 
 /// What to say of a daemon that is stopped.
-pub(crate) fn failure(pid: Pid) -> Failure {
+pub(crate) fn words(pid: Pid) -> String {
     let pid = text(pid);
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:")).map(str::trim);
-    let text = match tracer.filter(|tracer| *tracer != "0") {
+    match tracer.filter(|tracer| *tracer != "0") {
         Some(tracer) => format!(
             "the daemon (process {pid}) is held by a debugger (process {tracer}) and answers nothing\n  let it go on there, or end that process"
         ),
         None => format!(
             "the daemon (process {pid}) is stopped and answers nothing\n  let it go on: `kill -CONT {pid}` (or `fg` where Ctrl-Z stopped it), or end the machine: `pvm halt`"
         ),
-    };
-    Failure::new(Status::Daemon, text)
+    }
 }
 
 /// The daemons of the machine on this computer.
@@ -82,11 +80,11 @@ pub(crate) fn first() -> Option<Pid> {
 }
 
 /// That this daemon is stopped and does not go on within [`TIME_MAX`].
-pub(crate) fn stays(pid: Pid) -> Option<Failure> {
+pub(crate) fn stays(pid: Pid) -> Option<String> {
     let end = Instant::now() + TIME_MAX;
     while is_stopped(pid) {
         if Instant::now() >= end {
-            return Some(failure(pid));
+            return Some(words(pid));
         }
         std::thread::sleep(LOOK);
     }

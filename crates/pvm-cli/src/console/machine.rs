@@ -77,8 +77,8 @@ impl Machine for Seat {
 
     fn ask(&mut self, request: &Request) -> Result<Reply, Code> {
         // The library would wait for a minute.
-        if let Some(failure) = self.daemon.and_then(stopped::stays) {
-            remark(&failure);
+        if let Some(text) = self.daemon.and_then(stopped::stays) {
+            remark(format_args!("pvm: {text}"));
             return Err(Code::SysErr);
         }
         self.task.request(request)
