@@ -7,6 +7,7 @@
  * Each writes its share to a place of its own, then how many it has written; no task receives a message
  * for it. Works in the same way over several hosts.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
     int32_t parent;
     int64_t sum = 0;
     void *address;
+    char path[PATH_MAX];
     int tasks = 4, tid;
 
     must(neopvm_enrol(NULL, &parent), "enrol");
@@ -57,11 +59,14 @@ int main(int argc, char **argv)
         return 2;
     must(neopvm_expose(NUMBER, sizeof *board, NEOPVM_MAY_WRITE, &address), "expose");
     board = address;
+    /* A plain name is looked for along the spawn path, which need not lead here. */
+    if (!realpath(argv[0], path))
+        snprintf(path, sizeof path, "%s", argv[0]);
     for (int i = 0; i < tasks; i++) {
         char place[12];
         char *args[] = {place, NULL};
         snprintf(place, sizeof place, "%d", i);
-        if (pvm_spawn("exposed", args, PvmTaskDefault, "", 1, &tid) != 1)
+        if (pvm_spawn(path, args, PvmTaskDefault, "", 1, &tid) != 1)
             must(tid, "spawn");
     }
     for (int i = 0; i < tasks; i++) {

@@ -30,6 +30,7 @@ use crate::launch::Launch;
 use crate::outcome;
 use crate::progress::Progress;
 use crate::show::remark;
+use crate::{stopped, threads};
 use arguments::Arguments;
 use arrival::Arrival;
 use machine::{Machine as _, Seat};
@@ -62,6 +63,9 @@ enum Event {
 /// Runs the console to its end.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode, Failure> {
     let arguments = Arguments::read(args)?;
+    if let Some(text) = stopped::first().and_then(stopped::stays) {
+        return Err(Failure::new(Status::Daemon, text));
+    }
     let mut screen = Plain;
     let seat = match Seat::take() {
         Ok(seat) => {
@@ -71,7 +75,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode, Failure> {
         Err(Code::SysErr) => start(&arguments)?,
         Err(code) => return Err(Failure::refused("the console cannot enrol", code)),
     };
-    Console::open(seat).run()
+    Console::open(seat)?.run()
 }
 
 /// No daemon answers: starts one, with the hosts of the host file.
@@ -131,22 +135,22 @@ struct Console {
 }
 
 impl Console {
-    fn open(seat: Seat) -> Self {
+    fn open(seat: Seat) -> Result<Self, Failure> {
         let (sender, events) = sync_channel(EVENTS_MAX);
         let to = sender.clone();
-        seat.listen(move |arrival| to.send(Event::Arrival(arrival)).is_ok());
+        seat.listen(move |arrival| to.send(Event::Arrival(arrival)).is_ok())?;
         let known = Known::default();
         let saved = if stdin().is_terminal() { tcgetattr(stdin()).ok() } else { None };
         let terminal = saved.as_ref().and_then(|_| open_terminal(&sender, &known));
         watch_signals(&sender, saved.is_some());
         if terminal.is_none() {
-            std::thread::spawn(move || read_lines(&sender));
+            threads::start(move || read_lines(&sender))?;
         }
         let own = seat.clone();
         let variables = std::env::vars_os()
             .map(|(n, v)| (n.to_string_lossy().into_owned(), v.to_string_lossy().into_owned()));
         let session = Session::new(Box::new(own), Box::new(Plain), variables.collect());
-        Self { session, seat, events, terminal, known, saved }
+        Ok(Self { session, seat, events, terminal, known, saved })
     }
 
     fn run(mut self) -> Result<ExitCode, Failure> {
@@ -234,7 +238,8 @@ impl Console {
 
     fn end(mut self, next: Next) -> Result<ExitCode, Failure> {
         if next == Next::Halt {
-            // The answer may be lost in the end of the daemon.
+            // A daemon that is stopped halts when it goes on. The answer may be lost in the end of the daemon.
+            stopped::go_on();
             let _ = self.seat.ask(&Request::Halt);
             return Ok(self.die(SIGTERM));
         }
@@ -295,7 +300,8 @@ fn watch_signals(sender: &SyncSender<Event>, on_terminal: bool) {
         return;
     };
     let to = sender.clone();
-    std::thread::spawn(move || {
+    // Without a thread a signal ends the console as it ends any program.
+    let _ = threads::start(move || {
         for signal in signals.forever().filter(|&signal| signal != SIGINT) {
             if to.send(Event::Signal(signal)).is_err() {
                 break;

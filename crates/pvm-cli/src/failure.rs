@@ -3,6 +3,7 @@
 //! A text says what failed and where, then the likely cause (one that was looked for, not guessed),
 //! then the command to try next. Exit statuses are part of the interface.
 
+use crate::stopped;
 use pvm_wire::Code;
 use std::fmt;
 
@@ -54,12 +55,7 @@ impl Failure {
     /// The machine answered with a code.
     pub(crate) fn refused(what: &str, code: Code) -> Self {
         match code {
-            Code::SysErr => Self::new(
-                Status::Daemon,
-                format!(
-                    "{what}: the daemon does not answer\n  see `pvm status`, or start anew: `pvm halt; pvm up`"
-                ),
-            ),
+            Code::SysErr => unanswered(what),
             _ => Self::new(Status::Refused, format!("{what}: {code}")),
         }
     }
@@ -73,6 +69,22 @@ impl Failure {
             ),
         )
     }
+}
+
+/// The daemon has not answered: why, as far as it can be seen.
+fn unanswered(what: &str) -> Failure {
+    let Some(pid) = stopped::first() else {
+        let text =
+            format!("{what}: the machine ended before the answer\n  start it anew: `pvm up`");
+        return Failure::new(Status::Daemon, text);
+    };
+    if stopped::is_stopped(pid) {
+        return Failure::new(Status::Daemon, stopped::words(pid));
+    }
+    let text = format!(
+        "{what}: the daemon does not answer\n  see `pvm status`, or start anew: `pvm halt; pvm up`"
+    );
+    Failure::new(Status::Daemon, text)
 }
 
 impl fmt::Display for Failure {

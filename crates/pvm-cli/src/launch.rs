@@ -4,7 +4,9 @@ use crate::failure::{Failure, Status};
 use crate::program;
 use crate::progress::Progress;
 use crate::show::remark;
+use crate::threads;
 use rustix::fs::{MemfdFlags, OFlags};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
 use std::os::unix::process::CommandExt as _;
@@ -44,15 +46,28 @@ pub(crate) struct Bound {
 impl Drop for Bound {
     fn drop(&mut self) {
         self.life = None;
-        let end = Instant::now() + END_TIME_MAX;
-        while matches!(self.child.try_wait(), Ok(None)) {
-            if Instant::now() > end {
-                let _ = self.child.kill();
-                let _ = self.child.wait();
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
+        await_end(&mut self.child);
     }
+}
+
+/// Waits for the end of a daemon that was asked to end.
+fn await_end(child: &mut Child) {
+    let end = Instant::now() + END_TIME_MAX;
+    while matches!(child.try_wait(), Ok(None)) {
+        if Instant::now() > end {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Ends a daemon whose start cannot be followed: it removes its files if it is asked to end.
+fn end(child: &mut Child) {
+    drop(child.stdin.take());
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let _ = pid.map(|pid| kill_process(pid, Signal::TERM));
+    await_end(child);
 }
 
 impl Launch {
@@ -105,7 +120,8 @@ impl Launch {
         // Ctrl-C on our terminal is not for it.
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| program::cannot_run(&program, &error))?;
-        let ready = child.stdout.take().and_then(first_line);
+        let ready = child.stdout.take().map(first_line).unwrap_or(Ok(None));
+        let ready = ready.inspect_err(|_| end(&mut child))?;
         let mut reason = String::new();
         if let Some(socket) = ready {
             // Such as that root should not do this.
@@ -133,17 +149,17 @@ impl Launch {
 }
 
 /// What the daemon prints when it is ready.
-fn first_line(stdout: ChildStdout) -> Option<String> {
+fn first_line(stdout: ChildStdout) -> Result<Option<String>, Failure> {
     let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
+    threads::start(move || {
         let mut line = String::new();
         let _ = BufReader::new(stdout).read_line(&mut line);
         // Nobody listens any more if it came too late.
         let _ = sender.send(line);
-    });
-    let line = receiver.recv_timeout(READY_TIME_MAX).ok()?;
+    })?;
+    let line = receiver.recv_timeout(READY_TIME_MAX).unwrap_or_default();
     let line = line.trim_end();
-    (!line.is_empty()).then(|| line.to_owned())
+    Ok((!line.is_empty()).then(|| line.to_owned()))
 }
 
 /// A file in memory: it needs no folder that may be written to.

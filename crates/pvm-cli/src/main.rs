@@ -30,25 +30,45 @@ mod proxy;
 mod run;
 mod show;
 mod signals;
+mod stopped;
 mod table;
 mod tasks;
+mod text;
+mod threads;
 
 use clap::{CommandFactory as _, Parser as _};
 use commands::{add, conf, del, halt, kill, names, ps, status, token, up, upgrade};
 use failure::Failure;
 use options::{Command, Options};
+use std::io::{ErrorKind, Write as _, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let args: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
     let outcome = match console_arguments(&args) {
         Some(arguments) => console::run(&arguments),
-        None => command(Options::parse().command),
+        None => match Options::try_parse() {
+            Ok(options) => command(options.command),
+            Err(told) => return told_instead(&told),
+        },
     };
     outcome.unwrap_or_else(|failure| {
         show::remark(&failure);
         ExitCode::from(failure.status as u8)
     })
+}
+
+/// What a wrong command line ends with, or a question for help: that is answered where the answer can be read.
+fn told_instead(told: &clap::Error) -> ExitCode {
+    let printed = told.print().and_then(|()| stdout().flush());
+    let unread = printed.err().filter(|error| error.kind() != ErrorKind::BrokenPipe);
+    match unread.filter(|_| !told.use_stderr()) {
+        Some(error) => {
+            show::remark(Failure::from(error));
+            ExitCode::FAILURE
+        }
+        None => ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(u8::MAX)),
+    }
 }
 
 /// The console's arguments, if it is the console that is asked for: PVM's own usage has options

@@ -4,10 +4,12 @@
 //! connection can be taken apart into an [`Asker`] and [`Answers`].
 
 use crate::failure::{Failure, Status};
+use crate::stopped;
 use pvm_wire::request::{Reply, Request, Role};
 use pvm_wire::{
     Code, FRAME_BYTES_MAX, FrameBuffer, Layout, PROTOCOL_VERSION, Wire as _, write_frame,
 };
+use rustix::process::Pid;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,17 @@ use std::time::{Duration, Instant};
 
 /// No answer of a living daemon takes longer; starting a host over ssh takes the longest.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(120);
+/// A daemon that lives greets at once; one that is being replaced, a moment later.
+const GREETING_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// What came of a connection.
+enum Greeting {
+    Ready(Operator),
+    /// Nobody listens, or it went down between our connect and its answer: as good as not running.
+    Gone,
+    /// It listens and does not answer; its process.
+    Silent(Option<Pid>),
+}
 
 /// Asks.
 #[derive(Debug)]
@@ -51,9 +64,11 @@ impl Answers {
         }
     }
 
-    /// The next answer, if it comes by then; no time is any time.
+    /// The next answer, if it comes by then; no time is any time. Who has a limit does not wait for a daemon that is
+    /// stopped, either.
     fn next_before(&mut self, until: Option<Instant>) -> Result<Option<(u32, Reply)>, Code> {
         let mut bytes = [0; 1 << 16];
+        let mut going = Instant::now();
         loop {
             if let Some((id, payload)) = self.frames.next_frame().map_err(|_| Code::BadMsg)? {
                 return Ok(Some((id, Reply::from_bytes(payload).map_err(|_| Code::BadMsg)?)));
@@ -62,12 +77,19 @@ impl Answers {
             if left.is_some_and(|left| left.is_zero()) {
                 return Ok(None);
             }
-            self.stream.set_read_timeout(left).map_err(|_| Code::SysErr)?;
+            let pause = left.map(|left| left.min(stopped::LOOK));
+            self.stream.set_read_timeout(pause).map_err(|_| Code::SysErr)?;
             match self.stream.read(&mut bytes) {
                 Ok(0) => return Err(Code::SysErr),
                 Ok(count) => self.frames.push(&bytes[..count]),
                 Err(error) => match error.kind() {
-                    ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut => {}
+                    ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                        if !stopped::listener(&self.stream).is_some_and(stopped::is_stopped) {
+                            going = Instant::now();
+                        } else if going.elapsed() >= stopped::TIME_MAX {
+                            return Ok(None);
+                        }
+                    }
                     _ => return Err(Code::SysErr),
                 },
             }
@@ -103,21 +125,34 @@ impl Operator {
     /// To the machine that the environment names, if it answers each question within `patience`.
     pub(crate) fn connect_quickly(patience: Duration) -> Option<Self> {
         let mut found = pvm::locate::sockets().into_iter();
-        found.find_map(|path| Self::connect_within(&path, patience).ok().flatten())
+        found.find_map(|path| match Self::greet(&path, patience) {
+            Ok(Greeting::Ready(operator)) => Some(Self { patience, ..operator }),
+            _ => None,
+        })
     }
 
     /// Whether the daemon whose socket this is says a word within `patience`.
     pub(crate) fn answers(path: &Path, patience: Duration) -> bool {
-        !matches!(Self::connect_within(path, patience), Ok(None))
+        !matches!(Self::greet(path, patience), Ok(Greeting::Gone | Greeting::Silent(_)))
     }
 
     /// To the daemon whose socket this is, if it lives.
     pub(crate) fn connect_at(path: &Path) -> Result<Option<Self>, Failure> {
-        Self::connect_within(path, ANSWER_TIME_MAX)
+        match Self::greet(path, GREETING_TIME_MAX)? {
+            Greeting::Ready(operator) => Ok(Some(operator)),
+            Greeting::Gone => Ok(None),
+            Greeting::Silent(pid) => Err(silent(path, pid)),
+        }
     }
 
-    fn connect_within(path: &Path, patience: Duration) -> Result<Option<Self>, Failure> {
-        let Ok(stream) = UnixStream::connect(path) else { return Ok(None) };
+    fn greet(path: &Path, patience: Duration) -> Result<Greeting, Failure> {
+        let stream = match stopped::connect(path) {
+            Ok(stream) => stream,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                return Ok(Greeting::Silent(stopped::holder(path)));
+            }
+            Err(_) => return Ok(Greeting::Gone),
+        };
         if !pvm::locate::is_own(&stream) {
             let text = format!(
                 "{}: another user's process listens there, not a daemon of ours\n  set PVM_TMP to a folder of your own",
@@ -125,10 +160,12 @@ impl Operator {
             );
             return Err(Failure::new(Status::Daemon, text));
         }
+        let pid = stopped::listener(&stream);
         let other = stream.try_clone()?;
         let frames = FrameBuffer::new(FRAME_BYTES_MAX);
         let answers = Answers { stream, frames };
-        let mut operator = Self { asker: Asker { stream: other, last: 0 }, answers, patience };
+        let asker = Asker { stream: other, last: 0 };
+        let mut operator = Self { asker, answers, patience: ANSWER_TIME_MAX };
         let hello = Request::Hello {
             version: PROTOCOL_VERSION,
             role: Role::Operator,
@@ -137,14 +174,15 @@ impl Operator {
             cookie: 0,
             layout: Layout::NATIVE,
         };
-        match operator.ask(&hello) {
-            Ok(Reply::Ready { .. }) => Ok(Some(operator)),
-            Ok(Reply::Refused { reason, .. }) => Err(Failure::new(
+        let sent = operator.send(&hello);
+        match sent.and_then(|_| operator.next_before(Instant::now() + patience)) {
+            Ok(Some((_, Reply::Ready { .. }))) => Ok(Greeting::Ready(operator)),
+            Ok(Some((_, Reply::Refused { reason, .. }))) => Err(Failure::new(
                 Status::Daemon,
                 format!("the daemon at {} refused: {reason}", path.display()),
             )),
-            // It went down between our connect and its answer: as good as not running.
-            Err(Code::SysErr) => Ok(None),
+            Ok(None) => Ok(Greeting::Silent(pid)),
+            Err(Code::SysErr) => Ok(Greeting::Gone),
             _ => Err(Failure::unexpected(&format!("the daemon at {}", path.display()))),
         }
     }
@@ -179,6 +217,21 @@ impl Operator {
     }
 }
 
+/// A daemon that says nothing.
+fn silent(socket: &Path, pid: Option<Pid>) -> Failure {
+    if let Some(pid) = pid.filter(|&pid| stopped::is_stopped(pid)) {
+        return Failure::new(Status::Daemon, stopped::words(pid));
+    }
+    let process = pid.map(|pid| format!(" (process {})", pid.as_raw_nonzero()));
+    let text = format!(
+        "the daemon at {}{} does not answer\n  `pvm doctor` looks at it; its log is {}",
+        socket.display(),
+        process.unwrap_or_default(),
+        socket.with_file_name("pvml").display()
+    );
+    Failure::new(Status::Daemon, text)
+}
+
 /// Nothing runs: says where it was looked for and what runs instead.
 fn no_machine() -> Failure {
     let folder = pvm::locate::runtime_directory();
@@ -196,14 +249,22 @@ fn no_machine() -> Failure {
     Failure::new(Status::NoMachine, text)
 }
 
-/// The user's machines beside the one whose folder this is: those with a socket that answers.
+/// The machine's name where a `pvm run` has started one for itself: it ends with that, and is no other command's.
+pub(crate) const OF_RUN: &str = "run-";
+
+/// The user's machines beside the one whose folder this is: those with a socket that answers, but for those of `pvm run`.
 fn other_machines(folder: &Path) -> Vec<String> {
     let machines = folder.parent().map(entries).unwrap_or_default();
     let lives = |machine: &PathBuf| {
         let sockets = entries(machine).into_iter().map(|host| host.join("pvmd.sock"));
-        sockets.into_iter().any(|socket| UnixStream::connect(socket).is_ok())
+        sockets.into_iter().any(|socket| stopped::connect(&socket).is_ok())
     };
-    let living = machines.into_iter().filter(|machine| machine != folder).filter(lives);
+    let private = |machine: &PathBuf| {
+        let name = machine.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.strip_prefix(OF_RUN).is_some_and(|pid| pid.parse::<u32>().is_ok())
+    };
+    let others = machines.into_iter().filter(|machine| machine != folder && !private(machine));
+    let living = others.filter(lives);
     living.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect()
 }
 

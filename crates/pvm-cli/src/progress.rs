@@ -1,5 +1,6 @@
 //! A word on a terminal for what takes longer than two seconds. Where nobody looks, nothing is said.
 
+use crate::threads;
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -23,8 +24,9 @@ impl Progress {
         }
         let (end, ended) = mpsc::channel::<()>();
         let what = what.to_owned();
-        let thread = std::thread::spawn(move || show(&what, &ended));
-        Self { end: Some(end), thread: Some(thread) }
+        // Without a thread nothing is said.
+        let thread = threads::start(move || show(&what, &ended)).ok();
+        Self { end: Some(end), thread }
     }
 }
 

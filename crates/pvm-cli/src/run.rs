@@ -12,7 +12,7 @@ mod writer;
 
 use crate::failure::{Failure, Status};
 use crate::launch::{Bound, Launch};
-use crate::operator::Operator;
+use crate::operator::{OF_RUN, Operator};
 use crate::options::tasks::RunOptions;
 use crate::signals;
 use ending::Ending;
@@ -47,7 +47,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let mut operator = match Operator::connect_if_running()? {
         Some(operator) => operator,
         None => {
-            let vmid = format!("run-{}", std::process::id());
+            let vmid = format!("{OF_RUN}{}", std::process::id());
             let bound = Launch { vmid: Some(vmid.clone()), ..Launch::default() }.bound()?;
             let operator = Operator::connect_at(&bound.socket)?;
             own = Some((bound, vmid));
@@ -58,7 +58,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let start = program::start(&mut operator, options, vmid)?;
     let (asker, answers) = operator.split()?;
     let events = Events::listen(asker, answers)?;
-    let mut running = Running::new(events, &start, options);
+    let mut running = Running::new(events, &start, options)?;
     running.report_failed(&start);
     let ended = running.until_finished();
     let ending = running.finish();
@@ -104,15 +104,15 @@ struct Running {
 }
 
 impl Running {
-    fn new(events: Events, start: &Start, options: &RunOptions) -> Self {
+    fn new(events: Events, start: &Start, options: &RunOptions) -> Result<Self, Failure> {
         let tasks = start.tasks();
         let marking = match (options.quiet, options.count) {
             (true, _) => Marking::Nothing,
             (false, 1) => Marking::Others,
             (false, _) => Marking::All,
         };
-        let streams = Streams::new(events.writer(), &tasks, marking);
-        Self {
+        let streams = Streams::new(events.writer()?, &tasks, marking);
+        Ok(Self {
             events,
             streams,
             ending: Ending::default(),
@@ -123,7 +123,7 @@ impl Running {
             pending: VecDeque::new(),
             unread: false,
             finished: false,
-        }
+        })
     }
 
     fn report_failed(&mut self, start: &Start) {
@@ -137,7 +137,7 @@ impl Running {
 
     fn until_finished(&mut self) -> Result<(), Failure> {
         if let Some(first) = self.first {
-            self.events.feed(first);
+            self.events.feed(first)?;
         }
         while !self.finished {
             let deadline = match self.stage {

@@ -1,5 +1,6 @@
 //! Answers on standard output, remarks beside them on standard error.
 
+use crate::text;
 use std::fmt::Display;
 use std::io::{ErrorKind, Write as _, stderr, stdout};
 
@@ -20,5 +21,5 @@ pub(crate) fn show_json(value: &serde_json::Value) -> std::io::Result<()> {
 /// Says something beside the answer, in one piece, so that what several commands say at once does not run into one
 /// another. That nobody can read it (a full disk, a closed terminal) changes nothing else.
 pub(crate) fn remark(text: impl Display) {
-    let _ = stderr().write_all(format!("{text}\n").as_bytes());
+    let _ = stderr().write_all(text::plain_lines(&format!("{text}\n")).as_bytes());
 }

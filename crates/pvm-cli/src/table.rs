@@ -1,5 +1,6 @@
 //! Tables for people: columns as wide as their widest cell, two blanks between them.
 
+use crate::text;
 use std::fmt;
 
 /// On which side of its column a cell stands.
@@ -27,7 +28,7 @@ impl Table {
 
     /// Adds a row; cells that are missing are empty.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        self.rows.push(cells.into_iter().map(|cell| text::plain(&cell)).collect());
     }
 
     fn width(&self, column: usize) -> usize {
@@ -67,6 +68,15 @@ mod tests {
         table.row(["a".to_owned(), "12345".to_owned(), "b".to_owned()]);
         table.row(["longer".to_owned(), "1".to_owned()]);
         assert_eq!(table.to_string(), "HOST      PID  X\na       12345  b\nlonger      1\n");
+    }
+
+    #[test]
+    fn a_name_forges_no_row_and_colours_no_terminal() {
+        let mut table = Table::new(&[("NAME", Side::Left), ("N", Side::Right)]);
+        table.row(["x\u{1b}[31m\nforged  1".to_owned(), "2".to_owned()]);
+        let row = table.to_string().lines().nth(1).map(str::to_owned);
+        assert_eq!(row.as_deref(), Some(r"x\u{1b}[31m\nforged  1  2"));
+        assert_eq!(table.to_string().lines().count(), 2);
     }
 
     #[test]

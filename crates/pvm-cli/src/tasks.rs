@@ -2,8 +2,9 @@
 
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
-use pvm_wire::Tid;
+use pvm_wire::hostfile::is_with_domain;
 use pvm_wire::request::{HostInfo, Reply, Request, TaskInfo};
+use pvm_wire::{Blob, Tid};
 
 /// Under this name the machine lists the tasks that `reset` spares: consoles and the like.
 const SPARED: &str = "###_PVM_NO_RESET_###";
@@ -32,10 +33,19 @@ pub(crate) fn of_programs(operator: &mut Operator, place: Tid) -> Result<Vec<Tas
     Ok(tasks)
 }
 
+/// The member that goes by this name: as the machine itself finds it, in small or capital letters, and with or without
+/// its domain.
+pub(crate) fn member<'a>(hosts: &'a [HostInfo], name: &Blob) -> Option<&'a HostInfo> {
+    let same = |host: &&HostInfo| host.name.0.eq_ignore_ascii_case(&name.0);
+    let short = |host: &&HostInfo| is_with_domain(&host.name, name);
+    let long = |host: &&HostInfo| is_with_domain(name, &host.name);
+    let found = hosts.iter().find(same).or_else(|| hosts.iter().find(short));
+    found.or_else(|| hosts.iter().find(long)).filter(|_| !name.0.is_empty())
+}
+
 /// The id of the host of this name.
 pub(crate) fn host_named(hosts: &[HostInfo], name: &str) -> Result<Tid, Failure> {
-    let found = hosts.iter().find(|host| host.name.0 == name.as_bytes());
-    found.map(|host| host.tid).ok_or_else(|| {
+    member(hosts, &name.into()).map(|host| host.tid).ok_or_else(|| {
         let names: Vec<String> = hosts.iter().map(|host| host.name.to_text()).collect();
         let text = format!("no such host: {name}\n  the machine has {}", names.join(", "));
         Failure::new(Status::Refused, text)

@@ -8,7 +8,7 @@ use crate::io::HostList;
 use crate::records::{Change, Slot, Table};
 use crate::speed;
 use directory::Directory;
-use pvm_wire::hostfile::{HostLine, parse_line};
+use pvm_wire::hostfile::{HostLine, is_with_domain, parse_line};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::HostInfo;
 use pvm_wire::{Blob, Code, HostIndex, Tid, Wire as _, record};
@@ -234,8 +234,8 @@ impl Hosts {
         if name.0.is_empty() {
             return None;
         }
-        let short = || self.iter().find(|(_, facts)| is_longer(&facts.name, name));
-        let long = || self.iter().find(|(_, facts)| is_longer(name, &facts.name));
+        let short = || self.iter().find(|(_, facts)| is_with_domain(&facts.name, name));
+        let long = || self.iter().find(|(_, facts)| is_with_domain(name, &facts.name));
         let domain = || short().or_else(long).map(|(host, _)| host);
         self.directory.named(name).or_else(domain)
     }
@@ -311,15 +311,6 @@ impl Hosts {
         }
         true
     }
-}
-
-/// True where the longer name is the shorter one with a domain. NAME.2 is another daemon on NAME,
-/// and numbers apart by dots are an address: neither has a domain.
-fn is_longer(long: &Blob, short: &Blob) -> bool {
-    let begins =
-        long.0.len() > short.0.len() && long.0[..short.0.len()].eq_ignore_ascii_case(&short.0);
-    let rest = begins.then(|| &long.0[short.0.len()..]).and_then(|rest| rest.strip_prefix(b"."));
-    rest.is_some_and(|rest| !rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.'))
 }
 
 #[cfg(test)]

@@ -105,3 +105,15 @@ fn copied_examples_find_the_installation() {
     let said = String::from_utf8_lossy(&output.expect("make").stderr).into_owned();
     assert!(said.contains("make PREFIX=DIR"), "{said}");
 }
+
+#[test]
+fn an_example_that_starts_itself_is_found_where_it_was_built() {
+    let place = Place::new();
+    let copy = place.home().join("copy");
+    let from = prefix().join("share/neopvm/examples");
+    succeed(place.command("cp").arg("-r").arg(&from).arg(&copy));
+    succeed(place.command("make").arg("bin/exposed").env("PVM_ROOT", prefix()).current_dir(&copy));
+    let mut run = place.installed("pvm");
+    let out = succeed(run.args(["run", "bin/exposed", "3"]).current_dir(&copy));
+    assert_eq!(out, "4498500\n");
+}

@@ -383,5 +383,23 @@ fn shown(word: &Blob) -> String {
 
 impl std::error::Error for HostfileError {}
 
+/// More than any name of a computer has.
+const NAME_BYTES_MAX: usize = 255;
+
+/// True where a host may be called so: something without blanks and controls, and not longer than computers' names are.
+pub fn is_host_name(name: &str) -> bool {
+    let odd = |letter: char| letter.is_control() || letter.is_whitespace();
+    (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.contains(odd)
+}
+
+/// True where the longer name is the shorter one with a domain. NAME.2 is another daemon on NAME,
+/// and numbers apart by dots are an address: neither has a domain.
+pub fn is_with_domain(long: &Blob, short: &Blob) -> bool {
+    let begins =
+        long.0.len() > short.0.len() && long.0[..short.0.len()].eq_ignore_ascii_case(&short.0);
+    let rest = begins.then(|| &long.0[short.0.len()..]).and_then(|rest| rest.strip_prefix(b"."));
+    rest.is_some_and(|rest| !rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.'))
+}
+
 #[cfg(test)]
 mod tests;

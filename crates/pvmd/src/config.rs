@@ -3,6 +3,7 @@
 use crate::hex::from_hex;
 use crate::launch::token::Token;
 use anyhow::{Context as _, Result, bail};
+use pvm_wire::hostfile::is_host_name;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -158,7 +159,7 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
             "--daemon" => return Ok(Mode::Daemon),
             "--version" | "-V" => return Ok(Mode::Version),
             "--help" | "-h" => return Ok(Mode::Help),
-            "--name" => options.name = Some(value()?),
+            "--name" => options.name = Some(checked_name(value()?)?),
             "--options" => options.options = value()?,
             "--token-file" => options.token = Some(value()?.into()),
             "--hostfile" => options.hostfile = Some(value()?.into()),
@@ -177,7 +178,9 @@ pub(crate) fn arguments(args: impl Iterator<Item = OsString>) -> Result<Mode> {
             "--reach" => return Ok(Mode::Reach(addresses_in(&value()?)?, front.vmid)),
             file if !file.starts_with('-') => options.hostfile = Some(word.into()),
             // As PVM's own daemon has it; there is no debug mask here.
-            short if short.starts_with("-n") => options.name = Some(short[2..].to_owned()),
+            short if short.starts_with("-n") => {
+                options.name = Some(checked_name(short[2..].to_owned())?);
+            }
             short if short.starts_with("-d") => {}
             _ => bail!("unknown argument {word}\n{USAGE}"),
         }
@@ -327,6 +330,16 @@ fn installed_root() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;
     (folder.file_name()? == "bin").then(|| folder.parent().map(Path::to_path_buf))?
+}
+
+/// Tables and host files show a host's name.
+fn checked_name(name: String) -> Result<String> {
+    if !is_host_name(&name) {
+        bail!(
+            "--name: not a name for a host (1 to 255 bytes, no blanks and no control characters)"
+        );
+    }
+    Ok(name)
 }
 
 /// A machine's name becomes the name of a folder.

@@ -4,6 +4,9 @@
 //! the same binary again as its *daemon*. Read [`parent`] for what owns tasks and segments,
 //! [`shell`] for what runs the machine and its links; [`between`] is what they say to each other.
 
+// `println!` and `eprintln!` panic where nobody can read: `say` does not.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))]
+
 mod addresses;
 mod between;
 mod broker;
@@ -22,6 +25,7 @@ mod ports;
 mod processes;
 mod rosters;
 mod runtime_dir;
+mod say;
 mod shell;
 mod speed;
 mod starter;
@@ -29,6 +33,7 @@ mod sys;
 mod tls;
 mod version;
 
+use anyhow::Context as _;
 use config::{Join, Mode, ParentOptions, Places};
 use launch::token::Token;
 use parent::Parent;
@@ -70,11 +75,11 @@ fn run() -> ExitCode {
         Mode::Populate(socket, file) => launch::populate::run(&socket, &file),
         Mode::Daemon => shell::start::run().map(|()| true),
         Mode::Version => {
-            println!("{}", version::version());
+            say::answer(version::version()).context("standard output")?;
             Ok(true)
         }
         Mode::Help => {
-            println!("{}", config::USAGE);
+            say::answer(config::USAGE).context("standard output")?;
             Ok(true)
         }
     });
@@ -82,7 +87,7 @@ fn run() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("pvmd: {error:#}");
+            say::complain(format_args!("{error:#}"));
             match error.downcast_ref() {
                 Some(runtime_dir::DirError::Running(_)) => ExitCode::from(ALREADY_RUNNING),
                 _ => ExitCode::FAILURE,
@@ -94,12 +99,13 @@ fn run() -> ExitCode {
 fn run_parent(mut options: ParentOptions) -> anyhow::Result<bool> {
     let silenced = std::env::var_os("PVM_ALLOW_ROOT").is_some();
     if rustix::process::getuid().is_root() && !silenced && options.join.is_none() {
-        eprintln!("pvmd: running as root, and so will its tasks (PVM_ALLOW_ROOT=1 silences this)");
+        say::complain("running as root, and so will its tasks (PVM_ALLOW_ROOT=1 silences this)");
     }
     let mut places = Places::from_environment()?;
     if let Some(path) = &options.token {
         let token = Token::read(launch::token::open(path)?)?;
         places.vmid = config::checked_vmid(token.vmid.clone().into())?;
+        launch::bearer::look(&places, &token)?;
         options.join = Some(Join::by(token));
     }
     if let Some(path) = &options.hostfile {

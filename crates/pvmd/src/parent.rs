@@ -13,6 +13,7 @@ mod exits;
 pub(crate) mod feed;
 mod given;
 pub(crate) mod journal;
+mod leftovers;
 pub(crate) mod output;
 pub(crate) mod poll;
 pub(crate) mod program;
@@ -34,6 +35,7 @@ use crate::parent::daemon::{Daemon, Restarts};
 use crate::parent::feed::Feeds;
 use crate::parent::given::Given;
 use crate::parent::journal::Journal;
+use crate::parent::leftovers::Leftovers;
 use crate::parent::output::Outputs;
 use crate::parent::poll::{Poll, Token};
 use crate::parent::program::{Program, Upgrade};
@@ -74,6 +76,7 @@ pub(crate) struct Parent {
     tasks: Tasks,
     outputs: Outputs,
     feeds: Feeds,
+    leftovers: Leftovers,
     /// Direct routes that tasks have.
     given: Given,
     journal: Journal,
@@ -145,6 +148,7 @@ impl Parent {
             self.restart_daemon();
             self.end_slow_upgrade();
             self.drop_overdue();
+            self.end_leftovers();
             self.segments.sweep(Instant::now());
         }
         self.end();
@@ -186,6 +190,7 @@ impl Parent {
             self.accept_again,
             self.connections.next_deadline(),
             self.silence.next(),
+            self.leftovers.next(),
             self.segments.next_sweep(),
         ];
         next.into_iter().flatten().min().map(|at| at.saturating_duration_since(Instant::now()))
@@ -209,7 +214,10 @@ impl Parent {
         }
         let socket = self.folder.socket();
         let line = if line.is_empty() { socket.display().to_string() } else { line.to_owned() };
-        println!("{line}");
+        if let Err(error) = crate::say::answer(line) {
+            // Whoever wants this host finds its socket without that.
+            self.log.line(&format!("standard output: {error}"));
+        }
         self.populate();
         self.log.line(&format!("ready {}", socket.display()));
         let _ = rustix::stdio::dup2_stdout(&self.around.null);

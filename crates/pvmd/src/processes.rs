@@ -109,10 +109,23 @@ fn task_of(environment: &[u8], sockets: &Path) -> Option<u32> {
 
 /// Field 4 of `/proc/PID/stat`; the name in field 2 may hold anything, so it is skipped from behind.
 fn parent_of(pid: u32) -> Option<u32> {
+    number_behind_state(pid, 0)
+}
+
+/// One of the numbers that follow a process's name and state in `/proc/PID/stat`: its parent, its group, ...
+fn number_behind_state(pid: u32, place: usize) -> Option<u32> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
     let end = stat.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&stat[end + 1..]).ok()?;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok()
+    rest.split_ascii_whitespace().nth(1 + place)?.parse().ok()
+}
+
+/// The living processes of the group that this process has led, but for those that are to outlive the machine.
+pub(crate) fn of_group(leader: u32) -> Vec<u32> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let all = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_of = |pid: &u32| number_behind_state(*pid, 1) == Some(leader);
+    all.filter(is_of).filter(|&pid| is_alive(pid) && !may_outlive(pid)).collect()
 }
 
 /// True while the process runs; a dead one that nobody has waited for does not.

@@ -8,8 +8,9 @@ use crate::outcome;
 use crate::progress::Board;
 use crate::progress::Progress;
 use crate::show::{show, show_json};
+use crate::tasks;
 use pvm_wire::request::{HostResult, Reply, Request};
-use pvm_wire::{Blob, Code};
+use pvm_wire::{Blob, Code, Tid};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -20,10 +21,14 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(crate) fn del(options: &DelOptions) -> Result<(), Failure> {
     let mut operator = Operator::connect()?;
     let names = &options.hosts;
+    let before = if options.wait { conf::hosts(&mut operator)? } else { Vec::new() };
     let results = ask(&mut operator, names, options.drain)?;
     if options.wait {
         let good = names.iter().zip(&results).filter(|(_, result)| outcome::is_good(result));
-        wait_for(&mut operator, good.map(|(name, _)| name.clone()).collect())?;
+        let named = good.filter_map(|(name, _)| {
+            Some((name.clone(), tasks::member(&before, &name.as_str().into())?.tid))
+        });
+        wait_for(&mut operator, named.collect())?;
     }
     let rows = names.iter().zip(&results);
     if options.json {
@@ -56,17 +61,17 @@ fn ask(operator: &mut Operator, names: &[String], drain: bool) -> Result<Vec<Hos
 }
 
 /// Until none of them is in the machine any more.
-fn wait_for(operator: &mut Operator, mut names: Vec<String>) -> Result<(), Failure> {
-    let mut board = Board::new(names.clone(), "still has tasks");
-    let all = names.clone();
+fn wait_for(operator: &mut Operator, mut waited: Vec<(String, Tid)>) -> Result<(), Failure> {
+    let all: Vec<String> = waited.iter().map(|(name, _)| name.clone()).collect();
+    let mut board = Board::new(all.clone(), "still has tasks");
     loop {
         let hosts = conf::hosts(operator)?;
-        let is_in = |name: &String| hosts.iter().any(|host| host.name.0 == name.as_bytes());
-        for name in names.extract_if(.., |name| !is_in(name)) {
+        let has_left = |tid: Tid| !hosts.iter().any(|host| host.tid == tid);
+        for (name, _) in waited.extract_if(.., |(_, tid)| has_left(*tid)) {
             let places = all.iter().enumerate().filter(|(_, other)| **other == name);
             places.for_each(|(place, _)| board.set(place, "has left"));
         }
-        if names.is_empty() {
+        if waited.is_empty() {
             return Ok(());
         }
         board.look();

@@ -4,8 +4,8 @@ use crate::commands::conf;
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
 use crate::progress::Progress;
-use crate::show::{show, show_json};
-use crate::tasks;
+use crate::show::{remark, show, show_json};
+use crate::{stopped, tasks, text};
 use pvm_wire::request::Request;
 use pvm_wire::{Code, Tid};
 use serde_json::json;
@@ -15,36 +15,72 @@ use std::time::{Duration, Instant};
 const HALT_TIME_MAX: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(5);
 
+/// What there was when the machine was halted.
+#[derive(Default)]
+struct Found {
+    hosts: Vec<String>,
+    tasks: Vec<String>,
+}
+
 /// Stops the machine, and says what that was; returns when nothing of it is left here.
 pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
+    for pid in stopped::go_on() {
+        remark(format_args!(
+            "pvm: the daemon (process {pid}) was stopped; it goes on, to be halted"
+        ));
+    }
     let mut operator = Operator::connect()?;
-    let hosts = conf::hosts(&mut operator)?;
-    let hosts: Vec<String> = hosts.iter().map(|host| host.name.to_text()).collect();
-    let tasks = tasks::of(&mut operator, Tid::NONE)?;
-    let tasks: Vec<String> = tasks.iter().map(|task| task.tid.to_string()).collect();
-    stop(operator)?;
+    let found = look(&mut operator);
+    if found.as_ref().is_ok_and(Option::is_some) {
+        ask(&mut operator)?;
+    }
+    drop(operator);
+    let found = found?;
+    wait_for_end()?;
     if as_json {
+        let Found { hosts, tasks } = found.unwrap_or_default();
         return Ok(show_json(&json!({"hosts": hosts, "tasks": tasks}))?);
     }
-    let text = format!("stopped {} ({})", count(hosts.len(), "host"), hosts.join(", "));
+    let Some(Found { hosts, tasks }) = found else {
+        return Ok(show("the machine was being halted already, and has stopped\n")?);
+    };
+    let text =
+        format!("stopped {} ({})", count(hosts.len(), "host"), text::plain(&hosts.join(", ")));
     Ok(match tasks.len() {
         0 => show(format_args!("{text}; no task ran\n")),
         number => show(format_args!("{text} and {}\n", count(number, "task"))),
     }?)
 }
 
+/// What there is to halt; nothing where the connection ends, as somebody else has halted the machine.
+fn look(operator: &mut Operator) -> Result<Option<Found>, Failure> {
+    let told = conf::hosts(operator).and_then(|hosts| Ok((hosts, tasks::of(operator, Tid::NONE)?)));
+    match told {
+        Ok((hosts, tasks)) => Ok(Some(Found {
+            hosts: hosts.iter().map(|host| host.name.to_text()).collect(),
+            tasks: tasks.iter().map(|task| task.tid.to_string()).collect(),
+        })),
+        Err(failure) if failure.status == Status::Daemon => Ok(None),
+        Err(failure) => Err(failure),
+    }
+}
+
 fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-fn stop(mut operator: Operator) -> Result<(), Failure> {
+fn ask(operator: &mut Operator) -> Result<(), Failure> {
     let _progress = Progress::start("waiting for the machine to stop");
     match operator.ask(&Request::Halt) {
         // The daemon may be gone before its answer gets through.
-        Ok(_) | Err(Code::SysErr) => {}
-        Err(code) => return Err(Failure::refused("halt", code)),
+        Ok(_) | Err(Code::SysErr) => Ok(()),
+        Err(code) => Err(Failure::refused("halt", code)),
     }
-    drop(operator);
+}
+
+/// Until nothing of the machine is left here.
+fn wait_for_end() -> Result<(), Failure> {
+    let _progress = Progress::start("waiting for the machine to stop");
     let folder = pvm::locate::runtime_directory();
     let end = Instant::now() + HALT_TIME_MAX;
     while Operator::connect_if_running()?.is_some() {

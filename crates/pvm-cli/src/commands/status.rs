@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::operator::Operator;
 use crate::show::{show, show_json};
+use crate::text;
 use pvm_wire::request::{DaemonStatus, Reply, Request};
 use serde_json::json;
 
@@ -40,7 +41,7 @@ pub(crate) fn status(as_json: bool) -> Result<(), Failure> {
         ("files", folder),
     ];
     for (name, value) in rows {
-        show(format_args!("{name:<10}{value}\n"))?;
+        show(format_args!("{name:<10}{}\n", text::plain(&value)))?;
     }
     Ok(())
 }

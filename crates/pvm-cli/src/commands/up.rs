@@ -8,6 +8,7 @@ use crate::operator::Operator;
 use crate::options::hosts::UpOptions;
 use crate::progress::Progress;
 use crate::show::{remark, show, show_json};
+use crate::tasks;
 use crate::{adding, outcome};
 use pvm_wire::Code;
 use pvm_wire::hostfile::HostLine;
@@ -15,7 +16,11 @@ use pvm_wire::request::{HostResult, Reply, Request};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// A machine that is being halted is gone by then.
+const HALT_TIME_MAX: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Starts a machine, if none runs, and the hosts that are asked for. Prints the address of the
 /// first daemon, and nothing else if all is well.
@@ -29,7 +34,7 @@ pub(crate) fn up(options: &UpOptions) -> Result<(), Failure> {
     for fault in path.map(|path| hostline::faults(path, &file)).unwrap_or_default() {
         remark(format_args!("pvm: {fault}"));
     }
-    let running = Operator::connect_if_running()?;
+    let running = running()?;
     let (mut operator, started) = match running {
         Some(operator) => (operator, false),
         None => {
@@ -56,6 +61,18 @@ pub(crate) fn up(options: &UpOptions) -> Result<(), Failure> {
         Ok(())
     } else {
         Err(Failure::new(Status::Usage, "some lines of the host file were left out"))
+    }
+}
+
+/// The machine that runs; one that is being halted at this moment is waited for, and is none then.
+fn running() -> Result<Option<Operator>, Failure> {
+    let end = Instant::now() + HALT_TIME_MAX;
+    loop {
+        let Some(mut operator) = Operator::connect_if_running()? else { return Ok(None) };
+        match operator.ask(&Request::DaemonStatus) {
+            Err(Code::SysErr) if Instant::now() < end => std::thread::sleep(LOOK),
+            _ => return Ok(Some(operator)),
+        }
     }
 }
 
@@ -117,7 +134,7 @@ fn add_listed(
     let known = results.iter_mut().zip(hosts).filter(|(r, _)| r.outcome == Code::DupHost.number());
     let members = conf::hosts(operator)?;
     for (result, host) in known {
-        let member = members.iter().find(|member| member.name == host.line.name);
+        let member = tasks::member(&members, &host.line.name);
         *result =
             HostResult { outcome: member.map_or(0, |host| host.tid.as_c_int()), failure: None };
     }

@@ -82,7 +82,7 @@ fn new_hosts() -> Vec<Candidate> {
     known.extend(met(&read("known_hosts")));
     known.sort();
     known.dedup();
-    known.retain(|name| !members.iter().any(|host| host.name.0 == name.as_bytes()));
+    known.retain(|name| tasks::member(&members, &name.as_str().into()).is_none());
     let mut found = vec![Candidate::new("local", "one more host on this computer")];
     found.extend(known.iter().map(|name| Candidate::new(name, "known to ssh")));
     found

@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Status};
 use crate::nearest;
 use crate::options::Options;
+use crate::options::hosts::name_of_host;
 use clap::CommandFactory as _;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +36,8 @@ impl Arguments {
         match option.strip_prefix('n') {
             Some("") => Err(usage("-n: the name follows at once, as in -nlab2")),
             Some(name) => {
-                self.name = Some(name.to_owned());
+                self.name =
+                    Some(name_of_host(name).map_err(|fault| usage(&format!("-n: {fault}")))?);
                 Ok(())
             }
             // What the original's daemon is to log; ours has one kind of log.

@@ -1,6 +1,7 @@
 //! Console commands about hosts: `add`, `conf`, `delete`, `mstat`.
 
 use crate::console::session::{Next, Session};
+use crate::text;
 use crate::{hostline, outcome};
 use pvm_wire::hostfile::HostLine;
 use pvm_wire::request::{Failure, HostResult, Reply, Request};
@@ -101,7 +102,7 @@ pub(crate) fn conf(session: &mut Session, _: &[String]) -> Next {
         plural(formats.len())
     );
     for host in &hosts {
-        let (name, arch) = (host.name.to_text(), host.arch.to_text());
+        let (name, arch) = (text::of(&host.name), text::of(&host.arch));
         text += &format!(
             "{name:>24} {:>8x} {arch:>8} {:>7} 0x{:08x}\n",
             host.tid.0, host.speed, host.signature

@@ -1,9 +1,13 @@
 //! The console's seat in the machine: it is a task, so that output comes to it as messages.
 
 use crate::console::arrival::{Arrival, HOSTS_TAG, Unpack, decode};
+use crate::failure::Failure;
+use crate::show::remark;
+use crate::{stopped, threads};
 use pvm::{Buffer, Deadline, Pattern, Task};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Kind, Tid};
+use rustix::process::Pid;
 
 /// What commands need of the machine.
 pub(crate) trait Machine {
@@ -15,7 +19,11 @@ pub(crate) trait Machine {
 
 /// The real one.
 #[derive(Clone, Debug)]
-pub(crate) struct Seat(&'static Task);
+pub(crate) struct Seat {
+    task: &'static Task,
+    /// The daemon's process.
+    daemon: Option<Pid>,
+}
 
 impl Seat {
     /// Enrols, as a task that `reset` spares, and asks to be told of new hosts.
@@ -24,13 +32,16 @@ impl Seat {
         let (kind, cancel, context, tag, count) = (3, false, 0, HOSTS_TAG, -1);
         let watch = Request::Notify { kind, cancel, context, tag, count, tids: Vec::new() };
         task.request(&watch)?;
-        Ok(Self(task))
+        Ok(Self { task, daemon: stopped::first() })
     }
 
     /// Gives everything that arrives to `tell`, until that refuses or the daemon is gone.
-    pub(crate) fn listen(&self, tell: impl Fn(Arrival) -> bool + Send + 'static) {
-        let task = self.0;
-        std::thread::spawn(move || {
+    pub(crate) fn listen(
+        &self,
+        tell: impl Fn(Arrival) -> bool + Send + 'static,
+    ) -> Result<(), Failure> {
+        let task = self.task;
+        threads::start(move || {
             let any = Pattern { context: 0, source: None, tag: None };
             let mut go_on = true;
             while go_on {
@@ -46,23 +57,31 @@ impl Seat {
                     }
                 };
             }
-        });
+        })?;
+        Ok(())
     }
 
     /// Leaves the machine.
     pub(crate) fn leave(&self) {
-        // If the daemon is gone there is nothing to leave.
-        let _ = self.0.leave();
+        // If the daemon is gone there is nothing to leave; one that is stopped sees our end when it goes on.
+        if !self.daemon.is_some_and(stopped::is_stopped) {
+            let _ = self.task.leave();
+        }
     }
 }
 
 impl Machine for Seat {
     fn tid(&self) -> Tid {
-        self.0.tid()
+        self.task.tid()
     }
 
     fn ask(&mut self, request: &Request) -> Result<Reply, Code> {
-        self.0.request(request)
+        // The library would wait for a minute.
+        if let Some(text) = self.daemon.and_then(stopped::stays) {
+            remark(format_args!("pvm: {text}"));
+            return Err(Code::SysErr);
+        }
+        self.task.request(request)
     }
 }
 

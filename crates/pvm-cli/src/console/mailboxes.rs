@@ -2,22 +2,23 @@
 
 use crate::console::session::{Next, Session};
 use crate::console::words::integer;
+use crate::text;
 use pvm_wire::request::{MailboxInfo, Reply, Request};
 use pvm_wire::{Code, Envelope, Message, Tid};
 
 /// `names [PATTERN]`
 pub(crate) fn names(session: &mut Session, args: &[String]) -> Next {
     let pattern = args.first().map_or("*", |pattern| pattern.as_str());
-    let mut text = String::new();
+    let mut shown = String::new();
     for mailbox in matching(session, pattern) {
-        text += &format!("<{}>:\n", mailbox.name.to_text());
+        shown += &format!("<{}>:\n", text::of(&mailbox.name));
         for entry in &mailbox.entries {
             let (index, owner, flags) = (entry.index, entry.owner.0, entry.flags);
-            text += &format!("\tindex={index} owner=0x{owner:x}/{owner} flags=0x{flags:x}\n");
+            shown += &format!("\tindex={index} owner=0x{owner:x}/{owner} flags=0x{flags:x}\n");
         }
-        text.push('\n');
+        shown.push('\n');
     }
-    session.say(text);
+    session.say(shown);
     Next::Go
 }
 

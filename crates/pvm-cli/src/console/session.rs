@@ -7,6 +7,7 @@ use crate::console::machine::Machine;
 use crate::console::mask::Mask;
 use crate::console::screen::Screen;
 use crate::console::settings::Settings;
+use crate::text;
 use pvm_wire::request::{HostInfo, Reply, Request};
 use pvm_wire::{Code, Tid};
 
@@ -124,7 +125,7 @@ impl Session {
         let mut text = format!("\nConsole: {count} new host{plural} added\n");
         text += "                    HOST     DTID     ARCH   SPEED\n";
         for host in self.hosts().iter().filter(|host| tids.contains(&host.tid)) {
-            let (name, arch) = (host.name.to_text(), host.arch.to_text());
+            let (name, arch) = (text::of(&host.name), text::of(&host.arch));
             text += &format!("{name:>24} {:>8x} {arch:>8} {:>7}\n", host.tid.0, host.speed);
         }
         text

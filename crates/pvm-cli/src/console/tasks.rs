@@ -2,6 +2,7 @@
 
 use crate::console::session::{Next, Session};
 use crate::console::words::{integer, tid};
+use crate::{tasks, text};
 use pvm_wire::request::{HostInfo, Reply, Request, TaskInfo};
 use pvm_wire::{Code, Tid};
 
@@ -14,13 +15,13 @@ const FLAGS: [(i32, char); 8] =
 
 fn row(task: &TaskInfo, hosts: &[HostInfo], own: Tid, long: bool) -> String {
     let host = hosts.iter().find(|host| host.tid == task.host);
-    let host = host.map_or_else(|| format!("{:x}", task.host.0), |host| host.name.to_text());
+    let host = host.map_or_else(|| format!("{:x}", task.host.0), |host| text::of(&host.name));
     let name = if task.tid == own { "(cons)".to_owned() } else { format!("{:x}", task.tid.0) };
     let letters = FLAGS.iter().filter(|(bit, _)| task.flags & bit != 0);
     let letters: Vec<String> = letters.map(|(_, letter)| letter.to_string()).collect();
     let slash = if letters.is_empty() { "" } else { "/" };
     let flags = format!("{:x}{slash}{}", task.flags, letters.join(","));
-    let command = if task.name.0.is_empty() { "-".to_owned() } else { task.name.to_text() };
+    let command = if task.name.0.is_empty() { "-".to_owned() } else { text::of(&task.name) };
     let origin = match task.parent {
         _ if !long => String::new(),
         Tid::NONE => format!(" {:>8} {:>6}", "-", task.pid),
@@ -52,8 +53,8 @@ fn wanted(session: &mut Session, flags: &str) -> Wanted {
                 break;
             }
             'n' => {
-                let found = session.hosts().into_iter().find(|host| host.name.to_text() == rest);
-                match found {
+                let hosts = session.hosts();
+                match tasks::member(&hosts, &rest.into()) {
                     Some(host) => wanted.place = host.tid,
                     None if rest == "." => {}
                     None => session.say(format!("unknown host {rest}\n")),

@@ -1,6 +1,7 @@
 //! Lines from a person: editing, history, completion.
 
 use crate::console::help;
+use crate::threads;
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -42,7 +43,7 @@ impl Terminal {
     ) -> Option<Self> {
         let (ready, printer) = sync_channel(1);
         let (go_on, next) = channel();
-        std::thread::spawn(move || {
+        let reader = threads::start(move || {
             let Ok(mut editor) = Editor::<Completions, FileHistory>::new() else { return };
             editor.set_helper(Some(Completions { known }));
             let Ok(printer) = editor.create_external_printer() else { return };
@@ -51,6 +52,7 @@ impl Terminal {
                 read(&mut editor, prompt, &next, &tell);
             }
         });
+        reader.ok()?;
         Some(Self { printer: printer.recv().ok()?, go_on })
     }
 

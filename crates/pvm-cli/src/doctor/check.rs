@@ -1,5 +1,6 @@
 //! One thing that was looked at.
 
+use crate::text;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -67,9 +68,9 @@ impl Check {
 
 impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<9}{:<9}{}", self.what, self.state.text(), self.detail)?;
+        writeln!(f, "{:<9}{:<9}{}", self.what, self.state.text(), text::plain(&self.detail))?;
         if !self.remedy.is_empty() {
-            writeln!(f, "{:18}try: {}", "", self.remedy)?;
+            writeln!(f, "{:18}try: {}", "", text::plain(&self.remedy))?;
         }
         Ok(())
     }

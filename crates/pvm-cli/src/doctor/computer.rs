@@ -1,7 +1,7 @@
 //! This computer: the program, the folder of the runtime files, ssh, name and network.
 
 use super::check::Check;
-use crate::program;
+use crate::{program, threads};
 use rustix::fs::Access;
 use std::net::{IpAddr, ToSocketAddrs as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -121,12 +121,15 @@ pub(crate) fn name() -> Check {
     let name = computer.nodename().to_string_lossy().into_owned();
     let (to, resolved) = mpsc::channel();
     let asked = name.clone();
-    std::thread::spawn(move || {
+    let asking = threads::start(move || {
         let found = (asked.as_str(), 0).to_socket_addrs();
         let found = found.map(|list| list.map(|address| address.ip()).collect::<Vec<IpAddr>>());
         // Nobody listens any more if it came too late.
         let _ = to.send(found);
     });
+    if let Err(failure) = asking {
+        return Check::warning("name", failure.text(), "end some processes, or raise `ulimit -u`");
+    }
     match resolved.recv_timeout(NAME_TIME_MAX) {
         Ok(Ok(list)) if list.iter().any(|address| !address.is_loopback()) => {
             Check::ok("name", format!("{name}, {}", texts(&list)))

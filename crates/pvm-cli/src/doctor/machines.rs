@@ -2,7 +2,8 @@
 
 use super::check::Check;
 use crate::operator::{self, Operator};
-use std::os::unix::net::UnixStream;
+use crate::stopped;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,16 +28,16 @@ fn machine(folder: &Path) -> Check {
     let (mut well, mut silent, mut pids, mut dead) = (0, Vec::new(), Vec::new(), Vec::new());
     for host in operator::entries(folder) {
         let socket = host.join("pvmd.sock");
-        let Ok(stream) = UnixStream::connect(&socket) else {
+        let connected = stopped::connect(&socket);
+        if connected.as_ref().is_err_and(|error| error.kind() != ErrorKind::WouldBlock) {
             dead.push(host.display().to_string());
             continue;
-        };
+        }
         if Operator::answers(&socket, ANSWER_TIME_MAX) {
             well += 1;
         } else {
             silent.push(host.display().to_string());
-            let owner = rustix::net::sockopt::socket_peercred(&stream);
-            pids.extend(owner.map(|owner| owner.pid.as_raw_nonzero().to_string()));
+            pids.extend(stopped::daemon(&socket).map(|pid| pid.as_raw_nonzero().to_string()));
         }
     }
     if !silent.is_empty() {

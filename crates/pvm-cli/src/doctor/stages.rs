@@ -8,10 +8,12 @@ use crate::program;
 use crate::progress::Progress;
 use crate::show::{show, show_json};
 use crate::table::{Side, Table};
+use crate::{tasks, threads};
 use pvm_wire::request::HostInfo;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// A machine that does not say by then who is in it is not asked.
@@ -23,10 +25,17 @@ pub(crate) fn examine(hosts: &[Wanted], as_json: bool) -> Result<(), Failure> {
     let names: Vec<&str> = hosts.iter().map(|host| host.shown.as_str()).collect();
     let progress = Progress::start(&format!("examining {}", names.join(", ")));
     let told: Vec<Result<Value, Failure>> = std::thread::scope(|scope| {
-        let running: Vec<_> =
-            hosts.iter().map(|host| scope.spawn(|| examine_one(&program, host))).collect();
+        let examine = |host| {
+            let program = &program;
+            Builder::new().spawn_scoped(scope, move || examine_one(program, host))
+        };
+        let running: Vec<_> = hosts.iter().map(examine).collect();
         let gone = || Err(Failure::new(Status::Daemon, "the examination ended early"));
-        running.into_iter().map(|thread| thread.join().unwrap_or_else(|_| gone())).collect()
+        let told = running.into_iter().map(|thread| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|_| gone()),
+            Err(error) => Err(threads::shortage(&error)),
+        });
+        told.collect()
     });
     drop(progress);
     let mut told: Vec<Value> = told.into_iter().collect::<Result<_, Failure>>()?;
@@ -71,7 +80,7 @@ fn members() -> Option<Vec<HostInfo>> {
 
 /// That a daemon of the machine runs there already is as it should be, if the host is in.
 fn forgive_member(told: &mut Value, host: &Wanted, members: &[HostInfo]) {
-    let Some(member) = members.iter().find(|member| member.name == host.line.name) else { return };
+    let Some(member) = tasks::member(members, &host.line.name) else { return };
     let Some(stages) = told["stages"].as_array_mut() else { return };
     let (join, before) = match stages.split_last_mut() {
         Some((join, before)) if text(join, "stage") == "join" => (join, before),

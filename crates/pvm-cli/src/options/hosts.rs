@@ -1,7 +1,14 @@
 //! Options of the commands about hosts.
 
 use clap::Args;
+use pvm_wire::hostfile::is_host_name;
 use std::path::PathBuf;
+
+/// A name for a host, as it may be written in a table and in a host file.
+pub(crate) fn name_of_host(name: &str) -> Result<String, String> {
+    let fault = "not a name for a host (1 to 255 bytes, no blanks and no control characters)";
+    if is_host_name(name) { Ok(name.to_owned()) } else { Err(fault.to_owned()) }
+}
 
 /// Of `pvm up`.
 #[derive(Debug, Args)]
@@ -11,7 +18,7 @@ pub(crate) struct UpOptions {
           value_parser = clap::value_parser!(u32).range(1..=4095))]
     pub(crate) local: u32,
     /// Name of this host in the machine, if not the computer's
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = name_of_host)]
     pub(crate) name: Option<String>,
     /// Give up waiting for the hosts of the host file after so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60,

@@ -25,7 +25,9 @@ The tasks have this command's directory and environment and take themselves for 
 
 What the tasks spawn belongs to the run: its output comes here, too, unless it is caught \
 (pvm_catchout), and has the task in front. When the tasks have ended, what they left running has a \
-second to end, too, and is told to end then.
+second to end, too, and is told to end then. So has what a program has left in the background and \
+what still holds its output; if that lives on for 5 more seconds it is killed. A process with a \
+session of its own (setsid) goes on without an output, unless the machine ends.
 
 A signal such as that of Ctrl-C is passed on; what lives on is killed after 5 seconds, or at once \
 by a second signal. Ctrl-Z stops the tasks, too, and they go on with pvm run. Signals that were \
@@ -51,7 +53,8 @@ fields as of `pvm add`), hosts (fields as of `pvm conf`).";
 /// `pvm add`.
 pub(crate) const ADD: &str = "\
 pvmd is started there through ssh, as the user's ~/.ssh/config says: users, ports, keys and jump \
-hosts belong there. PVM_RSH names another program with the same arguments. All hosts are started \
+hosts belong there. PVM_RSH, where the machine was started, names another program, of any name, with \
+the same arguments. All hosts are started \
 at the same time; none of them waits for another. On success nothing is printed (-v: a line for \
 each host).
 
@@ -130,7 +133,9 @@ JSON: hosts: host, ok, from, to (versions, null where unknown), error.";
 pub(crate) const HALT: &str = "\
 Returns when nothing of the machine is left on this computer, and says what it stopped. What \
 tasks have started ends too, whatever became of its parents; a process that is to go on has \
-PVM_OUTLIVE=1 in its environment.
+PVM_OUTLIVE=1 in its environment. A daemon of this computer that is stopped (SIGSTOP, Ctrl-Z where \
+pvmd was started by hand) goes on first, which is told. Where somebody else is halting the machine \
+it waits for that, and has stopped nothing itself.
 
 JSON: hosts (their names), tasks (their ids).";
 

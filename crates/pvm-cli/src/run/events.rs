@@ -7,6 +7,7 @@ use crate::operator::{Answers, Asker};
 use crate::run::streams::bytes_with_marks;
 use crate::run::writer::{Backlog, Room, Writer};
 use crate::signals;
+use crate::threads;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -15,7 +16,6 @@ use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use std::io::{Error, ErrorKind, IsTerminal as _, Read as _};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::thread::spawn;
 use std::time::{Duration, Instant};
 
 const INPUT_BYTES: usize = 1 << 16;
@@ -68,16 +68,16 @@ impl Events {
         let heard = heard.filter(|signal| !ignored.contains(signal));
         let mut signals = signal_hook::iterator::Signals::new(heard)?;
         let to = sender.clone();
-        spawn(move || {
+        threads::start(move || {
             for signal in signals.forever() {
                 if to.send(Happening::Event(Event::Signal(signal))).is_err() {
                     break;
                 }
             }
-        });
+        })?;
         let backlog = Backlog::default();
         let (to, taken) = (sender.clone(), backlog.clone());
-        spawn(move || {
+        threads::start(move || {
             loop {
                 let answer = answers.next();
                 let last = answer.is_err();
@@ -91,12 +91,12 @@ impl Events {
                     break;
                 }
             }
-        });
+        })?;
         Ok(Self { asker, sender, receiver, backlog, input: None })
     }
 
     /// Starts a writer; that it has ended is an event.
-    pub(crate) fn writer(&self) -> Writer {
+    pub(crate) fn writer(&self) -> Result<Writer, Failure> {
         let to = self.sender.clone();
         Writer::start(self.backlog.clone(), move |outcome| {
             // Nobody listens any more where the end was not waited for.
@@ -105,11 +105,12 @@ impl Events {
     }
 
     /// Starts to pass standard input on to this task.
-    pub(crate) fn feed(&mut self, to: Tid) {
+    pub(crate) fn feed(&mut self, to: Tid) -> Result<(), Failure> {
         let (more, go_on) = sync_channel(1);
         let sender = self.sender.clone();
-        spawn(move || read_input(&sender, &go_on));
+        threads::start(move || read_input(&sender, &go_on))?;
         self.input = Some(Input { to, pending: None, more });
+        Ok(())
     }
 
     /// Sends a request and gives its number.

@@ -5,12 +5,13 @@
 //! read, the daemon's socket fills, and the tasks wait in their own writes as at a pipe. Signals come by another
 //! way and are handled meanwhile.
 
+use crate::failure::Failure;
+use crate::threads;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{Error, ErrorKind, stderr, stdout};
 use std::os::fd::AsFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::spawn;
 
 /// Bytes of output that may wait for a slow reader.
 const WAITING_BYTES_MAX: usize = 8 << 20;
@@ -79,9 +80,9 @@ impl Writer {
     pub(crate) fn start(
         backlog: Backlog,
         done: impl FnOnce(Result<(), Error>) + Send + 'static,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
         let (to, pieces) = channel();
-        spawn(move || {
+        threads::start(move || {
             let outcome = write_pieces(&pieces);
             let failed = outcome.is_err();
             done(outcome);
@@ -89,8 +90,8 @@ impl Writer {
                 // Whoever waits for room goes on: what comes is for nobody.
                 pieces.iter().for_each(drop);
             }
-        });
-        Self { to, backlog }
+        })?;
+        Ok(Self { to, backlog })
     }
 
     /// Hands over bytes for a stream.
@@ -142,7 +143,7 @@ mod tests {
         let first = backlog.take(WAITING_BYTES_MAX - 1);
         let (to, second) = channel();
         let other = backlog.clone();
-        spawn(move || to.send(other.take(2)));
+        std::thread::spawn(move || to.send(other.take(2)));
         assert_eq!(second.try_recv().err(), Some(TryRecvError::Empty));
         drop(first);
         drop(second.recv().unwrap());

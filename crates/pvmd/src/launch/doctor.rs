@@ -4,6 +4,7 @@ use crate::addresses;
 use crate::config::Places;
 use crate::launch::ssh::Target;
 use crate::launch::stages::{self, Report, Stage};
+use crate::say;
 use anyhow::Result;
 use pvm_wire::hostfile::parse_line;
 
@@ -20,7 +21,7 @@ pub(crate) fn run(line: &str, json: bool) -> Result<bool> {
         let told = addresses::candidates(addresses::of_interfaces(), port, Some(port));
         anyhow::Ok(stages::try_all(&line, &told, &places.vmid).await.complete())
     })?;
-    println!("{}", if json { in_json(&name, &report) } else { in_words(&name, &report) });
+    say::answer(if json { in_json(&name, &report) } else { in_words(&name, &report) })?;
     Ok(report.failure().is_none())
 }
 

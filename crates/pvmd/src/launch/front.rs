@@ -4,6 +4,7 @@
 use crate::addresses;
 use crate::config::{Front, Places};
 use crate::launch::{reply, resident, sentences};
+use crate::say;
 use anyhow::{Context as _, Result};
 use pvm_wire::request::Failure;
 use pvm_wire::{Code, PROTOCOL_VERSION};
@@ -40,7 +41,7 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
             return refuse(front, Code::DupHost, "join", &detail);
         }
         let failure = Failure { stage: "join".to_owned(), detail, remedy };
-        println!("{}", reply::refused_with(Code::DupHost, &failure));
+        say::answer(reply::refused_with(Code::DupHost, &failure))?;
         return Ok(false);
     }
     let mut child = Command::new("/proc/self/exe")
@@ -58,7 +59,7 @@ pub(crate) fn run(words: &[String], front: &Front) -> Result<bool> {
     let mut line = String::new();
     BufReader::new(stdout).read_line(&mut line).context("the daemon's answer")?;
     if reply::answer_in(&line).is_some() {
-        print!("{line}");
+        say::answer(line.trim_end_matches('\n'))?;
         return Ok(true);
     }
     let mut complaint = String::new();
@@ -92,6 +93,6 @@ fn refuse(front: &Front, code: Code, stage: &str, text: &str) -> Result<bool> {
     let most = if front.hosted { HOSTED_CHARS_MAX } else { usize::MAX };
     let text: String = text.chars().take(most).filter(|c| !front.hosted || c.is_ascii()).collect();
     let text = text.as_str();
-    println!("{}", reply::refused_line(code, stage, text));
+    say::answer(reply::refused_line(code, stage, text))?;
     Ok(false)
 }

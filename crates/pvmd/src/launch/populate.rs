@@ -4,6 +4,7 @@
 //! to the error output of whoever started the daemon.
 
 use crate::broker::ParentBroker;
+use crate::say;
 use anyhow::{Context as _, Result, bail};
 use pvm_wire::hostfile::{Hostfile, parse_file};
 use pvm_wire::request::{Reply, Request, Role};
@@ -36,7 +37,7 @@ pub(crate) fn own_options(file: &Hostfile, names: &[&[u8]]) -> String {
 pub(crate) fn run(socket: &Path, path: &Path) -> Result<bool> {
     let file = read(path)?;
     for error in &file.errors {
-        eprintln!("pvmd: {}: {error}", path.display());
+        say::complain(format_args!("{}: {error}", path.display()));
     }
     let mut daemon = ParentBroker::new(UnixStream::connect(socket)?);
     let program = Blob::from("pvmd");
@@ -60,7 +61,7 @@ pub(crate) fn run(socket: &Path, path: &Path) -> Result<bool> {
     for (line, result) in added.iter().zip(&results) {
         if result.outcome < 0 {
             good = false;
-            eprintln!("pvmd: {}: {}", line.name.to_text(), result.why());
+            say::complain(format_args!("{}: {}", line.name.to_text(), result.why()));
         }
     }
     Ok(good)

@@ -6,6 +6,7 @@ use crate::config::Places;
 use crate::hex::{from_hex, to_hex};
 use crate::launch::{front, resident};
 use crate::runtime_dir;
+use crate::say;
 use crate::version::version;
 use anyhow::Result;
 use pvm_wire::PROTOCOL_VERSION;
@@ -89,8 +90,7 @@ pub(crate) fn run(told: &[String], vmid: Option<&str>) -> Result<()> {
         running: running.map(|socket| socket.display().to_string()),
         addresses,
     };
-    println!("{}", reached.line());
-    Ok(())
+    Ok(say::answer(reached.line())?)
 }
 
 async fn try_all(told: Vec<String>) -> Vec<(String, String)> {

@@ -5,6 +5,7 @@ use crate::launch::invitation::quoted;
 use crate::launch::reply::{self, Answer};
 use crate::starter;
 use pvm_wire::hostfile::HostLine;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
@@ -64,10 +65,13 @@ impl Target {
 
     /// As a person would type it, for remedies.
     pub(crate) fn typed(&self) -> String {
-        match &self.login {
-            Some(login) => format!("ssh {}@{}", quoted(login), quoted(&self.at)),
-            None => format!("ssh {}", quoted(&self.at)),
+        let at = quoted(&self.at);
+        let login = self.login.as_deref().map(quoted);
+        if is_ssh() {
+            return format!("ssh {}{at}", login.map(|login| login + "@").unwrap_or_default());
         }
+        let program = quoted(&program().to_string_lossy());
+        format!("{program} {}{at}", login.map(|login| format!("-l {login} ")).unwrap_or_default())
     }
 
     /// ssh, with the options that all uses share.
@@ -94,10 +98,28 @@ impl Target {
     }
 }
 
-/// `PVM_RSH` where it names an ssh, else `ssh`.
-fn program() -> String {
-    let named = std::env::var("PVM_RSH").ok();
-    named.filter(|name| name.contains("ssh")).unwrap_or_else(|| "ssh".to_owned())
+/// The program that `PVM_RSH` names, whatever it is called (a batch system has one of its own), else `ssh`.
+pub(crate) fn program() -> PathBuf {
+    let named = std::env::var_os("PVM_RSH").filter(|name| !name.is_empty());
+    named.map_or_else(|| "ssh".into(), PathBuf::from)
+}
+
+/// True where that is called like ssh: it is OpenSSH's, or stands in front of it. What else `PVM_RSH` names takes ssh's
+/// arguments, but no question about `ssh_config`; and ports, keys and packages of ssh's are not its.
+pub(crate) fn is_ssh() -> bool {
+    let program = program();
+    program.file_name().is_some_and(|name| name.to_string_lossy().contains("ssh"))
+}
+
+/// What to do where that cannot be started.
+pub(crate) fn remedy() -> String {
+    match std::env::var_os("PVM_RSH").filter(|name| !name.is_empty()) {
+        Some(_) => {
+            "unset PVM_RSH, or put the path of a program there, before the machine is started"
+                .to_owned()
+        }
+        None => "sudo apt install openssh-client (or your system's package)".to_owned(),
+    }
 }
 
 /// What came back from there.
@@ -152,7 +174,7 @@ impl Heard {
         let line = self.complaint.lines().rfind(telling);
         match (line, self.status) {
             (Some(line), _) => line.trim().to_owned(),
-            (None, Some(status)) => format!("ssh ended with {status}"),
+            (None, Some(status)) => format!("{} ended with {status}", program().display()),
             (None, None) => "no answer in time".to_owned(),
         }
     }
@@ -164,7 +186,7 @@ async fn listen(mut ssh: Command, stdin: Stdio, until: Instant) -> Heard {
     let mut child = match starter::spawn(ssh).await {
         Ok(child) => child,
         Err(error) => {
-            heard.no_ssh = Some(format!("{}: {error}", program()));
+            heard.no_ssh = Some(format!("{}: {error}", program().display()));
             return heard;
         }
     };

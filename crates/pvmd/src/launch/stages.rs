@@ -9,7 +9,7 @@ use crate::launch::reach::Reached;
 use crate::launch::sentences::{
     already, already_remedy, looked_for, no_call, other_version, push_remedy, versions,
 };
-use crate::launch::ssh::{Heard, Target};
+use crate::launch::ssh::{self, Heard, Target};
 use crate::starter;
 use pvm_wire::hostfile::HostLine;
 use pvm_wire::request::{Failure, STAGES};
@@ -127,9 +127,13 @@ pub(crate) async fn reach(
 
 /// Up to the ssh server's first words.
 async fn network(target: &Target, report: &mut Report) -> Result<(), Stopped> {
-    let way = Way::of(target).await.map_err(|error| {
-        report.bad("name", error, "sudo apt install openssh-client (or your system's package)")
-    })?;
+    if !ssh::is_ssh() {
+        for stage in ["name", "route", "port"] {
+            report.good(stage, format!("left to {}, as PVM_RSH says", ssh::program().display()));
+        }
+        return Ok(());
+    }
+    let way = Way::of(target).await.map_err(|error| report.bad("name", error, ssh::remedy()))?;
     let name = &target.name;
     if let Some(proxy) = &way.proxy {
         for stage in ["name", "route", "port"] {
@@ -190,7 +194,9 @@ impl Way {
         ssh.stdout(Stdio::piped()).stderr(Stdio::null());
         let asked = async { starter::spawn(ssh).await?.wait_with_output().await };
         let output = timeout(NAME_TIME, asked).await.map_err(|_| "ssh -G takes too long")?;
-        let output = output.map_err(|error| format!("ssh cannot be started here: {error}"))?;
+        let output = output.map_err(|error| {
+            format!("{} cannot be started here: {error}", ssh::program().display())
+        })?;
         let text = String::from_utf8_lossy(&output.stdout);
         let value = |key: &str| {
             let line = text.lines().find(|line| line.split(' ').next() == Some(key))?;
@@ -307,6 +313,9 @@ fn shell(target: &Target, heard: &Heard, report: &mut Report) -> Result<String, 
         return Err(report.bad("shell", detail, remedy));
     }
     let complaint = heard.complaint();
+    if !ssh::is_ssh() {
+        return Err(other_shell(target, heard, &complaint, report));
+    }
     let all = &heard.complaint;
     let (what, remedy) = if all.contains("HAS CHANGED") {
         ("it shows another host key than before", format!("ssh-keygen -R {}", target.at))
@@ -319,6 +328,20 @@ fn shell(target: &Target, heard: &Heard, report: &mut Report) -> Result<String, 
         ("ssh cannot log in", format!("{} -v true", target.typed()))
     };
     Err(report.bad("key", format!("{name}: {what} ({complaint})"), remedy))
+}
+
+/// Another program than ssh, which `PVM_RSH` names, has brought no shell.
+fn other_shell(target: &Target, heard: &Heard, complaint: &str, report: &mut Report) -> Stopped {
+    let (name, program) = (&target.name, ssh::program().display().to_string());
+    if heard.no_ssh.is_some() {
+        let detail =
+            format!("{program}, which PVM_RSH names, cannot be started here ({complaint})");
+        return report.bad("key", detail, ssh::remedy());
+    }
+    let detail = format!(
+        "{name}: {program}, which PVM_RSH names, has run no command there ({complaint}); it is given the arguments of ssh"
+    );
+    report.bad("key", detail, format!("{} true", target.typed()))
 }
 
 /// What the script found of pvmd.

@@ -70,12 +70,16 @@ pub(crate) fn start(launch: &Launch, around: &mut Surroundings) -> Result<Child,
     })
 }
 
-/// An absolute path is used as it is, a name is looked for in the folders of the search path.
+/// An absolute path is used as it is, a name is looked for in the folders of the search path. As in PVM a path from an
+/// unknown place (`./a`, `b/a`) is found nowhere.
 pub(crate) fn find(launch: &Launch) -> Result<PathBuf, LaunchError> {
     let file = Path::new(OsStr::from_bytes(&launch.file.0));
     let mut tried = Vec::new();
     let candidates: Vec<PathBuf> = if file.is_absolute() {
         vec![file.to_path_buf()]
+    } else if launch.file.0.contains(&b'/') {
+        tried.push(launch.file.clone());
+        Vec::new()
     } else {
         let search = launch.search.iter().filter(|folder| folder.0.starts_with(b"/"));
         search.map(|folder| Path::new(OsStr::from_bytes(&folder.0)).join(file)).collect()
@@ -259,6 +263,16 @@ mod tests {
         assert_eq!(error.code, Code::NoFile);
         let expected = ["/nowhere/no-such-program", "/bin/no-such-program"];
         assert_eq!(error.tried, expected.map(Blob::from));
+    }
+
+    #[test]
+    fn a_path_from_nowhere_is_not_looked_for_in_the_folders_of_the_search_path() {
+        for file in ["./sh", "../bin/sh", "bin/sh"] {
+            let mut launch = launch(file, &[]);
+            launch.search.push("/".into());
+            let error = find(&launch).unwrap_err();
+            assert_eq!((error.code, error.tried), (Code::NoFile, vec![file.into()]));
+        }
     }
 
     #[test]

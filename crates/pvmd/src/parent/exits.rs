@@ -1,11 +1,14 @@
 //! Processes that end, and what they wrote.
 
 use super::Parent;
+use crate::parent::leftovers::{END_TIME_MAX, GRACE, LOOK, Leftover};
 use crate::parent::output::Flow;
 use crate::parent::poll::{Interest, Token};
+use crate::processes;
 use pvm_core::io::Event;
-use pvm_wire::Blob;
+use pvm_wire::{Blob, Tid};
 use rustix::process::{Pid, WaitOptions};
+use std::time::Instant;
 
 const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
@@ -43,9 +46,61 @@ impl Parent {
             for flow in rest {
                 self.tell_flow(flow);
             }
+            self.watch_leftovers(tid);
             self.feeds.remove(tid);
             self.given.gone(tid);
             self.tell(Event::Exited { tid, status });
+        }
+    }
+
+    /// A task is gone: what is left of it is watched if it holds the output.
+    pub(super) fn watch_leftovers(&mut self, tid: Tid) {
+        let Some(leader) = self.tasks.leader(tid) else { return };
+        if !self.outputs.of_task(tid).is_empty() {
+            let due = Instant::now() + GRACE;
+            self.leftovers.watch(tid, Leftover { leader, due, told: None });
+        }
+    }
+
+    /// Ends what is left and has had its time.
+    pub(super) fn end_leftovers(&mut self) {
+        let now = Instant::now();
+        for (tid, mut left) in self.leftovers.take_due(now) {
+            if self.outputs.of_task(tid).is_empty() {
+                continue;
+            }
+            // A script goes on behind the task that it was the wrapper of.
+            if processes::is_alive(left.leader) {
+                left.due = now + GRACE;
+                self.leftovers.watch(tid, left);
+                continue;
+            }
+            let members = processes::of_group(left.leader);
+            let late = left.told.is_some_and(|end| now >= end);
+            let signal = if late { SIGKILL } else { SIGTERM };
+            if left.told.is_none() || late {
+                members.iter().for_each(|&pid| processes::signal(pid, signal));
+            }
+            if members.is_empty() || late {
+                self.close_output(tid);
+                continue;
+            }
+            left.told = left.told.or(Some(now + END_TIME_MAX));
+            left.due = now + LOOK;
+            self.leftovers.watch(tid, left);
+        }
+    }
+
+    /// Whoever holds the output writes to nobody from now on.
+    fn close_output(&mut self, tid: Tid) {
+        for flow in self.outputs.read_rest(tid, &mut self.scratch) {
+            self.tell_flow(flow);
+        }
+        if self.outputs.close(tid) {
+            self.log.line(&format!(
+                "[{tid}] has left something running that goes on without an output"
+            ));
+            self.tell_flow(Flow::Ended(tid));
         }
     }
 
@@ -55,7 +110,7 @@ impl Parent {
         self.tell_flow(flow);
     }
 
-    fn tell_flow(&mut self, flow: Flow) {
+    pub(super) fn tell_flow(&mut self, flow: Flow) {
         match flow {
             Flow::Wrote(tid, stream, bytes) => {
                 self.tell(Event::Wrote { tid, stream, bytes: Blob(bytes) });

@@ -111,6 +111,13 @@ impl Outputs {
         self.pipes.iter().filter(|(_, pipe)| pipe.tid == tid).map(|(number, _)| *number).collect()
     }
 
+    /// Reads a task's pipes no more; false where there is none.
+    pub(crate) fn close(&mut self, tid: Tid) -> bool {
+        let before = self.pipes.len();
+        self.pipes.retain(|_, pipe| pipe.tid != tid);
+        self.pipes.len() < before
+    }
+
     /// Reads a pipe once.
     pub(crate) fn read(&mut self, number: u64, scratch: &mut [u8]) -> Flow {
         let Some(pipe) = self.pipes.get(&number) else { return Flow::Nothing };

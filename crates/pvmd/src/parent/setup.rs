@@ -74,6 +74,7 @@ impl Parent {
             tasks: Default::default(),
             outputs: Default::default(),
             feeds: Default::default(),
+            leftovers: Default::default(),
             given: Default::default(),
             journal: Default::default(),
             proxies: Default::default(),

@@ -108,7 +108,8 @@ impl Parent {
             }
             None => {
                 let text = format!("the daemon dies again and again ({how}): the host gives up");
-                eprintln!("pvmd: {text}{}", crate::log::last_words(&self.folder.log()));
+                let words = crate::log::last_words(&self.folder.log());
+                crate::say::complain(format_args!("{text}{words}"));
                 self.log.line(&text);
                 self.failed = true;
                 self.ending = true;

@@ -123,6 +123,11 @@ impl Tasks {
         }
     }
 
+    /// The process that was started as the leader of a group, if the task has one.
+    pub(crate) fn leader(&self, tid: Tid) -> Option<u32> {
+        self.tasks.get(&tid).filter(|task| task.group).and_then(|task| task.started)
+    }
+
     /// Who gets the signals for a task that lives.
     pub(crate) fn signalled(&mut self, tid: Tid, signal: i32) -> Option<Signalled> {
         let task = self.tasks.get_mut(&tid).filter(|task| !task.exited)?;

@@ -1,0 +1,21 @@
+//! Threads that this program starts for itself, where the user may have no more processes (`ulimit -u`).
+
+use crate::failure::{Failure, Status};
+use std::io::Error;
+use std::thread::{Builder, JoinHandle};
+
+/// Starts a thread.
+pub(crate) fn start(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Failure> {
+    Builder::new().spawn(work).map_err(|error| shortage(&error))
+}
+
+/// That a thread cannot be started.
+pub(crate) fn shortage(error: &Error) -> Failure {
+    use rustix::process::{Resource, getrlimit};
+    let most = getrlimit(Resource::Nproc).current;
+    let most = most.map_or_else(|| "no limit".to_owned(), |most| format!("{most}"));
+    let text = format!(
+        "no thread can be started: {error}\n  this user's processes and threads are as many as `ulimit -u` allows ({most}), or memory is short: end some, or raise it"
+    );
+    Failure::new(Status::Refused, text)
+}

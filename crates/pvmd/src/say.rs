@@ -1,0 +1,17 @@
+//! What this program says to whoever started it: answers on standard output, complaints on standard error. `println!` and
+//! `eprintln!` panic where nobody can read.
+
+use std::fmt::Display;
+use std::io::{Result, Write as _, stderr, stdout};
+
+/// Answers, at once.
+pub(crate) fn answer(text: impl Display) -> Result<()> {
+    let mut out = stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}
+
+/// Complains. That nobody can read it changes nothing else.
+pub(crate) fn complain(text: impl Display) {
+    let _ = stderr().write_all(format!("pvmd: {text}\n").as_bytes());
+}
