@@ -8,10 +8,10 @@ use std::sync::Arc;
 use pvm::group::collective::{Arguments, Collective, Combination, Read};
 use pvm::{Buffer, Members, Task, WaitToken};
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Code, Kind, Tid};
+use pvm_wire::{Blob, Code, Kind, Tid};
 
 use crate::buffer;
-use crate::guard::{Errand, Limit, Patience, call, failed, inside, same_task};
+use crate::guard::{self, Errand, Limit, Patience, call, failed, inside, same_task};
 use crate::session::unexpected;
 use crate::slot::Slot;
 use crate::trace::{ints_at, text_at, traced};
@@ -159,11 +159,15 @@ pub(crate) unsafe extern "C" fn pvm_barrier(name: *const c_char, count: c_int) -
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn pvm_freezegroup(name: *const c_char, size: c_int) -> c_int {
-    call("pvm_freezegroup", || {
-        // SAFETY: the program's promise.
-        let name = unsafe { group_name(name) }?;
-        session::task()?.freeze_group(name, size)
-    })
+    // SAFETY: the program's promise.
+    let frozen = freeze(|| unsafe { group_name(name) }, size);
+    frozen.unwrap_or_else(|code| failed("pvm_freezegroup", code))
+}
+
+/// Waits for the others as a barrier does: as long as it takes, with nothing held meanwhile.
+fn freeze<'a>(name: impl Fn() -> Result<&'a [u8], Code>, size: c_int) -> Result<c_int, Code> {
+    guard::ask(|_| Ok(Request::FreezeGroup { group: Blob(name()?.to_vec()), size }))?;
+    inside(|| session::task()?.keep_frozen(name()?))
 }
 
 /// Sends a buffer to all members but this task.

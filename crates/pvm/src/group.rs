@@ -31,10 +31,18 @@ impl Task {
     /// # Errors
     /// [`Code::DupGroup`], [`Code::NullGroup`]; [`Code::NotInGroup`] for a group that is frozen.
     pub fn join_group(&self, group: &[u8]) -> Result<i32, Code> {
-        if self.enter()?.groups.frozen(group).is_some() {
-            return Err(Code::NotInGroup);
+        number(&self.request(&self.joining(group)?)?)
+    }
+
+    /// The question of [`Task::join_group`], for who asks and waits by himself.
+    ///
+    /// # Errors
+    /// [`Code::NotInGroup`] for a group that this task has frozen.
+    pub fn joining(&self, group: &[u8]) -> Result<Request, Code> {
+        match self.enter()?.groups.frozen(group) {
+            Some(_) => Err(Code::NotInGroup),
+            None => Ok(Request::JoinGroup { group: Blob(group.to_vec()) }),
         }
-        number(&self.request(&Request::JoinGroup { group: Blob(group.to_vec()) })?)
     }
 
     /// Leaves a group (`pvm_lvgroup`).
@@ -42,8 +50,17 @@ impl Task {
     /// # Errors
     /// [`Code::NoGroup`], [`Code::NotInGroup`].
     pub fn leave_group(&self, group: &[u8]) -> Result<(), Code> {
+        number(&self.request(&self.leaving(group)?)?).map(drop)
+    }
+
+    /// The question of [`Task::leave_group`], for who asks and waits by himself. Whom it has frozen with, the task
+    /// forgets.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] after the end of the task.
+    pub fn leaving(&self, group: &[u8]) -> Result<Request, Code> {
         self.enter()?.groups.thaw(group);
-        number(&self.request(&Request::LeaveGroup { group: Blob(group.to_vec()) })?).map(drop)
+        Ok(Request::LeaveGroup { group: Blob(group.to_vec()) })
     }
 
     /// Fixes the members of a group once `size` of them (-1: as many as there are) have asked for it, and
@@ -53,6 +70,15 @@ impl Task {
     /// [`Code::DupGroup`] if it is frozen already, and others of the machine.
     pub fn freeze_group(&self, group: &[u8], size: i32) -> Result<i32, Code> {
         number(&self.request(&Request::FreezeGroup { group: Blob(group.to_vec()), size })?)?;
+        self.keep_frozen(group)
+    }
+
+    /// The group was frozen for this task ([`Request::FreezeGroup`] was answered): it remembers the members from now
+    /// on. How many they are.
+    ///
+    /// # Errors
+    /// [`Code::NoGroup`] and others of the machine.
+    pub fn keep_frozen(&self, group: &[u8]) -> Result<i32, Code> {
         let members = self.current_members(group)?;
         let count = i32::try_from(members.tids.len()).map_err(|_| Code::Overflow)?;
         self.enter()?.groups.freeze(group, members);
@@ -64,16 +90,31 @@ impl Task {
     /// # Errors
     /// [`Code::NoGroup`] and others of the machine.
     pub fn members(&self, group: &[u8]) -> Result<Arc<Members>, Code> {
-        {
-            let mut state = self.enter()?;
-            if let Some(members) = state.groups.frozen(group) {
-                return Ok(members);
-            }
-            if let Some(members) = self.listed(&mut state, group) {
-                return Ok(members);
-            }
+        match self.listed_members(group)? {
+            Some(members) => Ok(members),
+            None => self.asked_members(group),
         }
-        self.asked_members(group)
+    }
+
+    /// The same where this host has a page of the group, which the daemon may be asked for; none where the machine
+    /// has to be asked ([`Request::GroupMembers`]).
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] after the end of the task.
+    pub fn listed_members(&self, group: &[u8]) -> Result<Option<Arc<Members>>, Code> {
+        let mut state = self.enter()?;
+        Ok(state.groups.frozen(group).or_else(|| self.listed(&mut state, group)))
+    }
+
+    /// The same where that page is here already: nobody is asked.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] after the end of the task.
+    pub fn members_at_hand(&self, group: &[u8]) -> Result<Option<Arc<Members>>, Code> {
+        let groups = &self.enter()?.groups;
+        Ok(groups
+            .frozen(group)
+            .or_else(|| groups.current(group).map(|known| known.members.clone())))
     }
 
     fn current_members(&self, group: &[u8]) -> Result<Arc<Members>, Code> {

@@ -54,6 +54,12 @@ impl Rosters {
         self.frozen.remove(group);
     }
 
+    /// The group, if its roster has not changed since it was read.
+    pub(crate) fn current(&self, group: &[u8]) -> Option<&Known> {
+        let known = self.known.get(group);
+        known.filter(|known| known.roster.table().version() == known.version)
+    }
+
     /// The group as its roster says now; none where there is no roster or it cannot tell. `watched`:
     /// some thread may be looking at rosters.
     pub(crate) fn find(
@@ -62,8 +68,7 @@ impl Rosters {
         group: &[u8],
         watched: bool,
     ) -> Option<&Known> {
-        let known = self.known.get(group);
-        if known.is_some_and(|known| known.roster.table().version() == known.version) {
+        if self.current(group).is_some() {
             return self.known.get(group);
         }
         if !watched {

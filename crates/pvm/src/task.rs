@@ -156,7 +156,10 @@ impl Task {
     /// What the machine answers; [`Code::SysErr`] if it does not.
     pub fn request(&self, request: &Request) -> Result<Reply, Code> {
         let patient = match request {
-            Request::Barrier { .. } | Request::AddHosts { .. } => true,
+            // Members that are late are no failure of the machine.
+            Request::Barrier { .. } | Request::FreezeGroup { .. } | Request::AddHosts { .. } => {
+                true
+            }
             Request::RecvInfo { flags, .. } => flags & WAIT_FOR_INFO != 0,
             _ => false,
         };

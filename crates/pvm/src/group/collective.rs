@@ -68,11 +68,23 @@ impl<'a> Collective<'a> {
     /// [`Code::BadParam`] for no items or a type that is not for collective calls, [`Code::NoInst`] if
     /// there is no such root, [`Code::NotInGroup`], [`Code::NoGroup`].
     pub fn new(task: &Task, arguments: Arguments<'a>) -> Result<Self, Code> {
+        Self::among(task, arguments, || task.members(arguments.group))
+    }
+
+    /// The same with the members as the caller finds them, such as a host that looks for signals while it waits.
+    ///
+    /// # Errors
+    /// As for [`Collective::new`], and what `members` says.
+    pub fn among(
+        task: &Task,
+        arguments: Arguments<'a>,
+        members: impl FnOnce() -> Result<Arc<Members>, Code>,
+    ) -> Result<Self, Code> {
         let unsigned = matches!(arguments.kind, Kind::Ushort | Kind::Uint | Kind::Ulong);
         if arguments.count == 0 || unsigned {
             return Err(Code::BadParam);
         }
-        let members = task.members(arguments.group)?;
+        let members = members()?;
         members.instance(task.tid())?;
         let root = members.tid(arguments.root)?;
         Ok(Self { arguments, own: task.tid(), members, root })
