@@ -262,6 +262,28 @@ mod tests {
     }
 
     #[test]
+    fn who_looks_at_each_message_once_pays_for_what_is_new_however_much_waits() {
+        for waiting in [100, 10_000] {
+            let mut mailbox = Mailbox::new();
+            (0..waiting).for_each(|_| mailbox.insert(envelope(0, 1, 1), ()));
+            let mut mark = mailbox.next_key();
+            let shown = |mailbox: &Mailbox<()>| mailbox.many.as_ref().expect("many").shown.get();
+            let before = shown(&mailbox);
+            // As a message handler does: a look with each receive, whether something has come or not.
+            for round in 0..1000 {
+                if round % 2 == 0 {
+                    mailbox.insert(envelope(0, 2, 2), ());
+                }
+                for (key, _) in mailbox.since(mark) {
+                    mailbox.remove(key).expect("it waits");
+                }
+                mark = mailbox.next_key();
+            }
+            assert_eq!(shown(&mailbox) - before, 500, "{waiting} wait");
+        }
+    }
+
+    #[test]
     fn queues_do_not_grow_behind_a_message_that_nobody_wants() {
         let mut mailbox = Mailbox::new();
         (0..=FEW).for_each(|_| mailbox.insert(envelope(0, 1, 1), ()));

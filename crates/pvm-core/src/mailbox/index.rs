@@ -62,6 +62,9 @@ struct Queue {
 pub(super) struct Index<M> {
     messages: Map<MessageKey, (Envelope, M)>,
     queues: Map<Place, Queue>,
+    /// Messages that were shown to somebody.
+    #[cfg(test)]
+    pub(super) shown: std::cell::Cell<usize>,
 }
 
 fn places(envelope: &Envelope) -> [Place; 4] {
@@ -77,7 +80,12 @@ fn places(envelope: &Envelope) -> [Place; 4] {
 
 impl<M> Index<M> {
     pub(super) fn new() -> Self {
-        Self { messages: Map::default(), queues: Map::default() }
+        Self {
+            messages: Map::default(),
+            queues: Map::default(),
+            #[cfg(test)]
+            shown: std::cell::Cell::new(0),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -132,11 +140,15 @@ impl<M> Index<M> {
     }
 
     pub(super) fn get(&self, key: MessageKey) -> Option<(&Envelope, &M)> {
+        #[cfg(test)]
+        self.shown.update(|shown| shown + 1);
         self.messages.get(&key).map(|(envelope, message)| (envelope, message))
     }
 
     /// In no order.
     pub(super) fn all(&self) -> impl Iterator<Item = (MessageKey, Envelope)> {
+        #[cfg(test)]
+        self.shown.update(|shown| shown + self.messages.len());
         self.messages.iter().map(|(key, (envelope, _))| (*key, *envelope))
     }
 
