@@ -424,7 +424,7 @@ pub(crate) unsafe extern "C" fn pvmfhostsync_(
     ahead_micros: Out,
     info: Out,
 ) {
-    let result = call("pvm_hostsync", || {
+    let result = call("pvm_host_sync", || {
         // SAFETY: the program's promise.
         let (there, ahead) = machine::host_clock(unsafe { value(host) })?;
         let (there, ahead) = (timeval(there), timeval(ahead));

@@ -371,7 +371,8 @@ unsafe extern "C" fn pvm_hostsync(
     clock: *mut Timeval,
     difference: *mut Timeval,
 ) -> c_int {
-    call("pvm_hostsync", || {
+    // By this name PVM tells of its errors.
+    call("pvm_host_sync", || {
         let (there, ahead) = host_clock(host)?;
         // SAFETY: the program's promise.
         unsafe { pointer::store(clock, timeval(there)) };
