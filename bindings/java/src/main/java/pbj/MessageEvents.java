@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.neopvm.Message;
 import org.neopvm.TaskId;
 
@@ -17,6 +18,7 @@ import org.neopvm.TaskId;
  */
 final class MessageEvents {
     private static final System.Logger LOG = System.getLogger("pbj");
+    private static final long PAUSE_MS = 50;
 
     private final List<PVMMessageBufferListener> listeners = new CopyOnWriteArrayList<>();
     private volatile Thread running;
@@ -73,19 +75,11 @@ final class MessageEvents {
     private void run(int milliseconds, LinkedBlockingQueue<Optional<Wait>> queue) {
         List<Wait> waits = new ArrayList<>();
         try {
-            while (isRunning()) {
-                begin(waits, queue);
-                Optional<Wait> next = queue.poll(milliseconds, TimeUnit.MILLISECONDS);
-                if (next != null && next.isPresent() && waits.remove(next.get())) {
-                    hand(next.get());
-                }
-                waits.removeIf(each -> (each.isStale() || !listeners.contains(each.listener))
-                        && each.coming.cancel(false));
+            while (isRunning() && goOn(milliseconds, waits, queue)) {
+                // until the task has left
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (PVMException e) {
-            LOG.log(System.Logger.Level.ERROR, "message events have ended", e);
         } finally {
             for (Wait wait : waits) {
                 if (!wait.coming.cancel(false)) {
@@ -97,6 +91,28 @@ final class MessageEvents {
                     running = null;
                 }
             }
+        }
+    }
+
+    /** One message at most; false where no more will come. What fails for a moment, or in a listener, is tried again. */
+    private boolean goOn(int milliseconds, List<Wait> waits, LinkedBlockingQueue<Optional<Wait>> queue)
+            throws InterruptedException {
+        try {
+            begin(waits, queue);
+            Optional<Wait> next = queue.poll(milliseconds, TimeUnit.MILLISECONDS);
+            if (next != null && next.isPresent() && waits.remove(next.get())) {
+                hand(next.get());
+            }
+            waits.removeIf(each -> (each.isStale() || !listeners.contains(each.listener))
+                    && each.coming.cancel(false));
+            return true;
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Throwable e) {
+            boolean isOver = e instanceof PVMException failure && failure.getReason() == PVMConstants.PvmSysErr;
+            LOG.log(System.Logger.Level.ERROR, isOver ? "message events have ended" : "message events have failed", e);
+            Thread.sleep(PAUSE_MS);
+            return !isOver;
         }
     }
 
@@ -115,11 +131,13 @@ final class MessageEvents {
     private void hand(Wait wait) {
         Message message = wait.coming.handle((found, failure) -> found).join();
         if (message == null) {
-            return; // the task has left the machine
+            // The task has left, or there is no memory for the message, which stays.
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MS));
+            return;
         }
         try {
             wait.listener.receivedPVMMessageBuffer(new PVMMessageBuffer(message));
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.ERROR, "a message listener has failed", e);
         }
     }

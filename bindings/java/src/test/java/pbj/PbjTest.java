@@ -178,6 +178,9 @@ class PbjTest {
                         if (all.getCount() == 10) {
                             throw new IllegalStateException("a listener that fails, on purpose");
                         }
+                        if (all.getCount() == 15) {
+                            throw new StackOverflowError("a listener that fails, on purpose");
+                        }
                     } catch (PVMException e) {
                         log.add(e.toString());
                     }

@@ -62,7 +62,13 @@ final class Watch implements AutoCloseable {
                 made.setDaemon(true);
                 return made;
             });
-            thread.execute(this::listen);
+            try {
+                thread.execute(this::listen);
+            } catch (RuntimeException | Error e) {
+                // The next request tries again: nobody would listen otherwise.
+                thread = null;
+                throw e;
+            }
         }
     }
 
@@ -138,7 +144,7 @@ final class Watch implements AutoCloseable {
         requests.put(tag, new Request(new int[] {of == null ? -1 : of.length}, told));
         try {
             engine.notify(kind, tag, context, of, count);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             requests.remove(tag);
             throw e;
         }

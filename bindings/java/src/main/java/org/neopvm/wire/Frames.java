@@ -151,13 +151,21 @@ final class Frames {
     private void finish() {
         int id = number();
         if (payload == null) {
-            pending.remove(id);
+            passOver(id);
         } else {
             take(id, new Reader(payload, 0, payloadLength));
         }
         payload = null;
         isBegun = false;
         headSize = 0;
+    }
+
+    /** There was no memory for a frame. Of a message that comes in parts others may follow, which are not wanted any more. */
+    private void passOver(int id) {
+        Pending question = pending.get(id);
+        if (question != null && !question.isFetched()) {
+            pending.remove(id);
+        }
     }
 
     private void take(int id, Reader frame) {
@@ -190,6 +198,7 @@ final class Frames {
     private void fetch(int id, Pending question, Writer word) {
         try {
             voice.tell(id, word);
+            question.fetched();
         } catch (OutOfMemoryError e) {
             // The next try refuses the message, whose room is free for that.
             question.leave(Code.NO_MEM, WHY, e);

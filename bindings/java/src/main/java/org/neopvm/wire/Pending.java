@@ -21,6 +21,7 @@ final class Pending {
     /** Room for the body that was announced, and how much of it has come. */
     private byte[] body;
     private int bodySize;
+    private boolean fetched;
     /** Why what was announced shall not come. */
     private Refused refusal;
 
@@ -99,8 +100,20 @@ final class Pending {
         return body != null;
     }
 
-    /** Bytes of a body that come ahead of it. */
+    /** The host was told to send what it has announced. */
+    void fetched() {
+        fetched = true;
+    }
+
+    boolean isFetched() {
+        return fetched;
+    }
+
+    /** Bytes of a body that come ahead of it; nobody wants them where it was refused meanwhile. */
     void add(Reader part) {
+        if (body == null && fetched) {
+            return;
+        }
         if (body == null) {
             throw new BadBytes("part of a message that was not announced");
         }
