@@ -14,6 +14,10 @@ use pyo3::prelude::*;
 use std::ffi::c_int;
 use std::ptr;
 
+/// Copies from here on let other threads of Python run meanwhile, and may wait for a message that is still being
+/// written: such have 32 KiB at least.
+pub(crate) const LONG: usize = 16 << 10;
+
 /// That many bytes, all 0.
 pub(crate) fn zeros(size: usize) -> Result<Vec<u8>, Code> {
     let mut bytes = Vec::new();

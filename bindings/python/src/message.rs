@@ -6,7 +6,7 @@
 
 use crate::failure::{Failure, OrRaise as _, caught, closed, explain};
 use crate::kind::{held, named};
-use crate::memory::{self, Region, View};
+use crate::memory::{self, LONG, Region, View};
 use crate::number::{not_of, one, value};
 use crate::session::{self, generation};
 use crate::target::Target;
@@ -18,10 +18,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-
-/// Copies from here on let other threads of Python run meanwhile, and may wait for a message that is still being
-/// written: such have 32 KiB at least.
-pub(crate) const LONG: usize = 16 << 10;
 
 /// A message of the machine: items of PVM's types, one behind the other.
 #[pyclass(frozen, module = "neopvm", weakref)]

@@ -1,8 +1,7 @@
 //! To whom a message goes: one task, or several.
 
 use crate::failure::Failure;
-use crate::memory;
-use crate::message::LONG;
+use crate::memory::{self, LONG};
 use pvm::{Buffer, Task};
 use pvm_wire::{Code, Tid};
 use pyo3::prelude::*;

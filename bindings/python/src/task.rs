@@ -1,8 +1,8 @@
 //! This process as a task: coming and going, sending and receiving.
 
 use crate::failure::{Failure, OrRaise as _, caught};
-use crate::memory::Region;
-use crate::message::{LONG, Message, with_message};
+use crate::memory::{LONG, Region};
+use crate::message::{Message, with_message};
 use crate::session;
 use crate::target::Target;
 use crate::wait;
