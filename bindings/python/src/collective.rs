@@ -1,17 +1,24 @@
 //! Groups, their barriers, and data of all their members.
 
-use crate::failure::{Failure, OrRaise as _};
-use crate::memory::Region;
+use crate::failure::{Failure, OrRaise as _, caught};
+use crate::interpreter;
+use crate::machine::unexpected;
+use crate::memory::{Region, copied};
 use crate::message::Message;
 use crate::session;
 use crate::task::Task;
 use crate::wait;
 use crate::watch;
+use pvm::group::barrier::BarrierWait;
 use pvm::group::collective::{Arguments, Collective, Combination, Read};
 use pvm::reduction::{self, Operation};
-use pvm::{Buffer, Deadline};
-use pvm_wire::{Code, Kind, Tid};
+use pvm::{Buffer, Deadline, Members};
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Blob, Code, Kind, Tid};
 use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 fn operation(py: Python<'_>, name: &str) -> PyResult<Operation> {
     Ok(match name {
@@ -39,7 +46,7 @@ pub(crate) fn combine(
     if x.kind() != y.kind() || x.size() != y.size() {
         return Err(Failure::new(Code::Mismatch, "Reduce").raise(py));
     }
-    let (kind, other) = (x.kind(), y.bytes().to_vec());
+    let (kind, other) = (x.kind(), copied(py, y.bytes(), "Reduce")?);
     reduction::combine(operation, kind, x.bytes_mut(), &other).or_raise(py, "Reduce")
 }
 
@@ -103,13 +110,66 @@ fn group_failure(py: Python<'_>, call: &str, group: &str, code: Code) -> PyErr {
 }
 
 /// Does what may wait, without the interpreter.
-fn waiting<T: Send>(py: Python<'_>, call: impl FnOnce() -> T + Send) -> T {
-    let done = py.detach(call);
+fn waiting<T: Send>(
+    py: Python<'_>,
+    call: impl FnOnce() -> Result<T, Code> + Send,
+) -> Result<T, Code> {
+    let done = py.detach(|| caught(call));
     watch::slept();
     done
 }
 
+/// An answer for the one who knows what was asked of which group.
+#[allow(clippy::unnecessary_wraps, reason = "it stands where others refuse")]
+const fn told(code: Code) -> Result<Option<Reply>, Code> {
+    Ok(Some(Reply::Failed { code }))
+}
+
+/// The number of an answer; what is just done is 0.
+fn number(py: Python<'_>, reply: &Reply, call: &str) -> PyResult<i32> {
+    match reply {
+        Reply::Number { value } => Ok(*value),
+        Reply::Done => Ok(0),
+        _ => Err(unexpected(py, call)),
+    }
+}
+
 impl Task {
+    /// Asks the machine something about a group. `patient`: it may take long by its nature.
+    fn asked(
+        &self,
+        py: Python<'_>,
+        (call, group): (&str, &str),
+        (request, patient): (&Request, bool),
+    ) -> PyResult<Reply> {
+        let failed = |code| group_failure(py, call, group, code);
+        let id = caught(|| self.task.ask(request)).map_err(failed)?;
+        let (answer, raised) = wait::hear(py, self.task, (id, wait::patience(patient), call), told);
+        match answer {
+            Some(Reply::Failed { code }) => raised.and(Err(failed(code))),
+            // It was done before the interrupt could call it back.
+            Some(reply) => interpreter::raise_later(raised).map(|()| reply),
+            None => raised.and_then(|()| Err(failed(Code::SysErr))),
+        }
+    }
+
+    /// The members. The host's page says who they are; until that is here, the daemon is asked in a way that an interrupt
+    /// ends.
+    fn present(&self, py: Python<'_>, (call, group): (&str, &str)) -> PyResult<Arc<Members>> {
+        let (task, name) = (self.task, group.as_bytes());
+        let failed = |code| group_failure(py, call, group, code);
+        if let Some(members) = task.members_at_hand(name).map_err(failed)? {
+            return Ok(members);
+        }
+        let request = Request::GroupMembers { group: Blob(name.to_vec()) };
+        let Reply::Members { tids, frozen } = self.asked(py, (call, group), (&request, false))?
+        else {
+            return Err(unexpected(py, call));
+        };
+        let listed = waiting(py, || task.listed_members(name)).map_err(failed)?;
+        Ok(listed.unwrap_or_else(|| Arc::new(Members { tids, frozen })))
+    }
+
     fn collective<'a>(
         &self,
         py: Python<'_>,
@@ -126,12 +186,12 @@ impl Task {
         if matches!(kind, Kind::Ushort | Kind::Uint | Kind::Ulong) {
             return Err(refuse("items of collective calls are signed, as PVM's are"));
         }
+        let members = self.present(py, (call, group))?;
         let arguments = Arguments { group: group.as_bytes(), root, tag, kind, count };
-        Collective::new(self.task, arguments).map_err(|code| group_failure(py, call, group, code))
+        let made = Collective::among(self.task, arguments, || Ok(members));
+        made.map_err(|code| group_failure(py, call, group, code))
     }
-}
 
-impl Task {
     fn wait_at_barrier(
         &self,
         py: Python<'_>,
@@ -140,54 +200,114 @@ impl Task {
     ) -> PyResult<bool> {
         let (task, name) = (self.task, group.as_bytes());
         let failed = |code| group_failure(py, "barrier", group, code);
+        self.present(py, ("barrier", group))?;
         let mut waiting = task.enter_barrier(name, count).map_err(failed)?;
-        // Why it was left, if it was.
-        let mut left: Option<PyResult<()>> = None;
+        let mut left = None;
         loop {
             let token = waiting.token(task);
-            waiting = task.look_at_barrier(waiting, name, count).map_err(failed)?;
-            if waiting.is_met() || waiting.is_left() {
-                return left.unwrap_or(Ok(())).map(|()| waiting.is_met());
+            let looked = task.look_at_barrier(waiting, name, count);
+            waiting = match after_look(looked, &mut left) {
+                ControlFlow::Continue(waiting) => waiting,
+                ControlFlow::Break(over) => return over.map_err(|over| over.raise(failed)),
+            };
+            let limit = left.as_ref().map_or(Deadline::Never, |left| left.limit);
+            let rested = wait::rest(py, task, (token, limit), "barrier");
+            if let Some(left) = &left {
+                // A second interrupt: it is not waited for a daemon that does not answer.
+                rested.map_err(|again| left.first(py).unwrap_or(again))?;
+                continue;
             }
-            let rested = wait::rest(py, task, (token, Deadline::Never), "barrier");
             let stops = || stop.map_or(Ok(false), |stop| stop.call0()?.extract::<bool>());
-            let over = match (&left, rested.and_then(|()| stops())) {
-                (Some(_), _) | (None, Ok(false)) => continue,
-                (None, over) => over,
+            let raised = match rested.and_then(|()| stops()) {
+                Ok(false) => continue,
+                over => over.map(drop),
             };
             // A member that does not wait any longer is not counted: what comes of it is looked for as before.
-            left = Some(over.map(drop));
+            left = Some(Left { raised, limit: wait::patience(false) });
             waiting = task.leave_barrier(waiting).map_err(failed)?;
         }
     }
+}
+
+/// Why a member does not wait any longer, and until when the machine may say what has come of that.
+struct Left {
+    raised: PyResult<()>,
+    limit: Deadline,
+}
+
+impl Left {
+    /// What was raised.
+    fn first(&self, py: Python<'_>) -> Option<PyErr> {
+        self.raised.as_ref().err().map(|error| error.clone_ref(py))
+    }
+}
+
+/// Why a wait at a barrier has no result.
+enum Unmet {
+    Raised(PyErr),
+    Failed(Code),
+}
+
+impl Unmet {
+    fn raise(self, failed: impl FnOnce(Code) -> PyErr) -> PyErr {
+        match self {
+            Self::Raised(error) => error,
+            Self::Failed(code) => failed(code),
+        }
+    }
+}
+
+/// Whether the wait goes on after a look; if not, whether the barrier was met. An interrupt that came too late to leave it
+/// is raised behind the call.
+fn after_look(
+    looked: Result<BarrierWait, Code>,
+    left: &mut Option<Left>,
+) -> ControlFlow<Result<bool, Unmet>, BarrierWait> {
+    let is_late = left.as_ref().is_some_and(|left| left.limit.passed());
+    let is_met = match looked {
+        Ok(waiting) if waiting.is_met() => Ok(true),
+        Ok(waiting) if waiting.is_left() => Ok(false),
+        Ok(waiting) if !is_late => return ControlFlow::Continue(waiting),
+        Ok(_) => Err(Code::SysErr),
+        Err(code) => Err(code),
+    };
+    let raised = left.take().map_or(Ok(()), |left| left.raised);
+    ControlFlow::Break(match is_met {
+        Ok(true) => interpreter::raise_later(raised).map(|()| true).map_err(Unmet::Raised),
+        Ok(false) => raised.map(|()| false).map_err(Unmet::Raised),
+        Err(code) => raised.map_err(Unmet::Raised).and(Err(Unmet::Failed(code))),
+    })
 }
 
 #[pymethods]
 impl Task {
     /// Joins a group; this task's instance number in it.
     fn join(&self, py: Python<'_>, group: &str) -> PyResult<i32> {
-        let joined = waiting(py, || self.task.join_group(group.as_bytes()));
-        joined.map_err(|code| group_failure(py, "join", group, code))
+        let request = self.task.joining(group.as_bytes());
+        let request = request.map_err(|code| group_failure(py, "join", group, code))?;
+        number(py, &self.asked(py, ("join", group), (&request, false))?, "join")
     }
 
     /// Leaves a group.
     fn leave_group(&self, py: Python<'_>, group: &str) -> PyResult<()> {
-        let left = waiting(py, || self.task.leave_group(group.as_bytes()));
-        left.map_err(|code| group_failure(py, "leave_group", group, code))
+        let request = self.task.leaving(group.as_bytes());
+        let request = request.map_err(|code| group_failure(py, "leave_group", group, code))?;
+        self.asked(py, ("leave_group", group), (&request, false)).map(drop)
     }
 
     /// The members by instance number; 0 where nobody is.
     fn members(&self, py: Python<'_>, group: &str) -> PyResult<Vec<i32>> {
-        let members = waiting(py, || self.task.members(group.as_bytes()));
-        let members = members.map_err(|code| group_failure(py, "members", group, code))?;
+        let members = self.present(py, ("members", group))?;
         Ok(members.tids.iter().map(|tid| tid.as_c_int()).collect())
     }
 
-    /// Fixes the members of a group once `size` of them have asked for it; how many they are.
+    /// Fixes the members of a group once `size` of them have asked for it, however late; how many they are.
     #[pyo3(signature = (group, size=-1))]
     fn freeze(&self, py: Python<'_>, group: &str, size: i32) -> PyResult<i32> {
-        let frozen = waiting(py, || self.task.freeze_group(group.as_bytes(), size));
-        frozen.map_err(|code| group_failure(py, "freeze", group, code))
+        let request = Request::FreezeGroup { group: Blob(group.as_bytes().to_vec()), size };
+        number(py, &self.asked(py, ("freeze", group), (&request, true))?, "freeze")?;
+        let kept = waiting(py, || self.task.keep_frozen(group.as_bytes()));
+        kept.map_err(|code| group_failure(py, "freeze", group, code))
     }
 
     /// Waits until `count` members (-1: all) have called it.
@@ -217,6 +337,7 @@ impl Task {
         tag: i32,
     ) -> PyResult<()> {
         let (task, context) = (self.task, session::context());
+        self.present(py, ("broadcast", group))?;
         message.sending(py, "broadcast", |buffer| {
             task.broadcast(buffer, group.as_bytes(), tag, context)
         })
@@ -283,7 +404,7 @@ impl Task {
             return done.or_raise(py, "Gather");
         }
         let mut whole = whole(py, ("Gather", group), result, &call)?;
-        let own = region.bytes().to_vec();
+        let own = copied(py, region.bytes(), "Gather")?;
         let mut raised = None;
         let mut take = |call: &Collective<'_>, from: Tid, message: &mut Buffer, read: Read<'_>| {
             attend(py, self.task, call, (from, message), read, &mut raised)
@@ -311,7 +432,8 @@ impl Task {
             let whole = whole(py, ("Scatter", group), items, &call)?;
             let own =
                 waiting(py, || call.deal(self.task, whole.bytes())).or_raise(py, "Scatter")?;
-            let from = whole.bytes()[own * call.bytes()..][..call.bytes()].to_vec();
+            let from = &whole.bytes()[own * call.bytes()..][..call.bytes()];
+            let from = copied(py, from, "Scatter")?;
             region.bytes_mut().copy_from_slice(&from);
             return Ok(());
         }
@@ -378,13 +500,19 @@ fn fold_by(
 ) -> PyResult<()> {
     let py = function.py();
     let fold = py.import("neopvm.collective")?.getattr("fold")?;
-    let bytes = |bytes: &[u8]| pyo3::types::PyByteArray::new(py, bytes);
-    let folded: Vec<u8> = fold.call1((function, like, bytes(x), bytes(y)))?.extract()?;
-    if folded.len() != x.len() {
+    let bytes = |bytes: &[u8]| {
+        PyByteArray::new_with(py, bytes.len(), |room| {
+            room.copy_from_slice(bytes);
+            Ok(())
+        })
+    };
+    let folded = fold.call1((function, like, bytes(x)?, bytes(y)?))?;
+    let folded = Region::of_bytes(&folded, "Reduce")?;
+    if folded.size() != x.len() {
         return Err(Failure::new(Code::Mismatch, "Reduce")
             .because("the function's result has another size than its arguments")
             .raise(py));
     }
-    x.copy_from_slice(&folded);
+    x.copy_from_slice(folded.bytes());
     Ok(())
 }

@@ -6,6 +6,7 @@ use pvm::Buffer;
 use pvm_wire::{Code, Envelope};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -104,6 +105,11 @@ pub(crate) fn explain(py: Python<'_>, call: &str, code: Code, buffer: &Buffer) -
         _ => failure,
     };
     failure.raise(py)
+}
+
+/// What the library does, whose faults are failures as well: a panic is told on standard error, and here by its code.
+pub(crate) fn caught<T>(body: impl FnOnce() -> Result<T, Code>) -> Result<T, Code> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(Code::DSysErr))
 }
 
 /// Results of the library, in a call that has a name.

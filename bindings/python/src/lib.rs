@@ -3,10 +3,12 @@
 //! [`Task`](task::Task) is this process as a task of the machine, [`Message`](message::Message) a message that is
 //! packed or read. What needs no speed is written in Python around this module. Waits release the
 //! interpreter, look for signals several times a second, and hold no lock. Python's memory is reached in
-//! [`memory`] alone.
+//! [`memory`] alone, the interpreter itself in [`interpreter`].
 
 mod collective;
 mod failure;
+#[allow(unsafe_code, reason = "the interpreter keeps an exception for later as a plain address")]
+mod interpreter;
 mod kind;
 mod machine;
 #[allow(unsafe_code, reason = "the one room that reads and writes memory of Python's objects")]
@@ -33,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(session::forked, module)?)?;
     module.add_class::<watch::Watch>()?;
     module.add_function(wrap_pyfunction!(failure::codes, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::is_main_interpreter, module)?)?;
     module.add_function(wrap_pyfunction!(collective::combine, module)?)?;
     module.add("DEFAULT", 0)?;
     module.add("RAW", 1)?;

@@ -1,6 +1,7 @@
 //! The machine as a task sees it: tasks, hosts, notices, its end.
 
 use crate::failure::{Failure, OrRaise as _};
+use crate::memory;
 use crate::session;
 use crate::task::Task;
 use crate::wait;
@@ -10,17 +11,17 @@ use pvm_wire::request::{
 };
 use pvm_wire::{Blob, Code, Tid};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyBytes, PyList};
 
 /// Where and how programs are spawned.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Wish {
-    args: Vec<Vec<u8>>,
+struct Wish<'py> {
+    args: Texts<'py>,
     flags: i32,
     place: Vec<u8>,
     count: i32,
-    environment: Vec<Vec<u8>>,
+    environment: Texts<'py>,
     directory: Vec<u8>,
     /// Who gets the output: id, context, tag.
     output: Option<(i32, i32, i32)>,
@@ -31,8 +32,14 @@ pub(crate) fn unexpected(py: Python<'_>, call: &str) -> PyErr {
     Failure::new(Code::DSysErr, call).because("an answer that does not fit").raise(py)
 }
 
-fn blobs(list: Vec<Vec<u8>>) -> Vec<Blob> {
-    list.into_iter().map(Blob).collect()
+/// Bytes of Python's, however many.
+type Texts<'py> = Vec<Bound<'py, PyBytes>>;
+
+fn blobs(py: Python<'_>, list: &Texts<'_>, call: &str) -> PyResult<Vec<Blob>> {
+    let size: usize = list.iter().map(|text| text.as_bytes().len()).sum();
+    // For these and for the frame that the question travels in.
+    memory::check_room(2 * size).or_raise(py, call)?;
+    list.iter().map(|text| memory::copied(py, text.as_bytes(), call).map(Blob)).collect()
 }
 
 /// Id, name, architecture, speed, cores, whether it is drained, addresses, version.
@@ -90,7 +97,7 @@ impl Task {
         &self,
         py: Python<'_>,
         program: Vec<u8>,
-        wish: Wish,
+        wish: Wish<'_>,
         outcomes: &Bound<'_, PyList>,
     ) -> PyResult<Vec<String>> {
         let mut inherited =
@@ -100,16 +107,16 @@ impl Task {
         }
         let spawn = SpawnRequest {
             file: Blob(program),
-            args: blobs(wish.args),
+            args: blobs(py, &wish.args, "spawn")?,
             flags: wish.flags,
             place: Blob(wish.place),
             count: wish.count,
-            environment: blobs(wish.environment),
+            environment: blobs(py, &wish.environment, "spawn")?,
             whole_environment: false,
             directory: Blob(wish.directory),
             inherited,
         };
-        let id = self.task.ask(&Request::Spawn { spawn }).or_raise(py, "spawn")?;
+        let id = wait::question(py, self.task, &Request::Spawn { spawn }, "spawn")?;
         let limit = Deadline::after(wait::ANSWER);
         // Withdrawn, it starts nobody; those whom it has started are told all the same.
         let (answer, raised) = wait::hear(py, self.task, (id, limit, "spawn"), Err);
@@ -134,7 +141,7 @@ impl Task {
     /// The tasks of the machine (0), of a host, or one task; none of what is not there.
     fn _tasks(&self, py: Python<'_>, place: i32) -> PyResult<Vec<TaskRow>> {
         let place = Tid::from_c_int(place);
-        let id = self.task.ask(&Request::Tasks { place }).or_raise(py, "tasks")?;
+        let id = wait::question(py, self.task, &Request::Tasks { place }, "tasks")?;
         let answer = wait::until(py, self.task, (Deadline::Never, "tasks"), || {
             match self.task.answer(id) {
                 // As in PVM, an unknown task is an empty answer.
@@ -153,7 +160,7 @@ impl Task {
         let tid = Tid::from_c_int(tid);
         let checked = if tid.is_task() { Ok(()) } else { Err(Code::BadParam) };
         checked.or_raise(py, "signal")?;
-        let id = self.task.ask(&Request::Signal { tid, signal }).or_raise(py, "signal")?;
+        let id = wait::question(py, self.task, &Request::Signal { tid, signal }, "signal")?;
         let answer = wait::until(py, self.task, (Deadline::Never, "signal"), || {
             match self.task.answer(id) {
                 Err(Code::NoTask) => Ok(Some(Reply::Done)),
@@ -186,12 +193,20 @@ impl Task {
         self.done(py, &request, "notify")
     }
 
-    fn _add_hosts(&self, py: Python<'_>, lines: Vec<Vec<u8>>) -> PyResult<Vec<Change>> {
-        self.change_hosts(py, &Request::AddHosts { hosts: blobs(lines) }, "add_hosts")
+    fn _add_hosts(&self, py: Python<'_>, lines: Texts<'_>) -> PyResult<Vec<Change>> {
+        self.change_hosts(
+            py,
+            &Request::AddHosts { hosts: blobs(py, &lines, "add_hosts")? },
+            "add_hosts",
+        )
     }
 
-    fn _delete_hosts(&self, py: Python<'_>, names: Vec<Vec<u8>>) -> PyResult<Vec<Change>> {
-        self.change_hosts(py, &Request::DelHosts { hosts: blobs(names) }, "delete_hosts")
+    fn _delete_hosts(&self, py: Python<'_>, names: Texts<'_>) -> PyResult<Vec<Change>> {
+        self.change_hosts(
+            py,
+            &Request::DelHosts { hosts: blobs(py, &names, "delete_hosts")? },
+            "delete_hosts",
+        )
     }
 
     /// Starts so many more hosts on this computer.

@@ -4,7 +4,7 @@
 //! thread of Python may write there at the same time, as with any buffer: then it is not defined which bytes are
 //! sent or kept, and nothing else is harmed, as nothing here decides by what it has read.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, OrRaise as _};
 use crate::kind;
 use pvm::ProgramMemory;
 use pvm_wire::{Code, Kind};
@@ -13,6 +13,45 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::c_int;
 use std::ptr;
+
+/// Copies from here on let other threads of Python run meanwhile, and may wait for a message that is still being
+/// written: such have 32 KiB at least.
+pub(crate) const LONG: usize = 16 << 10;
+
+/// That many bytes, all 0.
+pub(crate) fn zeros(size: usize) -> Result<Vec<u8>, Code> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| Code::NoMem)?;
+    bytes.resize(size, 0);
+    Ok(bytes)
+}
+
+/// A copy.
+pub(crate) fn copied(py: Python<'_>, bytes: &[u8], call: &str) -> PyResult<Vec<u8>> {
+    let mut copy = zeros(bytes.len()).or_raise(py, call)?;
+    copy.copy_from_slice(bytes);
+    Ok(copy)
+}
+
+/// Whether there is room for so many bytes now: asked before the library makes a copy that it cannot be without.
+pub(crate) fn check_room(size: usize) -> Result<(), Code> {
+    let mut room: Vec<u8> = Vec::new();
+    room.try_reserve_exact(size).map_err(|_| Code::NoMem)?;
+    // Not to be left out as useless.
+    std::hint::black_box(&mut room);
+    Ok(())
+}
+
+/// A text of these bytes; what is not UTF-8 in it is kept as `os.fsdecode` does.
+pub(crate) fn text<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let size = bytes.len().cast_signed();
+    // SAFETY: the interpreter copies so many bytes, and gives a new reference or raises.
+    unsafe {
+        let text =
+            ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), size, c"surrogateescape".as_ptr());
+        Bound::from_owned_ptr_or_err(py, text)
+    }
+}
 
 /// What an object shows of its memory, until this is dropped.
 struct Export(Box<ffi::Py_buffer>);

@@ -4,9 +4,9 @@
 //! whose memory a forked child does not have, answers every call with `ClosedError`. While a view of it is open
 //! it cannot be closed, so no view ever shows memory that is gone.
 
-use crate::failure::{Failure, closed, explain};
+use crate::failure::{Failure, OrRaise as _, caught, closed, explain};
 use crate::kind::{held, named};
-use crate::memory::{Region, View};
+use crate::memory::{self, LONG, Region, View};
 use crate::number::{not_of, one, value};
 use crate::session::{self, generation};
 use crate::target::Target;
@@ -14,15 +14,10 @@ use crate::unread::{check_left, check_type, next_run};
 use crate::watch;
 use pvm::Buffer;
 use pvm_wire::{Code, Encoding, Envelope, Kind};
-use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
-
-/// Copies from here on let other threads of Python run meanwhile, and may wait for a message that is still being
-/// written: such have 32 KiB at least.
-pub(crate) const LONG: usize = 16 << 10;
 
 /// A message of the machine: items of PVM's types, one behind the other.
 #[pyclass(frozen, module = "neopvm", weakref)]
@@ -77,7 +72,7 @@ impl Message {
             }
         };
         let Some(buffer) = content.as_mut() else { return Err(closed(py, call)) };
-        body(buffer).map_err(|code| explain(py, call, code, buffer))
+        caught(|| body(buffer)).map_err(|code| explain(py, call, code, buffer))
     }
 
     /// The same for what may take long: other threads of Python run meanwhile.
@@ -88,7 +83,7 @@ impl Message {
         body: impl FnOnce(&mut Buffer) -> Result<T, Code> + Send,
     ) -> PyResult<T> {
         self.check_process(py, call)?;
-        let done = py.detach(|| self.lock().as_mut().map(body));
+        let done = py.detach(|| self.lock().as_mut().map(|buffer| caught(|| body(buffer))));
         match done {
             Some(Ok(value)) => Ok(value),
             Some(Err(code)) => self.with(py, call, |_| Err(code)),
@@ -146,6 +141,7 @@ impl Message {
             let Some((item, size)) = one(kind, &value)? else {
                 return Err(not_of(py, kind, &value));
             };
+            bytes.try_reserve(size).map_err(|_| Failure::new(Code::NoMem, "pack").raise(py))?;
             bytes.extend_from_slice(&item[..size]);
         }
         self.pack_bytes(py, "pack", kind, &bytes)
@@ -170,11 +166,13 @@ impl Message {
         let bytes = self.with_long(py, "unpack", |buffer| {
             check_type(buffer, kind, convert)?;
             check_left(buffer, kind, count)?;
-            let mut bytes = vec![0; count * kind.size()];
+            let mut bytes = memory::zeros(count.checked_mul(kind.size()).ok_or(Code::NoMem)?)?;
             buffer.unpack(kind, &mut bytes).map(|()| bytes)
         })?;
-        let items = bytes.chunks_exact(kind.size()).map(|item| value(py, kind, item));
-        Ok(PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any().unbind())
+        // It grows as it is filled: where there is no memory for all that is told, and ends nobody.
+        let list = PyList::empty(py);
+        bytes.chunks_exact(kind.size()).try_for_each(|item| list.append(value(py, kind, item)?))?;
+        Ok(list.into_any().unbind())
     }
 
     /// Has it sent by `body`, which may wait.
@@ -191,7 +189,11 @@ impl Message {
 
     /// A copy of the whole, for named messages.
     pub(crate) fn copy(&self, py: Python<'_>, call: &str) -> PyResult<pvm_wire::Message> {
-        self.with(py, call, |buffer| buffer.to_message())
+        self.with(py, call, |buffer| {
+            // One is the copy, the other the frame that it travels in.
+            memory::check_room(buffer.data_size().saturating_mul(2))?;
+            buffer.to_message()
+        })
     }
 
     fn envelope(&self, py: Python<'_>) -> PyResult<Envelope> {
@@ -264,15 +266,20 @@ impl Message {
     /// Packs a text, as `pvm_pkstr` does.
     fn str<'py>(slf: Bound<'py, Self>, text: &Bound<'py, PyString>) -> Packed<'py> {
         let py = slf.py();
-        let mut bytes = match text.to_str() {
-            Ok(text) => text.as_bytes().to_vec(),
-            Err(_) => text.call_method1("encode", ("utf-8", "surrogateescape"))?.extract()?,
+        let encoded;
+        let text = match text.to_str() {
+            Ok(text) => text.as_bytes(),
+            Err(_) => {
+                encoded = text.call_method1("encode", ("utf-8", "surrogateescape"))?;
+                encoded.cast::<PyBytes>()?.as_bytes()
+            }
         };
-        if bytes.contains(&0) {
+        if text.contains(&0) {
             let failure = Failure::new(Code::BadParam, "str").because("a text holds no 0");
             return Err(failure.raise(py));
         }
-        bytes.push(0);
+        let mut bytes = memory::zeros(text.len() + 1).or_raise(py, "str")?;
+        bytes[..text.len()].copy_from_slice(text);
         slf.get().with(py, "str", |buffer| {
             slf.get().check_own()?;
             buffer.pack_str(&bytes)
@@ -361,10 +368,7 @@ impl Message {
         let bytes = self.with(py, "unpack_str", |buffer| {
             if buffer.may_be_text() { buffer.unpack_str() } else { Err(Code::Mismatch) }
         })?;
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => text.into_bound_py_any(py),
-            Err(_) => PyBytes::new(py, &bytes).call_method1("decode", ("utf-8", "surrogateescape")),
-        }
+        memory::text(py, &bytes)
     }
 
     /// The data where they lie: all bytes, or the next `count` items (all that are of one kind) of a type.
@@ -428,7 +432,10 @@ impl Message {
             return Err(Failure::new(Code::SysErr, "send").raise(py));
         };
         let context = context.unwrap_or_else(session::context);
-        self.sending(py, "send", |buffer| target.send(sender, buffer, context))
+        self.sending(py, "send", |buffer| {
+            target.check_room(sender.tid(), buffer.data_size())?;
+            target.send(sender, buffer, context)
+        })
     }
 
     /// True while a receiver still holds what was sent: allocated memory must not be changed.

@@ -72,7 +72,7 @@ impl Task {
         let request = Request::RecvInfo { name, index, flags, context };
         let limit = if flags & WAIT == 0 { None } else { timeout };
         let limit = wait::deadline(py, limit, "get")?;
-        let id = self.task.ask(&request).or_raise(py, "get")?;
+        let id = wait::question(py, self.task, &request, "get")?;
         // When it is over nothing is taken for who does not wait any longer. What was taken already is his.
         let refused = |code| match code {
             Code::NotFound => Ok(Some(Reply::Done)),

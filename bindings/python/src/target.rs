@@ -1,6 +1,7 @@
 //! To whom a message goes: one task, or several.
 
 use crate::failure::Failure;
+use crate::memory::{self, LONG};
 use pvm::{Buffer, Task};
 use pvm_wire::{Code, Tid};
 use pyo3::prelude::*;
@@ -39,6 +40,16 @@ impl Target {
     pub(crate) fn is_on_host_of(&self, tid: Tid) -> bool {
         let here = |to: &Tid| to.host() == tid.host() && *to != tid;
         self.many.as_ref().map_or_else(|| here(&self.one), |many| many.iter().all(here))
+    }
+
+    /// True if that task is one of the receivers.
+    pub(crate) fn is_for(&self, tid: Tid) -> bool {
+        self.many.as_ref().map_or(self.one == tid, |many| many.contains(&tid))
+    }
+
+    /// Whether there is room for the copy that a task keeps of what it sends to itself.
+    pub(crate) fn check_room(&self, own: Tid, size: usize) -> Result<(), Code> {
+        if size >= LONG && self.is_for(own) { memory::check_room(size) } else { Ok(()) }
     }
 
     /// Sends it.

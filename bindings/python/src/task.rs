@@ -1,8 +1,8 @@
 //! This process as a task: coming and going, sending and receiving.
 
-use crate::failure::{Failure, OrRaise as _};
-use crate::memory::Region;
-use crate::message::{LONG, Message, with_message};
+use crate::failure::{Failure, OrRaise as _, caught};
+use crate::memory::{LONG, Region};
+use crate::message::{Message, with_message};
 use crate::session;
 use crate::target::Target;
 use crate::wait;
@@ -60,7 +60,7 @@ impl Task {
     ) -> PyResult<Option<Buffer>> {
         let task = self.task;
         if deadline == Deadline::Now {
-            let found = task.receive(pattern).or_raise(py, call);
+            let found = caught(|| task.receive(pattern)).or_raise(py, call);
             watch::looked(task, None);
             return found;
         }
@@ -97,7 +97,13 @@ impl Task {
         call: &str,
     ) -> PyResult<()> {
         let context = context.unwrap_or_else(session::context);
-        let sent = py.detach(|| target.send(self.task, buffer, context));
+        let (task, size) = (self.task, buffer.data_size());
+        let sent = py.detach(|| {
+            caught(|| {
+                target.check_room(task.tid(), size)?;
+                target.send(task, buffer, context)
+            })
+        });
         watch::slept();
         sent.or_raise(py, call)
     }
@@ -123,11 +129,8 @@ fn read_into(
         let failure = Failure::new(Code::Mismatch, call).with(&envelope).class("WrongTypeError");
         return Err(failure.because("its items are of another type than the buffer's").raise(py));
     }
-    let read = if size < LONG {
-        buffer.unpack(kind, region.bytes_mut())
-    } else {
-        py.detach(|| buffer.unpack(kind, region.bytes_mut()))
-    };
+    let mut unpack = || caught(|| buffer.unpack(kind, region.bytes_mut()));
+    let read = if size < LONG { unpack() } else { py.detach(unpack) };
     match read {
         Ok(()) => Ok(envelope),
         Err(Code::NoData) => {
@@ -339,7 +342,8 @@ impl Task {
             pieces.iter().map(|piece| Region::of_bytes(piece, "send")).collect();
         let regions = regions?;
         let size: usize = regions.iter().map(Region::size).sum();
-        let long = size >= IN_PLACE_MIN;
+        // To this task itself it is copied anyway, and here it is told where there is no memory for that.
+        let long = size >= IN_PLACE_MIN && !target.is_for(self.task.tid());
         let mut buffer = Buffer::new(if long { Encoding::InPlace } else { Encoding::Raw });
         for region in &regions {
             let kind = region.kind();

@@ -3,7 +3,8 @@
 //! Between two looks the interpreter is given away. A signal of the program ends the sleep; one that came just
 //! before it is seen at the end of a slice.
 
-use crate::failure::{Failure, OrRaise as _};
+use crate::failure::{Failure, OrRaise as _, caught};
+use crate::interpreter;
 use crate::watch;
 use pvm::{Deadline, Task, WaitToken};
 use pvm_wire::Code;
@@ -15,6 +16,10 @@ use std::time::{Duration, Instant};
 const SLICE: Duration = Duration::from_millis(100);
 /// A daemon that does not answer within this has failed.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
+
+/// What no frame to the daemon holds.
+const TOO_LONG: &str =
+    "what is asked for has 32 MiB or more, which the daemon does not take; messages may have that";
 
 /// Waits until something has come since `token`, or a slice is over. Then runs what signals have asked for.
 pub(crate) fn rest(
@@ -46,7 +51,7 @@ pub(crate) fn until<T>(
         // Asked before the look: what comes after it is seen by the last one.
         let over = deadline.passed();
         let token = task.token();
-        if let Some(found) = look().or_raise(py, call)? {
+        if let Some(found) = caught(&mut look).or_raise(py, call)? {
             return Ok(Some(found));
         }
         if over {
@@ -56,18 +61,38 @@ pub(crate) fn until<T>(
     }
 }
 
-/// Asks the machine. Requests that take long by their nature wait for ever.
+/// Asks the machine without waiting.
+pub(crate) fn question(
+    py: Python<'_>,
+    task: &'static Task,
+    request: &Request,
+    call: &str,
+) -> PyResult<u32> {
+    caught(|| task.ask(request)).map_err(|code| match code {
+        Code::OutOfRes => Failure::new(code, call).because(TOO_LONG).raise(py),
+        code => Failure::new(code, call).raise(py),
+    })
+}
+
+/// Asks the machine. Requests that take long by their nature wait for ever. An interrupt that came too late to have
+/// nothing come of it is raised behind the call.
 pub(crate) fn ask(
     py: Python<'_>,
     task: &'static Task,
     (request, patient): (&Request, bool),
     call: &str,
 ) -> PyResult<Reply> {
-    let deadline = if patient { Deadline::Never } else { Deadline::after(ANSWER) };
-    let id = task.ask(request).or_raise(py, call)?;
-    let (answer, raised) = hear(py, task, (id, deadline, call), Err);
-    raised?;
-    answer.ok_or(Code::SysErr).or_raise(py, call)
+    let id = question(py, task, request, call)?;
+    let (answer, raised) = hear(py, task, (id, patience(patient), call), Err);
+    match answer {
+        Some(answer) => interpreter::raise_later(raised).map(|()| answer),
+        None => raised.and(Err(Code::SysErr).or_raise(py, call)),
+    }
+}
+
+/// How long an answer is waited for.
+pub(crate) fn patience(patient: bool) -> Deadline {
+    if patient { Deadline::Never } else { Deadline::after(ANSWER) }
 }
 
 /// What the machine answers to a question, and what was raised meanwhile. When the time is over or an interrupt comes,
@@ -86,20 +111,44 @@ pub(crate) fn hear(
         answer
     });
     match heard {
-        Ok(None) => (withdraw(py, task, id), Ok(())),
+        Ok(None) => withdraw(py, task, (id, call), Ok(())),
         Ok(answer) => (answer, Ok(())),
-        Err(error) if is_open => (withdraw(py, task, id), Err(error)),
+        Err(error) if is_open => withdraw(py, task, (id, call), Err(error)),
         // A refusal, or the machine has gone.
         Err(error) => (None, Err(error)),
     }
 }
 
-/// Gives up a question: what has come of it all the same, or none, and then nothing will.
-fn withdraw(py: Python<'_>, task: &'static Task, question: u32) -> Option<Reply> {
-    let answer = py.detach(|| task.give_up(question));
-    watch::slept();
-    // The machine has gone, or refuses: then nothing has come of it either.
-    answer.unwrap_or(None)
+/// Gives up a question: what has come of it all the same, or none, and then nothing will. The daemon says that at once,
+/// unless it is stopped: the second interrupt waits for nothing any more, and what comes of the question is dropped.
+fn withdraw(
+    py: Python<'_>,
+    task: &'static Task,
+    (id, call): (u32, &str),
+    mut raised: PyResult<()>,
+) -> (Option<Reply>, PyResult<()>) {
+    let limit = Deadline::after(ANSWER);
+    if task.withdraw_question(id).is_err() {
+        return (None, raised);
+    }
+    loop {
+        let mut is_open = true;
+        let heard = until(py, task, (limit, call), || {
+            let answer = task.answer(id);
+            is_open = matches!(answer, Ok(None));
+            answer
+        });
+        match heard {
+            Ok(Some(Reply::Withdrawn)) => return (None, raised),
+            Ok(Some(answer)) => return (Some(answer), raised),
+            Err(error) if is_open && raised.is_ok() => raised = Err(error),
+            // Refused: nothing has come of it. Or nobody says.
+            Ok(None) | Err(_) => {
+                let _ = task.forget(id);
+                return (None, raised);
+            }
+        }
+    }
 }
 
 /// A limit in seconds as Python gives it: none is for ever, 0 and less not at all.

@@ -234,3 +234,26 @@ def enter_barrier(group: str, count: int, tag: int) -> None:
     vm.send("in", vm.parent, tag)
     vm.barrier(group, count)
     vm.send("through", vm.parent, tag)
+
+
+def enter_when_told(group: str, count: int, tag: int) -> None:
+    """Says to the parent when it is in the group and when it is through, and enters when that says so."""
+    vm = pvm.connect()
+    vm.join(group)
+    assert vm.parent is not None
+    vm.send("in", vm.parent, tag)
+    vm.recv(vm.parent, tag)
+    vm.barrier(group, count)
+    vm.send("through", vm.parent, tag)
+
+
+def freeze(group: str, size: int, tag: int, later: float = 0) -> None:
+    """Says to the parent that it is in the group, and how many were frozen."""
+    vm = pvm.connect()
+    vm.join(group)
+    assert vm.parent is not None
+    vm.send("in", vm.parent, tag)
+    time.sleep(later)
+    vm.send(vm.freeze(group, size), vm.parent, tag)
+    # Who leaves at once may not be there any more when the others look.
+    vm.recv(vm.parent, tag)

@@ -197,3 +197,39 @@ def test_an_interrupt_took_the_message_with_it_once_asyncio_was_used(script: Cal
     )
     done = run(path)
     assert done.stdout == "1000 True\n", done.stdout + done.stderr
+
+
+async def test_a_reader_of_the_programs_own_was_never_called_again_behind_a_receive(vm: pvm.Machine) -> None:
+    loop, seen = asyncio.get_running_loop(), asyncio.Queue[int]()
+
+    def look() -> None:
+        if (got := vm.try_recv(tag=51)) is not None:
+            seen.put_nowait(got.obj)
+
+    loop.add_reader(vm.fileno(), look)
+    for i in range(2):
+        vm.send(i, vm.tid, 51)
+        assert await asyncio.wait_for(seen.get(), PATIENCE) == i
+        with pytest.raises(pvm.Timeout):
+            await vm.arecv(tag=52, timeout=0.01)
+    assert loop.remove_reader(vm.fileno())
+
+
+def test_a_receive_of_a_loop_that_was_closed_complained_when_it_was_thrown_away(script: Callable[[str], str]) -> None:
+    path = script(
+        "import asyncio, gc\n"
+        "with pvm.connect() as vm:\n"
+        "    loop = asyncio.new_event_loop()\n"
+        "    waiting = loop.create_task(vm.arecv(tag=1))\n"
+        "    waiting._log_destroy_pending = False\n"
+        "    loop.run_until_complete(asyncio.sleep(0.01))\n"
+        "    loop.close()\n"
+        "    del waiting, loop\n"
+        "    gc.collect()\n"
+        "    async def again():\n"
+        "        vm.send(5, vm.tid, 1)\n"
+        "        return (await vm.arecv(tag=1, timeout=120)).obj\n"
+        "    print(asyncio.run(again()))\n"
+    )
+    done = run(path)
+    assert (done.stdout, done.stderr) == ("5\n", "")

@@ -213,8 +213,8 @@ def test_an_interrupted_spawn_left_interpreters_that_wait_for_ever(tmp_path: Pat
             with pvm.connect() as vm:
                 for turn in range(12):
                     timer = threading.Timer(0.003 * turn, signal.raise_signal, [signal.SIGINT])
-                    timer.start()
                     try:
+                        timer.start()
                         vm.spawn(nothing); timer.join(); time.sleep(0.01)
                     except KeyboardInterrupt:
                         pass

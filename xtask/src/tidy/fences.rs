@@ -22,9 +22,10 @@ const FENCES: [Fence; 5] = [
             "crates/pvmd/src/sys.rs",
             "crates/pvmd/src/launch/child.rs",
             "bindings/python/src/memory.rs",
+            "bindings/python/src/interpreter.rs",
         ],
         words: &["unsafe"],
-        why: "unsafe code lives in pvm-shm, pvm-capi, the sys files and the binding's memory.rs only",
+        why: "unsafe code lives in pvm-shm, pvm-capi, the sys files and two files of Python's binding only",
     },
     Fence {
         folders: &["crates/pvm-core/src/", "crates/pvm-wire/src/", "crates/pvm-sim/src/"],

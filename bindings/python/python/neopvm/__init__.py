@@ -12,7 +12,12 @@ copies in between, and ``vm.message()`` packs typed messages that C and Fortran 
 
 from __future__ import annotations
 
-from ._core import DEFAULT, RAW, Message
+from ._core import DEFAULT, RAW, Message, is_main_interpreter
+
+if not is_main_interpreter():
+    # Its exceptions would be those of another interpreter, which no `except` of this one knows.
+    raise ImportError("neopvm works in the main interpreter alone: a subinterpreter can be no task of its own")
+
 from .errors import (
     BrokenError,
     ClosedError,

@@ -16,6 +16,7 @@ DEFAULT: int
 RAW: int
 LEAST_LOADED: int
 
+def is_main_interpreter() -> bool: ...
 def codes() -> list[tuple[int, str, str]]: ...
 def enrol(program: str) -> None: ...
 def forked() -> None: ...
@@ -176,10 +177,11 @@ class Task:
     def members(self, group: str) -> list[int]:
         """The members by instance number; 0 where nobody is."""
     def freeze(self, group: str, size: int = -1) -> int:
-        """Fixes the members once ``size`` of them have asked for it; how many they are."""
+        """Fixes the members once ``size`` of them have asked for it, however late; how many they are."""
     def barrier(self, group: str, count: int = -1) -> None:
         """Waits until ``count`` members (-1: all) have called it; ``NoTaskError`` if one died. Interrupted, it has
-        left the barrier, which does not count it."""
+        left the barrier, which does not count it; if it was met already it returns, and the interrupt is raised behind
+        it."""
     def _barrier_unless(self, group: str, count: int, stop: Callable[[], bool]) -> bool: ...
     def broadcast_message(self, message: Message, group: str, tag: int = 0) -> None:
         """Sends a message to all members but this task."""

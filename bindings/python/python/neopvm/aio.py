@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import threading
 import time
 import weakref
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
+from collections.abc import Callable
 from . import _core
 from .errors import Code, Timeout, UseError
 
-_R = TypeVar("_R")
-
-__all__ = ["Awaitable", "Limit", "in_thread", "receive"]
+__all__ = ["Limit", "in_thread", "receive"]
 
 
 class Limit:
@@ -41,7 +38,9 @@ class _Arrivals:
         # A loop that is over is not kept.
         self.loop = weakref.ref(loop)
         self._watch = _core.Watch()
-        self._descriptor = task.fileno()
+        # Of our own: a loop has one reader for each, and that of the task's may be the program's.
+        self._descriptor = os.dup(task.fileno())
+        weakref.finalize(self, os.close, self._descriptor)
         self._waiting: dict[asyncio.Future[None], _Wanted] = {}
         self._users = 0
 
@@ -111,7 +110,10 @@ class _Arrivals:
         self._users -= 1
         if self._users == 0:
             self._watch.disarm()
-            asyncio.get_running_loop().remove_reader(self._watch.fileno())
+            # A coroutine that is thrown away ends where no loop runs, or another one.
+            loop = self.loop()
+            if loop is not None:
+                self._leave(loop, self._watch.fileno())
 
     def end(self) -> None:
         """Its loop is over, or its machine."""
@@ -119,7 +121,12 @@ class _Arrivals:
 
     def _rest(self, loop: asyncio.AbstractEventLoop) -> None:
         if not self._waiting:
-            loop.remove_reader(self._descriptor)
+            self._leave(loop, self._descriptor)
+
+    @staticmethod
+    def _leave(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
+        if not loop.is_closed():
+            loop.remove_reader(descriptor)
 
 
 # Replaced and never changed, so that other threads may read it.
@@ -166,25 +173,45 @@ async def receive(
         raise Timeout(Code["NoData"], "receive", source, tag, cause) from None
 
 
-async def in_thread(call: Callable[[Callable[[], bool]], _R]) -> _R:
-    """A call that waits, in a thread of its own. It is given what tells it that its coroutine is cancelled: then it ends
-    and has had no effect, and the coroutine ends behind it."""
+async def in_thread(call: Callable[[Callable[[], bool]], bool]) -> bool:
+    """A call that waits, in a thread of its own. It is given what tells it that nobody waits for it any more: then it ends,
+    False if it has had no effect, and the coroutine ends behind it. If it had one all the same its coroutine is told, and
+    what came too late to cancel it cancels what is awaited next."""
     loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    before = 0 if task is None else task.cancelling()
     stop = threading.Event()
-    done: asyncio.Future[_R] = loop.create_future()
+    done = _in_a_thread(loop, lambda: call(stop.is_set))
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError as cancelled:
+        stop.set()
+        await _end_of(done)
+        if done.cancelled() or done.exception() is not None or not done.result():
+            raise
+        if task is not None:
+            loop.call_soon(_cancel_again, task, before, cancelled.args)
+        return done.result()
+    finally:
+        # A coroutine that is thrown away waits no longer either.
+        stop.set()
 
-    def end(result: _R | None, error: BaseException | None) -> None:
+
+def _in_a_thread(loop: asyncio.AbstractEventLoop, call: Callable[[], bool]) -> asyncio.Future[bool]:
+    done: asyncio.Future[bool] = loop.create_future()
+
+    def end(result: bool, error: BaseException | None) -> None:
         if done.cancelled():
             return
         if error is not None:
             done.set_exception(error)
         else:
-            done.set_result(result)  # type: ignore[arg-type]
+            done.set_result(result)
 
     def run() -> None:
-        result, error = None, None
+        result, error = False, None
         try:
-            result = call(stop.is_set)
+            result = call()
         except BaseException as raised:
             error = raised
         try:
@@ -193,11 +220,20 @@ async def in_thread(call: Callable[[Callable[[], bool]], _R]) -> _R:
             pass  # The loop is closed, and nobody waits in it.
 
     threading.Thread(target=run, name="neopvm-wait", daemon=True).start()
-    try:
-        return await asyncio.shield(done)
-    except asyncio.CancelledError:
-        stop.set()
-        await asyncio.wait([done])
-        if not done.cancelled():
-            done.exception()  # It has been heard.
-        raise
+    return done
+
+
+async def _end_of(done: asyncio.Future[bool]) -> None:
+    """Until it is known what has come of it, however often that is cancelled."""
+    while not done.done():
+        try:
+            await asyncio.wait([done])
+        except asyncio.CancelledError:
+            pass  # It is being cancelled already, and the task counts these.
+
+
+def _cancel_again(task: asyncio.Task[object], before: int, message: tuple[object, ...]) -> None:
+    """Unless the cancelling was a limit of time that is over with the call, which has taken it back."""
+    if not task.done() and task.cancelling() > before:
+        task.uncancel()
+        task.cancel(*message)

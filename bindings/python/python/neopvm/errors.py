@@ -8,7 +8,7 @@ means are that as well: a ``Timeout`` is a ``TimeoutError``.
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import _core
 
@@ -44,6 +44,11 @@ class Error(Exception):
         self.cause = cause or _TEXTS[code]
         self.hint = _HINTS.get(code, "") if hint is None else hint
         super().__init__(self.code, call, task, tag, cause, hint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The message stays where it was received.
+        rest = {name: value for name, value in self.__dict__.items() if name != "message"}
+        return type(self), self.args, rest
 
     def __str__(self) -> str:
         text = f"{self.call}: " if self.call else ""
@@ -176,7 +181,8 @@ _HINTS: dict[int, str] = {
     Code["NoHost"]: "`pvm conf`, or Machine.hosts(), shows the hosts",
     Code["NoGroup"]: "a group is there once a task has joined it",
     Code["NotInGroup"]: "join the group first",
-    Code["OutOfRes"]: "receive what waits unread, or send less at a time; PVM_SPILL chooses what a send does then",
+    Code["DSysErr"]: "a fault of NeoPVM's own: please report it, with what stands in standard error and in the daemon's log",
+    Code["OutOfRes"]: "send or put less at a time, and receive what waits unread; PVM_SPILL chooses what a send does then",
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import os
 import shutil
 import subprocess
@@ -9,6 +11,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from typing import IO
 
 from .errors import Code, NoMachineError
 
@@ -47,20 +50,33 @@ def find(name: str) -> Path:
     )
 
 
-class Daemon:
-    """A daemon that ends with this process, however that ends."""
+class _Starting:
+    """A process that is started in a thread of its own, where no signal is seen: Popen does not know the process any more
+    in which it was interrupted."""
 
-    def __init__(self, vmid: str, name: str | None = None) -> None:
-        self.vmid = vmid
-        self._lock = threading.Lock()
-        command = [str(find("pvmd")), "--bound"]
-        if name is not None:
-            command.append(f"--name={name}")
-        environment = dict(os.environ, PVM_VMID=vmid)
-        environment.pop("PVMSOCK", None)
-        # Its standard input is its life; Ctrl-C on our terminal is not for it.
-        with tempfile.TemporaryFile() as said:
-            self._process = subprocess.Popen(
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self._failure: Exception | None = None
+        self._done = threading.Event()
+
+    def run(self, command: list[str], said: IO[bytes], environment: dict[str, str]) -> None:
+        """Returns or raises when it is known whether there is a process."""
+        threads: list[int] = []
+        try:
+            # No step of Python's between the start and the noting of it.
+            threads.extend(map(_thread.start_new_thread, [self._start], [(command, said, environment)]))
+            self._done.wait()
+        finally:
+            while threads and not self._done.is_set():
+                with contextlib.suppress(BaseException):
+                    self._done.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    def _start(self, command: list[str], said: IO[bytes], environment: dict[str, str]) -> None:
+        try:
+            # Its standard input is its life; Ctrl-C on our terminal is not for it.
+            self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -68,10 +84,36 @@ class Daemon:
                 env=environment,
                 process_group=0,
             )
+        except Exception as failure:
+            self._failure = failure
+        finally:
+            self._done.set()
+
+
+class Daemon:
+    """A daemon that ends with this process, however that ends."""
+
+    def __init__(self, vmid: str) -> None:
+        self.vmid = vmid
+        self._lock = threading.Lock()
+        self._starting = _Starting()
+
+    @property
+    def _process(self) -> subprocess.Popen[bytes]:
+        process = self._starting.process
+        assert process is not None
+        return process
+
+    def start(self) -> None:
+        """Starts it and waits until it is ready. Interrupted, it is ended: nobody will have it."""
+        command = [str(find("pvmd")), "--bound"]
+        environment = dict(os.environ, PVM_VMID=self.vmid)
+        environment.pop("PVMSOCK", None)
+        with tempfile.TemporaryFile() as said:
             try:
+                self._starting.run(command, said, environment)
                 ready = self._first_line()
             except BaseException:
-                # Interrupted: nobody will have it.
                 self.end()
                 raise
             said.seek(0)
@@ -100,6 +142,8 @@ class Daemon:
     def end(self) -> None:
         """Ends the machine, and waits until its files are gone."""
         with self._lock:
+            if self._starting.process is None:
+                return
             if self._process.stdin is not None and not self._process.stdin.closed:
                 self._process.stdin.close()
             if self._has_ended(END_SECONDS_MAX / 4):

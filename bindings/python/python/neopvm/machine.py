@@ -360,12 +360,10 @@ class Machine(_core.Task):
         """The objects of all members made one by a function at the root; None elsewhere."""
         return collective.reduce(self, function, obj, group, root, tag)
 
-    def abarrier(self, group: str, count: int = -1) -> aio.Awaitable[None]:
-        """As ``barrier``, for coroutines of asyncio: it waits in a thread. Cancelled, it has left the barrier."""
-        return aio.in_thread(lambda stop: self._barrier(group, count, stop))
-
-    def _barrier(self, group: str, count: int, stop: Callable[[], bool]) -> None:
-        self._barrier_unless(group, count, stop)
+    async def abarrier(self, group: str, count: int = -1) -> None:
+        """As ``barrier``, for coroutines of asyncio: it waits in a thread. Cancelled, it has left the barrier; one that was
+        met already returns, and the next ``await`` is cancelled."""
+        await aio.in_thread(lambda stop: self._barrier_unless(group, count, stop))
 
     # ---- Named messages ----
 
@@ -529,34 +527,47 @@ def _started(vmid: str, program: str) -> launch.Daemon | None:
     """A daemon of our own in which this process is a task now; None if another program was quicker with one of that
     name, and this process is a task of that."""
     own = "PVM_VMID" in os.environ
-    daemon = None
-    try:
+    limit = aio.Limit(launch.READY_SECONDS_MAX)
+    while True:
+        daemon = launch.Daemon(vmid)
         try:
-            daemon = launch.Daemon(vmid)
-        except NoMachineError as failure:
-            _enrol_at_others(program, failure)
-            return None
-        os.environ["PVM_VMID"] = vmid
-        _core.enrol(program)
-        return daemon
-    except BaseException:
-        # An interrupt, too: a daemon that nobody knows would go on until this process ends.
-        if daemon is not None:
+            if not _is_ready(daemon, limit):
+                if _is_at_others(program):
+                    return None
+                # That one is not ready yet, or was about to end when it was in the way of ours.
+                continue
+            os.environ["PVM_VMID"] = vmid
+            _core.enrol(program)
+            return daemon
+        except BaseException:
+            # An interrupt, too: a daemon that nobody knows would go on until this process ends.
             daemon.end()
             if not own:
                 os.environ.pop("PVM_VMID", None)
-        raise
+            raise
 
 
-def _enrol_at_others(program: str, failure: NoMachineError) -> None:
-    """Enrols in the machine that another program is starting, once it is ready."""
-    limit = aio.Limit(launch.READY_SECONDS_MAX if "already running" in failure.hint else 0)
+def _is_ready(daemon: launch.Daemon, limit: aio.Limit) -> bool:
+    """Starts it; False where another program has one of that name, until the time is over."""
+    try:
+        daemon.start()
+    except NoMachineError as failure:
+        if "already running" not in failure.hint or not limit.left():
+            raise
+        return False
+    return True
+
+
+def _is_at_others(program: str) -> bool:
+    """True if this process is a task now of the machine that another program is starting."""
+    limit = aio.Limit(0.5)
     while True:
         try:
-            return _core.enrol(program)
+            _core.enrol(program)
+            return True
         except NoMachineError:
             if not limit.left():
-                raise failure from None
+                return False
             time.sleep(0.02)
 
 

@@ -18,6 +18,7 @@ object of another user is refused unless ``trusted`` names him.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import operator
@@ -29,7 +30,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import _core, worker
-from .errors import Code, DeniedError, ForeignError
+from .errors import Code, DeniedError, Error, ForeignError, FullError
 
 _HEAD = struct.Struct("=8sHHIQ")
 _MARK = b"NeoPVMpy"
@@ -152,7 +153,24 @@ def _refuse(message: _core.Message, cause: str) -> ForeignError:
 
 def decode(message: _core.Message, copy: bool = True, skip: int = 0) -> Any:
     """The object of a message, behind ``skip`` bytes. Without ``copy`` its large buffers are views of the message, and
-    read-only."""
+    read-only. Whatever is raised has the message."""
+    try:
+        return _decode(message, copy, skip)
+    except Error:
+        raise  # It says whose message it is.
+    except MemoryError as error:
+        cause = "there is no memory for a copy of its object; decode() of this error's .message reads it once there is"
+        full = FullError(Code["NoMem"], "recv", message.source, message.tag, cause)
+        full.message = message
+        raise full from error
+    except BaseException as interrupt:
+        # It was taken, and nobody else has it.
+        with contextlib.suppress(AttributeError):
+            interrupt.message = message  # type: ignore[attr-defined]
+        raise
+
+
+def _decode(message: _core.Message, copy: bool, skip: int) -> Any:
     source, tag = message.source, message.tag
     if message.encoding != _core.RAW:
         raise _refuse(message, "it holds typed items, not a Python object; unpack() of this error's .message reads it")
@@ -194,10 +212,11 @@ def decode(message: _core.Message, copy: bool = True, skip: int = 0) -> Any:
 
 
 def _loads(text: memoryview, buffers: Sequence[memoryview | bytearray], message: _core.Message) -> Any:
+    # The pickle is copied out first: unpickling reads it several times.
+    copied = io.BytesIO(text)
     try:
-        # The pickle is copied out first: unpickling reads it several times.
-        return pickle.Unpickler(io.BytesIO(text), buffers=buffers).load()
-    except KeyboardInterrupt:
+        return pickle.Unpickler(copied, buffers=buffers).load()
+    except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:
         # Whatever its bytes and its classes raise, SystemExit too: one exception that says whose message it was.

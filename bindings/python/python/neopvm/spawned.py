@@ -24,6 +24,9 @@ def _prepare(told: dict[str, Any]) -> None:
     name, script = told["module"], told["script"]
     if name is None and script is None:
         return
+    if told["multiprocessing"]:
+        # Its first import gives that name to what is `__main__` then, which must not come in the middle of the script.
+        import multiprocessing  # noqa: F401
     main = types.ModuleType(worker.MAIN)
     worker.is_beginning = True
     try:

@@ -16,11 +16,12 @@ from typing import Any
 BOOT_TAG, ORPHAN_TAG = 1, 2
 #: The context of these: one of those that PVM keeps for itself, where no program's messages are.
 BOOT_CONTEXT = 0x7FFF7
-#: What the spawner's script is called where it is run once more for its functions.
-MAIN = "__neopvm_main__"
+#: What the spawner's script is called where it is run once more for its functions. It is the name that multiprocessing
+#: gives it in its processes: what one of them hands to the other is found there.
+MAIN = "__mp_main__"
 
 # What a spawned function makes of the script's classes and raises of its exceptions names them by the script's second
-# name; here they are the first one's.
+# name; here they are the first one's. In a process of multiprocessing it has that name already.
 sys.modules.setdefault(MAIN, sys.modules["__main__"])
 
 
@@ -92,6 +93,7 @@ def boot(function: Callable[..., object], args: tuple[Any, ...]) -> bytes:
         "script": script,
         "argv": list(sys.argv),
         "path": module_folders(),
+        "multiprocessing": "multiprocessing" in sys.modules,
         "call": objects.dumps((function, args), None, "spawn"),
     }
     return pickle.dumps(told, 5)
