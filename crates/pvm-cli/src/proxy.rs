@@ -107,6 +107,11 @@ fn frame_of_host(socket: &mut UnixStream, id: u32, reply: &Reply) -> std::io::Re
     std::io::Write::write_all(socket, &bytes)
 }
 
+/// True for a number that is written like a task's and that no task has (host 0): what is sent there is lost, as in PVM.
+const fn is_nobodys(tid: Tid) -> bool {
+    tid.may_be_task() && !tid.is_task()
+}
+
 fn done(result: Result<(), Code>) -> Answer {
     result.map_or_else(|code| Answer::Failed { code }, |()| Answer::Done)
 }
@@ -268,6 +273,9 @@ impl Proxy {
         (tag, context): (i32, i32),
     ) -> Result<Option<Message>, Code> {
         let mut buffer = Buffer::from_message(message)?;
+        if is_nobodys(to) {
+            return Ok(None);
+        }
         let sent = self.task.send_at_once(&mut buffer, to, tag, context)?;
         Ok(if sent { None } else { Some(buffer.to_message()?) })
     }
@@ -291,8 +299,12 @@ impl Proxy {
             },
             Ask::Send { to, context, tag, message } => {
                 done(Buffer::from_message(message).and_then(|mut buffer| match to[..] {
+                    [to] if is_nobodys(to) => Ok(()),
                     [to] => task.send(&mut buffer, to, tag, context),
-                    _ => task.multicast(&mut buffer, &to, tag, context),
+                    _ => {
+                        let to: Vec<Tid> = to.into_iter().filter(|&to| !is_nobodys(to)).collect();
+                        task.multicast(&mut buffer, &to, tag, context)
+                    }
                 }))
             }
             Ask::Broadcast { group, context, tag, message } => done(

@@ -435,15 +435,18 @@ impl Inlet {
                 self.spare = Some(room);
                 return None;
             }
+            if popped.kind == lane::Kind::Moved as u8 {
+                let followed = self.follow(broker, place, &room);
+                self.spare = Some(room);
+                if followed {
+                    continue;
+                }
+                return None;
+            }
             lane.receiver.step(popped.cells);
             lane.receiver.report_now_and_then();
             if let Some(slot) = lane.slot {
                 self.watch.set(slot, &lane.receiver);
-            }
-            if popped.kind == lane::Kind::Moved as u8 {
-                self.follow(broker, place, &room);
-                self.spare = Some(room);
-                continue;
             }
             let sender = lane.sender;
             match self.open_message(broker, sender, popped, room) {
@@ -463,18 +466,22 @@ impl Inlet {
         Envelope { dst: self.me, ..envelope }
     }
 
-    /// The lane goes on in a larger ring.
+    /// The lane goes on in a larger ring. False where that cannot be mapped now: the next look tries again.
     #[cold]
-    fn follow(&mut self, broker: &mut dyn Broker, place: usize, room: &[u8]) {
-        let Some(mut lane) = self.lanes.get_mut(place).and_then(Option::take) else { return };
+    fn follow(&mut self, broker: &mut dyn Broker, place: usize, room: &[u8]) -> bool {
         let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
+        let next = broker.map(id).and_then(map);
+        if next.as_ref().is_err_and(|code| may_pass(*code)) {
+            self.inbox.header().put_back(1 << (place as u32 % LANE_BITS));
+            return false;
+        }
+        let Some(mut lane) = self.lanes.get_mut(place).and_then(Option::take) else { return true };
         let old = lane.segment;
         self.leave(&lane);
         if lane.slot.take().is_some() {
             // What its sender has told of the new ring came while the lane was watched.
             self.ready |= 1 << (place as u32 % LANE_BITS);
         }
-        let next = broker.map(id).and_then(map);
         match next {
             Ok((segment, mapping)) if segment.owner == lane.sender => {
                 lane.receiver = lane::Receiver::new(Ring::Shared(mapping));
@@ -485,6 +492,7 @@ impl Inlet {
             _ => self.dropped += 1,
         }
         broker.drop_segment(old);
+        true
     }
 
     #[inline]

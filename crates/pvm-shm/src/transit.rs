@@ -235,19 +235,32 @@ impl Transit {
         all
     }
 
+    /// A lane goes on where this process cannot look now: the next look tries again.
+    #[cold]
+    fn look_again(&self, number: LaneNumber) {
+        if let Some(place) = self.places.iter().position(|known| *known == Some(number)) {
+            self.inbox.header().put_back(1 << (place as u32 % LANE_BITS));
+        }
+    }
+
     /// The next message of a lane, to be confirmed later.
     pub fn next(&mut self, broker: &mut dyn Broker, number: LaneNumber) -> Option<Parcel> {
         loop {
             let lane = self.lanes.get_mut(&number)?;
             let ring = lane.rings.back_mut()?;
             let mut room = room_for(0);
-            let popped = ring.receiver.pop_ahead(&mut room)?;
+            let popped = ring.receiver.peek(&mut room)?;
             if popped.kind == lane::Kind::Moved as u8 {
-                ring.left = true;
                 let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
-                let (sender, expected) = (lane.sender, lane.to);
-                match open(broker, id, sender) {
-                    Ok((next, to)) if to == expected => {
+                let next = open(broker, id, lane.sender);
+                if next.as_ref().is_err_and(|code| may_pass(*code)) {
+                    self.look_again(number);
+                    return None;
+                }
+                ring.receiver.step(popped.cells);
+                ring.left = true;
+                match next {
+                    Ok((next, to)) if to == lane.to => {
                         lane.rings.push_back(RingIn::new(id, next));
                     }
                     // A lane that leads nowhere ends.
@@ -256,6 +269,7 @@ impl Transit {
                 lane.settle(broker);
                 continue;
             }
+            ring.receiver.step(popped.cells);
             let (sender, host) = (lane.sender, Tid::host_id(lane.host()));
             let parcel = self.open_message(broker, (sender, host), popped, room);
             let lane = self.lanes.get_mut(&number)?;

@@ -459,6 +459,56 @@ fn a_small_message_that_waits_keeps_no_room_of_a_larger_one() {
 }
 
 #[test]
+fn a_lane_whose_larger_ring_could_not_be_mapped_once_goes_on_there() {
+    const COUNT: i32 = 5000;
+    for lacks in [1, 2, 200] {
+        let mut keeper = keeper();
+        let (mut out, mut inlet) = (outbox(&mut keeper, A), inlet(&mut keeper, B));
+        let mut arrived = VecDeque::new();
+        send(&mut keeper, &mut out, A, 0, b"the lane is known");
+        inlet.poll(&mut keeper.broker(B), &mut arrived);
+        for tag in 1..COUNT {
+            send(&mut keeper, &mut out, A, tag, b"more than a ring holds");
+        }
+        let mut asked = keeper.broker(B);
+        let mut broker = Lacking(&mut asked, [0, lacks]);
+        for looks in 0..1000 {
+            assert!(looks < 500, "{lacks}: {} of {COUNT} messages", arrived.len());
+            inlet.poll(&mut broker, &mut arrived);
+            if arrived.len() == COUNT as usize {
+                break;
+            }
+        }
+        let tags: Vec<i32> = arrived.iter().map(|(envelope, _)| envelope.tag).collect();
+        assert!(tags.into_iter().eq(0..COUNT), "{lacks}: another order");
+    }
+}
+
+#[test]
+fn a_slab_that_could_not_be_mapped_is_mapped_by_who_reads_it() {
+    let mut keeper = keeper();
+    let (mut out, mut inlet) = (outbox(&mut keeper, A), inlet(&mut keeper, B));
+    let mut arrived = VecDeque::new();
+    send(&mut keeper, &mut out, A, 1, b"the lane is known");
+    inlet.poll(&mut keeper.broker(B), &mut arrived);
+    send(&mut keeper, &mut out, A, 2, &[7; 100_000]);
+    send(&mut keeper, &mut out, A, 3, b"behind it");
+    let mut asked = keeper.broker(B);
+    // It is tried twice, the second time without what nobody reads.
+    let mut broker = Lacking(&mut asked, [0, 3]);
+    inlet.poll(&mut broker, &mut arrived);
+    let tags: Vec<i32> = arrived.iter().map(|(envelope, _)| envelope.tag).collect();
+    assert_eq!(tags, [1, 2, 3]);
+    let Payload::Far(slab) = &arrived[1].1 else { panic!("{:?}", arrived[1].1) };
+    assert_eq!(slab.size(), 100_000);
+    assert_eq!(inlet.approach(&mut Lacking(broker.0, [0, 2]), slab).err(), Some(Code::NoMem));
+    let view = inlet.approach(broker.0, slab).expect("there is room now");
+    let mut bytes = vec![0; view.size()];
+    view.read(0, &mut bytes);
+    assert!(bytes.iter().all(|byte| *byte == 7));
+}
+
+#[test]
 fn a_lane_that_could_not_be_learnt_of_once_is_not_forgotten() {
     for lacks in [[1, 0], [0, 1], [2, 3], [200, 200]] {
         let mut keeper = keeper();

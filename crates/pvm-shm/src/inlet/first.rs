@@ -92,10 +92,13 @@ impl Inlet {
             };
             if kind == lane::Kind::Moved as u8 {
                 let mut room = self.spare.take().unwrap_or_else(|| room_for(0));
-                lane.receiver.pop(&mut room);
-                self.follow(broker, place, &room);
+                let moved = lane.receiver.peek(&mut room).is_some();
+                let followed = moved && self.follow(broker, place, &room);
                 self.spare = Some(room);
-                continue;
+                if followed {
+                    continue;
+                }
+                return None;
             }
             if kind == lane::Kind::Stream as u8 && !self.is_whole(broker, place) {
                 let slot = self.lanes.get(place)?.as_ref()?.slot;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.IntBuffer;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -221,5 +222,12 @@ class BadInputTest {
         try (Pvm third = Machine.connect()) {
             assertEquals(pvm.self(), third.self());
         }
+    }
+
+    @Test
+    void whatGoesToANumberThatNobodyCanHaveIsLostAsInPvm() {
+        pvm.message().put(1).to(new TaskId(1), 5);
+        pvm.message().put(1).toAll(List.of(new TaskId(1), new TaskId(2)), 5);
+        fails(Code.BAD_PARAM, () -> pvm.message().put(1).to(new TaskId(0), 5));
     }
 }
