@@ -105,6 +105,15 @@ C     Only the sign of a handle is promised.
       if (number .eq. 2) tid = me + 900
       end
 
+      subroutine short_longs(bytes, n)
+      implicit none
+      integer n, i
+      integer*1 bytes(n)
+      do 10 i = 1, n
+         if (mod(i - 1, 8) .ge. 4) bytes(i) = 0
+   10 continue
+      end
+
       subroutine show_taken(bytes, n)
       implicit none
       integer n, i
@@ -158,7 +167,9 @@ C     Only the sign of a handle is promised.
       call now_packs(cc .gt. 0 .and. enc .eq. 3)
       print *, ' initsend', handle(cc)
       return
-  110 call pvmfpack(kind, data, n, s, cc)
+C     The original keeps 32 bits of INTEGER8 in default encoding.
+  110 if (kind .eq. INTEGER8) call short_longs(data, 4096)
+      call pvmfpack(kind, data, n, s, cc)
       print *, ' pack', cc
       return
   120 call pvmfunpack(kind, taken, n, s, cc)
