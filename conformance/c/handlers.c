@@ -161,6 +161,18 @@ int main(int argc, char **argv)
 	try("added too late", 0, -1, 0);
 	SHOWID(pvm_nrecv(-1, 11));
 
+	/* What has come and nobody has looked at is the handler's. */
+	calls = 0;
+	order(0, 12, 9);
+	usleep(300000);
+	b = pvm_addmhf(-1, 12, -1, note);
+	for (k = 0; k < 300 && !calls; k++) {
+		pvm_nrecv(-1, 6);
+		usleep(1000);
+	}
+	printf("added before anybody looked: calls %d\n", calls);
+	recv_int(partner, 4443);
+
 	SHOW(pvm_delmhf(a));
 	SHOW(pvm_delmhf(a));
 	SHOW(pvm_delmhf(12345));

@@ -495,12 +495,16 @@ static void do_nested(int step)
 		printf(" %s", code(pvm_send(me, 4242)));
 		settle();
 		pvm_recv(me, 4242);
-		show_message(pvm_getrbuf());
+		/* No length: the original counts 4 bytes more for each fragment, of which a received message may have several. */
+		printf(" %s", handle(pvm_getrbuf()));
 		printf(" %s", code(type->unpack(taken.bytes, n, 1)));
 		cc = pvm_upkmesg();
 		printf(" %s", handle(cc));
-		if (cc > 0)
-			show_message(cc);
+		if (cc > 0) {
+			int its_tag = -9, its_tid = -9;
+			pvm_bufinfo(cc, (int *)0, &its_tag, &its_tid);
+			printf(" [%d %s]", its_tag, task_name(its_tid));
+		}
 		memset(&taken, 0x5a, sizeof taken);
 		printf(" %s", code(type->unpack(taken.bytes, n, 1)));
 		show_taken(4);
@@ -679,6 +683,8 @@ static void do_group(int step UNUSED)
 		printf("barrier %s %d = %s", shown, instance > 1 ? 1 : instance, code(pvm_barrier(group, instance > 1 ? 1 : instance)));
 		break;
 	case 6:
+		if (pvm_gsize(group) > 0)
+			instance = 1;
 		printf("freezegroup %s %d = %s", shown, instance, code(pvm_freezegroup(group, instance)));
 		break;
 	default:

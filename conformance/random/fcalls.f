@@ -322,6 +322,9 @@ C     Numbers of buffers that are gone come again in another order.
 C     (who receives what was packed in place cannot read it there)
   210 call pvmfgetsbuf(cc)
       if (cc .le. 0 .or. in_place) return
+C     In the original an entry keeps the tag that its buffer was sent with.
+      call pvmfbufinfo(cc, j, k, m, i)
+      if (k .ne. 0) return
       call pvmfputinfo(names(s), cc, enc * 2, i)
       print *, ' putinfo ', names(s), i
       return
@@ -406,7 +409,10 @@ C     Of a task that there is none of, the original leaves all as it is.
   390 call pvmfhostsync(tid, seconds, i, j, k, cc)
       print *, ' hostsync', cc
       return
-  400 call pvmffreezegroup(groups(s), n, cc)
+C     In the original a count below 1 sticks to the group here, too.
+  400 call pvmfgsize(groups(s), i)
+      if (i .gt. 0) n = 1
+      call pvmffreezegroup(groups(s), n, cc)
       print *, ' freezegroup ', groups(s), cc
       return
   410 call pvmfdelmhf(999, cc)

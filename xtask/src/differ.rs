@@ -213,7 +213,10 @@ impl Both {
                 First::Nowhere => return Ok(Ok(left_out.len())),
                 First::OriginalEnds(step) => drop(left_out.insert(step)),
                 First::At(step, original, ours) if self.is_known(&original, &ours) => {
-                    left_out.insert(step);
+                    // The end cannot be left out, and nothing is behind it.
+                    if !left_out.insert(step) {
+                        return Ok(Ok(left_out.len()));
+                    }
                 }
                 First::At(step, original, ours) => {
                     // Once more, as what comes a moment later differs once.

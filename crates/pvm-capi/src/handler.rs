@@ -2,8 +2,8 @@
 //!
 //! Before a receiving call looks for its own message, it takes what the handlers are waiting for.
 //! A handler runs outside of the library, with no current send buffer and the message as the
-//! current receive buffer; afterwards both are as they were. Only messages that arrive after it was
-//! registered are a handler's.
+//! current receive buffer; afterwards both are as they were. Messages that a look had taken in before it was registered
+//! are received as ever; those that had come and that nobody had looked at are the handler's, as in PVM.
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -152,7 +152,7 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
         if selection.overlaps(OWN) || places.iter().flatten().any(overlaps) {
             return Err(Code::Exists);
         }
-        let (_, since) = task.pending_since(*seen)?;
+        let since = task.mark()?;
         if places.iter().all(Option::is_none) {
             *seen = since;
         }

@@ -170,6 +170,14 @@ impl Task {
         Ok((since, next))
     }
 
+    /// A mark for [`Task::pending_since`] behind what a look has taken in; what has come since the last look is behind it.
+    ///
+    /// # Errors
+    /// As for [`Task::receive`].
+    pub fn mark(&self) -> Result<MessageKey, Code> {
+        Ok(self.live()?.enter()?.mailbox.next_key())
+    }
+
     /// Takes a message that [`Task::pending`] or [`Task::pending_since`] named.
     ///
     /// # Errors
