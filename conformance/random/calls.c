@@ -488,7 +488,8 @@ static void do_nested(int step)
 	char *from = data(type, step);
 
 	printf("nested in %d: ", enc);
-	if (length(inner) > 0 && can_be_nested(inner) && (cc = pvm_initsend(enc)) > 0 && enc != PvmDataInPlace) {
+	/* A matching of our own may hand out another message, which is none of these. */
+	if (!matching && length(inner) > 0 && can_be_nested(inner) && (cc = pvm_initsend(enc)) > 0 && enc != PvmDataInPlace) {
 		printf("%s", code(type->pack(from, n, 1)));
 		printf(" %s", code(pvm_pkmesg(inner)));
 		printf(" %s", code(type->pack(from, n, 1)));
@@ -804,6 +805,9 @@ static void do_hooks(int step UNUSED)
 	chosen[2] = refuses;
 	switch (rnd(4)) {
 	case 0:
+		/* Whether every tag is also a tag below 0, which no message has, is nobody's question. */
+		if (with < -1)
+			with = 5;
 		last = pvm_addmhf(rnd(2) ? -1 : task(), with, 0, handler);
 		printf("addmhf %d = %s", with, handle(last));
 		break;

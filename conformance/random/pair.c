@@ -46,6 +46,8 @@ static struct type {
 static void fill(struct type *type)
 {
 	int i;
+	/* What a reduction left to who is not its root is undefined. */
+	memset(&given, 0, sizeof given);
 	for (i = 0; i < ITEMS * 2; i++) {
 		int value = (int)rnd(100) + second;
 		switch (type->type) {
