@@ -59,7 +59,10 @@ const PARTS: &[Part] = &[
         name: "planted",
         fast: false,
         needs: &[],
-        steps: |run| run.tests(&["--package=pvm-sim", "--features=planted", "--test=planted"]),
+        steps: |run| {
+            run.tests(&["--package=pvm-sim", "--features=planted", "--test=planted"])?;
+            run.tests(&["--package=pvm-quorum", "--features=planted", "--lib", "exhaustive"])
+        },
     },
     Part {
         name: "loom",

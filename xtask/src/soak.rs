@@ -1,4 +1,4 @@
-//! `make soak`: the long tests. First a machine of many hosts, then rounds of everything that chance decides.
+//! `make soak`: the long tests. First a machine of many hosts and a search of two, then rounds of everything that chance decides.
 
 use crate::fuzzing::{self, Executions};
 use crate::install::target_folder;
@@ -26,6 +26,7 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     let replay = |why| format!("{why}; PVM_SIM_SEED=0 PVM_SIM_HOSTS={CROWD_HOSTS}: doc/testing.md");
     outside::status(&mut tools::crowd(root, "0", CROWD_HOSTS)).map_err(replay)?;
     println!("the crowd of {CROWD_HOSTS} hosts took {} s", start.elapsed().as_secs());
+    outside::status(&mut tools::search(root))?;
     while start.elapsed() < Duration::from_secs(60 * minutes) {
         round += 1;
         // The clock is as good a source of new seeds as any, and what failed is printed to be replayed.

@@ -61,6 +61,14 @@ pub(crate) fn crowd(root: &Path, seed: &str, hosts: &str) -> Command {
     command
 }
 
+/// Every schedule of two members with a witness, within bounds that take minutes.
+pub(crate) fn search(root: &Path) -> Command {
+    let arguments = ["test", "--package=pvm-quorum", "--lib", "exhaustive", "--"];
+    let mut command = cargo(root, &arguments);
+    command.args(["--ignored", "--nocapture"]);
+    command
+}
+
 fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.args(arguments).current_dir(root);

@@ -173,6 +173,19 @@ impl Core {
         self.members.binary_search(&member).is_ok()
     }
 
+    /// The search takes states that differ only in this for one; true where no input has come yet.
+    #[cfg(test)]
+    pub(crate) const fn settle_random(&mut self) -> bool {
+        self.random = 0;
+        self.fresh
+    }
+
+    /// Hosts to which there is a link.
+    #[cfg(test)]
+    pub(crate) const fn up(&self) -> &BTreeSet<HostIndex> {
+        &self.up
+    }
+
     /// A number below `n`, from the seed (SplitMix64).
     pub(crate) fn draw(&mut self, n: u64) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);

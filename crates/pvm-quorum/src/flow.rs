@@ -119,6 +119,13 @@ impl Peer {
         }
     }
 
+    /// What of this the search tells apart besides the public fields: what is under way, since when
+    /// nothing was confirmed, and how long that may go on.
+    #[cfg(test)]
+    pub(crate) const fn under_way(&self) -> (&VecDeque<(u64, usize)>, u64, u64) {
+        (&self.sent, self.progress_at, self.patience)
+    }
+
     /// What is under way may be lost: from `next` on it is probed.
     pub(crate) fn probe(&mut self, next: u64) {
         self.next = next.max(self.matched + 1);

@@ -15,6 +15,8 @@
 
 mod core;
 mod election;
+#[cfg(test)]
+mod exhaustive;
 mod flow;
 mod frame;
 mod log;

@@ -1,0 +1,153 @@
+//! Every run of a few members within bounds, searched state by state.
+//!
+//! What may happen at any moment: a message arrives, late, in another order or never; a host's clock
+//! goes on, each by itself; what was due is done, late too; a daemon is killed and comes back with its
+//! records; a link breaks and comes back, and each side notices the break when it does; whoever hears
+//! nothing of the other of two asks the witness, in either order, and hears the answer late; a command
+//! is proposed; something is asked that must be answered with what is up to date; the leader gives way.
+//! Most of it is bounded by a number ([`Bounds`]), terms too; time is not. States that differ in nothing
+//! that a member could tell count as one (`hash`), and the real core runs, not a model of it.
+//!
+//! Looked at in each step: a term has one leader; who leads in a later term than anybody before has all
+//! that was ever applied; whoever answers has applied all that anybody had applied when the question
+//! came; all apply the same commands under the same numbers and leave none out; no host ends while it alone has one.
+
+mod hash;
+mod host;
+mod machine;
+mod world;
+
+use self::world::{Bounds, Step, World};
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+/// What a search has seen.
+#[derive(Debug)]
+struct Found {
+    states: usize,
+    steps: usize,
+    /// How many steps the farthest state is away.
+    depth: usize,
+    /// States at a bound of terms, that were not followed.
+    bounded: usize,
+    /// How often what has happened.
+    counts: BTreeMap<&'static str, usize>,
+}
+
+/// Goes through all that can happen from here, the shortest ways first. What was seen; or what is wrong in
+/// one of the states, with the steps that lead there.
+fn search(world: World) -> Result<Found, String> {
+    let mut seen = HashSet::from([hash::of(&world)]);
+    let mut found = Found { states: 1, steps: 0, depth: 0, bounded: 0, counts: BTreeMap::new() };
+    // Which step led to each state, and from which other one.
+    let mut ways = vec![(0, Step::Tick(0))];
+    let mut open = VecDeque::from([(0, 0, world)]);
+    while let Some((at, depth, world)) = open.pop_front() {
+        found.depth = depth;
+        for step in world.steps() {
+            let mut next = world.clone();
+            next.take(step);
+            found.steps += 1;
+            next.seen.iter().for_each(|what| *found.counts.entry(what).or_default() += 1);
+            if let Some(wrong) = next.wrong() {
+                return Err(format!("{wrong}, after {:?}, {step:?}", way(&ways, at)));
+            }
+            if !next.is_within() {
+                found.bounded += 1;
+            } else if seen.insert(hash::of(&next)) {
+                ways.push((at, step));
+                open.push_back((ways.len() - 1, depth + 1, next));
+            }
+        }
+    }
+    found.states = seen.len();
+    Ok(found)
+}
+
+/// The steps that led to a state.
+fn way(ways: &[(usize, Step)], mut at: usize) -> Vec<Step> {
+    let mut steps = Vec::new();
+    while at != 0 {
+        steps.push(ways[at].1);
+        at = ways[at].0;
+    }
+    steps.reverse();
+    steps
+}
+
+/// Nothing happens, and one message of each direction is under way.
+const NOTHING: Bounds = Bounds {
+    crashes: 0,
+    cuts: 0,
+    proposals: 0,
+    reads: 0,
+    resigns: 0,
+    wire: 1,
+    late: false,
+    lazy: false,
+    terms: 1,
+};
+
+/// A link breaks, and may come back; whoever steps down then does not lead again.
+const CUT: Bounds = Bounds { cuts: 1, reads: 1, terms: 0, ..NOTHING };
+/// A daemon is killed; what it led ends with that.
+const CRASH: Bounds = Bounds { crashes: 1, proposals: 1, terms: 0, ..NOTHING };
+/// Whoever stepped down leads again.
+const CUT_AND_LEAD: Bounds = Bounds { cuts: 1, ..NOTHING };
+
+/// All of two members and a witness within the bounds is right, and what must happen for that to say
+/// something has happened.
+fn holds(name: &str, bounds: Bounds, needed: &[&str]) {
+    let began = std::time::Instant::now();
+    let found =
+        search(World::of(2, true, bounds)).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
+    println!("{name}: {found:?}, {:?}", began.elapsed());
+    for what in needed {
+        assert!(found.counts.contains_key(what), "{name}: nobody ever {what}");
+    }
+}
+
+#[test]
+fn two_with_a_witness_answer_nothing_old_and_lose_nothing() {
+    holds("cut", CUT, &["takes over", "answers", "ends"]);
+    holds("crash", CRASH, &["takes over", "ends"]);
+    holds("cut, lead again", CUT_AND_LEAD, &["leads again", "takes over", "ends"]);
+    holds("crash and cut", Bounds { cuts: 1, proposals: 0, ..CRASH }, &["takes over", "ends"]);
+}
+
+/// The same within wider bounds, each by itself: together they are too many states for a computer.
+#[test]
+#[ignore = "a minute and more: make soak"]
+fn deep_searches_of_two_with_a_witness() {
+    let all = &["takes over", "answers", "ends"];
+    holds("cut, lead again, read", Bounds { terms: 1, ..CUT }, all);
+    holds("cut, late and lazy", Bounds { late: true, lazy: true, ..CUT }, all);
+    holds("crash, read", Bounds { reads: 1, ..CRASH }, all);
+    holds(
+        "crash, lead again",
+        Bounds { terms: 1, ..CRASH },
+        &["leads again", "takes over", "ends"],
+    );
+    holds("crash, cut, command", Bounds { cuts: 1, ..CRASH }, &["takes over", "ends"]);
+    holds("the leader gives way", Bounds { resigns: 1, ..NOTHING }, &["leads instead"]);
+}
+
+/// The test of the search: a bug that is planted on purpose is found, in these bounds.
+#[cfg(feature = "planted")]
+fn finds(bug: pvm_core::planted::Bug, bounds: Bounds) {
+    pvm_core::planted::plant(Some(bug));
+    let found = search(World::of(2, true, bounds));
+    pvm_core::planted::plant(None);
+    let wrong = found.err().unwrap_or_else(|| panic!("{bug:?} is not found"));
+    println!("{bug:?}: {wrong}");
+}
+
+#[cfg(feature = "planted")]
+#[test]
+fn planted_bugs_are_found_by_the_search() {
+    use pvm_core::planted::Bug;
+    finds(Bug::LeadsUnanswered, CUT);
+    finds(Bug::StaleRead, CUT);
+    finds(Bug::LeaseOverAPause, CUT);
+    finds(Bug::AcknowledgedBeforeStored, CRASH);
+    finds(Bug::NeedForgotten, Bounds { terms: 1, ..CRASH });
+}
