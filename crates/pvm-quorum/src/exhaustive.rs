@@ -121,6 +121,7 @@ fn deep_searches_of_two_with_a_witness() {
     let all = &["takes over", "answers", "ends"];
     holds("cut, lead again, read", Bounds { terms: 1, ..CUT }, all);
     holds("cut, late and lazy", Bounds { late: true, lazy: true, ..CUT }, all);
+    holds("cut, overtaking", Bounds { wire: 2, ..CUT }, all);
     holds("crash, read", Bounds { reads: 1, ..CRASH }, all);
     holds(
         "crash, lead again",
