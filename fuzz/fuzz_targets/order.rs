@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
         match what & 0xf {
             0 => core.handle_timeout(Time(now)),
             1 => core.handle(Time(now), QuorumInput::Propose { command: Blob(said.to_vec()) }),
-            2 => core.handle(Time(now), QuorumInput::Resign),
+            2 => core.handle(Time(now), QuorumInput::Resign { to: None }),
             3 => core.handle(Time(now), QuorumInput::Gone { host: OTHERS[0].host() }),
             _ => core.handle(Time(now), heard(*what, said)),
         }

@@ -65,8 +65,10 @@ pub(crate) fn multicast(
     to.dedup();
     to.retain(|&tid| tid != task.tid() && tid.is_task());
     slot.with(|buffer| {
-        // As in PVM the buffer remembers the tag, also where it goes to nobody.
-        buffer.envelope_mut().tag = tag;
+        // As in PVM the buffer remembers the tag, also where it goes to nobody; but not where it goes to its sender alone.
+        if !to.is_empty() {
+            buffer.envelope_mut().tag = tag;
+        }
         task.multicast(buffer, &to, tag, context)
     })?
 }
