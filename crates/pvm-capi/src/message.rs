@@ -64,13 +64,7 @@ pub(crate) fn multicast(
     to.sort_unstable();
     to.dedup();
     to.retain(|&tid| tid != task.tid() && tid.is_task());
-    slot.with(|buffer| {
-        // As in PVM the buffer remembers the tag, also where it goes to nobody; but not where it goes to its sender alone.
-        if !to.is_empty() {
-            buffer.envelope_mut().tag = tag;
-        }
-        task.multicast(buffer, &to, tag, context)
-    })?
+    slot.with(|buffer| task.multicast(buffer, &to, tag, context))?
 }
 
 /// A send from a handler that interrupted the library: kept until the interrupted call leaves. What is
