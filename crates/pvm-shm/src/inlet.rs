@@ -359,7 +359,10 @@ impl Inlet {
         if opened == self.opened {
             return true;
         }
-        let Ok(lanes) = broker.list_lanes(self.opened) else { return false };
+        let lanes = match broker.list_lanes(self.opened) {
+            Ok(lanes) => lanes,
+            Err(code) => return !may_pass(code),
+        };
         let mut all = true;
         for segment in lanes {
             let place = segment.lane as usize;
@@ -615,9 +618,10 @@ fn is_whole(slabs: &mut Mappings, broker: &mut dyn Broker, popped: &Popped, room
     })
 }
 
-/// True for what lacks now and may be there soon: memory, a descriptor. What is not there will never be.
+/// True for what lacks now and may be there soon: memory, a descriptor. What is not there will never be, and where the
+/// host is gone (`SysErr`) nobody may look for ever.
 pub(crate) const fn may_pass(code: Code) -> bool {
-    matches!(code, Code::NoMem | Code::OutOfRes | Code::SysErr)
+    matches!(code, Code::NoMem | Code::OutOfRes)
 }
 
 fn open(broker: &mut dyn Broker, segment: &Segment) -> Result<LaneIn, Code> {
