@@ -1,10 +1,12 @@
-/* A task that has little address space (ulimit -v of a batch system): what it cannot map is refused and stays; what
- * it cannot allocate is an error, and not its end. Arguments: none for the master. */
+/* A task that has little address space (ulimit -v of a batch system): what it cannot map is refused and stays, and what it
+ * cannot allocate is an error and not its end. Arguments: "large", "rings" or "hoard". */
 #include "e2e.h"
 #include <sys/resource.h>
 
-enum { LARGE = 30 << 20, SMALL = 10 };
+enum { LARGE = 30 << 20, COUNT = 40000 };
+enum { READY = 1, BODY, OTHER, LATE, PROBED, AGAIN, GO_ON, NUMBER };
 
+/* The task may take so many bytes more; any number where that is negative. */
 static void limit(long more)
 {
 	long pages = 0;
@@ -17,76 +19,142 @@ static void limit(long more)
 	CHECK(setrlimit(RLIMIT_AS, &r) == 0);
 }
 
-static int worker(void)
+static void tell(int to, int tag, int number)
 {
-	int small = 0, late = 0, parent = pvm_parent();
-	struct timeval soon = { 20, 0 };
+	CALL(pvm_psend(to, tag, &number, 1, PVM_INT));
+}
+
+static int number_of(int from, int tag)
+{
+	int number = -1;
+	CALL(pvm_recv(from, tag));
+	CALL(pvm_upkint(&number, 1, 1));
+	return number;
+}
+
+/* An int and as many bytes of this value as need a slab of their own. */
+static void send_large(int to, int tag, int value)
+{
+	char *bytes = malloc(LARGE);
+	memset(bytes, value, LARGE);
+	CALL(pvm_initsend(PvmDataDefault));
+	CALL(pvm_pkint(&value, 1, 1));
+	CALL(pvm_pkbyte(bytes, LARGE, 1));
+	CALL(pvm_send(to, tag));
+	free(bytes);
+}
+
+/* How many of the bytes of the current message are of this value. */
+static int bytes_of(int value)
+{
+	char *bytes = malloc(LARGE);
+	int first = 0, good = 0;
+	CALL(pvm_upkint(&first, 1, 1));
+	CALL(pvm_upkbyte(bytes, LARGE, 1));
+	for (int i = 0; first == value && i < LARGE; i++)
+		good += bytes[i] == value;
+	free(bytes);
+	return good;
+}
+
+static void large(int parent)
+{
+	int tag = 0, bytes = 0, from = 0;
 
 	limit(8 << 20);
-	pvm_psend(parent, 1, &small, 1, PVM_INT);
-	int refused = pvm_recv(parent, 2);
-	int again = pvm_nrecv(-1, 2);
-	int probed = pvm_probe(-1, 2);
-	int other = pvm_trecv(parent, 3, &soon);
-	pvm_upkint(&small, 1, 1);
+	tell(parent, READY, 0);
+	printf("refused %d\n", pvm_recv(parent, BODY));
+	printf("again %d\n", pvm_nrecv(-1, BODY));
+	printf("probed %d\n", pvm_probe(-1, BODY) > 0);
+	printf("other %d\n", number_of(parent, OTHER));
 	limit(-1);
-	int buffer = pvm_recv(-1, -1), bytes = 0, tag = 0, from = 0;
-	pvm_bufinfo(buffer, &bytes, &tag, &from);
-	char *body = malloc(LARGE);
-	pvm_upkbyte(body, LARGE, 1);
-	pvm_recv(-1, -1);
-	pvm_upkint(&late, 1, 1);
-	pvm_initsend(PvmDataDefault);
-	int told[] = { refused, again, probed > 0, other > 0, small, bytes, tag, body[LARGE - 1], late };
-	pvm_pkint(told, 9, 1);
-	pvm_send(parent, 9);
-	pvm_exit();
-	return 0;
+	/* A look at it, for which it is mapped, does not let go of it. */
+	CALL(pvm_bufinfo(CALL(pvm_probe(-1, BODY)), &bytes, &tag, &from));
+	printf("bytes %d\n", bytes);
+	tell(parent, PROBED, 0);
+	number_of(parent, GO_ON);
+	CALL(pvm_bufinfo(CALL(pvm_recv(-1, -1)), &bytes, &tag, &from));
+	printf("tag %d\ngood %d\n", tag, bytes_of(7));
+	printf("late %d\n", number_of(-1, -1));
+}
+
+static volatile sig_atomic_t all_sent;
+
+static void note(int signal)
+{
+	(void)signal;
+	all_sent = 1;
+}
+
+static void rings(int parent)
+{
+	int code = 0, good = 0;
+
+	signal(SIGUSR1, note);
+	tell(parent, READY, 0);
+	while (!all_sent)
+		pause_ms(1);
+	/* The later rings of the lane are larger than what there is room for. Who receives is told, and not left to wait. */
+	limit(2 << 20);
+	while (good < COUNT && (code = pvm_recv(parent, NUMBER)) > 0) {
+		int number = -1;
+		CALL(pvm_upkint(&number, 1, 1));
+		CHECK(number == good++);
+	}
+	printf("refused %d\nbefore %d\n", code, good);
+	limit(-1);
+	while (good < COUNT && number_of(parent, NUMBER) == good)
+		good++;
+	printf("good %d\n", good);
 }
 
 /* Sends to itself until it is refused, and reads all that was accepted. */
-static int hoard(void)
+static void hoard(void)
 {
 	enum { SIZE = 1 << 20, MOST = 4000 };
 	static char bytes[SIZE];
 	int me = pvm_mytid(), sent = 0, code = 0, read = 0;
 
-	pvm_setopt(PvmAutoErr, 0);
 	limit(60 << 20);
-	while (sent < MOST) {
+	for (; sent < MOST; sent++) {
 		bytes[0] = sent % 100;
 		if ((code = pvm_initsend(PvmDataRaw)) < 0 || (code = pvm_pkbyte(bytes, SIZE, 1)) < 0 ||
-		    (code = pvm_send(me, 5)) < 0)
+		    (code = pvm_send(me, NUMBER)) < 0)
 			break;
-		sent++;
 	}
 	limit(-1);
-	while (pvm_nrecv(me, 5) > 0 && pvm_upkbyte(bytes, SIZE, 1) == 0 && bytes[0] == read % 100)
+	while (pvm_nrecv(me, NUMBER) > 0 && pvm_upkbyte(bytes, SIZE, 1) == 0 && bytes[0] == read % 100)
 		read++;
 	printf("code %d\nsent %d\nread %d\n", code, sent, read);
-	pvm_exit();
-	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	int tid = 0, told[9] = { 0 }, one = 77, two = 78;
+	int parent = (CALL(pvm_mytid()), pvm_parent()), tid = 0;
+	char *mode = argc > 1 ? argv[1] : "";
 
-	if (argc > 1 && strcmp(argv[1], "hoard") == 0)
-		return hoard();
-	pvm_mytid();
 	pvm_setopt(PvmAutoErr, 0);
-	if (pvm_parent() > 0)
-		return worker();
-	CHECK(pvm_spawn(argv[0], 0, 0, "", 1, &tid) == 1);
-	pvm_precv(tid, 1, &told[0], 1, PVM_INT, 0, 0, 0);
-	pvm_psend(tid, 2, calloc(1, LARGE), LARGE, PVM_BYTE);
-	pvm_psend(tid, 3, &one, 1, PVM_INT);
-	pvm_psend(tid, 4, &two, 1, PVM_INT);
-	pvm_recv(tid, 9);
-	pvm_upkint(told, 9, 1);
-	printf("refused %d\nagain %d\nprobed %d\nother %d\nsmall %d\nbytes %d\ntag %d\nlast %d\nlate %d\n", told[0], told[1],
-	       told[2], told[3], told[4], told[5], told[6], told[7], told[8]);
+	if (parent > 0) {
+		strcmp(mode, "rings") ? large(parent) : rings(parent);
+	} else if (strcmp(mode, "hoard") == 0) {
+		hoard();
+	} else {
+		pvm_catchout(stdout);
+		CHECK(pvm_spawn(argv[0], argv + 1, PvmTaskDefault, "", 1, &tid) == 1);
+		number_of(tid, READY);
+		if (strcmp(mode, "rings") == 0) {
+			for (int i = 0; i < COUNT; i++)
+				tell(tid, NUMBER, i);
+			CALL(pvm_sendsig(tid, SIGUSR1));
+		} else {
+			send_large(tid, BODY, 7);
+			tell(tid, OTHER, 77);
+			tell(tid, LATE, 78);
+			number_of(tid, PROBED);
+			send_large(tid, AGAIN, 9);
+			tell(tid, GO_ON, 0);
+		}
+	}
 	pvm_exit();
 	return 0;
 }

@@ -1,8 +1,12 @@
 //! The receiving half of a process: the lanes into its inbox.
 
+mod distant;
 mod first;
+mod payload;
 mod queue;
 mod short;
+
+pub use payload::{Payload, Unmapped};
 
 use crate::activity::Activity;
 use crate::activity::is_later;
@@ -11,13 +15,11 @@ use crate::clock::{self, settle, widen};
 use crate::inbox::{Inbox, LANE_BITS};
 use crate::lane::{self, INLINE_MAX, Popped, Ring, Room, room_for};
 use crate::mappings::Mappings;
-use crate::segment::Mapping;
 use crate::slab::{Descriptor, SlabView};
-use crate::spill::SpillView;
 use crate::stream::{self, Filled};
 use crate::watch::{Retired, SLOTS, Watch};
 use pvm_wire::request::{Segment, SegmentId};
-use pvm_wire::{Bytes, Code, Envelope, Tid};
+use pvm_wire::{Code, Envelope, Tid};
 use queue::{Next, Queue};
 use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
@@ -34,82 +36,6 @@ const STREAM: u32 = 8;
 const LOOKS: usize = 64;
 /// A lane that goes on in another ring does so a few times at once; only a scribbler's does for ever.
 const MOVES: usize = 64;
-
-/// The data (and run list) of a received message.
-#[derive(Debug)]
-pub enum Payload {
-    /// They came in cells of the lane.
-    Inline {
-        /// The bytes, of which `size` count.
-        bytes: Room,
-        /// How many.
-        size: usize,
-    },
-    /// They lie in the sender's slab.
-    Slab(SlabView),
-    /// They lie in a file: see [`Inlet::load`].
-    Spilled(SpillView),
-    /// They lie in a slab that this process had no address space for: see [`Inlet::approach`].
-    Far(FarSlab),
-}
-
-/// Where a message lies that could not be mapped. Its sender keeps it until this process has read it or is gone.
-#[derive(Clone, Copy, Debug)]
-pub struct FarSlab {
-    descriptor: Descriptor,
-    size: usize,
-    /// The slot of one that its sender may still be writing.
-    follows: Option<usize>,
-}
-
-impl FarSlab {
-    /// Data and run list, in bytes.
-    pub const fn size(&self) -> usize {
-        self.size
-    }
-
-    fn view(&self, mapping: Arc<Mapping>, me: Tid) -> Option<SlabView> {
-        let view = SlabView::new(mapping, me, self.descriptor, self.size as u64)?;
-        let view = match self.follows {
-            Some(slot) => view.following(slot),
-            None => view,
-        };
-        // One whose sender has died before it was whole was never sent.
-        (!view.is_broken()).then_some(view)
-    }
-}
-
-impl Payload {
-    /// Data and run list, in bytes.
-    pub const fn size(&self) -> usize {
-        match self {
-            Self::Inline { size, .. } => *size,
-            Self::Slab(view) => view.size(),
-            Self::Spilled(view) => view.size(),
-            Self::Far(slab) => slab.size(),
-        }
-    }
-}
-
-impl Bytes for Payload {
-    fn size(&self) -> usize {
-        Self::size(self)
-    }
-    fn copy_to(&self, offset: usize, out: &mut [u8]) {
-        match self {
-            Self::Inline { bytes, size } => {
-                out.copy_from_slice(&bytes[..*size][offset..offset + out.len()]);
-            }
-            Self::Slab(view) => view.read(offset, out),
-            Self::Spilled(view) => {
-                if view.read(offset, out).is_err() {
-                    out.fill(0);
-                }
-            }
-            Self::Far(_) => out.fill(0),
-        }
-    }
-}
 
 /// What a look at one place gave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -152,6 +78,8 @@ pub struct Inlet {
     slabs: Mappings,
     /// Messages dropped because they made no sense.
     dropped: u64,
+    /// A look could not see what some lane holds: see [`Inlet::take_lack`].
+    lacks_room: bool,
     /// Bits whose lanes have not been looked at since.
     ready: u64,
     /// Lanes that have something and are not watched.
@@ -192,6 +120,7 @@ impl Inlet {
             opened: 0,
             slabs: Mappings::default(),
             dropped: 0,
+            lacks_room: false,
             ready: 0,
             queue: Queue::default(),
             activity,
@@ -250,43 +179,6 @@ impl Inlet {
     /// Room for a payload, for who has no use for it any more.
     pub fn give_back(&mut self, room: Room) {
         self.spare = Some(room);
-    }
-
-    /// Reads a body out of its file; `None` for the whole, else from an offset on.
-    ///
-    /// # Errors
-    /// [`Code::NoMem`]; [`Code::BadMsg`] if the file is gone or the disk fails.
-    #[cold]
-    pub fn load(
-        &mut self,
-        broker: &mut dyn Broker,
-        view: &SpillView,
-        from: Option<usize>,
-    ) -> Result<Vec<u8>, Code> {
-        let id = view.segment();
-        let fd = match self.file.take() {
-            Some((known, fd)) if known == id => fd,
-            _ => broker.map_spill(id).map_err(|_| Code::BadMsg)?.1,
-        };
-        let loaded = match from {
-            None => view.load(&fd),
-            Some(offset) => {
-                let mut bytes = vec![0; view.size().checked_sub(offset).ok_or(Code::BadMsg)?];
-                view.read_from(&fd, offset, &mut bytes).map(|()| bytes)
-            }
-        };
-        self.file = Some((id, fd));
-        loaded
-    }
-
-    /// Maps what could not be mapped when it came.
-    ///
-    /// # Errors
-    /// [`Code::NoMem`] where that still cannot be; [`Code::BadMsg`] if it is gone.
-    #[cold]
-    pub fn approach(&mut self, broker: &mut dyn Broker, far: &FarSlab) -> Result<SlabView, Code> {
-        let mapping = self.slabs.find(broker, far.descriptor.segment)?;
-        far.view(mapping, self.me).ok_or(Code::BadMsg)
     }
 
     /// Takes all that waits. The order of each sender is kept.
@@ -469,13 +361,27 @@ impl Inlet {
         Envelope { dst: self.me, ..envelope }
     }
 
+    /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look tries again.
+    #[cold]
+    fn look_again(&mut self, bits: u64) {
+        self.lacks_room = true;
+        self.inbox.header().put_back(bits);
+    }
+
+    /// True if a look since the last question could not see what some lane holds, for want of memory or descriptors. Who
+    /// found nothing is not to wait then: nobody tells when there is room.
+    #[inline]
+    pub const fn take_lack(&mut self) -> bool {
+        std::mem::replace(&mut self.lacks_room, false)
+    }
+
     /// The lane goes on in a larger ring. False where that cannot be mapped now: the next look tries again.
     #[cold]
     fn follow(&mut self, broker: &mut dyn Broker, place: usize, room: &[u8]) -> bool {
         let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
         let next = broker.map(id).and_then(map);
         if next.as_ref().is_err_and(|code| may_pass(*code)) {
-            self.inbox.header().put_back(1 << (place as u32 % LANE_BITS));
+            self.look_again(1 << (place as u32 % LANE_BITS));
             return false;
         }
         let Some(mut lane) = self.lanes.get_mut(place).and_then(Option::take) else { return true };
@@ -522,20 +428,13 @@ impl Inlet {
             let stream = popped.kind == lane::Kind::Stream as u8;
             let follows = if stream { Some(slot_of(&room)?) } else { None };
             self.spare = Some(room);
-            let mapping = match self.slabs.find(broker, descriptor.segment) {
-                Ok(mapping) => mapping,
-                Err(Code::NoMem) if !descriptor.is_in_file() => {
-                    let far = FarSlab { descriptor, size: usize::try_from(size).ok()?, follows };
-                    return Some((envelope, Payload::Far(far)));
-                }
+            let body = Unmapped { descriptor, size: usize::try_from(size).ok()?, follows };
+            let payload = match self.slabs.find(broker, descriptor.segment) {
+                Ok(mapping) => body.payload(mapping, self.me)?,
+                Err(Code::NoMem) => Payload::Unmapped(body),
                 Err(_) => return None,
             };
-            if descriptor.is_in_file() {
-                let view = SpillView::new(mapping, self.me, descriptor, size)?;
-                return Some((envelope, Payload::Spilled(view)));
-            }
-            let far = FarSlab { descriptor, size: usize::try_from(size).ok()?, follows };
-            Some((envelope, Payload::Slab(far.view(mapping, self.me)?)))
+            Some((envelope, payload))
         } else {
             None
         }

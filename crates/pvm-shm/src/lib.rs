@@ -43,7 +43,7 @@ pub mod watch;
 
 pub use bells::Bells;
 pub use broker::Broker;
-pub use inlet::{FarSlab, Glance, Inlet, Payload};
+pub use inlet::{Glance, Inlet, Payload, Unmapped};
 pub use keeper::Keeper;
 pub use outbox::pairs::Pushed;
 pub use outbox::{Body, Outbox, Sent};

@@ -7,43 +7,18 @@
 
 mod hosts;
 mod names;
+mod reply;
+mod segments;
 mod tasks;
 
-use crate::route::{Route, Secret};
-use crate::{Blob, Code, HostIndex, Layout, Message, Tid, choice, record};
+use crate::route::Route;
+use crate::{Blob, HostIndex, Layout, Message, Tid, choice};
 
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
 pub use names::{GroupInfo, MailboxEntry, MailboxInfo, inserted_at, inserted_tag};
+pub use reply::{DaemonStatus, Reply};
+pub use segments::{ACTIVITY_SEGMENT, MEMORY_BYTES_MAX, Segment, SegmentId};
 pub use tasks::{Inherited, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome};
-
-/// The number of a shared segment on one host.
-pub type SegmentId = u32;
-
-/// The segment that every host has from the start: what its tasks share about waiting.
-pub const ACTIVITY_SEGMENT: SegmentId = 1;
-
-/// Bytes of exposed memory that cross between hosts in one piece.
-pub const MEMORY_BYTES_MAX: usize = 128 << 10;
-
-record! {
-    /// A segment whose descriptor comes beside the answer.
-    pub struct Segment {
-        /// Its number on this host.
-        pub id: SegmentId,
-        /// Its size in bytes.
-        pub size: u64,
-        /// For a lane: its place among the receiver's lanes.
-        pub lane: u32,
-        /// For a lane: the sender. For a slab: the owner.
-        pub owner: Tid,
-        /// For a lane: the receiver, or the host that it leads to.
-        pub to: Tid,
-        /// For a lane: the receiver's inbox, which says that something waits.
-        pub inbox: SegmentId,
-        /// For a lane: where the receiver's doorbell is.
-        pub doorbell: Blob,
-    }
-}
 
 choice! {
     /// Who connects.
@@ -360,7 +335,7 @@ choice! {
             id: SegmentId,
         },
         /// The asker's send waits for credit, and has just tried again in vain. Answered with
-        /// [`Code::OutOfRes`] when all who could give it any wait in a send as well.
+        /// [`crate::Code::OutOfRes`] when all who could give it any wait in a send as well.
         122 => Blocked {
             /// The receivers of the message.
             to: Vec<Tid>,
@@ -490,216 +465,6 @@ choice! {
             /// The owner's name for it.
             number: u32,
         },
-    }
-
-    /// An answer.
-    pub enum Reply {
-        /// Done, nothing to tell.
-        1 => Done,
-        /// Refused or failed.
-        2 => Failed {
-            /// Why.
-            code: Code,
-        },
-        /// To [`Request::Hello`] of a task; its inbox and the host's count of awake tasks come beside it.
-        3 => Welcome {
-            /// What it needs to know.
-            welcome: Welcome,
-        },
-        /// To [`Request::Hello`] of another protocol version, or of a process that may not.
-        4 => Refused {
-            /// Why.
-            code: Code,
-            /// For people.
-            reason: String,
-        },
-        /// A segment; its descriptor comes beside it.
-        5 => Segment {
-            /// Which.
-            segment: Segment,
-        },
-        /// Lanes; their descriptors are mapped one by one.
-        6 => Lanes {
-            /// In order of their places.
-            lanes: Vec<Segment>,
-        },
-        /// The hosts.
-        7 => Hosts {
-            /// By index.
-            hosts: Vec<HostInfo>,
-        },
-        /// The tasks.
-        8 => Tasks {
-            /// By id.
-            tasks: Vec<TaskInfo>,
-        },
-        /// To a spawn.
-        9 => Spawned {
-            /// An id or a code for each.
-            outcomes: Vec<i32>,
-            /// Where a program that was not found was looked for.
-            tried: Vec<Blob>,
-        },
-        /// Bytes that a task wrote.
-        10 => Output {
-            /// Which task.
-            tid: Tid,
-            /// What.
-            bytes: Blob,
-            /// 1 standard output, 2 standard error.
-            stream: u8,
-        },
-        /// A task of [`Request::Run`] ended.
-        11 => Exited {
-            /// Which.
-            tid: Tid,
-            /// As `waitpid` tells it.
-            status: i32,
-        },
-        /// All tasks of [`Request::Run`] are gone, and all that they have spawned.
-        12 => Finished,
-        /// A number: an index, an instance, a context, a size.
-        13 => Number {
-            /// The number.
-            value: i32,
-        },
-        /// Hosts added, deleted or drained.
-        14 => HostResults {
-            /// One for each name.
-            results: Vec<HostResult>,
-        },
-        /// A named message.
-        15 => Info {
-            /// The contents; the source is the owner.
-            message: Message,
-            /// Its index.
-            index: i32,
-        },
-        /// Names.
-        16 => Mailboxes {
-            /// In the order in which the names came to be.
-            mailboxes: Vec<MailboxInfo>,
-        },
-        /// The members of a group by instance; 0 marks a hole.
-        17 => Members {
-            /// Their ids.
-            tids: Vec<Tid>,
-            /// True once frozen.
-            frozen: bool,
-        },
-        /// Groups.
-        18 => Groups {
-            /// Name and size.
-            groups: Vec<GroupInfo>,
-        },
-        /// A clock.
-        19 => Clock {
-            /// Microseconds since 1970.
-            microseconds: i64,
-        },
-        /// The daemon about itself.
-        20 => Status {
-            /// What it tells.
-            status: DaemonStatus,
-        },
-        /// To [`Request::Hello`] of an operator.
-        21 => Ready {
-            /// The host's index.
-            host: HostIndex,
-        },
-        /// Tasks of [`Request::Run`] have spawned these: they belong to the run, and are told of
-        /// by [`Reply::Output`] (unless their output goes elsewhere) and [`Reply::Exited`].
-        22 => Joined {
-            /// Their ids.
-            tids: Vec<Tid>,
-        },
-        /// Up to date is who has applied the commands up to this one.
-        90 => Applied {
-            /// The number of the command.
-            number: u64,
-        },
-        /// To [`Request::Hears`].
-        104 => Heard {
-            /// There is a link on which something comes.
-            heard: bool,
-            /// How many members the answering host does not hear.
-            unheard: u32,
-        },
-        /// To [`Request::Load`].
-        43 => Load {
-            /// How busy it is.
-            load: HostLoad,
-        },
-        /// To [`Request::Upgrade`].
-        130 => Upgraded {
-            /// The version that ran.
-            from: String,
-            /// The version that runs now.
-            to: String,
-            /// Why it is still the old program; empty if it is not.
-            failure: String,
-        },
-        /// To [`Request::Token`].
-        131 => Token {
-            /// Its text.
-            token: Secret,
-        },
-        /// The host of a task of [`Request::Run`] is dead: the output of the task ends with what has
-        /// come. Its [`Reply::Exited`] follows.
-        132 => Cut {
-            /// Which task.
-            tid: Tid,
-        },
-        /// Whoever asked has given up ([`Request::GiveUp`]): nothing has come of the question, and nothing will.
-        133 => Withdrawn,
-        /// Unasked (its number is 0): a direct route stands; the socket comes beside it.
-        60 => Route {
-            /// This end of it.
-            route: Route,
-        },
-        /// To [`Request::GetMemory`].
-        110 => Memory {
-            /// The bytes.
-            bytes: Blob,
-        },
-        /// To [`Request::DescribeMemory`].
-        111 => Exposed {
-            /// Its size.
-            bytes: u64,
-            /// True if others may write it.
-            writable: bool,
-        },
-        /// Unasked (its number is 0): there will be no direct route for now.
-        61 => NoRoute {
-            /// To which task.
-            peer: Tid,
-        },
-    }
-}
-
-record! {
-    /// What the daemon tells about itself.
-    pub struct DaemonStatus {
-        /// NeoPVM's version.
-        pub version: String,
-        /// This host.
-        pub host: HostIndex,
-        /// Its name.
-        pub name: Blob,
-        /// Process id of the parent.
-        pub parent_pid: u32,
-        /// Process id of the daemon.
-        pub daemon_pid: u32,
-        /// Where other daemons reach it.
-        pub address: String,
-        /// Peers dropped for bad bytes.
-        pub bad_peers: u64,
-        /// Times that the daemon was started again.
-        pub restarts: u32,
-        /// What the kernel keeps the daemon from, in words.
-        pub guard: String,
-        /// What is wrong with the order of commands, in words; empty where somebody leads.
-        pub order: String,
     }
 }
 

@@ -16,7 +16,7 @@ use pvm_shm::bytes::copy_slice;
 use pvm_shm::lane::{Room, SPANNING_MAX, room_for};
 use pvm_shm::slab::SlabView;
 use pvm_shm::spill::SpillView;
-use pvm_shm::{FarSlab, Payload, Slab};
+use pvm_shm::{Payload, Slab, Unmapped};
 use pvm_wire::{
     Blob, Body, Bytes, Code, Cursor, Encoding, Envelope, Kind, Layout, Message, RunList, Tid,
     foreign,
@@ -36,7 +36,7 @@ pub(crate) enum Store {
     /// In a file, from which it is loaded when the program takes the message.
     Spilled(SpillView),
     /// In the sender's slab, which could not be mapped; once more when the program takes the message.
-    Far(FarSlab),
+    Unmapped(Unmapped),
 }
 
 impl From<Payload> for Store {
@@ -45,7 +45,7 @@ impl From<Payload> for Store {
             Payload::Inline { bytes, .. } => Self::Small(bytes),
             Payload::Slab(view) => Self::Received(view),
             Payload::Spilled(view) => Self::Spilled(view),
-            Payload::Far(slab) => Self::Far(slab),
+            Payload::Unmapped(slab) => Self::Unmapped(slab),
         }
     }
 }
@@ -66,7 +66,7 @@ impl Bytes for Data<'_> {
             Store::Heap(bytes) => out.copy_from_slice(&bytes[offset..offset + out.len()]),
             Store::Slab(slab) => slab.read(offset, out),
             Store::Received(view) => view.read(offset, out),
-            Store::Spilled(_) | Store::Far(_) => unreachable!("at hand before it is read"),
+            Store::Spilled(_) | Store::Unmapped(_) => unreachable!("at hand before it is read"),
         }
     }
 }
@@ -225,7 +225,7 @@ impl Buffer {
     pub const fn is_private(&self) -> bool {
         !matches!(
             self.store,
-            Store::Slab(_) | Store::Received(_) | Store::Spilled(_) | Store::Far(_)
+            Store::Slab(_) | Store::Received(_) | Store::Spilled(_) | Store::Unmapped(_)
         )
     }
 
@@ -399,7 +399,7 @@ impl Buffer {
                 }
                 address
             }
-            Store::Spilled(_) | Store::Far(_) => return Err(Code::NoData),
+            Store::Spilled(_) | Store::Unmapped(_) => return Err(Code::NoData),
         };
         Ok((address, self.size))
     }
@@ -471,7 +471,7 @@ impl Buffer {
             Store::Small(small) => small[self.size..end].copy_from_slice(bytes),
             Store::Heap(heap) => heap.extend_from_slice(bytes),
             Store::Slab(slab) => slab.write(self.size, bytes),
-            Store::Received(_) | Store::Spilled(_) | Store::Far(_) => {
+            Store::Received(_) | Store::Spilled(_) | Store::Unmapped(_) => {
                 unreachable!("`reserve` makes it our own")
             }
         }
@@ -488,7 +488,7 @@ impl Buffer {
                 return heap.try_reserve(more).map_err(|_| Code::NoMem);
             }
             Store::Slab(slab) => end <= slab.capacity() && (!self.sealed || slab.is_unread()),
-            Store::Received(_) | Store::Spilled(_) | Store::Far(_) => false,
+            Store::Received(_) | Store::Spilled(_) | Store::Unmapped(_) => false,
         };
         if fits { Ok(()) } else { self.move_to(end) }
     }
@@ -537,7 +537,7 @@ fn described(envelope: &Envelope, store: &Store) -> Option<(usize, RunList)> {
     let list_size = usize::try_from(envelope.run_list_size()).ok()?;
     let mut list = vec![0; list_size];
     if list_size > 0 {
-        if matches!(store, Store::Spilled(_) | Store::Far(_)) {
+        if matches!(store, Store::Spilled(_) | Store::Unmapped(_)) {
             return None;
         }
         Data { store, size: size.checked_add(list_size)? }.copy_to(size, &mut list);

@@ -254,9 +254,13 @@ impl State {
         pattern: &Pattern,
         alone: bool,
     ) -> Result<Option<Arrived>, Code> {
+        self.inlet.take_lack();
         loop {
-            let Some((key, envelope, store)) = self.find(pattern, alone) else { return Ok(None) };
-            if !matches!(store, Store::Spilled(_) | Store::Far(_)) {
+            let Some((key, envelope, store)) = self.find(pattern, alone) else {
+                // What is wanted may be behind it, and nobody would wake who waits for room.
+                return if self.inlet.take_lack() { Err(Code::NoMem) } else { Ok(None) };
+            };
+            if !matches!(store, Store::Spilled(_) | Store::Unmapped(_)) {
                 return Ok(Some((envelope, store)));
             }
             let key = key.unwrap_or_else(|| self.mailbox.name());
@@ -277,15 +281,16 @@ impl State {
         envelope: Envelope,
         store: Store,
     ) -> Result<Option<Store>, Code> {
-        let Self { inlet, connection, .. } = self;
-        let brought = match &store {
-            Store::Spilled(view) => inlet.load(connection, view, None).map(Store::Heap),
-            Store::Far(slab) => inlet.approach(connection, slab).map(Store::Received),
-            _ => return Ok(Some(store)),
+        let brought = match self.nearer(store) {
+            Ok(Store::Spilled(view)) => {
+                let loaded = self.inlet.load(&mut self.connection, &view, None);
+                loaded.map(Store::Heap).map_err(|code| (code, Store::Spilled(view)))
+            }
+            other => other,
         };
         match brought {
             Ok(brought) => Ok(Some(brought)),
-            Err(Code::NoMem) => {
+            Err((Code::NoMem, store)) => {
                 self.mailbox.restore(key, envelope, store);
                 Err(Code::NoMem)
             }
@@ -293,20 +298,26 @@ impl State {
         }
     }
 
-    /// The run list of a waiting message that does not lie in memory.
+    /// A body whose segment is mapped, or why it is not. What is made of it must be kept: it holds the message, and lets
+    /// go of it when it is dropped.
+    fn nearer(&mut self, store: Store) -> Result<Store, (Code, Store)> {
+        let Store::Unmapped(body) = store else { return Ok(store) };
+        let mapped = self.inlet.map_now(&mut self.connection, &body);
+        mapped.map(Store::from).map_err(|code| (code, Store::Unmapped(body)))
+    }
+
+    /// The run list of a waiting message that lies in a file; a message that could not be mapped is, if there is room now.
     pub(crate) fn distant_list(&mut self, key: MessageKey) -> Option<Vec<u8>> {
+        if matches!(self.mailbox.get(key)?.1, Store::Unmapped(_)) {
+            let (envelope, store) = self.mailbox.remove(key)?;
+            let store = self.nearer(store).unwrap_or_else(|(_, store)| store);
+            self.mailbox.restore(key, envelope, store);
+        }
         let Self { mailbox, inlet, connection, .. } = self;
         match mailbox.get(key)? {
             (envelope, Store::Spilled(view)) => {
                 let from = usize::try_from(envelope.data_size).ok()?;
                 inlet.load(connection, view, Some(from)).ok()
-            }
-            (envelope, Store::Far(slab)) => {
-                let from = usize::try_from(envelope.data_size).ok()?;
-                let view = inlet.approach(connection, slab).ok()?;
-                let mut list = vec![0; view.size().checked_sub(from)?];
-                view.read(from, &mut list);
-                Some(list)
             }
             _ => None,
         }

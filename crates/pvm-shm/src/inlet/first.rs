@@ -56,7 +56,7 @@ impl Inlet {
         let mut bits = std::mem::take(&mut self.ready);
         if !self.refresh(broker) {
             // A lane that is not known yet may be one of these.
-            self.inbox.header().put_back(bits);
+            self.look_again(bits);
         }
         while bits != 0 {
             let bit = bits.trailing_zeros() as usize;

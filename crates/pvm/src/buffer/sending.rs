@@ -90,7 +90,7 @@ impl Buffer {
                 bytes.extend(list);
                 Prepared::Bytes(&[], bytes)
             }
-            Store::Spilled(_) | Store::Far(_) => return Err(Code::BadMsg),
+            Store::Spilled(_) | Store::Unmapped(_) => return Err(Code::BadMsg),
         })
     }
 

@@ -67,7 +67,9 @@ impl Buffer {
         let data = match &self.store {
             Store::Small(bytes) => bytes.get(..self.size)?,
             Store::Heap(bytes) => bytes.get(..self.size)?,
-            Store::Slab(_) | Store::Received(_) | Store::Spilled(_) | Store::Far(_) => return None,
+            Store::Slab(_) | Store::Received(_) | Store::Spilled(_) | Store::Unmapped(_) => {
+                return None;
+            }
         };
         let plain = self.envelope.layout == Layout::NATIVE && self.in_place.is_empty();
         let kind = match self.encoding {

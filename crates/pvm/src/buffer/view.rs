@@ -62,7 +62,7 @@ impl Buffer {
                 slab.address(start, bytes)
             }
             // `reserve` has made it our own.
-            Store::Received(_) | Store::Spilled(_) | Store::Far(_) => return Err(Code::NoMem),
+            Store::Received(_) | Store::Spilled(_) | Store::Unmapped(_) => return Err(Code::NoMem),
         })
     }
 

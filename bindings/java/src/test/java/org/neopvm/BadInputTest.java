@@ -12,26 +12,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.neopvm.engine.Kind;
 
 /** Wrong types, short messages, closed ones, dead partners: an exception that says what it was, and nothing worse. */
-class BadInputTest {
-    private Pvm pvm;
-
-    @BeforeEach
-    void connect() {
-        pvm = Machine.connect();
-    }
-
-    @AfterEach
-    void close() {
-        pvm.close();
-    }
-
+class BadInputTest extends Connected {
     private static String fails(Code code, Executable what) {
         PvmException e = assertThrows(PvmException.class, what);
         assertEquals(code, e.code(), e.getMessage());

@@ -15,24 +15,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Much at once for futures and callbacks, and dependents that wait: nothing is lost, nothing stands still. */
-class BurstTest {
-    private Pvm pvm;
-
-    @BeforeEach
-    void connect() {
-        pvm = Machine.connect();
-    }
-
-    @AfterEach
-    void close() {
-        pvm.close();
-    }
-
+class BurstTest extends Connected {
     private static void await(CountDownLatch latch, String what) throws InterruptedException {
         assertTrue(latch.await(Machine.LONG.toSeconds(), TimeUnit.SECONDS),
                 () -> what + ": " + latch.getCount() + " are missing");

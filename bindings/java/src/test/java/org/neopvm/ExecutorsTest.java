@@ -17,24 +17,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** An executor of the program's own may fail, run what it gets in its caller, or make its caller wait. */
-class ExecutorsTest {
-    private Pvm pvm;
-
-    @BeforeEach
-    void connect() {
-        pvm = Machine.connect();
-    }
-
-    @AfterEach
-    void close() {
-        pvm.close();
-    }
-
+class ExecutorsTest extends Connected {
     private static <T> T of(CompletableFuture<T> future) throws Exception {
         return future.get(Machine.LONG.toSeconds(), TimeUnit.SECONDS);
     }

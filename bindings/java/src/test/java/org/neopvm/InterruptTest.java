@@ -11,22 +11,15 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A thread that is interrupted loses nothing: what it changes is known, or is not done. */
-class InterruptTest {
-    private Pvm pvm;
-
-    @BeforeEach
-    void connect() {
-        pvm = Machine.connect();
-    }
-
+class InterruptTest extends Connected {
     @AfterEach
+    @Override
     void close() {
         Thread.interrupted();
-        pvm.close();
+        super.close();
     }
 
     /** What a call gives in a thread that is interrupted before, and whether it is still interrupted behind it. */

@@ -11,27 +11,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.neopvm.engine.Kind;
 
 /** What is too large, too short, too clever or no name at all is refused alone, and by both engines alike. */
-class LimitsTest {
-    private Pvm pvm;
-
-    @BeforeEach
-    void connect() {
-        pvm = Machine.connect();
-    }
-
-    @AfterEach
-    void close() {
-        pvm.close();
-    }
-
+class LimitsTest extends Connected {
     private static String fails(Code code, Executable what) {
         PvmException e = assertThrows(PvmException.class, what);
         assertEquals(code, e.code(), e.getMessage());

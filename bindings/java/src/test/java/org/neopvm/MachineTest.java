@@ -11,24 +11,10 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Hosts, tasks, named messages, groups, and the farm. */
-class MachineTest {
-    private Pvm pvm;
-
-    @BeforeEach
-    void connect() {
-        pvm = Machine.connect();
-    }
-
-    @AfterEach
-    void close() {
-        pvm.close();
-    }
-
+class MachineTest extends Connected {
     @Test
     void theMachineShowsItsHostsAndTasks() throws Exception {
         List<HostInfo> hosts = pvm.hosts();

@@ -11,8 +11,6 @@ import java.nio.IntBuffer;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,19 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.neopvm.engine.Kind;
 
 /** What is packed is read again, in both encodings, by this task and by C programs. */
-class MessagesTest {
-    private Pvm pvm;
-
-    @BeforeEach
-    void connect() {
-        pvm = Machine.connect();
-    }
-
-    @AfterEach
-    void close() {
-        pvm.close();
-    }
-
+class MessagesTest extends Connected {
     private static final byte[] BYTES = {-128, -1, 0, 1, 127};
     private static final short[] SHORTS = {-32768, -1, 0, 1, 32767};
     private static final char[] CHARS = {0, 1, 'a', '\u20ac', '\uffff'};

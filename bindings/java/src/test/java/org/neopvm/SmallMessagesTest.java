@@ -11,8 +11,6 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.neopvm.engine.Kind;
 
@@ -20,20 +18,8 @@ import org.neopvm.engine.Kind;
  * Messages of few items of one type, which with the native engine go in one call each way and never have a buffer there:
  * they are sent and read as all others are.
  */
-class SmallMessagesTest {
+class SmallMessagesTest extends Connected {
     private static final int TAG = 21;
-
-    private Pvm pvm;
-
-    @BeforeEach
-    void connect() {
-        pvm = Machine.connect();
-    }
-
-    @AfterEach
-    void close() {
-        pvm.close();
-    }
 
     private Message own(Draft draft) throws InterruptedException {
         draft.to(pvm.self(), TAG);

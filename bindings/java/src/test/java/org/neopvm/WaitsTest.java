@@ -15,24 +15,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Waiting for messages: limits, interrupts, futures, many threads, virtual threads. */
-class WaitsTest {
-    private Pvm pvm;
-
-    @BeforeEach
-    void connect() {
-        pvm = Machine.connect();
-    }
-
-    @AfterEach
-    void close() {
-        pvm.close();
-    }
-
+class WaitsTest extends Connected {
     @Test
     void aLimitThatIsOverGivesNothing() throws Exception {
         long start = System.nanoTime();

@@ -1,0 +1,32 @@
+//! Shared memory, as it is told of.
+
+use crate::{Blob, Tid, record};
+
+/// The number of a shared segment on one host.
+pub type SegmentId = u32;
+
+/// The segment that every host has from the start: what its tasks share about waiting.
+pub const ACTIVITY_SEGMENT: SegmentId = 1;
+
+/// Bytes of exposed memory that cross between hosts in one piece.
+pub const MEMORY_BYTES_MAX: usize = 128 << 10;
+
+record! {
+    /// A segment whose descriptor comes beside the answer.
+    pub struct Segment {
+        /// Its number on this host.
+        pub id: SegmentId,
+        /// Its size in bytes.
+        pub size: u64,
+        /// For a lane: its place among the receiver's lanes.
+        pub lane: u32,
+        /// For a lane: the sender. For a slab: the owner.
+        pub owner: Tid,
+        /// For a lane: the receiver, or the host that it leads to.
+        pub to: Tid,
+        /// For a lane: the receiver's inbox, which says that something waits.
+        pub inbox: SegmentId,
+        /// For a lane: where the receiver's doorbell is.
+        pub doorbell: Blob,
+    }
+}
