@@ -7,24 +7,14 @@
  * tells the second one to go on; so they stay in step, and nothing depends on who is faster.
  */
 #include "../c/common.h"
+#include "dice.h"
 
 #define LINE_TAG 99001
 #define ITEMS 24
 
-static unsigned long long state;
 static int partner, second, joined = 1;
 static char said[4096];
 static union { char bytes[16 * ITEMS * 2]; double align; } given, taken;
-
-static unsigned rnd(unsigned n)
-{
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (unsigned)((state * 2685821657736338717ULL) >> 33) % n;
-}
-
-#define PICK(list) ((list)[rnd(sizeof (list) / sizeof (list)[0])])
 
 static struct type {
 	char *name;
