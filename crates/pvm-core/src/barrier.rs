@@ -104,11 +104,14 @@ impl Gatherings {
         let keys: Vec<_> = self.gatherings.keys().filter(|key| key.0 == *name).cloned().collect();
         for key in keys {
             let Some(gathering) = self.gatherings.get_mut(&key) else { continue };
-            gathering.waiting.retain(|waiting| waiting.tid != tid);
-            let (size, defunct) =
-                groups.find(name).map_or((0, true), |group| (group.size(), group.defunct));
+            let own = gathering.waiting.extract_if(.., |waiting| waiting.tid == tid);
+            // Another thread of the member may wait.
+            in_vain.extend(own.map(|waiting| (waiting.ask, Code::NotInGroup)));
+            let known = |group: &Group| (group.size(), group.defunct, group.lost > 0);
+            let (size, defunct, lost) = groups.find(name).map_or((0, true, false), known);
             let code = if defunct { Code::NoGroup } else { Code::NoTask };
-            let too_few = died && size < gathering.count as usize;
+            // Who comes now is told the same.
+            let too_few = (died || lost) && size < gathering.count as usize;
             if gathering.waiting.is_empty() || too_few || defunct {
                 in_vain.extend(self.take(&key).into_iter().map(|ask| (ask, code)));
             }
@@ -174,6 +177,42 @@ mod tests {
         let group = groups.find(&name).expect("it exists").clone();
         let made_good = gatherings.enter(&name, Purpose::Barrier, &group, 3, member(tids[1]));
         assert_eq!(made_good, Ok(vec![]));
+    }
+
+    #[test]
+    fn who_leaves_a_group_while_another_thread_of_its_waits_there_is_told() {
+        let (mut groups, mut gatherings) = (Groups::new(), Gatherings::new());
+        let (name, tids): (Blob, _) = ("g".into(), [Tid(0x40001), Tid(0x40002)]);
+        for tid in tids {
+            groups.join(&name, tid).expect("all may join");
+        }
+        let group = groups.find(&name).expect("it exists").clone();
+        for purpose in [Purpose::Barrier, Purpose::Freeze] {
+            let entered = gatherings.enter(&name, purpose, &group, 2, member(tids[0]));
+            assert_eq!(entered, Ok(vec![]));
+        }
+        groups.leave(&name, tids[0]).expect("it is a member");
+        let told = gatherings.member_gone(&name, tids[0], false, &groups);
+        assert_eq!(told, vec![(member(tids[0]).ask, Code::NotInGroup); 2]);
+    }
+
+    #[test]
+    fn who_waits_when_a_member_leaves_and_another_had_died_is_told_as_who_comes_then() {
+        let (mut groups, mut gatherings) = (Groups::new(), Gatherings::new());
+        let (name, tids): (Blob, _) = ("g".into(), [Tid(0x40001), Tid(0x40002), Tid(0x40003)]);
+        for tid in tids {
+            groups.join(&name, tid).expect("all may join");
+        }
+        groups.task_gone(tids[0], true);
+        let group = groups.find(&name).expect("it exists").clone();
+        let entered = gatherings.enter(&name, Purpose::Barrier, &group, 2, member(tids[1]));
+        assert_eq!(entered, Ok(vec![]));
+        groups.leave(&name, tids[2]).expect("it is a member");
+        let told = gatherings.member_gone(&name, tids[2], false, &groups);
+        assert_eq!(told, [(member(tids[1]).ask, Code::NoTask)]);
+        let group = groups.find(&name).expect("it exists").clone();
+        let late = gatherings.enter(&name, Purpose::Barrier, &group, 2, member(tids[1]));
+        assert_eq!(late, Err(Code::NoTask));
     }
 
     #[test]
