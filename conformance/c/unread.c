@@ -100,6 +100,27 @@ static void no_entry(void)
 	SHOW(pvm_upkint(&value, 1, 1));
 }
 
+/* A message that is made the send buffer is read from its first item again afterwards. */
+static void a_send_buffer_meanwhile(void)
+{
+	int k, buffer, value = -1, more[9];
+
+	for (k = 0; k < 2; k++) {
+		pvm_initsend(PvmDataDefault);
+		pvm_pkint(numbers, 4, 1);
+		pvm_send(pvm_mytid(), 2);
+		buffer = pvm_recv(-1, 2);
+		pvm_upkint(&value, 1, 1);
+		if (k)
+			SHOW(pvm_upkint(more, 9, 1));
+		pvm_setsbuf(buffer);
+		printf("receive buffer %s\n", pvm_getrbuf() == buffer ? "kept" : "none");
+		pvm_setrbuf(buffer);
+		SHOW(pvm_upkint(&value, 1, 1));
+		printf("first again %d\n", value == numbers[0]);
+	}
+}
+
 /* Items in place in another message in place are read at the send. The original frees them twice, so this comes last. */
 static void body_in_place(void)
 {
@@ -132,6 +153,7 @@ int main(int argc, char **argv)
 	printf("raw\n");
 	not_all_there(PvmDataRaw);
 	no_entry();
+	a_send_buffer_meanwhile();
 	body_in_place();
 	pvm_exit();
 	return 0;

@@ -363,6 +363,10 @@ pub(crate) extern "C" fn pvm_setsbuf(id: c_int) -> c_int {
     traced!(SETSBUF, pvm_setsbuf(id), [MB: id], |r| [MSB: r]);
     call("pvm_setsbuf", || {
         let slot = if id == 0 { None } else { Some(occupied(id)?) };
+        if let Some(slot) = slot {
+            // As in PVM who reads it again begins with its first item, however far it was read, or past its end.
+            slot.content(|content| content.buffer.rewind())?;
+        }
         Ok(set_sending(id, slot))
     })
 }
