@@ -26,6 +26,9 @@ int main(int argc, char **argv)
 
 	if (*role) {
 		send_int(pvm_parent(), 51, 7);
+		pvm_recv(pvm_parent(), 52);
+		send_int(pvm_parent(), 53, pvm_recvinfo("kept", 0, PvmMboxReadAndDelete));
+		send_int(pvm_parent(), 53, pvm_upkint(&n, 1, 1));
 		pvm_exit();
 		return 0;
 	}
@@ -50,6 +53,15 @@ int main(int argc, char **argv)
 	SHOW(pvm_upkint(&n, 1, 1));
 	SHOW(pvm_recvinfo("", 0, 0));
 	SHOW(pvm_recvinfo("nothing", -1, 0));
+	pvm_setsbuf(b = pvm_mkbuf(PvmDataDefault));
+	pvm_pkint(&n, 1, 1);
+	SHOW(pvm_putinfo("kept", b, PvmMboxDefault));
+	send_int(kid, 52, 7);
+	for (b = 0; b < 2; b++) {
+		pvm_recv(kid, 53);
+		pvm_upkint(&n, 1, 1);
+		printf("another one %s it: %s\n", b ? "reads" : "takes", code(n));
+	}
 	pvm_exit();
 	return 0;
 }

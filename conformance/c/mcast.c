@@ -19,6 +19,26 @@ static void listener(void)
 	pvm_exit();
 }
 
+/* Whether the buffer remembers the tag. */
+static void odd_receivers(int me)
+{
+	static int ids[] = { 5, 0x3ffff, 0x40000, 0x7fffffff };
+	int list[2], i, tag;
+
+	for (i = 0; i < 4; i++) {
+		list[0] = me;
+		list[1] = ids[i];
+		pvm_initsend(PvmDataDefault);
+		printf("to %x: %s", (unsigned)ids[i], code(pvm_mcast(list, 2, 7)));
+		pvm_bufinfo(pvm_getsbuf(), (int *)0, &tag, (int *)0);
+		printf(" tag %d\n", tag);
+	}
+	pvm_initsend(PvmDataDefault);
+	printf("to itself: %s", code(pvm_mcast(&me, 1, 7)));
+	pvm_bufinfo(pvm_getsbuf(), (int *)0, &tag, (int *)0);
+	printf(" tag %d\n", tag);
+}
+
 int main(int argc, char **argv)
 {
 	int kids[3], list[5], me, k, n, value;
@@ -66,6 +86,7 @@ int main(int argc, char **argv)
 		pvm_upkint(&value, 1, 1);
 		printf("child %d got %d messages: %d\n", k + 1, n, value);
 	}
+	odd_receivers(me);
 	pvm_exit();
 	return 0;
 }

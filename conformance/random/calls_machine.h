@@ -127,14 +127,19 @@ static void do_context(int step UNUSED)
 	}
 }
 
+static int bit_of(char *group)
+{
+	return group && *group ? 1 << (*group - 'g') : 0;
+}
+
 static void do_group(int step UNUSED)
 {
 	static char *groups[] = { "g", "g", "h", "", (char *)0 };
 	char *group = PICK(groups), *shown = group ? group : "NULL";
 	int tid = task(), instance = (int)rnd(4) - 1, cc;
 
-	if (matching) {
-		printf("group would wait");
+	if (matching || (stale & bit_of(group))) {
+		printf(matching ? "group would wait" : "group of a former life");
 		return;
 	}
 	switch (rnd(8)) {
@@ -163,7 +168,10 @@ static void do_group(int step UNUSED)
 	case 6:
 		if (pvm_gsize(group) > 0)
 			instance = 1;
-		printf("freezegroup %s %d = %s", shown, instance, code(pvm_freezegroup(group, instance)));
+		cc = pvm_freezegroup(group, instance);
+		if (cc >= 0)
+			frozen |= bit_of(group);
+		printf("freezegroup %s %d = %s", shown, instance, code(cc));
 		break;
 	default:
 		printf("bcast %s %d = %s", shown, instance, code(pvm_bcast(group, instance)));
@@ -179,8 +187,8 @@ static void do_collective(int step)
 	int n = count(), kind = odd_type(type), with = (int)rnd(3) + 1, root = rnd(4) ? 0 : (int)rnd(3) - 1, was = pvm_getsbuf(), cc;
 	char *from = data(type, step);
 
-	if (matching) {
-		printf("collective would wait");
+	if (matching || (stale & bit_of(group))) {
+		printf(matching ? "collective would wait" : "collective of a former life");
 		return;
 	}
 	if (kind == type->type && type->type == PVM_BYTE)
@@ -441,6 +449,7 @@ static void do_life(int step UNUSED)
 	pvm_setopt(PvmNoReset, 0);
 	printf("exit = %s", code(pvm_exit()));
 	memset(bufs, 0, sizeof bufs);
+	stale |= frozen;
 	me = pvm_mytid();
 	printf(" mytid %s", me > 0 ? "id" : code(me));
 	settle();

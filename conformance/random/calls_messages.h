@@ -48,6 +48,8 @@ static void do_pack(int step)
 	struct type *type = &PICK(types);
 	int n = count(), s = stride();
 	char *from = data(type, step);
+	/* What was sent before it was packed begins with a fragment of its own. */
+	fragmented |= sent_in_place > 0 && pvm_getsbuf() == sent_in_place;
 	printf("pk%s %d %d = %s", type->name, n, s, code(type->pack(from, n, s)));
 }
 
@@ -129,6 +131,8 @@ static void do_format(int step UNUSED)
 static void do_send(int step UNUSED)
 {
 	int to = task(), with = tag();
+	if (encoding_of(pvm_getsbuf()) == IN_PLACE)
+		sent_in_place = pvm_getsbuf();
 	printf("send %s %d = %s", task_name(to), with, code(pvm_send(to, with)));
 	settle();
 }
@@ -272,6 +276,13 @@ static void do_mesg(int step UNUSED)
 		/* In place it works in both, and the original frees the items twice. */
 		printf("pkmesgbody %s = ", handle(buf));
 		printf("%s", encoding_of(pvm_getsbuf()) == IN_PLACE ? "not done" : code(pvm_pkmesgbody(buf)));
+		/* What is packed behind it in default encoding is lost or garbled in the original. */
+		if (encoding_of(pvm_getsbuf()) == DEFAULT) {
+			printf(" %s", code(pvm_send(me, 4)));
+			settle();
+			forget(pvm_getsbuf());
+			pvm_freebuf(pvm_setsbuf(0));
+		}
 		break;
 	default:
 		/* Of what is no packed message the original makes a buffer of nonsense. */

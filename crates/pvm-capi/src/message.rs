@@ -63,8 +63,18 @@ pub(crate) fn multicast(
     let mut to: Vec<Tid> = tids.iter().map(|&tid| Tid::from_c_int(tid)).collect();
     to.sort_unstable();
     to.dedup();
-    to.retain(|&tid| tid != task.tid() && tid.is_task());
-    slot.with(|buffer| task.multicast(buffer, &to, tag, context))?
+    to.retain(|&tid| tid != task.tid());
+    let last = to.last().copied();
+    to.retain(|tid| tid.is_task());
+    slot.with(|buffer| {
+        if to.is_empty()
+            && let Some(last) = last
+        {
+            // As in PVM the buffer remembers its last sending where nobody has the numbers, too.
+            (buffer.envelope_mut().tag, buffer.envelope_mut().dst) = (tag, last);
+        }
+        task.multicast(buffer, &to, tag, context)
+    })?
 }
 
 /// A send from a handler that interrupted the library: kept until the interrupted call leaves. What is

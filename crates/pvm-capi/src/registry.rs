@@ -135,10 +135,10 @@ pub(crate) unsafe extern "C" fn pvm_recvinfo(
     // SAFETY: the program's promise.
     let received = receive(|| unsafe { pointer::text(name) }, index, flags);
     call("pvm_recvinfo", || match received {
-        Err(Code::NotFound) => {
+        Err(code @ (Code::NotFound | Code::Denied)) => {
             // As in PVM the daemon's answer is the receive buffer then: nobody takes the old one for what was asked for.
-            buffer::receive_into(refusal(Code::NotFound)?)?;
-            Err(Code::NotFound)
+            buffer::receive_into(refusal(code)?)?;
+            Err(code)
         }
         received => buffer::receive_into(received?.0),
     })
