@@ -23,8 +23,6 @@ static int handled, asked;
 static int matching;
 /* Messages were packed in several fragments, each of which pvm_pkmesg counts 4 bytes for in the original. */
 static int fragmented;
-/* The in-place buffer that was sent last. */
-static int sent_in_place;
 /* Groups that were frozen in this life, and in a former one: of those the original's library tells what it knew then. */
 static int frozen, stale;
 

@@ -43,13 +43,20 @@ static void do_setbuf(int step UNUSED)
 		printf("setrbuf %s = %s", handle(buf), handle(pvm_setrbuf(buf)));
 }
 
+/* In place what is packed behind a sending is another fragment. */
+static int was_sent(int buf)
+{
+	struct pvmminfo info;
+	memset(&info, 0, sizeof info);
+	return pvm_getminfo(buf, &info) >= 0 && info.dst != 0;
+}
+
 static void do_pack(int step)
 {
 	struct type *type = &PICK(types);
 	int n = count(), s = stride();
 	char *from = data(type, step);
-	/* What was sent before it was packed begins with a fragment of its own. */
-	fragmented |= sent_in_place > 0 && pvm_getsbuf() == sent_in_place;
+	fragmented |= encoding_of(pvm_getsbuf()) == IN_PLACE && was_sent(pvm_getsbuf());
 	printf("pk%s %d %d = %s", type->name, n, s, code(type->pack(from, n, s)));
 }
 
@@ -131,8 +138,6 @@ static void do_format(int step UNUSED)
 static void do_send(int step UNUSED)
 {
 	int to = task(), with = tag();
-	if (encoding_of(pvm_getsbuf()) == IN_PLACE)
-		sent_in_place = pvm_getsbuf();
 	printf("send %s %d = %s", task_name(to), with, code(pvm_send(to, with)));
 	settle();
 }
