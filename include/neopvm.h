@@ -406,6 +406,12 @@ int32_t neopvm_barrier(const char *group, int32_t count);
 int32_t neopvm_barrier_until(const char *group, int32_t count, int64_t limit_ns,
                              const int32_t *give_up, int32_t *met);
 
+/*
+ * Waits until `size` members want the group frozen, -1 meaning all: nobody joins it then. `members` tells how many
+ * it has, or is -1 if it was left (`give_up` as for neopvm_get_until) and does not count this task.
+ */
+int32_t neopvm_freeze_until(const char *group, int32_t size, const int32_t *give_up, int32_t *members);
+
 /* ---- Contexts: messages of one are not seen in another ---- */
 
 int32_t neopvm_new_context(int32_t *context);
@@ -424,6 +430,14 @@ int32_t neopvm_free_context(int32_t context);
  */
 int32_t neopvm_spawn(const char *program, const char *const *args, int32_t flags,
                      const char *place, int32_t count, int32_t *outcomes, int32_t *started);
+
+/*
+ * The same for who may give up (neopvm_get_until): then `started` is -1 and none of the programs runs, or some run
+ * already and are told, and the others have failed.
+ */
+int32_t neopvm_spawn_until(const char *program, const char *const *args, int32_t flags,
+                           const char *place, int32_t count, const int32_t *give_up,
+                           int32_t *outcomes, int32_t *started);
 
 /* A task that does not exist is no error. Signal 15 is what pvm_kill sends. */
 int32_t neopvm_signal(int32_t tid, int32_t number);

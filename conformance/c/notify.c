@@ -31,6 +31,22 @@ static void notice(char *what, int tag)
 		mi.enc == 0x10000000, mi.ctx);
 }
 
+/* Each one that is named by a cancel ends one request. */
+static void named_twice(int me)
+{
+	int two[2], i, n = 0;
+
+	two[0] = two[1] = me;
+	SHOW(pvm_notify(PvmTaskExit, 66, 2, two));
+	for (i = 0; i < 3; i++) {
+		SHOW(pvm_notify(PvmTaskExit | PvmNotifyCancel, 66, 1, two));
+		usleep(50000);
+		while (pvm_nrecv(-1, 66) > 0)
+			n++;
+		printf("notices after cancel %d: %d\n", i + 1, n);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static char *kinds[] = { "return", "exit", "abort", "linger" };
@@ -133,6 +149,7 @@ int main(int argc, char **argv)
 	SHOW(pvm_notify(PvmRouteDelete | PvmNotifyCancel, 65, 1, &me));
 	k = pvm_nrecv(-1, 65);
 	printf("cancelled RouteDelete without a route: %s\n", handle(k));
+	named_twice(me);
 	pvm_exit();
 	return 0;
 }

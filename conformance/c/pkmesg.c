@@ -1,6 +1,25 @@
 /* Messages within messages: pkmesg, upkmesg, pkmesgbody. */
 #include "common.h"
 
+/* The nine ints in front. */
+static void show_head(int encoding, int me)
+{
+	int k, n = 5, head[9];
+
+	pvm_initsend(encoding);
+	pvm_pkint(&n, 1, 1);
+	pvm_send(me, 8);
+	pvm_recv(me, 8);
+	pvm_initsend(PvmDataRaw);
+	pvm_pkmesg(pvm_getrbuf());
+	pvm_send(me, 9);
+	pvm_recv(me, 9);
+	pvm_upkint(head, 9, 1);
+	for (k = 0; k < 9; k++)
+		printf(head[k] == me ? "me " : "%x ", (unsigned)head[k]);
+	printf("\n");
+}
+
 int main(int argc, char **argv)
 {
 	int me, inner, outer, n = 11, m = 22, k, value, id;
@@ -95,6 +114,8 @@ int main(int argc, char **argv)
 		pvm_setrbuf(pvm_upkmesg());
 	pvm_upkint(&value, 1, 1);
 	printf("nested: %d\n", value);
+	show_head(PvmDataDefault, me);
+	show_head(PvmDataRaw, me);
 	pvm_exit();
 	return 0;
 }

@@ -132,14 +132,20 @@ static int bit_of(char *group)
 	return group && *group ? 1 << (*group - 'g') : 0;
 }
 
+/* In the original there is a direct route to the group server, of which a notice may tell. */
+static int left_out(char *group)
+{
+	return (stale & bit_of(group)) || pvm_getopt(PvmRoute) == PvmRouteDirect;
+}
+
 static void do_group(int step UNUSED)
 {
 	static char *groups[] = { "g", "g", "h", "", (char *)0 };
 	char *group = PICK(groups), *shown = group ? group : "NULL";
 	int tid = task(), instance = (int)rnd(4) - 1, cc;
 
-	if (matching || (stale & bit_of(group))) {
-		printf(matching ? "group would wait" : "group of a former life");
+	if (matching || left_out(group)) {
+		printf(matching ? "group would wait" : "group left out");
 		return;
 	}
 	switch (rnd(8)) {
@@ -187,8 +193,8 @@ static void do_collective(int step)
 	int n = count(), kind = odd_type(type), with = (int)rnd(3) + 1, root = rnd(4) ? 0 : (int)rnd(3) - 1, was = pvm_getsbuf(), cc;
 	char *from = data(type, step);
 
-	if (matching || (stale & bit_of(group))) {
-		printf(matching ? "collective would wait" : "collective of a former life");
+	if (matching || left_out(group)) {
+		printf(matching ? "collective would wait" : "collective left out");
 		return;
 	}
 	if (kind == type->type && type->type == PVM_BYTE)

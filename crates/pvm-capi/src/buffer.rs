@@ -11,7 +11,7 @@ mod table;
 use std::ffi::c_int;
 
 use pvm::{Buffer, Forked};
-use pvm_wire::{Code, Encoding, Envelope, Layout, Tid};
+use pvm_wire::{Code, Encoding, Envelope, Tid};
 
 use crate::guard::{call, call_here, inside};
 use crate::slot::{Content, Slot};
@@ -440,15 +440,6 @@ pub(crate) struct MessageInfo {
     destination: c_int,
 }
 
-/// What PVM calls an encoding in a message's head.
-fn encoding_mark(encoding: Encoding, layout: Layout) -> c_int {
-    match encoding {
-        Encoding::Default | Encoding::Trace => 0x1000_0000,
-        Encoding::Raw => layout.signature(),
-        Encoding::InPlace => 0x2000_0000,
-    }
-}
-
 /// The envelope of a message.
 ///
 /// # Safety
@@ -469,7 +460,7 @@ unsafe extern "C" fn pvm_getminfo(id: c_int, info: *mut MessageInfo) -> c_int {
                 context: envelope.context,
                 tag: envelope.tag,
                 wait_id: envelope.wait_id,
-                encoding: encoding_mark(buffer.encoding(), envelope.layout),
+                encoding: buffer.encoding().mark(envelope.layout),
                 checksum: 0,
                 source: source(buffer),
                 destination: envelope.dst.as_c_int(),

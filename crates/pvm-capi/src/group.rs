@@ -166,8 +166,20 @@ pub(crate) unsafe extern "C" fn pvm_freezegroup(name: *const c_char, size: c_int
 
 /// Waits for the others as a barrier does: as long as it takes, with nothing held meanwhile.
 fn freeze<'a>(name: impl Fn() -> Result<&'a [u8], Code>, size: c_int) -> Result<c_int, Code> {
-    guard::ask(|_| Ok(Request::FreezeGroup { group: Blob(name()?.to_vec()), size }))?;
-    inside(|| session::task()?.keep_frozen(name()?))
+    freeze_until(name, size, Patience::FOR_EVER)?.ok_or(Code::SysErr)
+}
+
+/// The same for somebody who may give up: none if it did, and was not counted.
+pub(crate) fn freeze_until<'a>(
+    name: impl Fn() -> Result<&'a [u8], Code>,
+    size: c_int,
+    patience: Patience<'_>,
+) -> Result<Option<c_int>, Code> {
+    let request = |_| Ok(Request::FreezeGroup { group: Blob(name()?.to_vec()), size });
+    if guard::ask_until(request, patience)?.is_none() {
+        return Ok(None);
+    }
+    inside(|| session::task()?.keep_frozen(name()?)).map(Some)
 }
 
 /// Sends a buffer to all members but this task.

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::ffi::{c_char, c_int};
 
-use pvm::{Forked, Gate};
+use pvm::{Forked, Gate, Task};
 use pvm_wire::request::{Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Tid};
 
-use crate::guard::{call, failed, inside};
+use crate::guard::{self, Patience, call, failed, inside};
 use crate::say::{say, who};
 use crate::trace::{self};
 use crate::trace::{ints_at, list_at, text_at, traced};
@@ -185,32 +185,51 @@ pub(crate) struct Spawn<'a> {
     pub(crate) count: c_int,
 }
 
+impl Spawn<'_> {
+    /// What the daemon is asked.
+    fn request(self) -> Result<Request, Code> {
+        if self.count <= 0 {
+            return Err(Code::BadParam);
+        }
+        // "host:directory", each of which may be missing.
+        let colon = self.place.iter().position(|&c| c == b':');
+        let (place, directory) = match colon {
+            Some(at) => (&self.place[..at], &self.place[at + 1..]),
+            None => (self.place, &[][..]),
+        };
+        let spawn = SpawnRequest {
+            file: self.file.to_vec().into(),
+            args: self.args,
+            flags: self.flags,
+            place: place.to_vec().into(),
+            count: self.count,
+            environment: options::environment(),
+            whole_environment: false,
+            directory: directory.to_vec().into(),
+            inherited: session::inherited(),
+        };
+        Ok(Request::Spawn { spawn })
+    }
+}
+
 /// Spawns, and returns the ids of the started tasks before the codes of the others.
 pub(crate) fn spawn(wish: Spawn<'_>) -> Result<Vec<c_int>, Code> {
-    if wish.count <= 0 {
-        return Err(Code::BadParam);
-    }
+    let request = wish.request()?;
     let task = session::task()?;
-    // "host:directory", each of which may be missing.
-    let colon = wish.place.iter().position(|&c| c == b':');
-    let (place, directory) = match colon {
-        Some(at) => (&wish.place[..at], &wish.place[at + 1..]),
-        None => (wish.place, &[][..]),
-    };
-    let spawn = SpawnRequest {
-        file: wish.file.to_vec().into(),
-        args: wish.args,
-        flags: wish.flags,
-        place: place.to_vec().into(),
-        count: wish.count,
-        environment: options::environment(),
-        whole_environment: false,
-        directory: directory.to_vec().into(),
-        inherited: session::inherited(),
-    };
-    let Reply::Spawned { mut outcomes, .. } = task.request(&Request::Spawn { spawn })? else {
-        return Err(session::unexpected());
-    };
+    outcomes(task, task.request(&request)?)
+}
+
+/// The same for somebody who may give up: none if it did, and no task has been started.
+pub(crate) fn spawn_until<'a>(
+    wish: impl FnOnce() -> Result<Spawn<'a>, Code>,
+    patience: Patience<'_>,
+) -> Result<Option<Vec<c_int>>, Code> {
+    let Some(reply) = guard::ask_until(|_| wish()?.request(), patience)? else { return Ok(None) };
+    inside(|| outcomes(session::task()?, reply).map(Some))
+}
+
+fn outcomes(task: &Task, reply: Reply) -> Result<Vec<c_int>, Code> {
+    let Reply::Spawned { mut outcomes, .. } = reply else { return Err(session::unexpected()) };
     outcomes.sort_by_key(|&outcome| outcome <= 0);
     output::expect(task, &outcomes)?;
     Ok(outcomes)

@@ -17,7 +17,7 @@ use crate::show::remark;
 use pvm::{Buffer, Deadline, Pattern, Policy, Task};
 use pvm_wire::proxy::{Answer, Ask};
 use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Code, Message, Tid};
+use pvm_wire::{Blob, Code, Message, Tid};
 use receiving::{Looked, Receiver};
 use socket::{Asks, Voice, lock};
 use std::collections::BTreeMap;
@@ -220,7 +220,7 @@ impl Proxy {
             // Taken out of the stream before.
             Ask::Part { .. } => return None,
             ask => {
-                if matches!(ask, Ask::Host { .. } | Ask::Barrier { .. }) {
+                if matches!(ask, Ask::Host { .. } | Ask::Barrier { .. } | Ask::Freeze { .. }) {
                     // From here on a cancel finds it.
                     lock(&self.waiting).insert(id, Arc::default());
                 }
@@ -317,7 +317,11 @@ impl Proxy {
                 Ok(members) => Answer::Members { tids: members.tids.clone() },
                 Err(code) => Answer::Failed { code },
             },
-            Ask::Freeze { group, size } => number(task.freeze_group(&group.0, size)),
+            Ask::Freeze { group, size } => match self.freeze(id, group, size) {
+                Ok(Some(count)) => Answer::Number { value: count },
+                Ok(None) => Answer::Withdrawn,
+                Err(code) => Answer::Failed { code },
+            },
             Ask::Barrier { group, count } => {
                 self.barrier(id, &group.0, count).unwrap_or_else(|code| Answer::Failed { code })
             }
@@ -374,6 +378,16 @@ impl Proxy {
                 return Ok(self.task.give_up(question)?.unwrap_or(Reply::Withdrawn));
             }
             self.task.wait(token, Deadline::Never)?;
+        }
+    }
+
+    /// How many members were frozen; none once the ask is cancelled.
+    fn freeze(&self, id: u32, group: Blob, size: i32) -> Result<Option<i32>, Code> {
+        let name = group.0.clone();
+        match self.ask_host(id, &Request::FreezeGroup { group, size })? {
+            Reply::Withdrawn => Ok(None),
+            Reply::Failed { code } => Err(code),
+            _ => self.task.keep_frozen(&name).map(Some),
         }
     }
 

@@ -41,6 +41,26 @@ impl Encoding {
         }
     }
 
+    /// What PVM 3.4.6 calls the encoding of a message in its head (`pvm_getminfo`, `pvm_pkmesg`): raw data has the
+    /// signature of its layout.
+    pub const fn mark(self, layout: Layout) -> i32 {
+        match self {
+            Self::Default | Self::Trace => 0x1000_0000,
+            Self::Raw => layout.signature(),
+            Self::InPlace => 0x2000_0000,
+        }
+    }
+
+    /// The encoding that a head tells, and the layout if it does.
+    pub fn from_mark(mark: i32) -> Option<(Self, Option<Layout>)> {
+        let raw = Layout::ALL.into_iter().find(|layout| layout.signature() == mark);
+        match mark {
+            0x1000_0000 => Some((Self::Default, None)),
+            0x2000_0000 => Some((Self::InPlace, None)),
+            _ => raw.map(|layout| (Self::Raw, Some(layout))),
+        }
+    }
+
     /// True where a run list goes with the data.
     #[inline(always)]
     pub const fn has_runs(self) -> bool {

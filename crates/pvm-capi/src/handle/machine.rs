@@ -101,20 +101,48 @@ unsafe extern "C" fn neopvm_spawn(
 ) -> i32 {
     status(inside(|| {
         // SAFETY: the caller's promise.
-        let file = unsafe { text(program) }?;
+        let results = process::spawn(unsafe { wish(program, args, flags, place, count) }?)?;
         // SAFETY: the caller's promise.
-        let place = unsafe { text_or_none(place) }.unwrap_or_default();
-        // SAFETY: the caller's promise.
-        let args = unsafe { process::arguments(args) };
-        let results = process::spawn(Spawn { file, args, flags, place, count })?;
-        for (i, &result) in results.iter().enumerate().filter(|_| !outcomes.is_null()) {
-            // SAFETY: the caller's promise.
-            unsafe { outcomes.add(i).write(result) };
-        }
-        // SAFETY: the caller's promise.
-        unsafe { store(started, process::started(&results)?) };
-        Ok(())
+        unsafe { told(&results, outcomes, started) }
     }))
+}
+
+/// What `neopvm_spawn` asks for.
+///
+/// # Safety
+/// The texts are null or end with 0, `args` is null or ends with null; all live for `'a`.
+pub(super) unsafe fn wish<'a>(
+    program: *const c_char,
+    args: *const *const c_char,
+    flags: i32,
+    place: *const c_char,
+    count: i32,
+) -> Result<Spawn<'a>, Code> {
+    // SAFETY: the caller's promise.
+    let file = unsafe { text(program) }?;
+    // SAFETY: the caller's promise.
+    let place = unsafe { text_or_none(place) }.unwrap_or_default();
+    // SAFETY: the caller's promise.
+    let args = unsafe { process::arguments(args) };
+    Ok(Spawn { file, args, flags, place, count })
+}
+
+/// Tells what came of a spawn.
+///
+/// # Safety
+/// `outcomes` is null or has room for all results, `started` is null or points to a number.
+pub(super) unsafe fn told(
+    results: &[i32],
+    outcomes: *mut i32,
+    started: *mut i32,
+) -> Result<(), Code> {
+    for (i, &result) in results.iter().enumerate().filter(|_| !outcomes.is_null()) {
+        // SAFETY: the caller's promise.
+        unsafe { outcomes.add(i).write(result) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { store(started, process::started(results)?) };
+    Ok(())
 }
 
 /// Fills the caller's array with as many lines as it has room for.

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use pvm_wire::Code;
 
-use super::{answer, limit, status};
-use crate::guard::{Patience, inside};
+use super::{answer, limit, machine, status};
+use crate::guard::{Limit, Patience, inside};
 use crate::pointer::{store, text};
-use crate::{buffer, group, registry, session};
+use crate::{buffer, group, process, registry, session};
 
 /// The caller's word that is not 0 any more once it gives up; one that is always 0 where there is none.
 ///
@@ -76,6 +76,66 @@ unsafe extern "C" fn neopvm_barrier_until(
         inside(|| {
             // SAFETY: the caller's promise.
             unsafe { store(met, i32::from(is_met)) };
+            Ok(())
+        })
+    }))
+}
+
+/// Starts programs, or gives up: then `started` is -1, and none of them runs.
+///
+/// # Safety
+/// As for [`super::machine::wish`] and [`super::machine::told`]; `give_up` as for [`word`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_spawn_until(
+    program: *const c_char,
+    args: *const *const c_char,
+    flags: i32,
+    place: *const c_char,
+    count: i32,
+    give_up: *const i32,
+    outcomes: *mut i32,
+    started: *mut i32,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let word = unsafe { word(give_up) };
+    let enough = || word.load(Ordering::Acquire) != 0;
+    let patience = Patience { limit: Limit::Never, enough: &enough };
+    // SAFETY: the caller's promise.
+    let wish = || unsafe { machine::wish(program, args, flags, place, count) };
+    status(process::spawn_until(wish, patience).and_then(|results| {
+        inside(|| match results {
+            // SAFETY: the caller's promise.
+            Some(results) => unsafe { machine::told(&results, outcomes, started) },
+            None => {
+                // SAFETY: the caller's promise.
+                unsafe { store(started, -1) };
+                Ok(())
+            }
+        })
+    }))
+}
+
+/// Waits until `size` members want the group frozen, or the caller gives up: then `members` is -1.
+///
+/// # Safety
+/// `name` is null or ends with 0; `give_up` as for [`word`]; `members` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_freeze_until(
+    name: *const c_char,
+    size: i32,
+    give_up: *const i32,
+    members: *mut i32,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    let word = unsafe { word(give_up) };
+    let enough = || word.load(Ordering::Acquire) != 0;
+    let patience = Patience { limit: Limit::Never, enough: &enough };
+    // SAFETY: the caller's promise.
+    let frozen = group::freeze_until(|| unsafe { group::group_name(name) }, size, patience);
+    status(frozen.and_then(|frozen| {
+        inside(|| {
+            // SAFETY: the caller's promise.
+            unsafe { store(members, frozen.unwrap_or(-1)) };
             Ok(())
         })
     }))

@@ -67,7 +67,9 @@ impl Machine {
             _ => w.of == pattern.of,
         };
         let same = |w: &Watch| w.kind == pattern.kind && about(w) && same_request(w, pattern);
-        for (number, watch) in self.watches.take_where(same) {
+        // As in PVM one request for each that is named.
+        let Some(&number) = self.watches.numbers_where(same).first() else { return };
+        if let Some(watch) = self.watches.take(number) {
             self.deliver_notice(&watch, &[watch.of.as_c_int()]);
             self.unwatch(number, &watch);
         }

@@ -53,16 +53,17 @@ impl Buffer {
     /// As for [`Buffer::pack`].
     pub fn pack_buffer(&mut self, other: &Self) -> Result<(), Code> {
         let about = &other.envelope;
+        let size = i32::try_from(other.body_size()).map_err(|_| Code::Overflow)?;
         let fields = [
-            i32::try_from(other.body_size()).map_err(|_| Code::Overflow)?,
+            size,
             about.context,
             about.tag,
             about.wait_id,
-            other.encoding as i32,
+            other.encoding.mark(about.layout),
             0,
             about.src.as_c_int(),
             about.dst.as_c_int(),
-            about.layout as i32,
+            size,
         ];
         self.pack(Kind::Int, &fields.map(i32::to_ne_bytes).concat())?;
         self.append_body(other)
@@ -89,7 +90,7 @@ impl Buffer {
             ])
         };
         let size = usize::try_from(field(0)).map_err(|_| Code::BadMsg)?;
-        let encoding = Encoding::from_number(field(4)).ok_or(Code::BadMsg)?;
+        let (encoding, layout) = Encoding::from_mark(field(4)).ok_or(Code::BadMsg)?;
         let data = Data { store: &self.store, size: self.size };
         let body = Body { data: &data, runs: &self.runs, encoding: self.encoding };
         let (data, runs) = if self.encoding.has_runs() && !encoding.has_runs() {
@@ -121,7 +122,6 @@ impl Buffer {
         inner.envelope.wait_id = field(3);
         if !encoding.has_runs() {
             // Bytes are as they were on the machine that packed them.
-            let layout = u8::try_from(field(8)).ok().and_then(Layout::from_number);
             inner.envelope.layout = layout.unwrap_or(Layout::NATIVE);
         }
         Ok(inner)

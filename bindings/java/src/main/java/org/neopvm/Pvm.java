@@ -32,9 +32,10 @@ import org.neopvm.engine.Withdrawable;
  * <p>All calls may come from any thread, platform or virtual. A process is one task, however often it connects; it
  * leaves the machine when the last connection is closed. Closing twice does nothing.
  *
- * <p>Failures are {@link PvmException}s. Waits for messages, also for those under names, and barriers end with {@link
- * InterruptedException} when their thread is interrupted, and then nothing is taken or counted. A spawn and a change of hosts
- * are not begun then; once begun they go on to their end, and the thread is interrupted then.
+ * <p>Failures are {@link PvmException}s. Waits for messages, also for those under names, barriers, freezes and spawns end
+ * with {@link InterruptedException} when their thread is interrupted, and then nothing is taken, counted or started. Where
+ * something has come of the call by then, its result is told, and the thread is interrupted behind it. A change of hosts is
+ * not begun by a thread that is interrupted; once begun it goes on to its end, and the thread is interrupted then.
  */
 public final class Pvm implements AutoCloseable {
     /** As a tag of a receive: any. */

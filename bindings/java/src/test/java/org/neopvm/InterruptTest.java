@@ -106,9 +106,47 @@ class InterruptTest extends Connected {
                 assertTrue(e.getCause() instanceof InterruptedException, e.toString());
             }
         }
-        assertEquals(before + known, pvm.tasks().size());
+        // A task that came behind the interrupt is ended.
+        int wanted = before + known;
+        Machine.until(() -> pvm.tasks().size() == wanted);
         pvm.tasks().stream().filter(task -> task.parent() == pvm.self().number())
                 .forEach(task -> pvm.kill(new TaskId(task.tid())));
+    }
+
+    private void freezeIsLeft(boolean virtual) throws Exception {
+        String name = Machine.name("thawed");
+        try (Group group = pvm.join(name)) {
+            CompletableFuture<Integer> frozen = new CompletableFuture<>();
+            Runnable wait = () -> {
+                try {
+                    frozen.complete(group.freeze(2));
+                } catch (Throwable e) {
+                    frozen.completeExceptionally(e);
+                }
+            };
+            Thread waiting = virtual ? Machine.virtual(wait) : new Thread(wait);
+            if (!virtual) {
+                waiting.start();
+            }
+            Thread.sleep(250);
+            assertFalse(frozen.isDone());
+            waiting.interrupt();
+            Throwable e = assertThrows(java.util.concurrent.ExecutionException.class,
+                    () -> frozen.get(Machine.LONG.toSeconds(), TimeUnit.SECONDS));
+            assertTrue(e.getCause() instanceof InterruptedException, e.toString());
+            // Had it counted, one more would be another size.
+            assertEquals(1, group.freeze(1));
+        }
+    }
+
+    @Test
+    void aFreezeThatIsInterruptedDoesNotCount() throws Exception {
+        freezeIsLeft(false);
+    }
+
+    @Test
+    void aFreezeInAVirtualThreadThatIsInterruptedDoesNotCount() throws Exception {
+        freezeIsLeft(true);
     }
 
     private void barrierIsLeft(boolean virtual) throws Exception {

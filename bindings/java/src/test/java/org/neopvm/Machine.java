@@ -11,7 +11,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
@@ -80,6 +82,15 @@ final class Machine {
     /** A name that no other test has, nor the same test on the other engine. */
     static String name(String what) {
         return what + "-" + ProcessHandle.current().pid() + "-" + NAMES.incrementAndGet();
+    }
+
+    /** Waits until it is so. */
+    static void until(Callable<Boolean> isSo) throws Exception {
+        long end = System.nanoTime() + LONG.toNanos();
+        while (!isSo.call()) {
+            Assertions.assertTrue(System.nanoTime() < end, "it never was");
+            Thread.sleep(10);
+        }
     }
 
     /** A virtual thread where this Java has them, else the test is skipped. */

@@ -17,10 +17,10 @@ import org.neopvm.TaskInfo;
  * org.neopvm.PvmException}s; after {@link #leave}, and when the daemon is lost for good, waits end and calls fail
  * with {@link org.neopvm.Code#SYS_ERR}.
  *
- * <p>An interrupt of its thread ends a wait for a message, for one under a name and at a barrier with {@link
- * InterruptedException}, and then it has no effect: nothing is taken or counted. A spawn, a change of hosts and a freeze are
- * not begun by a thread that is interrupted already; once begun they go on to their end, and the thread is interrupted
- * then, so that nothing is started of which nobody knows.
+ * <p>An interrupt of its thread ends a wait for a message, for one under a name, at a barrier, for the freezing of a group
+ * and for a spawn with {@link InterruptedException}, and then it has no effect: nothing is taken, counted or started. What
+ * has come of it by then is told, and the thread is interrupted behind it. A change of hosts is not begun by a thread that
+ * is interrupted already; once begun it goes on to its end, and the thread is interrupted then.
  *
  * <p>Wildcards: -1 as source or tag means any. Contexts are numbers; 0 is the one in which programs
  * begin, and {@link #CURRENT_CONTEXT} the one in which this task was started.

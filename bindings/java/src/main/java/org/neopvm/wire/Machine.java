@@ -48,7 +48,7 @@ final class Machine {
         Writer request = Host.request(Host.SPAWN).text(program).texts(arguments).i32(flags);
         request.text(place[0]).i32(count).texts(exported()).flag(false).text(place.length > 1 ? place[1] : "");
         request.plain(welcome.inherited(), 0, welcome.inherited().length);
-        int[] outcomes = askOnce(request, Host.TOLD_SPAWNED, what).ints();
+        int[] outcomes = connection.askPatiently(request, false, what).host(Host.TOLD_SPAWNED, what).ints();
         IntStream ids = IntStream.of(outcomes).filter(outcome -> outcome > 0);
         IntStream failures = IntStream.of(outcomes).filter(outcome -> outcome <= 0);
         return IntStream.concat(ids, failures).toArray();

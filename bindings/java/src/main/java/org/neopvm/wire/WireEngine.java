@@ -283,15 +283,7 @@ public final class WireEngine implements Engine {
     @Override
     public int freeze(String group, int size) throws InterruptedException {
         String what = "freezing group " + group;
-        return askOnce(new Writer().u16(FREEZE).text(group).i32(size), what).number(what);
-    }
-
-    /** As {@link Machine}'s. */
-    private Answer askOnce(Writer ask, String what) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException(what);
-        }
-        return ask(ask);
+        return connection.askPatiently(new Writer().u16(FREEZE).text(group).i32(size), false, what).number(what);
     }
 
     @Override

@@ -55,8 +55,8 @@ final class Calls {
     static final MethodHandle VIEW_ITEMS = quick("neopvm_view_items", JAVA_INT, JAVA_INT, JAVA_LONG, ADDRESS);
     static final MethodHandle REWIND = quick("neopvm_rewind", JAVA_INT);
 
-    static final MethodHandle SPAWN =
-            call("neopvm_spawn", ADDRESS, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, ADDRESS);
+    static final MethodHandle SPAWN_UNTIL =
+            call("neopvm_spawn_until", ADDRESS, ADDRESS, JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, ADDRESS, ADDRESS);
     static final MethodHandle SIGNAL = call("neopvm_signal", JAVA_INT, JAVA_INT);
     static final MethodHandle NOTIFY = call("neopvm_notify", JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT);
     static final MethodHandle HOSTS = call("neopvm_hosts", ADDRESS, JAVA_LONG, ADDRESS);
@@ -78,7 +78,7 @@ final class Calls {
     static final MethodHandle MEMBERS = call("neopvm_members", ADDRESS, ADDRESS, JAVA_LONG, ADDRESS);
     static final MethodHandle BARRIER_UNTIL =
             call("neopvm_barrier_until", ADDRESS, JAVA_INT, JAVA_LONG, ADDRESS, ADDRESS);
-    static final MethodHandle FREEZE = call("pvm_freezegroup", ADDRESS, JAVA_INT);
+    static final MethodHandle FREEZE_UNTIL = call("neopvm_freeze_until", ADDRESS, JAVA_INT, ADDRESS, ADDRESS);
 
     static final MethodHandle NEW_CONTEXT = call("neopvm_new_context", ADDRESS);
     static final MethodHandle FREE_CONTEXT = call("neopvm_free_context", JAVA_INT);

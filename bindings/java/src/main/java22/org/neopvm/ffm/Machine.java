@@ -29,15 +29,17 @@ final class Machine {
         this.engine = engine;
     }
 
-    int[] spawn(String program, List<String> arguments, int flags, String where, int count) {
+    /** The outcomes; null if it was given up, and nothing was started. */
+    int[] spawn(String program, List<String> arguments, int flags, String where, int count, MemorySegment giveUp) {
         engine.check();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment outcomes = arena.allocate(JAVA_INT, Math.max(1, count));
             MemorySegment started = arena.allocate(JAVA_INT);
             MemorySegment place = where == null ? MemorySegment.NULL : arena.allocateFrom(where);
-            Calls.check((int) Calls.SPAWN.invokeExact(arena.allocateFrom(program), texts(arena, arguments), flags, place,
-                    count, outcomes, started), "spawning " + program);
-            return outcomes.asSlice(0, 4L * count).toArray(JAVA_INT);
+            int status = (int) Calls.SPAWN_UNTIL.invokeExact(arena.allocateFrom(program), texts(arena, arguments), flags,
+                    place, count, giveUp, outcomes, started);
+            Calls.check(status, "spawning " + program);
+            return started.get(JAVA_INT, 0) < 0 ? null : outcomes.asSlice(0, 4L * count).toArray(JAVA_INT);
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }

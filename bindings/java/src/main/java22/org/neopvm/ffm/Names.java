@@ -127,11 +127,15 @@ final class Names {
         }
     }
 
-    int freeze(String group, int size) {
+    /** How many members it has then; null if it was left, and did not count this task. */
+    Integer freeze(String group, int size, MemorySegment giveUp) {
         engine.check();
         try (Arena arena = Arena.ofConfined()) {
-            return Calls.check((int) Calls.FREEZE.invokeExact(arena.allocateFrom(group), size),
-                    "freezing group " + group);
+            MemorySegment members = arena.allocate(JAVA_INT);
+            int status = (int) Calls.FREEZE_UNTIL.invokeExact(arena.allocateFrom(group), size, giveUp, members);
+            Calls.check(status, "freezing group " + group);
+            int count = members.get(JAVA_INT, 0);
+            return count < 0 ? null : count;
         } catch (Throwable e) {
             throw Calls.unexpected(e);
         }

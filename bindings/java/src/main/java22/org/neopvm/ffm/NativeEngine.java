@@ -327,8 +327,8 @@ public final class NativeEngine implements Engine {
     @Override
     public int[] spawn(String program, List<String> arguments, int flags, String where, int count)
             throws InterruptedException {
-        return Offloaded.callOnce(
-                () -> machine.spawn(program, arguments, flags, where, count), "spawning " + program);
+        return Offloaded.callPatiently(
+                giveUp -> machine.spawn(program, arguments, flags, where, count, giveUp), "spawning " + program);
     }
 
     @Override
@@ -418,7 +418,7 @@ public final class NativeEngine implements Engine {
 
     @Override
     public int freeze(String group, int size) throws InterruptedException {
-        return Offloaded.callOnce(() -> names.freeze(group, size), "freezing group " + group);
+        return Offloaded.callPatiently(giveUp -> names.freeze(group, size, giveUp), "freezing group " + group);
     }
 
     @Override
