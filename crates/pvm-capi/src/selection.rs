@@ -16,10 +16,10 @@ pub(crate) struct Selection {
 impl Selection {
     /// True if some message fits both.
     pub(crate) fn overlaps(self, other: Self) -> bool {
-        let meet = |a: c_int, b: c_int| a == b || a < 0 || b < 0;
+        let meet = |a: c_int, b: c_int| a == b || a == -1 || b == -1;
         meet(self.source, other.source)
-            && (self.tag == other.tag || self.tag == -1 || other.tag == -1)
-            && (self.context == other.context || self.context == -1 || other.context == -1)
+            && meet(self.tag, other.tag)
+            && meet(self.context, other.context)
     }
 
     /// True for a message that is meant.
@@ -52,5 +52,6 @@ mod tests {
         assert!(!s(-1, 5, -1).overlaps(s(-1, 6, -1)));
         assert!(!s(1, 5, 0).overlaps(s(2, 5, 0)));
         assert!(s(-5, 5, 0).overlaps(s(-1, 5, -1)));
+        assert!(!s(c_int::MIN, 5, 0).overlaps(s(0x40001, 5, -1)));
     }
 }
