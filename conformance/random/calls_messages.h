@@ -60,10 +60,16 @@ static void do_pack(int step)
 	printf("pk%s %d %d = %s", type->name, n, s, code(type->pack(from, n, s)));
 }
 
-/* In the original a message in default encoding whose bytes were not all there gives ints as before, and no bytes. */
+/*
+ * In the original a message in default encoding whose bytes were not all there gives ints as before, and no bytes; one from a
+ * mailbox (tag 0) whose double was not all there gives bytes.
+ */
 static void give_up_broken(int is_bytes, int cc)
 {
-	if (is_bytes && cc == PvmNoData && encoding_of(pvm_getrbuf()) == DEFAULT) {
+	int its_tag = -1;
+
+	pvm_bufinfo(pvm_getrbuf(), (int *)0, &its_tag, (int *)0);
+	if ((is_bytes || its_tag == 0) && cc == PvmNoData && encoding_of(pvm_getrbuf()) == DEFAULT) {
 		forget(pvm_getrbuf());
 		pvm_freebuf(pvm_setrbuf(0));
 	}
