@@ -287,6 +287,7 @@ static void do_mesg(int step UNUSED)
 		/* In place it works in both, and the original frees the items twice. */
 		printf("pkmesgbody %s = ", handle(buf));
 		printf("%s", encoding_of(pvm_getsbuf()) == IN_PLACE ? "not done" : code(pvm_pkmesgbody(buf)));
+		fragmented = 1;
 		/* What is packed behind it in default encoding is lost or garbled in the original. */
 		if (encoding_of(pvm_getsbuf()) == DEFAULT) {
 			printf(" %s", code(pvm_send(me, 4)));

@@ -13,7 +13,9 @@ Exit status: 0 success; 1 the machine refused, or a part failed; 2 wrong use; 3 
 running; 4 a daemon could not be started or went away; `pvm run` gives that of the tasks.
 
 --json prints one line with one object on standard output; its fields stand in the page of each \
-command. What goes wrong is told on standard error, too.
+command. What goes wrong is told on standard error, too. An answer that cannot be written (a full \
+disk) is an error; where standard output was closed before the command began (>&-) it is not \
+noticed, as the command finds /dev/null in its place.
 
 Environment: PVM_VMID chooses one of several machines, PVM_TMP the folder of the runtime files, \
 PVM_RSH the program that is used instead of ssh, NO_COLOR switches colours off.";
