@@ -1,5 +1,5 @@
 /* A task that has little address space (ulimit -v of a batch system): what it cannot map is refused and stays, and what it
- * cannot allocate is an error and not its end. Arguments: "large", "rings" or "hoard". */
+ * cannot allocate is an error and not its end. Arguments: "large", "look", "rings" or "hoard". */
 #include "e2e.h"
 #include <sys/resource.h>
 
@@ -108,6 +108,47 @@ static void rings(int parent)
 	printf("good %d\n", good);
 }
 
+/* Many runs, so that their list lies behind the data. */
+enum { RUNS = 40, INTS = 10000 };
+static int runs[RUNS][INTS];
+
+static void send_runs(int to, int tag, int value)
+{
+	CALL(pvm_initsend(PvmDataDefault));
+	for (int i = 0; i < RUNS; i++) {
+		for (int k = 0; k < INTS; k++)
+			runs[i][k] = value;
+		CALL(pvm_pkint(runs[i], INTS, 1));
+		CALL(pvm_pkbyte("end", 3, 1));
+	}
+	CALL(pvm_send(to, tag));
+}
+
+/* What was looked at from afar is its reader's still: its sender writes nothing else there. */
+static void look(int parent)
+{
+	int bytes = 0, tag = 0, from = 0, wrong = 0;
+	char end[3];
+
+	limit(500 << 10);
+	tell(parent, READY, 0);
+	number_of(parent, OTHER);
+	printf("refused %d\n", pvm_recv(parent, BODY));
+	limit(20 << 20);
+	CALL(pvm_bufinfo(CALL(pvm_probe(parent, BODY)), &bytes, &tag, &from));
+	tell(parent, PROBED, 0);
+	number_of(parent, GO_ON);
+	limit(-1);
+	CALL(pvm_recv(parent, BODY));
+	for (int i = 0; i < RUNS; i++) {
+		CALL(pvm_upkint(runs[i], INTS, 1));
+		CALL(pvm_upkbyte(end, 3, 1));
+		for (int k = 0; k < INTS; k++)
+			wrong += runs[i][k] != 77;
+	}
+	printf("bytes %d\nwrong %d\n", bytes, wrong);
+}
+
 /* Sends to itself until it is refused, and reads all that was accepted. */
 static void hoard(void)
 {
@@ -128,32 +169,63 @@ static void hoard(void)
 	printf("code %d\nsent %d\nread %d\n", code, sent, read);
 }
 
+/* What the master sends to a worker of each mode. */
+static void send_for_large(int tid)
+{
+	send_large(tid, BODY, 7);
+	tell(tid, OTHER, 77);
+	tell(tid, LATE, 78);
+	number_of(tid, PROBED);
+	send_large(tid, AGAIN, 9);
+	tell(tid, GO_ON, 0);
+}
+
+static void send_for_look(int tid)
+{
+	send_runs(tid, BODY, 77);
+	tell(tid, OTHER, 0);
+	number_of(tid, PROBED);
+	for (int i = 0; i < 12; i++)
+		send_runs(tid, AGAIN, i);
+	tell(tid, GO_ON, 0);
+}
+
+static void send_for_rings(int tid)
+{
+	for (int i = 0; i < COUNT; i++)
+		tell(tid, NUMBER, i);
+	CALL(pvm_sendsig(tid, SIGUSR1));
+}
+
+static const struct {
+	const char *name;
+	void (*worker)(int parent);
+	void (*master)(int tid);
+} modes[] = {
+	{ "large", large, send_for_large },
+	{ "look", look, send_for_look },
+	{ "rings", rings, send_for_rings },
+};
+
 int main(int argc, char **argv)
 {
 	int parent = (CALL(pvm_mytid()), pvm_parent()), tid = 0;
-	char *mode = argc > 1 ? argv[1] : "";
+	const char *mode = argc > 1 ? argv[1] : "";
 
 	pvm_setopt(PvmAutoErr, 0);
-	if (parent > 0) {
-		strcmp(mode, "rings") ? large(parent) : rings(parent);
-	} else if (strcmp(mode, "hoard") == 0) {
+	if (strcmp(mode, "hoard") == 0)
 		hoard();
-	} else {
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		if (strcmp(mode, modes[i].name) != 0)
+			continue;
+		if (parent > 0) {
+			modes[i].worker(parent);
+			continue;
+		}
 		pvm_catchout(stdout);
 		CHECK(pvm_spawn(argv[0], argv + 1, PvmTaskDefault, "", 1, &tid) == 1);
 		number_of(tid, READY);
-		if (strcmp(mode, "rings") == 0) {
-			for (int i = 0; i < COUNT; i++)
-				tell(tid, NUMBER, i);
-			CALL(pvm_sendsig(tid, SIGUSR1));
-		} else {
-			send_large(tid, BODY, 7);
-			tell(tid, OTHER, 77);
-			tell(tid, LATE, 78);
-			number_of(tid, PROBED);
-			send_large(tid, AGAIN, 9);
-			tell(tid, GO_ON, 0);
-		}
+		modes[i].master(tid);
 	}
 	pvm_exit();
 	return 0;

@@ -118,6 +118,15 @@ fn a_lane_that_finds_no_room_is_told_and_goes_on_with_room() {
 }
 
 #[test]
+fn a_message_that_was_out_of_reach_and_looked_at_is_not_written_over() {
+    let machine = Machine::start();
+    let out = machine.run("cramped.c", &["look"]).out;
+    assert_eq!((told(&out, "refused "), told(&out, "wrong ")), (-10, 0), "{out}");
+    assert!(told(&out, "bytes ") > 1_600_000, "{out}");
+    machine.halt();
+}
+
+#[test]
 fn who_has_no_memory_for_more_is_told_and_keeps_what_it_has() {
     let machine = Machine::start();
     let output = machine.run("cramped.c", &["hoard"]);

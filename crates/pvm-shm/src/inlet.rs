@@ -431,7 +431,7 @@ impl Inlet {
             let body = Unmapped { descriptor, size: usize::try_from(size).ok()?, follows };
             let payload = match self.slabs.find(broker, descriptor.segment) {
                 Ok(mapping) => body.payload(mapping, self.me)?,
-                Err(Code::NoMem) => Payload::Unmapped(body),
+                Err(code) if may_pass(code) => Payload::Unmapped(body),
                 Err(_) => return None,
             };
             Some((envelope, payload))

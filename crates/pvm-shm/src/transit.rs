@@ -272,12 +272,18 @@ impl Transit {
                 lane.settle(broker);
                 continue;
             }
-            ring.receiver.step(popped.cells);
             let (sender, host) = (lane.sender, Tid::host_id(lane.host()));
-            let parcel = self.open_message(broker, (sender, host), popped, room);
+            let opened = self.open_message(broker, (sender, host), popped, room);
+            if opened.as_ref().is_err_and(|code| may_pass(*code)) {
+                self.look_again(number);
+                return None;
+            }
+            let parcel = opened.ok();
             let lane = self.lanes.get_mut(&number)?;
             let ahead = Ahead { is_message: parcel.is_some(), cells: popped.cells };
-            lane.rings.back_mut()?.ahead.push_back(ahead);
+            let ring = lane.rings.back_mut()?;
+            ring.receiver.step(popped.cells);
+            ring.ahead.push_back(ahead);
             if parcel.is_some() {
                 return parcel;
             }
@@ -350,66 +356,69 @@ impl Transit {
         self.lanes.get(&number).is_none_or(|lane| lane.unconfirmed() == 0)
     }
 
+    /// What a cell leads to.
+    ///
+    /// # Errors
+    /// [`Code::BadMsg`] where that makes no sense; what [`may_pass`] where it is out of reach now.
     fn open_message(
         &mut self,
         broker: &mut dyn Broker,
         (sender, host): (Tid, Tid),
         popped: Popped,
         room: Room,
-    ) -> Option<Parcel> {
-        let envelope = popped.envelope?;
+    ) -> Result<Parcel, Code> {
+        let envelope = popped.envelope.ok_or(Code::BadMsg)?;
         if envelope.src != sender || envelope.dst.host() != host.host() {
-            return None;
+            return Err(Code::BadMsg);
         }
         let bytes = &room[..popped.size];
-        let size = usize::try_from(envelope.body_size()).ok()?;
-        let list_size = if envelope.is_spread() {
-            usize::try_from(envelope.sequence).ok()?.checked_mul(Receiver::SIZE)?
-        } else {
-            0
-        };
+        let size = usize::try_from(envelope.body_size()).map_err(|_| Code::BadMsg)?;
+        let list_size = list_size(&envelope).ok_or(Code::BadMsg)?;
+        let whole = size.checked_add(list_size).ok_or(Code::BadMsg)?;
         if popped.kind == lane::Kind::Inline as u8 || popped.kind == lane::Kind::Spanning as u8 {
-            if bytes.len() != size.checked_add(list_size)? {
-                return None;
+            if bytes.len() != whole {
+                return Err(Code::BadMsg);
             }
-            let receivers = spread::from_bytes(&bytes[size..])?;
+            let receivers = receivers(&bytes[size..])?;
             let payload = Payload::Inline { bytes: room, size };
-            return Some(Parcel::new(envelope, payload, receivers));
+            return Ok(Parcel::new(envelope, payload, receivers));
         }
         if popped.kind != lane::Kind::Slab as u8 {
-            return None;
+            return Err(Code::BadMsg);
         }
-        let body = Descriptor::from_slice(bytes)?;
-        let behind = bytes.get(Descriptor::SIZE..)?;
+        let body = Descriptor::from_slice(bytes).ok_or(Code::BadMsg)?;
+        let behind = bytes.get(Descriptor::SIZE..).ok_or(Code::BadMsg)?;
         if body.is_in_file() {
-            let whole = size.checked_add(list_size)?;
             let view = self.spilled(broker, host, body, whole)?;
             let mut list = vec![0; list_size];
-            view.read(size, &mut list).ok()?;
-            let receivers = if list_size == 0 { Vec::new() } else { spread::from_bytes(&list)? };
-            return Some(Parcel::new(envelope, Payload::Spilled(view.cut(size)), receivers));
+            view.read(size, &mut list)?;
+            let payload = Payload::Spilled(view.cut(size));
+            return Ok(Parcel::new(envelope, payload, receivers(&list)?));
         }
         if list_size == 0 || behind.len() == list_size {
-            let receivers = if list_size == 0 { Vec::new() } else { spread::from_bytes(behind)? };
-            let view = self.view(broker, host, body, size)?;
-            return Some(Parcel::new(envelope, Payload::Slab(view), receivers));
+            let list = if list_size == 0 { &[] } else { behind };
+            let payload = Payload::Slab(self.view(broker, host, body, size)?);
+            return Ok(Parcel::new(envelope, payload, receivers(list)?));
         }
         if behind.is_empty() {
             // The list lies behind the body.
-            let view = self.view(broker, host, body, size.checked_add(list_size)?)?;
+            let view = self.view(broker, host, body, whole)?;
             let mut list = vec![0; list_size];
             view.read(size, &mut list);
-            let receivers = spread::from_bytes(&list)?;
-            return Some(Parcel::new(envelope, Payload::Slab(view.cut(size)), receivers));
+            let payload = Payload::Slab(view.cut(size));
+            return Ok(Parcel::new(envelope, payload, receivers(&list)?));
         }
-        let at = Descriptor::from_slice(behind)?;
+        let at = Descriptor::from_slice(behind).ok_or(Code::BadMsg)?;
+        // A view that is given up strikes its note out: none is made before both can be.
+        let list_mapping = self.slabs.find(broker, at.segment)?;
         let view = self.view(broker, host, body, size)?;
-        let list_view = self.view(broker, host, at, list_size)?;
+        let list_view =
+            SlabView::new(list_mapping, host, at, list_size as u64).ok_or(Code::BadMsg)?;
         let mut list = vec![0; list_size];
         list_view.read(0, &mut list);
-        let receivers = spread::from_bytes(&list)?;
+        let receivers = receivers(&list)?;
         let payload = Payload::Slab(view);
-        Some(Parcel { envelope, payload, receivers, list: Some(list_view) })
+        Ok(Parcel { envelope, payload, receivers, list: Some(list_view) })
     }
 
     fn spilled(
@@ -418,21 +427,21 @@ impl Transit {
         host: Tid,
         descriptor: Descriptor,
         size: usize,
-    ) -> Option<SpillView> {
-        let mapping = self.slabs.get(broker, descriptor.segment)?;
-        let view = SpillView::new(mapping, host, descriptor, size as u64)?;
+    ) -> Result<SpillView, Code> {
+        let mapping = self.slabs.find(broker, descriptor.segment)?;
         let id = descriptor.segment;
         let known = self.files.get(&id).and_then(Weak::upgrade);
         let fd = match known {
             Some(fd) => fd,
             None => {
-                let fd = Arc::new(broker.map_spill(id).ok()?.1);
+                let fd = Arc::new(broker.map_spill(id)?.1);
                 self.files.retain(|_, fd| fd.strong_count() > 0);
                 self.files.insert(id, Arc::downgrade(&fd));
                 fd
             }
         };
-        Some(view.with_file(fd))
+        let view = SpillView::new(mapping, host, descriptor, size as u64).ok_or(Code::BadMsg)?;
+        Ok(view.with_file(fd))
     }
 
     fn view(
@@ -441,10 +450,22 @@ impl Transit {
         host: Tid,
         descriptor: Descriptor,
         size: usize,
-    ) -> Option<SlabView> {
-        let mapping = self.slabs.get(broker, descriptor.segment)?;
-        SlabView::new(mapping, host, descriptor, size as u64)
+    ) -> Result<SlabView, Code> {
+        let mapping = self.slabs.find(broker, descriptor.segment)?;
+        SlabView::new(mapping, host, descriptor, size as u64).ok_or(Code::BadMsg)
     }
+}
+
+/// Bytes of the list of receivers; none if there cannot be so many.
+fn list_size(envelope: &Envelope) -> Option<usize> {
+    if !envelope.is_spread() {
+        return Some(0);
+    }
+    usize::try_from(envelope.sequence).ok()?.checked_mul(Receiver::SIZE)
+}
+
+fn receivers(list: &[u8]) -> Result<Vec<Receiver>, Code> {
+    if list.is_empty() { Ok(Vec::new()) } else { spread::from_bytes(list).ok_or(Code::BadMsg) }
 }
 
 /// A ring of a lane, and what it leads to.

@@ -12,7 +12,7 @@ use pvm_shm::segment::Mapping;
 use pvm_shm::transit::{LaneNumber, Parcel};
 use pvm_shm::{Body, Keeper, Outbox, Pushed, Sent, Transit};
 use pvm_wire::spread::Receiver;
-use pvm_wire::{Bytes as _, Encoding, Envelope, HostIndex, Tid};
+use pvm_wire::{Bytes as _, Code, Encoding, Envelope, HostIndex, Tid};
 use std::sync::Arc;
 
 const A: Tid = Tid(0x40001);
@@ -253,7 +253,7 @@ fn a_lane_that_could_not_be_learnt_of_once_is_read_by_the_next_look() {
         let mut out = Outbox::new(&mut keeper.broker(A)).expect("memory");
         send(&mut keeper, &mut out, (A, THERE), 1);
         let mut asked = keeper.broker(daemon());
-        let mut broker = Lacking(&mut asked, lacks);
+        let mut broker = Lacking(&mut asked, lacks, Code::NoMem);
         let mut found = Vec::new();
         for looks in 0.. {
             assert!(looks < 10 && transit.inbox().header().has_pending(), "{lacks:?}: forgotten");
@@ -264,5 +264,38 @@ fn a_lane_that_could_not_be_learnt_of_once_is_read_by_the_next_look() {
         }
         assert!(!transit.inbox().header().has_pending(), "{lacks:?}: for ever");
         assert!(transit.next(&mut broker, found[0].0).is_some());
+    }
+}
+
+#[test]
+fn a_message_that_could_not_be_mapped_once_goes_by_the_next_look() {
+    for code in [Code::NoMem, Code::OutOfRes] {
+        let mut keeper = keeper();
+        let mut transit = transit(&mut keeper);
+        let mut out = Outbox::new(&mut keeper.broker(A)).expect("memory");
+        // These lie in slabs.
+        for number in [3, 7, 11] {
+            send(&mut keeper, &mut out, (A, THERE), number);
+        }
+        let mut asked = keeper.broker(daemon());
+        let mut found = Vec::new();
+        transit.poll(&mut asked, &mut found);
+        let lane = found[0].0;
+        // It is tried twice, the second time without what nobody reads.
+        let mut broker = Lacking(&mut asked, [0, 4], code);
+        let mut tags = Vec::new();
+        for looks in 0.. {
+            assert!(looks < 10, "{tags:?}");
+            if let Some(parcel) = transit.next(&mut broker, lane) {
+                check(&parcel, [3, 7, 11][tags.len()], size_of_message(3));
+                tags.push(parcel.envelope.tag);
+            } else if tags.len() < 3 {
+                assert!(transit.inbox().header().has_pending(), "forgotten");
+                transit.poll(&mut broker, &mut found);
+            } else {
+                break;
+            }
+        }
+        assert_eq!(tags, [3, 7, 11]);
     }
 }

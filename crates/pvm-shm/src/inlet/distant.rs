@@ -1,6 +1,6 @@
 //! Messages that have come and do not lie in memory yet.
 
-use super::{Inlet, Payload, Unmapped};
+use super::{Inlet, Payload, Unmapped, may_pass};
 use crate::broker::Broker;
 use crate::spill::SpillView;
 use pvm_wire::Code;
@@ -47,10 +47,7 @@ impl Inlet {
     }
 }
 
-/// What is not there for want of room may be there later; else it is gone.
+/// What is not there for want of memory or descriptors may be there later; else it is gone.
 const fn no_room_or_gone(code: Code) -> Code {
-    match code {
-        Code::NoMem => Code::NoMem,
-        _ => Code::BadMsg,
-    }
+    if may_pass(code) { Code::NoMem } else { Code::BadMsg }
 }
