@@ -1,5 +1,5 @@
 /* A task that has little address space (ulimit -v of a batch system): what it cannot map is refused and stays, and what it
- * cannot allocate is an error and not its end. Arguments: "large", "look", "rings" or "hoard". */
+ * cannot allocate is an error and not its end. Arguments: "few", "large", "look", "rings" or "hoard". */
 #include "e2e.h"
 #include <sys/resource.h>
 
@@ -108,6 +108,28 @@ static void rings(int parent)
 	printf("good %d\n", good);
 }
 
+/* There is no number left for the descriptor of a lane: a receive is told, and who waits for something else is idle. */
+static void few(int parent)
+{
+	struct timeval second = { 1, 0 };
+	struct rlimit all, none;
+
+	signal(SIGUSR1, note);
+	tell(parent, READY, 0);
+	while (!all_sent)
+		pause_ms(1);
+	CHECK(getrlimit(RLIMIT_NOFILE, &all) == 0);
+	none = all;
+	none.rlim_cur = 3;
+	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	printf("refused %d\n", pvm_trecv(parent, NUMBER, &second));
+	clock_t begin = clock();
+	int found = pvm_recvinfo("few", 0, PvmMboxWaitForInfo);
+	printf("found %d\nbusy %ld\n", found > 0, (clock() - begin) * 1000 / CLOCKS_PER_SEC);
+	CHECK(setrlimit(RLIMIT_NOFILE, &all) == 0);
+	printf("late %d\n", number_of(parent, NUMBER));
+}
+
 /* Many runs, so that their list lies behind the data. */
 enum { RUNS = 40, INTS = 10000 };
 static int runs[RUNS][INTS];
@@ -197,11 +219,21 @@ static void send_for_rings(int tid)
 	CALL(pvm_sendsig(tid, SIGUSR1));
 }
 
+static void send_for_few(int tid)
+{
+	tell(tid, NUMBER, 77);
+	CALL(pvm_sendsig(tid, SIGUSR1));
+	pause_ms(1000);
+	CALL(pvm_initsend(PvmDataDefault));
+	CALL(pvm_putinfo("few", pvm_getsbuf(), PvmMboxDefault));
+}
+
 static const struct {
 	const char *name;
 	void (*worker)(int parent);
 	void (*master)(int tid);
 } modes[] = {
+	{ "few", few, send_for_few },
 	{ "large", large, send_for_large },
 	{ "look", look, send_for_look },
 	{ "rings", rings, send_for_rings },

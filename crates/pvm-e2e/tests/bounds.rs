@@ -127,6 +127,17 @@ fn a_message_that_was_out_of_reach_and_looked_at_is_not_written_over() {
 }
 
 #[test]
+fn a_task_that_waits_is_idle_while_it_cannot_reach_a_lane() {
+    let machine = Machine::start();
+    let out = machine.run("cramped.c", &["few"]).out;
+    let told = |name: &str| told(&out, name);
+    assert_eq!((told("refused "), told("found "), told("late ")), (-10, 1, 77), "{out}");
+    // Milliseconds of a core in a second.
+    assert!(told("busy ") < 200, "{out}");
+    machine.halt();
+}
+
+#[test]
 fn who_has_no_memory_for_more_is_told_and_keeps_what_it_has() {
     let machine = Machine::start();
     let output = machine.run("cramped.c", &["hoard"]);

@@ -254,11 +254,19 @@ impl State {
         pattern: &Pattern,
         alone: bool,
     ) -> Result<Option<Arrived>, Code> {
-        self.inlet.take_lack();
+        let mut lacked = false;
         loop {
             let Some((key, envelope, store)) = self.find(pattern, alone) else {
-                // What is wanted may be behind it, and nobody would wake who waits for room.
-                return if self.inlet.take_lack() { Err(Code::NoMem) } else { Ok(None) };
+                if !self.inlet.watch().take_lack() {
+                    return Ok(None);
+                }
+                if lacked {
+                    // What is wanted may be behind it, and nobody would wake who waits for room.
+                    return Err(Code::NoMem);
+                }
+                // It may have been an earlier look's, and there be room now.
+                lacked = true;
+                continue;
             };
             if !matches!(store, Store::Spilled(_) | Store::Unmapped(_)) {
                 return Ok(Some((envelope, store)));
