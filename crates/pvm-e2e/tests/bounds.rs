@@ -133,7 +133,7 @@ fn a_task_that_waits_is_idle_while_it_cannot_reach_a_lane() {
     let told = |name: &str| told(&out, name);
     assert_eq!((told("refused "), told("found "), told("late ")), (-10, 1, 77), "{out}");
     // Milliseconds of a core in a second.
-    assert!(told("busy ") < 200, "{out}");
+    assert!(told("busy ") < 100, "{out}");
     machine.halt();
 }
 
