@@ -1,5 +1,5 @@
 /* A task that has little address space (ulimit -v of a batch system): what it cannot map is refused and stays, and what it
- * cannot allocate is an error and not its end. Arguments: "few", "large", "look", "rings" or "hoard". */
+ * cannot allocate is an error and not its end. Arguments: "few", "files", "large", "look", "rings" or "hoard". */
 #include "e2e.h"
 #include <sys/resource.h>
 
@@ -130,6 +130,40 @@ static void few(int parent)
 	printf("late %d\n", number_of(parent, NUMBER));
 }
 
+static char file_bytes[1 << 20];
+
+/* It may not write files as long as what finds no room in memory needs (ulimit -f): it is told, and not ended. */
+static void files(int parent)
+{
+	struct rlimit r;
+	int sent = 0, code = 0;
+
+	CHECK(getrlimit(RLIMIT_FSIZE, &r) == 0);
+	r.rlim_cur = 3 << 20;
+	CHECK(setrlimit(RLIMIT_FSIZE, &r) == 0);
+	tell(parent, READY, 0);
+	for (; sent < 100; sent++) {
+		memset(file_bytes, sent, sizeof file_bytes);
+		if ((code = pvm_psend(parent, BODY, file_bytes, sizeof file_bytes, PVM_BYTE)) < 0)
+			break;
+	}
+	printf("sent %d\ncode %d\n", sent, code);
+	CALL(pvm_initsend(PvmDataDefault));
+	CALL(pvm_pkint(&sent, 1, 1));
+	CALL(pvm_send(parent, NUMBER));
+}
+
+static void read_for_files(int tid)
+{
+	int sent = number_of(tid, NUMBER);
+
+	for (int i = 0; i < sent; i++) {
+		CALL(pvm_precv(tid, BODY, file_bytes, sizeof file_bytes, PVM_BYTE, 0, 0, 0));
+		CHECK(file_bytes[0] == i && file_bytes[sizeof file_bytes - 1] == i);
+	}
+	printf("read %d\n", sent);
+}
+
 /* Many runs, so that their list lies behind the data. */
 enum { RUNS = 40, INTS = 10000 };
 static int runs[RUNS][INTS];
@@ -234,6 +268,7 @@ static const struct {
 	void (*master)(int tid);
 } modes[] = {
 	{ "few", few, send_for_few },
+	{ "files", files, read_for_files },
 	{ "large", large, send_for_large },
 	{ "look", look, send_for_look },
 	{ "rings", rings, send_for_rings },

@@ -138,6 +138,17 @@ fn a_task_that_waits_is_idle_while_it_cannot_reach_a_lane() {
 }
 
 #[test]
+fn who_may_write_no_long_files_is_told_and_not_ended() {
+    let place = Place::new();
+    let machine = Machine::start_with(place, &[("PVM_SLAB_MB", "16".as_ref())]);
+    let out = machine.run("cramped.c", &["files"]).out;
+    let sent = told(&out, "sent ");
+    assert!((4..100).contains(&sent) && told(&out, "code ") < 0, "{out}");
+    assert!(out.contains(&format!("read {sent}\n")), "{out}");
+    machine.halt();
+}
+
+#[test]
 fn who_has_no_memory_for_more_is_told_and_keeps_what_it_has() {
     let machine = Machine::start();
     let output = machine.run("cramped.c", &["hoard"]);

@@ -499,7 +499,7 @@ impl Transit {
             }
         };
         let view = SpillView::new(mapping, host, descriptor, size as u64).ok_or(Code::BadMsg)?;
-        Ok(view.with_file(fd))
+        view.with_file(fd).ok_or(Code::BadMsg)
     }
 
     fn view(

@@ -7,8 +7,11 @@ mod keepers {
 }
 
 use keepers::lacking::Lacking;
+use pvm_shm::credit::Limits;
 use pvm_shm::inbox::Inbox;
+use pvm_shm::lane;
 use pvm_shm::segment::Mapping;
+use pvm_shm::slab::Descriptor;
 use pvm_shm::transit::{LaneNumber, Parcel};
 use pvm_shm::{Body, Keeper, Outbox, Pushed, Sent, Transit};
 use pvm_wire::spread::Receiver;
@@ -301,6 +304,31 @@ fn a_message_that_could_not_be_mapped_once_goes_by_the_next_look() {
         assert_eq!(tags, [3, 7, 11]);
         assert!(transit.is_all_within_reach() && !transit.take_lack());
     }
+}
+
+/// Who writes into its lane what it likes takes no more of the daemon's memory than its file is long.
+#[test]
+fn a_length_that_lies_about_a_file_ends_no_daemon() {
+    let mut keeper = keeper();
+    keeper.limit(Limits::default(), vec![std::env::temp_dir()]);
+    let mut transit = transit(&mut keeper);
+    let file = keeper.open_spill(A, 4096).expect("a disk").0.id;
+    let (segment, fd) = keeper.open_lane(A, Tid::host_id(THERE), 31).expect("memory");
+    let mapping = Mapping::new(fd, segment.size as usize, true).expect("mapped");
+    let mut sender = lane::Sender::new(lane::Ring::Shared(Arc::new(mapping)));
+    let descriptor = Descriptor { segment: file, holder: 1 << 31, offset: 0 };
+    // A list of receivers, a list that is not, a body.
+    let lies = [(true, 1 << 40, 8), (true, 1 << 10, 0), (false, 1, 1 << 40), (false, 1, 4097)];
+    for (spread, sequence, data_size) in lies {
+        let mut envelope = Envelope::new(A, Tid::task(THERE, 9), 1, 0);
+        (envelope.sequence, envelope.data_size) = (sequence, data_size);
+        envelope.flags = if spread { Envelope::SPREAD } else { Envelope::NO_FLAGS };
+        sender.push(lane::Kind::Slab, &envelope, &descriptor.to_array()).expect("room");
+    }
+    let broker = &mut keeper.broker(daemon());
+    let lane = transit.lanes_of(broker, A, THERE).expect("known")[0];
+    assert!(transit.next(broker, lane).is_none());
+    assert_eq!(transit.dropped(), lies.len() as u64);
 }
 
 #[test]

@@ -25,7 +25,8 @@ impl Inlet {
         let loaded = match from {
             None => view.load(&fd),
             Some(offset) => {
-                let size = view.size().checked_sub(offset).ok_or(Code::BadMsg)?;
+                let size = view.size().checked_sub(offset).filter(|_| view.is_in(&fd));
+                let size = size.ok_or(Code::BadMsg)?;
                 let mut bytes = Vec::new();
                 bytes.try_reserve_exact(size).map_err(|_| Code::NoMem)?;
                 bytes.resize(size, 0);
