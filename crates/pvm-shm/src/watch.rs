@@ -80,6 +80,11 @@ impl Watch {
         self.lacking.load(Ordering::Relaxed) && self.lacking.swap(false, Ordering::Relaxed)
     }
 
+    /// The same, and the next question has the same answer.
+    pub fn is_lacking(&self) -> bool {
+        self.lacking.load(Ordering::Relaxed)
+    }
+
     /// Looks at the stamps for as long as `body` runs; it is given the question whether something
     /// has come.
     #[inline]

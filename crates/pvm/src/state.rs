@@ -376,6 +376,7 @@ impl State {
     /// The next of what has come, those of other hosts in the order of their numbers.
     #[inline]
     fn next_arrival(&mut self, alone: bool) -> Option<Arrived> {
+        let mut lacked = false;
         loop {
             if let Some(arrived) = self.arrivals.pop_front() {
                 return Some(arrived);
@@ -383,6 +384,15 @@ impl State {
             let Some((envelope, payload)) = self.inlet.next(&mut self.connection, alone) else {
                 if !self.order.is_beginning() {
                     return None;
+                }
+                // What is out of reach may be the beginning, and would count as repeated behind what is not.
+                if self.inlet.watch().is_lacking() {
+                    if lacked {
+                        return None;
+                    }
+                    // It may have been an earlier look that lacked.
+                    lacked = self.inlet.watch().take_lack();
+                    continue;
                 }
                 self.order.settle(&mut self.arrivals);
                 continue;
