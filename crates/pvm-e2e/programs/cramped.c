@@ -164,8 +164,8 @@ static void read_for_files(int tid)
 	printf("read %d\n", sent);
 }
 
-/* Many runs, so that their list lies behind the data. */
-enum { RUNS = 40, INTS = 10000 };
+/* Many runs: their list lies behind the data, and is longer than what there is room for. */
+enum { RUNS = 100000, INTS = 4 };
 static int runs[RUNS][INTS];
 
 static void send_runs(int to, int tag, int value)
@@ -190,7 +190,8 @@ static void look(int parent)
 	tell(parent, READY, 0);
 	number_of(parent, OTHER);
 	printf("refused %d\n", pvm_recv(parent, BODY));
-	limit(20 << 20);
+	printf("probed %d\n", pvm_probe(parent, BODY) > 0);
+	limit(40 << 20);
 	CALL(pvm_bufinfo(CALL(pvm_probe(parent, BODY)), &bytes, &tag, &from));
 	tell(parent, PROBED, 0);
 	number_of(parent, GO_ON);
