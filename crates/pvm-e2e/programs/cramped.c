@@ -1,5 +1,5 @@
 /* A task that has little address space (ulimit -v of a batch system): what it cannot map is refused and stays, and what it
- * cannot allocate is an error and not its end. Arguments: "large", "rings" or "hoard". */
+ * cannot allocate is an error and not its end. Arguments: "few", "files", "large", "look", "rings" or "hoard". */
 #include "e2e.h"
 #include <sys/resource.h>
 
@@ -108,6 +108,104 @@ static void rings(int parent)
 	printf("good %d\n", good);
 }
 
+/* There is no number left for the descriptor of a lane: a receive is told, and who waits for something else is idle. */
+static void few(int parent)
+{
+	struct timeval second = { 1, 0 };
+	struct rlimit all, none;
+
+	signal(SIGUSR1, note);
+	tell(parent, READY, 0);
+	while (!all_sent)
+		pause_ms(1);
+	CHECK(getrlimit(RLIMIT_NOFILE, &all) == 0);
+	none = all;
+	none.rlim_cur = 3;
+	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	printf("refused %d\n", pvm_trecv(parent, NUMBER, &second));
+	clock_t begin = clock();
+	int found = pvm_recvinfo("few", 0, PvmMboxWaitForInfo);
+	printf("found %d\nbusy %ld\n", found > 0, (clock() - begin) * 1000 / CLOCKS_PER_SEC);
+	CHECK(setrlimit(RLIMIT_NOFILE, &all) == 0);
+	printf("late %d\n", number_of(parent, NUMBER));
+}
+
+static char file_bytes[1 << 20];
+
+/* It may not write files as long as what finds no room in memory needs (ulimit -f): it is told, and not ended. */
+static void files(int parent)
+{
+	struct rlimit r;
+	int sent = 0, code = 0;
+
+	CHECK(getrlimit(RLIMIT_FSIZE, &r) == 0);
+	r.rlim_cur = 3 << 20;
+	CHECK(setrlimit(RLIMIT_FSIZE, &r) == 0);
+	tell(parent, READY, 0);
+	for (; sent < 100; sent++) {
+		memset(file_bytes, sent, sizeof file_bytes);
+		if ((code = pvm_psend(parent, BODY, file_bytes, sizeof file_bytes, PVM_BYTE)) < 0)
+			break;
+	}
+	printf("sent %d\ncode %d\n", sent, code);
+	CALL(pvm_initsend(PvmDataDefault));
+	CALL(pvm_pkint(&sent, 1, 1));
+	CALL(pvm_send(parent, NUMBER));
+}
+
+static void read_for_files(int tid)
+{
+	int sent = number_of(tid, NUMBER);
+
+	for (int i = 0; i < sent; i++) {
+		CALL(pvm_precv(tid, BODY, file_bytes, sizeof file_bytes, PVM_BYTE, 0, 0, 0));
+		CHECK(file_bytes[0] == i && file_bytes[sizeof file_bytes - 1] == i);
+	}
+	printf("read %d\n", sent);
+}
+
+/* Many runs: their list lies behind the data, and is longer than what there is room for. */
+enum { RUNS = 100000, INTS = 4 };
+static int runs[RUNS][INTS];
+
+static void send_runs(int to, int tag, int value)
+{
+	CALL(pvm_initsend(PvmDataDefault));
+	for (int i = 0; i < RUNS; i++) {
+		for (int k = 0; k < INTS; k++)
+			runs[i][k] = value;
+		CALL(pvm_pkint(runs[i], INTS, 1));
+		CALL(pvm_pkbyte("end", 3, 1));
+	}
+	CALL(pvm_send(to, tag));
+}
+
+/* What was looked at from afar is its reader's still: its sender writes nothing else there. */
+static void look(int parent)
+{
+	int bytes = 0, tag = 0, from = 0, wrong = 0;
+	char end[3];
+
+	limit(500 << 10);
+	tell(parent, READY, 0);
+	number_of(parent, OTHER);
+	printf("refused %d\n", pvm_recv(parent, BODY));
+	printf("probed %d\n", pvm_probe(parent, BODY) > 0);
+	limit(40 << 20);
+	CALL(pvm_bufinfo(CALL(pvm_probe(parent, BODY)), &bytes, &tag, &from));
+	tell(parent, PROBED, 0);
+	number_of(parent, GO_ON);
+	limit(-1);
+	CALL(pvm_recv(parent, BODY));
+	for (int i = 0; i < RUNS; i++) {
+		CALL(pvm_upkint(runs[i], INTS, 1));
+		CALL(pvm_upkbyte(end, 3, 1));
+		for (int k = 0; k < INTS; k++)
+			wrong += runs[i][k] != 77;
+	}
+	printf("bytes %d\nwrong %d\n", bytes, wrong);
+}
+
 /* Sends to itself until it is refused, and reads all that was accepted. */
 static void hoard(void)
 {
@@ -128,32 +226,74 @@ static void hoard(void)
 	printf("code %d\nsent %d\nread %d\n", code, sent, read);
 }
 
+/* What the master sends to a worker of each mode. */
+static void send_for_large(int tid)
+{
+	send_large(tid, BODY, 7);
+	tell(tid, OTHER, 77);
+	tell(tid, LATE, 78);
+	number_of(tid, PROBED);
+	send_large(tid, AGAIN, 9);
+	tell(tid, GO_ON, 0);
+}
+
+static void send_for_look(int tid)
+{
+	send_runs(tid, BODY, 77);
+	tell(tid, OTHER, 0);
+	number_of(tid, PROBED);
+	for (int i = 0; i < 12; i++)
+		send_runs(tid, AGAIN, i);
+	tell(tid, GO_ON, 0);
+}
+
+static void send_for_rings(int tid)
+{
+	for (int i = 0; i < COUNT; i++)
+		tell(tid, NUMBER, i);
+	CALL(pvm_sendsig(tid, SIGUSR1));
+}
+
+static void send_for_few(int tid)
+{
+	tell(tid, NUMBER, 77);
+	CALL(pvm_sendsig(tid, SIGUSR1));
+	pause_ms(1000);
+	CALL(pvm_initsend(PvmDataDefault));
+	CALL(pvm_putinfo("few", pvm_getsbuf(), PvmMboxDefault));
+}
+
+static const struct {
+	const char *name;
+	void (*worker)(int parent);
+	void (*master)(int tid);
+} modes[] = {
+	{ "few", few, send_for_few },
+	{ "files", files, read_for_files },
+	{ "large", large, send_for_large },
+	{ "look", look, send_for_look },
+	{ "rings", rings, send_for_rings },
+};
+
 int main(int argc, char **argv)
 {
 	int parent = (CALL(pvm_mytid()), pvm_parent()), tid = 0;
-	char *mode = argc > 1 ? argv[1] : "";
+	const char *mode = argc > 1 ? argv[1] : "";
 
 	pvm_setopt(PvmAutoErr, 0);
-	if (parent > 0) {
-		strcmp(mode, "rings") ? large(parent) : rings(parent);
-	} else if (strcmp(mode, "hoard") == 0) {
+	if (strcmp(mode, "hoard") == 0)
 		hoard();
-	} else {
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+		if (strcmp(mode, modes[i].name) != 0)
+			continue;
+		if (parent > 0) {
+			modes[i].worker(parent);
+			continue;
+		}
 		pvm_catchout(stdout);
 		CHECK(pvm_spawn(argv[0], argv + 1, PvmTaskDefault, "", 1, &tid) == 1);
 		number_of(tid, READY);
-		if (strcmp(mode, "rings") == 0) {
-			for (int i = 0; i < COUNT; i++)
-				tell(tid, NUMBER, i);
-			CALL(pvm_sendsig(tid, SIGUSR1));
-		} else {
-			send_large(tid, BODY, 7);
-			tell(tid, OTHER, 77);
-			tell(tid, LATE, 78);
-			number_of(tid, PROBED);
-			send_large(tid, AGAIN, 9);
-			tell(tid, GO_ON, 0);
-		}
+		modes[i].master(tid);
 	}
 	pvm_exit();
 	return 0;

@@ -118,6 +118,39 @@ fn a_lane_that_finds_no_room_is_told_and_goes_on_with_room() {
 }
 
 #[test]
+fn a_message_that_was_out_of_reach_and_looked_at_is_not_written_over() {
+    let machine = Machine::start();
+    let out = machine.run("cramped.c", &["look"]).out;
+    // Whoever has no room for the list, which tells the size, is not ended by that.
+    assert_eq!((told(&out, "refused "), told(&out, "probed ")), (-10, 1), "{out}");
+    assert_eq!(told(&out, "wrong "), 0, "{out}");
+    assert!(told(&out, "bytes ") > 1_600_000, "{out}");
+    machine.halt();
+}
+
+#[test]
+fn a_task_that_waits_is_idle_while_it_cannot_reach_a_lane() {
+    let machine = Machine::start();
+    let out = machine.run("cramped.c", &["few"]).out;
+    let told = |name: &str| told(&out, name);
+    assert_eq!((told("refused "), told("found "), told("late ")), (-10, 1, 77), "{out}");
+    // Milliseconds of a core in a second.
+    assert!(told("busy ") < 100, "{out}");
+    machine.halt();
+}
+
+#[test]
+fn who_may_write_no_long_files_is_told_and_not_ended() {
+    let place = Place::new();
+    let machine = Machine::start_with(place, &[("PVM_SLAB_MB", "16".as_ref())]);
+    let out = machine.run("cramped.c", &["files"]).out;
+    let sent = told(&out, "sent ");
+    assert!((4..100).contains(&sent) && told(&out, "code ") < 0, "{out}");
+    assert!(out.contains(&format!("read {sent}\n")), "{out}");
+    machine.halt();
+}
+
+#[test]
 fn who_has_no_memory_for_more_is_told_and_keeps_what_it_has() {
     let machine = Machine::start();
     let output = machine.run("cramped.c", &["hoard"]);

@@ -78,8 +78,6 @@ pub struct Inlet {
     slabs: Mappings,
     /// Messages dropped because they made no sense.
     dropped: u64,
-    /// A look could not see what some lane holds: see [`Inlet::take_lack`].
-    lacks_room: bool,
     /// Bits whose lanes have not been looked at since.
     ready: u64,
     /// Lanes that have something and are not watched.
@@ -120,7 +118,6 @@ impl Inlet {
             opened: 0,
             slabs: Mappings::default(),
             dropped: 0,
-            lacks_room: false,
             ready: 0,
             queue: Queue::default(),
             activity,
@@ -363,16 +360,9 @@ impl Inlet {
 
     /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look tries again.
     #[cold]
-    fn look_again(&mut self, bits: u64) {
-        self.lacks_room = true;
+    fn look_again(&self, bits: u64) {
+        self.watch.lack();
         self.inbox.header().put_back(bits);
-    }
-
-    /// True if a look since the last question could not see what some lane holds, for want of memory or descriptors. Who
-    /// found nothing is not to wait then: nobody tells when there is room.
-    #[inline]
-    pub const fn take_lack(&mut self) -> bool {
-        std::mem::replace(&mut self.lacks_room, false)
     }
 
     /// The lane goes on in a larger ring. False where that cannot be mapped now: the next look tries again.
@@ -431,7 +421,7 @@ impl Inlet {
             let body = Unmapped { descriptor, size: usize::try_from(size).ok()?, follows };
             let payload = match self.slabs.find(broker, descriptor.segment) {
                 Ok(mapping) => body.payload(mapping, self.me)?,
-                Err(Code::NoMem) => Payload::Unmapped(body),
+                Err(code) if may_pass(code) => Payload::Unmapped(body),
                 Err(_) => return None,
             };
             Some((envelope, payload))

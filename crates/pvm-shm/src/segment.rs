@@ -57,7 +57,7 @@ pub fn create_unsealed(size: usize) -> io::Result<OwnedFd> {
 
 /// The user's limit of the size of files (`ulimit -f`) is for shared memory, too, and the system ends by SIGXFSZ whoever
 /// goes beyond: that is for programs that do so by mistake, so we look first.
-fn may_be_as_long(size: u64) -> io::Result<()> {
+pub(crate) fn may_be_as_long(size: u64) -> io::Result<()> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     if limit.is_some_and(|limit| limit < size) { Err(io::Errno::FBIG) } else { Ok(()) }
 }

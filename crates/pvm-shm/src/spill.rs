@@ -11,7 +11,7 @@
 //! segment beside the file has the holders, and the keeper strikes out the dead as in slabs.
 
 use crate::broker::{Broker, map};
-use crate::segment::{Mapping, PAGE};
+use crate::segment::{self, Mapping, PAGE};
 use crate::slab::{Descriptor, Slab};
 use crate::sync::{AtomicU32, Ordering};
 use pvm_wire::request::SegmentId;
@@ -37,6 +37,8 @@ fn holders(mapping: &Mapping) -> &[AtomicU32] {
 
 /// Writes all of it.
 fn write_all(fd: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Code> {
+    // The limit of this process is not that of the keeper, which has allocated the file.
+    segment::may_be_as_long(at + bytes.len() as u64).map_err(|_| Code::Overflow)?;
     while !bytes.is_empty() {
         match rustix::io::pwrite(fd, bytes, at) {
             // The keeper has allocated it; a disk that fails is as good as a full one.
@@ -300,10 +302,20 @@ impl SpillView {
         self.segment
     }
 
-    /// The same with its file at hand.
-    pub(crate) fn with_file(mut self, fd: Arc<OwnedFd>) -> Self {
+    /// The same with its file at hand; none if it reaches beyond that.
+    pub(crate) fn with_file(mut self, fd: Arc<OwnedFd>) -> Option<Self> {
+        if !self.is_in(&fd) {
+            return None;
+        }
         self.fd = Some(fd);
-        self
+        Some(self)
+    }
+
+    /// The file tells how much there can be: a length that lies reserves nothing.
+    pub(crate) fn is_in(&self, fd: &OwnedFd) -> bool {
+        let end = self.offset.saturating_add(self.size as u64);
+        rustix::fs::fstat(fd)
+            .is_ok_and(|file| u64::try_from(file.st_size).is_ok_and(|there| end <= there))
     }
 
     /// How many bytes.
@@ -349,10 +361,7 @@ impl SpillView {
     /// # Errors
     /// [`Code::NoMem`], [`Code::BadMsg`] if the disk fails or there are fewer bytes.
     pub(crate) fn load(&self, fd: &OwnedFd) -> Result<Vec<u8>, Code> {
-        // A length that lies reserves nothing: the file tells how much there can be.
-        let there = rustix::fs::fstat(fd).map_err(|_| Code::BadMsg)?.st_size;
-        let end = self.offset.saturating_add(self.size as u64);
-        if u64::try_from(there).is_ok_and(|there| end > there) {
+        if !self.is_in(fd) {
             return Err(Code::BadMsg);
         }
         let mut bytes = Vec::new();

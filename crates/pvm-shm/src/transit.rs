@@ -17,7 +17,7 @@ use pvm_wire::request::SegmentId;
 use pvm_wire::spread::{self, Receiver};
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
 use rustix::fd::OwnedFd;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Weak};
 
 /// Names a lane; never used twice.
@@ -90,6 +90,11 @@ impl LaneIn {
         self.to.host()
     }
 
+    /// True if it is of this task, and leads to that one if there is one.
+    fn is_of(&self, (sender, to): (Tid, Option<Tid>)) -> bool {
+        self.sender == sender && to.is_none_or(|to| to == self.to)
+    }
+
     /// Opens the lane of a direct route that has been released.
     fn open_released(&mut self) {
         if let Some((segment, ring)) = self.closed.take_if(|(_, ring)| ring.is_released()) {
@@ -128,6 +133,14 @@ pub struct Transit {
     /// Files of messages that are on their way.
     files: BTreeMap<SegmentId, Weak<OwnedFd>>,
     dropped: u64,
+    /// There may be lanes that could not be learnt of.
+    unlisted: bool,
+    /// Lanes of which the next message lies where this process cannot look now.
+    unreached: BTreeSet<LaneNumber>,
+    /// See [`Transit::take_lack`].
+    lacks: bool,
+    /// Routes that are no more, while there may be such lanes.
+    ended: Vec<(Tid, Option<Tid>)>,
 }
 
 impl Transit {
@@ -144,6 +157,10 @@ impl Transit {
             slabs: Mappings::default(),
             files: BTreeMap::new(),
             dropped: 0,
+            unlisted: false,
+            unreached: BTreeSet::new(),
+            lacks: false,
+            ended: Vec::new(),
         }
     }
 
@@ -163,10 +180,8 @@ impl Transit {
         if bits == 0 {
             return;
         }
-        if !self.refresh(broker) {
-            // A lane that is not known yet may be one of these.
-            self.inbox.header().put_back(bits);
-        }
+        // One that is not known yet is looked for by the next poll.
+        let _ = self.refresh(broker);
         let mut bits = bits;
         while bits != 0 {
             let bit = bits.trailing_zeros() as usize;
@@ -185,6 +200,15 @@ impl Transit {
     /// Learns of lanes that were opened since the last time. False if there may be some that could not be learnt of now.
     #[must_use]
     fn refresh(&mut self, broker: &mut dyn Broker) -> bool {
+        self.unlisted = !self.learn(broker);
+        if self.unlisted {
+            // Any of them may have something, and may have told so.
+            self.look_again(u64::MAX);
+        }
+        !self.unlisted
+    }
+
+    fn learn(&mut self, broker: &mut dyn Broker) -> bool {
         let opened = self.inbox.opened();
         if opened == self.opened {
             return true;
@@ -211,6 +235,7 @@ impl Transit {
             // A lane that was here before has been read to its end and confirmed.
             if let Some(old) = self.places[place].take() {
                 self.lanes.remove(&old);
+                self.unreached.remove(&old);
             }
             let (ring, to) = match open(broker, segment.id, segment.owner) {
                 Ok(opened) => opened,
@@ -224,6 +249,10 @@ impl Transit {
             let mut lane =
                 LaneIn { sender: segment.owner, to, closed: None, rings: VecDeque::new() };
             if to.is_task() {
+                if self.ended.iter().any(|ended| lane.is_of(*ended)) {
+                    ring.release();
+                    self.inbox.header().put_back(bit_of(place));
+                }
                 lane.closed = Some((segment.id, ring));
                 lane.open_released();
             } else {
@@ -234,20 +263,46 @@ impl Transit {
         }
         if all {
             self.opened = opened;
+            self.ended.clear();
         }
         all
     }
 
-    /// A lane goes on where this process cannot look now: the next look tries again.
+    /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look tries again.
     #[cold]
-    fn look_again(&self, number: LaneNumber) {
+    fn look_again(&mut self, bits: u64) {
+        self.lacks = true;
+        self.inbox.header().put_back(bits);
+    }
+
+    /// The same for one lane.
+    #[cold]
+    fn reach_again(&mut self, number: LaneNumber) {
         if let Some(place) = self.places.iter().position(|known| *known == Some(number)) {
-            self.inbox.header().put_back(1 << (place as u32 % LANE_BITS));
+            self.unreached.insert(number);
+            self.look_again(bit_of(place));
         }
+    }
+
+    /// True if a look since the last question could not see what some lane holds, for want of memory or descriptors.
+    /// Nobody tells when there is room, and the inbox never comes to rest: the next look is not to follow at once.
+    pub const fn take_lack(&mut self) -> bool {
+        std::mem::replace(&mut self.lacks, false)
+    }
+
+    /// False while what lies next in a lane cannot be had, though [`Transit::next`] gives nothing of it.
+    pub fn is_within_reach(&self, number: LaneNumber) -> bool {
+        !self.unreached.contains(&number)
+    }
+
+    /// True if all lanes are known, and within reach.
+    pub fn is_all_within_reach(&self) -> bool {
+        self.unreached.is_empty() && !self.unlisted
     }
 
     /// The next message of a lane, to be confirmed later.
     pub fn next(&mut self, broker: &mut dyn Broker, number: LaneNumber) -> Option<Parcel> {
+        self.unreached.remove(&number);
         loop {
             let lane = self.lanes.get_mut(&number)?;
             let ring = lane.rings.back_mut()?;
@@ -257,7 +312,7 @@ impl Transit {
                 let id = room.first_chunk().map_or(0, |id| u32::from_ne_bytes(*id));
                 let next = open(broker, id, lane.sender);
                 if next.as_ref().is_err_and(|code| may_pass(*code)) {
-                    self.look_again(number);
+                    self.reach_again(number);
                     return None;
                 }
                 ring.receiver.step(popped.cells);
@@ -272,12 +327,18 @@ impl Transit {
                 lane.settle(broker);
                 continue;
             }
-            ring.receiver.step(popped.cells);
             let (sender, host) = (lane.sender, Tid::host_id(lane.host()));
-            let parcel = self.open_message(broker, (sender, host), popped, room);
+            let opened = self.open_message(broker, (sender, host), popped, room);
+            if opened.as_ref().is_err_and(|code| may_pass(*code)) {
+                self.reach_again(number);
+                return None;
+            }
+            let parcel = opened.ok();
             let lane = self.lanes.get_mut(&number)?;
             let ahead = Ahead { is_message: parcel.is_some(), cells: popped.cells };
-            lane.rings.back_mut()?.ahead.push_back(ahead);
+            let ring = lane.rings.back_mut()?;
+            ring.receiver.step(popped.cells);
+            ring.ahead.push_back(ahead);
             if parcel.is_some() {
                 return parcel;
             }
@@ -310,17 +371,18 @@ impl Transit {
         }
     }
 
-    /// The lanes of a sender to a host, those that a sender of the same name had before included.
+    /// The lanes of a sender to a host, those that a sender of the same name had before included. None if there may be
+    /// some that could not be learnt of now.
     pub fn lanes_of(
         &mut self,
         broker: &mut dyn Broker,
         sender: Tid,
         host: HostIndex,
-    ) -> Vec<LaneNumber> {
-        // What could not be listed is by the next poll.
-        let _ = self.refresh(broker);
+    ) -> Option<Vec<LaneNumber>> {
         let fits = |lane: &LaneIn| lane.sender == sender && lane.host() == host;
-        self.lanes.iter().filter(|(_, lane)| fits(lane)).map(|(number, _)| *number).collect()
+        self.refresh(broker).then(|| {
+            self.lanes.iter().filter(|(_, lane)| fits(lane)).map(|(number, _)| *number).collect()
+        })
     }
 
     /// The direct routes of a task are no more, or that to one task: what was not confirmed is to
@@ -331,12 +393,14 @@ impl Transit {
         sender: Tid,
         to: Option<Tid>,
     ) -> Vec<(LaneNumber, HostIndex)> {
-        // As above.
-        let _ = self.refresh(broker);
+        if !self.refresh(broker) {
+            self.ended.push((sender, to));
+        }
         let mut released = Vec::new();
         for (number, lane) in &mut self.lanes {
-            let asked = lane.sender == sender && to.is_none_or(|to| to == lane.to);
-            if asked && let Some((_, ring)) = &lane.closed {
+            if lane.is_of((sender, to))
+                && let Some((_, ring)) = &lane.closed
+            {
                 ring.release();
                 lane.open_released();
                 released.push((*number, lane.host()));
@@ -350,66 +414,69 @@ impl Transit {
         self.lanes.get(&number).is_none_or(|lane| lane.unconfirmed() == 0)
     }
 
+    /// What a cell leads to.
+    ///
+    /// # Errors
+    /// [`Code::BadMsg`] where that makes no sense; what [`may_pass`] where it is out of reach now.
     fn open_message(
         &mut self,
         broker: &mut dyn Broker,
         (sender, host): (Tid, Tid),
         popped: Popped,
         room: Room,
-    ) -> Option<Parcel> {
-        let envelope = popped.envelope?;
+    ) -> Result<Parcel, Code> {
+        let envelope = popped.envelope.ok_or(Code::BadMsg)?;
         if envelope.src != sender || envelope.dst.host() != host.host() {
-            return None;
+            return Err(Code::BadMsg);
         }
         let bytes = &room[..popped.size];
-        let size = usize::try_from(envelope.body_size()).ok()?;
-        let list_size = if envelope.is_spread() {
-            usize::try_from(envelope.sequence).ok()?.checked_mul(Receiver::SIZE)?
-        } else {
-            0
-        };
+        let size = usize::try_from(envelope.body_size()).map_err(|_| Code::BadMsg)?;
+        let list_size = list_size(&envelope).ok_or(Code::BadMsg)?;
+        let whole = size.checked_add(list_size).ok_or(Code::BadMsg)?;
         if popped.kind == lane::Kind::Inline as u8 || popped.kind == lane::Kind::Spanning as u8 {
-            if bytes.len() != size.checked_add(list_size)? {
-                return None;
+            if bytes.len() != whole {
+                return Err(Code::BadMsg);
             }
-            let receivers = spread::from_bytes(&bytes[size..])?;
+            let receivers = receivers(&bytes[size..])?;
             let payload = Payload::Inline { bytes: room, size };
-            return Some(Parcel::new(envelope, payload, receivers));
+            return Ok(Parcel::new(envelope, payload, receivers));
         }
         if popped.kind != lane::Kind::Slab as u8 {
-            return None;
+            return Err(Code::BadMsg);
         }
-        let body = Descriptor::from_slice(bytes)?;
-        let behind = bytes.get(Descriptor::SIZE..)?;
+        let body = Descriptor::from_slice(bytes).ok_or(Code::BadMsg)?;
+        let behind = bytes.get(Descriptor::SIZE..).ok_or(Code::BadMsg)?;
         if body.is_in_file() {
-            let whole = size.checked_add(list_size)?;
             let view = self.spilled(broker, host, body, whole)?;
             let mut list = vec![0; list_size];
-            view.read(size, &mut list).ok()?;
-            let receivers = if list_size == 0 { Vec::new() } else { spread::from_bytes(&list)? };
-            return Some(Parcel::new(envelope, Payload::Spilled(view.cut(size)), receivers));
+            view.read(size, &mut list)?;
+            let payload = Payload::Spilled(view.cut(size));
+            return Ok(Parcel::new(envelope, payload, receivers(&list)?));
         }
         if list_size == 0 || behind.len() == list_size {
-            let receivers = if list_size == 0 { Vec::new() } else { spread::from_bytes(behind)? };
-            let view = self.view(broker, host, body, size)?;
-            return Some(Parcel::new(envelope, Payload::Slab(view), receivers));
+            let list = if list_size == 0 { &[] } else { behind };
+            let payload = Payload::Slab(self.view(broker, host, body, size)?);
+            return Ok(Parcel::new(envelope, payload, receivers(list)?));
         }
         if behind.is_empty() {
             // The list lies behind the body.
-            let view = self.view(broker, host, body, size.checked_add(list_size)?)?;
+            let view = self.view(broker, host, body, whole)?;
             let mut list = vec![0; list_size];
             view.read(size, &mut list);
-            let receivers = spread::from_bytes(&list)?;
-            return Some(Parcel::new(envelope, Payload::Slab(view.cut(size)), receivers));
+            let payload = Payload::Slab(view.cut(size));
+            return Ok(Parcel::new(envelope, payload, receivers(&list)?));
         }
-        let at = Descriptor::from_slice(behind)?;
+        let at = Descriptor::from_slice(behind).ok_or(Code::BadMsg)?;
+        // A view that is given up strikes its note out: none is made before both can be.
+        let list_mapping = self.slabs.find(broker, at.segment)?;
         let view = self.view(broker, host, body, size)?;
-        let list_view = self.view(broker, host, at, list_size)?;
+        let list_view =
+            SlabView::new(list_mapping, host, at, list_size as u64).ok_or(Code::BadMsg)?;
         let mut list = vec![0; list_size];
         list_view.read(0, &mut list);
-        let receivers = spread::from_bytes(&list)?;
+        let receivers = receivers(&list)?;
         let payload = Payload::Slab(view);
-        Some(Parcel { envelope, payload, receivers, list: Some(list_view) })
+        Ok(Parcel { envelope, payload, receivers, list: Some(list_view) })
     }
 
     fn spilled(
@@ -418,21 +485,21 @@ impl Transit {
         host: Tid,
         descriptor: Descriptor,
         size: usize,
-    ) -> Option<SpillView> {
-        let mapping = self.slabs.get(broker, descriptor.segment)?;
-        let view = SpillView::new(mapping, host, descriptor, size as u64)?;
+    ) -> Result<SpillView, Code> {
+        let mapping = self.slabs.find(broker, descriptor.segment)?;
         let id = descriptor.segment;
         let known = self.files.get(&id).and_then(Weak::upgrade);
         let fd = match known {
             Some(fd) => fd,
             None => {
-                let fd = Arc::new(broker.map_spill(id).ok()?.1);
+                let fd = Arc::new(broker.map_spill(id)?.1);
                 self.files.retain(|_, fd| fd.strong_count() > 0);
                 self.files.insert(id, Arc::downgrade(&fd));
                 fd
             }
         };
-        Some(view.with_file(fd))
+        let view = SpillView::new(mapping, host, descriptor, size as u64).ok_or(Code::BadMsg)?;
+        view.with_file(fd).ok_or(Code::BadMsg)
     }
 
     fn view(
@@ -441,10 +508,27 @@ impl Transit {
         host: Tid,
         descriptor: Descriptor,
         size: usize,
-    ) -> Option<SlabView> {
-        let mapping = self.slabs.get(broker, descriptor.segment)?;
-        SlabView::new(mapping, host, descriptor, size as u64)
+    ) -> Result<SlabView, Code> {
+        let mapping = self.slabs.find(broker, descriptor.segment)?;
+        SlabView::new(mapping, host, descriptor, size as u64).ok_or(Code::BadMsg)
     }
+}
+
+/// The bit of the inbox by which the lane in this place tells that it has something.
+const fn bit_of(place: usize) -> u64 {
+    1 << (place as u32 % LANE_BITS)
+}
+
+/// Bytes of the list of receivers; none if there cannot be so many.
+fn list_size(envelope: &Envelope) -> Option<usize> {
+    if !envelope.is_spread() {
+        return Some(0);
+    }
+    usize::try_from(envelope.sequence).ok()?.checked_mul(Receiver::SIZE)
+}
+
+fn receivers(list: &[u8]) -> Result<Vec<Receiver>, Code> {
+    if list.is_empty() { Ok(Vec::new()) } else { spread::from_bytes(list).ok_or(Code::BadMsg) }
 }
 
 /// A ring of a lane, and what it leads to.

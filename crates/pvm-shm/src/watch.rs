@@ -34,6 +34,8 @@ pub struct Watch {
     rested: AtomicBool,
     /// The slot that alone concerns who waits, if there is one: its number and one more.
     sole: AtomicU32,
+    /// See [`Watch::take_lack`].
+    lacking: AtomicBool,
 }
 
 impl Slot {
@@ -60,7 +62,27 @@ impl Watch {
             looking: AtomicU32::new(0),
             rested: AtomicBool::new(false),
             sole: AtomicU32::new(0),
+            lacking: AtomicBool::new(false),
         }
+    }
+
+    /// A look could not see what some lane holds, and has marked that lane to be looked at again.
+    #[cold]
+    pub(crate) fn lack(&self) {
+        self.lacking.store(true, Ordering::Relaxed);
+    }
+
+    /// True if a look since the last question could not see what some lane holds, for want of memory or descriptors.
+    /// Nobody tells when there is room: who has found nothing says so, and who waits for something else tries again
+    /// after a while, and not all the time.
+    #[inline]
+    pub fn take_lack(&self) -> bool {
+        self.lacking.load(Ordering::Relaxed) && self.lacking.swap(false, Ordering::Relaxed)
+    }
+
+    /// The same, and the next question has the same answer.
+    pub fn is_lacking(&self) -> bool {
+        self.lacking.load(Ordering::Relaxed)
     }
 
     /// Looks at the stamps for as long as `body` runs; it is given the question whether something

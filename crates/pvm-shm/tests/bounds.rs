@@ -2,6 +2,11 @@
 
 #![cfg(not(loom))]
 
+mod keepers {
+    pub(super) mod lacking;
+}
+
+use keepers::lacking::Lacking;
 use proptest::prelude::*;
 use pvm_shm::credit::{DESCRIPTORS_MAX, Limits};
 use pvm_shm::inbox::Inbox;
@@ -213,6 +218,54 @@ fn a_lane_is_small_again_after_a_burst() {
     assert_eq!(read_all(&mut keeper, &mut inlet, B), [7]);
     assert_eq!((keeper.bytes(), keeper.taken()), before);
     assert!(!out.is_large());
+}
+
+/// No address space for the holders of a file, or no number for its descriptor, is no reason to lose what lies there.
+#[test]
+fn a_message_on_disk_that_is_out_of_reach_stays_there() {
+    for code in [Code::NoMem, Code::OutOfRes] {
+        let mut keeper = keeper(on_disk(), 256 * MIB);
+        let mut out = outbox(&mut keeper, A);
+        let mut inlet = inlet(&mut keeper, B);
+        assert_eq!(send(&mut keeper, &mut out, (A, B), (0, 8)), Ok(Sent::Delivered));
+        assert_eq!(read_all(&mut keeper, &mut inlet, B), [0]);
+        for tag in 1..30 {
+            assert_eq!(send(&mut keeper, &mut out, (A, B), (tag, MIB)), Ok(Sent::Delivered));
+        }
+        let mut arrived = VecDeque::new();
+        inlet.poll(&mut Lacking(&mut keeper.broker(B), [0, 1000], code), &mut arrived);
+        let tags: Vec<i32> = arrived.iter().map(|(envelope, _)| envelope.tag).collect();
+        assert_eq!(tags, (1..30).collect::<Vec<_>>());
+        let (mut on_disk, mut refused) = (0, 0);
+        for (envelope, payload) in arrived {
+            let Payload::Unmapped(body) = &payload else { panic!("{payload:?}") };
+            let mut asked = keeper.broker(B);
+            // A segment that another message lies in is mapped by now.
+            let near = match inlet.map_now(&mut Lacking(&mut asked, [0, 2], code), body) {
+                Err(lacks) => {
+                    assert_eq!(lacks, Code::NoMem);
+                    refused += 1;
+                    inlet.map_now(&mut asked, body).expect("there is room now")
+                }
+                Ok(near) => near,
+            };
+            let mut bytes = vec![0; near.size()];
+            match near {
+                Payload::Spilled(view) => {
+                    on_disk += 1;
+                    // The file that was read last is open still.
+                    let lacks = inlet.load(&mut Lacking(&mut asked, [0, 1], code), &view, None);
+                    refused += usize::from(lacks.is_err_and(|lacks| lacks == Code::NoMem));
+                    bytes = inlet.load(&mut asked, &view, None).expect("on the disk");
+                }
+                near => near.copy_to(0, &mut bytes),
+            }
+            assert!(bytes == pattern(envelope.tag, MIB), "message {} spoilt", envelope.tag);
+        }
+        assert!(on_disk > 10 && refused > 3, "{on_disk} {refused}");
+        out.shrink(&mut keeper.broker(A));
+        assert_eq!(keeper.taken().1, 0, "the files are given back when they are read");
+    }
 }
 
 #[test]

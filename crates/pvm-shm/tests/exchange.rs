@@ -471,7 +471,7 @@ fn a_lane_whose_larger_ring_could_not_be_mapped_once_goes_on_there() {
             send(&mut keeper, &mut out, A, tag, b"more than a ring holds");
         }
         let mut asked = keeper.broker(B);
-        let mut broker = Lacking(&mut asked, [0, lacks]);
+        let mut broker = Lacking(&mut asked, [0, lacks], Code::NoMem);
         for looks in 0..1000 {
             assert!(looks < 500, "{lacks}: {} of {COUNT} messages", arrived.len());
             inlet.poll(&mut broker, &mut arrived);
@@ -495,13 +495,16 @@ fn a_slab_that_could_not_be_mapped_is_mapped_by_who_reads_it() {
     send(&mut keeper, &mut out, A, 3, b"behind it");
     let mut asked = keeper.broker(B);
     // It is tried twice, the second time without what nobody reads.
-    let mut broker = Lacking(&mut asked, [0, 3]);
+    let mut broker = Lacking(&mut asked, [0, 3], Code::NoMem);
     inlet.poll(&mut broker, &mut arrived);
     let tags: Vec<i32> = arrived.iter().map(|(envelope, _)| envelope.tag).collect();
     assert_eq!(tags, [1, 2, 3]);
     let Payload::Unmapped(slab) = &arrived[1].1 else { panic!("{:?}", arrived[1].1) };
     assert_eq!(slab.size(), 100_000);
-    assert_eq!(inlet.map_now(&mut Lacking(broker.0, [0, 2]), slab).err(), Some(Code::NoMem));
+    assert_eq!(
+        inlet.map_now(&mut Lacking(broker.0, [0, 2], Code::NoMem), slab).err(),
+        Some(Code::NoMem)
+    );
     let payload = inlet.map_now(broker.0, slab).expect("there is room now");
     assert_eq!(bytes(&payload), vec![7; 100_000]);
 }
@@ -514,7 +517,7 @@ fn a_lane_that_could_not_be_learnt_of_once_is_not_forgotten() {
         send(&mut keeper, &mut out, A, 7, b"seven");
         let mut arrived = VecDeque::new();
         let mut asked = keeper.broker(B);
-        let mut broker = Lacking(&mut asked, lacks);
+        let mut broker = Lacking(&mut asked, lacks, Code::NoMem);
         let mut looks = 0;
         while arrived.is_empty() {
             looks += 1;

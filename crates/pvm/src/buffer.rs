@@ -535,11 +535,12 @@ fn room_in_memory(bytes: usize) -> Result<Vec<u8>, Code> {
 fn described(envelope: &Envelope, store: &Store) -> Option<(usize, RunList)> {
     let size = usize::try_from(envelope.data_size).ok()?;
     let list_size = usize::try_from(envelope.run_list_size()).ok()?;
+    if list_size > 0 && matches!(store, Store::Spilled(_) | Store::Unmapped(_)) {
+        // Its length is only claimed so far, and there may be no room for it.
+        return None;
+    }
     let mut list = vec![0; list_size];
     if list_size > 0 {
-        if matches!(store, Store::Spilled(_) | Store::Unmapped(_)) {
-            return None;
-        }
         Data { store, size: size.checked_add(list_size)? }.copy_to(size, &mut list);
     }
     Some((size, envelope.runs(&list).ok()?))

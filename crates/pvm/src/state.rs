@@ -254,11 +254,19 @@ impl State {
         pattern: &Pattern,
         alone: bool,
     ) -> Result<Option<Arrived>, Code> {
-        self.inlet.take_lack();
+        let mut lacked = false;
         loop {
             let Some((key, envelope, store)) = self.find(pattern, alone) else {
-                // What is wanted may be behind it, and nobody would wake who waits for room.
-                return if self.inlet.take_lack() { Err(Code::NoMem) } else { Ok(None) };
+                if !self.inlet.watch().take_lack() {
+                    return Ok(None);
+                }
+                if lacked {
+                    // What is wanted may be behind it, and nobody would wake who waits for room.
+                    return Err(Code::NoMem);
+                }
+                // It may have been an earlier look's, and there be room now.
+                lacked = true;
+                continue;
             };
             if !matches!(store, Store::Spilled(_) | Store::Unmapped(_)) {
                 return Ok(Some((envelope, store)));
@@ -368,6 +376,7 @@ impl State {
     /// The next of what has come, those of other hosts in the order of their numbers.
     #[inline]
     fn next_arrival(&mut self, alone: bool) -> Option<Arrived> {
+        let mut lacked = false;
         loop {
             if let Some(arrived) = self.arrivals.pop_front() {
                 return Some(arrived);
@@ -375,6 +384,15 @@ impl State {
             let Some((envelope, payload)) = self.inlet.next(&mut self.connection, alone) else {
                 if !self.order.is_beginning() {
                     return None;
+                }
+                // What is out of reach may be the beginning, and would count as repeated behind what is not.
+                if self.inlet.watch().is_lacking() {
+                    if lacked {
+                        return None;
+                    }
+                    // It may have been an earlier look that lacked.
+                    lacked = self.inlet.watch().take_lack();
+                    continue;
                 }
                 self.order.settle(&mut self.arrivals);
                 continue;

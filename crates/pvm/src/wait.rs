@@ -42,6 +42,8 @@ const RELAY: Duration = Duration::from_millis(100);
 const GATE_LOOKS: u32 = 64;
 /// A task that cannot bind its doorbell (the disk is full) looks this often.
 const MUTE: Duration = Duration::from_millis(5);
+/// A task that waits for anything but a message, and has no memory or descriptor for a lane, tries again after this time.
+const LACKING: Duration = Duration::from_millis(5);
 /// Who sleeps until a word in a roster changes looks at it this often: whoever has changed it rings for all, and a
 /// debugger may hold it before it has.
 const RECHECK: Duration = Duration::from_secs(1);
@@ -241,6 +243,9 @@ impl Waiter {
         token: WaitToken,
         deadline: Deadline,
     ) -> Result<Woken, Code> {
+        if self.watch.take_lack() {
+            return Ok(self.pause(deadline));
+        }
         if self.linger(generation, token, deadline) {
             return Ok(Woken::Look);
         }
@@ -284,6 +289,19 @@ impl Waiter {
         }
         // To look again is to wait for who is inside.
         Ok(Woken::Look)
+    }
+
+    /// Something lacks for a look at what is there: another program, or this one, may give it back soon. The end of the
+    /// host is noticed meanwhile.
+    #[cold]
+    fn pause(&self, deadline: Deadline) -> Woken {
+        let pause = deadline.left().map_or(LACKING, |left| left.min(LACKING));
+        let mut fds = [PollFd::from_borrowed_fd(sys::borrow(self.socket), PollFlags::IN)];
+        match poll(&mut fds, Some(&sys::timespec(pause))) {
+            Ok(1..) => Woken::Socket,
+            _ if deadline.passed() => Woken::Late,
+            _ => Woken::Look,
+        }
     }
 
     /// The part of a wait before the sleep: true if something has arrived.

@@ -77,7 +77,8 @@ impl ParentBroker {
     fn segment(&mut self, request: &Request) -> Result<(Segment, OwnedFd), Code> {
         match self.ask(request) {
             Ok(Reply::Segment { segment }) => {
-                Ok((segment, self.descriptors.pop_front().ok_or(Code::SysErr)?))
+                // The kernel drops one for which this process has no number left.
+                Ok((segment, self.descriptors.pop_front().ok_or(Code::OutOfRes)?))
             }
             Ok(Reply::Failed { code }) => Err(code),
             _ => Err(Code::SysErr),

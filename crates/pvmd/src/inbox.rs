@@ -62,6 +62,21 @@ impl Inbox {
         self.transit.next(&mut self.broker, lane)
     }
 
+    /// True if nothing was found in some lane only because memory or descriptors lack: the next look is to come later.
+    pub(crate) const fn take_lack(&mut self) -> bool {
+        self.transit.take_lack()
+    }
+
+    /// False while a lane holds what cannot be had now.
+    pub(crate) fn is_within_reach(&self, lane: LaneNumber) -> bool {
+        self.transit.is_within_reach(lane)
+    }
+
+    /// The same of all lanes.
+    pub(crate) fn is_all_within_reach(&self) -> bool {
+        self.transit.is_all_within_reach()
+    }
+
     /// The oldest message of a lane, dropped by now, is safe.
     pub(crate) fn confirm(&mut self, lane: LaneNumber) {
         self.transit.confirm(&mut self.broker, lane);
@@ -95,8 +110,8 @@ impl Inbox {
         self.fenced = Some(members);
     }
 
-    /// The lanes of a task to a host.
-    pub(crate) fn lanes_of(&mut self, sender: Tid, host: HostIndex) -> Vec<LaneNumber> {
+    /// The lanes of a task to a host; none if they cannot all be learnt of now.
+    pub(crate) fn lanes_of(&mut self, sender: Tid, host: HostIndex) -> Option<Vec<LaneNumber>> {
         self.transit.lanes_of(&mut self.broker, sender, host)
     }
 

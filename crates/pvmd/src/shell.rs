@@ -49,6 +49,8 @@ const ORPHAN_ROUNDS: u32 = 200;
 const ORPHAN_PAUSE: Duration = Duration::from_millis(5);
 /// What links tell is taken in so many pieces before something is done about it.
 const EVENTS_AT_ONCE: usize = 32;
+/// How long nobody looks for what could not be looked at for want of memory or descriptors.
+const LACKING: Duration = Duration::from_millis(5);
 
 /// A lock that a witness was asked for, and whether this host has it.
 type Witnessed = (u64, bool);
@@ -155,7 +157,9 @@ impl Shell {
 
     /// Tells the machine, if it wants to know, that nothing of our tasks is on its way any more.
     fn flushed(&mut self) {
-        if self.flushing && self.links.is_flushed() {
+        let inbox = self.placed.as_ref().map(|placed| &placed.inbox);
+        if self.flushing && self.links.is_flushed() && inbox.is_none_or(Inbox::is_all_within_reach)
+        {
             self.flushing = false;
             self.turns.push_back(Turn::News(News::Flushed));
         }
@@ -163,8 +167,9 @@ impl Shell {
 
     async fn wait(&mut self) -> Woken {
         let timeout = self.next_timeout();
+        let lacks = self.placed.as_mut().is_some_and(|placed| placed.inbox.take_lack());
         let inbox = self.placed.as_ref().map(|placed| &placed.inbox);
-        let armed = inbox.is_none_or(Inbox::arm);
+        let armed = !lacks && inbox.is_none_or(Inbox::arm);
         let woken = tokio::select! {
             biased;
             frames = self.uplink.receive() => frames.map_or(Woken::ParentGone, Woken::Parent),
@@ -172,7 +177,8 @@ impl Shell {
             Some(started) = self.starts.1.recv() => Woken::Started(started),
             Some(witnessed) = self.witnessed.1.recv() => Woken::Witnessed(witnessed),
             () = rung(inbox), if armed => Woken::Bell,
-            () = tokio::task::yield_now(), if !armed => Woken::Bell,
+            () = tokio::task::yield_now(), if !armed && !lacks => Woken::Bell,
+            () = tokio::time::sleep(LACKING), if lacks => Woken::Bell,
             () = tokio::time::sleep(timeout.unwrap_or_default()), if timeout.is_some() => Woken::Time,
         };
         if let Some(inbox) = inbox.filter(|_| armed) {

@@ -1,6 +1,6 @@
 //! Messages that have come and do not lie in memory yet.
 
-use super::{Inlet, Payload, Unmapped};
+use super::{Inlet, Payload, Unmapped, may_pass};
 use crate::broker::Broker;
 use crate::spill::SpillView;
 use pvm_wire::Code;
@@ -25,7 +25,8 @@ impl Inlet {
         let loaded = match from {
             None => view.load(&fd),
             Some(offset) => {
-                let size = view.size().checked_sub(offset).ok_or(Code::BadMsg)?;
+                let size = view.size().checked_sub(offset).filter(|_| view.is_in(&fd));
+                let size = size.ok_or(Code::BadMsg)?;
                 let mut bytes = Vec::new();
                 bytes.try_reserve_exact(size).map_err(|_| Code::NoMem)?;
                 bytes.resize(size, 0);
@@ -47,10 +48,7 @@ impl Inlet {
     }
 }
 
-/// What is not there for want of room may be there later; else it is gone.
+/// What is not there for want of memory or descriptors may be there later; else it is gone.
 const fn no_room_or_gone(code: Code) -> Code {
-    match code {
-        Code::NoMem => Code::NoMem,
-        _ => Code::BadMsg,
-    }
+    if may_pass(code) { Code::NoMem } else { Code::BadMsg }
 }

@@ -21,7 +21,7 @@ pub enum Payload {
     Slab(SlabView),
     /// They lie in a file: see [`crate::Inlet::load`].
     Spilled(SpillView),
-    /// They lie where this process had no address space to look: see [`crate::Inlet::map_now`].
+    /// They lie where this process had no address space, or the host no descriptor, to look: see [`crate::Inlet::map_now`].
     Unmapped(Unmapped),
 }
 

@@ -5,14 +5,18 @@ use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Code, Tid};
 use rustix::fd::OwnedFd;
 
-/// A keeper whose answers cannot be used: so many lists, and so many segments.
-pub(crate) struct Lacking<'a>(pub(crate) &'a mut dyn Broker, pub(crate) [usize; 2]);
+/// A keeper whose answers cannot be used: so many lists, and so many segments and files.
+pub(crate) struct Lacking<'a>(
+    pub(crate) &'a mut dyn Broker,
+    pub(crate) [usize; 2],
+    pub(crate) Code,
+);
 
 impl Lacking<'_> {
     fn answer<T>(&mut self, which: usize, answer: Result<T, Code>) -> Result<T, Code> {
         let lacks = self.1[which] > 0;
         self.1[which] -= usize::from(lacks);
-        if lacks { Err(Code::NoMem) } else { answer }
+        if lacks { Err(self.2) } else { answer }
     }
 }
 
@@ -27,7 +31,8 @@ impl Broker for Lacking<'_> {
         self.0.open_spill(bytes)
     }
     fn map_spill(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
-        self.0.map_spill(id)
+        let answer = self.0.map_spill(id);
+        self.answer(1, answer)
     }
     fn map(&mut self, id: SegmentId) -> Result<(Segment, OwnedFd), Code> {
         let answer = self.0.map(id);

@@ -70,14 +70,15 @@ impl Traffic {
     ) -> Vec<(Tid, HostIndex)> {
         let drained = self.draining.extract_if(.., |&(tid, host), lanes| {
             let Some(peer) = peers.get_mut(&host) else { return true };
-            let lanes = lanes.get_or_insert_with(|| {
+            if lanes.is_none() {
                 // A task that was killed may have published a message without saying so.
-                let lanes = inbox.lanes_of(tid, host);
-                lanes.iter().for_each(|lane| peer.streams.wake(*lane));
+                *lanes = inbox.lanes_of(tid, host);
+                lanes.iter().flatten().for_each(|lane| peer.streams.wake(*lane));
                 peer.pump(Some(&mut *inbox));
-                lanes
-            });
-            lanes.iter().all(|lane| peer.streams.is_drained(*lane))
+            }
+            let is_drained =
+                |lane: &LaneNumber| peer.streams.is_drained(*lane) && inbox.is_within_reach(*lane);
+            lanes.as_ref().is_some_and(|lanes| lanes.iter().all(is_drained))
         });
         drained.map(|(key, _)| key).collect()
     }
