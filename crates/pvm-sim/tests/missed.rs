@@ -2,6 +2,7 @@
 //! it knew that is true no more.
 
 use pvm_core::Rules;
+use pvm_core::io::News;
 use pvm_sim::{Happening, World};
 use pvm_wire::request::{Reply, Request, Role};
 use pvm_wire::{Blob, Encoding, Envelope, HostIndex, Message, RunList, Tid};
@@ -121,6 +122,72 @@ fn a_drained_host_that_missed_that_it_was_taken_back_took_no_task_any_more() {
     go(&mut world, 1000);
     assert_eq!(replies(&world, LAGS, task), [], "it is refused");
     assert!(world.nodes[&LAGS].tasks().any(|(connection, _)| connection == task));
+}
+
+/// The second host takes the first one for dead and asks the witness, and hears it again so much later: nobody goes on
+/// alone, and the lock is the second one's.
+fn doubt(world: &mut World, ms: u64) {
+    world.later(0, Happening::News(SECOND, News::HostDead { host: FIRST }));
+    go(world, ms);
+    world.cut(FIRST, SECOND, Some(MS));
+    go(world, 10);
+}
+
+/// Another host leads, by an election, until it is this one.
+fn elect(world: &mut World, wanted: HostIndex) {
+    for _ in 0..20 {
+        match leader(world, wanted) {
+            Some(host) if host == wanted => return,
+            Some(host) => world.pause(host, 2500 * MS),
+            None => {}
+        }
+        go(world, 6000);
+    }
+    panic!("host {wanted} is never elected");
+}
+
+/// Of three hosts the third one goes, and the second one leads. Cut off from the first one it orders nothing, as that
+/// one may have the lock of the present witness.
+fn assert_waits_for_the_witness(world: &mut World) {
+    elect(world, SECOND);
+    ask(world, SECOND, Request::DelHosts { hosts: vec!["vm.3".into()] });
+    go(world, 4000);
+    assert_eq!(leader(world, FIRST), Some(SECOND));
+    let task = world.connect(SECOND, Role::Task).expect("a host");
+    go(world, 500);
+    world.request(SECOND, task, put("short", 8));
+    go(world, 500);
+    assert_eq!(replies(world, SECOND, task).len(), 1, "both are there");
+    cut(world, SECOND);
+    world.request(SECOND, task, put("shorter", 4));
+    go(world, 4000);
+    assert_eq!(replies(world, SECOND, task).len(), 1, "it asks nobody");
+}
+
+#[test]
+fn the_lock_of_an_earlier_witness_counted_where_its_change_was_missed() {
+    let (mut world, tasks) = machine(3, "one", 2);
+    doubt(&mut world, 150);
+    go(&mut world, 3000);
+    ask(&mut world, FIRST, Request::AddLocal { count: 1 });
+    go(&mut world, 4000);
+    cut(&mut world, SECOND);
+    go(&mut world, 3000);
+    ask(&mut world, FIRST, Request::KnowHosts { lines: vec!["* witness=two".into()] });
+    go(&mut world, 300);
+    miss(&mut world, (FIRST, tasks[0]), SECOND);
+    assert_waits_for_the_witness(&mut world);
+}
+
+#[test]
+fn what_an_earlier_witness_answered_late_counted_for_the_present_one() {
+    let (mut world, _) = machine(4, "one", 2);
+    doubt(&mut world, 1);
+    ask(&mut world, FIRST, Request::KnowHosts { lines: vec!["* witness=two".into()] });
+    go(&mut world, 3000);
+    ask(&mut world, FIRST, Request::AddLocal { count: 1 });
+    go(&mut world, 4000);
+    assert_waits_for_the_witness(&mut world);
 }
 
 /// Who leads was let in while this host heard nothing, so that it neither knows nor hears it. The leader, which does

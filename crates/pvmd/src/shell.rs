@@ -35,7 +35,7 @@ use pvm_core::Machine;
 use pvm_core::io::{Act, Effect, Event, Input, News, Output};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::Reply;
-use pvm_wire::{Code, Tid};
+use pvm_wire::{Blob, Code, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ const ORPHAN_PAUSE: Duration = Duration::from_millis(5);
 const EVENTS_AT_ONCE: usize = 32;
 
 /// A lock that a witness was asked for, and whether this host has it.
-type Witnessed = (u64, bool);
+type Witnessed = (Blob, u64, bool);
 
 /// The daemon.
 struct Shell {
@@ -143,8 +143,8 @@ impl Shell {
                     }
                 }
                 Woken::Started(started) => self.started(started).await?,
-                Woken::Witnessed((pair, granted)) => {
-                    self.turns.push_back(Turn::News(News::Witnessed { pair, granted }));
+                Woken::Witnessed((witness, pair, granted)) => {
+                    self.turns.push_back(Turn::News(News::Witnessed { witness, pair, granted }));
                 }
                 Woken::Bell => {}
                 Woken::Time => self.time_passed().await?,
