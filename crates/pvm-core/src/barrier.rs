@@ -87,6 +87,11 @@ impl Gatherings {
         Ok(self.take(&key))
     }
 
+    /// Nobody can come together for this any more. Returns who waits for it.
+    pub(crate) fn end(&mut self, name: &Blob, purpose: Purpose) -> Vec<Ask> {
+        self.take(&(name.clone(), purpose as u8))
+    }
+
     fn take(&mut self, key: &(Blob, u8)) -> Vec<Ask> {
         let waiting = self.gatherings.remove(key).map(|gathering| gathering.waiting);
         waiting.unwrap_or_default().into_iter().map(|waiting| waiting.ask).collect()

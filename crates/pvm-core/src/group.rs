@@ -1,5 +1,6 @@
 //! Groups of tasks: names, instance numbers, frozen or not; the same on every host.
 
+use crate::barrier::Ask;
 use crate::io::{Departure, GroupState};
 use crate::records::{Change, Table};
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
@@ -35,13 +36,15 @@ impl Group {
 #[derive(Debug)]
 pub(crate) struct Groups {
     groups: Table<Blob, Group>,
+    /// Whose questions froze a group: a host that has missed it answers its own from here.
+    froze: Table<Blob, Vec<Ask>>,
     /// What the tasks of this host have not been shown.
     unshown: BTreeMap<Blob, Departure>,
 }
 
 impl Groups {
     pub(crate) const fn new() -> Self {
-        Self { groups: Table::new(b'g'), unshown: BTreeMap::new() }
+        Self { groups: Table::new(b'g'), froze: Table::new(b'='), unshown: BTreeMap::new() }
     }
 
     /// The group, or why there is none.
@@ -97,18 +100,32 @@ impl Groups {
         }
         if group.members.is_empty() {
             self.groups.remove(name);
+            self.froze.remove(name);
         }
         self.show(name, Departure::Left);
         Ok(())
     }
 
-    /// `pvm_freezegroup`, after all have called it.
-    pub(crate) fn freeze(&mut self, name: &Blob) -> Result<i32, Code> {
+    /// `pvm_freezegroup`, after all have called it, and how many that were.
+    pub(crate) fn freeze(&mut self, name: &Blob, asks: &[Ask]) -> Result<i32, Code> {
         let group = self.groups.get_mut(name).ok_or(Code::NoGroup)?;
+        if group.frozen {
+            return Err(Code::DupGroup);
+        }
         group.frozen = true;
-        let size = group.size();
+        self.froze.insert(name.clone(), asks.to_vec());
         self.show(name, Departure::None);
-        i32::try_from(size).map_err(|_| Code::OutOfRes)
+        i32::try_from(asks.len()).map_err(|_| Code::OutOfRes)
+    }
+
+    /// The questions of a host that have frozen groups: each with the group, and its answer.
+    pub(crate) fn frozen_by(&self, host: HostIndex) -> Vec<(Blob, u64, i32)> {
+        let count = |asks: &[Ask]| i32::try_from(asks.len()).unwrap_or(i32::MAX);
+        let all = self.froze.iter().flat_map(|(name, asks)| {
+            let own = asks.iter().filter(|ask| ask.0 == host);
+            own.map(|ask| (name.clone(), ask.1, count(asks)))
+        });
+        all.collect()
     }
 
     /// A task is gone: it leaves all its groups. `died`: not by its own will, so that those who wait for it do so
@@ -175,28 +192,84 @@ impl Groups {
     pub(crate) fn clear(&mut self) {
         self.show_all();
         self.groups.clear();
+        self.froze.clear();
+    }
+
+    /// All groups as they are.
+    pub(crate) fn known(&self) -> BTreeMap<Blob, Group> {
+        self.iter().map(|(name, group)| (name.clone(), group.clone())).collect()
+    }
+
+    /// Groups were known so before what has been missed: where a member is one no more, those who wait for it
+    /// look again.
+    pub(crate) fn note_missed(&mut self, before: &BTreeMap<Blob, Group>) {
+        for (name, group) in before {
+            let is_gone = |tid: &Tid| self.find(name).is_ok_and(|now| !now.has(*tid));
+            if group.members.iter().any(|tid| *tid != Tid::NONE && is_gone(tid)) {
+                self.show(name, Departure::Gone);
+            }
+        }
     }
 
     pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
         self.groups.take_changes(out);
+        self.froze.take_changes(out);
     }
 
     pub(crate) fn records(&self, out: &mut Vec<(Blob, Blob)>) {
         self.groups.records(out);
+        self.froze.records(out);
     }
 
     pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.groups.restore(key, value)
+        self.groups.restore(key, value) || self.froze.restore(key, value)
     }
 
     pub(crate) fn adopt(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.groups.adopt(key, value)
+        self.groups.adopt(key, value) || self.froze.adopt(key, value)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_waits_for_a_member_whose_end_was_missed_is_woken() {
+        let (mut here, mut there) = (Groups::new(), Groups::new());
+        for groups in [&mut here, &mut there] {
+            for (name, tid) in [("a", 1), ("a", 2), ("b", 1)] {
+                groups.join(&name.into(), Tid(0x40000 + tid)).expect("a new member");
+            }
+        }
+        there.task_gone(Tid(0x40002), false);
+        let (known, mut records) = (here.known(), Vec::new());
+        there.records(&mut records);
+        here.clear();
+        for (Blob(key), Blob(value)) in &records {
+            assert!(here.adopt(key, value));
+        }
+        here.note_missed(&known);
+        let shown = here.take_unshown().into_iter().map(|(name, _, departure)| (name, departure));
+        let expected = [("a".into(), Departure::Gone), ("b".into(), Departure::None)];
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_group_is_frozen_once_and_it_is_known_by_whom() {
+        let mut groups = Groups::new();
+        let (name, first, second) = (&"g".into(), (HostIndex(1), 7), (HostIndex(2), 9));
+        let tids = [Tid(0x40001), Tid(0x80001), Tid(0x80002)];
+        for tid in tids {
+            groups.join(name, tid).expect("a new member");
+        }
+        assert_eq!(groups.freeze(name, &[first, second]), Ok(2));
+        assert_eq!(groups.freeze(name, &[(HostIndex(2), 10)]), Err(Code::DupGroup));
+        let by_second = || [(name.clone(), 9, 2)].into_iter().collect::<Vec<_>>();
+        assert_eq!(groups.frozen_by(second.0), by_second());
+        tids.into_iter().for_each(|tid| groups.leave(name, tid).expect("a member"));
+        assert_eq!(groups.frozen_by(second.0), [], "the group is gone, and who froze it");
+    }
 
     #[test]
     fn instances_fill_the_smallest_hole_and_the_last_one_out_ends_the_group() {

@@ -358,6 +358,8 @@ pub enum News {
     },
     /// The answer to [`Act::AskWitness`].
     Witnessed {
+        /// Who answers.
+        witness: Blob,
         /// Of which two hosts.
         pair: u64,
         /// True if this host has the lock.

@@ -52,7 +52,7 @@ use crate::records::{Slot, Table};
 use crate::registry::Registry;
 use crate::session::Sessions;
 use crate::tasks::Tasks;
-use crate::two::{RuleSlot, Rules};
+use crate::two::{Lock, RuleSlot, Rules};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
 use std::collections::{BTreeSet, VecDeque};
@@ -130,8 +130,8 @@ pub struct Machine {
     fencing: BTreeSet<HostIndex>,
     /// The other of two hosts, where nothing is ordered without it.
     needed: Option<(Vec<Member>, bool)>,
-    /// The pair of hosts of which a witness has named this one.
-    witnessed: u64,
+    /// The lock that this host has been granted.
+    granted: Option<Lock>,
     /// False after a restart until another host was heard, or found silent.
     asked_epoch: bool,
     /// When this host gives up, as it hears of no leader.
@@ -213,7 +213,7 @@ impl Machine {
             doubts: Doubts::default(),
             fencing: BTreeSet::new(),
             needed: None,
-            witnessed: 0,
+            granted: None,
             asked_epoch: false,
             lost_at: 0,
             leaderless_at: u64::MAX,
@@ -401,7 +401,9 @@ impl Machine {
             News::HostDead { host } => self.host_dead(host, false),
             News::HostGone { host } => self.host_dead(host, true),
             News::Fenced { era } => self.fenced(era),
-            News::Witnessed { pair, granted } => self.witness_said(pair, granted),
+            News::Witnessed { witness, pair, granted } => {
+                self.witness_said(&Lock { witness, pair }, granted);
+            }
             News::HostFailed { ticket, code, failure } => self.host_failed(ticket, code, failure),
             News::Flushed => self.flushed(),
             News::Addresses { addresses } => self.addresses_changed(addresses),

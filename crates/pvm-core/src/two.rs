@@ -46,6 +46,14 @@ impl Standing {
     }
 }
 
+/// What a witness grants to one of two hosts. What another witness has granted is another lock.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Lock {
+    pub(crate) witness: Blob,
+    /// Which two hosts.
+    pub(crate) pair: u64,
+}
+
 /// The rules, the same on every host.
 #[derive(Debug)]
 pub(crate) struct RuleSlot(Slot<Rules>);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const TABLE: &[u8] = b"hDH";
 /// All that all hosts agree on: besides those the lines of host files, named messages, groups, who
 /// is which member, pieces of long commands, and the rules for two.
-const AGREED: &[u8] = b"hDHKmnNgSU^";
+const AGREED: &[u8] = b"hDHKmnNg=SU^";
 
 /// The sums of one host.
 #[derive(Clone, Debug, Default)]

@@ -66,7 +66,7 @@ pub struct World {
     /// Hosts that others once had in their tables.
     ever_known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
     /// Who has which lock of the witness.
-    witness: BTreeMap<u64, HostIndex>,
+    witness: BTreeMap<(Blob, u64), HostIndex>,
     agreement: Agreement,
     calls: BTreeSet<(HostIndex, HostIndex)>,
     rules: Option<Rules>,

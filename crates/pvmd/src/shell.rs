@@ -35,7 +35,7 @@ use pvm_core::Machine;
 use pvm_core::io::{Act, Effect, Event, Input, News, Output};
 use pvm_wire::peer::HostFacts;
 use pvm_wire::request::Reply;
-use pvm_wire::{Code, Tid};
+use pvm_wire::{Blob, Code, Tid};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ const EVENTS_AT_ONCE: usize = 32;
 const LACKING: Duration = Duration::from_millis(5);
 
 /// A lock that a witness was asked for, and whether this host has it.
-type Witnessed = (u64, bool);
+type Witnessed = (Blob, u64, bool);
 
 /// The daemon.
 struct Shell {
@@ -145,8 +145,8 @@ impl Shell {
                     }
                 }
                 Woken::Started(started) => self.started(started).await?,
-                Woken::Witnessed((pair, granted)) => {
-                    self.turns.push_back(Turn::News(News::Witnessed { pair, granted }));
+                Woken::Witnessed((witness, pair, granted)) => {
+                    self.turns.push_back(Turn::News(News::Witnessed { witness, pair, granted }));
                 }
                 Woken::Bell => {}
                 Woken::Time => self.time_passed().await?,

@@ -7,8 +7,9 @@
 use super::Machine;
 use crate::io::Act;
 use crate::notify::HOST_ADD;
+use crate::pending::HomeAsk;
 use crate::planted::{self, Bug};
-use pvm_wire::request::Failure;
+use pvm_wire::request::{Failure, Reply, Request};
 use pvm_wire::{Blob, Code, HostIndex, Tid, Wire as _};
 
 impl Machine {
@@ -25,6 +26,7 @@ impl Machine {
         }
         self.log("this host has missed much and begins anew with what the others know".to_owned());
         let before = self.hosts.indices();
+        let groups = self.groups.known();
         if !planted::is(Bug::CatchesUpByAdding) {
             for host in gone {
                 self.forget_seat(host);
@@ -43,6 +45,10 @@ impl Machine {
             self.host_is_new(host);
         }
         self.end_own();
+        self.groups.note_missed(&groups);
+        self.end_freezes();
+        // A drained host that had asked to leave may have been taken back: if not, it asks again.
+        self.departure.stop();
         self.tell_all();
         self.alone_now();
     }
@@ -77,6 +83,20 @@ impl Machine {
             }
         }
         self.wait_for_pieces();
+    }
+
+    /// Tasks of this host that are among those who froze a group in what has been missed. Whoever else wants it
+    /// frozen is answered by the leader.
+    fn end_freezes(&mut self) {
+        for (name, ask, size) in self.groups.frozen_by(self.me()) {
+            let waits = |asked: &HomeAsk| match &asked.request {
+                Request::FreezeGroup { group, .. } => *group == name,
+                request => matches!(request, Request::GiveUp { .. }),
+            };
+            if self.pending.home_asks.get(&ask).is_some_and(waits) {
+                self.answered(ask, Reply::Number { value: size });
+            }
+        }
     }
 
     /// Whoever waits for something that all have applied.

@@ -120,15 +120,16 @@ impl Machine {
     }
 
     /// A group was frozen, on every host at this place of the order: those of here that wanted it
-    /// are told.
+    /// are told. Who wanted it besides them is told that it is frozen.
     pub(super) fn frozen(&mut self, name: &Blob, asks: Vec<Ask>) -> Reply {
-        let frozen = self.groups.freeze(name);
-        let count = i32::try_from(asks.len()).map_err(|_| Code::OutOfRes);
-        let size = frozen.and(count);
+        let size = self.groups.freeze(name, &asks);
         let me = self.me();
         for (_, ask) in asks.into_iter().filter(|(host, _)| *host == me) {
             self.answered(ask, number(size));
         }
+        // Who came to this leader while that was being ordered.
+        let late = self.home.gatherings.end(name, Purpose::Freeze);
+        self.release(late, Reply::Failed { code: Code::DupGroup });
         Reply::Done
     }
 

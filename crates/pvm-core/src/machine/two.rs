@@ -7,7 +7,7 @@ use crate::io::Act;
 use crate::pending::Asker;
 use crate::planted::{self, Bug};
 use crate::quorum::{Member, QuorumInput};
-use crate::two::Standing;
+use crate::two::{Lock, Standing};
 use pvm_wire::hostfile::parse_line;
 use pvm_wire::peer::Command;
 use pvm_wire::request::Reply;
@@ -29,11 +29,7 @@ impl Machine {
     /// The rules have changed, on every host at this place of the order.
     pub(super) fn rules_are(&mut self, witness: Option<Blob>, survive: Option<bool>) -> Reply {
         let mut rules = self.rules.get().clone();
-        if let Some(witness) = witness.filter(|witness| *witness != rules.witness) {
-            rules.witness = witness;
-            // What another one has granted is worth nothing.
-            self.witnessed = 0;
-        }
+        rules.witness = witness.unwrap_or(rules.witness);
         rules.survive = survive.unwrap_or(rules.survive);
         self.rules.set(rules);
         Reply::Done
@@ -81,7 +77,7 @@ impl Machine {
             met: self.asked_epoch,
             suspected: self.suspects.contains(&host),
             decides: !self.rules.get().witness.0.is_empty(),
-            lock: self.witnessed == self.pair(host),
+            lock: self.granted.as_ref() == Some(&self.lock_of(host)),
         };
         let lease = standing.need()?;
         Some((self.consensus.member(host)?, lease))
@@ -93,18 +89,22 @@ impl Machine {
         both.into_iter().flatten().map(|member| member.incarnation()).max().unwrap_or(0)
     }
 
+    /// The lock that decides between this host and another.
+    fn lock_of(&self, other: HostIndex) -> Lock {
+        Lock { witness: self.rules.get().witness.clone(), pair: self.pair(other) }
+    }
+
     /// The other of two hosts may be dead.
     pub(super) fn other_silent(&mut self, host: HostIndex, certain: bool) {
         if self.other() != Some(host) {
             return;
         }
         let certain = certain || planted::is(Bug::SilenceIsEvidence);
-        let rules = self.rules.get().clone();
-        if !certain && !rules.witness.0.is_empty() {
-            let pair = self.pair(host);
-            return self.act(Act::AskWitness { witness: rules.witness, pair });
+        let Lock { witness, pair } = self.lock_of(host);
+        if !certain && !witness.0.is_empty() {
+            return self.act(Act::AskWitness { witness, pair });
         }
-        if certain || rules.survive {
+        if certain || self.rules.get().survive {
             return self.go_on(host, certain);
         }
         if !self.consensus.is_leader() {
@@ -113,13 +113,19 @@ impl Machine {
         }
     }
 
-    /// The witness has answered.
-    pub(super) fn witness_said(&mut self, pair: u64, granted: bool) {
-        let Some(other) = self.other().filter(|&host| self.pair(host) == pair) else { return };
+    /// A witness has answered. If another one has been named since it was asked, that one is asked.
+    pub(super) fn witness_said(&mut self, lock: &Lock, granted: bool) {
+        let Some(other) = self.other().filter(|&host| self.pair(host) == lock.pair) else { return };
+        if *lock != self.lock_of(other) {
+            if self.suspects.contains(&other) {
+                self.other_silent(other, false);
+            }
+            return;
+        }
         if !granted {
             return self.log("the other host has the witness: this host waits".to_owned());
         }
-        self.witnessed = pair;
+        self.granted = Some(lock.clone());
         if self.suspects.contains(&other) {
             self.go_on(other, false);
         }
@@ -134,7 +140,7 @@ impl Machine {
 
     /// This host goes on without the other one.
     fn go_on(&mut self, other: HostIndex, certain: bool) {
-        self.witnessed = self.pair(other);
+        self.granted = Some(self.lock_of(other));
         self.asked_epoch = true;
         if !self.consensus.is_leader() {
             self.log("the other host is gone: this one goes on".to_owned());

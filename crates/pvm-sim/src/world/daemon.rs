@@ -213,9 +213,9 @@ impl World {
                     self.admit(new, facts);
                 }
             }
-            Act::AskWitness { pair, .. } => {
-                let owner = *self.witness.entry(pair).or_insert(host);
-                let news = News::Witnessed { pair, granted: owner == host };
+            Act::AskWitness { witness, pair } => {
+                let owner = *self.witness.entry((witness.clone(), pair)).or_insert(host);
+                let news = News::Witnessed { witness, pair, granted: owner == host };
                 self.later(WITNESS_NS, Happening::News(host, news));
             }
             // No messages of tasks cross here: the last one is always there a moment later.

@@ -63,14 +63,14 @@ impl Shell {
     pub(super) fn ask_witness(&self, witness: Blob, pair: u64) {
         let Some(other) = self.links.other_key() else { return };
         let lock = Lock::new(&self.facts.key.0, other, pair);
-        let target = Target::new(&HostLine::named(witness));
+        let target = Target::new(&HostLine::named(witness.clone()));
         let witnessed = self.witnessed.0.clone();
         tokio::spawn(async move {
             for _ in 0..ATTEMPTS {
                 let until = Instant::now() + ANSWER_TIME;
                 let heard = target.run(&lock.script(), Stdio::null(), until).await;
                 if let Some(granted) = answer_in(&heard.said) {
-                    let _ = witnessed.send((pair, granted)).await;
+                    let _ = witnessed.send((witness, pair, granted)).await;
                     return;
                 }
                 sleep(PAUSE).await;
