@@ -6,7 +6,8 @@
 //! next leader again.
 
 use crate::group::{Group, Groups};
-use pvm_wire::{Blob, Code, HostIndex, Tid};
+use crate::pending::Ask;
+use pvm_wire::{Blob, Code, Tid};
 use std::collections::BTreeMap;
 
 /// What tasks wait for.
@@ -16,9 +17,6 @@ pub(crate) enum Purpose {
     Barrier = 1,
     Freeze = 2,
 }
-
-/// Who is to be answered: a host, and its number of the request.
-pub(crate) type Ask = (HostIndex, u64);
 
 /// Tasks that wait.
 #[derive(Clone, Debug)]
@@ -148,6 +146,7 @@ impl Gatherings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pvm_wire::HostIndex;
 
     fn member(tid: Tid) -> Waiting {
         Waiting { ask: (HostIndex(1), u64::from(tid.0)), tid, since: None }

@@ -1,7 +1,7 @@
 //! Groups of tasks: names, instance numbers, frozen or not; the same on every host.
 
-use crate::barrier::Ask;
 use crate::io::{Departure, GroupState};
+use crate::pending::Ask;
 use crate::records::{Change, Table};
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
 use std::collections::BTreeMap;

@@ -10,6 +10,9 @@ use pvm_wire::peer::{HostFacts, Operator, Said};
 use pvm_wire::request::{HostLoad, HostResult, Reply, Request, SpawnRequest, TaskInfo};
 use pvm_wire::{Blob, HostIndex, Tid, choice, record};
 
+/// A question to whoever leads: the host that asks, and its number of the question.
+pub(crate) type Ask = (HostIndex, u64);
+
 choice! {
     /// Whom an answer is for.
     pub enum Asker {

@@ -1,10 +1,10 @@
 //! Groups: membership by commands, barriers by the leader.
 
 use super::{Machine, number};
-use crate::barrier::{Ask, Purpose, Waiting};
+use crate::barrier::{Purpose, Waiting};
 use crate::home::Asked;
 use crate::io::Act;
-use crate::pending::Asker;
+use crate::pending::{Ask, Asker};
 use pvm_wire::peer::Command;
 use pvm_wire::request::{GroupInfo, Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
