@@ -29,7 +29,7 @@ lint: ## format, clippy and the check of the house
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(XTASK) tidy
 
-check: ## every test (FAST=1: the fast ones)
+check: ## every test (FAST=1: the fast ones; PART=lint,tests: these; SINCE=main: what a change can affect)
 	@bash xtask/deps.sh $(if $(filter-out 0,$(FAST)),build,check)
 	@$(XTASK) check
 

@@ -20,6 +20,9 @@ struct Kind {
     runner: Option<&'static str>,
 }
 
+/// What runs a command to its good end.
+type Start<'a> = &'a dyn Fn(&Command) -> Result<(), String>;
+
 const KINDS: [Kind; 2] = [
     Kind { name: "i686", target: "i686-unknown-linux-gnu", tools: "i686-linux-gnu-", runner: None },
     Kind {
@@ -32,22 +35,30 @@ const KINDS: [Kind; 2] = [
 
 /// Builds, tests what crosses the wire on each kind, and runs the mixed machines; `start` runs a command to its
 /// good end.
-pub(crate) fn run(
-    root: &Path,
-    stage: &str,
-    start: &dyn Fn(&Command) -> Result<(), String>,
-) -> Result<(), String> {
+pub(crate) fn run(root: &Path, stage: &str, start: Start<'_>) -> Result<(), String> {
+    build(root, start)?;
+    let mut mixed = cargo(root, &["test", "--package=pvm-e2e", "--test=mixed", "--"], &[]);
+    mixed.args(MIXED_ARGUMENTS).env(INSTALLATIONS, installations(root));
+    start(mixed.env("NEOPVM_PREFIX", stage))
+}
+
+/// What the test of mixed machines is given. One after the other: in an emulator everything takes its time.
+pub(crate) const MIXED_ARGUMENTS: [&str; 2] = ["--ignored", "--test-threads=1"];
+/// Where that test looks for the [`installations`].
+pub(crate) const INSTALLATIONS: &str = "NEOPVM_FOREIGN";
+
+/// The folder with an installation for each kind.
+pub(crate) fn installations(root: &Path) -> PathBuf {
+    target_folder(root).join("foreign")
+}
+
+/// Builds for each kind, and tests what crosses the wire on it.
+pub(crate) fn build(root: &Path, start: Start<'_>) -> Result<(), String> {
     start(&cargo(root, &["build", "--package=pvmd", "--package=pvm-capi"], &KINDS))?;
-    let foreign = target_folder(root).join("foreign");
     for kind in &KINDS {
-        lay_out(root, kind, &foreign.join(kind.name), start)?;
+        lay_out(root, kind, &installations(root).join(kind.name), start)?;
     }
-    start(&cargo(root, &["test", "--package=pvm-wire"], &KINDS))?;
-    // One after the other: in an emulator everything takes its time.
-    let mut mixed = cargo(root, &["test", "--package=pvm-e2e", "--test=mixed"], &[]);
-    mixed.args(["--", "--ignored", "--test-threads=1"]);
-    mixed.env("NEOPVM_FOREIGN", &foreign).env("NEOPVM_PREFIX", stage);
-    start(&mixed)
+    start(&cargo(root, &["test", "--package=pvm-wire"], &KINDS))
 }
 
 /// Cargo for these kinds, or for this computer.
@@ -74,12 +85,7 @@ fn cargo(root: &Path, words: &[&str], kinds: &[Kind]) -> Command {
 }
 
 /// The daemon, the libraries and the headers, as an installation has them.
-fn lay_out(
-    root: &Path,
-    kind: &Kind,
-    prefix: &Path,
-    start: &dyn Fn(&Command) -> Result<(), String>,
-) -> Result<(), String> {
+fn lay_out(root: &Path, kind: &Kind, prefix: &Path, start: Start<'_>) -> Result<(), String> {
     let built = target_folder(root).join(kind.target).join("debug");
     let script = root.join("crates/pvm-capi/link.sh");
     let folder = |name: &str| -> Result<PathBuf, String> {

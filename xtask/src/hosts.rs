@@ -1,45 +1,31 @@
-//! The part of `make check` for hosts with networks of their own, and what of the end-to-end tests is not part of it.
+//! Which part of `make check` runs which end-to-end tests.
 //!
-//! The hosts are network namespaces with an sshd each, made by `xtask/hosts.sh`; that needs root, so where this is not
-//! root the part says so and passes.
+//! Hosts are network namespaces with an sshd each, made by `xtask/hosts.sh`; that needs root, so where this is not
+//! root their part says so and passes.
 
 use crate::outside;
-use std::fs;
 use std::path::Path;
 
 /// The test target of pvm-e2e that needs such hosts.
-const NETWORKS: &str = "networks";
+pub(crate) const NETWORKS: &str = "networks";
 
-/// `cargo test` arguments for the tests on several hosts. Each test has hosts of its own; two at a time keep their
-/// waits from adding up.
-pub(crate) const TESTS: [&str; 4] =
-    ["--package=pvm-e2e", "--test=networks", "--", "--test-threads=2"];
+/// Its arguments. Each test has hosts of its own; two at a time keep their waits from adding up.
+pub(crate) const NETWORKS_ARGUMENTS: [&str; 1] = ["--test-threads=2"];
 
 /// The one that needs other systems to compare with, and a browser.
-const BENCH: &str = "bench";
+pub(crate) const BENCH: &str = "bench";
 
-/// `cargo test` arguments for the tests of `pvm bench`.
-pub(crate) const BENCH_TESTS: [&str; 2] = ["--package=pvm-e2e", "--test=bench"];
+/// The one with hosts of several kinds of computers.
+pub(crate) const MIXED: &str = "mixed";
 
 /// Whether hosts can be made at all.
 pub(crate) fn possible(root: &Path) -> Result<bool, String> {
     Ok(outside::output(root, "id", &["-u"])?.trim() == "0")
 }
 
-/// `cargo test` arguments for all other end-to-end tests: the library's own and every other target.
-pub(crate) fn other_tests(root: &Path) -> Result<Vec<String>, String> {
-    let folder = root.join("crates/pvm-e2e/tests");
-    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter_map(|entry| Some(entry.path().file_stem()?.to_str()?.to_owned()))
-        .filter(|name| name != NETWORKS && name != BENCH)
-        .map(|name| format!("--test={name}"))
-        .collect();
-    names.sort();
-    let mut arguments = vec!["--package=pvm-e2e".to_owned(), "--lib".to_owned()];
-    arguments.append(&mut names);
-    Ok(arguments)
+/// Whether a test target of pvm-e2e needs nothing but this computer, and so runs in the part of that name.
+pub(crate) fn is_ordinary(name: &str) -> bool {
+    name != NETWORKS && name != BENCH
 }
 
 #[cfg(test)]
@@ -48,14 +34,13 @@ mod tests {
     use std::path::PathBuf;
 
     #[test]
-    fn every_end_to_end_test_is_in_one_part() {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-        let others = other_tests(&root).unwrap();
-        assert!(others.contains(&"--test=hosts".to_owned()), "{others:?}");
-        assert!(!others.contains(&"--test=networks".to_owned()), "{others:?}");
-        assert!(root.join("crates/pvm-e2e/tests/networks/main.rs").is_file());
-        assert!(!others.contains(&"--test=bench".to_owned()), "{others:?}");
-        assert!(root.join("crates/pvm-e2e/tests/bench.rs").is_file());
-        assert!(TESTS.contains(&"--test=networks"));
+    fn the_tests_with_parts_of_their_own_are_there() {
+        let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../crates/pvm-e2e/tests");
+        assert!(tests.join(NETWORKS).join("main.rs").is_file());
+        for name in [BENCH, MIXED] {
+            assert!(tests.join(name).with_extension("rs").is_file(), "{name}");
+        }
+        assert!(is_ordinary("hosts") && is_ordinary(MIXED));
+        assert!(!is_ordinary(NETWORKS) && !is_ordinary(BENCH));
     }
 }

@@ -15,6 +15,7 @@ mod foreign;
 mod fuzzing;
 mod hosts;
 mod install;
+mod manifest;
 mod outside;
 mod second_user;
 mod soak;
@@ -29,8 +30,9 @@ const USAGE: &str = "\
 usage: cargo xtask CHORE
 
   tidy                  the check of the house: dependencies, import circles, unsafe, names, sizes
-  check                 every test, with a table of results at the end (FAST=1: the fast parts only;
-                        CI=true: a part that cannot run counts as failed)
+  check                 every test, with a table of results at the end (FAST=1: the fast parts only; PART=a,b:
+                        these and what they use; SINCE=commit: what a change since then can affect;
+                        CI=true: a part that cannot run counts as failed; JOBS=1: one after the other)
   install PREFIX        lay out what `cargo build --release` made under PREFIX
   mixed                 builds for other kinds of computers, and one machine of them all
   loom                  the interleavings of pvm-shm
@@ -50,7 +52,14 @@ fn main() -> ExitCode {
     let root = workspace_root();
     let outcome = match words.as_slice() {
         ["tidy"] => tidy::run(&root),
-        ["check"] => check::run(&root),
+        ["check"] => match check::run(&root) {
+            Ok(()) => Ok(()),
+            Err(check::Failure::Failed(why)) => Err(why),
+            Err(check::Failure::Asked(why)) => {
+                eprintln!("xtask: {why}");
+                return ExitCode::from(2);
+            }
+        },
         ["install", prefix] => install::run(&root, Path::new(prefix)),
         ["bench-messages", prefix, out] => {
             bench::messages(&root, Path::new(prefix), Path::new(out))

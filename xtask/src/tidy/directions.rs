@@ -1,6 +1,7 @@
 //! Who may use whom: dependencies between the crates of the workspace point down, never up or sideways.
 
 use super::finding::Finding;
+use crate::manifest::{dependencies, package_name};
 use crate::source::Source;
 
 /// Each crate and the crates of ours it may depend on. A crate that is not here may not exist. pvm-wire is the
@@ -59,29 +60,6 @@ fn check_manifest(manifest: &Source) -> Vec<Finding> {
         }
     }
     findings
-}
-
-fn package_name(manifest: &str) -> Option<&str> {
-    let line = manifest.lines().find(|line| line.starts_with("name = "))?;
-    line.split('"').nth(1)
-}
-
-/// The names under every kind of dependency table, development ones included.
-fn dependencies(manifest: &str) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut inside = false;
-    for line in manifest.lines().map(str::trim) {
-        if let Some(header) = line.strip_prefix('[') {
-            let header = header.trim_end_matches(']');
-            inside = header.ends_with("dependencies");
-            if let Some((_, name)) = header.rsplit_once("dependencies.") {
-                names.push(name);
-            }
-        } else if inside && !line.starts_with('#') {
-            names.extend(line.split(['.', '=', ' ']).next().filter(|name| !name.is_empty()));
-        }
-    }
-    names
 }
 
 #[cfg(test)]

@@ -1,0 +1,460 @@
+//! The parts, in the order in which they are wanted: first what others wait for, then what takes longest.
+//!
+//! Each test makes its machines in a folder of its own, under a name of its own, in networks of its own, so any number
+//! of them may run at once. What cannot be shared are folders that are written ([`DEBUG`], [`PYTHON`], [`JAVA`]) and,
+//! as its programs have races that a busy computer shows, the original ([`ORIGINAL`]).
+
+use super::part::{Concerns, Need, Part, Work};
+use super::programs::Program;
+use super::run::{Run, every};
+use crate::{corpus, foreign, hosts, second_user, tools};
+
+const FUZZ_SECONDS: &str = "10";
+
+/// Cargo compiles into `target/debug` for one command at a time.
+const DEBUG: &str = "target/debug";
+const RELEASE: &str = "target/release";
+/// The Python that the wheel is built and tested with, and the folder in which it is built.
+const PYTHON: &str = "target/python";
+/// Where Maven builds and tests.
+const JAVA: &str = "bindings/java/target";
+/// Debian's daemon and programs beside ours.
+const ORIGINAL: &str = "the original";
+
+/// The lists of test programs that parts make for others.
+const ALL_TESTS: &str = "tests";
+const END_TO_END: &str = "end-to-end";
+const PLANTED_MACHINES: &str = "planted-machines";
+const PLANTED_SEARCH: &str = "planted-search";
+
+/// What an installation is made of.
+const INSTALLED: &[&str] = &["pvmd", "pvm-cli", "pvm-capi"];
+const INSTALLED_AND_E2E: &[&str] = &["pvmd", "pvm-cli", "pvm-capi", "pvm-e2e"];
+
+const PVMD: Need = Need("/usr/bin/pvmd", "pvm");
+const PVM3_H: Need = Need("/usr/include/pvm3.h", "pvm-dev");
+const EXAMPLES: Need = Need("/usr/bin/master1", "pvm-examples");
+const FORTRAN: Need = Need("gfortran", "gfortran");
+const CXX: Need = Need("g++", "g++");
+const IP: Need = Need("ip", "iproute2");
+const NFT: Need = Need("nft", "nftables");
+const SSHD: Need = Need("sshd", "openssh-server");
+const SSH: Need = Need("ssh", "openssh-client");
+
+/// What a part is unless it says otherwise.
+const PART: Part = Part {
+    name: "",
+    owner: "",
+    work: Work::Waits,
+    fast: false,
+    uses: &[],
+    after: &[],
+    alone: &[],
+    concerns: Concerns { packages: &[], paths: &[] },
+    needs: &[],
+    steps: |_| Ok(()),
+};
+
+pub(crate) const PARTS: &[Part] = &[
+    // What is installed is what users get, built as they build it.
+    Part {
+        name: "install",
+        owner: "xtask",
+        work: Work::Builds,
+        alone: &[RELEASE, PYTHON, JAVA],
+        concerns: Concerns {
+            packages: &["pvmd", "pvm-cli", "pvm-capi", "neopvm-python"],
+            paths: &[
+                "include",
+                "doc/man",
+                "doc/python.md",
+                "examples",
+                "benchmarks",
+                "bindings/java",
+            ],
+        },
+        steps: |run| {
+            run.step(&["make", "build"])?;
+            run.own(&["install", run.stage])
+        },
+        ..PART
+    },
+    Part {
+        name: "programs",
+        owner: "pvm-e2e",
+        work: Work::Builds,
+        alone: &[DEBUG],
+        concerns: Concerns { packages: &["pvm-e2e"], paths: &[] },
+        steps: |run| run.compile_tests(END_TO_END, &["--package=pvm-e2e"]),
+        ..PART
+    },
+    Part {
+        name: "build",
+        owner: "all",
+        work: Work::Computes,
+        fast: true,
+        after: &["programs"],
+        alone: &[DEBUG],
+        concerns: Concerns { packages: INSTALLED, paths: &[] },
+        steps: |run| run.compile_tests(ALL_TESTS, &["--workspace", "--exclude=pvm-e2e"]),
+        ..PART
+    },
+    Part {
+        name: "foreign",
+        owner: "pvmd",
+        work: Work::Computes,
+        after: &["build"],
+        alone: &[DEBUG],
+        concerns: Concerns { packages: &["pvmd", "pvm-capi"], paths: &["include"] },
+        needs: FOREIGN_NEEDS,
+        steps: |run| foreign::build(run.root, &|command| run.command(command)),
+        ..PART
+    },
+    Part {
+        name: "fuzz",
+        owner: "fuzz",
+        work: Work::Computes,
+        concerns: Concerns { packages: &["neopvm-fuzz"], paths: &["fuzz"] },
+        needs: &[Need("cargo-fuzz", "(not Debian's) cargo install cargo-fuzz")],
+        steps: fuzz,
+        ..PART
+    },
+    Part {
+        name: "lint",
+        owner: "all",
+        work: Work::Computes,
+        fast: true,
+        after: &["build"],
+        alone: &[DEBUG],
+        // What no other part can judge; and it looks at every file.
+        concerns: Concerns {
+            packages: &[],
+            paths: &[
+                "*",
+                "doc",
+                "README.md",
+                "CHANGELOG.md",
+                "CONTRIBUTING.md",
+                "ARCHITECTURE.md",
+                "SECURITY.md",
+            ],
+        },
+        steps: |run| run.step(&["make", "lint"]),
+        ..PART
+    },
+    Part {
+        name: "hosts",
+        owner: "pvm-e2e",
+        uses: &["install", "programs"],
+        concerns: Concerns { packages: INSTALLED_AND_E2E, paths: &["xtask/hosts.sh"] },
+        needs: &[PVMD, PVM3_H, FORTRAN, IP, NFT, SSHD, SSH],
+        steps: real_hosts,
+        ..PART
+    },
+    Part {
+        name: "second-user",
+        owner: "pvm-e2e",
+        uses: &["install", "programs"],
+        concerns: Concerns {
+            packages: INSTALLED_AND_E2E,
+            paths: &["conformance", "xtask/second-user.sh"],
+        },
+        needs: &[Need("setpriv", "util-linux")],
+        steps: as_second_user,
+        ..PART
+    },
+    Part {
+        name: "end-to-end",
+        owner: "pvm-e2e",
+        uses: &["install", "programs"],
+        concerns: Concerns { packages: INSTALLED_AND_E2E, paths: &["examples"] },
+        needs: &[FORTRAN, CXX, Need("strace", "strace"), IP, SSHD],
+        steps: |run| {
+            let ordinary = |one: &Program| one.is_library || hosts::is_ordinary(&one.name);
+            run.run_real_programs(&some(run.programs(END_TO_END)?, ordinary), &[])
+        },
+        ..PART
+    },
+    Part {
+        name: "conformance",
+        owner: "pvm-capi",
+        uses: &["install"],
+        alone: &[ORIGINAL],
+        concerns: Concerns { packages: INSTALLED, paths: &["conformance", "include"] },
+        needs: &[
+            PVMD,
+            PVM3_H,
+            EXAMPLES,
+            Need("tablix2_kernel", "tablix2"),
+            Need("slsh", "slsh and slang-pvm"),
+            Need("NPpvm", "netpipe-pvm"),
+            FORTRAN,
+            CXX,
+        ],
+        steps: conformance,
+        ..PART
+    },
+    Part {
+        name: "python",
+        owner: "bindings/python",
+        uses: &["install"],
+        alone: &[PYTHON],
+        concerns: Concerns {
+            packages: &["pvmd", "pvm-cli", "neopvm-python"],
+            paths: &["bindings/python", "examples/python"],
+        },
+        needs: &[Need("python3", "python3 and python3-venv")],
+        steps: |run| run.step(&["bash", "bindings/python/check.sh", run.stage]),
+        ..PART
+    },
+    Part {
+        name: "mixed",
+        owner: "pvm-e2e",
+        uses: &["install", "programs", "foreign"],
+        concerns: Concerns { packages: &["pvmd", "pvm-capi", "pvm-e2e"], paths: &["include"] },
+        needs: FOREIGN_NEEDS,
+        steps: |run| {
+            let mixed = some(run.programs(END_TO_END)?, |one| one.name == hosts::MIXED);
+            let foreign = foreign::installations(run.root);
+            run.with(foreign::INSTALLATIONS, &foreign.to_string_lossy());
+            run.run_programs(&mixed, &foreign::MIXED_ARGUMENTS)
+        },
+        ..PART
+    },
+    Part {
+        name: "spread",
+        owner: "pvm-capi",
+        uses: &["install"],
+        alone: &[ORIGINAL],
+        concerns: Concerns { packages: INSTALLED, paths: &["conformance", "xtask/hosts.sh"] },
+        needs: &[PVMD, PVM3_H, EXAMPLES, FORTRAN, IP, NFT, SSHD, SSH],
+        steps: |run| on_hosts(run, &["bash", "conformance/spread.sh", "all", run.stage]),
+        ..PART
+    },
+    Part {
+        name: "tests",
+        owner: "all",
+        fast: true,
+        uses: &["build"],
+        // Those of the C library run their programs on what is installed.
+        after: &["install"],
+        concerns: Concerns {
+            packages: &[
+                "pvm-wire",
+                "pvm-shm",
+                "pvm-core",
+                "pvm-quorum",
+                "pvm",
+                "pvmd",
+                "pvm-capi",
+                "pvm-cli",
+            ],
+            paths: &["include", "conformance/machine.sh"],
+        },
+        steps: |run| {
+            let others = some(run.programs(ALL_TESTS)?, |one| one.package != "pvm-sim");
+            let documents =
+                ["cargo", "test", "--doc", "--workspace", "--exclude=pvm-e2e", "--no-fail-fast"];
+            every([run.run_real_programs(&others, &[]), run.step(&documents)])
+        },
+        ..PART
+    },
+    Part {
+        name: "java",
+        owner: "bindings/java",
+        uses: &["install"],
+        alone: &[JAVA],
+        concerns: Concerns { packages: INSTALLED, paths: &["bindings/java", "examples/java"] },
+        needs: &[Need("javac", "default-jdk-headless"), Need("mvn", "maven")],
+        steps: |run| run.step(&["bash", "bindings/java/check.sh", run.stage]),
+        ..PART
+    },
+    Part {
+        name: "bench",
+        owner: "pvm-cli",
+        uses: &["install", "programs"],
+        concerns: Concerns { packages: INSTALLED_AND_E2E, paths: &["benchmarks"] },
+        needs: &[PVMD, PVM3_H, FORTRAN, Need("chromium", "chromium")],
+        steps: |run| {
+            let bench = some(run.programs(END_TO_END)?, |one| one.name == hosts::BENCH);
+            run.run_real_programs(&bench, &[])
+        },
+        ..PART
+    },
+    Part {
+        name: "differ",
+        owner: "pvm-capi",
+        uses: &["install"],
+        alone: &[ORIGINAL],
+        concerns: Concerns { packages: INSTALLED, paths: &["conformance"] },
+        needs: &[PVMD, PVM3_H, FORTRAN],
+        steps: |run| run.own(&["differ", run.stage, "check"]),
+        ..PART
+    },
+    // It installs into a folder of its own, as others use the common one meanwhile.
+    Part {
+        name: "demo",
+        owner: "examples",
+        after: &["install"],
+        alone: &[RELEASE, PYTHON, JAVA],
+        concerns: Concerns { packages: INSTALLED, paths: &["examples"] },
+        steps: |run| {
+            let stage = format!("STAGE={}-of-demo", run.stage);
+            run.step(&["make", "demo", &stage])
+        },
+        ..PART
+    },
+    Part {
+        name: "simulation",
+        owner: "pvm-sim",
+        work: Work::Computes,
+        fast: true,
+        uses: &["build"],
+        concerns: Concerns { packages: &["pvm-sim"], paths: &[] },
+        steps: |run| {
+            run.run_programs(&some(run.programs(ALL_TESTS)?, |one| one.package == "pvm-sim"), &[])
+        },
+        ..PART
+    },
+    // The test of the tester: bugs that are planted on purpose are found.
+    Part {
+        name: "planted",
+        owner: "pvm-sim",
+        work: Work::Computes,
+        after: &["build"],
+        alone: &[DEBUG],
+        concerns: Concerns { packages: &["pvm-sim", "pvm-quorum"], paths: &[] },
+        steps: planted,
+        ..PART
+    },
+    Part {
+        name: "loom",
+        owner: "pvm-shm",
+        work: Work::Computes,
+        concerns: Concerns { packages: &["pvm-shm"], paths: &[] },
+        steps: |run| run.command(&tools::loom(run.root)).and_then(|()| run.some_test_ran()),
+        ..PART
+    },
+];
+
+const FOREIGN_NEEDS: &[Need] = &[
+    Need("i686-linux-gnu-gcc", "gcc-i686-linux-gnu"),
+    Need("/lib/ld-linux.so.2", "libc6-i386"),
+    Need("/usr/lib32/libgcc_s.so.1", "lib32gcc-s1"),
+    Need("s390x-linux-gnu-gcc", "gcc-s390x-linux-gnu"),
+    Need("qemu-s390x", "qemu-user"),
+    Need("unshare", "util-linux"),
+    Need("rust:i686-unknown-linux-gnu", "(not Debian's) rustup target add i686-unknown-linux-gnu"),
+    Need(
+        "rust:s390x-unknown-linux-gnu",
+        "(not Debian's) rustup target add s390x-unknown-linux-gnu",
+    ),
+];
+
+fn some(programs: Vec<Program>, is_wanted: impl Fn(&Program) -> bool) -> Vec<Program> {
+    programs.into_iter().filter(|program| is_wanted(program)).collect()
+}
+
+fn conformance(run: &Run<'_>) -> Result<(), String> {
+    // One after the other, for the sake of the original.
+    every([
+        run.step(&["bash", "conformance/run.sh", "live"]),
+        run.step(&["bash", "conformance/run.sh", "ours", run.stage]),
+        run.step(&["bash", "conformance/debian.sh", run.stage]),
+    ])
+}
+
+fn planted(run: &Run<'_>) -> Result<(), String> {
+    run.compile_tests(
+        PLANTED_MACHINES,
+        &["--package=pvm-sim", "--features=planted", "--test=planted"],
+    )?;
+    run.compile_tests(PLANTED_SEARCH, &["--package=pvm-quorum", "--features=planted", "--lib"])?;
+    every([
+        run.run_programs(&run.programs(PLANTED_MACHINES)?, &[]),
+        run.run_programs(&run.programs(PLANTED_SEARCH)?, &["exhaustive"]),
+    ])
+}
+
+const NO_HOSTS: &str = "skipped: hosts with networks of their own need root";
+
+fn real_hosts(run: &Run<'_>) -> Result<(), String> {
+    if !hosts::possible(run.root)? {
+        return run.note(NO_HOSTS);
+    }
+    let networks = some(run.programs(END_TO_END)?, |one| one.name == hosts::NETWORKS);
+    run.run_real_programs(&networks, &hosts::NETWORKS_ARGUMENTS)
+}
+
+fn on_hosts(run: &Run<'_>, words: &[&str]) -> Result<(), String> {
+    if hosts::possible(run.root)? { run.step(words) } else { run.note(NO_HOSTS) }
+}
+
+/// All targets are built at once, then run two at a time.
+fn fuzz(run: &Run<'_>) -> Result<(), String> {
+    run.step(&["cargo", "+nightly", "fuzz", "build", "--sanitizer=address"])?;
+    let targets = tools::fuzz_targets(run.root)?;
+    targets.iter().try_for_each(|target| corpus::lay_out(run.root, target))?;
+    let commands = targets
+        .iter()
+        .map(|target| (target.as_str(), tools::fuzz(run.root, target, FUZZ_SECONDS, "address")));
+    run.side_by_side(commands.collect(), 2)
+}
+
+fn as_second_user(run: &Run<'_>) -> Result<(), String> {
+    if !hosts::possible(run.root)? {
+        return run.note("not root: everything above ran as an ordinary user already");
+    }
+    let ordinary = |one: &Program| one.is_library || hosts::is_ordinary(&one.name);
+    let tests = some(run.programs(END_TO_END)?, ordinary);
+    let paths: Vec<&str> = tests.iter().filter_map(|test| test.path.to_str()).collect();
+    let commands = second_user::commands(run.stage, &paths);
+    every(commands.iter().map(|words| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        run.real(&words, &|words| run.prepare(words))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    #[test]
+    fn the_parts_name_one_another_and_can_all_come_to_their_turn() {
+        let names: BTreeSet<&str> = PARTS.iter().map(|part| part.name).collect();
+        assert_eq!(names.len(), PARTS.len());
+        let mut done: BTreeSet<&str> = BTreeSet::new();
+        while done.len() < PARTS.len() {
+            let before = done.len();
+            for part in PARTS {
+                let mut first = part.uses.iter().chain(part.after);
+                assert!(part.uses.iter().chain(part.after).all(|one| names.contains(one)));
+                if first.all(|one| done.contains(one)) {
+                    done.insert(part.name);
+                }
+            }
+            assert!(done.len() > before, "{:?} wait for one another", names.difference(&done));
+        }
+    }
+
+    #[test]
+    fn what_runs_with_fast_needs_nothing_slow() {
+        for part in PARTS.iter().filter(|part| part.fast) {
+            let slow = |name: &&&str| PARTS.iter().any(|one| one.name == **name && !one.fast);
+            assert_eq!(part.uses.iter().find(slow), None, "{}", part.name);
+        }
+    }
+
+    #[test]
+    fn every_end_to_end_test_is_in_one_part() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let folder = std::fs::read_dir(root.join("crates/pvm-e2e/tests")).unwrap().flatten();
+        for path in folder.map(|entry| entry.path()) {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let own = [hosts::NETWORKS, hosts::BENCH].contains(&name);
+            assert!(own != hosts::is_ordinary(name), "{name}");
+        }
+    }
+}

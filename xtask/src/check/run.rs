@@ -1,0 +1,243 @@
+//! What the steps of a part work with: commands with their output in the part's log, a limit on their time, the
+//! processor time that they take, and a second chance for tests of real processes.
+
+use super::cpu;
+use super::programs::{self, Program};
+use crate::again;
+use std::cell::{Cell, RefCell};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+/// How long one step may take before it counts as hanging: the slowest, a cold build, needs a few minutes.
+const STEP_LIMIT_S: &str = "1800";
+
+/// Gives way to every other session. Linux shares its cores among sessions before it looks at the niceness of
+/// processes, and each daemon of a test is in a session of its own; so this one says it for the whole session.
+const GIVE_WAY: &str = "echo 10 >/proc/self/autogroup; exec nice -n 10 \"$@\"";
+
+/// One part that is running.
+pub(crate) struct Run<'a> {
+    pub(crate) root: &'a Path,
+    /// Where NeoPVM is installed for the tests.
+    pub(crate) stage: &'a str,
+    /// Where the lists of test programs lie.
+    pub(crate) lists: &'a Path,
+    pub(crate) log: PathBuf,
+    /// Whether the processes of all other parts come first.
+    pub(crate) gives_way: bool,
+    /// Tests that failed once and then passed.
+    pub(crate) unsteady: RefCell<Vec<String>>,
+    /// What the commands so far have taken of the processors.
+    pub(crate) cpu: Cell<Duration>,
+    /// What every command has in its environment besides.
+    environment: RefCell<Vec<(String, String)>>,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(root: &'a Path, stage: &'a str, lists: &'a Path, log: PathBuf) -> Self {
+        let (unsteady, cpu, environment) = Default::default();
+        Self { root, stage, lists, log, gives_way: false, unsteady, cpu, environment }
+    }
+
+    /// From now on every command has this in its environment.
+    pub(crate) fn with(&self, name: &str, value: &str) {
+        self.environment.borrow_mut().push((name.to_owned(), value.to_owned()));
+    }
+
+    /// A chore of this program, without cargo, which would wait for whoever compiles.
+    pub(crate) fn own(&self, words: &[&str]) -> Result<(), String> {
+        let own = std::env::current_exe().map_err(|e| format!("where xtask lies: {e}"))?;
+        self.step(&[&[&*own.to_string_lossy()], words].concat())
+    }
+
+    /// Runs commands, so many at the same time, with their output one after the other in the log.
+    pub(crate) fn side_by_side(
+        &self,
+        commands: Vec<(&str, Command)>,
+        at_once: usize,
+    ) -> Result<(), String> {
+        let (root, stage, lists, gives_way) = (self.root, self.stage, self.lists, self.gives_way);
+        let part = self.log.file_stem().unwrap_or_default().to_string_lossy();
+        let log_of = |name: &str| lists.join(format!("{part}-{name}.log"));
+        let (open, done) = (Mutex::new(commands.into_iter()), Mutex::new(Vec::new()));
+        let work = || {
+            // The lock is not held while the command runs.
+            let next = || open.lock().expect("no thread panics").next();
+            while let Some((name, command)) = next() {
+                let log = log_of(name);
+                let _ = fs::remove_file(&log);
+                let run = Run { gives_way, ..Run::new(root, stage, lists, log.clone()) };
+                let outcome = run.command(&command);
+                done.lock().expect("no thread panics").push((log, outcome, run.cpu.get()));
+            }
+        };
+        thread::scope(|scope| (0..at_once).for_each(|_| drop(scope.spawn(work))));
+        every(done.into_inner().expect("no thread panics").into_iter().map(
+            |(log, outcome, cpu)| {
+                self.cpu.set(self.cpu.get() + cpu);
+                let said = fs::read(&log).unwrap_or_default();
+                self.note(&String::from_utf8_lossy(&said))?;
+                outcome
+            },
+        ))
+    }
+
+    pub(crate) fn step(&self, words: &[&str]) -> Result<(), String> {
+        self.command(&self.prepare(words))
+    }
+
+    /// A command in the root of the workspace.
+    pub(crate) fn prepare(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).current_dir(self.root);
+        command
+    }
+
+    /// Compiles tests without running them, and notes under `list` which programs came of it.
+    pub(crate) fn compile_tests(&self, list: &str, arguments: &[&str]) -> Result<(), String> {
+        let words = [&["cargo", "test", "--no-run", "--message-format=json"], arguments].concat();
+        let messages = self.list(&format!("{list}.json"));
+        self.command_to(&self.prepare(&words), Some(&messages))
+    }
+
+    /// The test programs that are noted under `list`.
+    pub(crate) fn programs(&self, list: &str) -> Result<Vec<Program>, String> {
+        let file = self.list(&format!("{list}.json"));
+        let messages = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let found = programs::in_messages(&messages);
+        if found.is_empty() { Err(format!("{}: no tests", file.display())) } else { Ok(found) }
+    }
+
+    fn list(&self, name: &str) -> PathBuf {
+        self.lists.join(name)
+    }
+
+    /// Runs test programs one after the other, as cargo would. Which fail does not stop the next ones.
+    pub(crate) fn run_programs(
+        &self,
+        programs: &[Program],
+        arguments: &[&str],
+    ) -> Result<(), String> {
+        let ran = programs.iter().map(|program| {
+            let path = program.path.to_string_lossy();
+            self.command(&program.prepare(&[&[&*path], arguments].concat()))
+        });
+        every(ran)?;
+        self.some_test_ran()
+    }
+
+    /// The same for tests of real processes.
+    pub(crate) fn run_real_programs(
+        &self,
+        programs: &[Program],
+        arguments: &[&str],
+    ) -> Result<(), String> {
+        let ran = programs.iter().map(|program| {
+            let path = program.path.to_string_lossy();
+            self.real(&[&[&*path], arguments].concat(), &|words| program.prepare(words))
+        });
+        every(ran)?;
+        self.some_test_ran()
+    }
+
+    /// Runs tests of real processes, of which one or two in a part that fail may be the computer's fault.
+    pub(crate) fn real(
+        &self,
+        words: &[&str],
+        prepare: &dyn Fn(&[&str]) -> Command,
+    ) -> Result<(), String> {
+        let before = fs::metadata(&self.log).map_or(0, |log| log.len());
+        let Err(why) = self.command(&prepare(words)) else { return Ok(()) };
+        let log = fs::read(&self.log).unwrap_or_default();
+        let begin = usize::try_from(before).unwrap_or(usize::MAX);
+        let log = String::from_utf8_lossy(log.get(begin..).unwrap_or_default());
+        let Some(names) = again::failed_tests(&log) else { return Err(why) };
+        if self.unsteady.borrow().len() + names.len() > again::MOST {
+            return Err(format!("{why}; more tests of this part failed than accidents explain"));
+        }
+        let only = again::only(words, &names);
+        for _ in 0..again::TIMES {
+            self.command(&prepare(&only)).map_err(|_| format!("{why}; and alone, too"))?;
+        }
+        self.unsteady.borrow_mut().extend(names.iter().map(|name| (*name).to_owned()));
+        Ok(())
+    }
+
+    pub(crate) fn some_test_ran(&self) -> Result<(), String> {
+        let log = fs::read(&self.log).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        let ran = log.lines().any(|line| line.starts_with("test ") && line.ends_with("... ok"));
+        if ran { Ok(()) } else { Err("there was no test to run".to_owned()) }
+    }
+
+    /// Runs `command` with its output in the log, a limit on its time, and an end when this process ends.
+    pub(crate) fn command(&self, command: &Command) -> Result<(), String> {
+        self.command_to(command, None)
+    }
+
+    /// The same, with what it prints in a file of its own.
+    fn command_to(&self, command: &Command, output: Option<&Path>) -> Result<(), String> {
+        let words: Vec<String> = std::iter::once(command.get_program())
+            .chain(command.get_args())
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        let line = words.join(" ");
+        self.note(&format!("$ {line}"))?;
+        let failed = |e: std::io::Error| format!("{line}: {e}");
+        let log = match output {
+            Some(file) => File::create(file).map_err(|e| format!("{}: {e}", file.display()))?,
+            None => self.open_log()?,
+        };
+        let mut limited = self.limited(&words);
+        limited.current_dir(command.get_current_dir().unwrap_or(self.root));
+        limited.envs(self.environment.borrow().iter().map(|(name, value)| (name, value)));
+        limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        limited.stdin(Stdio::null()).stdout(log).stderr(self.open_log()?);
+        let mut child = limited.spawn().map_err(failed)?;
+        self.cpu.set(self.cpu.get() + cpu::until_end(child.id()));
+        let status = child.wait().map_err(failed)?;
+        match status.code() {
+            Some(0) => Ok(()),
+            Some(124) => Err(format!("{line}: no end after {STEP_LIMIT_S} s")),
+            _ => Err(format!("{line}: {status}")),
+        }
+    }
+
+    /// The words behind what limits them. The kernel ends the first of these when the thread that started it ends.
+    fn limited(&self, words: &[String]) -> Command {
+        let bound = ["setpriv", "--pdeathsig", "TERM"];
+        let limit = ["timeout", "--kill-after=10", STEP_LIMIT_S];
+        let aside = ["sh", "-c", GIVE_WAY, "sh"];
+        let mut all: Vec<&str> = if self.gives_way { vec!["setsid"] } else { Vec::new() };
+        all.extend(bound);
+        all.extend(if self.gives_way { &aside[..] } else { &[] });
+        all.extend(limit);
+        let mut command = Command::new(all[0]);
+        command.args(&all[1..]).args(words);
+        // Not there yet in the parts before, nor with FAST=1.
+        if Path::new(self.stage).join("bin/pvmd").exists() {
+            command.env("NEOPVM_PREFIX", self.stage);
+        }
+        command
+    }
+
+    pub(crate) fn note(&self, text: &str) -> Result<(), String> {
+        writeln!(self.open_log()?, "{text}").map_err(|e| format!("{}: {e}", self.log.display()))
+    }
+
+    fn open_log(&self) -> Result<File, String> {
+        let file = File::options().append(true).create(true).open(&self.log);
+        file.map_err(|e| format!("{}: {e}", self.log.display()))
+    }
+}
+
+/// One step that fails does not hide what the next ones would tell.
+pub(crate) fn every(steps: impl IntoIterator<Item = Result<(), String>>) -> Result<(), String> {
+    let failed: Vec<String> = steps.into_iter().filter_map(Result::err).collect();
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("; ")) }
+}

@@ -1,0 +1,208 @@
+//! Which part begins when: parts run side by side, each when what it takes from others is there, nothing that it must
+//! have for itself is in use, and there is room for its kind of work.
+
+use super::part::{Part, Work};
+
+/// How many parts of each kind run at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Room {
+    computing: usize,
+    waiting: usize,
+}
+
+impl Room {
+    /// One part for each core computes. Those that wait use less than a third of a core each, and one more of them
+    /// than there are cores keeps their waits from adding up.
+    pub(crate) fn on(cores: usize) -> Self {
+        Self { computing: cores.max(1), waiting: cores.max(1) + 1 }
+    }
+
+    fn of(self, work: Work) -> usize {
+        match work {
+            Work::Builds | Work::Computes => self.computing,
+            Work::Waits => self.waiting,
+        }
+    }
+}
+
+/// Where a part stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    Ahead,
+    Running,
+    /// It ended, and whether others can take what it made.
+    Ended(bool),
+}
+
+/// What is to be done with a part next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Move {
+    Begin(usize),
+    /// What it takes from the part with this name is not there.
+    GiveUp(usize, &'static str),
+}
+
+/// The parts of one run of the check, in the order in which they are wanted.
+pub(crate) struct Schedule<'a> {
+    parts: Vec<(&'a Part, Stage)>,
+    room: Option<Room>,
+}
+
+impl<'a> Schedule<'a> {
+    /// Without room the parts run one after the other.
+    pub(crate) fn new(parts: Vec<&'a Part>, room: Option<Room>) -> Self {
+        Self { parts: parts.into_iter().map(|part| (part, Stage::Ahead)).collect(), room }
+    }
+
+    pub(crate) fn part(&self, at: usize) -> &'a Part {
+        self.parts[at].0
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.parts.iter().all(|(_, stage)| matches!(stage, Stage::Ended(_)))
+    }
+
+    pub(crate) fn ended(&mut self, at: usize, well: bool) {
+        self.parts[at].1 = Stage::Ended(well);
+    }
+
+    /// The next part to begin or to give up, if any can be now. One that begins is running from then on.
+    pub(crate) fn next(&mut self) -> Option<Move> {
+        let found = (0..self.parts.len()).find_map(|at| self.judge(at))?;
+        match found {
+            Move::Begin(at) => self.parts[at].1 = Stage::Running,
+            Move::GiveUp(at, _) => self.ended(at, false),
+        }
+        Some(found)
+    }
+
+    fn judge(&self, at: usize) -> Option<Move> {
+        let (part, Stage::Ahead) = self.parts[at] else { return None };
+        let stage =
+            |name: &str| self.parts.iter().find(|(one, _)| one.name == name).map(|one| one.1);
+        let lacks = |name: &&&'static str| stage(name) == Some(Stage::Ended(false));
+        if let Some(lacking) = part.uses.iter().find(lacks) {
+            return Some(Move::GiveUp(at, lacking));
+        }
+        let first = part.uses.iter().chain(part.after);
+        let is_its_turn =
+            first.filter_map(|name| stage(name)).all(|stage| matches!(stage, Stage::Ended(_)));
+        (is_its_turn && self.has_room_for(part)).then_some(Move::Begin(at))
+    }
+
+    fn has_room_for(&self, part: &Part) -> bool {
+        let running: Vec<&Part> = self
+            .parts
+            .iter()
+            .filter(|(_, stage)| *stage == Stage::Running)
+            .map(|(part, _)| *part)
+            .collect();
+        let Some(room) = self.room else { return running.is_empty() };
+        let waits = |one: &Part| one.work == Work::Waits;
+        let alike = running.iter().filter(|one| waits(one) == waits(part)).count();
+        let in_use = |thing| running.iter().any(|one| one.alone.contains(thing));
+        alike < room.of(part.work) && !part.alone.iter().any(in_use)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::part::Concerns;
+    use super::*;
+
+    const fn part(name: &'static str, work: Work) -> Part {
+        Part {
+            name,
+            owner: "x",
+            work,
+            fast: false,
+            uses: &[],
+            after: &[],
+            alone: &[],
+            concerns: Concerns { packages: &[], paths: &[] },
+            needs: &[],
+            steps: |_| Ok(()),
+        }
+    }
+
+    /// What begins now.
+    fn begun(schedule: &mut Schedule<'_>) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        while let Some(Move::Begin(at)) = schedule.next() {
+            names.push(schedule.part(at).name);
+        }
+        names
+    }
+
+    #[test]
+    fn as_many_compute_as_there_are_cores_and_waiting_ones_run_beside_them() {
+        let parts = [
+            part("a", Work::Computes),
+            part("b", Work::Builds),
+            part("c", Work::Computes),
+            part("d", Work::Waits),
+            part("e", Work::Waits),
+            part("f", Work::Waits),
+            part("g", Work::Waits),
+        ];
+        let mut schedule = Schedule::new(parts.iter().collect(), Some(Room::on(2)));
+        assert_eq!(begun(&mut schedule), ["a", "b", "d", "e", "f"]);
+        schedule.ended(0, true);
+        assert_eq!(begun(&mut schedule), ["c"]);
+        schedule.ended(3, false);
+        assert_eq!(begun(&mut schedule), ["g"]);
+        assert!(!schedule.is_over());
+    }
+
+    #[test]
+    fn a_part_begins_when_what_it_takes_is_there_and_gives_up_when_it_failed() {
+        let parts = [
+            Part { uses: &["made"], ..part("user", Work::Waits) },
+            Part { after: &["made"], ..part("later", Work::Waits) },
+            part("made", Work::Builds),
+        ];
+        let mut schedule = Schedule::new(parts.iter().collect(), Some(Room::on(2)));
+        assert_eq!(begun(&mut schedule), ["made"]);
+        schedule.ended(2, true);
+        assert_eq!(begun(&mut schedule), ["user", "later"]);
+
+        let mut schedule = Schedule::new(parts.iter().collect(), Some(Room::on(2)));
+        assert_eq!(begun(&mut schedule), ["made"]);
+        schedule.ended(2, false);
+        assert_eq!(schedule.next(), Some(Move::GiveUp(0, "made")));
+        assert_eq!(begun(&mut schedule), ["later"], "it only wanted to be second");
+        schedule.ended(1, true);
+        assert!(schedule.is_over());
+    }
+
+    #[test]
+    fn what_one_part_must_have_for_itself_no_other_uses_meanwhile() {
+        let parts = [
+            Part { alone: &["folder"], ..part("a", Work::Waits) },
+            Part { alone: &["other", "folder"], ..part("b", Work::Computes) },
+            Part { alone: &["other"], ..part("c", Work::Waits) },
+        ];
+        let mut schedule = Schedule::new(parts.iter().collect(), Some(Room::on(4)));
+        assert_eq!(begun(&mut schedule), ["a", "c"]);
+        schedule.ended(2, true);
+        assert_eq!(begun(&mut schedule), [""; 0]);
+        schedule.ended(0, true);
+        assert_eq!(begun(&mut schedule), ["b"]);
+    }
+
+    #[test]
+    fn what_is_not_chosen_keeps_nobody_waiting() {
+        let parts = [Part { after: &["absent"], ..part("a", Work::Waits) }];
+        let mut schedule = Schedule::new(parts.iter().collect(), Some(Room::on(1)));
+        assert_eq!(begun(&mut schedule), ["a"]);
+    }
+
+    #[test]
+    fn without_room_the_parts_run_one_after_the_other() {
+        let parts = [part("a", Work::Waits), part("b", Work::Computes)];
+        let mut schedule = Schedule::new(parts.iter().collect(), None);
+        assert_eq!(begun(&mut schedule), ["a"]);
+        schedule.ended(0, true);
+        assert_eq!(begun(&mut schedule), ["b"]);
+    }
+}

@@ -1,0 +1,181 @@
+//! Parts that run, end, fail and are run again, with real commands.
+
+use super::part::{Concerns, Need};
+use super::run::every;
+use super::*;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+const fn part(name: &'static str, steps: fn(&Run<'_>) -> Result<(), String>) -> Part {
+    Part {
+        name,
+        owner: "x",
+        work: Work::Waits,
+        fast: true,
+        uses: &[],
+        after: &[],
+        alone: &[],
+        concerns: Concerns { packages: &[], paths: &[] },
+        needs: &[],
+        steps,
+    }
+}
+
+/// A folder for logs, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let (own, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let folder = std::env::temp_dir().join(format!("xtask-{own}-{count}-{name}"));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn places(&self) -> Places<'_> {
+        Places { root: &self.0, stage: String::new(), logs: self.0.clone() }
+    }
+
+    fn rows(&self, parts: &[Part], room: Option<Room>) -> Vec<Row> {
+        run_all(&self.places(), Schedule::new(parts.iter().collect(), room), Instant::now())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn words(rows: &[Row]) -> Vec<(&'static str, &'static str)> {
+    let mut words: Vec<_> = rows.iter().map(|row| (row.name, row.outcome.words().0)).collect();
+    words.sort_unstable();
+    words
+}
+
+fn outcome(part: &Part, strict: bool) -> &'static str {
+    let folder = Folder::new(if strict { "strict" } else { "lenient" });
+    let run = Run::new(&folder.0, "", &folder.0, PathBuf::from("/dev/null"));
+    Outcome::of(part, &run, strict).words().0
+}
+
+#[test]
+fn a_missing_tool_skips_the_part_and_fails_it_where_nothing_may_be_skipped() {
+    const NEEDS: &[Need] = &[Need("no-such-program", "no-such-package")];
+    let part = Part { needs: NEEDS, ..part("x", |_| Ok(())) };
+    assert_eq!(outcome(&part, false), "skipped");
+    assert_eq!(outcome(&part, true), "FAILED");
+}
+
+#[test]
+fn the_outcome_of_a_step_is_the_outcome_of_its_part() {
+    assert_eq!(outcome(&part("x", |run| run.step(&["true"])), false), "passed");
+    assert_eq!(outcome(&part("x", |run| run.step(&["false"])), false), "FAILED");
+    assert_eq!(outcome(&part("x", |run| run.step(&["no-such-program"])), false), "FAILED");
+}
+
+/// What a test program that fails so often makes of a part, and the tests that are called unsteady.
+fn outcome_of_failing(times: usize) -> (&'static str, Vec<String>) {
+    let folder = Folder::new(&format!("failing-{times}"));
+    let program = format!(
+        "echo x >> runs; [ $(wc -l < runs) -gt {times} ] && exit; \
+         echo 'test a ... FAILED'; echo 'test result: FAILED.'; exit 101"
+    );
+    fs::write(folder.0.join("program"), program).unwrap();
+    let steps = |run: &Run<'_>| run.real(&["sh", "program"], &|words| run.prepare(words));
+    let rows = folder.rows(&[part("x", steps)], None);
+    (rows[0].outcome.words().0, rows[0].unsteady.clone())
+}
+
+#[test]
+fn a_test_of_real_processes_that_fails_once_is_told_and_one_that_fails_twice_fails() {
+    assert_eq!(outcome_of_failing(0), ("passed", vec![]));
+    assert_eq!(outcome_of_failing(1), ("passed", vec!["a".to_owned()]));
+    assert_eq!(outcome_of_failing(2), ("FAILED", vec![]));
+    assert_eq!(outcome_of_failing(9), ("FAILED", vec![]));
+}
+
+#[test]
+fn three_tests_of_a_part_that_fail_once_are_no_accident_in_whichever_programs_they_are() {
+    let folder = Folder::new("accidents");
+    let program = "[ -e \"$1\" ] && exit; touch \"$1\"; \
+                   echo \"test $1 ... FAILED\"; echo 'test result: FAILED.'; exit 101";
+    fs::write(folder.0.join("program"), program).unwrap();
+    let steps = |run: &Run<'_>| {
+        every(
+            ["a", "b", "c"]
+                .map(|name| run.real(&["sh", "program", name], &|words| run.prepare(words))),
+        )
+    };
+    let rows = folder.rows(&[part("x", steps)], None);
+    assert_eq!(words(&rows), [("x", "FAILED")]);
+    assert_eq!(rows[0].unsteady, ["a", "b"]);
+}
+
+#[test]
+fn a_step_that_fails_does_not_hide_the_next_one() {
+    let why = every(["a", "b"].map(|step| Err(step.to_owned())));
+    assert_eq!(why, Err("a; b".to_owned()));
+    assert_eq!(every([Ok(())]), Ok(()));
+}
+
+#[test]
+fn a_part_that_fails_stops_only_those_that_need_what_it_makes() {
+    let folder = Folder::new("stops");
+    let parts = [
+        Part { uses: &["broken"], ..part("needy", |_| Ok(())) },
+        part("broken", |run| run.step(&["false"])),
+        part("panics", |_| panic!("on purpose")),
+        Part { after: &["broken"], ..part("other", |run| run.step(&["true"])) },
+    ];
+    let rows = folder.rows(&parts, Some(Room::on(2)));
+    let expected =
+        [("broken", "FAILED"), ("needy", "FAILED"), ("other", "passed"), ("panics", "FAILED")];
+    assert_eq!(words(&rows), expected);
+    let needy = rows.iter().find(|row| row.name == "needy").unwrap();
+    assert!(needy.outcome.words().1.contains("the part broken"), "{needy:?}");
+}
+
+#[test]
+fn parts_really_run_side_by_side() {
+    let folder = Folder::new("beside");
+    // Each ends only when the other one has begun.
+    let steps = |run: &Run<'_>| {
+        run.step(&[
+            "sh",
+            "-c",
+            "mkdir a 2>/dev/null || mkdir b; until [ -d b ]; do sleep 0.01; done",
+        ])
+    };
+    let rows = folder.rows(&[part("x", steps), part("y", steps)], Some(Room::on(2)));
+    assert_eq!(words(&rows), [("x", "passed"), ("y", "passed")]);
+}
+
+#[test]
+fn what_a_part_computes_is_counted_and_the_logs_of_commands_side_by_side_are_kept() {
+    let folder = Folder::new("counted");
+    const SCRIPT: &str = "echo here $0; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    let steps = |run: &Run<'_>| {
+        let command = |name| (name, run.prepare(&["sh", "-c", SCRIPT, name]));
+        run.side_by_side(["one", "two", "three"].map(command).into(), 2)
+    };
+    let part = Part { work: Work::Computes, ..part("x", steps) };
+    let rows = folder.rows(&[part], None);
+    assert_eq!(words(&rows), [("x", "passed")]);
+    assert!(rows[0].cpu > Duration::ZERO);
+    let log = read(&folder.places().log("x"));
+    for name in ["one", "two", "three"] {
+        assert!(log.contains(&format!("here {name}\n")), "{log}");
+    }
+}
+
+#[test]
+fn one_command_that_fails_beside_others_fails_the_part() {
+    let folder = Folder::new("beside-fails");
+    let steps = |run: &Run<'_>| {
+        let command = |name: &'static str| (name, run.prepare(&[name]));
+        run.side_by_side(["true", "false", "true"].map(command).into(), 2)
+    };
+    assert_eq!(words(&folder.rows(&[part("x", steps)], None)), [("x", "FAILED")]);
+}
