@@ -18,7 +18,7 @@ const STEP_LIMIT_S: &str = "1800";
 
 /// Gives way to every other session. Linux shares its cores among sessions before it looks at the niceness of
 /// processes, and each daemon of a test is in a session of its own; so this one says it for the whole session.
-const GIVE_WAY: &str = "echo 10 >/proc/self/autogroup; exec nice -n 10 \"$@\"";
+const GIVE_WAY: &str = "{ echo 10 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 10 \"$@\"";
 
 /// One part that is running.
 pub(crate) struct Run<'a> {
@@ -123,12 +123,13 @@ impl<'a> Run<'a> {
         programs: &[Program],
         arguments: &[&str],
     ) -> Result<(), String> {
+        let before = self.log_length();
         let ran = programs.iter().map(|program| {
             let path = program.path.to_string_lossy();
             self.command(&program.prepare(&[&[&*path], arguments].concat()))
         });
         every(ran)?;
-        self.some_test_ran()
+        self.some_test_ran(before)
     }
 
     /// The same for tests of real processes.
@@ -137,12 +138,13 @@ impl<'a> Run<'a> {
         programs: &[Program],
         arguments: &[&str],
     ) -> Result<(), String> {
+        let before = self.log_length();
         let ran = programs.iter().map(|program| {
             let path = program.path.to_string_lossy();
             self.real(&[&[&*path], arguments].concat(), &|words| program.prepare(words))
         });
         every(ran)?;
-        self.some_test_ran()
+        self.some_test_ran(before)
     }
 
     /// Runs tests of real processes, of which one or two in a part that fail may be the computer's fault.
@@ -151,11 +153,9 @@ impl<'a> Run<'a> {
         words: &[&str],
         prepare: &dyn Fn(&[&str]) -> Command,
     ) -> Result<(), String> {
-        let before = fs::metadata(&self.log).map_or(0, |log| log.len());
+        let before = self.log_length();
         let Err(why) = self.command(&prepare(words)) else { return Ok(()) };
-        let log = fs::read(&self.log).unwrap_or_default();
-        let begin = usize::try_from(before).unwrap_or(usize::MAX);
-        let log = String::from_utf8_lossy(log.get(begin..).unwrap_or_default());
+        let log = self.log_from(before);
         let Some(names) = again::failed_tests(&log) else { return Err(why) };
         if self.unsteady.borrow().len() + names.len() > again::MOST {
             return Err(format!("{why}; more tests of this part failed than accidents explain"));
@@ -168,11 +168,20 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    pub(crate) fn some_test_ran(&self) -> Result<(), String> {
-        let log = fs::read(&self.log).unwrap_or_default();
-        let log = String::from_utf8_lossy(&log);
+    /// Whether a test passed, by what the log says from there on.
+    pub(crate) fn some_test_ran(&self, begin: usize) -> Result<(), String> {
+        let log = self.log_from(begin);
         let ran = log.lines().any(|line| line.starts_with("test ") && line.ends_with("... ok"));
         if ran { Ok(()) } else { Err("there was no test to run".to_owned()) }
+    }
+
+    fn log_length(&self) -> usize {
+        fs::metadata(&self.log).map_or(0, |log| usize::try_from(log.len()).unwrap_or(usize::MAX))
+    }
+
+    fn log_from(&self, begin: usize) -> String {
+        let log = fs::read(&self.log).unwrap_or_default();
+        String::from_utf8_lossy(log.get(begin..).unwrap_or_default()).into_owned()
     }
 
     /// Runs `command` with its output in the log, a limit on its time, and an end when this process ends.
