@@ -10,7 +10,6 @@ mod choice;
 mod cpu;
 mod part;
 mod parts;
-mod programs;
 mod run;
 mod schedule;
 mod table;
@@ -64,7 +63,8 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
         println!("{} of {} parts: {}", names.len(), PARTS.len(), names.join(" "));
     }
     let (start, before) = (Instant::now(), cpu::of_computer());
-    let rows = run_all(&places, Schedule::new(chosen, room()), start);
+    let mut rows = run_all(&places, Schedule::new(chosen, room()), start);
+    rows.iter_mut().for_each(|row| run_again(&places, row));
     let computer = cpu::of_computer().saturating_sub(before);
     print!("{}", table::table(&rows, start.elapsed(), computer));
     for row in &rows {
@@ -165,7 +165,7 @@ fn run_one(
         run.gives_way = part.work == Work::Computes;
         let outcome = Outcome::of(part, &run, set("CI").is_some());
         let mut row = Row::new(part, outcome);
-        (row.cpu, row.unsteady) = (run.cpu.get(), run.unsteady.take());
+        (row.cpu, row.again) = (run.cpu.get(), run.again.take());
         row
     };
     // A fault of the check itself must not leave the others waiting for the end of this part.
@@ -176,6 +176,27 @@ fn run_one(
     (row.begin, row.took) = (begin, start.elapsed() - begin);
     // It is received as long as parts run.
     let _ = done.send((at, row));
+}
+
+/// Runs the tests of a part again that failed while other parts ran; now nothing does.
+fn run_again(places: &Places<'_>, row: &mut Row) {
+    let begin = Instant::now();
+    let run = Run::new(places.root, &places.stage, &places.logs, places.log(row.name));
+    for again in std::mem::take(&mut row.again) {
+        if row.failed() {
+            break;
+        }
+        println!("{:<12} once more: {}", row.name, again.names.join(" "));
+        match again.pass(&run) {
+            Ok(()) => row.unsteady.extend(again.names),
+            Err(why) => {
+                row.outcome = Outcome::Failed(why);
+                println!("{}", table::tail(&read(&run.log), &run.log));
+            }
+        }
+    }
+    row.took += begin.elapsed();
+    row.cpu += run.cpu.get();
 }
 
 /// One line when a part has ended; with the end of its log if it failed.

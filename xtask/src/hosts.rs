@@ -4,6 +4,7 @@
 //! root their part says so and passes.
 
 use crate::outside;
+use crate::programs::Program;
 use std::path::Path;
 
 /// The test target of pvm-e2e that needs such hosts.
@@ -23,9 +24,14 @@ pub(crate) fn possible(root: &Path) -> Result<bool, String> {
     Ok(outside::output(root, "id", &["-u"])?.trim() == "0")
 }
 
-/// Whether a test target of pvm-e2e needs nothing but this computer, and so runs in the part of that name.
-pub(crate) fn is_ordinary(name: &str) -> bool {
-    name != NETWORKS && name != BENCH
+/// The one that measures,
+pub(crate) const FIGURES: &str = "figures";
+/// and its test that needs two processors for itself. On a computer that does other things, too, it judges nothing.
+pub(crate) const NEEDS_ALL: &str = "a_hundred_thousand_ping_pongs_need_hardly_a_system_call";
+
+/// Whether a test program of pvm-e2e needs nothing special, and so runs in the part of that name.
+pub(crate) fn is_ordinary(program: &Program) -> bool {
+    program.is_library || ![NETWORKS, BENCH, FIGURES].contains(&program.name.as_str())
 }
 
 #[cfg(test)]
@@ -37,10 +43,10 @@ mod tests {
     fn the_tests_with_parts_of_their_own_are_there() {
         let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../crates/pvm-e2e/tests");
         assert!(tests.join(NETWORKS).join("main.rs").is_file());
-        for name in [BENCH, MIXED] {
+        for name in [BENCH, MIXED, FIGURES] {
             assert!(tests.join(name).with_extension("rs").is_file(), "{name}");
         }
-        assert!(is_ordinary("hosts") && is_ordinary(MIXED));
-        assert!(!is_ordinary(NETWORKS) && !is_ordinary(BENCH));
+        let figures = std::fs::read_to_string(tests.join("figures.rs")).unwrap();
+        assert!(figures.contains(&format!("fn {NEEDS_ALL}()")));
     }
 }

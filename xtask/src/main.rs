@@ -17,6 +17,7 @@ mod hosts;
 mod install;
 mod manifest;
 mod outside;
+mod programs;
 mod second_user;
 mod soak;
 mod source;

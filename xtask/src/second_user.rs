@@ -3,29 +3,45 @@
 //! Root may do things nobody else may, and much of what goes wrong for users (folders, sockets, signals,
 //! limits) goes right for root. The tests are compiled by whoever runs this and executed as `nobody`.
 
+use crate::programs::Program;
+
 /// The script that becomes another user; it says in its head what it takes care of.
 const SCRIPT: &str = "xtask/second-user.sh";
 
-/// The command lines to run in the checkout, each a program with its arguments: conformance, and these tests.
-pub(crate) fn commands(stage: &str, tests: &[&str]) -> Vec<Vec<String>> {
-    let scripts = [vec!["conformance/run.sh", "ours", stage], vec!["conformance/debian.sh", stage]];
-    let tests = tests.iter().map(|test| vec![*test]);
-    let as_other = |words: Vec<&str>| {
-        let head = ["bash", SCRIPT, stage];
-        head.into_iter().chain(words).map(str::to_owned).collect()
+/// The programs of conformance, each a command line to be run in the checkout.
+pub(crate) fn conformance(stage: &str) -> Vec<Vec<String>> {
+    let scripts = [&["conformance/run.sh", "ours", stage][..], &["conformance/debian.sh", stage]];
+    scripts.map(|words| as_other(stage, words)).into()
+}
+
+/// The same for test programs, each with these arguments.
+pub(crate) fn tests(stage: &str, programs: &[Program], arguments: &[&str]) -> Vec<Vec<String>> {
+    let words = |program: &Program| {
+        let path = program.path.to_string_lossy();
+        as_other(stage, &[&[&*path], arguments].concat())
     };
-    scripts.into_iter().chain(tests).map(as_other).collect()
+    programs.iter().map(words).collect()
+}
+
+fn as_other(stage: &str, words: &[&str]) -> Vec<String> {
+    let head = ["bash", SCRIPT, stage];
+    head.iter().chain(words).map(|word| (*word).to_owned()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     #[test]
-    fn conformance_and_every_test_runs_as_the_other_user() {
-        let commands = commands("/stage", &["/t/deps/e2e-1"]);
+    fn conformance_and_tests_run_as_the_other_user() {
+        let (package, name) = ("pvm-e2e".to_owned(), "x".to_owned());
+        let (path, folder) = (PathBuf::from("/t/deps/x-1"), PathBuf::from("/c"));
+        let program = Program { package, name, is_library: false, path, folder };
+        let commands =
+            [conformance("/stage"), super::tests("/stage", &[program], &["--skip", "y"])].concat();
         assert_eq!(commands.len(), 3);
         assert!(commands.iter().all(|words| words[..3] == ["bash", SCRIPT, "/stage"]));
-        assert_eq!(commands[2][3..], ["/t/deps/e2e-1"]);
+        assert_eq!(commands[2][3..], ["/t/deps/x-1", "--skip", "y"]);
     }
 }

@@ -13,6 +13,8 @@ pub(crate) enum Work {
     Builds,
     /// Compiles or calculates, and takes what the others leave of the cores.
     Computes,
+    /// Measures, and so runs when nothing else does.
+    Measures,
     /// Starts real processes and mostly waits for them. They must be served at once, as if nothing ran beside them.
     Waits,
 }

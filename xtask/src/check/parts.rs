@@ -5,8 +5,8 @@
 //! as its programs have races that a busy computer shows, the original ([`ORIGINAL`]).
 
 use super::part::{Concerns, Need, Part, Work};
-use super::programs::Program;
 use super::run::{Run, every};
+use crate::programs::Program;
 use crate::{corpus, foreign, hosts, second_user, tools};
 
 const FUZZ_SECONDS: &str = "10";
@@ -172,8 +172,11 @@ pub(crate) const PARTS: &[Part] = &[
         concerns: Concerns { packages: INSTALLED_AND_E2E, paths: &["examples"] },
         needs: &[FORTRAN, CXX, Need("strace", "strace"), IP, SSHD],
         steps: |run| {
-            let ordinary = |one: &Program| one.is_library || hosts::is_ordinary(&one.name);
-            run.run_real_programs(&some(run.programs(END_TO_END)?, ordinary), &[])
+            let all = run.programs(END_TO_END)?;
+            every([
+                run.run_real_programs(&some(all.clone(), hosts::is_ordinary), &[]),
+                run.run_real_programs(&figures(all), &["--skip", hosts::NEEDS_ALL]),
+            ])
         },
         ..PART
     },
@@ -337,6 +340,17 @@ pub(crate) const PARTS: &[Part] = &[
         steps: |run| run.command(&tools::loom(run.root)).and_then(|()| run.some_test_ran(0)),
         ..PART
     },
+    // Last, when nothing else runs.
+    Part {
+        name: "figures",
+        owner: "pvm-e2e",
+        work: Work::Measures,
+        uses: &["install", "programs"],
+        concerns: Concerns { packages: INSTALLED_AND_E2E, paths: &[] },
+        needs: &[Need("strace", "strace")],
+        steps: measures,
+        ..PART
+    },
 ];
 
 const FOREIGN_NEEDS: &[Need] = &[
@@ -355,6 +369,22 @@ const FOREIGN_NEEDS: &[Need] = &[
 
 fn some(programs: Vec<Program>, is_wanted: impl Fn(&Program) -> bool) -> Vec<Program> {
     programs.into_iter().filter(|program| is_wanted(program)).collect()
+}
+
+fn figures(programs: Vec<Program>) -> Vec<Program> {
+    some(programs, |one| one.name == hosts::FIGURES)
+}
+
+/// What is only judged on a computer that does nothing else, as root and as an ordinary user.
+fn measures(run: &Run<'_>) -> Result<(), String> {
+    let programs = figures(run.programs(END_TO_END)?);
+    let as_this_user = run.run_real_programs(&programs, &[hosts::NEEDS_ALL]);
+    let as_other = if hosts::possible(run.root)? {
+        as_second(run, &second_user::tests(run.stage, &programs, &[hosts::NEEDS_ALL]))
+    } else {
+        Ok(())
+    };
+    every([as_this_user, as_other])
 }
 
 fn conformance(run: &Run<'_>) -> Result<(), String> {
@@ -402,10 +432,15 @@ fn as_second_user(run: &Run<'_>) -> Result<(), String> {
     if !hosts::possible(run.root)? {
         return run.note("not root: everything above ran as an ordinary user already");
     }
-    let ordinary = |one: &Program| one.is_library || hosts::is_ordinary(&one.name);
-    let tests = some(run.programs(END_TO_END)?, ordinary);
-    let paths: Vec<&str> = tests.iter().filter_map(|test| test.path.to_str()).collect();
-    let commands = second_user::commands(run.stage, &paths);
+    let all = run.programs(END_TO_END)?;
+    let mut commands = second_user::conformance(run.stage);
+    commands.extend(second_user::tests(run.stage, &some(all.clone(), hosts::is_ordinary), &[]));
+    let rest = ["--skip", hosts::NEEDS_ALL];
+    commands.extend(second_user::tests(run.stage, &figures(all), &rest));
+    as_second(run, &commands)
+}
+
+fn as_second(run: &Run<'_>, commands: &[Vec<String>]) -> Result<(), String> {
     every(commands.iter().map(|words| {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         run.real(&words, &|words| run.prepare(words))
@@ -449,9 +484,11 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let folder = std::fs::read_dir(root.join("crates/pvm-e2e/tests")).unwrap().flatten();
         for path in folder.map(|entry| entry.path()) {
-            let name = path.file_stem().unwrap().to_str().unwrap();
-            let own = [hosts::NETWORKS, hosts::BENCH].contains(&name);
-            assert!(own != hosts::is_ordinary(name), "{name}");
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            let own = [hosts::NETWORKS, hosts::BENCH, hosts::FIGURES].contains(&name.as_str());
+            let (package, path) = (String::new(), path.clone());
+            let one = Program { package, name, is_library: false, folder: path.clone(), path };
+            assert!(own != hosts::is_ordinary(&one), "{one:?}");
         }
     }
 }

@@ -2,8 +2,8 @@
 //! processor time that they take, and a second chance for tests of real processes.
 
 use super::cpu;
-use super::programs::{self, Program};
 use crate::again;
+use crate::programs::{self, Program};
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::io::Write;
@@ -20,6 +20,25 @@ const STEP_LIMIT_S: &str = "1800";
 /// processes, and each daemon of a test is in a session of its own; so this one says it for the whole session.
 const GIVE_WAY: &str = "{ echo 10 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 10 \"$@\"";
 
+/// Tests that failed, of which nothing says yet that it was not the computer's fault.
+#[derive(Debug)]
+pub(crate) struct Again {
+    /// Runs these tests only.
+    pub(crate) command: Command,
+    pub(crate) names: Vec<String>,
+    /// How the first run ended.
+    pub(crate) why: String,
+}
+
+impl Again {
+    /// Runs the tests as often as they must pass; nothing else may run meanwhile.
+    pub(crate) fn pass(&self, run: &Run<'_>) -> Result<(), String> {
+        (0..again::TIMES).try_for_each(|_| {
+            run.command(&self.command).map_err(|_| format!("{}; and alone, too", self.why))
+        })
+    }
+}
+
 /// One part that is running.
 pub(crate) struct Run<'a> {
     pub(crate) root: &'a Path,
@@ -30,8 +49,8 @@ pub(crate) struct Run<'a> {
     pub(crate) log: PathBuf,
     /// Whether the processes of all other parts come first.
     pub(crate) gives_way: bool,
-    /// Tests that failed once and then passed.
-    pub(crate) unsteady: RefCell<Vec<String>>,
+    /// Tests of real processes that failed and are to be run again.
+    pub(crate) again: RefCell<Vec<Again>>,
     /// What the commands so far have taken of the processors.
     pub(crate) cpu: Cell<Duration>,
     /// What every command has in its environment besides.
@@ -40,8 +59,8 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub(crate) fn new(root: &'a Path, stage: &'a str, lists: &'a Path, log: PathBuf) -> Self {
-        let (unsteady, cpu, environment) = Default::default();
-        Self { root, stage, lists, log, gives_way: false, unsteady, cpu, environment }
+        let (again, cpu, environment) = Default::default();
+        Self { root, stage, lists, log, gives_way: false, again, cpu, environment }
     }
 
     /// From now on every command has this in its environment.
@@ -147,7 +166,8 @@ impl<'a> Run<'a> {
         self.some_test_ran(before)
     }
 
-    /// Runs tests of real processes, of which one or two in a part that fail may be the computer's fault.
+    /// Runs tests of real processes. One or two in a part that fail may be the computer's fault; they are noted, to be
+    /// run again when nothing else runs.
     pub(crate) fn real(
         &self,
         words: &[&str],
@@ -157,14 +177,13 @@ impl<'a> Run<'a> {
         let Err(why) = self.command(&prepare(words)) else { return Ok(()) };
         let log = self.log_from(before);
         let Some(names) = again::failed_tests(&log) else { return Err(why) };
-        if self.unsteady.borrow().len() + names.len() > again::MOST {
+        let failed: usize = self.again.borrow().iter().map(|again| again.names.len()).sum();
+        if failed + names.len() > again::MOST {
             return Err(format!("{why}; more tests of this part failed than accidents explain"));
         }
-        let only = again::only(words, &names);
-        for _ in 0..again::TIMES {
-            self.command(&prepare(&only)).map_err(|_| format!("{why}; and alone, too"))?;
-        }
-        self.unsteady.borrow_mut().extend(names.iter().map(|name| (*name).to_owned()));
+        let command = prepare(&again::only(words, &names));
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        self.again.borrow_mut().push(Again { command, names, why });
         Ok(())
     }
 

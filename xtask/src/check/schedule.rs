@@ -21,6 +21,7 @@ impl Room {
         match work {
             Work::Builds | Work::Computes => self.computing,
             Work::Waits => self.waiting,
+            Work::Measures => 1,
         }
     }
 }
@@ -98,6 +99,10 @@ impl<'a> Schedule<'a> {
             .map(|(part, _)| *part)
             .collect();
         let Some(room) = self.room else { return running.is_empty() };
+        let measures = |one: &Part| one.work == Work::Measures;
+        if measures(part) || running.iter().any(|one| measures(one)) {
+            return running.is_empty();
+        }
         let waits = |one: &Part| one.work == Work::Waits;
         let alike = running.iter().filter(|one| waits(one) == waits(part)).count();
         let in_use = |thing| running.iter().any(|one| one.alone.contains(thing));
@@ -188,6 +193,24 @@ mod tests {
         assert_eq!(begun(&mut schedule), [""; 0]);
         schedule.ended(0, true);
         assert_eq!(begun(&mut schedule), ["b"]);
+    }
+
+    #[test]
+    fn what_measures_runs_when_nothing_else_does() {
+        let parts = [
+            part("a", Work::Waits),
+            part("m", Work::Measures),
+            part("n", Work::Measures),
+            part("b", Work::Computes),
+        ];
+        let mut schedule = Schedule::new(parts.iter().collect(), Some(Room::on(8)));
+        assert_eq!(begun(&mut schedule), ["a", "b"]);
+        schedule.ended(0, true);
+        assert_eq!(begun(&mut schedule), [""; 0]);
+        schedule.ended(3, true);
+        assert_eq!(begun(&mut schedule), ["m"]);
+        schedule.ended(1, true);
+        assert_eq!(begun(&mut schedule), ["n"]);
     }
 
     #[test]

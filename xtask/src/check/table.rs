@@ -1,6 +1,7 @@
 //! What is said at the end: a line for each part, then the sums, then what failed once more.
 
 use super::part::{Outcome, Part};
+use super::run::Again;
 use crate::again;
 use std::path::Path;
 use std::time::Duration;
@@ -20,14 +21,17 @@ pub(crate) struct Row {
     pub(crate) begin: Duration,
     pub(crate) took: Duration,
     pub(crate) cpu: Duration,
+    /// Tests that failed and are to be run again.
+    pub(crate) again: Vec<Again>,
+    /// Tests that failed once and then passed.
     pub(crate) unsteady: Vec<String>,
 }
 
 impl Row {
     pub(crate) fn new(part: &Part, outcome: Outcome) -> Self {
         let (begin, took, cpu) = Default::default();
-        let unsteady = Vec::new();
-        Self { name: part.name, owner: part.owner, outcome, begin, took, cpu, unsteady }
+        let (again, unsteady) = Default::default();
+        Self { name: part.name, owner: part.owner, outcome, begin, took, cpu, again, unsteady }
     }
 
     pub(crate) fn failed(&self) -> bool {
@@ -110,8 +114,8 @@ mod tests {
 
     fn row(name: &'static str, outcome: Outcome, begin: u64) -> Row {
         let time = Duration::from_secs;
-        let (took, cpu, unsteady) = (time(10), time(3), Vec::new());
-        Row { name, owner: "pvm-x", outcome, begin: time(begin), took, cpu, unsteady }
+        let (took, cpu, again, unsteady) = (time(10), time(3), Vec::new(), Vec::new());
+        Row { name, owner: "pvm-x", outcome, begin: time(begin), took, cpu, again, unsteady }
     }
 
     #[test]
