@@ -301,7 +301,7 @@ pub(crate) const PARTS: &[Part] = &[
         name: "demo",
         owner: "examples",
         after: &["install"],
-        alone: &[RELEASE, PYTHON, JAVA],
+        alone: &[DEBUG, RELEASE, PYTHON, JAVA],
         concerns: Concerns { packages: INSTALLED, paths: &["examples"] },
         steps: |run| {
             let stage = format!("STAGE={}-of-demo", run.stage);
