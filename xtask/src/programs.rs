@@ -28,7 +28,7 @@ impl Program {
     }
 }
 
-/// The tests in what `cargo test --no-run --message-format=json` printed, in a stable order.
+/// The tests in what `cargo test --no-run` printed with `--message-format=json-render-diagnostics`, in a stable order.
 pub(crate) fn in_messages(messages: &str) -> Vec<Program> {
     let mut all: Vec<Program> = messages.lines().filter_map(in_message).collect();
     all.sort_by(|a, b| {

@@ -119,7 +119,9 @@ impl<'a> Run<'a> {
 
     /// Compiles tests without running them, and notes under `list` which programs came of it.
     pub(crate) fn compile_tests(&self, list: &str, arguments: &[&str]) -> Result<(), String> {
-        let words = [&["cargo", "test", "--no-run", "--message-format=json"], arguments].concat();
+        let words =
+            [&["cargo", "test", "--no-run", "--message-format=json-render-diagnostics"], arguments]
+                .concat();
         let messages = self.list(&format!("{list}.json"));
         self.command_to(&self.prepare(&words), Some(&messages))
     }
