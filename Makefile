@@ -7,7 +7,8 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 
 TARGET := $(if $(CARGO_TARGET_DIR),$(abspath $(CARGO_TARGET_DIR)),$(CURDIR)/target)
 STAGE  := $(TARGET)/stage
-XTASK  := cargo run --quiet --package xtask --
+# Not by cargo run, whose environment makes build scripts run anew.
+XTASK  := cargo build --quiet --package xtask && $(TARGET)/debug/xtask
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help

@@ -16,6 +16,9 @@ use std::time::Duration;
 /// How long one step may take before it counts as hanging: the slowest, a cold build, needs a few minutes.
 const STEP_LIMIT_S: &str = "1800";
 
+/// How the names begin of what `cargo run` puts into the environment.
+const OF_CARGO: [&str; 4] = ["CARGO_MANIFEST", "CARGO_PKG_", "CARGO_BIN_", "CARGO_CRATE_"];
+
 /// Gives way to every other session. Linux shares its cores among sessions before it looks at the niceness of
 /// processes, and each daemon of a test is in a session of its own; so this one says it for the whole session.
 const GIVE_WAY: &str = "{ echo 10 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 10 \"$@\"";
@@ -249,6 +252,11 @@ impl<'a> Run<'a> {
         all.extend(limit);
         let mut command = Command::new(all[0]);
         command.args(&all[1..]).args(words);
+        // What cargo tells of the package of this program would make build scripts run anew, and all that needs them.
+        let of_cargo = |name: &String| OF_CARGO.iter().any(|start| name.starts_with(start));
+        for name in std::env::vars().map(|(name, _)| name).filter(of_cargo) {
+            command.env_remove(name);
+        }
         // Not there yet in the parts before, nor with FAST=1.
         if Path::new(self.stage).join("bin/pvmd").exists() {
             command.env("NEOPVM_PREFIX", self.stage);
