@@ -4,12 +4,14 @@
 //! [`prose`] takes a page apart, [`inventory`] knows what exists. The rules, one file each: [`places`] (files,
 //! folders, crates, modules), [`paths`] (Rust paths and other names of the code), [`commands`] (`make`, `cargo`,
 //! `pvm` and their options), [`calls`] (what man pages and headers say of C calls), [`numbers`] (numbers that come from
-//! a constant), [`figures`] (README's table), [`tables`] (no row falls out of its table), [`rooms`] (ARCHITECTURE's list of modules) and
+//! a constant), [`figures`] (README's table), [`columns`] (lines are not too
+//! long), [`tables`] (no row falls out of its table), [`rooms`] (ARCHITECTURE's list of modules) and
 //! [`decisions`] (status, date and index of the ADRs).
 //!
 //! A rule prefers silence to a false alarm: a word counts as a name of ours only where nothing else is likely.
 
 mod calls;
+mod columns;
 mod commands;
 mod decisions;
 mod figures;
@@ -40,6 +42,7 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
     findings.extend(calls::check(sources, &inventory));
     findings.extend(numbers::check(sources));
     findings.extend(figures::check(sources));
+    findings.extend(columns::check(sources));
     findings.extend(rooms::check(sources));
     findings.extend(decisions::check(sources));
     findings
@@ -89,6 +92,6 @@ mod tests {
     #[test]
     fn what_was_may_be_named_in_the_change_log() {
         let sources = [Source::new("CHANGELOG.md", "`crates/pvm/src/router.rs` is gone\n")];
-        assert!(check(&sources).is_empty());
+        assert!(check(&sources).iter().all(|finding| !finding.what.contains("router")));
     }
 }

@@ -75,7 +75,9 @@ const NUMBERS: &[Number] = &[
         &[
             (HEADER, "of one sender, {MiB} MiB of all"),
             (SHM, "| slabs of all senders | {MiB} MiB"),
+            ("doc/man/pvmd.1", "in mebibytes; the default is {MiB}. .TP .B PVM_ARCH"),
             (PORTING, "it waits in {MiB} MiB of a host's memory"),
+            ("doc/man/pvmd.1", "in mebibytes; the default is {MiB}. .TP .B PVM_ARCH"),
         ],
     ),
     number(
