@@ -2,7 +2,7 @@
 //! pvmd(1) has the options of pvmd.
 
 use super::super::finding::Finding;
-use super::inventory::Inventory;
+use super::inventory::{Inventory, option_name};
 use crate::source::{Source, is_word};
 use std::collections::BTreeSet;
 
@@ -104,18 +104,25 @@ fn reference(line: &str) -> Option<(&str, &str)> {
     Some((name, section))
 }
 
+/// The page of pvmd has the options of its usage, and no others than the program knows.
 fn check_options(page: &Source, inventory: &Inventory<'_>) -> Vec<Finding> {
     let text = page.text.replace("\\-", "-");
     let mut findings = Vec::new();
+    let mut told = BTreeSet::new();
     for (at, line) in text.lines().enumerate() {
-        for word in line.split_whitespace().filter(|word| word.starts_with("--")) {
-            let name = format!("--{}", super::inventory::option_name(&word[2..]));
+        for (start, _) in line.match_indices("--") {
+            let name = format!("--{}", option_name(&line[start + 2..]));
             if name != "--" && !inventory.daemon_options.contains(&name) {
                 let what = format!("{name}: pvmd has no such option");
                 findings.push(Finding::error(format!("{}:{}", page.path, at + 1), what));
             }
+            told.insert(name);
         }
     }
+    let left_out = inventory.daemon_usage.iter().filter(|name| !told.contains(*name));
+    findings.extend(left_out.map(|name| {
+        Finding::error(&page.path, format!("has no word of {name}, which pvmd --help shows"))
+    }));
     findings
 }
 
@@ -146,8 +153,6 @@ mod tests {
         let sources = [
             Source::new("include/neopvm.h", HEADER.replace("neopvm_gone", "neopvm_view")),
             Source::new("doc/man/neopvm-memory.3", page),
-            Source::new("crates/pvmd/src/config.rs", "\"--join\" => x"),
-            Source::new(DAEMON_PAGE, page),
         ];
         let mut found: Vec<String> = check(&sources, &Inventory::of(&sources))
             .into_iter()
@@ -163,7 +168,7 @@ mod tests {
             found(".B int32_t neopvm_view(int32_t buffer, uint64_t *bytes)\n\\fBneopvm_*\\fP\n"),
             [""; 0]
         );
-        assert_eq!(found(".BR neopvm-memory (3),\n.BR ssh (1)\n.B \\-\\-join\n"), [""; 0]);
+        assert_eq!(found(".BR neopvm-memory (3),\n.BR ssh (1)\n"), [""; 0]);
     }
 
     #[test]
@@ -171,7 +176,22 @@ mod tests {
         assert!(!found(".B int32_t neopvm_view(int32_t buffer, uint32_t *bytes)\n").is_empty());
         assert!(!found("call neopvm_sees\n").is_empty());
         assert!(!found(".BR pvm-none (1)\n").is_empty());
-        assert!(!found(".B \\-\\-jion\n").is_empty());
+    }
+
+    fn options(page: &str) -> Vec<String> {
+        let usage = "const USAGE: &str = \"pvmd --join --name\";\n\"--again\" => x";
+        let sources =
+            [Source::new("crates/pvmd/src/config.rs", usage), Source::new(DAEMON_PAGE, page)];
+        let found = check(&sources, &Inventory::of(&sources));
+        found.into_iter().map(|finding| finding.what).collect()
+    }
+
+    #[test]
+    fn the_page_of_the_daemon_has_the_options_that_it_has() {
+        assert_eq!(options(".B pvmd \\-\\-join\n\\-\\-name and \\-\\-again\n"), [""; 0]);
+        let wrong = options(".B pvmd \\-\\-jion\n\\-\\-name\n");
+        assert_eq!(wrong.len(), 2);
+        assert!(wrong[0].starts_with("--jion") && wrong[1].contains("no word of --join"));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(super) struct Inventory<'a> {
     /// The subcommands of `pvm`, each with its options.
     pub(super) commands: BTreeMap<String, BTreeSet<String>>,
     pub(super) daemon_options: BTreeSet<String>,
+    /// Those of them that `pvmd --help` shows.
+    pub(super) daemon_usage: BTreeSet<String>,
     /// Every `--option` that stands anywhere in the code.
     pub(super) options: BTreeSet<String>,
     code: Vec<&'a Source>,
@@ -46,6 +48,7 @@ impl<'a> Inventory<'a> {
             targets: targets_of(text(MAKEFILE)),
             chores: chores_of(text(XTASK)),
             daemon_options: options_in(text(PVMD)).collect(),
+            daemon_usage: options_in(usage_of(text(PVMD))).collect(),
             files,
             commands,
             options,
@@ -105,6 +108,12 @@ fn chores_of(main: &str) -> BTreeSet<&str> {
     let chores =
         lines.filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
     chores.filter_map(|line| line.split_whitespace().next()).collect()
+}
+
+/// The text that a program prints as its usage.
+fn usage_of(source: &str) -> &str {
+    let text = source.split("const USAGE: &str = \"").nth(1).unwrap_or("");
+    text.split("\";").next().unwrap_or(text)
 }
 
 /// Every `--word` in a text.

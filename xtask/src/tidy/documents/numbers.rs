@@ -191,6 +191,12 @@ const NUMBERS: &[Number] = &[
     ),
     number("crates/pvmd/src/link/door.rs", "HALF_OPEN_MAX", &[(SECURITY, "one of {} places")]),
     number(
+        "crates/pvm-capi/src/handle.rs",
+        "INTERFACE",
+        &[(HEADER, "#define NEOPVM_INTERFACE {}")],
+    ),
+    number("crates/pvm-capi/src/thread.rs", "PARCELS", &[(HEADER, "up to {} sends are kept")]),
+    number(
         "crates/pvm-capi/src/handle/items.rs",
         "ITEMS_MAX",
         &[(HEADER, "#define NEOPVM_ITEMS_MAX {}")],
