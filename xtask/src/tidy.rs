@@ -5,7 +5,8 @@
 //! [`directions`] (which crate may use which), [`circles`] (no import circles between the files of a crate),
 //! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`names`] (files, types, documents,
 //! sizes), [`manual`] (every call has its entry), [`documents`] (what documents name exists, their numbers are the code's),
-//! [`promises`] (every promise has a test), [`weight`] (how many crates from outside the library and the daemon bring along).
+//! [`promises`] (every promise has a test), [`members`] (what plain `cargo test` runs), [`weight`] (how many crates from
+//! outside the library and the daemon bring along).
 
 mod circles;
 mod directions;
@@ -13,6 +14,7 @@ mod documents;
 mod fences;
 mod finding;
 mod manual;
+mod members;
 mod names;
 mod promises;
 mod weight;
@@ -31,6 +33,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     findings.extend(manual::check(&sources));
     findings.extend(documents::check(&sources));
     findings.extend(promises::check(&sources));
+    findings.extend(members::check(&sources));
     findings.extend(weight::check(root));
     for finding in &findings {
         let kind = if finding.warning { "warning" } else { "error" };
