@@ -132,6 +132,7 @@ const NUMBERS: &[Number] = &[
         &[(SHM, "An in-place message of {KiB} KiB and more")],
     ),
     number("crates/pvm/src/state.rs", "STEP", &[(SHM, "copies in steps of {KiB} KiB")]),
+    number("crates/pvm-wire/src/envelope.rs", "SIZE", &[(WIRE, "## Envelope ({} bytes)")]),
     number(
         "crates/pvm-wire/src/frame.rs",
         "FRAME_BYTES_MAX",
