@@ -4,13 +4,17 @@
 //! that is a warning is printed; any other one fails the check. The rules, one file each:
 //! [`directions`] (which crate may use which), [`circles`] (no import circles between the files of a crate),
 //! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`names`] (files, types, documents,
-//! sizes), [`manual`] (every call has its entry), [`promises`] (every promise has a test), [`weight`] (how many crates from outside the library and the daemon bring along).
+//! sizes), [`manual`] (every call has its entry), [`documents`] (what documents name exists, their numbers are the code's),
+//! [`promises`] (every promise has a test), [`members`] (what plain `cargo test` runs), [`weight`] (how many crates from
+//! outside the library and the daemon bring along).
 
 mod circles;
 mod directions;
+mod documents;
 mod fences;
 mod finding;
 mod manual;
+mod members;
 mod names;
 mod promises;
 mod weight;
@@ -27,7 +31,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     findings.extend(names::check(&sources));
     findings.extend(names::check_places(&sources, root));
     findings.extend(manual::check(&sources));
+    findings.extend(documents::check(&sources));
     findings.extend(promises::check(&sources));
+    findings.extend(members::check(&sources));
     findings.extend(weight::check(root));
     for finding in &findings {
         let kind = if finding.warning { "warning" } else { "error" };

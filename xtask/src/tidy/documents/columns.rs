@@ -1,0 +1,116 @@
+//! Lines of documents have at most 100 columns, but in tables and blocks of code, which cannot be broken.
+//!
+//! Documents that were written before this rule stand in a list. One that keeps to the rule is taken off the list.
+
+use super::super::finding::Finding;
+use super::prose;
+use crate::source::Source;
+
+const COLUMNS_MAX: usize = 100;
+
+/// Documents that still have longer lines. This list only becomes shorter.
+const OLD: &[&str] = &[
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "benchmarks/README.md",
+    "bindings/python/README.md",
+    "conformance/README.md",
+    "conformance/facts.md",
+    "conformance/random/README.md",
+    "doc/java.md",
+    "doc/man/pvm3-calls.3",
+    "doc/performance-java.md",
+    "doc/performance.md",
+    "doc/porting-from-pvm3.md",
+    "doc/python.md",
+    "doc/reliability.md",
+    "doc/shm.md",
+    "doc/testing.md",
+    "doc/wire.md",
+];
+
+/// ADRs up to this number are older, too; they are written once.
+const OLD_ADRS: u32 = 32;
+
+pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
+    sources.iter().filter_map(check_page).collect()
+}
+
+fn check_page(page: &Source) -> Option<Finding> {
+    let long = if page.path.ends_with(".md") {
+        first_long(prose::outside_blocks(&page.text).into_iter())
+    } else if page.path.starts_with("doc/man/") {
+        first_long(filled(&page.text).into_iter())
+    } else {
+        return None;
+    };
+    if adr(&page.path).is_some_and(|number| number <= OLD_ADRS) {
+        return None;
+    }
+    match (long, OLD.contains(&page.path.as_str())) {
+        (Some(line), false) => {
+            let what = format!("more than {COLUMNS_MAX} columns: break the line");
+            Some(Finding::error(format!("{}:{line}", page.path), what))
+        }
+        (None, true) => {
+            let what = "keeps to the columns now: take it off the list of columns.rs";
+            Some(Finding::error(&page.path, what))
+        }
+        _ => None,
+    }
+}
+
+/// The lines of a man page that are filled, which those between `.nf` and `.fi` are not.
+fn filled(page: &str) -> Vec<(usize, &str)> {
+    let mut inside = true;
+    let numbered = page.lines().enumerate().map(|(at, line)| (at + 1, line));
+    numbered
+        .filter(|(_, line)| {
+            inside = if inside { !line.starts_with(".nf") } else { line.starts_with(".fi") };
+            inside
+        })
+        .collect()
+}
+
+/// The number in the name of an ADR.
+fn adr(path: &str) -> Option<u32> {
+    path.strip_prefix("doc/adr/")?.split('-').next()?.parse().ok()
+}
+
+/// The first line that could be broken and is too long.
+fn first_long<'a>(mut lines: impl Iterator<Item = (usize, &'a str)>) -> Option<usize> {
+    let long = lines.find(|(_, line)| {
+        let breakable =
+            line.trim().contains(' ') && !line.trim_start().starts_with(['|', '.', '#']);
+        breakable && line.chars().count() > COLUMNS_MAX
+    });
+    long.map(|(number, _)| number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Option<String> {
+        check_page(&Source::new(path, text)).map(|finding| finding.place)
+    }
+
+    #[test]
+    fn a_long_line_is_found_where_it_can_be_broken() {
+        let long = "word ".repeat(21);
+        assert_eq!(found("a.md", &format!("short\n{long}\n")), Some("a.md:2".to_owned()));
+        assert_eq!(found("doc/man/a.1", &long), Some("doc/man/a.1:1".to_owned()));
+        assert_eq!(found("a.md", &format!("| {long} |\n```\n{long}\n```\n")), None);
+        assert_eq!(found("doc/man/a.1", &format!(".B {long}\n")), None);
+        assert_eq!(found("doc/man/a.1", &format!(".nf\n{long}\n.fi\nshort\n")), None);
+        assert_eq!(found("a.rs", &long), None);
+        assert_eq!(found("doc/adr/0032-a.md", &long), None);
+        assert!(found("doc/adr/0033-a.md", &long).is_some());
+        assert!(found("doc/wire.md", "short\n").is_some(), "it is to be taken off the list");
+    }
+
+    #[test]
+    fn columns_are_counted_and_not_bytes() {
+        assert_eq!(found("a.md", &"é ".repeat(50)), None);
+    }
+}
