@@ -238,7 +238,9 @@ fn whoever_lags_and_whatever_fails_all_apply_the_same_and_nobody_answers_from_ol
 #[test]
 fn planted_bugs_are_found_by_the_random_runs() {
     use pvm_core::planted::{Bug, plant};
-    for bug in [Bug::LaggardWithoutState, Bug::SnapshotTooOld, Bug::StaleRead, Bug::CutTooEarly] {
+    for bug in
+        [Bug::LaggardWithoutState, Bug::SnapshotTooOld, Bug::StaleRead, Bug::CommitByMinority]
+    {
         plant(Some(bug));
         let found = (0..100).find(|seed| std::panic::catch_unwind(|| run(*seed)).is_err());
         plant(None);
