@@ -2,6 +2,7 @@
 
 use crate::flow::{Arriving, Peer, View};
 use crate::frame::{Entry, Frame, What, Word};
+use crate::limits::Limits;
 use crate::log::{Log, Start};
 use crate::need::Need;
 use pvm_core::Time;
@@ -48,6 +49,7 @@ pub(crate) enum Role {
 /// One member's part of the order.
 #[derive(Clone, Debug)]
 pub struct Core {
+    pub(crate) limits: Limits,
     pub(crate) me: Option<Member>,
     pub(crate) ballot: Ballot,
     pub(crate) log: Log,
@@ -107,8 +109,14 @@ impl Core {
     /// A member that knows nothing yet. Members with different seeds stand for election at
     /// different times.
     pub fn new(seed: u64) -> Self {
+        Self::within(Limits::USUAL, seed)
+    }
+
+    /// The same within other bounds.
+    pub fn within(limits: Limits, seed: u64) -> Self {
         let ballot = Ballot { term: 0, voted: None, led: false };
         Self {
+            limits,
             me: None,
             ballot: ballot.clone(),
             log: Log::new(),

@@ -7,15 +7,12 @@
 //! nothing; a link that comes back is probed. Where nothing is confirmed for a while, the member is probed,
 //! too: as the probe stays behind what is under way, its answer tells what of that was lost, if anything.
 
+use crate::limits::Limits;
 use crate::log::Start;
 use pvm_core::planted::{self, Bug};
 use pvm_wire::Blob;
 use std::collections::VecDeque;
 
-/// Bytes that are under way to one member and not confirmed; more are not sent.
-pub(crate) const WINDOW_BYTES: usize = 256 << 10;
-/// Bytes of entries, or of the state, in one message.
-pub(crate) const PIECE_BYTES: usize = 64 << 10;
 /// How long a probe may go without an answer before there is another one.
 const PROBE_NS: u64 = 300_000_000;
 /// How long nothing may be confirmed of entries that are under way before the member is probed.
@@ -89,13 +86,13 @@ pub(crate) struct Arriving {
 
 impl Sending {
     /// The next piece, where it begins, and whether it is the last one.
-    pub(crate) fn take_piece(&mut self) -> Option<(usize, Blob, bool)> {
+    pub(crate) fn take_piece(&mut self, limits: &Limits) -> Option<(usize, Blob, bool)> {
         let whole = self.state.0.len();
-        if self.sent > whole || self.sent - self.confirmed >= WINDOW_BYTES {
+        if self.sent > whole || self.sent - self.confirmed >= limits.window_bytes {
             return None;
         }
         let offset = self.sent;
-        let end = (offset + PIECE_BYTES).min(whole);
+        let end = (offset + limits.piece_bytes).min(whole);
         let last = end == whole;
         // Behind the end there is nothing more to send.
         self.sent = if last { whole + 1 } else { end };
@@ -141,11 +138,11 @@ impl Peer {
     }
 
     /// True where a message with entries may go, if there are any.
-    pub(crate) fn may_send(&self, last: u64) -> bool {
+    pub(crate) fn may_send(&self, last: u64, limits: &Limits) -> bool {
         match self.flow {
             Flow::Probe { asked } => asked.is_none(),
             Flow::Replicate => {
-                let room = self.sent_bytes < WINDOW_BYTES || planted::is(Bug::NoWindow);
+                let room = self.sent_bytes < limits.window_bytes || planted::is(Bug::NoWindow);
                 room && self.next <= last
             }
             Flow::State(_) => false,
@@ -213,6 +210,8 @@ impl Peer {
             (sending.sent, sending.confirmed) = (0, 0);
         } else if through > sending.confirmed && through <= sending.state.0.len() {
             sending.confirmed = through;
+            // It may have been sent before it was begun again.
+            sending.sent = sending.sent.max(through);
             self.progress_at = now;
             self.patience = PATIENCE_FIRST_NS;
         }
@@ -272,5 +271,42 @@ impl Peer {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: usize = 400;
+
+    fn next(peer: &mut Peer) -> Option<(usize, bool)> {
+        let limits = Limits { window_bytes: 300, piece_bytes: 100, ..Limits::USUAL };
+        let Flow::State(Some(sending)) = &mut peer.flow else { return None };
+        sending.take_piece(&limits).map(|(offset, _, last)| (offset, last))
+    }
+
+    #[test]
+    fn what_had_come_of_a_state_that_was_sent_again_was_more_than_had_been_sent() {
+        let start = Start { number: 5, term: 1, voters: Vec::new() };
+        let state = Blob(vec![7; WHOLE]);
+        let mut peer = Peer::new(1, 0);
+        peer.note_state_begun(0, Sending { start, state, sent: 0, confirmed: 0 });
+        assert_eq!(
+            [0; 4].map(|_| next(&mut peer).map(|p| p.0)),
+            [Some(0), Some(100), Some(200), None]
+        );
+        peer.look_after(PATIENCE_FIRST_NS);
+        assert_eq!(next(&mut peer), Some((0, false)), "it is sent again");
+        // The answers to what was sent first are late.
+        peer.note_state(PATIENCE_FIRST_NS, 300);
+        assert_eq!([0; 2].map(|_| next(&mut peer)), [Some((300, true)), None]);
+        peer.look_after(3 * PATIENCE_FIRST_NS);
+        peer.note_state(3 * PATIENCE_FIRST_NS, WHOLE);
+        assert_eq!(
+            [0; 2].map(|_| next(&mut peer)),
+            [Some((WHOLE, true)), None],
+            "that was the end"
+        );
     }
 }

@@ -4,7 +4,8 @@
 //! Ongaro's thesis of the same year) without I/O and without a clock. What differs, and why:
 //!
 //! * All members have the log, only some of them vote; who votes follows from who is a member.
-//! * The log is kept until every member has it, so only a new member ever needs the state.
+//! * The log is kept until every member has it, within [`Limits`]: a new member needs the state, and one
+//!   that lags behind by more.
 //! * A member that nobody hears may go on alone where somebody else made certain that no other
 //!   acts (two hosts): the *era* in the upper half of the term grows, and ends all older ones.
 //! * The leader's own daemon, started again, may lead again at once: its lease died with it.
@@ -19,6 +20,7 @@ mod election;
 mod exhaustive;
 mod flow;
 mod frame;
+mod limits;
 mod log;
 mod need;
 mod pair;
@@ -27,3 +29,4 @@ mod replication;
 mod voters;
 
 pub use crate::core::Core;
+pub use crate::limits::Limits;

@@ -1,8 +1,9 @@
 //! How what a leader has ordered comes to all members.
 
 use crate::core::Core;
-use crate::flow::{Arriving, Flow, PIECE_BYTES, Peer, Sending, View};
+use crate::flow::{Arriving, Flow, Peer, Sending, View};
 use crate::frame::{Entry, What, Word};
+use crate::limits::Limits;
 use crate::log::Start;
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, QuorumOutput};
@@ -10,11 +11,6 @@ use pvm_wire::Blob;
 
 /// Most entries in one message.
 const ENTRY_COUNT_MAX: usize = 256;
-/// The log is cut when so many of its entries, or bytes of them, are everywhere.
-const CUT_COUNT: u64 = 32;
-const CUT_BYTES: usize = 256 << 10;
-/// A member that lags behind by more bytes than this gets the state instead; half of it is kept then.
-const LAG_BYTES: usize = 4 << 20;
 /// The longest state that a member takes.
 const STATE_BYTES_MAX: usize = 64 << 20;
 
@@ -66,7 +62,7 @@ impl Core {
         }
         self.send_pieces(to);
         let last = self.log.last();
-        while self.peers.get(&to).is_some_and(|peer| peer.may_send(last)) {
+        while self.peers.get(&to).is_some_and(|peer| peer.may_send(last, &self.limits)) {
             self.send_some(to);
         }
     }
@@ -75,7 +71,7 @@ impl Core {
         let Some(peer) = self.peers.get_mut(&to) else { return };
         let before = (peer.next - 1).clamp(self.log.start.number, self.log.last());
         let count = if peer.is_probed() { 0 } else { ENTRY_COUNT_MAX };
-        let (entries, bytes) = self.log.after(before, count, PIECE_BYTES);
+        let (entries, bytes) = self.log.after(before, count, self.limits.piece_bytes);
         peer.note_sent(self.now, before, entries.len() as u64, bytes);
         let before_term = self.log.term(before).unwrap_or(0);
         let (commit, everywhere, stamp) = (self.commit, self.everywhere, self.next_stamp());
@@ -257,7 +253,7 @@ impl Core {
             let flow = self.peers.get_mut(&to).map(|peer| &mut peer.flow);
             let Some(Flow::State(Some(sending))) = flow else { return };
             let Start { number, term: number_term, voters } = sending.start.clone();
-            let Some((offset, bytes, last)) = sending.take_piece() else { return };
+            let Some((offset, bytes, last)) = sending.take_piece(&self.limits) else { return };
             let offset = offset as u64;
             self.send(to, Word::Install { number, number_term, voters, offset, bytes, last });
         }
@@ -376,13 +372,14 @@ impl Core {
     }
 
     fn cut(&mut self) {
-        let many = self.everywhere >= self.log.start.number + CUT_COUNT;
-        let large = self.log.bytes() >= CUT_BYTES;
+        let Limits { cut_count, cut_bytes, lag_bytes, .. } = self.limits;
+        let many = self.everywhere >= self.log.start.number + cut_count;
+        let large = self.log.bytes() >= cut_bytes;
         if many || large {
             self.log.cut(self.everywhere);
         }
-        if self.log.bytes() >= LAG_BYTES {
-            self.log.cut(self.log.behind(LAG_BYTES / 2).min(self.commit));
+        if self.log.bytes() >= lag_bytes {
+            self.log.cut(self.log.behind(lag_bytes / 2).min(self.commit));
         }
     }
 }

@@ -35,6 +35,9 @@ impl Core {
         if !self.is_leader() {
             return;
         }
+        if !self.has_successor() {
+            self.resigning = None;
+        }
         let others = self.others();
         self.peers.retain(|member, _| others.binary_search(member).is_ok());
         let next = self.log.last() + 1;
@@ -149,9 +152,14 @@ impl Core {
         all.into_iter().min_by_key(|m| (self.crowd(*m), Reverse(matched(m)), *m))
     }
 
+    /// There is another member, which could lead instead.
+    fn has_successor(&self) -> bool {
+        self.members.iter().any(|member| Some(*member) != self.me)
+    }
+
     /// See [`pvm_core::quorum::QuorumInput::Resign`].
     pub(crate) fn resign(&mut self, to: Option<HostIndex>) {
-        if self.is_leader() && self.resigning.is_none() {
+        if self.is_leader() && self.resigning.is_none() && self.has_successor() {
             if to.is_some() {
                 self.unwell_until = self.now + UNWELL_NS;
             }
@@ -178,6 +186,28 @@ impl Core {
         });
         if let Some(next) = next.filter(|_| self.commit == last) {
             self.send(next, Word::Lead);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pvm_core::Time;
+    use pvm_core::quorum::{Quorum as _, QuorumInput};
+
+    const ME: Member = Member::new(1, HostIndex(1));
+    const OTHER: Member = Member::new(2, HostIndex(2));
+
+    #[test]
+    fn a_leader_that_was_to_give_way_and_is_left_alone_ordered_nothing_any_more() {
+        let mut core = Core::new(1);
+        core.handle(Time(1), QuorumInput::Begin { me: ME });
+        for members in [vec![ME, OTHER], vec![ME]] {
+            core.handle(Time(1), QuorumInput::Members { members });
+            core.handle(Time(1), QuorumInput::Need { members: Vec::new(), lease: false });
+            core.handle(Time(1), QuorumInput::Resign { to: None });
+            assert_eq!(core.is_current(Time(1)), core.members.len() == 1);
         }
     }
 }

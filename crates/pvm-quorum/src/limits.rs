@@ -1,0 +1,27 @@
+//! How much a leader sends ahead of answers, and how much of the log is kept.
+
+/// The bounds of one member. Small ones bring about often what otherwise takes megabytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes that are under way to one member and not confirmed; more are not sent.
+    pub window_bytes: usize,
+    /// Bytes of entries, or of the state, in one message.
+    pub piece_bytes: usize,
+    /// The log is cut when so many of its entries are everywhere.
+    pub cut_count: u64,
+    /// The log is cut, as far as it is everywhere, when its entries have so many bytes.
+    pub cut_bytes: usize,
+    /// A member that lags behind by more bytes than this gets the state instead; half of it is kept then.
+    pub lag_bytes: usize,
+}
+
+impl Limits {
+    /// Those of a machine.
+    pub const USUAL: Self = Self {
+        window_bytes: 256 << 10,
+        piece_bytes: 64 << 10,
+        cut_count: 32,
+        cut_bytes: 256 << 10,
+        lag_bytes: 4 << 20,
+    };
+}
