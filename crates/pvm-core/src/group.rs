@@ -37,7 +37,7 @@ impl Group {
 pub(crate) struct Groups {
     groups: Table<Blob, Group>,
     /// Whose questions froze a group: a host that has missed it answers its own from here.
-    froze: Table<Blob, Vec<(HostIndex, u64)>>,
+    froze: Table<Blob, Vec<Ask>>,
     /// What the tasks of this host have not been shown.
     unshown: BTreeMap<Blob, Departure>,
 }
@@ -107,7 +107,7 @@ impl Groups {
     }
 
     /// `pvm_freezegroup`, after all have called it, and how many that were.
-    pub(crate) fn freeze(&mut self, name: &Blob, asks: &[(HostIndex, u64)]) -> Result<i32, Code> {
+    pub(crate) fn freeze(&mut self, name: &Blob, asks: &[Ask]) -> Result<i32, Code> {
         let group = self.groups.get_mut(name).ok_or(Code::NoGroup)?;
         if group.frozen {
             return Err(Code::DupGroup);
@@ -120,7 +120,7 @@ impl Groups {
 
     /// The questions of a host that have frozen groups: each with the group, and its answer.
     pub(crate) fn frozen_by(&self, host: HostIndex) -> Vec<(Blob, u64, i32)> {
-        let count = |asks: &[(HostIndex, u64)]| i32::try_from(asks.len()).unwrap_or(i32::MAX);
+        let count = |asks: &[Ask]| i32::try_from(asks.len()).unwrap_or(i32::MAX);
         let all = self.froze.iter().flat_map(|(name, asks)| {
             let own = asks.iter().filter(|ask| ask.0 == host);
             own.map(|ask| (name.clone(), ask.1, count(asks)))
