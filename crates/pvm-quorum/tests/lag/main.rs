@@ -48,14 +48,18 @@ impl Net {
         }
     }
 
-    /// A leader takes out another host, where all that was ordered before is done and all know it: of those that
-    /// vote then a majority must listen to it.
+    /// A leader takes out another host, where all know it: of those that vote then a majority must listen to it.
     fn take_out(&mut self, host: HostIndex) {
         if let [leader] = self.leading()[..]
-            && leader != host
-            && self.hosts[&leader].core.is_at_rest()
             && self.stranger(leader).is_none()
         {
+            self.order_out(leader, host);
+        }
+    }
+
+    /// All that was ordered before must be done.
+    fn order_out(&mut self, leader: HostIndex, host: HostIndex) {
+        if leader != host && self.hosts[&leader].core.is_at_rest() {
             let command = Blob((JOIN_MAX + u64::from(host.0)).to_bytes());
             self.input(leader, QuorumInput::Propose { command });
         }
@@ -165,7 +169,7 @@ impl Net {
                 Some(heir) => self.give_way(Some(heir)),
                 None => {
                     self.get(host).gone = true;
-                    self.take_out(host);
+                    self.order_out(leader, host);
                 }
             }
             self.go(8000);
