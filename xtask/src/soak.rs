@@ -10,6 +10,8 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 const CROWD_HOSTS: &str = "1000";
 /// How many new sequences of each of the three programs of random calls are compared in a round: half a minute.
 const SEQUENCES: u32 = 20;
+/// How many random runs of members that lag there are in a round.
+const LAGGARDS: &str = "5000";
 /// How long each fuzz target runs in a round.
 const FUZZ_SECONDS: &str = "60";
 /// How long a binding is in a storm of kills, interrupts, cancelled waits and forks in a round; Java's two engines each.
@@ -34,6 +36,7 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
         println!("round {round}: seed {seed}, {} minutes gone", start.elapsed().as_secs() / 60);
         let replay = |why| format!("{why}; replay with: cargo xtask sim {seed}");
         outside::status(&mut tools::simulation(root, &seed.to_string())).map_err(replay)?;
+        outside::status(&mut tools::laggards(root, &seed.to_string(), LAGGARDS))?;
         outside::run(root, "cargo", &["test", "--package=pvm-e2e"])?;
         differ::new_ones(root, &stage, SEQUENCES)?;
         storms(root, &stage)?;

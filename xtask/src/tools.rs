@@ -53,6 +53,13 @@ pub(crate) fn simulation(root: &Path, seed: &str) -> Command {
     command
 }
 
+/// Members of a log that lag, at random, with small bounds. In a build with checks: a sum that wraps is a fault, too.
+pub(crate) fn laggards(root: &Path, seed: &str, runs: &str) -> Command {
+    let mut command = cargo(root, &["test", "--package=pvm-quorum", "--test=lag"]);
+    command.env("PVM_LAG_SEED", seed).env("PVM_LAG_RUNS", runs);
+    command
+}
+
 /// Many hosts in one machine, of which some die, join and are cut off.
 pub(crate) fn crowd(root: &Path, seed: &str, hosts: &str) -> Command {
     let mut command = cargo(root, &["test", "--release", "--package=pvm-sim", "--test=crowd"]);

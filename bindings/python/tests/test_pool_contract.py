@@ -238,8 +238,8 @@ def test_an_interrupt_at_the_start_left_workers(tmp_path: Path) -> None:
             with pvm.connect() as vm:
                 for turn in range(12):
                     timer = threading.Timer(0.004 * turn, signal.raise_signal, [signal.SIGINT])
-                    timer.start()
                     try:
+                        timer.start()
                         pool = pvm.Pool(2)
                         timer.join(); time.sleep(0.01)
                         pool.shutdown()

@@ -93,7 +93,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "build",
         owner: "all",
-        work: Work::Computes,
+        work: Work::Builds,
         fast: true,
         after: &["programs"],
         alone: &[DEBUG],
@@ -104,7 +104,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "foreign",
         owner: "pvmd",
-        work: Work::Computes,
+        work: Work::Builds,
         after: &["build"],
         alone: &[DEBUG],
         concerns: Concerns { packages: &["pvmd", "pvm-capi"], paths: &["include"] },
