@@ -145,6 +145,17 @@ impl Consensus {
         self.quorum.is_at_rest()
     }
 
+    /// As a leader: whether the others that vote could go on without a host; none where they are asked
+    /// from now on.
+    pub(crate) fn may_part(&mut self, now: Time, host: HostIndex) -> Option<bool> {
+        let Some(member) = self.member(host) else { return Some(true) };
+        let may = self.quorum.may_part(member);
+        if may.is_none() {
+            self.quorum.handle(now, QuorumInput::Part { member });
+        }
+        may
+    }
+
     /// False where this host leads and new members are to vote that do not yet.
     pub(crate) fn is_arranged(&self) -> bool {
         !self.is_leader() || self.quorum.is_arranged()

@@ -128,6 +128,8 @@ pub struct Machine {
     doubts: Doubts,
     /// Those of them that the order is about to take out, in this term.
     fencing: BTreeSet<HostIndex>,
+    /// Until then this host does not give way again to one that is to go itself.
+    gave_way_until: u64,
     /// The other of two hosts, where nothing is ordered without it.
     needed: Option<(Vec<Member>, bool)>,
     /// The lock that this host has been granted.
@@ -212,6 +214,7 @@ impl Machine {
             suspects: BTreeSet::new(),
             doubts: Doubts::default(),
             fencing: BTreeSet::new(),
+            gave_way_until: 0,
             needed: None,
             granted: None,
             asked_epoch: false,

@@ -72,6 +72,8 @@ pub enum Bug {
     SeatKept,
     /// A host goes while the voters are still to be arranged after another one's going.
     TwoGoAtOnce,
+    /// A host is deleted before it is known that the others that vote could go on without it.
+    PartsUnasked,
     /// A follower that is started again stands for election although it may have heard the leader.
     LeaseForgotten,
     /// A leader of two that is started again commits before it knows whether the other one is needed.
@@ -94,7 +96,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them: the simulator finds each within the runs of its test.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 43] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -127,6 +129,7 @@ impl Bug {
         Self::NoticeOvertakes,
         Self::SeatKept,
         Self::TwoGoAtOnce,
+        Self::PartsUnasked,
         Self::LeaseForgotten,
         Self::StampOfAnother,
         Self::LeadsUnanswered,

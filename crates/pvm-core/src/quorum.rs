@@ -124,6 +124,12 @@ pub enum QuorumInput {
         /// Counts the questions of this member.
         mark: u64,
     },
+    /// A member is to be taken out that may live: a leader asks the others that vote whether they
+    /// could go on without it. Anything that is ordered meanwhile ends the question.
+    Part {
+        /// Which.
+        member: Member,
+    },
     /// Another member should lead.
     Resign {
         /// Which host's; none for any. This one stands for election after others for a while.
@@ -212,6 +218,9 @@ pub trait Quorum: fmt::Debug + Send {
     fn is_at_rest(&self) -> bool;
     /// It is settled, and as many vote as should.
     fn is_arranged(&self) -> bool;
+    /// Whether this member leads, and of those that vote besides this one a majority has everything and
+    /// has answered since [`QuorumInput::Part`]; none where that was not asked and has to be.
+    fn may_part(&self, member: Member) -> Option<bool>;
     /// The number of times that somebody went on alone.
     fn era(&self) -> u64;
 }

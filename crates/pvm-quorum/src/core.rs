@@ -93,6 +93,8 @@ pub struct Core {
     pub(crate) reads: VecDeque<(u64, u64)>,
     /// What was said in the last round for them.
     pub(crate) round: u64,
+    /// Who is to be taken out, and what had been said when that was asked.
+    pub(crate) parting: Option<(Member, u64)>,
     /// Nothing has gone in since this process began.
     fresh: bool,
     random: u64,
@@ -143,6 +145,7 @@ impl Core {
             stamp: 0,
             reads: VecDeque::new(),
             round: 0,
+            parting: None,
             fresh: true,
             random: seed,
             stored: (None, ballot, 0),
@@ -253,6 +256,7 @@ impl Core {
     /// Leader: the next place of the log.
     pub(crate) fn append(&mut self, what: What) {
         let term = self.term();
+        self.parting = None;
         self.log.push(Entry { term, what });
         self.spread();
         self.advance();
@@ -452,6 +456,7 @@ impl Quorum for Core {
             QuorumInput::TakeOver { certain } => self.take_over(certain),
             QuorumInput::Resign { to } => self.resign(to),
             QuorumInput::Confirm { mark } => self.confirm(mark),
+            QuorumInput::Part { member } => self.part(member),
         }
         self.serve_reads();
         self.store(before);
@@ -518,6 +523,10 @@ impl Quorum for Core {
 
     fn is_arranged(&self) -> bool {
         self.is_settled() && self.voters().len() >= self.voter_count().min(self.members.len())
+    }
+
+    fn may_part(&self, member: Member) -> Option<bool> {
+        self.may_go(member)
     }
 
     fn era(&self) -> u64 {

@@ -10,7 +10,8 @@
 //!   acts (two hosts): the *era* in the upper half of the term grows, and ends all older ones.
 //! * The leader's own daemon, started again, may lead again at once: its lease died with it.
 //!
-//! Read [`Core`] first, then `election`, `replication` with `flow`, `voters` and `pair`.
+//! Read [`Core`] first, then `election`, `replication` with `flow`, `voters`, `pair` and
+//! `parting`.
 
 #![forbid(unsafe_code)]
 
@@ -24,6 +25,7 @@ mod limits;
 mod log;
 mod need;
 mod pair;
+mod parting;
 mod reads;
 mod replication;
 mod voters;

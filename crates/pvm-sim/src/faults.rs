@@ -5,6 +5,7 @@ mod card;
 mod computer;
 mod deaf;
 mod overruled;
+mod parted;
 mod slow;
 mod stopped;
 mod two;
@@ -67,6 +68,8 @@ pub enum Scene {
     Overruled,
     /// A host is deleted that hears nothing of it and goes on speaking.
     Deaf,
+    /// One of three hosts is deleted while another one has just become silent.
+    Parted,
     /// The leader's network card loses what goes to some hosts or comes from them.
     HalfDeaf,
     /// The leader's computer stands still as a whole, its clock as well, and goes on.
@@ -87,12 +90,13 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Anything,
         Self::Deaths,
         Self::Lease,
         Self::Overruled,
         Self::Deaf,
+        Self::Parted,
         Self::HalfDeaf,
         Self::Stopped,
         Self::OneComputer,
@@ -161,6 +165,7 @@ impl Run {
             Scene::Deaths => 7,
             Scene::Lease
             | Scene::Overruled
+            | Scene::Parted
             | Scene::SlowCables
             | Scene::SlowestCables
             | Scene::OneComputer => 2,
@@ -179,6 +184,7 @@ impl Run {
             Scene::Lease => self.leases()?,
             Scene::Overruled => self.overruled()?,
             Scene::Deaf => self.deaf()?,
+            Scene::Parted => self.parted()?,
             Scene::OneComputer => self.computer()?,
             Scene::Stopped => self.stopped()?,
             Scene::HalfDeaf => self.card()?,

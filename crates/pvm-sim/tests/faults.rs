@@ -5,12 +5,13 @@ use pvm_sim::faults::{Outcome, Scene, run};
 use pvm_sim::{Fault, Tally};
 use std::panic::catch_unwind;
 
-/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2128 in all.
+/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2188 in all.
 const fn runs(scene: Scene) -> u64 {
     match scene {
         Scene::Anything => 600,
         Scene::Deaths | Scene::Lease => 100,
         Scene::Overruled | Scene::Deaf | Scene::HalfDeaf | Scene::Stopped => 30,
+        Scene::Parted => 60,
         Scene::SlowCables | Scene::OneComputer => 6,
         Scene::SlowestCables => 2,
         Scene::Two | Scene::Witness => 450,
@@ -26,6 +27,7 @@ fn faults(scene: Scene) -> Vec<Fault> {
         Scene::Lease => &[BrokenOff, Crash, Cut, WrongClock],
         Scene::Overruled => &[BrokenOff, Cut, CutOneWay, Slow, WrongClock],
         Scene::Deaf => &[CutOneWay, Fence, Unheard, WrongClock],
+        Scene::Parted => &[Cut, CutOneWay, Death, Pause, Silence, WrongClock],
         Scene::HalfDeaf => &[CutOneWay, Death, Silence, Unheard, WrongClock],
         Scene::SlowestCables => &[WrongClock],
         Scene::SlowCables => &[BrokenOff, Cut, WrongClock],
@@ -122,6 +124,11 @@ fn an_entry_of_an_earlier_term_is_not_ordered_by_a_majority_that_has_it() {
 #[test]
 fn a_deleted_host_that_hears_nothing_is_not_listened_to() {
     scene(Scene::Deaf, (0, 1));
+}
+
+#[test]
+fn of_three_hosts_one_was_deleted_while_another_had_just_become_silent() {
+    scene(Scene::Parted, (0, 1));
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn wrong<T>(run: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Option<Stri
 const fn home(bug: Bug) -> Option<Scene> {
     match bug {
         Bug::NeedForgotten => Some(Scene::Witness),
+        Bug::PartsUnasked => Some(Scene::Parted),
         Bug::LeaseOverAPause => Some(Scene::Stopped),
         Bug::NoSecondOpinion | Bug::LeadsHalfDeaf => Some(Scene::HalfDeaf),
         Bug::VotersOnOneComputer => Some(Scene::OneComputer),

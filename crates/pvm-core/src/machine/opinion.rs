@@ -3,9 +3,11 @@
 //! what some hosts say takes nobody out but itself.
 
 use super::Machine;
+use super::leading::LOST_NS;
 use crate::pending::Asker;
 use crate::planted::{self, Bug};
 use crate::quorum::QuorumInput;
+use pvm_wire::peer::Command;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{HostIndex, Tid};
 
@@ -87,12 +89,28 @@ impl Machine {
     fn give_way_to(&mut self, best: Option<(u32, HostIndex)>) {
         let Some((unheard, host)) = best else { return };
         let better = unheard < self.unheard_hosts() && self.consensus.voters().contains(&host);
-        if better && self.consensus.is_current(self.now) && !planted::is(Bug::LeadsHalfDeaf) {
+        let may = better && self.consensus.is_current(self.now) && !self.gave_way_in_vain(host);
+        if may && !planted::is(Bug::LeadsHalfDeaf) {
             self.log(format!(
                 "host {host} hears hosts that this one does not: it leads from now on"
             ));
             self.consensus.input(self.now, QuorumInput::Resign { to: Some(host) });
             self.follow_quorum();
         }
+    }
+
+    /// A host that is to go itself leads only to bring the others up to date, so it gets the lead once. If
+    /// some still do not hear each other then, who this leader does not hear ends after a minute, and the
+    /// deletion goes on; otherwise the two would give way to one another without an end.
+    fn gave_way_in_vain(&mut self, host: HostIndex) -> bool {
+        let goes = match self.consensus.first_held() {
+            Some(Command::RemoveHost { host, .. } | Command::Retire { host }) => Some(*host),
+            _ => None,
+        };
+        let in_vain = goes == Some(host) && self.gave_way_until > self.now.0;
+        if goes == Some(host) && !in_vain {
+            self.gave_way_until = self.after(2 * LOST_NS);
+        }
+        in_vain
     }
 }

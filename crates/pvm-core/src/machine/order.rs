@@ -125,9 +125,10 @@ impl Machine {
         }
         let goes = match self.consensus.first_held() {
             None => false,
-            Some(Command::RemoveHost { host, .. } | Command::Retire { host }) => {
+            Some(&(Command::RemoveHost { host, .. } | Command::Retire { host })) => {
                 let spared = |suspect: &HostIndex| self.doubts.is_spared(*suspect);
-                hasty || rests && self.suspects.iter().all(|other| other == host || spared(other))
+                let first = self.suspects.iter().all(|other| *other == host || spared(other));
+                hasty || rests && first && self.may_part(host)
             }
             Some(_) => true,
         };
@@ -135,6 +136,17 @@ impl Machine {
             self.consensus.order_held(self.now);
         }
         goes
+    }
+
+    /// As a leader: the others that vote can go on without a host. One of them that is silent is
+    /// taken out itself before long, or somebody else leads that hears it.
+    fn may_part(&mut self, host: HostIndex) -> bool {
+        let may = self.consensus.may_part(self.now, host);
+        if may.is_none() {
+            // They are asked now; should that answer it already, all that follows is done.
+            self.follow_quorum();
+        }
+        may.unwrap_or(false)
     }
 
     /// Does what the library that orders wants done.
