@@ -215,6 +215,7 @@ fn of_three_one_was_taken_out_while_another_heard_nothing() {
     let mut net = three();
     net.go(50);
     net.take_out(place(1));
+    net.go(3000);
     assert_eq!(members(&net.all()).len(), 3, "the one that is left hears nothing");
     assert_eq!(net.leading(), [place(3)], "nobody leads");
     net.mend();
@@ -290,4 +291,8 @@ fn planted_bugs_are_found_by_the_random_runs() {
         plant(None);
         println!("{bug:?}: seed {:?}", found.unwrap_or_else(|| panic!("{bug:?} is not found")));
     }
+    plant(Some(Bug::PartsUnasked));
+    let alone = std::panic::catch_unwind(of_three_one_was_taken_out_while_another_heard_nothing);
+    plant(None);
+    assert!(alone.is_err(), "the scene of three hosts finds nothing");
 }
