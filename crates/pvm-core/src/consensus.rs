@@ -256,6 +256,12 @@ impl Consensus {
         self.proposed.iter().map(|(&ticket, p)| (ticket, p.command.clone())).collect()
     }
 
+    /// What this host knows those of its commands by that fit and have not been applied here.
+    pub(crate) fn marks_of(&self, fits: impl Fn(&Command) -> bool) -> Vec<u64> {
+        let fitting = self.proposed.values().filter(|p| p.mark != 0 && fits(&p.command));
+        fitting.map(|p| p.mark).collect()
+    }
+
     /// As a leader: keeps a command until its turn to be put into the order.
     pub(crate) fn hold(&mut self, from: HostIndex, ticket: u64, command: Command) {
         self.held.push_back(Held { from, ticket, command });

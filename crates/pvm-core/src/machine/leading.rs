@@ -96,6 +96,22 @@ impl Machine {
         if era >= self.consensus.era() {
             self.log("the machine went on without this host: it ends here".to_owned());
             self.ending = true;
+            self.answer_own_removal();
+        }
+    }
+
+    /// Another host says that this one is out, perhaps before the command that it had asked for itself is applied here:
+    /// it is not any more, and whoever waits for it is told.
+    fn answer_own_removal(&mut self) {
+        let me = self.me();
+        let goes = |command: &Command| match command {
+            Command::RemoveHost { host, .. } | Command::Retire { host } => *host == me,
+            _ => false,
+        };
+        for mark in self.consensus.marks_of(goes) {
+            if let Some(proposal) = self.pending.proposals.remove(&mark) {
+                self.answer(proposal.asker, Reply::Done);
+            }
         }
     }
 
