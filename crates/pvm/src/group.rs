@@ -63,16 +63,6 @@ impl Task {
         Ok(Request::LeaveGroup { group: Blob(group.to_vec()) })
     }
 
-    /// Fixes the members of a group once `size` of them (-1: as many as there are) have asked for it, and
-    /// returns how many they are (`pvm_freezegroup`). From then on this task remembers them.
-    ///
-    /// # Errors
-    /// [`Code::DupGroup`] if it is frozen already, and others of the machine.
-    pub fn freeze_group(&self, group: &[u8], size: i32) -> Result<i32, Code> {
-        number(&self.request(&Request::FreezeGroup { group: Blob(group.to_vec()), size })?)?;
-        self.keep_frozen(group)
-    }
-
     /// The group was frozen for this task ([`Request::FreezeGroup`] was answered): it remembers the members from now
     /// on. How many they are.
     ///

@@ -147,13 +147,7 @@ impl<'a> Run<'a> {
         programs: &[Program],
         arguments: &[&str],
     ) -> Result<(), String> {
-        let before = self.log_length();
-        let ran = programs.iter().map(|program| {
-            let path = program.path.to_string_lossy();
-            self.command(&program.prepare(&[&[&*path], arguments].concat()))
-        });
-        every(ran)?;
-        self.some_test_ran(before)
+        self.run_each(programs, arguments, |program, words| self.command(&program.prepare(words)))
     }
 
     /// The same for tests of real processes.
@@ -162,12 +156,22 @@ impl<'a> Run<'a> {
         programs: &[Program],
         arguments: &[&str],
     ) -> Result<(), String> {
+        self.run_each(programs, arguments, |program, words| {
+            self.real(words, &|words| program.prepare(words))
+        })
+    }
+
+    fn run_each(
+        &self,
+        programs: &[Program],
+        arguments: &[&str],
+        run: impl Fn(&Program, &[&str]) -> Result<(), String>,
+    ) -> Result<(), String> {
         let before = self.log_length();
-        let ran = programs.iter().map(|program| {
+        every(programs.iter().map(|program| {
             let path = program.path.to_string_lossy();
-            self.real(&[&[&*path], arguments].concat(), &|words| program.prepare(words))
-        });
-        every(ran)?;
+            run(program, &[&[&*path], arguments].concat())
+        }))?;
         self.some_test_ran(before)
     }
 
