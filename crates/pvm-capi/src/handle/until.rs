@@ -23,6 +23,20 @@ unsafe fn word<'a>(word: *const i32) -> &'a AtomicI32 {
     unsafe { AtomicI32::from_ptr(word.cast_mut()) }
 }
 
+/// Waits with the patience of a caller who gives up by its word, or at the limit.
+///
+/// # Safety
+/// `give_up` as for [`word`].
+unsafe fn patiently<T>(
+    limit: Limit,
+    give_up: *const i32,
+    wait: impl FnOnce(Patience<'_>) -> Result<T, Code>,
+) -> Result<T, Code> {
+    // SAFETY: the caller's promise.
+    let word = unsafe { word(give_up) };
+    wait(Patience { limit, enough: &|| word.load(Ordering::Acquire) != 0 })
+}
+
 /// Gets the message under a name, or none in time.
 ///
 /// # Safety
@@ -39,12 +53,12 @@ unsafe extern "C" fn neopvm_get_until(
     if buffer.is_null() {
         return Code::BadParam.number();
     }
+    let wait = |patience: Patience<'_>| {
+        // SAFETY: the caller's promise.
+        registry::receive_until(|| unsafe { text(name) }, (index, flags), patience)
+    };
     // SAFETY: the caller's promise.
-    let word = unsafe { word(give_up) };
-    let enough = || word.load(Ordering::Acquire) != 0;
-    let patience = Patience { limit: limit(limit_ns), enough: &enough };
-    // SAFETY: the caller's promise.
-    let received = registry::receive_until(|| unsafe { text(name) }, (index, flags), patience);
+    let received = unsafe { patiently(limit(limit_ns), give_up, wait) };
     // SAFETY: the caller's promise.
     unsafe {
         answer(buffer, || match received? {
@@ -66,12 +80,12 @@ unsafe extern "C" fn neopvm_barrier_until(
     give_up: *const i32,
     met: *mut i32,
 ) -> i32 {
+    let wait = |patience: Patience<'_>| {
+        // SAFETY: the caller's promise.
+        group::barrier_until(|| unsafe { group::group_name(name) }, count, patience)
+    };
     // SAFETY: the caller's promise.
-    let word = unsafe { word(give_up) };
-    let enough = || word.load(Ordering::Acquire) != 0;
-    let patience = Patience { limit: limit(limit_ns), enough: &enough };
-    // SAFETY: the caller's promise.
-    let waited = group::barrier_until(|| unsafe { group::group_name(name) }, count, patience);
+    let waited = unsafe { patiently(limit(limit_ns), give_up, wait) };
     status(waited.and_then(|is_met| {
         inside(|| {
             // SAFETY: the caller's promise.
@@ -97,12 +111,11 @@ unsafe extern "C" fn neopvm_spawn_until(
     started: *mut i32,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    let word = unsafe { word(give_up) };
-    let enough = || word.load(Ordering::Acquire) != 0;
-    let patience = Patience { limit: Limit::Never, enough: &enough };
-    // SAFETY: the caller's promise.
     let wish = || unsafe { machine::wish(program, args, flags, place, count) };
-    status(process::spawn_until(wish, patience).and_then(|results| {
+    let wait = |patience: Patience<'_>| process::spawn_until(wish, patience);
+    // SAFETY: the caller's promise.
+    let spawned = unsafe { patiently(Limit::Never, give_up, wait) };
+    status(spawned.and_then(|results| {
         inside(|| match results {
             // SAFETY: the caller's promise.
             Some(results) => unsafe { machine::told(&results, outcomes, started) },
@@ -126,12 +139,12 @@ unsafe extern "C" fn neopvm_freeze_until(
     give_up: *const i32,
     members: *mut i32,
 ) -> i32 {
+    let wait = |patience: Patience<'_>| {
+        // SAFETY: the caller's promise.
+        group::freeze_until(|| unsafe { group::group_name(name) }, size, patience)
+    };
     // SAFETY: the caller's promise.
-    let word = unsafe { word(give_up) };
-    let enough = || word.load(Ordering::Acquire) != 0;
-    let patience = Patience { limit: Limit::Never, enough: &enough };
-    // SAFETY: the caller's promise.
-    let frozen = group::freeze_until(|| unsafe { group::group_name(name) }, size, patience);
+    let frozen = unsafe { patiently(Limit::Never, give_up, wait) };
     status(frozen.and_then(|frozen| {
         inside(|| {
             // SAFETY: the caller's promise.
