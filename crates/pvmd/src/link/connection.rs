@@ -60,7 +60,15 @@ pub(crate) enum LinkEvent {
     /// There is room for more on a connection.
     Room,
     /// A member that this side called does not accept this side's key.
-    Refused,
+    Refused {
+        /// Which.
+        host: HostIndex,
+    },
+    /// A member that this side calls does not answer at any of its addresses.
+    Unreached {
+        /// Which.
+        host: HostIndex,
+    },
     /// The connection is gone.
     Down {
         /// Which.
@@ -237,15 +245,20 @@ impl Wiring {
         let wiring = self.clone();
         let calling = tokio::spawn(async move {
             let (mut retry, mut patience) = (RETRY_FIRST, CONNECT_FIRST);
+            let mut first_time = true;
             loop {
-                match dial(&ways, &key, &config, patience).await {
+                let news = match dial(&ways, &key, &config, patience).await {
                     Dialed::Up(stream, first) => return wiring.up(*stream, called, first).await,
                     // What one says that is no member any more does not count.
-                    Dialed::Refused if called.is_some() => {
-                        drop(wiring.events.send(LinkEvent::Refused).await);
+                    Dialed::Refused => called.map(|host| LinkEvent::Refused { host }),
+                    Dialed::Silent => {
+                        called.filter(|_| first_time).map(|host| LinkEvent::Unreached { host })
                     }
-                    Dialed::Refused | Dialed::Silent => {}
+                };
+                if let Some(news) = news {
+                    drop(wiring.events.send(news).await);
                 }
+                first_time = false;
                 sleep(retry).await;
                 retry = (retry * 2).min(RETRY_MAX);
                 // With a detour there is no need to wait for a long way.
