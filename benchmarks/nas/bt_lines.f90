@@ -131,7 +131,12 @@ contains
     do i = 1, n
        call lower_block(d, state(1, 1, i-1), low)
        call middle_block(d, state(1, 1, i), mid)
+#ifdef NAS_PLANT
+       ! The row behind is not there, as if its plane had not been exchanged.
+       call upper_block(d, state(1, 1, i), w(1, 1, 1, i))
+#else
        call upper_block(d, state(1, 1, i+1), w(1, 1, 1, i))
+#endif
        call subtract_product(low, w(1, 1, 0, i-1), w(1, 1, 0, i))
        do m = 1, 5
           call subtract_product(low, w(1, 1, m, i-1), mid(1, 1, m))

@@ -172,7 +172,9 @@ contains
     do i = 1, n
        ! The dissipation is one-sided at the first and last point of the line.
        mid = 1 + 6 * coef%diss
+#ifndef NAS_PLANT
        if ((i == 1 .and. t%at_lo(d)) .or. (i == n .and. t%at_hi(d))) mid = 1 + 5 * coef%diss
+#endif
        call eliminate_row(mid, coef%diss, terms(1, 1, i-1), terms(1, 1, i), terms(1, 1, i+1), &
             w(1, 1, i-2), w(1, 1, i-1), w(1, 1, i))
     end do
