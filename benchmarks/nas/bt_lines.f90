@@ -16,18 +16,21 @@
 ! once (five divisions), and five columns and the right-hand side are solved with the factors.
 module bt_lines
   use fluid
-  use tiles
-  use bundles
+  use fluid_tiles
+  use fluid_bundles
   implicit none
   private
-  public :: eliminate, substitute, prepare_lines, forward_numbers, backward_numbers
+  public :: eliminate, substitute, prepare_lines
+  public :: forward_numbers, backward_numbers, kept_numbers
 
   ! One row of a line goes on: five values and a block. One row of five values comes back.
   integer, parameter :: forward_numbers = 30, backward_numbers = 5
   ! A row of w: column 0 holds the five values, columns 1 to 5 the block of the next unknown.
   integer, parameter :: row_numbers = 30
+  integer, parameter :: kept_numbers = row_numbers   ! for each point, from one pass to the other
   ! Order of the quantities along each direction.
-  integer, parameter :: order(5, 3) = reshape([1, 2, 3, 4, 5,  1, 3, 2, 4, 5,  1, 4, 2, 3, 5], [5, 3])
+  integer, parameter :: order(5, 3) = reshape([ &
+       1, 2, 3, 4, 5,  1, 3, 2, 4, 5,  1, 4, 2, 3, 5], [5, 3])
   ! What the Jacobians are made of: 1 / density, velocity along the line, the other two, half the
   ! square of the velocity, energy / density.
   integer, parameter :: inv = 1, along = 2, side1 = 3, side2 = 4, kin = 5, energy = 6, nstate = 6
@@ -71,11 +74,10 @@ contains
   end subroutine eliminate
 
   ! Back substitution of the lines of a tile whose elimination is kept in t%work.
-  subroutine substitute(t, d, last, carry, back)
+  subroutine substitute(t, d, back)
     type(tile_t), intent(inout) :: t
     integer, intent(in) :: d
-    logical, intent(in) :: last
-    real(dp), intent(inout) :: carry(*), back(*)
+    real(dp), intent(inout) :: back(*)
     integer :: a, b, nv, line, bundle
     line = 0
     bundle = 1
@@ -116,7 +118,9 @@ contains
              state(1:nv, m, i) = f(a+1:a+nv, from(m), b, i)
           end select
        end do
-       state(1:nv, energy, i) = state(1:nv, kin, i) + state(1:nv, energy, i) * state(1:nv, inv, i) / k2
+       ! So far energy holds the pressure, k2 (energy - density kin).
+       state(1:nv, energy, i) = state(1:nv, kin, i) &
+            + state(1:nv, energy, i) * state(1:nv, inv, i) / k2
     end do
   end subroutine gather_states
 

@@ -15,15 +15,13 @@
 ! five quantities of a row lie side by side: the inner loops run along xi at unit stride, and the
 ! neighbours in eta and zeta of all quantities are few streams for the memory.
 module fluid
+  use nas_common, only: dp
   implicit none
   private
   public :: dp, block_t, coefficients, coef, k1, k2, k5, bt_half
   public :: a_inv, a_vel, a_p, a_heat, a_kin, a_snd, naux
-  public :: set_problem, make_block, initial_field, set_forcing, close_halo
-  public :: right_hand_side_plane, primitives_plane, right_hand_side
-  public :: residual_squares, error_squares, exact, block_bytes
-
-  integer, parameter :: dp = kind(1.0d0)
+  public :: set_problem, make_block, initial_field, set_forcing, right_hand_side, plane_work
+  public :: residual_squares, error_squares, block_bytes
 
   ! Table of constants of the specification. k1 is the ratio of specific heats, k2 = k1 - 1.
   real(dp), parameter :: k1 = 1.40_dp, k2 = 0.40_dp, k3 = 0.10_dp, k4 = 1.00_dp, k5 = 1.40_dp
@@ -77,6 +75,14 @@ module fluid
      real(dp), allocatable :: forcing(:, :, :, :)  ! dt H*
      real(dp), allocatable :: rhs(:, :, :, :)
   end type block_t
+
+  abstract interface
+     subroutine plane_work(b, k)
+       import :: block_t
+       type(block_t), intent(inout) :: b
+       integer, intent(in) :: k
+     end subroutine plane_work
+  end interface
 
 contains
 
@@ -208,9 +214,11 @@ contains
     if (b%at_hi(3)) b%u(:, :, :, n(3)+2) = 4 * b%u(:, :, :, n(3)+1) - b%u(:, :, :, n(3))
   end subroutine close_halo
 
-  ! The right-hand side of the whole block from u and its halo.
-  subroutine right_hand_side(b)
+  ! The right-hand side of the whole block from u and its halo. finish, where given, works on each
+  ! plane right behind it, while it is in the cache.
+  subroutine right_hand_side(b, finish)
     type(block_t), intent(inout) :: b
+    procedure(plane_work), optional :: finish
     integer :: k
     call close_halo(b)
     call primitives_plane(b, 0)
@@ -218,6 +226,7 @@ contains
     do k = 1, b%n(3)
        call primitives_plane(b, k + 1)
        call right_hand_side_plane(b, k)
+       if (present(finish)) call finish(b, k)
     end do
   end subroutine right_hand_side
 

@@ -10,16 +10,16 @@
 ! this direction, c the speed of sound): three share one matrix. L_d holds the central difference of
 ! the eigenvalue, the viscous term by its spectral radius, and the dissipation of fourth order.
 !
-! Lines are solved `lanes` at a time: row i of a bundle of lines is a small contiguous array w(:,:,i)
-! and every inner loop runs over the lanes, which is what vector units like.
+! Lines are solved in bundles: row i of a bundle is a small contiguous array w(:, :, i), and each
+! inner loop runs over its lanes, one a line, which is what vector units like.
 module sp_lines
   use fluid
-  use tiles
-  use bundles
+  use fluid_tiles
+  use fluid_bundles
   implicit none
   private
   public :: to_characteristic_plane, eliminate, substitute
-  public :: prepare_lines, forward_numbers, backward_numbers
+  public :: prepare_lines, forward_numbers, backward_numbers, kept_numbers
 
   ! Two rows of a line go on: five values and two coefficients of each of three matrices.
   integer, parameter :: forward_numbers = 22
@@ -27,6 +27,7 @@ module sp_lines
   integer, parameter :: backward_numbers = 10
   ! A row of w: five values, then pairs (next, next but one) for the matrices of v, v + c, v - c.
   integer, parameter :: row_numbers = 11
+  integer, parameter :: kept_numbers = row_numbers   ! for each point, from one pass to the other
   integer, parameter :: as_stored(5) = [1, 2, 3, 4, 5]
   ! A row of the terms of the matrices: convection by v, by c, and diffusion.
   integer, parameter :: conv = 1, sound = 2, diff = 3
@@ -102,11 +103,10 @@ contains
   end subroutine eliminate
 
   ! Back substitution of the lines of a tile whose elimination is kept in t%work.
-  subroutine substitute(t, d, last, carry, back)
+  subroutine substitute(t, d, back)
     type(tile_t), intent(inout) :: t
     integer, intent(in) :: d
-    logical, intent(in) :: last
-    real(dp), intent(inout) :: carry(*), back(*)
+    real(dp), intent(inout) :: back(*)
     integer :: a, b, nv, line, bundle
     line = 0
     bundle = 1

@@ -17,14 +17,15 @@
 ! tiles of a task have the same task as neighbour in a given direction: one message carries them
 ! all. Squares give the well-known diagonal pattern (a = b), 2 tasks 2x2x1, 8 tasks 4x4x2. Any
 ! number of tasks will do while each tile keeps two points along each direction.
-module tiles
+module fluid_tiles
   use fluid
-  use wire
+  use nas_common, only: nas_send, nas_recv
   implicit none
   private
   public :: partition_t, tile_t, make_partition, partition_shape, exchange_halo
-  public :: tiles_fit, sweep, tile_lines, to_self
+  public :: tiles_fit, sweep, to_self, line_pass, return_pass
 
+  integer, parameter :: tag_halo = 1, tag_forward = 2, tag_backward = 3
   integer, parameter :: min_points = 2      ! the halo is two points wide
 
   type tile_t
@@ -45,8 +46,9 @@ module tiles
   logical, save :: to_self = .false.        ! --self
 
   abstract interface
-     ! One half of a sweep over one tile. carry and back hold the numbers of this tile's lines: what
-     ! comes in from the side where the sweep began is replaced by what goes on.
+     ! The first half of a sweep over one tile. carry holds the numbers of this tile's lines: what
+     ! comes in from the tile before is replaced by what goes on. The last tile of the lines does the
+     ! second half, too.
      subroutine line_pass(t, d, last, carry, back)
        import :: tile_t, dp
        type(tile_t), intent(inout) :: t
@@ -54,6 +56,13 @@ module tiles
        logical, intent(in) :: last
        real(dp), intent(inout) :: carry(*), back(*)
      end subroutine line_pass
+     ! The second half; back is to it what carry is to the first.
+     subroutine return_pass(t, d, back)
+       import :: tile_t, dp
+       type(tile_t), intent(inout) :: t
+       integer, intent(in) :: d
+       real(dp), intent(inout) :: back(*)
+     end subroutine return_pass
   end interface
 
 contains
@@ -146,11 +155,11 @@ contains
     if (.not. allocated(faces)) allocate (faces(halo_bound(g)))
     do other = 0, g%ntasks - 1
        call walk_faces(g, other, .true., n(other))
-       if (n(other) > 0) call send_reals(other, tag_halo, faces, n(other))
+       if (n(other) > 0) call nas_send(other, tag_halo, faces, n(other))
     end do
     do other = 0, g%ntasks - 1
        if (n(other) == 0) cycle
-       call receive_reals(other, tag_halo, faces, n(other))
+       call nas_recv(other, tag_halo, faces, n(other))
        call walk_faces(g, other, .false., n(other))
     end do
   end subroutine exchange_halo
@@ -233,42 +242,54 @@ contains
   subroutine sweep(g, d, forward, backward, eliminate, substitute)
     type(partition_t), intent(inout) :: g
     integer, intent(in) :: d, forward, backward
-    procedure(line_pass) :: eliminate, substitute
+    procedure(line_pass) :: eliminate
+    procedure(return_pass) :: substitute
     integer :: s, last
     last = g%shape(d) - 1
     call reserve(g, d, max(forward, backward))
     carry = 0
     back = 0
     do s = 0, last
-       if (s > 0) call receive_reals(g%minus(d), tag_forward, carry, forward * lines(g, d, s))
-       call pass(g, d, s, forward, backward, s == last, eliminate)
-       if (s < last) call send_reals(g%plus(d), tag_forward, carry, forward * lines(g, d, s))
+       if (s > 0) call nas_recv(g%minus(d), tag_forward, carry, forward * lines(g, d, s))
+       call eliminate_slice(g, d, s, forward, backward, eliminate)
+       if (s < last) call nas_send(g%plus(d), tag_forward, carry, forward * lines(g, d, s))
        if (s == last) call send_to_self(g, tag_forward, carry, forward * lines(g, d, s))
     end do
     do s = last, 0, -1
        if (s < last) then
-          call receive_reals(g%plus(d), tag_backward, back, backward * lines(g, d, s))
-          call pass(g, d, s, forward, backward, .false., substitute)
+          call nas_recv(g%plus(d), tag_backward, back, backward * lines(g, d, s))
+          call substitute_slice(g, d, s, backward, substitute)
        end if
-       if (s > 0) call send_reals(g%minus(d), tag_backward, back, backward * lines(g, d, s))
+       if (s > 0) call nas_send(g%minus(d), tag_backward, back, backward * lines(g, d, s))
        if (s == 0) call send_to_self(g, tag_backward, back, backward * lines(g, d, s))
     end do
   end subroutine sweep
 
-  ! Applies one half of the sweep to all tiles of slice s.
-  subroutine pass(g, d, s, forward, backward, last, action)
+  subroutine eliminate_slice(g, d, s, forward, backward, eliminate)
     type(partition_t), intent(inout) :: g
     integer, intent(in) :: d, s, forward, backward
-    logical, intent(in) :: last
-    procedure(line_pass) :: action
+    procedure(line_pass) :: eliminate
     integer :: i, at
     at = 0
     do i = 1, size(g%tile)
        if (g%tile(i)%c(d) /= s) cycle
-       call action(g%tile(i), d, last, carry(forward*at+1:), back(backward*at+1:))
+       call eliminate(g%tile(i), d, s == g%shape(d) - 1, carry(forward*at+1:), back(backward*at+1:))
        at = at + tile_lines(g%tile(i), d)
     end do
-  end subroutine pass
+  end subroutine eliminate_slice
+
+  subroutine substitute_slice(g, d, s, backward, substitute)
+    type(partition_t), intent(inout) :: g
+    integer, intent(in) :: d, s, backward
+    procedure(return_pass) :: substitute
+    integer :: i, at
+    at = 0
+    do i = 1, size(g%tile)
+       if (g%tile(i)%c(d) /= s) cycle
+       call substitute(g%tile(i), d, back(backward*at+1:))
+       at = at + tile_lines(g%tile(i), d)
+    end do
+  end subroutine substitute_slice
 
   ! The thesis found each task of its SP and BT sending to itself. With --self a task is its own
   ! neighbour where the grid ends: what would go on if it did not end goes to the task itself.
@@ -277,8 +298,8 @@ contains
     integer, intent(in) :: tag, n
     real(dp), intent(inout) :: x(n)
     if (.not. to_self) return
-    call send_reals(g%me, tag, x, n)
-    call receive_reals(g%me, tag, x, n)
+    call nas_send(g%me, tag, x, n)
+    call nas_recv(g%me, tag, x, n)
   end subroutine send_to_self
 
   pure integer function tile_lines(t, d)
@@ -312,4 +333,4 @@ contains
     end if
     allocate (carry(n), back(n))
   end subroutine reserve
-end module tiles
+end module fluid_tiles

@@ -3,9 +3,9 @@
 ! Bundles of lines of a tile: SP and BT copy them out of the field, solve them, and copy them back.
 ! Line (a, b) across direction d: for xi a counts eta and b zeta; for eta a counts xi and b zeta;
 ! for zeta a counts xi and b eta. Row i of a bundle holds point i of its lines, side by side.
-module bundles
+module fluid_bundles
   use fluid
-  use tiles
+  use fluid_tiles
   implicit none
   private
   public :: lanes, across, gather_rows, scatter_rows, reserve_work
@@ -42,8 +42,8 @@ contains
     t%work = 0
   end subroutine reserve_work
 
-  ! The five quantities, in this order, of rows 1 to n(d) of the lines a + 1 to a + nv, b. Lanes without a line keep what they
-  ! hold (zeros at first): their results are never read.
+  ! The five quantities, in this order, of rows 1 to n(d) of the lines a + 1 to a + nv, b. Lanes
+  ! without a line keep what they hold (zeros at first): their results are never read.
   pure subroutine gather_rows(n, d, a, b, nv, order, f, row_numbers, w)
     integer, intent(in) :: n(3), d, a, b, nv, order(5), row_numbers
     real(dp), intent(in) :: f(n(1), 5, n(2), n(3))
@@ -81,4 +81,4 @@ contains
        end do
     end do
   end subroutine scatter_rows
-end module bundles
+end module fluid_bundles
