@@ -24,26 +24,32 @@ double nas_random(double *seed, double factor)
     return SCALE * (double)x;
 }
 
-/* Four strands, each four steps apart: x(k+4) = a^4 x(k), which the processor works on at once. */
+/* Strands of the sequence, each 16 steps apart: x(k+16) = a^16 x(k), so that the processor's vector unit
+ * works on all at once. */
+enum { STRANDS = 16 };
+
+static void begin_strands(uint64_t *strand, uint64_t x, uint64_t a)
+{
+    for (int k = 0; k < STRANDS; k++)
+        strand[k] = x = (x * a) & MASK;
+}
+
 void nas_randoms(int count, double *seed, double factor, double *out)
 {
-    uint64_t a = (uint64_t)factor, x = (uint64_t)*seed, strand[4];
-    uint64_t a4 = a * a * a * a;
+    uint64_t strand[STRANDS], a = (uint64_t)factor, leap = 1;
     int i = 0;
-    strand[0] = (x * a) & MASK;
-    for (int k = 1; k < 4; k++)
-        strand[k] = (strand[k - 1] * a) & MASK;
-    for (; i + 4 <= count; i += 4)
-        for (int k = 0; k < 4; k++) {
+    begin_strands(strand, (uint64_t)*seed, a);
+    for (int k = 0; k < STRANDS; k++)
+        leap *= a;
+    for (; i + STRANDS <= count; i += STRANDS)
+        for (int k = 0; k < STRANDS; k++) {
             out[i + k] = SCALE * (double)(int64_t)strand[k];
-            x = strand[k];
-            strand[k] = (x * a4) & MASK;
+            strand[k] = (strand[k] * leap) & MASK;
         }
-    for (int k = 0; i < count; i++, k++) {
-        x = strand[k];
-        out[i] = SCALE * (double)(int64_t)x;
-    }
-    *seed = (double)x;
+    for (int k = 0; i + k < count; k++)
+        out[i + k] = SCALE * (double)(int64_t)strand[k];
+    if (count > 0)
+        *seed = out[count - 1] / SCALE;
 }
 
 /* a^steps x mod 2^46 by squaring. */
