@@ -66,6 +66,9 @@ contains
     s%behind = sweeps(upwards)%ahead
     s%ahead = sweeps(upwards)%behind
     s%inviscid = -s%inviscid
+#ifdef NAS_PLANT
+    s%inviscid(3) = -s%inviscid(3)   ! the error that the verification must catch
+#endif
     sweeps(downwards) = s
     allocate (share_x(5, b%n(2), planes_per_message), share_y(b%n(1), 5, planes_per_message))
     allocate (share_z(b%n(1), 5, b%n(2)))
