@@ -205,8 +205,9 @@ contains
     real(dp) :: n
 
     n = sum(real(points, dp)) / 3
-    operations = iterations * max(0.0_dp, 1984.77_dp * product(real(points, dp)) - 10923.3_dp * n**2 &
-         + 27770.9_dp * n - 144010.0_dp)
+    operations = 1984.77_dp * product(real(points, dp)) - 10923.3_dp * n**2 + 27770.9_dp * n &
+         - 144010.0_dp
+    operations = iterations * max(0.0_dp, operations)
   end function operations
 
 end module lu_run

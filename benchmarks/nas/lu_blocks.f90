@@ -10,10 +10,10 @@
 !   shares   what the last points of a pencil contribute to the first points of the next, for each
 !            plane of z and each sweep: 5 numbers a point.  A task that has sent plane k goes on
 !            with plane k + 1 while the next one works on plane k, so that the tasks work on a
-!            slanting front.
+!            slanting front.  Small planes share a message.
 module lu_blocks
   use fluid
-  use nas_common, only: nas_send, nas_recv
+  use nas_common, only: nas, nas_send, nas_recv
   implicit none
   private
   public :: largest_pencil, pencils_fit, make_pencil, exchange_halo, receive_shares, send_shares
@@ -73,9 +73,23 @@ contains
     lo = ([column, row, 0] * (size - 2)) / [columns, rows, 1] + 1
     hi = ([column + 1, row + 1, 1] * (size - 2)) / [columns, rows, 1]
     call make_block(b, lo, hi - lo + 1)
+    planes_per_message = planes_together(largest_pencil(tasks, size))
     if (allocated(face)) deallocate (face)
     allocate (face(10 * b%n(3) * maxval(b%n(1:2))))
   end subroutine make_pencil
+
+  ! A message costs about as much as sending 2 KB; but the next task waits until all planes of the
+  ! message are done, so that the pipeline should have at least five of them.  In the thesis's shape
+  ! each plane goes alone, as there.
+  integer function planes_together(n)
+    integer, intent(in) :: n(3)
+    integer, parameter :: worth_a_message = 2048
+    integer :: bytes_of_a_plane
+
+    bytes_of_a_plane = 5 * 8 * maxval(n(1:2))
+    planes_together = max(1, min(worth_a_message / bytes_of_a_plane + 1, n(3) / 5))
+    if (nas%thesis /= 0) planes_together = 1
+  end function planes_together
 
   ! Brings the halo of U up to date.  The corners of the halo are used by nobody.
   subroutine exchange_halo(b)

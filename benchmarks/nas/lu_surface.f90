@@ -23,8 +23,8 @@ contains
     h = 1.0_dp / (coef%size - 1)
     total = 0
     do axis = 1, 3
-       total = total + product(h) / h(axis) &
-            * (face_share(b, axis, low(axis), low, high) + face_share(b, axis, high(axis), low, high))
+       total = total + product(h) / h(axis) * face_share(b, axis, low(axis), low, high)
+       total = total + product(h) / h(axis) * face_share(b, axis, high(axis), low, high)
     end do
   end function surface_share
 
