@@ -24,7 +24,7 @@ module lu_sweep
   integer, parameter :: upwards = 1, downwards = 2
   real(dp), parameter :: omega = 1.2_dp
   real(dp), parameter :: relax = 1 / (omega * (2 - omega))
-  real(dp), parameter :: c34 = 0.1_dp, c1345 = 1.4_dp * 0.1_dp * 1.4_dp
+  real(dp), parameter :: conduction = k1 * k5              ! of heat, in units of the viscosity
 
   ! One of the two sweeps.  All coefficients contain dt, those of L and Y also omega.
   type sweep_t
@@ -55,10 +55,10 @@ contains
     s%ahead = [neighbour(east), neighbour(north)]
     s%diagonal = 1 + 2 * sum(coef%added)
     s%per_diagonal = 1 / s%diagonal
-    s%shear = 2 * c34 * (sum(coef%t1) + coef%t1 / 3)
-    s%heat = 2 * c1345 * sum(coef%t1)
+    s%shear = 2 * (sum(coef%viscous) + coef%viscous / 3)
+    s%heat = 2 * conduction * sum(coef%viscous)
     s%inviscid = -omega * coef%t2
-    s%viscous = omega * coef%t1
+    s%viscous = omega * coef%viscous
     s%stretch = s%viscous / 3
     s%added = omega * coef%added
     sweeps(upwards) = s
@@ -170,8 +170,8 @@ contains
     a5 = x(5) - energy * x(1)
     work = w(1) * a(1) + w(2) * a(2) + w(3) * a(3)
     dp_dx = k2 * (a5 - work) + pressure * x(1)
-    shear = c34 * per_rho * a
-    heat = per_rho * ((c34 - c1345) * work + c1345 * a5)
+    shear = per_rho * a
+    heat = per_rho * ((1 - conduction) * work + conduction * a5)
     do d = 1, 3
        shares(1, d) = s%inviscid(d) * x(d + 1) - s%added(d) * x(1)
        shares(2:4, d) = s%inviscid(d) * (w(d) * x(2:4) + w * a(d)) &
