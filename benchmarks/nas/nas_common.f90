@@ -2,8 +2,8 @@
 ! The shared part for Fortran: what nas.h declares, and messages by the calls of fpvm3.h.
 module nas_common
   use, intrinsic :: iso_c_binding
+  use nas_pvm
   implicit none
-  include 'fpvm3.h'
 
   integer, parameter :: dp = c_double
   integer, parameter :: nas_size = 1, nas_step = 2, nas_self = 4, nas_mastered = 8
