@@ -31,9 +31,8 @@ module bt_lines
   ! Order of the quantities along each direction.
   integer, parameter :: order(5, 3) = reshape([ &
        1, 2, 3, 4, 5,  1, 3, 2, 4, 5,  1, 4, 2, 3, 5], [5, 3])
-  ! What the Jacobians are made of: 1 / density, velocity along the line, the other two, half the
-  ! square of the velocity, energy / density.
-  integer, parameter :: inv = 1, along = 2, side1 = 3, side2 = 4, kin = 5, energy = 6, nstate = 6
+  ! What the Jacobians are made of: 1 / density, velocity along the line, the other two, pressure.
+  integer, parameter :: inv = 1, along = 2, side1 = 3, side2 = 4, pressure = 5, nstate = 5
   real(dp), parameter :: c = k1 * k5
 
   real(dp), allocatable, save :: state(:, :, :)   ! of the rows of one bundle
@@ -53,23 +52,19 @@ contains
     integer, intent(in) :: d
     logical, intent(in) :: last
     real(dp), intent(inout) :: carry(*), back(*)
-    integer :: a, b, nv, line, bundle
-    line = 0
-    bundle = 1
-    call reserve_work(t, d, last, lanes * row_numbers)
-    do b = 1, across(t%b, d, 2)
-       do a = 0, across(t%b, d, 1) - 1, lanes
-          nv = min(lanes, across(t%b, d, 1) - a)
-          call gather_bundle(t%b, d, a, b, nv, t%work(1, bundle))
-          call eliminate_bundle(t%b%n(d), d, nv, carry(forward_numbers*line+1), t%work(1, bundle))
-          if (last) then
-             call substitute_bundle(t%b%n(d), nv, back(backward_numbers*line+1), t%work(1, bundle))
-             call finish_bundle(t%b, d, a, b, nv, t%work(1, bundle))
-          else
-             bundle = bundle + 1
-          end if
-          line = line + nv
-       end do
+    type(bundle_t) :: x
+    integer :: i, w
+    call reserve_work(t, d, last, row_numbers)
+    do i = 1, bundle_count(t, d)
+       call choose_bundle(t, d, i, x)
+       w = merge(1, i, last)
+       call gather_bundle(t%b, d, x, t%work(1, w))
+       call eliminate_bundle(t%b%n(d), d, x%lines, carry(forward_numbers*x%first+1), t%work(1, w))
+       if (last) then
+          call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*x%first+1), &
+               t%work(1, w))
+          call finish_bundle(t%b, d, x, t%work(1, w))
+       end if
     end do
   end subroutine eliminate
 
@@ -78,49 +73,50 @@ contains
     type(tile_t), intent(inout) :: t
     integer, intent(in) :: d
     real(dp), intent(inout) :: back(*)
-    integer :: a, b, nv, line, bundle
-    line = 0
-    bundle = 1
-    do b = 1, across(t%b, d, 2)
-       do a = 0, across(t%b, d, 1) - 1, lanes
-          nv = min(lanes, across(t%b, d, 1) - a)
-          call substitute_bundle(t%b%n(d), nv, back(backward_numbers*line+1), t%work(1, bundle))
-          call finish_bundle(t%b, d, a, b, nv, t%work(1, bundle))
-          bundle = bundle + 1
-          line = line + nv
-       end do
+    type(bundle_t) :: x
+    integer :: i
+    do i = 1, bundle_count(t, d)
+       call choose_bundle(t, d, i, x)
+       call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*x%first+1), t%work(1, i))
+       call finish_bundle(t%b, d, x, t%work(1, i))
     end do
   end subroutine substitute
 
-  ! Rows 1 to n of a bundle from the field: lines a + 1 to a + nv, b across direction d.
-  subroutine gather_bundle(t, d, a, b, nv, w)
+  ! Rows 1 to n of a bundle from the field.
+  subroutine gather_bundle(t, d, x, w)
     type(block_t), intent(in) :: t
-    integer, intent(in) :: d, a, b, nv
+    integer, intent(in) :: d
+    type(bundle_t), intent(in) :: x
     real(dp), intent(inout) :: w(lanes, row_numbers, 0:t%n(d)+1)
-    call gather_states(t%n, d, a, b, nv, t%a)
-    call gather_rows(t%n, d, a, b, nv, order(:, d), t%rhs, row_numbers, w(1, 1, 1))
+    call gather_states(t%n, d, x, t%a)
+    call gather_rows(t%n, d, x, order(:, d), t%rhs, row_numbers, w(1, 1, 1))
   end subroutine gather_bundle
 
   ! The states, one row more on each side.
-  subroutine gather_states(n, d, a, b, nv, f)
-    integer, intent(in) :: n(3), d, a, b, nv
+  subroutine gather_states(n, d, x, f)
+    integer, intent(in) :: n(3), d
+    type(bundle_t), intent(in) :: x
     real(dp), intent(in) :: f(-1:n(1)+2, naux, -1:n(2)+2, -1:n(3)+2)
-    integer :: from(nstate), i, m
-    from = [a_inv, order(2:4, d), a_kin, a_p]   ! velocities are stored where u has the momenta
+    integer :: from(nstate), i, m, r, v, a, b, l
+    from = [a_inv, order(2:4, d), a_p]   ! velocities are stored where u has the momenta
+    state(x%lines+1:, :, 0:n(d)+1) = 0
     do i = 0, n(d) + 1
-       do m = 1, nstate
-          select case (d)
-          case (1)
-             state(1:nv, m, i) = f(i, from(m), a+1:a+nv, b)
-          case (2)
-             state(1:nv, m, i) = f(a+1:a+nv, from(m), i, b)
-          case (3)
-             state(1:nv, m, i) = f(a+1:a+nv, from(m), b, i)
-          end select
+       do r = 1, x%runs
+          v = x%skip(r)
+          a = x%a(r)
+          b = x%b(r)
+          l = x%length(r)
+          do m = 1, nstate
+             select case (d)
+             case (1)
+                state(v+1:v+l, m, i) = f(i, from(m), a+1:a+l, b)
+             case (2)
+                state(v+1:v+l, m, i) = f(a+1:a+l, from(m), i, b)
+             case (3)
+                state(v+1:v+l, m, i) = f(a+1:a+l, from(m), b, i)
+             end select
+          end do
        end do
-       ! So far energy holds the pressure, k2 (energy - density kin).
-       state(1:nv, energy, i) = state(1:nv, kin, i) &
-            + state(1:nv, energy, i) * state(1:nv, inv, i) / k2
     end do
   end subroutine gather_states
 
@@ -130,11 +126,17 @@ contains
     real(dp), intent(inout) :: carry(nv, 5, 0:5), w(lanes, 5, 0:5, 0:n+1)
     real(dp) :: low(lanes, 5, 5), mid(lanes, 5, 5)
     integer :: i, m
+    w(:, :, :, 0) = 0
     w(1:nv, :, :, 0) = carry
     do i = 1, n
        call lower_block(d, state(1, 1, i-1), low)
        call middle_block(d, state(1, 1, i), mid)
+#ifdef NAS_PLANT
+       ! The row behind is not there, as if its plane had not been exchanged.
+       call upper_block(d, state(1, 1, i), w(1, 1, 1, i))
+#else
        call upper_block(d, state(1, 1, i+1), w(1, 1, 1, i))
+#endif
        call subtract_product(low, w(1, 1, 0, i-1), w(1, 1, 0, i))
        do m = 1, 5
           call subtract_product(low, w(1, 1, m, i-1), mid(1, 1, m))
@@ -181,8 +183,8 @@ contains
        v = s(l, along)
        w1 = s(l, side1)
        w2 = s(l, side2)
-       q = s(l, kin)
-       e = s(l, energy)
+       q = 0.5_dp * (v * v + w1 * w1 + w2 * w2)
+       e = q + s(l, pressure) * s(l, inv) / k2      ! energy / density
        hr = h * s(l, inv)
        x(l, 1, 1) = g
        x(l, 2, 1) = t * (k2 * q - v * v) - hr * v * 4 / 3
@@ -278,6 +280,7 @@ contains
     integer, intent(in) :: n, nv
     real(dp), intent(inout) :: back(nv, 5), w(lanes, 5, 0:5, 0:n+1)
     integer :: i
+    w(:, :, 0, n+1) = 0
     w(1:nv, :, 0, n+1) = back
     do i = n, 1, -1
        call substitute_row(w(1, 1, 0, i+1), w(1, 1, 0, i))
@@ -298,18 +301,25 @@ contains
   end subroutine substitute_row
 
   ! The solution of the last direction is what u changes by.
-  subroutine finish_bundle(t, d, a, b, nv, w)
+  subroutine finish_bundle(t, d, x, w)
     type(block_t), intent(inout) :: t
-    integer, intent(in) :: d, a, b, nv
+    integer, intent(in) :: d
+    type(bundle_t), intent(in) :: x
     real(dp), intent(in) :: w(lanes, row_numbers, 0:t%n(d)+1)
-    integer :: i, m
+    integer :: i, m, r, v, a, l
     if (d < 3) then
-       call scatter_rows(t%n, d, a, b, nv, order(:, d), w(1, 1, 1), row_numbers, t%rhs)
+       call scatter_rows(t%n, d, x, order(:, d), w(1, 1, 1), row_numbers, t%rhs)
        return
     end if
     do i = 1, t%n(3)
-       do m = 1, 5
-          t%u(a+1:a+nv, order(m, d), b, i) = t%u(a+1:a+nv, order(m, d), b, i) + w(1:nv, m, i)
+       do r = 1, x%runs
+          v = x%skip(r)
+          a = x%a(r)
+          l = x%length(r)
+          do m = 1, 5
+             t%u(a+1:a+l, order(m, d), x%b(r), i) = t%u(a+1:a+l, order(m, d), x%b(r), i) &
+                  + w(v+1:v+l, m, i)
+          end do
        end do
     end do
   end subroutine finish_bundle

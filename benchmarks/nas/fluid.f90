@@ -19,8 +19,8 @@ module fluid
   implicit none
   private
   public :: dp, block_t, coefficients, coef, k1, k2, k5, bt_half
-  public :: a_inv, a_vel, a_p, a_heat, a_kin, a_snd, naux
-  public :: set_problem, make_block, initial_field, set_forcing, right_hand_side, plane_work
+  public :: a_inv, a_vel, a_p, a_heat, a_snd, naux
+  public :: set_problem, make_block, initial_field, set_forcing, right_hand_side, row_work
   public :: residual_squares, error_squares, block_bytes
 
   ! Table of constants of the specification. k1 is the ratio of specific heats, k2 = k1 - 1.
@@ -50,9 +50,10 @@ module fluid
   integer, parameter :: a_vel = 1        ! a_vel + d: velocity in direction d
   integer, parameter :: a_p = 5          ! pressure
   integer, parameter :: a_heat = 6       ! what the heat flux of the energy equation differentiates
-  integer, parameter :: a_kin = 7        ! half the square of the velocity
-  integer, parameter :: a_snd = 8        ! speed of sound (SP alone)
-  integer, parameter :: naux = 8
+  integer, parameter :: a_snd = 7        ! speed of sound, where set_problem was asked for it
+  integer, parameter :: naux = 7
+  ! Rows of a strip: five planes of so many rows stay in the second cache.
+  integer, parameter :: strip = 16
 
   ! What follows from the size of the grid and the time step. All carry the factor dt already.
   type coefficients
@@ -61,6 +62,7 @@ module fluid
      real(dp) :: t1(3), t2(3)            ! dt / h^2 and dt / (2 h)
      real(dp) :: added(3)                ! t1 times the added second difference
      real(dp) :: viscous(3)              ! t1 k3 k4
+     logical :: sound = .false.          ! whether the speed of sound is wanted
      real(dp) :: diss                    ! dt times the dissipation of fourth order
   end type coefficients
   type(coefficients), save :: coef
@@ -77,23 +79,26 @@ module fluid
   end type block_t
 
   abstract interface
-     subroutine plane_work(b, k)
+     subroutine row_work(b, j, k)
        import :: block_t
        type(block_t), intent(inout) :: b
-       integer, intent(in) :: k
-     end subroutine plane_work
+       integer, intent(in) :: j, k
+     end subroutine row_work
   end interface
 
 contains
 
-  ! size: grid points along each direction with the boundary; dt: the time step.
-  subroutine set_problem(size, dt)
+  ! size: grid points along each direction with the boundary; dt: the time step; sound: whether the
+  ! speed of sound is to be kept, too.
+  subroutine set_problem(size, dt, sound)
     integer, intent(in) :: size(3)
     real(dp), intent(in) :: dt
+    logical, intent(in), optional :: sound
     real(dp) :: h(3)
     h = 1.0_dp / (size - 1)
     coef%size = size
     coef%dt = dt
+    if (present(sound)) coef%sound = sound
     coef%t1 = dt / h**2
     coef%t2 = dt / (2 * h)
     coef%added = added * coef%t1
@@ -124,11 +129,9 @@ contains
   end function place
 
   ! What a block of n points needs, in bytes.
-  pure function block_bytes(n) result(bytes)
+  pure real(dp) function block_bytes(n)
     integer, intent(in) :: n(3)
-    integer(selected_int_kind(15)) :: bytes
-    bytes = 8 * (int(n(1) + 4, kind(bytes)) * (n(2) + 4) * (n(3) + 4) * (5 + naux) &
-         + int(n(1), kind(bytes)) * n(2) * n(3) * 10)
+    block_bytes = 8 * ((5 + naux) * product(n + 4.0_dp) + 10 * product(real(n, dp)))
   end function block_bytes
 
   subroutine make_block(b, lo, n)
@@ -138,8 +141,8 @@ contains
     b%lo = lo
     b%at_lo = lo == 1
     b%at_hi = lo + n == coef%size - 1
-    allocate (b%u(-1:n(1)+2, 5, -1:n(2)+2, -1:n(3)+2), b%a(-1:n(1)+2, naux, -1:n(2)+2, -1:n(3)+2))
-    allocate (b%forcing(n(1), 5, n(2), n(3)), b%rhs(n(1), 5, n(2), n(3)))
+    allocate (b%u(-1:n(1)+2, 5, -1:n(2)+2, -1:n(3)+2), b%forcing(n(1), 5, n(2), n(3)))
+    allocate (b%a(-1:n(1)+2, naux, -1:n(2)+2, -1:n(3)+2), b%rhs(n(1), 5, n(2), n(3)))
     b%a = 0
     b%forcing = 0
     b%rhs = 0
@@ -215,36 +218,43 @@ contains
   end subroutine close_halo
 
   ! The right-hand side of the whole block from u and its halo. finish, where given, works on each
-  ! plane right behind it, while it is in the cache.
+  ! row right behind it, while it is in the cache. A strip of rows goes through all planes.
   subroutine right_hand_side(b, finish)
     type(block_t), intent(inout) :: b
-    procedure(plane_work), optional :: finish
-    integer :: k
+    procedure(row_work), optional :: finish
+    integer :: j, j0, j1, k
     call close_halo(b)
-    call primitives_plane(b, 0)
-    call primitives_plane(b, 1)
-    do k = 1, b%n(3)
-       call primitives_plane(b, k + 1)
-       call right_hand_side_plane(b, k)
-       if (present(finish)) call finish(b, k)
+    do j0 = 1, b%n(2), strip
+       j1 = min(j0 + strip - 1, b%n(2))
+       call primitives(b, j0 - 1, j1 + 1, 0)
+       call primitives(b, j0 - 1, j1 + 1, 1)
+       do k = 1, b%n(3)
+          call primitives(b, j0 - 1, j1 + 1, k + 1)
+          do j = j0, j1
+             call right_hand_side_row(b, j, k)
+             if (present(finish)) call finish(b, j, k)
+          end do
+       end do
     end do
   end subroutine right_hand_side
 
-  ! Velocities, pressure and the like of plane k.
-  subroutine primitives_plane(b, k)
+  ! Velocities, pressure and the like of rows j0 to j1 in plane k.
+  subroutine primitives(b, j0, j1, k)
     type(block_t), intent(inout) :: b
-    integer, intent(in) :: k
+    integer, intent(in) :: j0, j1, k
     integer :: j
-    do j = 0, b%n(2) + 1
+    do j = j0, j1
        call primitives_row(b%n(1) + 4, b%u(-1, 1, j, k), b%a(-1, 1, j, k))
+       if (coef%sound) call sound_row(b%n(1) + 4, b%a(-1, 1, j, k))
     end do
-  end subroutine primitives_plane
+  end subroutine primitives
 
+  ! kin is half the square of the velocity.
   pure subroutine primitives_row(n, u, a)
     integer, intent(in) :: n
     real(dp), intent(in) :: u(n, 5)
     real(dp), intent(inout) :: a(n, naux)
-    real(dp) :: r, kin, p
+    real(dp) :: r, kin
     integer :: i
     do i = 2, n - 1
        r = 1 / u(i, 1)
@@ -253,27 +263,31 @@ contains
        a(i, a_vel+2) = u(i, 3) * r
        a(i, a_vel+3) = u(i, 4) * r
        kin = 0.5_dp * (u(i, 2)**2 + u(i, 3)**2 + u(i, 4)**2) * r * r
-       p = k2 * (u(i, 5) - u(i, 1) * kin)
-       a(i, a_p) = p
+       a(i, a_p) = k2 * (u(i, 5) - u(i, 1) * kin)
        a(i, a_heat) = (1 - k1 * k5) * kin + k1 * k5 * u(i, 5) * r
-       a(i, a_kin) = kin
-       a(i, a_snd) = sqrt(k1 * p * r)
     end do
   end subroutine primitives_row
 
-  ! dt times the right-hand side in plane k; the planes k-1, k, k+1 of the derived values are there.
-  subroutine right_hand_side_plane(b, k)
-    type(block_t), intent(inout) :: b
-    integer, intent(in) :: k
-    integer :: j
-    do j = 1, b%n(2)
-       call linear_row(b%n, j, k, b%u, b%forcing(1, 1, j, k), b%rhs(1, 1, j, k))
-       call second_point(b, j, k, b%rhs(1, 1, j, k))
-       call flux_row(1, b%n, j, k, b%u, b%a, b%rhs(1, 1, j, k))
-       call flux_row(2, b%n, j, k, b%u, b%a, b%rhs(1, 1, j, k))
-       call flux_row(3, b%n, j, k, b%u, b%a, b%rhs(1, 1, j, k))
+  pure subroutine sound_row(n, a)
+    integer, intent(in) :: n
+    real(dp), intent(inout) :: a(n, naux)
+    integer :: i
+    do i = 2, n - 1
+       a(i, a_snd) = sqrt(k1 * a(i, a_p) * a(i, a_inv))
     end do
-  end subroutine right_hand_side_plane
+  end subroutine sound_row
+
+  ! dt times the right-hand side of a row; the derived values around it are there.
+  pure subroutine right_hand_side_row(b, j, k)
+    type(block_t), intent(inout) :: b
+    integer, intent(in) :: j, k
+    integer :: d
+    call linear_row(b%n, j, k, b%u, b%forcing(1, 1, j, k), b%rhs(1, 1, j, k))
+    call second_point(b, j, k, b%rhs(1, 1, j, k))
+    do d = 1, 3
+       call flux_row(d, b%n, j, k, b%u, b%a, b%rhs(1, 1, j, k))
+    end do
+  end subroutine right_hand_side_row
 
   ! What is linear in U: the forcing, the added second differences and the dissipation
   ! -(U[-2] - 4 U[-1] + 6 U - 4 U[+1] + U[+2]) in each direction, their coefficients summed.
@@ -308,11 +322,17 @@ contains
     n = b%n
     if (b%at_lo(1)) r(2, :) = r(2, :) + coef%diss * b%u(0, :, j, k)
     if (b%at_hi(1)) r(n(1)-1, :) = r(n(1)-1, :) + coef%diss * b%u(n(1)+1, :, j, k)
-    if (b%at_lo(2) .and. j == 2) r = r + coef%diss * b%u(1:n(1), :, 0, k)
-    if (b%at_hi(2) .and. j == n(2) - 1) r = r + coef%diss * b%u(1:n(1), :, n(2)+1, k)
-    if (b%at_lo(3) .and. k == 2) r = r + coef%diss * b%u(1:n(1), :, j, 0)
-    if (b%at_hi(3) .and. k == n(3) - 1) r = r + coef%diss * b%u(1:n(1), :, j, n(3)+1)
+    if (b%at_lo(2) .and. j == 2) call add_back(b%u(1:n(1), :, 0, k), r)
+    if (b%at_hi(2) .and. j == n(2) - 1) call add_back(b%u(1:n(1), :, n(2)+1, k), r)
+    if (b%at_lo(3) .and. k == 2) call add_back(b%u(1:n(1), :, j, 0), r)
+    if (b%at_hi(3) .and. k == n(3) - 1) call add_back(b%u(1:n(1), :, j, n(3)+1), r)
   end subroutine second_point
+
+  pure subroutine add_back(boundary, r)
+    real(dp), intent(in) :: boundary(:, :)
+    real(dp), intent(inout) :: r(:, :)
+    r = r + coef%diss * boundary
+  end subroutine add_back
 
   ! Convective and viscous flux of direction d. With v the velocity in d, w any velocity, p the
   ! pressure, and m the momentum in d:
@@ -326,15 +346,15 @@ contains
     integer :: s(3)
     s = 0
     s(d) = 1
-    call flux_difference(d, n(1), n(1) + 4, &
+    call flux_difference(d, n(1), &
          u(1-s(1), 1, j-s(2), k-s(3)), u(1+s(1), 1, j+s(2), k+s(3)), &
          a(1-s(1), 1, j-s(2), k-s(3)), a(1, 1, j, k), a(1+s(1), 1, j+s(2), k+s(3)), r)
   end subroutine flux_row
 
   ! um, am and up, ap: the rows before and behind in direction d.
-  pure subroutine flux_difference(d, n, ld, um, up, am, a, ap, r)
-    integer, intent(in) :: d, n, ld
-    real(dp), intent(in) :: um(ld, 5), up(ld, 5), am(ld, naux), a(ld, naux), ap(ld, naux)
+  pure subroutine flux_difference(d, n, um, up, am, a, ap, r)
+    integer, intent(in) :: d, n
+    real(dp), intent(in) :: um(n+4, 5), up(n+4, 5), am(n+4, naux), a(n+4, naux), ap(n+4, naux)
     real(dp), intent(inout) :: r(n, 5)
     real(dp) :: t, v(2:4), q, h, wm, wp
     integer :: i

@@ -28,7 +28,7 @@ module fluid_run
      procedure(prepare), pointer, nopass :: prepare => null()
      procedure(line_pass), pointer, nopass :: eliminate => null()
      procedure(return_pass), pointer, nopass :: substitute => null()
-     procedure(plane_work), pointer, nopass :: finish_rhs => null()
+     procedure(row_work), pointer, nopass :: finish_rhs => null()
   end type method_t
 
   abstract interface
@@ -56,7 +56,7 @@ contains
     call choose_case(classes, wanted)
     call nas_require_tasks(tasks_fit, 'each tile of the grid needs two points along each direction')
     call nas_begin(task_bytes(method))
-    call set_problem(points, step)
+    call set_problem(points, step, sound=associated(method%finish_rhs))
     to_self = nas%self /= 0
     if (nas%rank >= 0) then
        call make_partition(g, nas%tasks, nas%rank, points)
@@ -100,7 +100,7 @@ contains
     shape = partition_shape(nas%tasks)
     n = (points - 2 + shape - 1) / shape
     task_bytes = real(product(shape) / nas%tasks, dp) &
-         * (block_bytes(n) + 8.0_dp * method%kept * product(real(n + 4, dp)))
+         * (block_bytes(n) + 8.0_dp * method%kept * product(n + 4.0_dp))
   end function task_bytes
 
   ! The timed section of NPB: the field is set up, one step is taken to touch everything, the field

@@ -23,7 +23,7 @@ module fluid_tiles
   implicit none
   private
   public :: partition_t, tile_t, make_partition, partition_shape, exchange_halo
-  public :: tiles_fit, sweep, to_self, line_pass, return_pass
+  public :: tiles_fit, sweep, tile_lines, to_self, line_pass, return_pass
 
   integer, parameter :: tag_halo = 1, tag_forward = 2, tag_backward = 3
   integer, parameter :: min_points = 2      ! the halo is two points wide
@@ -31,7 +31,7 @@ module fluid_tiles
   type tile_t
      integer :: c(3) = 0                    ! place in the partition, from 0
      type(block_t) :: b
-     real(dp), allocatable :: work(:, :)    ! eliminated lines, one bundle a column
+     real(dp), allocatable :: work(:, :)    ! lines under way, one bundle a column
   end type tile_t
 
   type partition_t
@@ -47,7 +47,7 @@ module fluid_tiles
 
   abstract interface
      ! The first half of a sweep over one tile. carry holds the numbers of this tile's lines: what
-     ! comes in from the tile before is replaced by what goes on. The last tile of the lines does the
+     ! comes from the tile before is replaced by what goes on. The last tile of the lines does the
      ! second half, too.
      subroutine line_pass(t, d, last, carry, back)
        import :: tile_t, dp
@@ -273,7 +273,8 @@ contains
     at = 0
     do i = 1, size(g%tile)
        if (g%tile(i)%c(d) /= s) cycle
-       call eliminate(g%tile(i), d, s == g%shape(d) - 1, carry(forward*at+1:), back(backward*at+1:))
+       call eliminate(g%tile(i), d, s == g%shape(d) - 1, carry(forward*at+1:), &
+            back(backward*at+1:))
        at = at + tile_lines(g%tile(i), d)
     end do
   end subroutine eliminate_slice

@@ -36,5 +36,5 @@ program sp
        0.1694479428231e-02_dp, 0.1847456263981e-01_dp])]
 
   call run_fluid('sp', classes, operations, method_t(forward_numbers, backward_numbers, &
-       kept_numbers, prepare_lines, eliminate, substitute, to_characteristic_plane))
+       kept_numbers, prepare_lines, eliminate, substitute, finish_rhs))
 end program sp

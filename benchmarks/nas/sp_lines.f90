@@ -18,7 +18,7 @@ module sp_lines
   use fluid_bundles
   implicit none
   private
-  public :: to_characteristic_plane, eliminate, substitute
+  public :: finish_rhs, eliminate, substitute
   public :: prepare_lines, forward_numbers, backward_numbers, kept_numbers
 
   ! Two rows of a line go on: five values and two coefficients of each of three matrices.
@@ -44,27 +44,25 @@ contains
     terms = 0
   end subroutine prepare_lines
 
-  ! T1^-1 rhs in plane k.
-  subroutine to_characteristic_plane(b, k)
+  ! T1^-1 rhs of a row.
+  subroutine finish_rhs(b, j, k)
     type(block_t), intent(inout) :: b
-    integer, intent(in) :: k
-    integer :: j
-    do j = 1, b%n(2)
-       call to_characteristic_row(b%n(1), b%a(1, 1, j, k), b%n(1) + 4, b%rhs(1, 1, j, k))
-    end do
-  end subroutine to_characteristic_plane
+    integer, intent(in) :: j, k
+    call to_characteristic_row(b%n(1), b%a(1, 1, j, k), b%rhs(1, 1, j, k))
+  end subroutine finish_rhs
 
-  pure subroutine to_characteristic_row(n, a, ld, r)
-    integer, intent(in) :: n, ld
-    real(dp), intent(in) :: a(ld, naux)
+  pure subroutine to_characteristic_row(n, a, r)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: a(n+4, naux)
     real(dp), intent(inout) :: r(n, 5)
-    real(dp) :: v, c, t1, t2, t3, r1
+    real(dp) :: v, c, kin, t1, t2, t3, r1
     integer :: i
     do i = 1, n
        v = a(i, a_inv)
        c = a(i, a_snd)
        r1 = r(i, 1)
-       t1 = k2 / (c * c) * (a(i, a_kin) * r1 - a(i, a_vel+1) * r(i, 2) - a(i, a_vel+2) * r(i, 3) &
+       kin = 0.5_dp * (a(i, a_vel+1)**2 + a(i, a_vel+2)**2 + a(i, a_vel+3)**2)
+       t1 = k2 / (c * c) * (kin * r1 - a(i, a_vel+1) * r(i, 2) - a(i, a_vel+2) * r(i, 3) &
             - a(i, a_vel+3) * r(i, 4) + r(i, 5))
        t2 = bt_half * v * (a(i, a_vel+1) * r1 - r(i, 2))
        t3 = bt_half * v * c * t1
@@ -82,23 +80,19 @@ contains
     integer, intent(in) :: d
     logical, intent(in) :: last
     real(dp), intent(inout) :: carry(*), back(*)
-    integer :: a, b, nv, line, bundle
-    line = 0
-    bundle = 1
-    call reserve_work(t, d, last, lanes * row_numbers)
-    do b = 1, across(t%b, d, 2)
-       do a = 0, across(t%b, d, 1) - 1, lanes
-          nv = min(lanes, across(t%b, d, 1) - a)
-          call gather_bundle(t%b, d, a, b, nv, t%work(1, bundle))
-          call eliminate_bundle(t%b, d, nv, carry(forward_numbers*line+1), t%work(1, bundle))
-          if (last) then
-             call substitute_bundle(t%b, d, nv, back(backward_numbers*line+1), t%work(1, bundle))
-             call finish_bundle(t%b, d, a, b, nv, t%work(1, bundle))
-          else
-             bundle = bundle + 1
-          end if
-          line = line + nv
-       end do
+    type(bundle_t) :: x
+    integer :: i, w
+    call reserve_work(t, d, last, row_numbers)
+    do i = 1, bundle_count(t, d)
+       call choose_bundle(t, d, i, x)
+       w = merge(1, i, last)
+       call gather_bundle(t%b, d, x, t%work(1, w))
+       call eliminate_bundle(t%b, d, x%lines, carry(forward_numbers*x%first+1), t%work(1, w))
+       if (last) then
+          call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*x%first+1), &
+               t%work(1, w))
+          call finish_bundle(t%b, d, x, t%work(1, w))
+       end if
     end do
   end subroutine eliminate
 
@@ -107,70 +101,61 @@ contains
     type(tile_t), intent(inout) :: t
     integer, intent(in) :: d
     real(dp), intent(inout) :: back(*)
-    integer :: a, b, nv, line, bundle
-    line = 0
-    bundle = 1
-    do b = 1, across(t%b, d, 2)
-       do a = 0, across(t%b, d, 1) - 1, lanes
-          nv = min(lanes, across(t%b, d, 1) - a)
-          call substitute_bundle(t%b, d, nv, back(backward_numbers*line+1), t%work(1, bundle))
-          call finish_bundle(t%b, d, a, b, nv, t%work(1, bundle))
-          bundle = bundle + 1
-          line = line + nv
-       end do
+    type(bundle_t) :: x
+    integer :: i
+    do i = 1, bundle_count(t, d)
+       call choose_bundle(t, d, i, x)
+       call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*x%first+1), t%work(1, i))
+       call finish_bundle(t%b, d, x, t%work(1, i))
     end do
   end subroutine substitute
 
-  ! Rows 1 to n of a bundle from the field: lines a + 1 to a + nv, b across direction d.
-  subroutine gather_bundle(t, d, a, b, nv, w)
+  ! Rows 1 to n of a bundle from the field.
+  subroutine gather_bundle(t, d, x, w)
     type(block_t), intent(in) :: t
-    integer, intent(in) :: d, a, b, nv
+    integer, intent(in) :: d
+    type(bundle_t), intent(in) :: x
     real(dp), intent(inout) :: w(lanes, row_numbers, -1:t%n(d)+2)
-    call gather_terms(t%n, d, a, b, nv, t%a)
-    call gather_rows(t%n, d, a, b, nv, as_stored, t%rhs, row_numbers, w(1, 1, 1))
+    call gather_terms(t%n, d, x, t%a)
+    call gather_rows(t%n, d, x, as_stored, t%rhs, row_numbers, w(1, 1, 1))
   end subroutine gather_bundle
 
   ! The terms of the matrices, one row more on each side.
-  subroutine gather_terms(n, d, a, b, nv, f)
-    integer, intent(in) :: n(3), d, a, b, nv
+  subroutine gather_terms(n, d, x, f)
+    integer, intent(in) :: n(3), d
+    type(bundle_t), intent(in) :: x
     real(dp), intent(in) :: f(-1:n(1)+2, naux, -1:n(2)+2, -1:n(3)+2)
-    integer :: i
+    integer :: i, r, v, a, b, l
+    terms(x%lines+1:, :, 0:n(d)+1) = 0
     do i = 0, n(d) + 1
-       select case (d)
-       case (1)
-          call terms_row(d, nv, (n(1) + 4) * naux, f(i, a_vel+1, a+1, b), f(i, a_snd, a+1, b), &
-               f(i, a_inv, a+1, b), terms(1, 1, i))
-       case (2)
-          call terms_row(d, nv, 1, f(a+1, a_vel+2, i, b), f(a+1, a_snd, i, b), &
-               f(a+1, a_inv, i, b), terms(1, 1, i))
-       case (3)
-          call terms_row(d, nv, 1, f(a+1, a_vel+3, b, i), f(a+1, a_snd, b, i), &
-               f(a+1, a_inv, b, i), terms(1, 1, i))
-       end select
+       do r = 1, x%runs
+          v = x%skip(r) + 1
+          a = x%a(r) + 1
+          b = x%b(r)
+          l = x%length(r)
+          select case (d)
+          case (1)
+             call terms_row(d, l, f(i, a_vel+1, a:a+l-1, b), f(i, a_snd, a:a+l-1, b), &
+                  f(i, a_inv, a:a+l-1, b), terms(v, 1, i))
+          case (2)
+             call terms_row(d, l, f(a:a+l-1, a_vel+2, i, b), f(a:a+l-1, a_snd, i, b), &
+                  f(a:a+l-1, a_inv, i, b), terms(v, 1, i))
+          case (3)
+             call terms_row(d, l, f(a:a+l-1, a_vel+3, b, i), f(a:a+l-1, a_snd, b, i), &
+                  f(a:a+l-1, a_inv, b, i), terms(v, 1, i))
+          end select
+       end do
     end do
   end subroutine gather_terms
 
   ! The diffusion is the spectral radius of the viscous Jacobian and the added second difference.
-  pure subroutine terms_row(d, nv, stride, v, c, inv, t)
-    integer, intent(in) :: d, nv, stride
-    real(dp), intent(in) :: v(*), c(*), inv(*)
+  pure subroutine terms_row(d, n, v, c, inv, t)
+    integer, intent(in) :: d, n
+    real(dp), intent(in) :: v(:), c(:), inv(:)
     real(dp), intent(inout) :: t(lanes, 3)
-    real(dp) :: radius
-    integer :: l
-    radius = k1 * k5 * coef%viscous(d)
-    if (stride == 1) then
-       do l = 1, nv
-          t(l, conv) = coef%t2(d) * v(l)
-          t(l, sound) = coef%t2(d) * c(l)
-          t(l, diff) = coef%added(d) + radius * inv(l)
-       end do
-    else
-       do l = 1, nv
-          t(l, conv) = coef%t2(d) * v(stride*(l-1)+1)
-          t(l, sound) = coef%t2(d) * c(stride*(l-1)+1)
-          t(l, diff) = coef%added(d) + radius * inv(stride*(l-1)+1)
-       end do
-    end if
+    t(1:n, conv) = coef%t2(d) * v
+    t(1:n, sound) = coef%t2(d) * c
+    t(1:n, diff) = coef%added(d) + k1 * k5 * coef%viscous(d) * inv
   end subroutine terms_row
 
   ! carry holds the last two rows before this tile, and afterwards those of this tile.
@@ -182,11 +167,14 @@ contains
     real(dp) :: mid
     integer :: i, n
     n = t%n(d)
+    w(:, :, -1:0) = 0
     w(1:nv, :, -1:0) = carry
     do i = 1, n
        ! The dissipation is one-sided at the first and last point of the line.
        mid = 1 + 6 * coef%diss
+#ifndef NAS_PLANT
        if ((i == 1 .and. t%at_lo(d)) .or. (i == n .and. t%at_hi(d))) mid = 1 + 5 * coef%diss
+#endif
        call eliminate_row(mid, coef%diss, terms(1, 1, i-1), terms(1, 1, i), terms(1, 1, i+1), &
             w(1, 1, i-2), w(1, 1, i-1), w(1, 1, i))
     end do
@@ -227,12 +215,11 @@ contains
   end subroutine eliminate_row
 
   ! back holds the first two rows behind this tile, and afterwards those of this tile.
-  subroutine substitute_bundle(t, d, nv, back, w)
-    type(block_t), intent(in) :: t
-    integer, intent(in) :: d, nv
-    real(dp), intent(inout) :: back(nv, 5, 2), w(lanes, row_numbers, -1:t%n(d)+2)
-    integer :: i, n
-    n = t%n(d)
+  subroutine substitute_bundle(n, nv, back, w)
+    integer, intent(in) :: n, nv
+    real(dp), intent(inout) :: back(nv, 5, 2), w(lanes, row_numbers, -1:n+2)
+    integer :: i
+    w(:, 1:5, n+1:n+2) = 0
     w(1:nv, 1:5, n+1:n+2) = back
     do i = n, 1, -1
        call substitute_row(w(1, 1, i+1), w(1, 1, i+2), w(1, 1, i))
@@ -254,11 +241,12 @@ contains
   end subroutine substitute_row
 
   ! Turns the solution of direction d into what the next direction, or u, takes.
-  subroutine finish_bundle(t, d, a, b, nv, w)
+  subroutine finish_bundle(t, d, x, w)
     type(block_t), intent(inout) :: t
-    integer, intent(in) :: d, a, b, nv
+    integer, intent(in) :: d
+    type(bundle_t), intent(in) :: x
     real(dp), intent(inout) :: w(lanes, row_numbers, -1:t%n(d)+2)
-    integer :: i
+    integer :: i, r
     do i = 1, t%n(d)
        select case (d)
        case (1)
@@ -266,10 +254,13 @@ contains
        case (2)
           call eta_to_zeta(w(1, 1, i))
        case (3)
-          call add_row(nv, t%n(1) + 4, w(1, 1, i), t%a(a+1, 1, b, i), t%u(a+1, 1, b, i))
+          do r = 1, x%runs
+             call add_row(x%length(r), t%n(1) + 4, w(x%skip(r)+1, 1, i), &
+                  t%a(x%a(r)+1, 1, x%b(r), i), t%u(x%a(r)+1, 1, x%b(r), i))
+          end do
        end select
     end do
-    if (d < 3) call scatter_rows(t%n, d, a, b, nv, as_stored, w(1, 1, 1), row_numbers, t%rhs)
+    if (d < 3) call scatter_rows(t%n, d, x, as_stored, w(1, 1, 1), row_numbers, t%rhs)
   end subroutine finish_bundle
 
   ! N^-1 of the values of a row.
@@ -312,11 +303,12 @@ contains
     integer, intent(in) :: n, ld
     real(dp), intent(in) :: w(lanes, 5), a(ld, naux)
     real(dp), intent(inout) :: u(ld, 5)
-    real(dp) :: t1, t2, t3, rho, c
+    real(dp) :: t1, t2, t3, rho, c, kin
     integer :: l
     do l = 1, n
        rho = u(l, 1)
        c = a(l, a_snd)
+       kin = 0.5_dp * (a(l, a_vel+1)**2 + a(l, a_vel+2)**2 + a(l, a_vel+3)**2)
        t1 = bt_half * rho / c * (w(l, 4) + w(l, 5))
        t2 = w(l, 3) + t1
        t3 = bt_half * rho * (w(l, 4) - w(l, 5))
@@ -325,7 +317,7 @@ contains
        u(l, 3) = u(l, 3) + rho * w(l, 1) + a(l, a_vel+2) * t2
        u(l, 4) = u(l, 4) + a(l, a_vel+3) * t2 + t3
        u(l, 5) = u(l, 5) + rho * (a(l, a_vel+2) * w(l, 1) - a(l, a_vel+1) * w(l, 2)) &
-            + a(l, a_kin) * t2 + c * c * t1 / k2 + a(l, a_vel+3) * t3
+            + kin * t2 + c * c * t1 / k2 + a(l, a_vel+3) * t3
     end do
   end subroutine add_row
 end module sp_lines
