@@ -1,0 +1,70 @@
+//! The large classes, in `make soak`: `cargo test -p pvm-e2e --test nas -- --ignored --nocapture --test-threads=1`.
+
+use crate::official;
+use crate::programs::{ALL, Build, build};
+use crate::report::Report;
+use pvm_e2e::{Hosts, Machine, Running};
+use std::time::Duration;
+
+/// BT of class A takes a minute and more where nothing else is at work.
+const LIMIT: Duration = Duration::from_secs(1800);
+
+fn tell(report: &Report, tasks: &str, place: &str) {
+    let Report { benchmark, class, seconds, mops, .. } = report;
+    println!(
+        "{benchmark}.{class} on {tasks} tasks{place}: verified, {seconds:.2} s, {mops:.0} Mop/s"
+    );
+}
+
+#[test]
+#[ignore = "half an hour"]
+fn classes_w_and_a_are_verified_on_1_2_4_and_16_tasks() {
+    let machine = Machine::start();
+    for class in ["W", "A"] {
+        for (name, tasks) in ALL.iter().flat_map(|name| ["1", "2", "4", "16"].map(|n| (name, n))) {
+            let program = build(&Build::Fast).join(format!("nas-{name}"));
+            let mut command = machine.place().command(program);
+            command.args([class, tasks, "--json"]);
+            let output = Running::start(command).finish(LIMIT);
+            assert_eq!(output.code(), 0, "{name} {class} {tasks}: {output:?}");
+            let report = Report::in_output(&output);
+            assert_eq!(report.verified, Some(true), "{report:#?}");
+            official::check(&report, name, class);
+            tell(&report, tasks, "");
+        }
+    }
+    machine.halt();
+}
+
+#[test]
+#[ignore = "a minute, and another one for building"]
+fn checks_of_bounds_and_the_sanitizers_find_nothing_at_class_s() {
+    let machine = Machine::start();
+    for (name, tasks) in ALL.iter().flat_map(|name| ["1", "4"].map(|tasks| (name, tasks))) {
+        for words in [&["S", tasks][..], &["4", "--shape", "thesis"]] {
+            let report = Report::of(&machine, &Build::Checked, name, words);
+            assert_eq!(report.verified, Some(true), "{report:#?}");
+        }
+    }
+    machine.halt();
+}
+
+#[test]
+#[ignore = "some minutes"]
+fn classes_s_and_w_are_verified_on_three_hosts() {
+    let Some(hosts) = Hosts::up(3) else { return };
+    hosts.machine("h1", &["h2", "h3"]);
+    for class in ["S", "W"] {
+        for name in ALL {
+            let program = build(&Build::Fast).join(format!("nas-{name}")).display().to_string();
+            let running = Running::start(hosts.on("h1", &[&program, class, "4", "--json"]));
+            let output = running.finish(LIMIT);
+            assert_eq!(output.code(), 0, "{name} {class}: {output:?}");
+            let report = Report::in_output(&output);
+            assert_eq!(report.verified, Some(true), "{report:#?}");
+            official::check(&report, name, class);
+            tell(&report, "4", " on three hosts");
+        }
+    }
+    hosts.halt("h1");
+}
