@@ -71,6 +71,11 @@ impl Contender {
         format!("{}{gap}{}", self.kind.name(), self.variant)
     }
 
+    /// Whether this is another way than the first one: who is alone waits for nobody.
+    pub(crate) fn takes_part(&self, case: Case) -> bool {
+        case.tasks > 1 || self.mpi.is_none_or(<[_]>::is_empty)
+    }
+
     /// Its program for a case, or why it has none.
     pub(crate) fn program(&self, case: Case) -> Result<PathBuf, String> {
         if self.mpi.is_none() {

@@ -53,8 +53,10 @@ impl<'a> Race<'a> {
         rules: Rules,
         figures: Figures,
     ) -> Self {
-        let runs = cases.len() * contenders.len() * rules.rounds as usize;
-        let one = cases.iter().map(|case| case.weight()).sum::<u64>() * contenders.len() as u64;
+        let turns = contenders.iter().flat_map(|who| cases.iter().map(move |&case| (who, case)));
+        let turns = turns.filter(|(who, case)| who.takes_part(*case));
+        let weights: Vec<u64> = turns.map(|(_, case)| case.weight()).collect();
+        let (runs, one) = (weights.len() * rules.rounds as usize, weights.iter().sum::<u64>());
         let bar = Bar::weighted(runs, one * u64::from(rules.rounds));
         let (failed, hangs, fastest) = Default::default();
         Self { cases, contenders, around, rules, figures, bar, failed, hangs, fastest }
@@ -66,8 +68,10 @@ impl<'a> Race<'a> {
         self.say_what_is_missing();
         for _ in 0..self.rules.rounds {
             for &case in self.cases {
-                for at in 0..self.contenders.len() {
-                    self.turn(at, case)?;
+                for (at, contender) in self.contenders.iter().enumerate() {
+                    if contender.takes_part(case) {
+                        self.turn(at, case)?;
+                    }
                 }
             }
         }
