@@ -1,8 +1,7 @@
-! SPDX-License-Identifier: MIT OR Apache-2.0
-!
-! The names of fpvm3.h as a module. PVM 3.4.6 writes that file in
-! fixed form, so the source that includes it has fixed form, too.
+C     SPDX-License-Identifier: MIT OR Apache-2.0
+C     The names of fpvm3.h as a module. In fixed form, because PVM
+C     3.4.6 has its comments in that form alone.
       module nas_pvm
       implicit none
       include 'fpvm3.h'
-      end module nas_pvm
+      end module

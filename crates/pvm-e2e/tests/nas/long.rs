@@ -3,7 +3,7 @@
 use crate::official;
 use crate::programs::{ALL, Build, build, command};
 use crate::report::Report;
-use pvm_e2e::{Hosts, Machine, Place, Running};
+use pvm_e2e::{Hosts, Machine, Place, Running, prefix};
 use std::ffi::OsStr;
 use std::time::Duration;
 
@@ -74,4 +74,20 @@ fn classes_s_and_w_are_verified_on_three_hosts() {
         }
     }
     hosts.halt("h1");
+}
+
+#[test]
+#[ignore = "needs hosts, and compilers on them"]
+fn the_command_spreads_its_tasks_over_hosts() {
+    let Some(hosts) = Hosts::up(2) else { return };
+    // Both hosts see this folder, unlike /tmp.
+    let out = hosts.home().join("bench").display().to_string();
+    let pvm = prefix().join("bin/pvm").display().to_string();
+    let words = ["bench", "nas", "--quick", "--rounds", "1", "--only", "CG", "--tasks", "4"];
+    let command = [&[&*pvm][..], &words, &["--hosts", "h2", "--out", &out]].concat();
+    let output = Running::start(hosts.on("h1", &command)).finish(LIMIT);
+    // The original may be missing or not know how to meet us: that is told and the rest is measured.
+    assert!([0, 5].contains(&output.code()), "{output:?}");
+    assert!(output.out.contains("1 answers of NeoPVM verified."), "{output:?}");
+    hosts.assert_nothing_left();
 }
