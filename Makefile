@@ -12,7 +12,7 @@ XTASK  := cargo build --quiet --package xtask && $(TARGET)/debug/xtask
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-java bench-links bench-groups bench-faults oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-java bench-links bench-groups bench-nas bench-faults oracle soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -71,6 +71,11 @@ bench-groups: ## groups over 2 to 8 hosts of this computer (root): times, and wh
 	@bash xtask/deps.sh check
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@bash benchmarks/groups/run.sh $(STAGE) $(TARGET)/bench/groups
+
+bench-nas: ## the NAS Parallel Benchmarks: target/bench/nas/report.html (QUICK=1, CLASS=S,W,A, PEER=DIR: programs of NPB)
+	@bash xtask/deps.sh bench
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@$(STAGE)/bin/pvm bench nas $(if $(filter-out 0,$(QUICK)),--quick) $(if $(CLASS),--class $(CLASS)) $(if $(PEER),--peer $(abspath $(PEER))) --out $(TARGET)/bench/nas
 
 bench-faults: ## what tasks see while hosts, daemons and links fail (root): target/bench/faults.jsonl (TIMES=8)
 	@bash xtask/deps.sh check

@@ -16,6 +16,9 @@ pub(crate) const NETWORKS_ARGUMENTS: [&str; 1] = ["--test-threads=2"];
 /// The one that needs other systems to compare with, and a browser.
 pub(crate) const BENCH: &str = "bench";
 
+/// The one of the NAS Parallel Benchmarks, which builds them.
+pub(crate) const NAS: &str = "nas";
+
 /// The one with hosts of several kinds of computers.
 pub(crate) const MIXED: &str = "mixed";
 
@@ -31,7 +34,7 @@ pub(crate) const NEEDS_ALL: &str = "a_hundred_thousand_ping_pongs_need_hardly_a_
 
 /// Whether a test program of pvm-e2e needs nothing special, and so runs in the part of that name.
 pub(crate) fn is_ordinary(program: &Program) -> bool {
-    program.is_library || ![NETWORKS, BENCH, FIGURES].contains(&program.name.as_str())
+    program.is_library || ![NETWORKS, BENCH, NAS, FIGURES].contains(&program.name.as_str())
 }
 
 #[cfg(test)]
@@ -42,7 +45,9 @@ mod tests {
     #[test]
     fn the_tests_with_parts_of_their_own_are_there() {
         let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../crates/pvm-e2e/tests");
-        assert!(tests.join(NETWORKS).join("main.rs").is_file());
+        for name in [NETWORKS, NAS] {
+            assert!(tests.join(name).join("main.rs").is_file(), "{name}");
+        }
         for name in [BENCH, MIXED, FIGURES] {
             assert!(tests.join(name).with_extension("rs").is_file(), "{name}");
         }

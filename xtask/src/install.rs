@@ -136,11 +136,25 @@ impl Layout<'_> {
         let examples = ["c", "f", "h", "java", "py", "ipynb", "sh", "md", "Makefile"];
         self.folder("examples", "share/neopvm/examples", &examples)?;
         self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "f90", "h", "java"])?;
+        self.nas()?;
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
         }
         let python = "doc/python.md";
         copy(&self.root.join(python), &self.prefix.join("share/doc/neopvm/python.md"), FILE)?;
+        Ok(())
+    }
+
+    /// The NAS Parallel Benchmarks are built by their own Makefile, which has parts, and say how they are used.
+    fn nas(&self) -> Result<(), String> {
+        let to = "share/neopvm/benchmarks/nas";
+        self.folder("benchmarks/nas", to, &["md"])?;
+        for file in files_in(&self.root.join("benchmarks/nas"))? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.starts_with("Makefile") {
+                copy(&file, &self.prefix.join(to).join(name), FILE)?;
+            }
+        }
         Ok(())
     }
 

@@ -1,4 +1,5 @@
-//! `make soak`: the long tests. First a machine of many hosts and a search of two, then rounds of everything that chance decides.
+//! `make soak`: the long tests. First a machine of many hosts, a search of two and the NAS Parallel Benchmarks, then rounds of everything that
+//! chance decides.
 
 use crate::fuzzing::{self, Executions};
 use crate::install::target_folder;
@@ -14,6 +15,16 @@ const SEQUENCES: u32 = 20;
 const LAGGARDS: &str = "5000";
 /// How long each fuzz target runs in a round.
 const FUZZ_SECONDS: &str = "60";
+/// The NAS Parallel Benchmarks in classes W and A on 1, 2, 4 and 16 tasks, and on three hosts.
+const NAS: [&str; 7] = [
+    "test",
+    "--package=pvm-e2e",
+    "--test=nas",
+    "--",
+    "--ignored",
+    "--nocapture",
+    "--test-threads=1",
+];
 /// How long a binding is in a storm of kills, interrupts, cancelled waits and forks in a round; Java's two engines each.
 const STORM_SECONDS: &str = "300";
 
@@ -29,6 +40,9 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     outside::status(&mut tools::crowd(root, "0", CROWD_HOSTS)).map_err(replay)?;
     println!("the crowd of {CROWD_HOSTS} hosts took {} s", start.elapsed().as_secs());
     outside::status(&mut tools::search(root))?;
+    let nas = Instant::now();
+    outside::run(root, "cargo", &NAS)?;
+    println!("the NAS Parallel Benchmarks took {} s", nas.elapsed().as_secs());
     while start.elapsed() < Duration::from_secs(60 * minutes) {
         round += 1;
         // The clock is as good a source of new seeds as any, and what failed is printed to be replayed.

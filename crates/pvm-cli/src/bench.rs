@@ -15,6 +15,7 @@ mod figures;
 mod java;
 mod machine;
 mod marked;
+pub(crate) mod nas;
 mod noise;
 mod place;
 mod process;
@@ -23,6 +24,7 @@ mod report;
 #[cfg(test)]
 mod sample;
 mod session;
+mod start;
 mod statistics;
 mod suite;
 mod surroundings;
@@ -35,8 +37,6 @@ use case::{Length, Suite};
 use figures::Figures;
 use session::Session;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use system::Tools;
 
@@ -48,34 +48,43 @@ pub(crate) fn bench(options: &BenchOptions) -> Result<(), Failure> {
     if let Some(file) = &options.report {
         return rendered(&Figures::read(file)?, &options.out);
     }
-    let suites = chosen(&options.suites)?;
-    check_hosts(&options.hosts, &place::here(&[]).host)?;
-    let tools = Tools::find(options.sources.as_deref())?;
-    std::fs::create_dir_all(&options.out).map_err(|error| {
-        Failure::new(Status::Refused, format!("cannot make {}: {error}", options.out.display()))
-    })?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    let length = if options.quick { Length::Quick } else { Length::Full };
-    let rounds = options.rounds.unwrap_or_else(|| length.pick(3, 2));
-    let limit = options.limit.map(|seconds| Duration::from_secs(seconds.into()));
-    let session = Session { tools, length, rounds, limit, hosts: options.hosts.clone(), stop };
-    let figures = session.measure(&suites, &options.out)?;
+    let figures = if options.suites.iter().any(|name| name == suite::nas::SUITE.name) {
+        nas::measure(options)?
+    } else {
+        measure(options)?
+    };
     figures.write(&options.out)?;
     rendered(&figures, &options.out)?;
     end(&figures)
 }
 
+/// The suites of [`suite::ALL`].
+fn measure(options: &BenchOptions) -> Result<Figures, Failure> {
+    let suites = chosen(&options.suites)?;
+    if let Some(option) = options.nas.given() {
+        let text = format!(
+            "{option} is for the NAS Parallel Benchmarks\n  name them: `pvm bench nas {option} ...`"
+        );
+        return Err(Failure::new(Status::Usage, text));
+    }
+    start::check_hosts(&options.hosts, &place::here(&[]).host)?;
+    let tools = Tools::find(options.sources.as_deref(), "suites", "measure.c")?;
+    let stop = start::prepared(&options.out)?;
+    let length = if options.quick { Length::Quick } else { Length::Full };
+    let rounds = options.rounds.unwrap_or_else(|| length.pick(3, 2));
+    let limit = options.limit.map(|seconds| Duration::from_secs(seconds.into()));
+    let session = Session { tools, length, rounds, limit, hosts: options.hosts.clone(), stop };
+    session.measure(&suites, &options.out)
+}
+
 /// The suites' names, each with what it is.
 pub(crate) fn suites() -> impl Iterator<Item = (&'static str, &'static str)> {
-    suite::ALL.iter().map(|suite| (suite.name, suite.title))
+    suite::every().map(|suite| (suite.name, suite.title))
 }
 
 fn chosen(names: &[String]) -> Result<Vec<Suite>, Failure> {
     suite::named(names).map_err(|unknown| {
-        let known = || suite::ALL.iter().map(|suite| suite.name);
+        let known = || suite::every().map(|suite| suite.name);
         let meant = crate::nearest::to(&unknown, known());
         let meant = meant.map_or_else(String::new, |name| format!(" (did you mean {name}?)"));
         let all: Vec<&str> = known().collect();
@@ -89,29 +98,12 @@ fn chosen(names: &[String]) -> Result<Vec<Suite>, Failure> {
 fn rendered(figures: &Figures, out: &Path) -> Result<(), Failure> {
     let file = out.join("report.html");
     figures::put(&file, &report::page(figures))?;
+    let told =
+        if figures.answers.is_empty() { ranking::text(figures) } else { nas::table::text(figures) };
     crate::show::show(format!(
-        "{}\nreport: {}\n",
-        ranking::text(figures),
+        "{told}\nreport: {}\n",
         file.canonicalize().unwrap_or(file).display()
     ))?;
-    Ok(())
-}
-
-/// Refuses what no system can add to this host's machine, before anything is built.
-fn check_hosts(hosts: &[String], own: &str) -> Result<(), Failure> {
-    for (at, host) in hosts.iter().enumerate() {
-        let why = if host.is_empty() {
-            "--hosts: a name is empty".to_owned()
-        } else if host == own || host == "localhost" {
-            format!("--hosts: {host} is this host, which takes part anyway")
-        } else if hosts[..at].contains(host) {
-            format!("--hosts: {host} is named twice")
-        } else {
-            continue;
-        };
-        let text = format!("{why}\n  name the other hosts, for instance --hosts one,two");
-        return Err(Failure::new(Status::Usage, text));
-    }
     Ok(())
 }
 
@@ -128,23 +120,4 @@ fn end(figures: &Figures) -> Result<(), Failure> {
         }
     }
     Err(Failure::new(Status::Partial, text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_that_no_system_can_add_were_tried_by_all_of_them() {
-        let said = |hosts: &[&str]| {
-            let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
-            check_hosts(&hosts, "here").map_err(|failure| failure.text().to_owned())
-        };
-        assert!(said(&["one", ""]).unwrap_err().contains("a name is empty"));
-        assert!(said(&["here"]).unwrap_err().contains("here is this host"));
-        assert!(said(&["localhost"]).unwrap_err().contains("localhost is this host"));
-        assert!(said(&["one", "two", "one"]).unwrap_err().contains("one is named twice"));
-        assert_eq!(said(&["one", "two"]), Ok(()));
-        assert_eq!(said(&[]), Ok(()));
-    }
 }

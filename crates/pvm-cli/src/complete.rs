@@ -39,6 +39,8 @@ fn candidates(words: &[String], live: &dyn Fn(Kind) -> Vec<Candidate>) -> (Shell
     let current = in_progress(last);
     let place = Place::of(command, before, last);
     let (kind, current) = match place {
+        Place::Value(arg) if let Some(found) = choices(arg, &current) => return found,
+        Place::Behind(arg, value) if let Some(found) = choices(arg, &value) => return found,
         Place::Value(arg) => (kind_of(command, arg), current),
         Place::Behind(arg, value) => (kind_of(command, arg), value),
         Place::Argument(arg) if !current.starts_with('-') => (kind_of(command, arg), current),
@@ -141,6 +143,26 @@ fn option_named<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
     command.get_opts().find(named).filter(takes_value)
 }
 
+/// The values of an option that has a few only; of a list the last word is completed.
+fn choices(arg: &Arg, current: &str) -> Option<(Shell, Vec<Candidate>)> {
+    let values = arg.get_possible_values();
+    if values.is_empty() {
+        return None;
+    }
+    let list = arg.get_value_delimiter().and_then(|comma| current.rsplit_once(comma));
+    let (before, last) =
+        list.map_or(("", current), |(before, last)| (&current[..=before.len()], last));
+    let matches = |value: &&clap::builder::PossibleValue| {
+        let name = value.get_name();
+        name.get(..last.len()).is_some_and(|start| start.eq_ignore_ascii_case(last))
+    };
+    let found = values.iter().filter(matches);
+    let found = found.map(|value| {
+        Candidate::new(&format!("{before}{}", value.get_name()), &first_words(value.get_help()))
+    });
+    Some((Shell::Nothing, found.collect()))
+}
+
 /// What the value's name in the help stands for.
 fn kind_of(command: &Command, arg: &Arg) -> Kind {
     let name =
@@ -151,7 +173,7 @@ fn kind_of(command: &Command, arg: &Arg) -> Kind {
         (_, "HOST") => Kind::Host,
         ("kill", "TID") => Kind::Victim,
         ("bench", "SUITE") => Kind::Suite,
-        (_, "FILE" | "HOSTFILE") => Kind::File,
+        (_, "FILE" | "HOSTFILE" | "DIR") => Kind::File,
         (_, "PROGRAM [ARGS]") => Kind::Program,
         (_, "SIGNAL") => Kind::Signal,
         (_, "PATTERN") => Kind::Name,
@@ -203,6 +225,11 @@ mod tests {
         assert_eq!(words("run --host t"), "there");
         assert_eq!(words("bench pri"), "primitives");
         assert_eq!(words("bench echo --q"), "--quick");
+        assert_eq!(words("bench nas --class "), "S W A B");
+        assert_eq!(words("bench nas --class S,"), "S,S S,W S,A S,B");
+        assert_eq!(words("bench nas --only CG,b"), "CG,BT");
+        assert_eq!(words("bench nas --shape=th"), "thesis");
+        assert_eq!(of("bench nas --peer "), (Shell::Files, vec![]));
     }
 
     #[test]

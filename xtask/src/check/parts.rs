@@ -287,6 +287,18 @@ pub(crate) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
+        name: "nas",
+        owner: "benchmarks/nas",
+        uses: &["install", "programs"],
+        concerns: Concerns { packages: INSTALLED_AND_E2E, paths: &["benchmarks/nas"] },
+        needs: &[FORTRAN],
+        steps: |run| {
+            let nas = some(run.programs(END_TO_END)?, |one| one.name == hosts::NAS);
+            run.run_real_programs(&nas, &[])
+        },
+        ..PART
+    },
+    Part {
         name: "differ",
         owner: "pvm-capi",
         uses: &["install"],
@@ -485,7 +497,8 @@ mod tests {
         let folder = std::fs::read_dir(root.join("crates/pvm-e2e/tests")).unwrap().flatten();
         for path in folder.map(|entry| entry.path()) {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            let own = [hosts::NETWORKS, hosts::BENCH, hosts::FIGURES].contains(&name.as_str());
+            let own = [hosts::NETWORKS, hosts::BENCH, hosts::NAS, hosts::FIGURES]
+                .contains(&name.as_str());
             let (package, path) = (String::new(), path.clone());
             let one = Program { package, name, is_library: false, folder: path.clone(), path };
             assert!(own != hosts::is_ordinary(&one), "{one:?}");

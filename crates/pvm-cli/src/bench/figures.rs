@@ -110,6 +110,59 @@ pub(crate) struct Place {
     pub(crate) hosts: Vec<String>,
 }
 
+/// Something that a program worked out and compared.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Quantity {
+    /// What it is.
+    pub(crate) name: String,
+    /// What came out; none if that is no number.
+    #[serde(default)]
+    pub(crate) got: Option<f64>,
+    /// What had to come out; none where nobody knows.
+    #[serde(default)]
+    pub(crate) wanted: Option<f64>,
+    /// How far they are apart, relative to the latter.
+    #[serde(default)]
+    pub(crate) error: Option<f64>,
+}
+
+/// What the messages of a program were, and what they cost the task that they cost most.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Communication {
+    /// In the calls that pack and send.
+    pub(crate) send_seconds: f64,
+    /// In the calls that receive and unpack, waiting included.
+    pub(crate) receive_seconds: f64,
+    /// Of all tasks.
+    pub(crate) messages: f64,
+    /// Of all tasks.
+    pub(crate) bytes: f64,
+}
+
+impl Communication {
+    /// Of sending and receiving.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.send_seconds + self.receive_seconds
+    }
+}
+
+/// What a program has proved that proves its answer.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    /// Of which row.
+    #[serde(flatten)]
+    pub(crate) key: Key,
+    /// Whether the answer was the right one, each time.
+    pub(crate) verified: bool,
+    /// Millions of operations a second, in each round.
+    pub(crate) mops: Vec<f64>,
+    /// What was compared, the last time.
+    pub(crate) quantities: Vec<Quantity>,
+    /// Its messages in the last round, if it tells them.
+    #[serde(default)]
+    pub(crate) communication: Option<Communication>,
+}
+
 /// What else the processors did.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Load {
@@ -154,6 +207,9 @@ pub(crate) struct Figures {
     /// What was left out so that the suites kept their time.
     #[serde(default)]
     pub(crate) cuts: Vec<String>,
+    /// What was proved, in suites whose programs do that.
+    #[serde(default)]
+    pub(crate) answers: Vec<Answer>,
 }
 
 impl Figures {
@@ -172,6 +228,7 @@ impl Figures {
             rows: Vec::new(),
             problems: Vec::new(),
             cuts: Vec::new(),
+            answers: Vec::new(),
         }
     }
 

@@ -8,6 +8,7 @@ mod get;
 mod html;
 mod java;
 mod linpack;
+mod nas;
 mod network;
 mod plot;
 mod seeds;
@@ -24,7 +25,7 @@ const STYLE: &str = include_str!("report/style.css");
 pub(crate) fn page(figures: &Figures) -> String {
     let contests = ranking::contests(figures);
     let mut body = first::page(figures, &contests);
-    for suite in &suite::ALL {
+    for suite in suite::every() {
         let all: Vec<_> = figures.of_suite(suite.name).collect();
         if !all.is_empty() {
             let own: Vec<_> =

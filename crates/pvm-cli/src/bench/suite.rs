@@ -4,12 +4,13 @@ pub(crate) mod applications;
 pub(crate) mod echo;
 pub(crate) mod java;
 pub(crate) mod linpack;
+pub(crate) mod nas;
 pub(crate) mod primitives;
 pub(crate) mod two_nodes;
 
 use super::case::Suite;
 
-/// All of them.
+/// All that plain `pvm bench` measures.
 pub(crate) const ALL: [Suite; 6] = [
     echo::SUITE,
     linpack::SUITE,
@@ -18,6 +19,11 @@ pub(crate) const ALL: [Suite; 6] = [
     applications::SUITE,
     java::SUITE,
 ];
+
+/// Every suite that can be named.
+pub(crate) fn every() -> impl Iterator<Item = &'static Suite> {
+    ALL.iter().chain([&nas::SUITE])
+}
 
 /// Those of these names, or all if there are none; the error is the name that is unknown.
 pub(crate) fn named(names: &[String]) -> Result<Vec<Suite>, String> {

@@ -113,8 +113,8 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// With the sources that were installed, or those in `sources`.
-    pub(crate) fn find(sources: Option<&Path>) -> Result<Self, Failure> {
+    /// With the sources that were installed in `folder`, or those in `sources`; `file` is among them.
+    pub(crate) fn find(sources: Option<&Path>, folder: &str, file: &str) -> Result<Self, Failure> {
         let prefix =
             std::env::current_exe()?.parent().and_then(Path::parent).map(Path::to_path_buf);
         let prefix = prefix.unwrap_or_else(|| PathBuf::from("/"));
@@ -126,8 +126,8 @@ impl Tools {
             return Err(Failure::new(Status::Refused, text));
         }
         let sources = sources
-            .map_or_else(|| prefix.join("share/neopvm/benchmarks/suites"), Path::to_path_buf);
-        if !sources.join("measure.c").is_file() {
+            .map_or_else(|| prefix.join("share/neopvm/benchmarks").join(folder), Path::to_path_buf);
+        if !sources.join(file).is_file() {
             let text = format!("{}: no sources of measured programs are there", sources.display());
             return Err(Failure::new(Status::Refused, text));
         }
@@ -146,7 +146,8 @@ impl Tools {
         Peer { system: "Java".to_owned(), version, missing: self.java.clone().err() }
     }
 
-    fn peer(&self, kind: Kind) -> Peer {
+    /// Whether this one is there.
+    pub(crate) fn peer(&self, kind: Kind) -> Peer {
         let (version, missing) = match kind {
             Kind::Ours => (env!("CARGO_PKG_VERSION").to_owned(), None),
             Kind::Original => ("3.4.6".to_owned(), original_missing()),
@@ -218,9 +219,11 @@ impl Tools {
         command
     }
 
-    /// The command that runs an MPI program with so many tasks.
+    /// The command that runs an MPI program with so many tasks. Only Debian tells the systems' commands apart by name.
     pub(crate) fn mpirun(kind: Kind, tasks: u32, hosts: &[String]) -> Command {
-        let mut command = Command::new(format!("mpirun.{}", kind.mpi()));
+        let name = format!("mpirun.{}", kind.mpi());
+        let there = program::in_path(Path::new(&name));
+        let mut command = Command::new(there.map_or("mpirun", |_| &name));
         if kind == Kind::OpenMpi {
             command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
             command.arg("--oversubscribe");

@@ -1,12 +1,13 @@
 //! The options of `pvm bench`.
 
+use crate::bench::nas::cases::{Class, Name, Shape};
 use clap::Args;
 use std::path::PathBuf;
 
 /// Of `pvm bench`.
 #[derive(Debug, Args)]
 pub(crate) struct BenchOptions {
-    /// What to measure: echo, linpack, two-nodes, primitives, applications, java; all if none is named
+    /// What to measure: echo, linpack, two-nodes, primitives, applications, java; all of these if none is named. Or nas, by itself: the NAS Parallel Benchmarks
     #[arg(value_name = "SUITE")]
     pub(crate) suites: Vec<String>,
     /// The short form: what is most important, within three minutes
@@ -33,4 +34,42 @@ pub(crate) struct BenchOptions {
     /// Write the report of a run anew from its figures.json
     #[arg(long, value_name = "FILE", conflicts_with = "suites")]
     pub(crate) report: Option<PathBuf>,
+    /// What only `pvm bench nas` takes
+    #[command(flatten)]
+    pub(crate) nas: NasOptions,
+}
+
+/// Of `pvm bench nas` besides.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of nas")]
+pub(crate) struct NasOptions {
+    /// The classes, that is sizes, separated by commas [S,W; S with --quick]
+    #[arg(long, value_name = "CLASS", value_delimiter = ',', ignore_case = true)]
+    pub(crate) class: Vec<Class>,
+    /// On how many tasks, separated by commas [1,2,4; 1,4 with --quick; 4 in the shape of the thesis]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) tasks: Vec<u32>,
+    /// NPB's classes, or the sizes, messages and encodings of the thesis that compared PVM's versions by them
+    #[arg(long, value_name = "SHAPE")]
+    pub(crate) shape: Option<Shape>,
+    /// Only these of the eight, separated by commas
+    #[arg(long, value_name = "BENCHMARK", value_delimiter = ',', ignore_case = true)]
+    pub(crate) only: Vec<Name>,
+    /// A folder with programs of NPB 3.4-MPI that you have built (cg.A.x or cg.A.4): they run in turns with ours
+    #[arg(long, value_name = "DIR")]
+    pub(crate) peer: Option<PathBuf>,
+}
+
+impl NasOptions {
+    /// The first of these options that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let all = [
+            ("--class", !self.class.is_empty()),
+            ("--tasks", !self.tasks.is_empty()),
+            ("--shape", self.shape.is_some()),
+            ("--only", !self.only.is_empty()),
+            ("--peer", self.peer.is_some()),
+        ];
+        all.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+    }
 }

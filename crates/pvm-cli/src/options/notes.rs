@@ -167,6 +167,13 @@ that is running is not touched. The programs are in PREFIX/share/neopvm/benchmar
 them, change them, and measure with --sources. A program that crashes or hangs is named in the \
 report with its last words, and the rest goes on.
 
+nas is measured by itself and takes its time: the eight NAS Parallel Benchmarks, written anew in C and Fortran over pvm3.h \
+and fpvm3.h (PREFIX/share/neopvm/benchmarks/nas; needs gfortran and make), on NeoPVM and on PVM 3.4.6, in classes \
+S, W, A and B or in the shape of the thesis that compared PVM's versions by them. Each answer is compared with the official \
+values, and what is not verified has no time. Nothing of NPB is delivered: build NPB 3.4-MPI yourself and name its folder bin \
+with --peer; its programs run in turns with ours by mpirun, with its defaults and with tasks that yield while they wait \
+(--mca mpi_yield_when_idle 1). A peer that prints nonsense or has no end is named, and the rest goes on.
+
 With --hosts the tasks are spread over this host and those, which need the same programs under the \
 same path (a shared folder), and ssh without a password.
 

@@ -23,6 +23,7 @@ pub(super) fn page(figures: &Figures, contests: &[Contest]) -> String {
     }
     text += &problems(figures);
     text += &cuts(figures);
+    text += &elsewhere(figures);
     element("section", "first", &text)
 }
 
@@ -233,6 +234,17 @@ fn cuts(figures: &Figures) -> String {
     );
     let lines: String = figures.cuts.iter().map(|cut| element("li", "", &escaped(cut))).collect();
     details(&title, &element("ul", "", &lines))
+}
+
+/// What plain `pvm bench` leaves out.
+fn elsewhere(figures: &Figures) -> String {
+    if !figures.answers.is_empty() {
+        return String::new();
+    }
+    paragraph(
+        "Not measured here, as they take their time: the eight NAS Parallel Benchmarks, with their official verification \
+         and beside NPB over MPI (pvm bench nas).",
+    )
 }
 
 /// Day and time of a number of seconds since 1970.

@@ -2,7 +2,7 @@
 
 use super::html::{details, element, escaped, number, paragraph, pivot, table};
 use super::plot::{Axis, Series, colour, curves};
-use super::{applications, echo, java, linpack, seeds};
+use super::{applications, echo, java, linpack, nas, seeds};
 use crate::bench::case::Suite;
 use crate::bench::figures::{Figures, Key, Row};
 use crate::bench::ranking::Contest;
@@ -21,6 +21,7 @@ pub(super) fn section(
         "linpack" => linpack::content(figures, rows),
         "applications" => applications::content(contests),
         "java" => java::content(figures, rows),
+        "nas" => nas::content(figures),
         _ => plots(contests),
     };
     text += &medians(rows);

@@ -1,0 +1,89 @@
+//! What goes wrong ends in a sentence, with status 1, and nothing is left.
+
+use crate::programs::{self, Build, LIMIT, command, run};
+use pvm_e2e::{Machine, Place, Running, eventually, process};
+use std::time::Duration;
+
+/// Who has lost a task has ended by then, with all others. A busy computer may take longer than the ten seconds that are
+/// promised.
+const ENDED: Duration = Duration::from_secs(60);
+
+/// One sentence of the program's own.
+fn assert_refused(name: &str, words: &[&str], part: &str) {
+    let machine = Machine::start();
+    let output = run(&machine, &Build::Ours, name, words);
+    assert_eq!((output.code(), &*output.out), (1, ""), "nas-{name} {words:?}: {output:?}");
+    let lines: Vec<&str> = output.err.lines().collect();
+    let is_one = lines.len() == 1 && lines[0].starts_with(&format!("nas-{name}: "));
+    assert!(is_one && lines[0].contains(part), "nas-{name} {words:?}: {output:?}");
+    machine.halt();
+}
+
+#[test]
+fn nonsense_on_the_command_line_is_refused_in_a_sentence() {
+    assert_refused("ep", &["Q"], "class 'Q'");
+    assert_refused("ep", &["S", "0"], "the number of tasks");
+    assert_refused("mg", &["S", "1", "--iterations", "0"], "--iterations");
+    assert_refused("mg", &["--size", "x"], "--size");
+    assert_refused("is", &["S", "1", "--encoding", "morse"], "--encoding");
+    assert_refused("cg", &["S", "1", "--fish"], "--fish");
+}
+
+#[test]
+fn a_number_of_tasks_that_cannot_be_is_refused_with_the_nearest() {
+    for (name, tasks) in [("ft", "7"), ("lu", "1000"), ("mg", "1000"), ("sp", "1000")] {
+        let part = if tasks == "7" { "8" } else { "tasks" };
+        assert_refused(name, &["S", tasks], part);
+    }
+}
+
+#[test]
+fn without_a_machine_a_program_says_so() {
+    let place = Place::new();
+    let mut command = place.command(programs::build(&Build::Ours).join("nas-ep"));
+    command.args(["S", "1"]);
+    let output = Running::start(command).finish(LIMIT);
+    assert_eq!(output.code(), 1, "{output:?}");
+    assert!(output.err.contains("nas-ep: no PVM is running here"), "{output:?}");
+}
+
+/// Those of the machine's processes that run this program.
+fn tasks_of(machine: &Machine, name: &str) -> Vec<u32> {
+    let program = format!("nas-{name}");
+    let all = machine.place().processes().into_iter();
+    all.filter(|(_, line)| line.contains(&program)).map(|(process, _)| process).collect()
+}
+
+/// One sentence that names the task.
+fn is_told(name: &str, said: &str) -> bool {
+    let begin = format!("nas-{name}: a task (rank ");
+    said.lines().filter(|line| line.starts_with(&begin) && line.contains(" was lost ")).count() == 1
+}
+
+/// Each in its own way of exchanging: planes with neighbours, everybody with everybody, with a master.
+#[test]
+fn a_task_that_dies_in_the_middle_ends_the_others_with_its_name() {
+    let machine = Machine::start();
+    let cases: [(&str, &[&str]); 4] = [
+        ("ep", &["B", "4"]),
+        ("cg", &["B", "4"]),
+        ("ft", &["A", "4", "--iterations", "1000"]),
+        ("lu", &["4", "--size", "64", "--shape", "thesis", "--iterations", "100000"]),
+    ];
+    for (name, words) in cases {
+        let mut running = Running::start(command(&machine, &Build::Ours, name, words));
+        let first = running.pid();
+        let all = || tasks_of(&machine, name).into_iter().filter(move |&one| one != first);
+        let at_work = |one: u32| process::processor_ns(one) > 50_000_000;
+        let many = eventually(LIMIT, || all().filter(|&one| at_work(one)).count() >= 3);
+        assert!(many && running.is_running(), "{name}: {}", running.errors_so_far());
+        process::kill(all().next().expect("a worker"));
+        assert!(eventually(ENDED, || !running.is_running()), "{name}: {}", running.errors_so_far());
+        let output = running.finish(LIMIT);
+        assert_eq!(output.code(), 1, "{name}: {output:?}");
+        assert!(is_told(name, &output.err), "{output:?}");
+        let gone = eventually(ENDED, || tasks_of(&machine, name).is_empty());
+        assert!(gone, "{name}: {:?}", machine.place().processes());
+    }
+    machine.halt();
+}
