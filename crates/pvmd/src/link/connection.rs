@@ -1,5 +1,6 @@
 //! One encrypted connection: made from either side, then a task that reads and one that writes.
 
+use crate::link::ahead::{Ahead, Room};
 use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Way, dial};
 use crate::link::direct::{self, Made};
 use crate::link::door::{Door, HalfOpen, Visitor, answer};
@@ -35,6 +36,8 @@ const SEALED_BYTES: usize = 16 << 10;
 /// Where a batch takes longer to be written, the cable is slow: the next one goes frame by frame, so
 /// that what comes meanwhile overtakes the rest of it.
 const SLOW_TIME: Duration = Duration::from_millis(10);
+/// How often it is looked whether a connection that is full takes more.
+const LOOK: Duration = Duration::from_millis(5);
 /// Frames that wait for the shell; while they do, nothing is read.
 const EVENTS: usize = 64;
 
@@ -99,57 +102,87 @@ pub(crate) enum Class {
     Messages,
 }
 
-/// Where a connection's writer takes batches from, the first that has one.
-struct Queues {
-    urgent: mpsc::Receiver<Vec<u8>>,
-    said: mpsc::Receiver<Vec<u8>>,
-    messages: mpsc::Receiver<Vec<u8>>,
-    /// Frames of messages that were taken and have not gone.
+/// Batches of one class that wait.
+struct Waiting {
+    batches: mpsc::Receiver<Vec<u8>>,
+    /// Frames of one that was taken and have not gone.
     rest: Vec<u8>,
 }
 
+impl Waiting {
+    const fn new(batches: mpsc::Receiver<Vec<u8>>) -> Self {
+        Self { batches, rest: Vec::new() }
+    }
+
+    /// What was left of the last one, or the next one.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        if self.rest.is_empty() {
+            return self.batches.recv().await;
+        }
+        Some(std::mem::take(&mut self.rest))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rest.is_empty() && self.batches.is_empty()
+    }
+}
+
+/// Where a connection's writer takes batches from, the first that has one.
+struct Queues {
+    urgent: mpsc::Receiver<Vec<u8>>,
+    said: Waiting,
+    messages: Waiting,
+}
+
 impl Queues {
-    async fn next(&mut self) -> Option<Batch> {
-        let Self { urgent, said, messages, rest } = self;
-        tokio::select! {
-            biased;
-            Some(bytes) = urgent.recv() => Some(Batch::whole(bytes)),
-            Some(bytes) = said.recv() => Some(Batch::whole(bytes)),
-            // Not taken before it is its turn.
-            bytes = async { std::mem::take(rest) }, if !rest.is_empty() => Some(Batch::frames(bytes)),
-            batch = messages.recv() => batch.map(Batch::frames),
+    const fn new(
+        urgent: mpsc::Receiver<Vec<u8>>,
+        said: mpsc::Receiver<Vec<u8>>,
+        messages: mpsc::Receiver<Vec<u8>>,
+    ) -> Self {
+        Self { urgent, said: Waiting::new(said), messages: Waiting::new(messages) }
+    }
+
+    /// What goes next, and what there is room for then; without room it is only what is urgent.
+    async fn next(&mut self, look: impl Fn() -> Room) -> Option<(Batch, Room)> {
+        loop {
+            let room = look();
+            let some = room != Room::None;
+            let Self { urgent, said, messages } = self;
+            let taken = tokio::select! {
+                biased;
+                Some(bytes) = urgent.recv() => (None, Some(bytes)),
+                () = sleep(LOOK), if !some => continue,
+                Some(bytes) = said.next(), if some => (Some(Class::Said), Some(bytes)),
+                bytes = messages.next(), if some => (Some(Class::Messages), bytes),
+            };
+            let (class, bytes) = taken;
+            return bytes.map(|bytes| (Batch { class, bytes }, room));
+        }
+    }
+
+    /// Takes back all but the first frame of a batch: others are to go between its frames.
+    fn divide(&mut self, batch: &mut Batch) {
+        let head =
+            batch.bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
+        let first = (FRAME_HEAD + head).min(batch.bytes.len());
+        match batch.class {
+            None => {}
+            Some(Class::Said) => self.said.rest = batch.bytes.split_off(first),
+            Some(Class::Messages) => self.messages.rest = batch.bytes.split_off(first),
         }
     }
 
     fn is_empty(&self) -> bool {
-        let waits =
-            [&self.urgent, &self.said, &self.messages].iter().any(|queue| !queue.is_empty());
-        self.rest.is_empty() && !waits
+        self.urgent.is_empty() && self.said.is_empty() && self.messages.is_empty()
     }
 }
 
 /// What goes next.
 struct Batch {
+    /// Of what; none where it is urgent.
+    class: Option<Class>,
     bytes: Vec<u8>,
-    /// Others may go between its frames.
-    divides: bool,
-}
-
-impl Batch {
-    const fn whole(bytes: Vec<u8>) -> Self {
-        Self { bytes, divides: false }
-    }
-
-    const fn frames(bytes: Vec<u8>) -> Self {
-        Self { bytes, divides: true }
-    }
-
-    /// Keeps the first frame; what is behind it comes out.
-    fn divide(&mut self) -> Vec<u8> {
-        let head =
-            self.bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
-        self.bytes.split_off((FRAME_HEAD + head).min(self.bytes.len()))
-    }
 }
 
 /// A connection as the shell holds it. Dropped, it sends what was accepted and closes.
@@ -331,8 +364,8 @@ impl Wiring {
         let (urgent, urgents) = mpsc::channel(URGENT);
         let (said, saids) = mpsc::channel(BATCHES);
         let (messages, messages_waiting) = mpsc::channel(BATCHES);
-        let queue =
-            Queues { urgent: urgents, said: saids, messages: messages_waiting, rest: Vec::new() };
+        let queue = Queues::new(urgents, saids, messages_waiting);
+        let ahead = Ahead::new(stream.get_ref().0);
         let (reader, writer) = tokio::io::split(stream);
         let pulse = Arc::new(Pulse::default());
         let (events, kept) = (self.events.clone(), pulse::keep(pulse.clone(), urgent.downgrade()));
@@ -341,7 +374,8 @@ impl Wiring {
                 let _ = events.send(LinkEvent::Silent { id }).await;
             }
         });
-        let writer = tokio::spawn(write(writer, (queue, pulse.clone()), self.events.clone(), id));
+        let writer =
+            tokio::spawn(write(writer, (queue, ahead, pulse.clone()), self.events.clone(), id));
         // The reader waits for its turn, so that nothing of it is told before the connection is.
         let (start, started) = oneshot::channel();
         let events = self.events.clone();
@@ -407,22 +441,22 @@ async fn read(
 
 async fn write(
     mut stream: WriteHalf<TlsStream<TcpStream>>,
-    (mut queue, pulse): (Queues, Arc<Pulse>),
+    (mut queue, ahead, pulse): (Queues, Ahead, Arc<Pulse>),
     events: Events,
     id: u64,
 ) {
     let mut slow = false;
-    while let Some(mut batch) = queue.next().await {
+    while let Some((mut batch, room)) = queue.next(|| ahead.look()).await {
         let begin = Instant::now();
         let size = batch.bytes.len();
-        if slow && batch.divides {
-            queue.rest = batch.divide();
+        if slow || room != Room::Free {
+            queue.divide(&mut batch);
         }
         if stream.write_all(&batch.bytes).await.is_err() {
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
         }
-        if batch.divides {
+        if batch.class.is_some() {
             let share = size.div_ceil(batch.bytes.len().max(1)) as u32;
             slow = begin.elapsed() * share > SLOW_TIME;
         }
@@ -440,43 +474,67 @@ async fn write(
 mod tests {
     use super::*;
 
+    /// The next batch where there is room for all.
+    async fn next(queues: &mut Queues) -> Option<Vec<u8>> {
+        queues.next(|| Room::Free).await.map(|(batch, _)| batch.bytes)
+    }
+
     #[tokio::test]
     async fn what_hurries_goes_before_what_machines_say_and_that_before_messages() {
         let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
         let (messages, waiting) = mpsc::channel(2);
-        let mut queues =
-            Queues { urgent: urgents, said: saids, messages: waiting, rest: Vec::new() };
+        let mut queues = Queues::new(urgents, saids, waiting);
         for (queue, byte) in [(&messages, 3), (&messages, 4), (&said, 2), (&urgent, 1)] {
             queue.send(vec![byte]).await.expect("room");
         }
         let mut order = Vec::new();
         while !queues.is_empty() {
-            order.extend(queues.next().await.expect("a batch").bytes);
+            order.extend(next(&mut queues).await.expect("a batch"));
         }
         assert_eq!(order, [1, 2, 3, 4]);
         // What was accepted goes out although nobody is left to say more.
         urgent.send(vec![5]).await.expect("room");
         drop((urgent, said, messages));
-        assert_eq!(queues.next().await.map(|batch| batch.bytes), Some(vec![5]));
-        assert!(queues.next().await.is_none());
+        assert_eq!(next(&mut queues).await, Some(vec![5]));
+        assert!(next(&mut queues).await.is_none());
     }
 
     #[tokio::test]
     async fn where_the_cable_is_slow_others_go_between_the_frames_of_a_batch() {
         let ((urgent, urgents), (_said, saids)) = (mpsc::channel(2), mpsc::channel(2));
         let (messages, waiting) = mpsc::channel(2);
-        let mut queues =
-            Queues { urgent: urgents, said: saids, messages: waiting, rest: Vec::new() };
+        let mut queues = Queues::new(urgents, saids, waiting);
         let mut frames = Vec::new();
         write_frame(&mut frames, 0, &LinkFrame::Beat);
         let first = frames.len();
         write_frame(&mut frames, 0, &LinkFrame::Goodbye);
         messages.send(frames.clone()).await.expect("room");
-        let mut batch = queues.next().await.expect("a batch");
-        queues.rest = batch.divide();
+        let (mut batch, _) = queues.next(|| Room::Free).await.expect("a batch");
+        queues.divide(&mut batch);
         assert_eq!(batch.bytes, frames[..first]);
         urgent.send(vec![1]).await.expect("room");
-        assert_eq!(queues.next().await.expect("what hurries").bytes, [1]);
-        assert_eq!(queues.next().await.expect("the rest").bytes, frames[first..]);
+        assert_eq!(next(&mut queues).await, Some(vec![1]));
+        assert_eq!(next(&mut queues).await.as_deref(), Some(&frames[first..]));
+    }
+
+    #[tokio::test]
+    async fn while_much_waits_in_the_network_only_what_is_urgent_goes() {
+        let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
+        let (messages, waiting) = mpsc::channel(2);
+        let mut queues = Queues::new(urgents, saids, waiting);
+        for (queue, byte) in [(&messages, 3), (&said, 2), (&urgent, 1)] {
+            queue.send(vec![byte]).await.expect("room");
+        }
+        let looks = std::cell::Cell::new(0);
+        let look = || {
+            looks.set(looks.get() + 1);
+            if looks.get() < 4 { Room::None } else { Room::Little }
+        };
+        let (first, room) = queues.next(look).await.expect("what is urgent");
+        assert_eq!((first.bytes, room, looks.get()), (vec![1], Room::None, 1));
+        // Nothing else goes before there is room.
+        let (second, room) = queues.next(look).await.expect("what machines say");
+        assert_eq!((second.bytes, room, looks.get()), (vec![2], Room::Little, 4));
+        assert_eq!(queues.next(look).await.expect("messages").0.bytes, [3]);
     }
 }
