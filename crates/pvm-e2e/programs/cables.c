@@ -3,11 +3,11 @@
    put BYTES UNTIL: a named message of so many bytes, over the one before it
    get NAME BYTES: reads one that is there, and looks at its bytes
    group UNTIL: joins a group, asks for its size, leaves it
-   bulk HOST UNTIL: messages of 1 MiB by the daemons to a task there, at most BULK_MAX of them unconfirmed
+   bulk HOST BYTES UNTIL: such messages by the daemons to a task there, at most BULK_MAX of them not answered
    spawn HOST UNTIL: a task there, which is killed, and the notice of its end */
 #include "e2e.h"
 
-enum { DATA = 1, DONE = 2, EXIT = 3, BULK_MAX = 8, MEBIBYTE = 1 << 20 };
+enum { DATA = 1, DONE = 2, EXIT = 3, BULK_MAX = 8 };
 
 static int more(const char *until, int done)
 {
@@ -76,40 +76,38 @@ static int start_on(char *host, char *what)
 	return tid;
 }
 
-static void bulk(char *host, const char *until)
+static void bulk(char *host, int bytes, const char *until)
 {
-	int i, open = 0, to = start_on(host, "sink");
-	unsigned *body = malloc(MEBIBYTE);
+	int i, open = 0, to = start_on(host, "sink"), words = bytes / 4;
+	unsigned *body = malloc(bytes + 4);
 	double since = now();
 	CALL(pvm_setopt(PvmRoute, PvmDontRoute));
 	for (i = 0; i == 0 || more(until, i); i++) {
-		while (open >= BULK_MAX) {
+		for (; open >= BULK_MAX; open--)
 			CHECK(receive_int(to, DONE) == i - open);
-			open--;
-		}
-		fill(body, MEBIBYTE / 4, (unsigned)i);
+		fill(body, words, (unsigned)i);
 		CALL(pvm_initsend(PvmDataRaw));
-		CALL(pvm_pkint(&i, 1, 1));
-		CALL(pvm_pkint((int *)body, MEBIBYTE / 4, 1));
+		CALL(pvm_pkint(&words, 1, 1));
+		CALL(pvm_pkint((int *)body, words, 1));
 		CALL(pvm_send(to, DATA));
 		open++;
 	}
 	for (; open > 0; open--)
 		CHECK(receive_int(to, DONE) == i - open);
-	printf("bulk %d MiB\n", i);
-	answered("bulk", since);
+	printf("kilobytes_per_second %.0f\n", i * (bytes / 1e3) / (now() - since));
 	CALL(pvm_kill(to));
 }
 
 static void sink(void)
 {
-	int number, i;
-	unsigned *body = malloc(MEBIBYTE);
+	int words, i;
+	unsigned *body = 0;
 	for (i = 0;; i++) {
 		CALL(pvm_recv(pvm_parent(), DATA));
-		CALL(pvm_upkint(&number, 1, 1));
-		CALL(pvm_upkint((int *)body, MEBIBYTE / 4, 1));
-		CHECK(number == i && is_filled(body, MEBIBYTE / 4, (unsigned)i));
+		CALL(pvm_upkint(&words, 1, 1));
+		CHECK((body = realloc(body, words * 4 + 4)));
+		CALL(pvm_upkint((int *)body, words, 1));
+		CHECK(is_filled(body, words, (unsigned)i));
 		send_int(pvm_parent(), DONE, i);
 	}
 }
@@ -141,7 +139,7 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "group") == 0)
 		group(argv[2]);
 	else if (strcmp(what, "bulk") == 0)
-		bulk(argv[2], argv[3]);
+		bulk(argv[2], atoi(argv[3]), argv[4]);
 	else if (strcmp(what, "spawn") == 0)
 		spawn(argv[2], argv[3]);
 	else if (strcmp(what, "sink") == 0)

@@ -1,6 +1,6 @@
 //! One encrypted connection: made from either side, then a task that reads and one that writes.
 
-use crate::link::ahead::{Ahead, Room};
+use crate::link::ahead::Ahead;
 use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Way, dial};
 use crate::link::direct::{self, Made};
 use crate::link::door::{Door, HalfOpen, Visitor, answer};
@@ -12,7 +12,7 @@ use crate::tls::{self, Fingerprint, peer_fingerprint};
 use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
 use rustls::ClientConfig;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
@@ -33,9 +33,8 @@ const BATCHES: usize = 2;
 const URGENT: usize = 256;
 /// What TLS takes before the kernel does.
 const SEALED_BYTES: usize = 16 << 10;
-/// Where a batch takes longer to be written, the cable is slow: the next one goes frame by frame, so
-/// that what comes meanwhile overtakes the rest of it.
-const SLOW_TIME: Duration = Duration::from_millis(10);
+/// So many bytes of a batch go at once, and one frame at least: what is urgent waits no longer.
+const FEW_BYTES: usize = 16 << 10;
 /// How often it is looked whether a connection that is full takes more.
 const LOOK: Duration = Duration::from_millis(5);
 /// Frames that wait for the shell; while they do, nothing is read.
@@ -105,26 +104,53 @@ pub(crate) enum Class {
 /// Batches of one class that wait.
 struct Waiting {
     batches: mpsc::Receiver<Vec<u8>>,
-    /// Frames of one that was taken and have not gone.
-    rest: Vec<u8>,
+    /// The one whose turn it is, and how much of it has gone.
+    batch: Vec<u8>,
+    gone: usize,
 }
 
 impl Waiting {
     const fn new(batches: mpsc::Receiver<Vec<u8>>) -> Self {
-        Self { batches, rest: Vec::new() }
+        Self { batches, batch: Vec::new(), gone: 0 }
     }
 
-    /// What was left of the last one, or the next one.
-    async fn next(&mut self) -> Option<Vec<u8>> {
-        if self.rest.is_empty() {
-            return self.batches.recv().await;
+    /// Until there is something to go; none if there never will be.
+    async fn some(&mut self) -> Option<()> {
+        while self.has_gone() {
+            (self.batch, self.gone) = (self.batches.recv().await?, 0);
         }
-        Some(std::mem::take(&mut self.rest))
+        Some(())
+    }
+
+    /// A few frames of it.
+    fn few(&mut self) -> &[u8] {
+        let rest = &self.batch[self.gone..];
+        let few = &rest[..few(rest)];
+        self.gone += few.len();
+        few
+    }
+
+    /// True where nothing is left of the last batch.
+    const fn has_gone(&self) -> bool {
+        self.gone == self.batch.len()
     }
 
     fn is_empty(&self) -> bool {
-        self.rest.is_empty() && self.batches.is_empty()
+        self.has_gone() && self.batches.is_empty()
     }
+}
+
+/// Where the first frames of a batch end that go at once.
+fn few(batch: &[u8]) -> usize {
+    let mut end = 0;
+    while let Some(length) = batch[end..].first_chunk() {
+        let next = end + FRAME_HEAD + u32::from_le_bytes(*length) as usize;
+        if end > 0 && next > FEW_BYTES {
+            break;
+        }
+        end = next.min(batch.len());
+    }
+    end
 }
 
 /// Where a connection's writer takes batches from, the first that has one.
@@ -143,34 +169,33 @@ impl Queues {
         Self { urgent, said: Waiting::new(said), messages: Waiting::new(messages) }
     }
 
-    /// What goes next, and what there is room for then; without room it is only what is urgent.
-    async fn next(&mut self, look: impl Fn() -> Room) -> Option<(Batch, Room)> {
+    /// Whose turn it is; while the connection is full, only what is urgent goes.
+    async fn next(&mut self, mut is_full: impl FnMut() -> bool) -> Option<Turn> {
         loop {
-            let room = look();
-            let some = room != Room::None;
+            let full = is_full();
             let Self { urgent, said, messages } = self;
-            let taken = tokio::select! {
+            return tokio::select! {
                 biased;
-                Some(bytes) = urgent.recv() => (None, Some(bytes)),
-                () = sleep(LOOK), if !some => continue,
-                Some(bytes) = said.next(), if some => (Some(Class::Said), Some(bytes)),
-                bytes = messages.next(), if some => (Some(Class::Messages), bytes),
+                Some(bytes) = urgent.recv() => Some(Turn::Urgent(bytes)),
+                () = sleep(LOOK), if full => continue,
+                Some(()) = said.some(), if !full => Some(Turn::Said),
+                some = messages.some(), if !full => some.map(|()| Turn::Messages),
             };
-            let (class, bytes) = taken;
-            return bytes.map(|bytes| (Batch { class, bytes }, room));
         }
     }
 
-    /// Takes back all but the first frame of a batch: others are to go between its frames.
-    fn divide(&mut self, batch: &mut Batch) {
-        let head =
-            batch.bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
-        let first = (FRAME_HEAD + head).min(batch.bytes.len());
-        match batch.class {
-            None => {}
-            Some(Class::Said) => self.said.rest = batch.bytes.split_off(first),
-            Some(Class::Messages) => self.messages.rest = batch.bytes.split_off(first),
+    /// What goes then: little, so that what is urgent never waits long.
+    fn few<'a>(&'a mut self, turn: &'a Turn) -> &'a [u8] {
+        match turn {
+            Turn::Urgent(bytes) => bytes,
+            Turn::Said => self.said.few(),
+            Turn::Messages => self.messages.few(),
         }
+    }
+
+    /// True where there is room for another batch.
+    const fn has_room(&self) -> bool {
+        self.said.has_gone() && self.messages.has_gone()
     }
 
     fn is_empty(&self) -> bool {
@@ -179,10 +204,13 @@ impl Queues {
 }
 
 /// What goes next.
-struct Batch {
-    /// Of what; none where it is urgent.
-    class: Option<Class>,
-    bytes: Vec<u8>,
+enum Turn {
+    /// Before all else, and as a whole.
+    Urgent(Vec<u8>),
+    /// A few frames of what machines say.
+    Said,
+    /// The same of messages.
+    Messages,
 }
 
 /// A connection as the shell holds it. Dropped, it sends what was accepted and closes.
@@ -441,31 +469,23 @@ async fn read(
 
 async fn write(
     mut stream: WriteHalf<TlsStream<TcpStream>>,
-    (mut queue, ahead, pulse): (Queues, Ahead, Arc<Pulse>),
+    (mut queue, mut ahead, pulse): (Queues, Ahead, Arc<Pulse>),
     events: Events,
     id: u64,
 ) {
-    let mut slow = false;
-    while let Some((mut batch, room)) = queue.next(|| ahead.look()).await {
-        let begin = Instant::now();
-        let size = batch.bytes.len();
-        if slow || room != Room::Free {
-            queue.divide(&mut batch);
+    while let Some(turn) = queue.next(|| ahead.is_full()).await {
+        let mut gone = stream.write_all(queue.few(&turn)).await;
+        if gone.is_ok() && queue.is_empty() {
+            gone = stream.flush().await;
         }
-        if stream.write_all(&batch.bytes).await.is_err() {
-            let _ = events.send(LinkEvent::Down { id }).await;
-            return;
-        }
-        if batch.class.is_some() {
-            let share = size.div_ceil(batch.bytes.len().max(1)) as u32;
-            slow = begin.elapsed() * share > SLOW_TIME;
-        }
-        if queue.is_empty() && stream.flush().await.is_err() {
+        if gone.is_err() {
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
         }
         pulse.written();
-        let _ = events.send(LinkEvent::Room).await;
+        if queue.has_room() {
+            let _ = events.send(LinkEvent::Room).await;
+        }
     }
     let _ = stream.shutdown().await;
 }
@@ -473,10 +493,18 @@ async fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pvm_wire::Blob;
 
-    /// The next batch where there is room for all.
+    fn frame(frame: &LinkFrame) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, 0, frame);
+        bytes
+    }
+
+    /// What goes next where there is room for all.
     async fn next(queues: &mut Queues) -> Option<Vec<u8>> {
-        queues.next(|| Room::Free).await.map(|(batch, _)| batch.bytes)
+        let turn = queues.next(|| false).await?;
+        Some(queues.few(&turn).to_vec())
     }
 
     #[tokio::test]
@@ -484,37 +512,42 @@ mod tests {
         let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
         let (messages, waiting) = mpsc::channel(2);
         let mut queues = Queues::new(urgents, saids, waiting);
-        for (queue, byte) in [(&messages, 3), (&messages, 4), (&said, 2), (&urgent, 1)] {
-            queue.send(vec![byte]).await.expect("room");
+        let hello = frame(&LinkFrame::Hello { version: 1, host: HostIndex(1) });
+        let (beat, bye) = (frame(&LinkFrame::Beat), frame(&LinkFrame::Goodbye));
+        for (queue, frame) in [(&messages, &bye), (&said, &hello), (&urgent, &beat)] {
+            queue.send(frame.clone()).await.expect("room");
         }
         let mut order = Vec::new();
         while !queues.is_empty() {
-            order.extend(next(&mut queues).await.expect("a batch"));
+            order.push(next(&mut queues).await.expect("a batch"));
         }
-        assert_eq!(order, [1, 2, 3, 4]);
+        assert_eq!(order, [beat.clone(), hello, bye]);
         // What was accepted goes out although nobody is left to say more.
-        urgent.send(vec![5]).await.expect("room");
+        urgent.send(beat.clone()).await.expect("room");
         drop((urgent, said, messages));
-        assert_eq!(next(&mut queues).await, Some(vec![5]));
+        assert_eq!(next(&mut queues).await, Some(beat));
         assert!(next(&mut queues).await.is_none());
     }
 
     #[tokio::test]
-    async fn where_the_cable_is_slow_others_go_between_the_frames_of_a_batch() {
-        let ((urgent, urgents), (_said, saids)) = (mpsc::channel(2), mpsc::channel(2));
-        let (messages, waiting) = mpsc::channel(2);
-        let mut queues = Queues::new(urgents, saids, waiting);
-        let mut frames = Vec::new();
-        write_frame(&mut frames, 0, &LinkFrame::Beat);
-        let first = frames.len();
-        write_frame(&mut frames, 0, &LinkFrame::Goodbye);
-        messages.send(frames.clone()).await.expect("room");
-        let (mut batch, _) = queues.next(|| Room::Free).await.expect("a batch");
-        queues.divide(&mut batch);
-        assert_eq!(batch.bytes, frames[..first]);
-        urgent.send(vec![1]).await.expect("room");
-        assert_eq!(next(&mut queues).await, Some(vec![1]));
-        assert_eq!(next(&mut queues).await.as_deref(), Some(&frames[first..]));
+    async fn others_go_between_the_frames_of_a_batch() {
+        for class in [Class::Said, Class::Messages] {
+            let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
+            let (messages, waiting) = mpsc::channel(2);
+            let mut queues = Queues::new(urgents, saids, waiting);
+            let queue = if class == Class::Said { &said } else { &messages };
+            let long = |last| {
+                let bytes = Blob(vec![u8::from(last); FEW_BYTES / 3]);
+                frame(&LinkFrame::Piece { bytes, last })
+            };
+            queue.send([long(false), long(false), long(true)].concat()).await.expect("room");
+            assert_eq!(next(&mut queues).await, Some([long(false), long(false)].concat()));
+            assert!(!queues.has_room());
+            urgent.send(frame(&LinkFrame::Beat)).await.expect("room");
+            assert_eq!(next(&mut queues).await, Some(frame(&LinkFrame::Beat)));
+            assert_eq!(next(&mut queues).await, Some(long(true)));
+            assert!(queues.has_room() && queues.is_empty());
+        }
     }
 
     #[tokio::test]
@@ -522,19 +555,18 @@ mod tests {
         let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
         let (messages, waiting) = mpsc::channel(2);
         let mut queues = Queues::new(urgents, saids, waiting);
-        for (queue, byte) in [(&messages, 3), (&said, 2), (&urgent, 1)] {
-            queue.send(vec![byte]).await.expect("room");
+        for queue in [&messages, &said, &urgent] {
+            queue.send(frame(&LinkFrame::Beat)).await.expect("room");
         }
         let looks = std::cell::Cell::new(0);
-        let look = || {
+        let is_full = || {
             looks.set(looks.get() + 1);
-            if looks.get() < 4 { Room::None } else { Room::Little }
+            looks.get() < 4
         };
-        let (first, room) = queues.next(look).await.expect("what is urgent");
-        assert_eq!((first.bytes, room, looks.get()), (vec![1], Room::None, 1));
+        assert!(matches!(queues.next(is_full).await, Some(Turn::Urgent(_))));
+        assert_eq!(looks.get(), 1);
         // Nothing else goes before there is room.
-        let (second, room) = queues.next(look).await.expect("what machines say");
-        assert_eq!((second.bytes, room, looks.get()), (vec![2], Room::Little, 4));
-        assert_eq!(queues.next(look).await.expect("messages").0.bytes, [3]);
+        assert!(matches!(queues.next(is_full).await, Some(Turn::Said)));
+        assert_eq!(looks.get(), 4);
     }
 }
