@@ -37,19 +37,38 @@ impl Ahead {
             return false;
         }
         let full = self.socket.as_ref().and_then(sys::tcp_info).is_some_and(|info| {
-            let micros = |value: u32| Duration::from_micros(value.into());
-            let sent = u64::from(info.tcpi_unacked) * u64::from(info.tcpi_snd_mss);
-            let under_way = sent + u64::from(info.tcpi_notsent_bytes);
-            is_full((micros(info.tcpi_rtt), micros(info.tcpi_min_rtt)), under_way)
+            UnderWay {
+                sent: u64::from(info.tcpi_unacked) * u64::from(info.tcpi_snd_mss),
+                unsent: info.tcpi_notsent_bytes.into(),
+                time: Duration::from_micros(info.tcpi_rtt.into()),
+                least: Duration::from_micros(info.tcpi_min_rtt.into()),
+            }
+            .is_much()
         });
         self.had_room = (!full).then_some(now);
         full
     }
 }
 
-/// How long bytes take to be confirmed now, and how long at least; and how many are not.
-fn is_full((time, least): (Duration, Duration), under_way: u64) -> bool {
-    under_way > AHEAD_BYTES && time > least + QUEUE_TIME
+/// What was taken and is not confirmed.
+struct UnderWay {
+    /// Bytes in the network, and in the kernel.
+    sent: u64,
+    unsent: u64,
+    /// How long it takes until bytes that are sent are confirmed: now, and at least.
+    time: Duration,
+    least: Duration,
+}
+
+impl UnderWay {
+    fn is_much(&self) -> bool {
+        let in_network = self.time > self.least + QUEUE_TIME;
+        // In `time` so much goes out as is sent and not confirmed.
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let rest = self.unsent.saturating_mul(micros(self.time));
+        let in_kernel = rest > self.sent.saturating_mul(micros(QUEUE_TIME));
+        self.sent + self.unsent > AHEAD_BYTES && (in_network || in_kernel)
+    }
 }
 
 #[cfg(test)]
@@ -59,10 +78,17 @@ mod tests {
 
     #[test]
     fn who_waits_in_the_network_for_long_says_no_more_until_little_is_under_way() {
-        let (way, long) = (Duration::from_millis(200), Duration::from_millis(301));
-        assert!(is_full((long, way), AHEAD_BYTES + 1));
-        assert!(!is_full((long, way), AHEAD_BYTES));
-        assert!(!is_full((long, way + Duration::from_millis(1)), u64::MAX));
+        let much = |sent, unsent, time| {
+            let (time, least) = (Duration::from_millis(time), Duration::from_millis(200));
+            UnderWay { sent, unsent, time, least }.is_much()
+        };
+        assert!(much(AHEAD_BYTES, 1, 301));
+        assert!(!much(AHEAD_BYTES, 0, 301));
+        assert!(!much(1 << 30, 0, 300));
+        // The kernel keeps more than goes out in 100 ms; little may always wait there.
+        assert!(much(10_000, 5_001, 200));
+        assert!(!much(10_000, 5_000, 200));
+        assert!(!much(0, AHEAD_BYTES, 200));
     }
 
     #[test]
