@@ -5,6 +5,7 @@
 
 mod admission;
 mod agreements;
+mod ahead;
 mod calling;
 pub(crate) mod connection;
 mod conversation;
