@@ -9,7 +9,7 @@ use pvm_shm::trial::Trial;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::time::Duration;
 
-/// A task that has moved does not do so again within this, and within twice as long each time that it was of no use.
+/// A task that has moved does not do so again within this, and within four times as long each time that it was of no use.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(32));
 
 /// When a task may move.
@@ -30,7 +30,7 @@ impl Moves {
             return None;
         }
         // Who wants to move again soon has moved in vain.
-        self.0.in_vain(now, PAUSES);
+        self.0.in_vain((now, now), PAUSES);
         let allowed = sched_getaffinity(None).ok()?;
         let free = |core: &usize| allowed.is_set(*core) && activity.count_on(*core as u32) <= 0;
         let core = (0..CpuSet::MAX_CPU).find(|core| *core != here as usize && free(core))?;

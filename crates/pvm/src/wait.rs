@@ -36,7 +36,7 @@ const YIELDS: u32 = 16;
 /// A core that was given away longer than this went to a program of others, or to a task that computes.
 const YIELD_MAX: Duration = Duration::from_micros(500);
 /// It is given to nobody for so long then: who is woken goes ahead of who computes.
-const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(8));
+const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(32));
 /// Threads that wait while another one sleeps on the doorbell look again this often, in case
 /// that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
@@ -469,7 +469,7 @@ impl Waiter {
             let now = sys::clock();
             let lost = now.saturating_sub(start) > YIELD_MAX;
             if lost {
-                yielding.in_vain(now, YIELD_PAUSES);
+                yielding.in_vain((start, now), YIELD_PAUSES);
             }
             if arrived {
                 return Given::Arrived;
