@@ -29,7 +29,7 @@ use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::dial::Way;
 use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
-use crate::link::peer::{Made, Peer};
+use crate::link::peer::{DEAD_TIME, Made, Peer};
 use crate::link::pulse::SILENT_TIME;
 use crate::link::routes::Routes;
 use crate::link::tokens::Tokens;
@@ -46,13 +46,9 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// A host without a link for so long is dead. A killed daemon is back in a fraction of it.
-const DEAD_TIME: Duration = Duration::from_millis(4500);
-/// The same for one of which nothing was heard any more: counted from the last word, so that all
+/// A host of which nothing was heard for so long is dead, as with [`DEAD_TIME`]: counted from the last word, so that all
 /// are told within five seconds.
 const SILENT_DEAD_TIME: Duration = Duration::from_millis(3750);
-/// The same for a host to which this daemon never had a link: it may still be starting.
-const START_TIME: Duration = Duration::from_secs(10);
 /// A host that has lost all others ends after this time.
 pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
 

@@ -7,7 +7,6 @@ use crate::link::frames::LinkFrame;
 use crate::link::incoming::{Assembly, Nonsense};
 use crate::link::outgoing::Streams;
 use crate::link::speech::Speech;
-use crate::link::{DEAD_TIME, START_TIME};
 use pvm_wire::peer::{HostFacts, PeerMessage};
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Envelope, HostIndex, Wire as _, write_frame};
@@ -17,6 +16,10 @@ use tokio::task::AbortHandle;
 /// Longest thing that a machine may say: all that is agreed on is a quarter of it.
 const PIECES_BYTES_MAX: usize = 64 << 20;
 
+/// A host without a link for so long is dead. A killed daemon is back in a fraction of it.
+pub(crate) const DEAD_TIME: Duration = Duration::from_millis(4500);
+/// The same for a host to which this daemon never had a link: it may still be starting.
+const START_TIME: Duration = Duration::from_secs(10);
 /// A link that nobody uses for so long is closed, unless it is to stand.
 pub(crate) const REST_TIME: Duration = Duration::from_secs(10);
 /// A host with a higher place calls first. If it does not for so long, it may not know that it is to.
