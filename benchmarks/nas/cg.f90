@@ -225,6 +225,9 @@ contains
       end do
       y(i) = rest + sum(part)
     end do
+#ifdef NAS_PLANT
+    if (nas%rank == 0) y(low) = -y(low) ! planted: a sign
+#endif
   end subroutine
 
   ! Everybody's part of y to everybody: with the task 1, 2, 4 .. apart, all that both have by then.
@@ -235,9 +238,6 @@ contains
     do while (apart < nas%tasks)
       mine = nas%rank - modulo(nas%rank, apart)
       other = ieor(mine, apart)
-#ifdef NAS_PLANT
-      if (apart == 1 .and. nas%rank == 0) y(low) = -y(low) ! planted: a sign
-#endif
       call nas_send(ieor(nas%rank, apart), tag_product, y(first_row(mine)), rows(mine, apart))
       call nas_recv(ieor(nas%rank, apart), tag_product, y(first_row(other)), rows(other, apart))
       apart = 2 * apart

@@ -76,7 +76,7 @@ contains
       sums%sy = sums%sy + gy
     end do
 #ifdef NAS_PLANT
-    if (nas%rank == 0) sums%sx = sums%sx - 2 * gx ! planted: a deviate with the wrong sign
+    if (nas%rank == 0) sums%sx = sums%sx - 2 * x(1) * scale(1) ! planted: a deviate with the wrong sign
 #endif
   end subroutine
 

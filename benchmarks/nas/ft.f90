@@ -13,7 +13,9 @@ module ft_kernel
 
   real(dp), parameter :: alpha = 1d-6, pi = 3.141592653589793238d0
   real(dp), parameter :: factor = 1220703125d0, seed0 = 314159265d0
-  integer, parameter :: tag_blocks = 1, most_lanes = 16, checks = 1024
+  integer, parameter :: tag_blocks = 1, checks = 1024
+  integer, parameter :: lanes = 8, width = 32 ! lines transformed at once, and fetched from memory at once
+  integer, parameter :: smallest = width
 
   ! Checksums of the classes S, W, A and B; where they are from: README.md.
   complex(dp), parameter :: wanted_s(6) = [ &
@@ -46,12 +48,10 @@ module ft_kernel
 
   integer :: n1, n2, n3, iterations
   integer :: own2, own3                      ! n2/P, n3/P
-  integer :: lanes
   complex(dp), allocatable, target :: spectrum(:, :, :, :) ! the transformed initial values
   complex(dp), allocatable, target :: outgoing(:, :, :, :), arrived(:, :, :, :)
   complex(dp), allocatable :: plane(:, :)    ! (n2, n1): one plane in space, the second index first
   real(dp), allocatable :: decay1(:), decay2(:), decay3(:) ! exp(-4 alpha pi^2 k^2) of each direction
-  real(dp), allocatable :: xr(:), xi(:), yr(:), yi(:)      ! work: lanes x n, and its partner
 
   type roots ! of unity: exp(-2 pi i k / n)
     real(dp), allocatable :: re(:), im(:)
@@ -72,7 +72,8 @@ contains
     end select
     if (nas%size(1) > 0) sizes = nas%size
     if (nas%iterations > 0) iterations = nas%iterations
-    if (any(popcnt(sizes) /= 1)) call nas_fail('FT takes sizes that are powers of two.')
+    if (any(popcnt(sizes) /= 1) .or. any(sizes(1:2) < smallest)) &
+      call nas_fail('FT takes sizes that are powers of two, the first two 32 or more.')
     n1 = sizes(1)
     n2 = sizes(2)
     n3 = sizes(3)
@@ -86,12 +87,9 @@ contains
   subroutine allocate_all()
     own2 = n2 / nas%tasks
     own3 = n3 / nas%tasks
-    lanes = min(most_lanes, n1, n2)
     allocate (spectrum(n1, own2, own3, 0:nas%tasks - 1), outgoing(n1, own2, own3, 0:nas%tasks - 1))
     if (nas%tasks > 1) allocate (arrived(n1, own2, own3, 0:nas%tasks - 1))
     allocate (plane(n2, n1))
-    allocate (xr(lanes * max(n1, n2, n3)))
-    allocate (xi, yr, yi, mold=xr)
   end subroutine
 
   ! ---- One-dimensional transforms of `lanes` lines ----
@@ -142,7 +140,34 @@ contains
     end do
   end subroutine
 
-  ! The last step where n is no power of four; its root is 1.
+  ! The last step, when four points are left: all roots are 1.
+  pure subroutine last4(done, sign, ar, ai, br, bi)
+    integer, intent(in) :: done
+    real(dp), intent(in) :: sign, ar(done, 4), ai(done, 4)
+    real(dp), intent(out) :: br(done, 4), bi(done, 4)
+    real(dp) :: sr, si, dr, di, tr, ti, er, ei
+    integer :: i
+    do i = 1, done
+      sr = ar(i, 1) + ar(i, 3)
+      si = ai(i, 1) + ai(i, 3)
+      dr = ar(i, 1) - ar(i, 3)
+      di = ai(i, 1) - ai(i, 3)
+      tr = ar(i, 2) + ar(i, 4)
+      ti = ai(i, 2) + ai(i, 4)
+      er = -sign * (ai(i, 2) - ai(i, 4))
+      ei = sign * (ar(i, 2) - ar(i, 4))
+      br(i, 1) = sr + tr
+      bi(i, 1) = si + ti
+      br(i, 2) = dr - er
+      bi(i, 2) = di - ei
+      br(i, 3) = sr - tr
+      bi(i, 3) = si - ti
+      br(i, 4) = dr + er
+      bi(i, 4) = di + ei
+    end do
+  end subroutine
+
+  ! The last step where n is no power of four.
   pure subroutine radix2(done, ar, ai, br, bi)
     integer, intent(in) :: done
     real(dp), intent(in) :: ar(done, 2), ai(done, 2)
@@ -153,11 +178,13 @@ contains
     bi(:, 2) = ai(:, 1) - ai(:, 2)
   end subroutine
 
-  ! Of the lines in xr, xi, into themselves. sign 1: exp(-2 pi i jk/n), -1: exp(+...), neither divided by n.
-  subroutine transform(n, table, sign)
+  ! Of `lanes` lines into themselves. sign 1: exp(-2 pi i jk/n), -1: exp(+...), neither divided by n.
+  subroutine transform(n, table, sign, xr, xi)
     integer, intent(in) :: n
     type(roots), intent(in) :: table
     real(dp), intent(in) :: sign
+    real(dp), intent(inout) :: xr(lanes * n), xi(lanes * n)
+    real(dp) :: yr(lanes * n), yi(lanes * n)
     integer :: rest, done
     logical :: in_y
     rest = n
@@ -165,9 +192,9 @@ contains
     in_y = .false.
     do while (rest >= 4)
       if (in_y) then
-        call radix4(rest, done, n, table%re, table%im, sign, yr, yi, xr, xi)
+        call step4(rest, done, n, table, sign, yr, yi, xr, xi)
       else
-        call radix4(rest, done, n, table%re, table%im, sign, xr, xi, yr, yi)
+        call step4(rest, done, n, table, sign, xr, xi, yr, yi)
       end if
       in_y = .not. in_y
       rest = rest / 4
@@ -177,28 +204,101 @@ contains
     if (rest == 2 .and. .not. in_y) call radix2(done, xr, xi, yr, yi)
     if (rest == 2) in_y = .not. in_y
     if (in_y) then
-      xr(1:lanes * n) = yr(1:lanes * n)
-      xi(1:lanes * n) = yi(1:lanes * n)
+      xr = yr
+      xi = yi
     end if
   end subroutine
 
-  ! Work arrays from lines that lie side by side, and back.
-  subroutine load(from, at)
-    complex(dp), intent(in) :: from(lanes)
-    integer, intent(in) :: at ! 0: first point of the lines
-    integer :: l
-    do l = 1, lanes
-      xr(at * lanes + l) = real(from(l), dp)
-      xi(at * lanes + l) = aimag(from(l))
+  pure subroutine step4(rest, done, n, table, sign, ar, ai, br, bi)
+    integer, intent(in) :: rest, done, n
+    type(roots), intent(in) :: table
+    real(dp), intent(in) :: sign, ar(lanes * n), ai(lanes * n)
+    real(dp), intent(out) :: br(lanes * n), bi(lanes * n)
+    if (rest == 4) then
+      call last4(done, sign, ar, ai, br, bi)
+    else
+      call radix4(rest, done, n, table%re, table%im, sign, ar, ai, br, bi)
+    end if
+  end subroutine
+
+  subroutine transform_all(n, table, sign, xr, xi)
+    integer, intent(in) :: n
+    type(roots), intent(in) :: table
+    real(dp), intent(in) :: sign
+    real(dp), intent(inout) :: xr(lanes * n, width / lanes), xi(lanes * n, width / lanes)
+    integer :: group
+    do group = 1, width / lanes
+      call transform(n, table, sign, xr(:, group), xi(:, group))
     end do
   end subroutine
 
-  subroutine store(to, at)
-    complex(dp), intent(out) :: to(lanes)
-    integer, intent(in) :: at
-    integer :: l
-    do l = 1, lanes
-      to(l) = cmplx(xr(at * lanes + l), xi(at * lanes + l), dp)
+  ! Point `at` of `width` lines, times a factor for each, from memory to the work arrays, and back.
+  pure subroutine load(from, n, at, xr, xi)
+    integer, intent(in) :: n, at
+    complex(dp), intent(in) :: from(lanes, width / lanes)
+    real(dp), intent(inout) :: xr(lanes, n, width / lanes), xi(lanes, n, width / lanes)
+    integer :: group, l
+    do group = 1, width / lanes
+      do l = 1, lanes
+        xr(l, at, group) = real(from(l, group), dp)
+        xi(l, at, group) = aimag(from(l, group))
+      end do
+    end do
+  end subroutine
+
+  pure subroutine load_times(from, times, n, at, xr, xi)
+    integer, intent(in) :: n, at
+    complex(dp), intent(in) :: from(lanes, width / lanes)
+    real(dp), intent(in) :: times(lanes, width / lanes)
+    real(dp), intent(inout) :: xr(lanes, n, width / lanes), xi(lanes, n, width / lanes)
+    integer :: group, l
+    do group = 1, width / lanes
+      do l = 1, lanes
+        xr(l, at, group) = real(from(l, group), dp) * times(l, group)
+        xi(l, at, group) = aimag(from(l, group)) * times(l, group)
+      end do
+    end do
+  end subroutine
+
+  pure subroutine store(to, n, at, xr, xi)
+    integer, intent(in) :: n, at
+    complex(dp), intent(inout) :: to(lanes, width / lanes)
+    real(dp), intent(in) :: xr(lanes, n, width / lanes), xi(lanes, n, width / lanes)
+    integer :: group, l
+    do group = 1, width / lanes
+      do l = 1, lanes
+        to(l, group) = cmplx(xr(l, at, group), xi(l, at, group), dp)
+      end do
+    end do
+  end subroutine
+
+  ! The same for lines that lie one after the other, as columns of the plane.
+  pure subroutine load_turned(from, n, xr, xi)
+    integer, intent(in) :: n
+    complex(dp), intent(in) :: from(n, lanes, width / lanes)
+    real(dp), intent(out) :: xr(lanes, n, width / lanes), xi(lanes, n, width / lanes)
+    integer :: group, l, at
+    do group = 1, width / lanes
+      do at = 1, n
+        do l = 1, lanes
+          xr(l, at, group) = real(from(at, l, group), dp)
+          xi(l, at, group) = aimag(from(at, l, group))
+        end do
+      end do
+    end do
+  end subroutine
+
+  pure subroutine store_turned(to, n, xr, xi)
+    integer, intent(in) :: n
+    complex(dp), intent(inout) :: to(n, lanes, width / lanes)
+    real(dp), intent(in) :: xr(lanes, n, width / lanes), xi(lanes, n, width / lanes)
+    integer :: group, l, at
+    do group = 1, width / lanes
+      do at = 1, n
+        do l = 1, lanes
+          to(at, l, group) = cmplx(xr(l, at, group), xi(l, at, group), dp)
+        end do
+      end do
     end do
   end subroutine
 
@@ -207,14 +307,15 @@ contains
   ! First direction of a plane in space; the plane has the second index first.
   subroutine transform1(sign)
     real(dp), intent(in) :: sign
+    real(dp) :: xr(width * n1), xi(width * n1)
     integer :: j, i
-    do j = 1, n2, lanes
+    do j = 1, n2, width
       do i = 1, n1
-        call load(plane(j, i), i - 1)
+        call load(plane(j, i), n1, i, xr, xi)
       end do
-      call transform(n1, roots1, sign)
+      call transform_all(n1, roots1, sign, xr, xi)
       do i = 1, n1
-        call store(plane(j, i), i - 1)
+        call store(plane(j, i), n1, i, xr, xi)
       end do
     end do
   end subroutine
@@ -222,33 +323,13 @@ contains
   ! Second direction forward, from the plane to the blocks of all receivers.
   subroutine transform2_forward(k)
     integer, intent(in) :: k ! which of this task's planes
+    real(dp) :: xr(width * n2), xi(width * n2)
     integer :: i, j
-    do i = 1, n1, lanes
-      call load_turned(i)
-      call transform(n2, roots2, 1d0)
+    do i = 1, n1, width
+      call load_turned(plane(1, i), n2, xr, xi)
+      call transform_all(n2, roots2, 1d0, xr, xi)
       do j = 0, n2 - 1
-        call store(outgoing(i, modulo(j, own2) + 1, k, j / own2), j)
-      end do
-    end do
-  end subroutine
-
-  subroutine load_turned(i)
-    integer, intent(in) :: i
-    integer :: j, l
-    do l = 0, lanes - 1
-      do j = 0, n2 - 1
-        xr(j * lanes + l + 1) = real(plane(j + 1, i + l), dp)
-        xi(j * lanes + l + 1) = aimag(plane(j + 1, i + l))
-      end do
-    end do
-  end subroutine
-
-  subroutine store_turned(i)
-    integer, intent(in) :: i
-    integer :: j, l
-    do l = 0, lanes - 1
-      do j = 0, n2 - 1
-        plane(j + 1, i + l) = cmplx(xr(j * lanes + l + 1), xi(j * lanes + l + 1), dp)
+        call store(outgoing(i, modulo(j, own2) + 1, k, j / own2), n2, j + 1, xr, xi)
       end do
     end do
   end subroutine
@@ -257,27 +338,29 @@ contains
   subroutine transform2_back(blocks, k)
     complex(dp), intent(in) :: blocks(n1, own2, own3, 0:nas%tasks - 1)
     integer, intent(in) :: k
+    real(dp) :: xr(width * n2), xi(width * n2)
     integer :: i, j
-    do i = 1, n1, lanes
+    do i = 1, n1, width
       do j = 0, n2 - 1
-        call load(blocks(i, modulo(j, own2) + 1, k, j / own2), j)
+        call load(blocks(i, modulo(j, own2) + 1, k, j / own2), n2, j + 1, xr, xi)
       end do
-      call transform(n2, roots2, -1d0)
-      call store_turned(i)
+      call transform_all(n2, roots2, -1d0, xr, xi)
+      call store_turned(plane(1, i), n2, xr, xi)
     end do
   end subroutine
 
   ! Third direction forward, within the spectrum.
   subroutine transform3_forward()
+    real(dp) :: xr(width * n3), xi(width * n3)
     integer :: i, j, k
     do j = 1, own2
-      do i = 1, n1, lanes
+      do i = 1, n1, width
         do k = 0, n3 - 1
-          call load(spectrum(i, j, modulo(k, own3) + 1, k / own3), k)
+          call load(spectrum(i, j, modulo(k, own3) + 1, k / own3), n3, k + 1, xr, xi)
         end do
-        call transform(n3, roots3, 1d0)
+        call transform_all(n3, roots3, 1d0, xr, xi)
         do k = 0, n3 - 1
-          call store(spectrum(i, j, modulo(k, own3) + 1, k / own3), k)
+          call store(spectrum(i, j, modulo(k, own3) + 1, k / own3), n3, k + 1, xr, xi)
         end do
       end do
     end do
@@ -287,33 +370,22 @@ contains
   ! of three factors.
   subroutine transform3_back(t)
     integer, intent(in) :: t
-    real(dp) :: along1(n1), along3(n3), here
+    real(dp) :: along1(n1), along3(n3), here, xr(width * n3), xi(width * n3)
     integer :: i, j, k
     along1 = decay1**t
     along3 = decay3**t
     do j = 1, own2
       here = decay2(nas%rank * own2 + j)**t
-      do i = 1, n1, lanes
+      do i = 1, n1, width
         do k = 0, n3 - 1
-          call load_decayed(spectrum(i, j, modulo(k, own3) + 1, k / own3), k, &
-            along1(i:i + lanes - 1), here * along3(k + 1))
+          call load_times(spectrum(i, j, modulo(k, own3) + 1, k / own3), &
+            along1(i:i + width - 1) * (here * along3(k + 1)), n3, k + 1, xr, xi)
         end do
-        call transform(n3, roots3, -1d0)
+        call transform_all(n3, roots3, -1d0, xr, xi)
         do k = 0, n3 - 1
-          call store(outgoing(i, j, modulo(k, own3) + 1, k / own3), k)
+          call store(outgoing(i, j, modulo(k, own3) + 1, k / own3), n3, k + 1, xr, xi)
         end do
       end do
-    end do
-  end subroutine
-
-  subroutine load_decayed(from, at, along1, others)
-    complex(dp), intent(in) :: from(lanes)
-    integer, intent(in) :: at
-    real(dp), intent(in) :: along1(lanes), others
-    integer :: l
-    do l = 1, lanes
-      xr(at * lanes + l) = real(from(l), dp) * along1(l) * others
-      xi(at * lanes + l) = aimag(from(l)) * along1(l) * others
     end do
   end subroutine
 

@@ -106,19 +106,24 @@ static int bucket_shift(void)
     return sort->range_log - sort->buckets_log;
 }
 
-/* Four counts side by side: two equal keys in a row need not wait for each other. */
+/* Every fourth key has counts of its own: equal keys in a row need not wait for each other. */
+enum { STRIPES = 4 };
+static int counts[STRIPES][MOST_PARTS];
+
 static void count_buckets(double *sums)
 {
-    static int counts[4][MOST_PARTS];
     int shift = bucket_shift(), i = 0;
     memset(counts, 0, sizeof counts);
-    for (; i + 4 <= keys_here; i += 4)
-        for (int k = 0; k < 4; k++)
+    for (; i + STRIPES <= keys_here; i += STRIPES)
+        for (int k = 0; k < STRIPES; k++)
             counts[k][keys[i + k] >> shift]++;
     for (; i < keys_here; i++)
         counts[0][keys[i] >> shift]++;
-    for (int b = 0; b < 1 << sort->buckets_log; b++)
-        sums[b] = (double)counts[0][b] + counts[1][b] + counts[2][b] + counts[3][b];
+    for (int b = 0; b < 1 << sort->buckets_log; b++) {
+        sums[b] = 0;
+        for (int k = 0; k < STRIPES; k++)
+            sums[b] += counts[k][b];
+    }
 }
 
 /* The thesis ran without load balancing: there, pieces are equal in range and not in keys. */
@@ -140,39 +145,53 @@ static void divide_range(const double *sums)
     high = begin_of[nas.rank + 1] << bucket_shift();
 }
 
-/* Keys of task p's piece come to parted[starts[p]] .. parted[starts[p+1] - 1]. */
-static void part_keys(const double *own, int *starts)
+static int starts[MOST_PARTS + 1];
+
+/* Keys of task p's piece come to parted[starts[p]] .. parted[starts[p+1] - 1], stripe after stripe. */
+static void find_starts(int next[STRIPES][MOST_PARTS])
 {
-    static unsigned short owner[MOST_PARTS];
-    int next[MOST_PARTS], shift = bucket_shift();
-    starts[0] = 0;
+    int at = 0;
     for (int p = 0; p < nas.tasks; p++) {
-        next[p] = starts[p];
-        starts[p + 1] = starts[p];
-        for (int b = begin_of[p]; b < begin_of[p + 1]; b++) {
-            owner[b] = (unsigned short)p;
-            starts[p + 1] += (int)own[b];
+        starts[p] = at;
+        for (int k = 0; k < STRIPES; k++) {
+            next[k][p] = at;
+            for (int b = begin_of[p]; b < begin_of[p + 1]; b++)
+                at += counts[k][b];
         }
     }
-    for (int i = 0; i < keys_here; i++)
-        parted[next[owner[keys[i] >> shift]]++] = keys[i];
+    starts[nas.tasks] = at;
+}
+
+static void part_keys(void)
+{
+    static unsigned short owner[MOST_PARTS];
+    static int next[STRIPES][MOST_PARTS];
+    int shift = bucket_shift(), i = 0;
+    for (int p = 0; p < nas.tasks; p++)
+        for (int b = begin_of[p]; b < begin_of[p + 1]; b++)
+            owner[b] = (unsigned short)p;
+    find_starts(next);
+    for (; i + STRIPES <= keys_here; i += STRIPES)
+        for (int k = 0; k < STRIPES; k++)
+            parted[next[k][owner[keys[i + k] >> shift]]++] = keys[i + k];
+    for (; i < keys_here; i++)
+        parted[next[0][owner[keys[i] >> shift]]++] = keys[i];
 }
 
 static void count_keys(const int *list, int count)
 {
     int *rank_of = ranks - low;
+#ifdef NAS_PLANT
+    count -= count > 0; /* planted: the last key of a message is lost */
+#endif
     for (int i = 0; i < count; i++)
         rank_of[list[i]]++;
 }
 
-static void send_keys(const int *starts)
+static void send_keys(void)
 {
     for (int d = 1; d < nas.tasks; d++) {
         int to = (nas.rank + d) % nas.tasks, count = starts[to + 1] - starts[to];
-#ifdef NAS_PLANT
-        if (d == 1 && count > 0)
-            count--; /* planted: a key is lost */
-#endif
         nas_send_ints(to, TAG_KEYS, parted + starts[to], count);
     }
 }
@@ -181,12 +200,12 @@ static void send_keys(const int *starts)
 typedef void keys_user(const int *list, int count);
 
 /* Own keys are used while the others' are on their way. */
-static void exchange_keys(const int *starts, keys_user *use)
+static void exchange_keys(keys_user *use)
 {
     static int *room;
     if (room == NULL && nas.tasks > 1)
         room = malloc(sizeof *room * (size_t)(total() / nas.tasks + 1));
-    send_keys(starts);
+    send_keys();
     use(parted + starts[nas.rank], starts[nas.rank + 1] - starts[nas.rank]);
     for (int d = 1; d < nas.tasks; d++) {
         int from = (nas.rank + nas.tasks - d) % nas.tasks;
@@ -223,19 +242,16 @@ static void rank_alone(void)
     count_keys(keys, keys_here);
 }
 
-static void rank_together(int *starts)
+static void rank_together(void)
 {
-    double own[MOST_PARTS], sums[MOST_PARTS];
-    count_buckets(own);
-    memcpy(sums, own, sizeof own);
+    double sums[MOST_PARTS];
+    count_buckets(sums);
     nas_sum(sums, 1 << sort->buckets_log);
     divide_range(sums);
-    part_keys(own, starts);
+    part_keys();
     memset(ranks, 0, sizeof *ranks * (size_t)(high - low));
-    exchange_keys(starts, count_keys);
+    exchange_keys(count_keys);
 }
-
-static int starts[MOST_PARTS + 1];
 
 static void rank_keys(int iteration)
 {
@@ -243,7 +259,7 @@ static void rank_keys(int iteration)
     if (nas.tasks == 1)
         rank_alone();
     else
-        rank_together(starts);
+        rank_together();
     add_up();
     note_tests(iteration);
 }
@@ -317,7 +333,7 @@ static void verify_order(void)
     if (nas.tasks == 1)
         put_in_order(keys, keys_here);
     else
-        exchange_keys(starts, put_in_order);
+        exchange_keys(put_in_order);
     found[0] = count_disorder(last_before());
     found[1] = sorted_count;
     nas_sum_longs(found, 2);
