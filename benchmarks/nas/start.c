@@ -204,8 +204,8 @@ static void tell_loss(int tid, int rank)
 {
     if (!nas.first && nas.rank != (nas_own.mastered ? 0 : 1))
         return;
-    fprintf(stderr, "nas-%s: %s (rank %d, t%x on host %s) was lost before the end: the run is over; "
-            "start it again when that host is back.\n", nas_own.name,
+    fprintf(stderr, "nas-%s: %s (rank %d, t%x on host %s) ended before its time, or its host "
+            "did: the run is over; start it again on the hosts that are left.\n", nas_own.name,
             rank == NAS_MASTER ? "the master" : "a task", rank, (unsigned)tid, host_of[rank + 1]);
     fflush(stderr);
 }
@@ -284,7 +284,7 @@ static void require_memory(double bytes_a_task)
         return;
     if (nas.first)
         fprintf(stderr, "nas-%s: not enough memory: the tasks on one host need %.3f GB together, more "
-                "than it has free: take a smaller class, or more hosts.\n", nas_own.name, worst / 1e9);
+                "than it has free: take a smaller class or size, or more hosts.\n", nas_own.name, worst / 1e9);
     nas_own.wrong = 1;
     nas_end();
 }
