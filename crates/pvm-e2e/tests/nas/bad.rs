@@ -57,7 +57,7 @@ fn tasks_of(machine: &Machine, name: &str) -> Vec<u32> {
 /// One sentence that names the task.
 fn is_told(name: &str, said: &str) -> bool {
     let begin = format!("nas-{name}: a task (rank ");
-    said.lines().filter(|line| line.starts_with(&begin) && line.contains(" was lost ")).count() == 1
+    said.lines().filter(|line| line.starts_with(&begin) && line.contains(" on host ")).count() == 1
 }
 
 /// Each in its own way of exchanging: planes with neighbours, everybody with everybody, with a master.
