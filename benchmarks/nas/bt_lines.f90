@@ -18,6 +18,7 @@ module bt_lines
   use fluid
   use fluid_tiles
   use fluid_bundles
+  use fluid_sweep, only: part_t
   implicit none
   private
   public :: eliminate, substitute, prepare_lines
@@ -46,39 +47,43 @@ contains
     state = 0
   end subroutine prepare_lines
 
-  ! Forward elimination of the lines of a tile along d; in the last slice also the substitution.
-  subroutine eliminate(t, d, last, carry, back)
+  ! Forward elimination of these bundles of a tile along d; in the last slice also the substitution.
+  subroutine eliminate(t, d, part, last, carry, back)
     type(tile_t), intent(inout) :: t
     integer, intent(in) :: d
+    type(part_t), intent(in) :: part
     logical, intent(in) :: last
     real(dp), intent(inout) :: carry(*), back(*)
     type(bundle_t) :: x
-    integer :: i, w
-    call reserve_work(t, d, last, row_numbers)
-    do i = 1, bundle_count(t, d)
+    integer :: i, w, at
+    call reserve_work(t, merge(1, part%to - part%from + 1, last), row_numbers)
+    do i = part%from, part%to
        call choose_bundle(t, d, i, x)
-       w = merge(1, i, last)
+       at = x%first - part%skip
+       w = merge(1, i - part%from + 1, last)
        call gather_bundle(t%b, d, x, t%work(1, w))
-       call eliminate_bundle(t%b%n(d), d, x%lines, carry(forward_numbers*x%first+1), t%work(1, w))
+       call eliminate_bundle(t%b%n(d), d, x%lines, carry(forward_numbers*at+1), t%work(1, w))
        if (last) then
-          call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*x%first+1), &
-               t%work(1, w))
+          call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*at+1), t%work(1, w))
           call finish_bundle(t%b, d, x, t%work(1, w))
        end if
     end do
   end subroutine eliminate
 
-  ! Back substitution of the lines of a tile whose elimination is kept in t%work.
-  subroutine substitute(t, d, back)
+  ! Back substitution of these bundles, whose elimination is kept in t%work.
+  subroutine substitute(t, d, part, back)
     type(tile_t), intent(inout) :: t
     integer, intent(in) :: d
+    type(part_t), intent(in) :: part
     real(dp), intent(inout) :: back(*)
     type(bundle_t) :: x
-    integer :: i
-    do i = 1, bundle_count(t, d)
+    integer :: i, w, at
+    do i = part%from, part%to
        call choose_bundle(t, d, i, x)
-       call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*x%first+1), t%work(1, i))
-       call finish_bundle(t%b, d, x, t%work(1, i))
+       at = x%first - part%skip
+       w = i - part%from + 1
+       call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*at+1), t%work(1, w))
+       call finish_bundle(t%b, d, x, t%work(1, w))
     end do
   end subroutine substitute
 

@@ -12,7 +12,8 @@ module fluid_bundles
   use fluid_tiles
   implicit none
   private
-  public :: lanes, bundle_t, choose_bundle, bundle_count, gather_rows, scatter_rows, reserve_work
+  public :: lanes, bundle_t, choose_bundle, bundle_count, tile_lines, gather_rows, scatter_rows
+  public :: reserve_work
 
   integer, parameter :: lanes = 32
 
@@ -26,6 +27,13 @@ module fluid_bundles
   end type bundle_t
 
 contains
+
+  ! How many lines a tile has along d.
+  pure integer function tile_lines(t, d)
+    type(tile_t), intent(in) :: t
+    integer, intent(in) :: d
+    tile_lines = product(t%b%n) / t%b%n(d)
+  end function tile_lines
 
   pure integer function bundle_count(t, d)
     type(tile_t), intent(in) :: t
@@ -54,14 +62,10 @@ contains
     end do
   end subroutine choose_bundle
 
-  ! Room for the bundles of a tile: all of them, or one where each is finished at once.
-  subroutine reserve_work(t, d, last, numbers)
+  ! Room for so many bundles of a tile, at so many numbers a point.
+  subroutine reserve_work(t, bundles, numbers)
     type(tile_t), intent(inout) :: t
-    integer, intent(in) :: d, numbers
-    logical, intent(in) :: last
-    integer :: bundles
-    bundles = 1
-    if (.not. last) bundles = bundle_count(t, d)
+    integer, intent(in) :: bundles, numbers
     if (allocated(t%work)) then
        if (size(t%work, 2) >= bundles) return
        deallocate (t%work)

@@ -4,6 +4,7 @@
 module fluid_run
   use fluid
   use fluid_tiles
+  use fluid_sweep
   use, intrinsic :: iso_c_binding, only: c_int
   use nas_common
   implicit none
@@ -174,7 +175,8 @@ contains
        end if
     end do
     do d = 1, 3
-       call sweep(g, d, method%forward, method%backward, method%eliminate, method%substitute)
+       call sweep(g, d, method%forward, method%backward, method%kept, method%eliminate, &
+            method%substitute)
     end do
     call nas_poll()
   end subroutine advance

@@ -23,9 +23,9 @@ module fluid_tiles
   implicit none
   private
   public :: partition_t, tile_t, make_partition, partition_shape, exchange_halo
-  public :: tiles_fit, sweep, tile_lines, to_self, line_pass, return_pass
+  public :: tiles_fit
 
-  integer, parameter :: tag_halo = 1, tag_forward = 2, tag_backward = 3
+  integer, parameter :: tag_halo = 1
   integer, parameter :: min_points = 2      ! the halo is two points wide
 
   type tile_t
@@ -42,28 +42,6 @@ module fluid_tiles
   end type partition_t
 
   real(dp), allocatable, save :: faces(:)   ! one message of the halo
-  real(dp), allocatable, target, save :: carry(:), back(:)
-  logical, save :: to_self = .false.        ! --self
-
-  abstract interface
-     ! The first half of a sweep over one tile. carry holds the numbers of this tile's lines: what
-     ! comes from the tile before is replaced by what goes on. The last tile of the lines does the
-     ! second half, too.
-     subroutine line_pass(t, d, last, carry, back)
-       import :: tile_t, dp
-       type(tile_t), intent(inout) :: t
-       integer, intent(in) :: d
-       logical, intent(in) :: last
-       real(dp), intent(inout) :: carry(*), back(*)
-     end subroutine line_pass
-     ! The second half; back is to it what carry is to the first.
-     subroutine return_pass(t, d, back)
-       import :: tile_t, dp
-       type(tile_t), intent(inout) :: t
-       integer, intent(in) :: d
-       real(dp), intent(inout) :: back(*)
-     end subroutine return_pass
-  end interface
 
 contains
 
@@ -233,105 +211,4 @@ contains
        end do
     end do
   end subroutine copy_box
-
-  ! One sweep along the lines of direction d: forward elimination from the first slice to the last,
-  ! back substitution from the last to the first. What a line hands to the next tile travels in
-  ! carry (forward numbers a line), what it hands back in back (backward numbers a line); zeros
-  ! stand for the boundary of the grid, where nothing is handed over. In the last slice forward also
-  ! substitutes back at once, while the lines are in the cache.
-  subroutine sweep(g, d, forward, backward, eliminate, substitute)
-    type(partition_t), intent(inout) :: g
-    integer, intent(in) :: d, forward, backward
-    procedure(line_pass) :: eliminate
-    procedure(return_pass) :: substitute
-    integer :: s, last
-    last = g%shape(d) - 1
-    call reserve(g, d, max(forward, backward))
-    carry = 0
-    back = 0
-    do s = 0, last
-       if (s > 0) call nas_recv(g%minus(d), tag_forward, carry, forward * lines(g, d, s))
-       call eliminate_slice(g, d, s, forward, backward, eliminate)
-       if (s < last) call nas_send(g%plus(d), tag_forward, carry, forward * lines(g, d, s))
-       if (s == last) call send_to_self(g, tag_forward, carry, forward * lines(g, d, s))
-    end do
-    do s = last, 0, -1
-       if (s < last) then
-          call nas_recv(g%plus(d), tag_backward, back, backward * lines(g, d, s))
-          call substitute_slice(g, d, s, backward, substitute)
-       end if
-       if (s > 0) call nas_send(g%minus(d), tag_backward, back, backward * lines(g, d, s))
-       if (s == 0) call send_to_self(g, tag_backward, back, backward * lines(g, d, s))
-    end do
-  end subroutine sweep
-
-  subroutine eliminate_slice(g, d, s, forward, backward, eliminate)
-    type(partition_t), intent(inout) :: g
-    integer, intent(in) :: d, s, forward, backward
-    procedure(line_pass) :: eliminate
-    integer :: i, at
-    at = 0
-    do i = 1, size(g%tile)
-       if (g%tile(i)%c(d) /= s) cycle
-       call eliminate(g%tile(i), d, s == g%shape(d) - 1, carry(forward*at+1:), &
-            back(backward*at+1:))
-       at = at + tile_lines(g%tile(i), d)
-    end do
-  end subroutine eliminate_slice
-
-  subroutine substitute_slice(g, d, s, backward, substitute)
-    type(partition_t), intent(inout) :: g
-    integer, intent(in) :: d, s, backward
-    procedure(return_pass) :: substitute
-    integer :: i, at
-    at = 0
-    do i = 1, size(g%tile)
-       if (g%tile(i)%c(d) /= s) cycle
-       call substitute(g%tile(i), d, back(backward*at+1:))
-       at = at + tile_lines(g%tile(i), d)
-    end do
-  end subroutine substitute_slice
-
-  ! The thesis found each task of its SP and BT sending to itself. With --self a task is its own
-  ! neighbour where the grid ends: what would go on if it did not end goes to the task itself.
-  subroutine send_to_self(g, tag, x, n)
-    type(partition_t), intent(in) :: g
-    integer, intent(in) :: tag, n
-    real(dp), intent(inout) :: x(n)
-    if (.not. to_self) return
-    call nas_send(g%me, tag, x, n)
-    call nas_recv(g%me, tag, x, n)
-  end subroutine send_to_self
-
-  pure integer function tile_lines(t, d)
-    type(tile_t), intent(in) :: t
-    integer, intent(in) :: d
-    tile_lines = product(t%b%n) / t%b%n(d)
-  end function tile_lines
-
-  ! How many lines the tiles of slice s have.
-  pure integer function lines(g, d, s)
-    type(partition_t), intent(in) :: g
-    integer, intent(in) :: d, s
-    integer :: i
-    lines = 0
-    do i = 1, size(g%tile)
-       if (g%tile(i)%c(d) == s) lines = lines + tile_lines(g%tile(i), d)
-    end do
-  end function lines
-
-  subroutine reserve(g, d, numbers)
-    type(partition_t), intent(in) :: g
-    integer, intent(in) :: d, numbers
-    integer :: s, n
-    n = 0
-    do s = 0, g%shape(d) - 1
-       n = max(n, numbers * lines(g, d, s))
-    end do
-    if (allocated(carry)) then
-       if (size(carry) >= n) return
-       deallocate (carry, back)
-    end if
-    allocate (carry(n), back(n))
-  end subroutine reserve
 end module fluid_tiles
