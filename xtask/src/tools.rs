@@ -14,9 +14,19 @@ pub(crate) const UNOPTIMISED: [&str; 4] = [
     "--config=profile.dev.package.pvm-sim.opt-level=0",
 ];
 
+/// Loom and its coroutines run each interleaving, so they are worth optimising; other crates, of which there are some
+/// fifty, and the tests take longer to optimise than they run.
+const FOR_LOOM: [&str; 4] = [
+    "--config=profile.release.opt-level=1",
+    "--config=profile.release.package.\"*\".opt-level=0",
+    "--config=profile.release.package.loom.opt-level=3",
+    "--config=profile.release.package.generator.opt-level=3",
+];
+
 /// The interleavings of pvm-shm: the tests that have loom in their path. Its own target folder, because `--cfg loom` would rebuild everything in the common one.
 pub(crate) fn loom(root: &Path) -> Command {
     let mut command = cargo(root, &["test", "--release", "--package=pvm-shm", "--test=loom"]);
+    command.args(FOR_LOOM);
     let target = target_folder(root).join("loom");
     command.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target);
     command
