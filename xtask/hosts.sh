@@ -1,7 +1,8 @@
 #!/bin/bash
 # Several hosts on this computer, each with a network, name, process table, /tmp, ~/.ssh and sshd of its own.
 #
-#   hosts.sh run N [RATE] -- COMMAND...   makes hosts h1 .. hN on one switch, runs COMMAND with HOSTS_DIR in its environment
+#   hosts.sh run N [RATE[,BURST,LIMIT]] -- COMMAND...
+#                                         makes hosts h1 .. hN on one switch, runs COMMAND with HOSTS_DIR in its environment
 #                                         and takes everything away; RATE (100mbit) shapes every cable both ways
 #
 # COMMAND, and what it starts, says:
@@ -15,7 +16,9 @@
 #   hosts.sh boot hK                      sshd again after a crash or power-off, with an empty /tmp
 #   hosts.sh lossy hK PERCENT             that share of the packets that reach hK is lost (0: none, 100: it is deaf)
 #   hosts.sh nat hK                       hK moves behind a router of its own: it reaches all, only its port 22 is reached
-#   hosts.sh rate hK RATE                 shapes the cable anew (none: as fast as it goes)
+#   hosts.sh rate hK RATE [BURST LIMIT]   shapes the cable anew (none: as fast as it goes): BURST may go at once (16kb), LIMIT may
+#                                         wait (25 ms' worth), more is dropped. With both, packets go one by one as on a
+#                                         real cable: 10mbit 1600 256kb takes 54 ms for 64 KiB and drops nothing of it
 #
 # The hosts reach one another by name and without a password, as the same user with the same files elsewhere. Each host reads
 # $HOSTS_DIR/hK/hosts as /etc/hosts and $HOSTS_DIR/hK/ssh as ~/.ssh. Root is needed, and ip, nft, unshare, sshd and ssh;
@@ -72,12 +75,18 @@ cable() {
   ip -n "$1" link set "$2" up
 }
 
-shape() { # HOST-SPACE END-AT-THE-SWITCH RATE
-  tc -n "$1" qdisc del dev eth0 root 2>/dev/null
-  tc -n "${PRE}sw" qdisc del dev "$2" root 2>/dev/null
-  case $3 in none | '') return ;; esac
-  tc -n "$1" qdisc add dev eth0 root tbf rate "$3" burst 16kb latency 25ms
-  tc -n "${PRE}sw" qdisc add dev "$2" root tbf rate "$3" burst 16kb latency 25ms
+shape() { # HOST-SPACE END-AT-THE-SWITCH RATE [BURST LIMIT]
+  local end space device queue="burst ${4:-16kb} latency 25ms" segments=65535
+  [ -z "${5:-}" ] || { queue="burst $4 limit $5" && segments=1; }
+  for end in "$1 eth0" "${PRE}sw $2"; do
+    read -r space device <<<"$end"
+    tc -n "$space" qdisc del dev "$device" root 2>/dev/null
+    # The kernel hands over many segments as one, which goes or is dropped as one.
+    ip -n "$space" link set dev "$device" gso_max_segs "$segments"
+    case $3 in none | '') continue ;; esac
+    # shellcheck disable=SC2086
+    tc -n "$space" qdisc add dev "$device" root tbf rate "$3" $queue
+  done
 }
 
 account() { # HOST: its own ~/.ssh, hosts file and sshd configuration
@@ -137,8 +146,9 @@ boot() {
   return 1
 }
 
-up() { # RATE
-  local k
+up() { # RATE[,BURST,LIMIT]
+  local k rate
+  IFS=, read -ra rate <<<"$1"
   ip netns add "${PRE}sw"
   ip -n "${PRE}sw" link add br0 type bridge
   ip -n "${PRE}sw" link set br0 up
@@ -147,7 +157,7 @@ up() { # RATE
     ip -n "${PRE}h$k" link set lo up
     cable "${PRE}h$k" eth0 "s$k"
     ip -n "${PRE}h$k" addr add "$NET.$k/24" dev eth0
-    [ -z "$1" ] || shape "${PRE}h$k" "s$k" "$1"
+    [ -z "$1" ] || shape "${PRE}h$k" "s$k" "${rate[@]}"
     account "h$k"
   done
   for ((k = 1; k <= HOSTS; k++)); do boot "h$k" || return 1; done
@@ -239,7 +249,7 @@ inside() { # COMMAND OPERAND...: on the hosts that a run made
         chain in { type filter hook input priority 0; iif eth0 $some drop; }; }"
       ;;
     nat) nat "$host" ;;
-    rate) shape "$PRE$host" "s${host#h}" "$1" ;;
+    rate) shape "$PRE$host" "s${host#h}" "$@" ;;
     *) echo "hosts.sh: what is '$command'?" >&2; exit 2 ;;
   esac
 }
@@ -273,10 +283,10 @@ run() {
 
 case ${1:-} in
   run)
-    [ $# -gt 3 ] || { echo "usage: hosts.sh run N [RATE] -- COMMAND..." >&2; exit 2; }
+    [ $# -gt 3 ] || { echo "usage: hosts.sh run N [RATE[,BURST,LIMIT]] -- COMMAND..." >&2; exit 2; }
     shift
     run "$@"
     ;;
-  '') sed -n '2,24s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  '') sed -n '2,27s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
   *) inside "$@" ;;
 esac

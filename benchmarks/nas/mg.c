@@ -584,8 +584,10 @@ static double solve(int count)
 static void choose_size(void)
 {
     int n = nas.class_letter == 'S' ? 32 : nas.class_letter == 'W' ? 128 : 256;
-    if (nas.thesis && nas.class_letter == 'S')
+    if (nas.thesis && nas.class_letter == 'S' && nas.size[0] == 0) {
         n = 128;
+        nas.class_letter = 'W';
+    }
     iterations = nas.class_letter == 'B' ? 20 : 4;
     if (nas.size[0] > 0)
         n = nas.size[0];

@@ -5,6 +5,7 @@
 //! shared, and laid out in `target/foreign`.
 
 use crate::install::target_folder;
+use crate::tools;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,9 +20,6 @@ struct Kind {
     /// What runs its programs here.
     runner: Option<&'static str>,
 }
-
-/// The packages that the development profile optimises.
-const OPTIMISED: [&str; 3] = ["pvm-wire", "pvm-core", "pvm-quorum"];
 
 /// What runs a command to its good end.
 type Start<'a> = &'a dyn Fn(&Command) -> Result<(), String>;
@@ -80,10 +78,7 @@ fn cargo(root: &Path, words: &[&str], kinds: &[Kind]) -> Command {
         }
     }
     if !kinds.is_empty() {
-        // What is optimised for the simulator needs no time here.
-        for package in OPTIMISED {
-            command.arg("--config").arg(format!("profile.dev.package.{package}.opt-level=0"));
-        }
+        command.args(tools::UNOPTIMISED);
         command.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
         // Ten times slower in the emulator; the full number runs on this computer's own kind.
         command.env("PROPTEST_CASES", "32");

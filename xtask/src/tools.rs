@@ -5,6 +5,15 @@ use crate::outside;
 use std::path::Path;
 use std::process::Command;
 
+/// Undoes for cargo what the development profile optimises for the simulator. Other tests are compiled several times
+/// faster without, and take hardly longer.
+pub(crate) const UNOPTIMISED: [&str; 4] = [
+    "--config=profile.dev.package.pvm-wire.opt-level=0",
+    "--config=profile.dev.package.pvm-core.opt-level=0",
+    "--config=profile.dev.package.pvm-quorum.opt-level=0",
+    "--config=profile.dev.package.pvm-sim.opt-level=0",
+];
+
 /// The interleavings of pvm-shm: the tests that have loom in their path. Its own target folder, because `--cfg loom` would rebuild everything in the common one.
 pub(crate) fn loom(root: &Path) -> Command {
     let mut command = cargo(root, &["test", "--release", "--package=pvm-shm", "--test=loom"]);
@@ -80,4 +89,23 @@ fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("cargo");
     command.args(arguments).current_dir(root);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_the_development_profile_optimises_is_undone() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+        let package = |line: &str| {
+            Some(line.strip_prefix("[profile.dev.package.")?.trim_end_matches(']').to_owned())
+        };
+        let options = manifest
+            .lines()
+            .filter_map(package)
+            .map(|package| format!("--config=profile.dev.package.{package}.opt-level=0"));
+        assert_eq!(options.collect::<Vec<_>>(), UNOPTIMISED);
+    }
 }

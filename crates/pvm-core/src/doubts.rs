@@ -12,6 +12,15 @@ const ANSWER_NS: u64 = 500_000_000;
 /// After so long others are asked again about a host that somebody heard.
 const AGAIN_NS: u64 = 1_000_000_000;
 
+/// What a host that hears another says of itself; less is better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Hears {
+    /// False where it could lead.
+    pub(crate) votes_not: bool,
+    /// How many hosts it does not hear.
+    pub(crate) unheard: u32,
+}
+
 /// What is known of a host.
 #[derive(Debug)]
 enum Doubt {
@@ -20,8 +29,8 @@ enum Doubt {
         round: u64,
         waiting: BTreeSet<HostIndex>,
         until: u64,
-        /// Who hears it, each behind the number of hosts that it does not hear.
-        heard_by: Vec<(u32, HostIndex)>,
+        /// Who hears it: those first that could lead, then those that hear most.
+        heard_by: Vec<(Hears, HostIndex)>,
     },
     /// Somebody hears it.
     Spared { again_at: u64 },
@@ -65,26 +74,26 @@ impl Doubts {
         round
     }
 
-    /// One has answered: how many hosts it does not hear, if it hears this one. When it was the last one
-    /// and somebody hears it: who hears most besides.
+    /// One has answered, and hears this host or not. When it was the last one and somebody hears it: who
+    /// could lead and hears most besides.
     pub(crate) fn told(
         &mut self,
         now: u64,
         host: HostIndex,
         (by, asked): (HostIndex, u64),
-        hears: Option<u32>,
-    ) -> Option<(u32, HostIndex)> {
+        hears: Option<Hears>,
+    ) -> Option<(Hears, HostIndex)> {
         let Some(Doubt::Asked { round, waiting, heard_by, .. }) = self.of.get_mut(&host) else {
             return None;
         };
         if *round != asked || !waiting.remove(&by) {
             return None;
         }
-        heard_by.extend(hears.map(|unheard| (unheard, by)));
+        heard_by.extend(hears.map(|hears| (hears, by)));
         if waiting.is_empty() { self.decide(now, host) } else { None }
     }
 
-    fn decide(&mut self, now: u64, host: HostIndex) -> Option<(u32, HostIndex)> {
+    fn decide(&mut self, now: u64, host: HostIndex) -> Option<(Hears, HostIndex)> {
         let Some(Doubt::Asked { heard_by, .. }) = self.of.get(&host) else { return None };
         let best = heard_by.iter().min().copied();
         let doubt = match best {
@@ -97,7 +106,7 @@ impl Doubts {
 
     /// Time has passed: who has not answered by now does not. Who hears most, for each host that
     /// somebody hears.
-    pub(crate) fn end(&mut self, now: u64) -> Vec<(u32, HostIndex)> {
+    pub(crate) fn end(&mut self, now: u64) -> Vec<(Hears, HostIndex)> {
         let late = |doubt: &Doubt| matches!(doubt, Doubt::Asked { until, .. } if *until <= now);
         let due: Vec<_> = self.of.iter().filter(|(_, d)| late(d)).map(|(&host, _)| host).collect();
         self.of.retain(|_, d| !matches!(d, Doubt::Spared { again_at } if *again_at <= now));

@@ -14,7 +14,8 @@
 //!   parent reads the wall clock once, and adds the monotonic clock from then on. Deadlines are
 //!   kept in records, and `pvm_hostsync` answers with it.
 //! * After a start or a restart, [`News::LinkUp`] is told for every link that is up. Before it,
-//!   the machine says nothing to that host.
+//!   the machine says nothing to that host, but may ask for a link ([`Act::Reach`]).
+//! * A link that broke is made again, whoever asks for it.
 //! * [`Effect::End`] is the last output. What was to be said before it is still sent.
 //! * `Exited` is told for every task that was launched or enrolled, once, when its process has
 //!   ended, also if it has left (`pvm_exit`) before.
@@ -24,7 +25,7 @@ use pvm_wire::peer::PeerMessage;
 use pvm_wire::request::{Failure, Reply, Request, Role, Welcome};
 use pvm_wire::route::Secret;
 use pvm_wire::{Blob, Code, HostIndex, Message, Tid, choice, record};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The members of a machine, by index. Whoever is told of them may keep it: it does not change.
@@ -270,6 +271,17 @@ pub enum News {
         /// The host.
         host: HostIndex,
     },
+    /// The link to this host was closed by agreement, as nobody has used it for a while.
+    LinkRests {
+        /// The host.
+        host: HostIndex,
+    },
+    /// A link to this host was wanted ([`Act::Reach`]), and it does not answer at its addresses: it may
+    /// be where only it can call.
+    Unreached {
+        /// The host.
+        host: HostIndex,
+    },
     /// A host said something.
     Said {
         /// Who.
@@ -402,6 +414,17 @@ pub enum Act {
         host: HostIndex,
         /// What.
         message: PeerMessage,
+    },
+    /// To these hosts a link is to stand at all times. One to another host may be closed when nobody
+    /// has used it for a while.
+    Near {
+        /// Which.
+        hosts: BTreeSet<HostIndex>,
+    },
+    /// There is something to say to a host without a link: make one.
+    Reach {
+        /// The host.
+        host: HostIndex,
     },
     /// Start a daemon: on this computer, or at a name with the options of a host file.
     StartHost {

@@ -20,6 +20,7 @@ mod launches;
 mod long;
 mod machine;
 mod mailbox;
+mod near;
 mod notify;
 mod output;
 mod parcel;

@@ -14,6 +14,7 @@ mod leaving;
 mod members;
 mod memory;
 mod names;
+mod nearby;
 mod notices;
 mod opinion;
 mod order;
@@ -43,6 +44,7 @@ use crate::home::Home;
 use crate::hosts::Hosts;
 use crate::io::{Act, Effect, Event, HostFacts, HostList, Input, News, Output};
 use crate::launches::Launches;
+use crate::near::Near;
 use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
 use crate::placement::Placement;
@@ -122,6 +124,8 @@ pub struct Machine {
     /// Tasks that want no direct routes.
     refusals: Table<Tid, u8>,
     bad_peers: u64,
+    /// To whom links stand.
+    near: Near,
     /// Hosts that this one has heard nothing of for too long.
     suspects: BTreeSet<HostIndex>,
     /// What others say of them, where this host leads.
@@ -179,12 +183,14 @@ impl Machine {
             let count = machine.tasks.iter().count();
             machine.log(format!("the daemon was started again and knows of {count} tasks"));
             machine.tell_shell_hosts();
+            machine.reach_unheard();
             if machine.sessions.unheard_count() > 0 {
                 // Whom the last daemon held is held again when it writes more.
                 machine.effect(Effect::Hold { tid: Tid::NONE, on: false });
             }
             machine.leave_if_empty();
             machine.drain_again();
+            machine.tell_near();
         }
         machine
     }
@@ -211,6 +217,7 @@ impl Machine {
             plugs: Plugs::new(),
             refusals: Table::new(b'7'),
             bad_peers: 0,
+            near: Near::default(),
             suspects: BTreeSet::new(),
             doubts: Doubts::default(),
             fencing: BTreeSet::new(),
@@ -254,6 +261,7 @@ impl Machine {
         self.give_up();
         self.say_leaderless();
         self.end_opinions();
+        self.end_probes();
         self.give_up_late();
         self.close_tasks();
         self.greet_more();
@@ -276,8 +284,9 @@ impl Machine {
         let lost = (self.lost_at != 0 && self.lost_at != u64::MAX).then_some(self.lost_at);
         let launches = self.launches.next_deadline();
         let quiet = (!matches!(self.leaderless_at, 0 | u64::MAX)).then_some(self.leaderless_at);
-        let doubts = self.doubts.next_time();
-        let next = [pending, plugs, launches, self.tasks.next_time(), order, lost, quiet, doubts];
+        let (doubts, probes) = (self.doubts.next_time(), self.near.next_time());
+        let tasks = self.tasks.next_time();
+        let next = [pending, plugs, launches, tasks, order, lost, quiet, doubts, probes];
         next.into_iter().flatten().min().map(Time)
     }
 
@@ -399,6 +408,8 @@ impl Machine {
         match news {
             News::LinkUp { host } => self.link_up(host),
             News::LinkDown { host } => self.link_down(host),
+            News::LinkRests { host } => self.link_rests(host),
+            News::Unreached { host } => self.unreached(host),
             News::Said { host, message } => self.hear(host, message),
             News::HostReady { ticket, facts } => self.host_ready(ticket, facts),
             News::HostDead { host } => self.host_dead(host, false),
@@ -492,6 +503,7 @@ impl Machine {
     fn finish(&mut self) {
         self.leave_if_empty();
         self.show_groups();
+        self.tell_near();
         let mut changes = Vec::new();
         self.joined.take_changes(&mut changes);
         self.consensus.take_changes(&mut changes);

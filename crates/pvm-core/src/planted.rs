@@ -34,6 +34,8 @@ pub enum Bug {
     SuspicionDecides,
     /// A leader has a host taken out that it alone does not hear.
     NoSecondOpinion,
+    /// Links stand between all hosts.
+    AllAreNear,
     /// A leader goes on leading although others hear hosts that it does not.
     LeadsHalfDeaf,
     /// A leader answers under its lease, although its clock may have stood still.
@@ -96,7 +98,7 @@ pub enum Bug {
 
 impl Bug {
     /// All of them: the simulator finds each within the runs of its test.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 44] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -109,6 +111,7 @@ impl Bug {
         Self::SuspicionDecides,
         Self::ReleaseForgotten,
         Self::NoSecondOpinion,
+        Self::AllAreNear,
         Self::LeadsHalfDeaf,
         Self::LeaseOverAPause,
         Self::LaggardWithoutState,

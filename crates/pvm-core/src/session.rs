@@ -101,6 +101,24 @@ impl Sessions {
         }
     }
 
+    /// The link was closed by agreement. True where something waits for it nevertheless.
+    pub(crate) fn link_rests(&mut self, host: HostIndex) -> bool {
+        self.up.remove(&host);
+        self.lost.remove(&host);
+        self.is_waited_for(host)
+    }
+
+    /// True where this host has not heard all that was said to it.
+    fn is_waited_for(&self, host: HostIndex) -> bool {
+        self.unheard.range((host, 0)..=(host, u64::MAX)).next().is_some()
+    }
+
+    /// The hosts without a link that have not heard all that was said to them.
+    pub(crate) fn unreached(&self) -> BTreeSet<HostIndex> {
+        let waiting = self.unheard.keys().map(|(host, _)| *host);
+        waiting.filter(|host| !self.up.contains(host)).collect()
+    }
+
     /// True where there was a link and is none.
     pub(crate) fn is_lost(&self, host: HostIndex) -> bool {
         self.lost.contains(&host)

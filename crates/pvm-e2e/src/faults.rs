@@ -13,6 +13,6 @@ mod tasks;
 mod watchers;
 
 pub use links::{flaps, lossy};
-pub use removals::{Fault, daemons_killed, one_by_one, silent_beside_healthy, taken_out};
+pub use removals::{Fault, at_once, daemons_killed, one_by_one, silent_beside_healthy, taken_out};
 pub use row::{Row, to_json, to_table};
 pub use tasks::{exits, flood};

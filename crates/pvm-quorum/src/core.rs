@@ -467,7 +467,7 @@ impl Quorum for Core {
         if self.me.is_some() && self.next_at <= self.now {
             if self.is_leader() {
                 self.beat();
-            } else if self.leader.is_some() && self.heard_at + SILENCE_NS > self.now {
+            } else if self.leader.is_some() && self.heard_at + self.silence() > self.now {
                 self.wait_for_silence();
             } else {
                 self.set_leader(None);

@@ -7,6 +7,11 @@ use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 use std::collections::BTreeMap;
 
+/// So often a leader is heard by those that do not vote: they only follow, and are many.
+const FOLLOWER_BEAT_NS: u64 = 400_000_000;
+/// How many times as long they take its silence for nothing.
+const FOLLOWER_PATIENCE: u64 = 2;
+
 /// How long a leader goes on without an answer of the majority.
 pub(crate) const UNANSWERED_NS: u64 = 2 * SILENCE_NS;
 
@@ -19,7 +24,18 @@ impl Core {
     /// The next election is not before a silence.
     pub(crate) fn wait_for_silence(&mut self) {
         let unwell = if self.unwell_until > self.now { SILENCE_NS } else { 0 };
-        self.next_at = self.now + SILENCE_NS + unwell + self.draw(SILENCE_NS);
+        self.next_at = self.now + self.silence() + unwell + self.draw(SILENCE_NS);
+    }
+
+    /// How long no leader is heard before there is none for this member.
+    pub(crate) fn silence(&self) -> u64 {
+        if self.is_voter() { SILENCE_NS } else { FOLLOWER_PATIENCE * SILENCE_NS }
+    }
+
+    /// Leader: those that decide hear it with every beat, the others seldom, unless they say nothing.
+    fn is_beat_due(&self, member: Member) -> bool {
+        let heard = self.peers.get(&member).map_or(0, |peer| peer.heard);
+        self.decides(member) || heard + FOLLOWER_BEAT_NS <= self.now
     }
 
     /// Stands for election; not `firm` it only asks whether it would be elected.
@@ -185,7 +201,8 @@ impl Core {
             return self.step_down();
         }
         self.note_everywhere();
-        self.spread_beat();
+        let due = self.others().into_iter().filter(|member| self.is_beat_due(*member)).collect();
+        self.spread_beat_to(due);
         self.look_after_all();
         self.arrange();
         self.hand_over();

@@ -47,8 +47,11 @@ pub(crate) struct Peer {
 pub(crate) enum Flow {
     /// It is not known where its log ends.
     Probe {
-        /// What was asked: when, and behind which place.
+        /// What was asked first: when, and behind which place. An answer to any later probe is one to
+        /// this, too, and where answers take longer than the time between two, there is no other one.
         asked: Option<(u64, u64)>,
+        /// It is to be asked once more.
+        again: bool,
     },
     /// Its log is known; it gets what is new.
     Replicate,
@@ -108,7 +111,7 @@ impl Peer {
             next,
             heard,
             seen: heard,
-            flow: Flow::Probe { asked: None },
+            flow: Flow::Probe { asked: None, again: false },
             sent: VecDeque::new(),
             sent_bytes: 0,
             progress_at: 0,
@@ -126,7 +129,7 @@ impl Peer {
     /// What is under way may be lost: from `next` on it is probed.
     pub(crate) fn probe(&mut self, next: u64) {
         self.next = next.max(self.matched + 1);
-        self.flow = Flow::Probe { asked: None };
+        self.flow = Flow::Probe { asked: None, again: false };
         self.sent.clear();
         self.sent_bytes = 0;
     }
@@ -140,7 +143,7 @@ impl Peer {
     /// True where a message with entries may go, if there are any.
     pub(crate) fn may_send(&self, last: u64, limits: &Limits) -> bool {
         match self.flow {
-            Flow::Probe { asked } => asked.is_none(),
+            Flow::Probe { asked, again } => asked.is_none() || again,
             Flow::Replicate => {
                 let room = self.sent_bytes < limits.window_bytes || planted::is(Bug::NoWindow);
                 room && self.next <= last
@@ -152,8 +155,9 @@ impl Peer {
     /// Entries behind `before` have gone out.
     pub(crate) fn note_sent(&mut self, now: u64, before: u64, count: u64, bytes: usize) {
         self.next = before + 1 + count;
-        if let Flow::Probe { asked } = &mut self.flow {
-            *asked = Some((now, before));
+        if let Flow::Probe { asked, again } = &mut self.flow {
+            asked.get_or_insert((now, before));
+            *again = false;
             self.progress_at = now;
         } else if count > 0 {
             if self.sent.is_empty() {
@@ -167,7 +171,7 @@ impl Peer {
     /// A message has been answered that stayed in order: if that was the probe, what is confirmed
     /// is all that the member has.
     pub(crate) fn note_answer(&mut self, stamp: u64) {
-        if let Flow::Probe { asked: Some((at, before)) } = self.flow
+        if let Flow::Probe { asked: Some((at, before)), .. } = self.flow
             && at <= stamp
             && before <= self.matched
         {
@@ -242,7 +246,7 @@ impl Peer {
     /// known already.
     pub(crate) fn is_news(&self, stamp: u64) -> bool {
         match self.flow {
-            Flow::Probe { asked } => asked.is_some_and(|(at, _)| at <= stamp),
+            Flow::Probe { asked, .. } => asked.is_some_and(|(at, _)| at <= stamp),
             Flow::Replicate => true,
             Flow::State(_) => false,
         }
@@ -257,10 +261,7 @@ impl Peer {
         }
         let since = now.saturating_sub(self.progress_at);
         match &mut self.flow {
-            Flow::Probe { asked: Some((_, before)) } if since >= PROBE_NS => {
-                let next = *before + 1;
-                self.probe(next);
-            }
+            Flow::Probe { asked: Some(_), again } if since >= PROBE_NS => *again = true,
             Flow::Replicate if since >= ENTRIES_NS && !self.sent.is_empty() => {
                 self.probe(self.matched + 1);
             }
@@ -284,6 +285,23 @@ mod tests {
         let limits = Limits { window_bytes: 300, piece_bytes: 100, ..Limits::USUAL };
         let Flow::State(Some(sending)) = &mut peer.flow else { return None };
         sending.take_piece(&limits).map(|(offset, _, last)| (offset, last))
+    }
+
+    #[test]
+    fn a_probe_whose_answer_took_longer_than_the_time_to_the_next_one_was_never_answered() {
+        let mut peer = Peer::new(8, 0);
+        for turn in 0..4 {
+            let now = 1 + turn * PROBE_NS;
+            peer.look_after(now);
+            assert!(peer.may_send(9, &Limits::USUAL), "probe {turn}");
+            peer.note_sent(now, 7, 0, 0);
+            assert!(!peer.may_send(9, &Limits::USUAL));
+        }
+        peer.note_matched(4 * PROBE_NS, 7);
+        peer.note_answer(0);
+        assert!(peer.is_probed(), "that was said before it was asked");
+        peer.note_answer(1);
+        assert!(!peer.is_probed() && peer.may_send(9, &Limits::USUAL));
     }
 
     #[test]

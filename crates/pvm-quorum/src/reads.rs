@@ -64,7 +64,8 @@ impl Core {
         if self.need_is_unknown() { 0 } else { self.answered_at().min(self.leased_at()) }
     }
 
-    fn decides(&self, member: Member) -> bool {
+    /// Another one could lead without the others.
+    pub(crate) fn decides(&self, member: Member) -> bool {
         self.voters().contains(&member) || self.is_leased_to(member)
     }
 }

@@ -1,11 +1,13 @@
-//! How many tasks of the host are awake: it decides whether a waiting task may spin.
+//! How many tasks of the host are awake, and on which cores: it decides how a waiting task waits.
 //!
 //! The waker counts, not the woken: while the kernel brings a task back, others must already
 //! know that a core is taken (measured: 58 us against 2 us a message with eight tasks on two
-//! cores when the woken counted itself).
+//! cores when the woken counted itself). It counts them where they slept; a task that waits corrects its own place, as the
+//! kernel tells nobody that it has moved a task.
 
 use crate::segment::{Mapping, PAGE};
 use crate::sync::{AtomicI32, AtomicU64, Ordering};
+use crate::trial::Trial;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -15,6 +17,21 @@ use std::sync::Arc;
 struct Words {
     running: Line<AtomicI32>,
     clock: Line<AtomicU64>,
+    cores: [AtomicI32; CORES],
+    yielding: [Trial; YIELDING],
+}
+
+/// The same of those whose tasks give the core to each other.
+const YIELDING: usize = 64;
+
+/// Cores that are told from each other. Those of larger computers share places, which costs them time, nothing else.
+const CORES: usize = 512;
+
+/// The core that this thread runs on, as its number among those that are told from each other.
+#[inline]
+pub(crate) fn core_now() -> u32 {
+    // Neither explores what the kernel does.
+    if cfg!(any(loom, miri)) { 0 } else { (rustix::thread::sched_getcpu() % CORES) as u32 }
 }
 
 #[derive(Debug)]
@@ -83,14 +100,37 @@ impl Activity {
         self.running().load(Ordering::Relaxed)
     }
 
-    /// One more is awake.
-    pub fn woke(&self) {
+    /// Tasks that are awake on this core, as far as is known.
+    pub fn count_on(&self, core: u32) -> i32 {
+        self.on(core).load(Ordering::Relaxed)
+    }
+
+    /// Whether tasks that wait on this core give it to others. One for all of them: among tasks that sleep instead, one that
+    /// gives the core away gets it back late.
+    pub fn yielding(&self, core: u32) -> &Trial {
+        &self.words().yielding[core as usize % YIELDING]
+    }
+
+    fn on(&self, core: u32) -> &AtomicI32 {
+        &self.words().cores[core as usize % CORES]
+    }
+
+    /// One more is awake, on this core.
+    pub(crate) fn woke(&self, core: u32) {
         self.running().fetch_add(1, Ordering::Relaxed);
+        self.on(core).fetch_add(1, Ordering::Relaxed);
     }
 
     /// One less is awake.
-    pub fn slept(&self) {
+    pub(crate) fn slept(&self, core: u32) {
         self.running().fetch_sub(1, Ordering::Relaxed);
+        self.on(core).fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// One that is awake has changed its core.
+    pub(crate) fn moved(&self, from: u32, to: u32) {
+        self.on(from).fetch_sub(1, Ordering::Relaxed);
+        self.on(to).fetch_add(1, Ordering::Relaxed);
     }
 }
 

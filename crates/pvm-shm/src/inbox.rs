@@ -14,7 +14,7 @@
 //! Nobody but the owner clears *armed*. So a waker that is killed or stopped before it has rung has taken nothing
 //! away: each sender whose bit was not set rings, and the keeper rings for senders that are gone.
 
-use crate::activity::Activity;
+use crate::activity::{Activity, core_now};
 use crate::segment::{Mapping, PAGE};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use pvm_wire::{Envelope, Tid};
@@ -38,7 +38,7 @@ pub struct Header {
     pending: AtomicU64,
     /// How many lanes were ever opened: the owner asks for those that it does not know.
     opened: AtomicU32,
-    /// Whether the owner counts among the awake: see [`NOT_COUNTED`].
+    /// Whether the owner counts among the awake ([`NOT_COUNTED`]) in bits 0 and 1, and on which core in the others.
     counted: AtomicU32,
     /// 1 once there are so many lanes that some share a bit.
     shared: AtomicU32,
@@ -50,6 +50,8 @@ const NOT_COUNTED: u32 = 0;
 const AWAKE: u32 = 1;
 /// It was taken off the count as it sleeps. Whoever makes it awake again counts it.
 const ASLEEP: u32 = 2;
+const STATE: u32 = 3;
+const CORE_SHIFT: u32 = 2;
 
 /// What the owner waits for, on a cache line of its own behind the header. A hint: who believes one that is
 /// out of date loses time, nothing else.
@@ -305,8 +307,21 @@ impl Inbox {
 
     /// Owner: counts among the awake from now on. One before it may have died asleep.
     pub fn start(&self, activity: &Activity) {
-        if self.header().counted.swap(AWAKE, Ordering::AcqRel) != AWAKE {
-            activity.woke();
+        self.recount(activity, |_| Some(AWAKE | core_now() << CORE_SHIFT));
+    }
+
+    /// Owner: it is awake here. How many tasks are awake on this core, itself included, and which one it is.
+    pub fn settle(&self, activity: &Activity) -> (i32, u32) {
+        let core = core_now();
+        self.settle_on(activity, core);
+        (activity.count_on(core), core)
+    }
+
+    /// Owner: it is awake there, or about to be.
+    pub fn settle_on(&self, activity: &Activity, core: u32) {
+        let there = AWAKE | core << CORE_SHIFT;
+        if self.header().counted.load(Ordering::Relaxed) != there {
+            self.recount(activity, |now| (now & STATE == AWAKE).then_some(there));
         }
     }
 
@@ -316,9 +331,7 @@ impl Inbox {
             self.count_awake(activity);
             return false;
         }
-        if self.count_as(AWAKE, ASLEEP) {
-            activity.slept();
-        }
+        self.recount(activity, |now| (now & STATE == AWAKE).then_some(now & !STATE | ASLEEP));
         true
     }
 
@@ -330,21 +343,31 @@ impl Inbox {
 
     /// Who is about to ring, or the owner: it counts among the awake again, once, whoever says so first.
     pub(crate) fn count_awake(&self, activity: &Activity) {
-        if self.count_as(ASLEEP, AWAKE) {
-            activity.woke();
-        }
-    }
-
-    fn count_as(&self, from: u32, to: u32) -> bool {
-        let counted = &self.header().counted;
-        counted.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        self.recount(activity, |now| (now & STATE == ASLEEP).then_some(now & !STATE | AWAKE));
     }
 
     /// Keeper: the owner is gone, and counts no more.
     pub(crate) fn close(&self, activity: &Activity) {
         self.header().close();
-        if self.header().counted.swap(NOT_COUNTED, Ordering::AcqRel) == AWAKE {
-            activity.slept();
+        self.recount(activity, |_| Some(NOT_COUNTED));
+    }
+
+    /// Changes whether and where the owner counts, in one step that tells who is to count the difference.
+    fn recount(&self, activity: &Activity, change: impl Fn(u32) -> Option<u32>) {
+        let counted = &self.header().counted;
+        let mut old = counted.load(Ordering::Relaxed);
+        let new = loop {
+            let Some(new) = change(old) else { return };
+            match counted.compare_exchange(old, new, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => break new,
+                Err(now) => old = now,
+            }
+        };
+        match (old & STATE == AWAKE, new & STATE == AWAKE) {
+            (true, true) => activity.moved(old >> CORE_SHIFT, new >> CORE_SHIFT),
+            (true, false) => activity.slept(old >> CORE_SHIFT),
+            (false, true) => activity.woke(new >> CORE_SHIFT),
+            (false, false) => {}
         }
     }
 }
@@ -423,6 +446,25 @@ mod tests {
         assert_eq!(activity.count(), 1);
         inbox.close(&activity);
         assert_eq!(activity.count(), 0);
+    }
+
+    #[test]
+    fn a_task_counts_on_the_core_where_it_says_that_it_is() {
+        let (inbox, activity) = an_inbox();
+        inbox.settle_on(&activity, 7);
+        assert_eq!(activity.count_on(7), 0, "it has not started");
+        inbox.start(&activity);
+        inbox.settle_on(&activity, 7);
+        inbox.settle_on(&activity, 9);
+        let counts = || [activity.count(), activity.count_on(7), activity.count_on(9)];
+        assert_eq!(counts(), [1, 0, 1]);
+        assert!(inbox.arm(&activity));
+        inbox.settle_on(&activity, 7);
+        assert_eq!(counts(), [0; 3], "another thread of a sleeper is no reason");
+        inbox.count_awake(&activity);
+        assert_eq!(counts(), [1, 0, 1], "where it slept");
+        inbox.close(&activity);
+        assert_eq!(counts(), [0; 3]);
     }
 
     #[test]

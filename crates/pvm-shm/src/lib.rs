@@ -38,6 +38,7 @@ pub mod stream;
 pub mod sync;
 pub mod ticks;
 pub mod transit;
+pub mod trial;
 pub mod turn;
 pub mod watch;
 

@@ -1,7 +1,10 @@
 //! Tasks that use what hosts agree on, one request after the other, and judge the answers.
 
+mod known;
+
 use crate::time::MS;
 use crate::world::World;
+use known::Known;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, Envelope, HostIndex, Message, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,8 +39,8 @@ struct Actor {
     over: bool,
     /// A writer takes its time.
     next_at: u64,
-    /// What a reader's answer must hold: it was confirmed or read before the question.
-    due: BTreeSet<String>,
+    /// How many names a reader's answer must hold: they were known before the question.
+    due: usize,
 }
 
 /// Between two puts of a writer, unless another time was wanted.
@@ -52,8 +55,8 @@ pub(crate) struct Actors {
     actors: BTreeMap<(HostIndex, u64), Actor>,
     /// Names whose put was confirmed.
     pub(crate) confirmed: BTreeSet<String>,
-    /// Names that a reader was shown: whoever asks after that must be shown them, too.
-    read: BTreeSet<String>,
+    /// Those, and names that a reader was shown: whoever asks after that must be shown them, too.
+    known: Known,
     /// What was confirmed may be lost: readers are not judged.
     pub(crate) may_lose: bool,
     /// Answers to readers that were judged.
@@ -95,7 +98,7 @@ impl Actors {
             joined: false,
             over: false,
             next_at: 0,
-            due: BTreeSet::new(),
+            due: 0,
         };
         self.actors.insert((host, connection), actor);
         self.member_count += i32::from(member);
@@ -153,7 +156,7 @@ impl Actors {
             joined: false,
             over: false,
             next_at: 0,
-            due: BTreeSet::new(),
+            due: 0,
         };
         self.actors.insert((host, connection), actor);
     }
@@ -192,7 +195,7 @@ impl Actors {
         }
         let replies = world.replies.get(&key).map_or(&[][..], Vec::as_slice);
         // Those of its notify requests say nothing.
-        let new: Vec<Reply> = replies[actor.seen.min(replies.len())..].to_vec();
+        let new = &replies[actor.seen.min(replies.len())..];
         if world.checks.is_waiting(key) {
             return Ok(());
         }
@@ -215,17 +218,18 @@ impl Actors {
         let Some(actor) = self.actors.get_mut(&key) else { return Ok(()) };
         match (actor.part, reply) {
             (Part::Reader, Reply::Mailboxes { mailboxes }) => {
-                let names: BTreeSet<String> = mailboxes.iter().map(|m| m.name.to_text()).collect();
-                let missing = actor.due.difference(&names).next();
+                let names = || mailboxes.iter().map(|mailbox| &mailbox.name.0[..]);
+                let missing = self.known.missing(actor.due, names());
                 if let Some(name) = missing.filter(|_| !self.may_lose) {
                     let tid = actor.tid;
                     return Err(format!("{now}: {tid} reads from before {name} was confirmed"));
                 }
                 self.reads += 1;
-                self.read.extend(names);
+                names().for_each(|name| self.known.add(name));
             }
             (Part::Writer, Reply::Number { .. }) => {
                 self.confirmed.insert(asked.to_owned());
+                self.known.add(asked.as_bytes());
                 if self.last_confirmed > 0 {
                     self.gap = self.gap.max(now - self.last_confirmed);
                 }
@@ -254,7 +258,7 @@ impl Actors {
     fn ask(&mut self, key: (HostIndex, u64), world: &mut World) {
         let (started, count) = (self.started, self.member_count);
         let (quiet, pause) = (self.quiet, self.pause());
-        let known = || self.confirmed.union(&self.read).cloned().collect();
+        let known = self.known.count();
         let Some(actor) = self.actors.get_mut(&key) else { return };
         let (name, request) = match actor.part {
             Part::Writer if quiet || actor.next_at > world.now() => return,
@@ -270,7 +274,7 @@ impl Actors {
             Part::Reader if actor.next_at > world.now() => return,
             Part::Reader => {
                 actor.next_at = world.now() + READ_PAUSE;
-                actor.due = known();
+                actor.due = known;
                 (String::new(), Request::MailboxInfo { pattern: "w*".into() })
             }
             Part::Member if !actor.joined => {

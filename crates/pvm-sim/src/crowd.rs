@@ -6,7 +6,7 @@ use crate::dice::Random;
 use crate::tally::Tally;
 use crate::time::MS;
 use crate::world::{FIRST, World};
-use pvm_core::Rules;
+use pvm_core::{Machine, Rules};
 use pvm_wire::HostIndex;
 use pvm_wire::request::{Request, Role};
 
@@ -48,6 +48,44 @@ enum Trouble {
     Death,
     Join,
     Partition,
+}
+
+/// What goes on in a machine in which nobody does anything.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    /// Links of the leader.
+    pub leader_links: usize,
+    /// Links of the host that has most of them besides.
+    pub links: usize,
+    /// All links.
+    pub all_links: usize,
+    /// What the leader says in a second, and what all others say together.
+    pub said: (u64, u64),
+}
+
+/// Links and words of so many hosts when nothing happens.
+///
+/// # Errors
+/// Not all hosts came.
+pub fn at_rest(hosts: usize, seed: u64) -> Result<Rest, String> {
+    let world = World::skewed("vm", seed, Rules::plain(), SKEW);
+    let actors = Actors::patient(PUT_PAUSE);
+    let mut run = Run { world, random: Random::new(seed), actors, named: 0 };
+    run.gather(hosts)?;
+    run.go(REST)?;
+    let mut links = run.world.links.counts();
+    let all_links = links.values().sum::<usize>() / 2;
+    let machine = run.world.nodes.values().next().and_then(|node| node.machine.as_ref());
+    let leader = machine.and_then(Machine::leader).map(|(_, host)| host);
+    let leader = leader.ok_or("nobody leads")?;
+    run.world.said.clear();
+    run.go(10 * SECOND)?;
+    let mut said = std::mem::take(&mut run.world.said);
+    let leader_said = said.remove(&leader).unwrap_or(0) / 10;
+    let leader_links = links.remove(&leader).unwrap_or(0);
+    let links = links.into_values().max().unwrap_or(0);
+    let said = (leader_said, said.into_values().sum::<u64>() / 10);
+    Ok(Rest { leader_links, links, all_links, said })
 }
 
 struct Run {

@@ -32,6 +32,24 @@ pub(crate) fn pair(a: HostIndex, b: HostIndex) -> Pair {
 }
 
 impl Links {
+    /// When the last that was sent between two hosts arrives.
+    pub(crate) fn last_use(&self, (a, b): Pair) -> u64 {
+        let both = [(a, b), (b, a)];
+        let last = |arrivals: &BTreeMap<_, u64>| {
+            both.iter().filter_map(|way| arrivals.get(way)).copied().max().unwrap_or(0)
+        };
+        last(&self.last_arrival).max(last(&self.last_loose))
+    }
+
+    /// How many links each host has that has one.
+    pub fn counts(&self) -> BTreeMap<HostIndex, usize> {
+        let mut counts = BTreeMap::new();
+        for host in self.up.keys().flat_map(|(a, b)| [*a, *b]) {
+            *counts.entry(host).or_insert(0) += 1;
+        }
+        counts
+    }
+
     /// The number of the link between two hosts, if it is up.
     pub fn made(&self, a: HostIndex, b: HostIndex) -> Option<u64> {
         self.up.get(&pair(a, b)).copied()

@@ -225,6 +225,7 @@ pub(crate) fn effect(effect: &Effect) -> Option<String> {
 pub(crate) fn act(act: &Act) -> Option<String> {
     Some(match act {
         Act::Say { .. } | Act::Drain { .. } | Act::Group { .. } => return None,
+        Act::Near { .. } | Act::Reach { .. } => return None,
         Act::ReleaseRoute { from, to } => {
             format!("what {from} sent directly to {to} goes by the link")
         }

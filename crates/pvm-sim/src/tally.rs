@@ -40,11 +40,13 @@ pub enum Fault {
     Silence,
     /// A host that was taken out heard of it.
     Fence,
+    /// A link was closed, as nobody used it.
+    Rest,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Lost,
         Self::Repeated,
         Self::Overtaken,
@@ -62,6 +64,7 @@ impl Fault {
         Self::Death,
         Self::Silence,
         Self::Fence,
+        Self::Rest,
     ];
 }
 

@@ -45,6 +45,11 @@ pub struct World {
     pub cables: Cables,
     /// Whom each host's shell knows.
     known: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
+    /// To whom links of each host are to stand, and to whom one is wanted now.
+    near: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
+    reaching: BTreeSet<(HostIndex, HostIndex)>,
+    /// How many things each host has said to others.
+    pub said: BTreeMap<HostIndex, u64>,
     /// Messages in inboxes, by task.
     pub inboxes: BTreeMap<Tid, Vec<Message>>,
     /// Answers, by host and connection.
@@ -266,6 +271,7 @@ impl World {
             }
             Happening::Evidence(host) => self.evidence(host),
             Happening::Hastened(pair) => self.links.hasten(pair),
+            Happening::Idle(pair, made) => self.rest(pair, made),
         }
     }
 

@@ -34,8 +34,10 @@ fn faults(scene: Scene) -> Vec<Fault> {
         Scene::Stopped => &[Cut, Fence, Pause, Silence, StoppedClock, WrongClock],
         Scene::OneComputer => &[Death, Silence, WrongClock],
         Scene::Anything | Scene::Two | Scene::Witness | Scene::Survive => {
-            // Whole hosts stand still in a scene of their own.
-            return Fault::ALL.into_iter().filter(|fault| *fault != StoppedClock).collect();
+            // Whole hosts stand still in a scene of their own; all links of two hosts are to stand.
+            let rest = matches!(scene, Scene::Anything);
+            let happens = |fault: &Fault| *fault != StoppedClock && (rest || *fault != Rest);
+            return Fault::ALL.into_iter().filter(happens).collect();
         }
     };
     some.to_vec()

@@ -34,4 +34,4 @@ pub use tid::{HostIndex, Tid};
 pub use unpack::{Body, Bytes, Cursor};
 
 /// The version of everything in this crate. Peers of another version are refused by name.
-pub const PROTOCOL_VERSION: u16 = 8;
+pub const PROTOCOL_VERSION: u16 = 9;

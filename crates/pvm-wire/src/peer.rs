@@ -151,6 +151,18 @@ choice! {
             /// The new tasks.
             tids: Vec<Tid>,
         },
+        /// To the leader: the sender has heard nothing of this host for too long.
+        19 => Silent {
+            /// Which.
+            host: HostIndex,
+        },
+        /// To the leader, which hands it on to `host`: make a link to `with`, who cannot call.
+        20 => Meet {
+            /// Who is to call.
+            host: HostIndex,
+            /// Whom.
+            with: HostIndex,
+        },
         /// To the leader of a term: please order this command.
         70 => Put {
             /// The term. Who does not lead in it drops this; the proposer asks the next leader.

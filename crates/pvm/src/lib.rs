@@ -9,6 +9,7 @@
 
 mod buffer;
 mod connection;
+mod cores;
 mod credit;
 pub mod group;
 pub mod locate;

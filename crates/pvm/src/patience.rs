@@ -6,9 +6,6 @@
 //! after each further one in vain, and a spin that pays makes the next ones long again. Before it sleeps, the task gives its
 //! core away a few times: the kernel likes to put a partner that was woken beside who woke it, and there the answer comes
 //! at once instead of by two wake-ups.
-//!
-//! The same holds of giving the core away between looks, where there are more tasks than cores: to a program of
-//! others it is given for milliseconds.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

@@ -39,6 +39,12 @@ pub(crate) fn futex_wake(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::PRIVATE, i32::MAX as u32);
 }
 
+/// The time since the computer's start, the same for all tasks of the host.
+pub(crate) fn clock() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
+}
+
 /// For the kernel.
 pub(crate) fn timespec(duration: Duration) -> Timespec {
     Timespec {

@@ -5,6 +5,7 @@
 //! others on a word that it bumps. The wait holds no lock and no value with a destructor, so a
 //! signal handler may leave it by longjmp.
 
+use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
 use crate::sys::gate::Gate;
 use crate::sys::{self, Pinned, gate};
@@ -34,6 +35,8 @@ const ROUTED_LOOKS: u32 = 4;
 const YIELDS: u32 = 16;
 /// A core that was given away longer than this went to a program of others, or to a task that computes.
 const YIELD_MAX: Duration = Duration::from_micros(500);
+/// It is given to nobody for so long then: who is woken goes ahead of who computes.
+const YIELD_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(32));
 /// Threads that wait while another one sleeps on the doorbell look again this often, in case
 /// that one left by longjmp.
 const RELAY: Duration = Duration::from_millis(100);
@@ -145,8 +148,9 @@ pub(crate) struct Waiter {
     patience: Patience,
     /// For the looks at sockets.
     routed: Patience,
-    /// The same for giving the core away between looks.
-    yielding: Patience,
+    /// At the last look another task of the machine was awake on this core.
+    crowded: AtomicBool,
+    moves: Moves,
     /// Messages stream in: looking too soon would take the cache line from the sender that is about to
     /// write it.
     pub(crate) streaming: AtomicBool,
@@ -172,6 +176,17 @@ pub(crate) enum Woken {
     Late,
 }
 
+/// What came of giving the core to others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Given {
+    /// What is waited for has come.
+    Arrived,
+    /// Nothing has, and the core came back soon.
+    Back,
+    /// Others keep it for long.
+    Lost,
+}
+
 impl Waiter {
     pub(crate) fn new(
         (inbox, watch): (Inbox, Arc<Watch>),
@@ -194,7 +209,8 @@ impl Waiter {
             lingered: AtomicBool::new(false),
             patience: Patience::new(LONG),
             routed: Patience::new(ROUTED_SPIN),
-            yielding: Patience::new(LONG),
+            crowded: AtomicBool::new(false),
+            moves: Moves::default(),
             streaming: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             routes: AtomicI32::new(-1),
@@ -385,8 +401,11 @@ impl Waiter {
             _ => (LOOKS, &self.patience),
         };
         let longest = patience.longest();
+        let mut alone = false;
         while self.activity.count() <= self.cores {
-            for _ in 0..looks {
+            // Known from the last wait: then nothing comes before the core is given to the other task.
+            let crowded = !alone && self.crowded.load(Ordering::Relaxed);
+            for _ in 0..if crowded { 1 } else { looks } {
                 if arrived() {
                     patience.paid();
                     return true;
@@ -397,38 +416,70 @@ impl Waiter {
                 patience.paid();
                 return true;
             }
+            if !alone && self.is_crowded() {
+                match self.make_room(arrived) {
+                    Given::Arrived => return true,
+                    Given::Lost => return false,
+                    // Whoever counts here is not (any more), or waits for something else: the count is advice.
+                    Given::Back => alone = true,
+                }
+                continue;
+            }
             let now = Instant::now();
             if now - *start.get_or_insert(now) > longest {
                 patience.in_vain();
-                // The partner may wait for this very core.
-                return self.give_way(arrived);
+                break;
             }
             if deadline.passed() {
                 return false;
             }
         }
+        // The partner may wait for this very core.
+        self.give_way(arrived) == Given::Arrived
+    }
+
+    /// True while another task of the machine is awake on this core, as far as is known.
+    fn is_crowded(&self) -> bool {
+        let crowded = self.inbox.settle(&self.activity).0 > 1;
+        self.crowded.store(crowded, Ordering::Relaxed);
+        crowded
+    }
+
+    /// Another task of the machine needs this core, while there are enough for all: leaves it, or hands it over.
+    #[cold]
+    fn make_room(&self, arrived: &dyn Fn() -> bool) -> Given {
+        let here = self.inbox.settle(&self.activity).1;
+        let tell = |core| self.inbox.settle_on(&self.activity, core);
+        if self.moves.leave(sys::clock(), here, &self.activity, tell).is_some() {
+            return if arrived() { Given::Arrived } else { Given::Back };
+        }
         self.give_way(arrived)
     }
 
-    /// Gives the core to others a few times; true when something arrived. Others of the machine give it back soon.
-    fn give_way(&self, arrived: &dyn Fn() -> bool) -> bool {
-        if self.yielding.is_lost() {
-            self.yielding.in_vain();
-            return false;
+    /// Gives the core to others a few times. Others of the machine give it back soon.
+    fn give_way(&self, arrived: &dyn Fn() -> bool) -> Given {
+        let mut start = sys::clock();
+        let yielding = self.activity.yielding(self.inbox.settle(&self.activity).1);
+        if !yielding.is_due(start) {
+            return Given::Lost;
         }
         for _ in 0..YIELDS {
-            let start = Instant::now();
             rustix::thread::sched_yield();
-            if arrived() || self.has_routed() {
-                return true;
+            let arrived = arrived() || self.has_routed();
+            let now = sys::clock();
+            let lost = now.saturating_sub(start) > YIELD_MAX;
+            if lost {
+                yielding.in_vain((start, now), YIELD_PAUSES);
             }
-            if start.elapsed() > YIELD_MAX {
-                self.yielding.in_vain();
-                return false;
+            if arrived {
+                return Given::Arrived;
             }
+            if lost {
+                return Given::Lost;
+            }
+            start = now;
         }
-        self.yielding.paid();
-        false
+        Given::Back
     }
 
     /// True when something came by a direct route.

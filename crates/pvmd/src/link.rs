@@ -5,6 +5,7 @@
 
 mod admission;
 mod agreements;
+mod ahead;
 mod calling;
 pub(crate) mod connection;
 mod conversation;
@@ -28,7 +29,7 @@ use crate::link::connection::{Connection, LinkEvent, Wiring};
 use crate::link::dial::Way;
 use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
-use crate::link::peer::Peer;
+use crate::link::peer::{DEAD_TIME, Made, Peer};
 use crate::link::pulse::SILENT_TIME;
 use crate::link::routes::Routes;
 use crate::link::tokens::Tokens;
@@ -45,19 +46,17 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// A host without a link for so long is dead. A killed daemon is back in a fraction of it.
-const DEAD_TIME: Duration = Duration::from_millis(4500);
-/// The same for one of which nothing was heard any more: counted from the last word, so that all
+/// A host of which nothing was heard for so long is dead, as with [`DEAD_TIME`]: counted from the last word, so that all
 /// are told within five seconds.
-const SILENT_DEAD_TIME: Duration = Duration::from_millis(4000);
-/// The same for a host to which this daemon never had a link: it may still be starting.
-const START_TIME: Duration = Duration::from_secs(10);
+const SILENT_DEAD_TIME: Duration = Duration::from_millis(3750);
 /// A host that has lost all others ends after this time.
 pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
 
 /// A host whose key the others refuse is no member any more, and ends after this time.
 const REFUSED_TIME: Duration = Duration::from_secs(5);
 
+/// Connections that were made within this time of each other were made at once.
+const CROSS_TIME: Duration = Duration::from_secs(2);
 /// How long a host that was taken out is called, to be told so.
 const TELL_TIME: Duration = Duration::from_secs(120);
 /// How long a host that ends tries to tell the others.
@@ -145,7 +144,7 @@ pub(crate) struct Links {
     /// Direct routes that are being made.
     routes: Routes,
     /// Keys of hosts that were taken out: they are told so when they call or are called.
-    removed: BTreeMap<Fingerprint, AbortHandle>,
+    removed: BTreeMap<Fingerprint, Option<AbortHandle>>,
     /// What they are told besides: see [`pvm_core::Machine::era`].
     era: u64,
 }
@@ -268,6 +267,8 @@ impl Links {
             return Vec::new();
         };
         self.traffic.sort(inbox, &mut self.peers);
+        Self::want_links(&mut self.peers);
+        self.call_missing();
         self.peers.values_mut().for_each(|peer| peer.pump(Some(&mut *inbox)));
         let drained = self.traffic.take_drained(inbox, &mut self.peers);
         let news = |(tid, host)| Turn::News(News::Drained { tid, host });
@@ -297,7 +298,10 @@ impl Links {
             LinkEvent::Silent { id } => self.silent(id),
             LinkEvent::Redeem { redeem, answer } => vec![Turn::Redeem { redeem, answer }],
             LinkEvent::Direct(made) => self.direct_made(made, inbox),
-            LinkEvent::Refused => {
+            LinkEvent::Unreached { host } => self.unreached(host),
+            // A host that was just let in may not know all others yet.
+            LinkEvent::Refused { host } if self.is_higher(host) => Vec::new(),
+            LinkEvent::Refused { .. } => {
                 let member = self.place.is_some() && !self.peers.values().any(Peer::is_up);
                 if member && self.refused_since.is_none() {
                     self.refused_since = Some(Instant::now());
@@ -307,8 +311,13 @@ impl Links {
         }
     }
 
-    /// A peer's connection: the newest one counts.
-    fn attach(&mut self, host: HostIndex, connection: Connection) -> Vec<Turn> {
+    /// A peer's connection: the newest one counts. If both have called at once, that of the higher one
+    /// does, on both sides.
+    fn attach(&mut self, host: HostIndex, connection: Connection, by_higher: bool) -> Vec<Turn> {
+        let made = self.peers.get(&host).and_then(|peer| peer.made);
+        if !by_higher && made.is_some_and(|made| made.by_higher && made.at.elapsed() < CROSS_TIME) {
+            return Vec::new();
+        }
         let turns = self.detach(host);
         let me = self.place.map_or(HostIndex(0), |place| place.host);
         let Some(peer) = self.peers.get_mut(&host) else { return turns };
@@ -318,6 +327,7 @@ impl Links {
         self.owners.insert(connection.id, Owner::Peer(host));
         connection.send(&hello(me));
         peer.connection = Some((connection, false));
+        peer.made = Some(Made { by_higher, at: Instant::now() });
         turns
     }
 
@@ -378,8 +388,12 @@ impl Links {
         let refused = self.refused_since.map(|since| since + REFUSED_TIME);
         let rests = self.peers.values().filter_map(|peer| peer.streams.next_deadline());
         self.peers
-            .values()
-            .filter_map(deadline)
+            .iter()
+            .flat_map(|(host, peer)| {
+                let rest = peer.rest_at().filter(|_| self.may_offer_rest(*host));
+                [peer.deadline(), rest, peer.call_at(self.is_higher(*host))]
+            })
+            .flatten()
             .chain(alone)
             .chain(refused)
             .chain(rests)
@@ -394,11 +408,13 @@ impl Links {
         let mut turns: Vec<Turn> = overdue.map(no_route).collect();
         for (host, peer) in &mut self.peers {
             peer.streams.handle_timeout(now);
-            if deadline(peer).is_some_and(|deadline| deadline <= now) {
+            if peer.deadline().is_some_and(|deadline| deadline <= now) {
                 peer.dead = true;
                 turns.push(Turn::News(News::HostDead { host: *host }));
             }
         }
+        self.call_missing();
+        self.offer_rest(now);
         let alone = !self.peers.values().any(Peer::is_up);
         if self.joined && alone && self.alone_since.is_none() {
             self.alone_since = Some(now);
@@ -438,9 +454,4 @@ impl Links {
 
 const fn hello(host: HostIndex) -> LinkFrame {
     LinkFrame::Hello { version: PROTOCOL_VERSION, host }
-}
-
-fn deadline(peer: &Peer) -> Option<Instant> {
-    let since = peer.down_since.filter(|_| !peer.dead && !peer.is_up())?;
-    Some(since + if peer.was_up { DEAD_TIME } else { START_TIME })
 }

@@ -286,6 +286,8 @@ impl Shell {
     async fn act(&mut self, act: Act) -> Result<()> {
         match act {
             Act::Say { host, message } => self.links.say(host, message),
+            Act::Near { hosts } => self.links.set_near(&hosts),
+            Act::Reach { host } => self.links.reach(host),
             Act::StartHost { ticket, line } => self.start_host(ticket, &line).await?,
             Act::Drain { tid, host } => {
                 if let Some(placed) = &mut self.placed {

@@ -50,6 +50,19 @@ pub(crate) fn set_unsent_max(stream: impl AsFd, bytes: u32) -> io::Result<()> {
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// What the kernel tells of a TCP connection; none where it does not. What it does not know is 0.
+pub(crate) fn tcp_info(stream: impl AsFd) -> Option<libc::tcp_info> {
+    // SAFETY: the structure is numbers only, for which zeros are values.
+    let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
+    let (socket, place) = (stream.as_fd().as_raw_fd(), (&raw mut info).cast());
+    let mut length = size_of_val(&info) as libc::socklen_t;
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes at most `length` bytes to the place.
+    let told = unsafe {
+        libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut length)
+    };
+    (told == 0).then_some(info)
+}
+
 /// Where the code of a process lies: its program's and its libraries'.
 ///
 /// Starting runs through most of it once, waiting through little of it. A host that has started gives the pages back

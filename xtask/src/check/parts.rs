@@ -7,6 +7,7 @@
 use super::part::{Concerns, Need, Part, Work};
 use super::run::{Run, every};
 use crate::programs::Program;
+use crate::tools::UNOPTIMISED;
 use crate::{corpus, foreign, hosts, second_user, tools};
 
 const FUZZ_SECONDS: &str = "10";
@@ -24,10 +25,14 @@ const ORIGINAL: &str = "the original";
 /// The lists of test programs that parts make for others.
 const ALL_TESTS: &str = "tests";
 const END_TO_END: &str = "end-to-end";
+const SIMULATED: &str = "simulated";
 
-/// All crates are compiled once, with the bugs that can be planted: none is, where nobody plants one, and what is
-/// installed is built without.
+/// What the simulator runs is compiled apart, because it is optimised, and once, with the bugs that can be planted:
+/// none is, where nobody plants one.
 const PLANTED: &str = "--features=pvm-sim/planted,pvm-quorum/planted";
+
+/// All crates but those of the end-to-end tests, which need an installation.
+const CRATES: [&str; 2] = ["--workspace", "--exclude=pvm-e2e"];
 
 /// What an installation is made of.
 const INSTALLED: &[&str] = &["pvmd", "pvm-cli", "pvm-capi"];
@@ -98,7 +103,23 @@ pub(crate) const PARTS: &[Part] = &[
         after: &["programs"],
         alone: &[DEBUG],
         concerns: Concerns { packages: INSTALLED, paths: &[] },
-        steps: |run| run.compile_tests(ALL_TESTS, &["--workspace", "--exclude=pvm-e2e", PLANTED]),
+        steps: |run| {
+            let elsewhere = ["--exclude=pvm-sim", "--exclude=pvm-quorum"];
+            run.compile_tests(ALL_TESTS, &[&CRATES[..], &elsewhere, &UNOPTIMISED].concat())
+        },
+        ..PART
+    },
+    Part {
+        name: "simulator",
+        owner: "pvm-sim",
+        work: Work::Builds,
+        fast: true,
+        after: &["build"],
+        alone: &[DEBUG],
+        concerns: Concerns { packages: &["pvm-sim"], paths: &[] },
+        steps: |run| {
+            run.compile_tests(SIMULATED, &["--package=pvm-sim", "--package=pvm-quorum", PLANTED])
+        },
         ..PART
     },
     Part {
@@ -240,7 +261,7 @@ pub(crate) const PARTS: &[Part] = &[
         name: "tests",
         owner: "all",
         fast: true,
-        uses: &["build"],
+        uses: &["build", "simulator"],
         // Those of the C library run their programs on what is installed.
         after: &["install"],
         concerns: Concerns {
@@ -257,10 +278,13 @@ pub(crate) const PARTS: &[Part] = &[
             paths: &["include", "conformance/machine.sh"],
         },
         steps: |run| {
-            let others = some(run.programs(ALL_TESTS)?, |one| one.package != "pvm-sim");
-            let documents =
-                ["cargo", "test", "--doc", "--workspace", "--exclude=pvm-e2e", "--no-fail-fast"];
-            every([run.run_real_programs(&others, &[]), run.step(&documents)])
+            let quorum = some(run.programs(SIMULATED)?, |one| one.package == "pvm-quorum");
+            let all = [run.programs(ALL_TESTS)?, quorum].concat();
+            let documents = ["cargo", "test", "--doc", "--no-fail-fast"];
+            every([
+                run.run_real_programs(&all, &[]),
+                run.step(&[&documents[..], &CRATES, &UNOPTIMISED].concat()),
+            ])
         },
         ..PART
     },
@@ -326,11 +350,11 @@ pub(crate) const PARTS: &[Part] = &[
         owner: "pvm-sim",
         work: Work::Computes,
         fast: true,
-        uses: &["build"],
+        uses: &["simulator"],
         concerns: Concerns { packages: &["pvm-sim"], paths: &[] },
         steps: |run| {
             let own = |one: &Program| one.package == "pvm-sim" && one.name != "planted";
-            run.run_programs(&some(run.programs(ALL_TESTS)?, own), &[])
+            run.run_programs(&some(run.programs(SIMULATED)?, own), &[])
         },
         ..PART
     },
@@ -339,7 +363,7 @@ pub(crate) const PARTS: &[Part] = &[
         name: "planted",
         owner: "pvm-sim",
         work: Work::Computes,
-        uses: &["build"],
+        uses: &["simulator"],
         concerns: Concerns { packages: &["pvm-sim", "pvm-quorum"], paths: &[] },
         steps: planted,
         ..PART
@@ -409,7 +433,7 @@ fn conformance(run: &Run<'_>) -> Result<(), String> {
 }
 
 fn planted(run: &Run<'_>) -> Result<(), String> {
-    let all = run.programs(ALL_TESTS)?;
+    let all = run.programs(SIMULATED)?;
     let machines = some(all.clone(), |one| one.name == "planted");
     let search = some(all, |one| one.package == "pvm-quorum" && one.is_library);
     every([run.run_programs(&machines, &[]), run.run_programs(&search, &["exhaustive"])])

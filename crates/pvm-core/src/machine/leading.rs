@@ -24,6 +24,8 @@ impl Machine {
         self.fencing.clear();
         self.doubts.clear();
         self.report(term, leader.host());
+        let suspects: Vec<_> = self.suspects.iter().copied().collect();
+        self.report_silent(&suspects);
         self.put_again();
     }
 
@@ -46,6 +48,7 @@ impl Machine {
         }
         self.suspects.insert(host);
         self.link_down(host);
+        self.report_silent(&[host]);
         if certain {
             self.doubts.set_dead(host);
             self.consensus.input(self.now, QuorumInput::Gone { host });

@@ -53,7 +53,7 @@ impl Machine {
         let host = if name.0 == b"." { Some(self.me()) } else { self.hosts.named(name) };
         let status = match host {
             None => Err(Code::NoHost),
-            Some(host) if host != self.me() && !self.sessions.is_up(host) => Err(Code::HostFail),
+            Some(host) if self.sessions.is_lost(host) => Err(Code::HostFail),
             Some(_) => Ok(()),
         };
         self.answer_done(asker, status);

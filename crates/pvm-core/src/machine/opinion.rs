@@ -4,14 +4,17 @@
 
 use super::Machine;
 use super::leading::LOST_NS;
+use crate::doubts::Hears;
+use crate::near::neighbours;
 use crate::pending::Asker;
 use crate::planted::{self, Bug};
 use crate::quorum::QuorumInput;
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{HostIndex, Tid};
+use std::collections::BTreeSet;
 
-/// So many are asked about one host.
+/// So many of each kind are asked about one host.
 const ASKED_COUNT: usize = 4;
 
 impl Machine {
@@ -23,7 +26,7 @@ impl Machine {
         let open = |host: &&HostIndex| self.hosts.contains(**host) && self.doubts.is_open(**host);
         let open: Vec<_> = self.suspects.iter().filter(open).copied().collect();
         for host in open {
-            let whom = self.others_to_ask();
+            let whom = self.others_to_ask(host);
             if whom.is_empty() || planted::is(Bug::NoSecondOpinion) {
                 self.doubts.set_dead(host);
                 continue;
@@ -36,34 +39,27 @@ impl Machine {
         }
     }
 
-    /// Some of those that this host hears, those first that vote: one of them could lead.
-    fn others_to_ask(&self) -> Vec<HostIndex> {
+    /// Some of those that this host hears: neighbours of the other one, which watch it, and some that vote,
+    /// of which one could lead.
+    fn others_to_ask(&self, about: HostIndex) -> Vec<HostIndex> {
+        let all = self.hosts.indices();
+        let asked =
+            |host: &HostIndex| *host != self.me() && *host != about && self.sessions.is_up(*host);
         let voters = self.consensus.voters();
-        let is_up = |host: &HostIndex| *host != self.me() && self.sessions.is_up(*host);
-        let mut others: Vec<_> = self.hosts.indices().into_iter().filter(is_up).collect();
-        others.sort_by_key(|host| !voters.contains(host));
-        others.truncate(ASKED_COUNT);
-        others
-    }
-
-    /// Another member asks whether a host is heard here.
-    pub(super) fn tell_opinion(&mut self, asker: Asker, host: HostIndex) {
-        let heard = self.hosts.contains(host) && self.sessions.is_up(host);
-        let unheard = self.unheard_hosts();
-        self.answer(asker, Reply::Heard { heard, unheard });
-    }
-
-    /// How many members this host does not hear.
-    fn unheard_hosts(&self) -> u32 {
-        let is_unheard = |host: &HostIndex| *host != self.me() && !self.sessions.is_up(*host);
-        let count = self.hosts.indices().into_iter().filter(is_unheard).count();
-        u32::try_from(count).unwrap_or(u32::MAX)
+        let watch = neighbours(&all, about).into_iter().filter(asked);
+        let vote = voters.into_iter().filter(asked);
+        let some = watch.take(ASKED_COUNT).chain(vote.take(ASKED_COUNT));
+        let some: BTreeSet<HostIndex> = some.collect();
+        some.into_iter().collect()
     }
 
     /// Another member has said whether it hears a host, or is a member no more.
     pub(super) fn opinion_told(&mut self, of: HostIndex, answer: (HostIndex, u64), reply: &Reply) {
         let hears = match reply {
-            Reply::Heard { heard: true, unheard } => Some(*unheard),
+            Reply::Heard { heard: true, unheard } => {
+                let votes_not = !self.consensus.voters().contains(&answer.0);
+                Some(Hears { votes_not, unheard: *unheard })
+            }
             _ => None,
         };
         let best = self.doubts.told(self.now.0, of, answer, hears);
@@ -86,9 +82,9 @@ impl Machine {
 
     /// As a leader: one that votes and hears a host that is not heard here leads from now on, if it hears
     /// more hosts on the whole.
-    fn give_way_to(&mut self, best: Option<(u32, HostIndex)>) {
-        let Some((unheard, host)) = best else { return };
-        let better = unheard < self.unheard_hosts() && self.consensus.voters().contains(&host);
+    fn give_way_to(&mut self, best: Option<(Hears, HostIndex)>) {
+        let Some((hears, host)) = best else { return };
+        let better = hears.unheard < self.unheard_hosts() && !hears.votes_not;
         let may = better && self.consensus.is_current(self.now) && !self.gave_way_in_vain(host);
         if may && !planted::is(Bug::LeadsHalfDeaf) {
             self.log(format!(

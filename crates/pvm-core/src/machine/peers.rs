@@ -15,8 +15,9 @@ impl Machine {
         if !self.hosts.contains(host) || host == self.me() {
             return;
         }
-        if let Some(message) = self.sessions.say(host, said) {
-            self.act(Act::Say { host, message });
+        match self.sessions.say(host, said) {
+            Some(message) => self.act(Act::Say { host, message }),
+            None => self.act(Act::Reach { host }),
         }
     }
 
@@ -52,6 +53,7 @@ impl Machine {
         }
         self.suspects.remove(&host);
         self.doubts.forget(host);
+        self.reached(host);
         self.asked_epoch = true;
         self.consensus.input(self.now, QuorumInput::Linked { host, up: true });
         self.follow_quorum();
@@ -170,6 +172,8 @@ impl Machine {
             }
             Said::RouteBroken { from, to } => self.release_route(host, from, to),
             Said::Reset { asker } => self.kill_tasks(asker),
+            Said::Silent { host: silent } => self.silent_for(host, silent),
+            Said::Meet { host: caller, with } => self.meet(caller, with),
             Said::Halt => {
                 self.log("the machine was halted".to_owned());
                 self.ending = true;

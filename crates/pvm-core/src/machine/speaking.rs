@@ -51,6 +51,8 @@ impl Machine {
             | Said::Report { .. }
             | Said::Release { .. }
             | Said::Reported { .. }
+            | Said::Silent { .. }
+            | Said::Meet { .. }
             | Said::Halt => true,
         }
     }

@@ -1,6 +1,6 @@
 //! `faults [--times N] [--out FILE] [NAME..]`: makes hosts of this computer fail under tasks that watch, and prints a
-//! table of what they saw; FILE gets every single time as JSON lines. Names are `daemons power crash shrink healthy flaps
-//! lossy exits flood`; without any, all. Needs root; takes about ten minutes for all with N = 8. The status is 1 if
+//! table of what they saw; FILE gets every single time as JSON lines. Names are `daemons power crash shrink at-once healthy
+//! flaps lossy exits flood`; without any, all. Needs root; takes about ten minutes for all with N = 8. The status is 1 if
 //! anything was lost, repeated, out of order, wrong or too late.
 #![forbid(unsafe_code)]
 
@@ -9,8 +9,9 @@ use pvm_e2e::faults::{self, Fault, Row};
 use std::process::ExitCode;
 use std::time::Duration;
 
-const NAMES: [&str; 9] =
-    ["daemons", "power", "crash", "shrink", "healthy", "flaps", "lossy", "exits", "flood"];
+const NAMES: [&str; 10] = [
+    "daemons", "power", "crash", "shrink", "at-once", "healthy", "flaps", "lossy", "exits", "flood",
+];
 
 fn run(name: &str, times: usize) -> Option<Vec<Row>> {
     let rows = match name {
@@ -18,6 +19,7 @@ fn run(name: &str, times: usize) -> Option<Vec<Row>> {
         "power" => vec![faults::taken_out(&Hosts::up(4)?, Fault::PowerOff, times)],
         "crash" => vec![faults::taken_out(&Hosts::up(4)?, Fault::Crash, times)],
         "shrink" => vec![faults::one_by_one(&Hosts::up(8)?)],
+        "at-once" => vec![faults::at_once(&Hosts::up(7)?, 2), faults::at_once(&Hosts::up(15)?, 4)],
         "healthy" => vec![faults::silent_beside_healthy(&Hosts::up(3)?, 4)],
         "flaps" => {
             let lengths = [10, 100, 1000, 3000].map(Duration::from_millis);

@@ -138,6 +138,56 @@ pub fn one_by_one(hosts: &Hosts) -> Row {
     row
 }
 
+/// The first `count` hosts, the one that leads among them, are switched off at once: until each task of the others was
+/// told of each. The others must agree and go on: they put a name, start a task on every host, and let a host in again.
+pub fn at_once(hosts: &Hosts, count: usize) -> Row {
+    let names = hosts.names();
+    let mut row =
+        Row::new(format!("{count} of {} hosts at once: until each task was told", names.len()));
+    hosts.machine("h1", &names[1..].iter().map(String::as_str).collect::<Vec<_>>());
+    let mut watchers = Watchers::start(hosts, &names);
+    let (dead, left) = names.split_at(count);
+    let mut left = left.to_vec();
+    left.sort();
+    let since = now_s();
+    std::thread::scope(|scope| {
+        for victim in dead {
+            scope.spawn(|| hosts.tool(&[Fault::PowerOff.word(), victim]));
+        }
+    });
+    dead.iter().for_each(|victim| watchers.forget(victim));
+    let mut told = Vec::new();
+    for victim in dead {
+        told.extend(watchers.await_told(&format!("host-delete {victim}"), since, TOLD));
+        let exits = watchers.await_told(&format!("task-exit {victim}"), since, TOLD);
+        row.note = format!("{}{victim}: {} ends of tasks; ", row.note, exits.len());
+    }
+    let agree = || left.iter().all(|host| members(hosts, host) == left);
+    let right = eventually(SETTLED, agree) && told.len() == count * left.len();
+    row.add(right && goes_on(hosts, &left, &dead[0]), told.into_iter().map(|time| time * 1e3));
+    if row.wrong > 0 {
+        row.note = format!("{}{}", row.note, hosts.logs());
+        return row;
+    }
+    watchers.finish();
+    dead[1..].iter().for_each(|host| hosts.tool(&["boot", host]));
+    hosts.halt(left.last().expect("hosts"));
+    row
+}
+
+/// Whether the hosts that are left work: a name, a task on each, and one of the dead is let in again.
+fn goes_on(hosts: &Hosts, left: &[String], dead: &str) -> bool {
+    let cables = hosts.compile("cables.c");
+    let done = |words: &[&str]| hosts.finish(&left[0], words).code() == 0;
+    let starts = |host: &String| done(&[&cables, "spawn", host, "1"]);
+    let works = done(&[&cables, "put", "100000", "1"]) && left.iter().all(starts);
+    hosts.tool(&["boot", dead]);
+    let mut all: Vec<String> = left.to_vec();
+    all.push(dead.to_owned());
+    all.sort();
+    works && done(&["pvm", "add", dead]) && eventually(SETTLED, || members(hosts, dead) == all)
+}
+
 /// A host that others talk to falls silent: what that adds to the 99th percentile of a healthy pair's times, by each
 /// route, in ms; negative where it was quicker than before.
 pub fn silent_beside_healthy(hosts: &Hosts, seconds: u32) -> Row {

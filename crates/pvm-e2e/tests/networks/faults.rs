@@ -1,8 +1,8 @@
 //! Short forms of what `cargo run -p pvm-e2e --bin faults` measures: nothing is lost, repeated, out of order or wrong. How
 //! long it takes is not judged here.
 
-use pvm_e2e::Hosts;
 use pvm_e2e::faults::{self, Fault, Row};
+use pvm_e2e::{Hosts, long};
 use std::time::Duration;
 
 fn nothing_wrong(row: &Row) {
@@ -32,4 +32,13 @@ fn cables_that_are_out_for_a_moment_lose_repeat_and_reorder_nothing() {
 fn lost_packets_lose_no_message() {
     let Some(hosts) = Hosts::up(2) else { return };
     nothing_wrong(&faults::lossy(&hosts, 5, 3));
+}
+
+/// With `NEOPVM_LONG=1` also four of fifteen.
+#[test]
+fn two_of_seven_hosts_die_at_once_and_the_rest_is_told_and_works() {
+    for (count, dead) in [(7, 2), (15, 4)].into_iter().take(if long() { 2 } else { 1 }) {
+        let Some(hosts) = Hosts::up(count) else { return };
+        nothing_wrong(&faults::at_once(&hosts, dead));
+    }
 }

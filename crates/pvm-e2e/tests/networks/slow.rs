@@ -1,7 +1,8 @@
-//! Slow cables: a long named message is answered, and nobody else waits until it is.
+//! Slow cables: a long named message is answered, and nobody else waits until it is; beside bulk the order goes on, and
+//! what is asked for is done while daemons are killed and hosts come.
 
 use crate::ask::all_see;
-use pvm_e2e::{Hosts, Output, Running, long};
+use pvm_e2e::{Hosts, Output, Running, eventually, long};
 use std::time::Duration;
 
 /// The tasks end within this, however busy the computer is.
@@ -55,4 +56,106 @@ fn a_long_put_over_a_slow_cable_is_answered_and_short_ones_do_not_wait_for_it() 
         hosts.tool(&["rate", &host, "none"]);
     }
     hosts.halt("h1");
+}
+
+/// A cable whose queue is as long as those of many routers: two seconds at this rate.
+const LONG_QUEUE: &str = "1mbit,1600,256kb";
+/// Puts are answered within this beside bulk; where the order stood still they failed after 30 s.
+const ANSWERED: Duration = Duration::from_secs(40);
+/// How many are waited for.
+const PUTS: usize = 4;
+
+/// Tasks that go on until a file is there: where, and the words for `cables.c`.
+fn start(hosts: &Hosts, tasks: &[(&str, &[&str])], until: &str) -> Vec<Running> {
+    let program = hosts.compile("cables.c");
+    let one = |(host, words): &(&str, &[&str])| {
+        Running::start(hosts.on(host, &[&[program.as_str()], *words, &[until]].concat()))
+    };
+    tasks.iter().map(one).collect()
+}
+
+/// Their good end: how many answers each has got.
+fn finish(hosts: &Hosts, tasks: Vec<Running>, until: &str) -> Vec<usize> {
+    std::fs::write(until, "").expect("a file");
+    let finish = |task: Running| {
+        let output = task.finish(LIMIT);
+        assert_eq!(output.code(), 0, "{}{}\n{}", output.out, output.err, hosts.logs());
+        output.out.lines().filter(|line| line.starts_with("put ")).count()
+    };
+    tasks.into_iter().map(finish).collect()
+}
+
+/// Probes whose answers take long and elections behind what fills the cables stopped all that is ordered.
+#[test]
+fn beside_bulk_on_cables_of_one_megabit_nothing_was_ordered_any_more() {
+    let Some(hosts) = Hosts::shaped(3, LONG_QUEUE) else { return };
+    hosts.machine("h1", &["h2", "h3"]);
+    let until = hosts.folder().join("done").display().to_string();
+    let bulk = |to| ["bulk", to, "32768"];
+    let (to_h2, to_h3) = (bulk("h2"), bulk("h3"));
+    let tasks: [(&str, &[&str]); 6] = [
+        ("h1", &to_h2),
+        ("h1", &to_h3),
+        ("h2", &to_h3),
+        ("h1", &["put", "0"]),
+        ("h2", &["put", "0"]),
+        ("h3", &["put", "0"]),
+    ];
+    let tasks = start(&hosts, &tasks, &until);
+    let puts = |task: &Running| task.so_far().matches("put ").count();
+    let all = || tasks[3..].iter().all(|task| puts(task) >= PUTS);
+    let answered = eventually(ANSWERED, all);
+    let counts: Vec<usize> = tasks[3..].iter().map(puts).collect();
+    assert!(answered, "puts beside bulk: {counts:?}\n{}", hosts.logs());
+    finish(&hosts, tasks, &until);
+    hosts.halt("h1");
+}
+
+/// Puts of these sizes, read elsewhere, while groups change, tasks die and are told of, a daemon is killed in each, and
+/// a host comes.
+fn all_at_work(rate: &str, sizes: &[u32]) {
+    let Some(hosts) = Hosts::shaped(4, &format!("{rate},1600,256kb")) else { return };
+    hosts.machine("h1", &["h2", "h3"]);
+    let program = hosts.compile("cables.c");
+    let until = hosts.folder().join("done").display().to_string();
+    let tasks: [(&str, &[&str]); 5] = [
+        ("h1", &["group"]),
+        ("h2", &["group"]),
+        ("h1", &["spawn", "h2"]),
+        ("h2", &["spawn", "h3"]),
+        ("h2", &["put", "0"]),
+    ];
+    let tasks = start(&hosts, &tasks, &until);
+    for (size, killed) in sizes.iter().zip(["h2", "h1", "h3"].iter().cycle()) {
+        let size = size.to_string();
+        let put = Running::start(hosts.on("h3", &[&program, "put", &size, "1"]));
+        let kill = || hosts.finish(killed, &["pkill", "-KILL", "-f", "[-]-daemon"]).code() == 0;
+        assert!(eventually(LIMIT, kill), "no daemon on {killed}\n{}", hosts.logs());
+        let output = put.finish(LIMIT);
+        assert_eq!(output.code(), 0, "{}{}\n{}", output.out, output.err, hosts.logs());
+        let name = output.out.lines().find_map(|line| line.strip_prefix("name "));
+        let got = hosts.run("h2", &[&program, "get", name.expect("a name"), &size]);
+        eprintln!(
+            "{rate}: {size} bytes: {:.0} ms, {:.0} ms",
+            output.number("put "),
+            got.number("get ")
+        );
+    }
+    hosts.run("h1", &["pvm", "add", "h4"]);
+    assert!(finish(&hosts, tasks, &until)[4] > 2);
+    all_see(&hosts, &["h1", "h2", "h3", "h4"]);
+    hosts.halt("h4");
+}
+
+/// With `NEOPVM_LONG=1` up to 16 MiB, and at 1 and 100 Mb/s too.
+#[test]
+fn all_is_done_over_slow_cables_while_daemons_are_killed_and_a_host_comes() {
+    let short: (&str, &[u32]) = ("10mbit", &[0, 64 << 10, MEGABYTE]);
+    let further: [(&str, &[u32]); 3] = [
+        ("1mbit", &[0, 100, 64 << 10, 512 << 10]),
+        ("10mbit", &[4 * MEGABYTE - 4096, 16 * MEGABYTE - 4096]),
+        ("100mbit", &[0, 64 << 10, 4 * MEGABYTE, 16 * MEGABYTE - 4096]),
+    ];
+    all_at_work(short.0, short.1);
+    further.iter().filter(|_| long()).for_each(|(rate, sizes)| all_at_work(rate, sizes));
 }

@@ -81,7 +81,7 @@ impl Clock {
 
 fn asked_at(peer: &Peer) -> Option<u64> {
     match peer.flow {
-        Flow::Probe { asked: Some((at, _)) } => Some(at),
+        Flow::Probe { asked: Some((at, _)), .. } => Some(at),
         _ => None,
     }
 }
@@ -188,7 +188,8 @@ fn put_peer(core: &Core, peer: &Peer, silence: bool, clock: &Clock, to: &mut Byt
     let waits = !matches!(peer.flow, Flow::Replicate) || !sent.is_empty();
     (sent, waits.then(|| clock.age(progress_at)), patience).hash(to);
     match &peer.flow {
-        Flow::Probe { asked } => {
+        Flow::Probe { asked, again } => {
+            again.hash(to);
             (0_u8, asked.map(|(at, before)| (clock.moment(at).1, before))).hash(to);
         }
         Flow::Replicate => 1_u8.hash(to),

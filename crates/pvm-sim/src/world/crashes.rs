@@ -35,6 +35,7 @@ impl World {
         }
         node.restart();
         for of in self.known.get(&host).cloned().unwrap_or_default() {
+            self.silent.remove(&(host, of));
             self.note_silence(host, of);
         }
         self.drain(host, None);
@@ -97,7 +98,7 @@ impl World {
         for at in hosts {
             let knows = self.knows(at, host);
             again |= knows;
-            if knows && !self.links.is_cut(pair(at, host)) {
+            if knows && self.wants(at, host) && !self.links.is_cut(pair(at, host)) {
                 self.input(at, Input::News(News::HostGone { host }));
             }
         }

@@ -193,6 +193,13 @@ impl World {
                 self.checks.says(self.now, host, to, &message);
                 self.send(host, to, message);
             }
+            Act::Near { hosts } => {
+                let others: Vec<_> = hosts.iter().copied().collect();
+                self.near.insert(host, hosts);
+                self.connect_some(host, &others);
+                others.into_iter().for_each(|other| self.note_silence(host, other));
+            }
+            Act::Reach { host: other } => self.reach(host, other),
             Act::StartHost { ticket, line } => {
                 let news = match self.start(&line) {
                     Some(facts) => {
@@ -247,14 +254,12 @@ impl World {
                 self.ever_known.entry(host).or_default().extend(new.iter().copied());
                 for &gone in &gone {
                     self.silent.remove(&(host, gone));
+                    self.reaching.remove(&(host, gone));
                     // It may live: it is told as soon as it can be reached.
                     if self.calls.insert((gone, host)) {
                         self.later(CALL_NS, Happening::Call(gone, host));
                     }
                     self.later(50 * MS, Happening::Disconnected(pair(host, gone)));
-                }
-                for &new in &new {
-                    self.note_silence(host, new);
                 }
                 let changed = [gone, new].concat();
                 if first {

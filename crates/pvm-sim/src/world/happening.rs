@@ -53,6 +53,8 @@ pub enum Happening {
     Evidence(HostIndex),
     /// A slow link is as fast as the others again.
     Hastened(Pair),
+    /// It is looked whether a link of this number is used.
+    Idle(Pair, u64),
 }
 
 /// Where a daemon crashes while it handles an input.
@@ -74,6 +76,7 @@ impl Happening {
                 | Self::Stalled(..)
                 | Self::Evidence(..)
                 | Self::Hastened(..)
+                | Self::Idle(..)
         )
     }
 

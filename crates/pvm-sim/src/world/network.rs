@@ -21,13 +21,50 @@ const STALL_NS: u64 = 3000 * MS;
 const SLOW_NS: u64 = 10 * MS;
 /// What a task sends at a time.
 const BULK_BYTES: usize = 256 << 10;
+/// A link that nobody uses for so long is closed, unless it is to stand.
+const REST_NS: u64 = 2_000 * MS;
 /// How often a host calls another that does not let it in.
 pub(super) const CALL_NS: u64 = 1000 * MS;
 
 impl World {
+    /// A link is to stand there, or something waits for it.
+    pub(super) fn wants(&self, a: HostIndex, b: HostIndex) -> bool {
+        let near = |a, b| self.near.get(&a).is_some_and(|near| near.contains(&b));
+        let one_way = |a, b| near(a, b) || self.reaching.contains(&(a, b));
+        one_way(a, b) || one_way(b, a)
+    }
+
+    /// A host has something to say to another: there is to be a link.
+    pub(super) fn reach(&mut self, from: HostIndex, to: HostIndex) {
+        if self.links.made(from, to).is_none() {
+            self.reaching.insert((from, to));
+            self.connect_some(from, &[to]);
+            self.note_silence(from, to);
+        }
+    }
+
+    /// A link that was not used for a while and need not stand is closed by both sides.
+    pub(super) fn rest(&mut self, pair: Pair, made: u64) {
+        if self.links.made(pair.0, pair.1) != Some(made) {
+            return;
+        }
+        let unused = self.links.last_use(pair) + REST_NS <= self.now;
+        let stopped = |host| self.nodes.get(&host).is_some_and(|n| n.paused_until > self.now);
+        if !unused || self.wants(pair.0, pair.1) || stopped(pair.0) || stopped(pair.1) {
+            return self.later(REST_NS, Happening::Idle(pair, made));
+        }
+        self.tally.note(Fault::Rest);
+        self.links.break_off(pair);
+        let (first, second) = self.either_first(pair);
+        for (at, of) in [first, second] {
+            self.later(0, Happening::News(at, News::LinkRests { host: of }));
+        }
+    }
+
     /// A host begins to wait for a link to another.
     pub(super) fn note_silence(&mut self, at: HostIndex, of: HostIndex) {
-        if at != of && self.links.made(at, of).is_none() {
+        let waits = self.silent.contains_key(&(at, of));
+        if at != of && !waits && self.wants(at, of) && self.links.made(at, of).is_none() {
             let since = self.now;
             self.silent.insert((at, of), since);
             self.later(SILENCE_NS, Happening::Silence { at, of, since });
@@ -53,6 +90,7 @@ impl World {
 
     pub(super) fn send(&mut self, from: HostIndex, to: HostIndex, message: PeerMessage) {
         let Some(made) = self.links.made(from, to) else { return };
+        *self.said.entry(from).or_default() += 1;
         self.write(|| show::peer(&message).map(|line| format!("{from} -> {to}: {line}")));
         if self.cables.rate > 0 {
             if let Some(after) = self.cables.say((from, to, made), message) {
@@ -162,7 +200,7 @@ impl World {
                 (true, true) => self.knows(a, b) && self.knows(b, a),
                 _ => self.knows(a, b) || self.knows(b, a),
             };
-            if wanted && self.links.connect((a, b)) {
+            if wanted && self.wants(a, b) && self.links.connect((a, b)) {
                 self.later(CONNECT_NS, Happening::Connected((a, b)));
             }
             for (a, b) in [(a, b), (b, a)] {
@@ -183,8 +221,13 @@ impl World {
         if !lives(pair.0) || !lives(pair.1) {
             self.links.break_off(pair);
         } else if self.links.connected(pair) {
-            self.silent.remove(&pair);
-            self.silent.remove(&(pair.1, pair.0));
+            for way in [pair, (pair.1, pair.0)] {
+                self.silent.remove(&way);
+                self.reaching.remove(&way);
+            }
+            if let Some(made) = self.links.made(pair.0, pair.1) {
+                self.later(REST_NS, Happening::Idle(pair, made));
+            }
             self.input(pair.0, Input::News(News::LinkUp { host: pair.1 }));
             self.input(pair.1, Input::News(News::LinkUp { host: pair.0 }));
         }
@@ -202,6 +245,8 @@ impl World {
                 // Either may be the first to find the other one silent, and to ask the witness.
                 let (first, second) = self.either_first(pair);
                 for (at, of) in [first, second] {
+                    // Whoever it was made for, it is made again.
+                    self.reaching.insert((at, of));
                     self.note_silence(at, of);
                     self.later(0, Happening::News(at, News::LinkDown { host: of }));
                 }

@@ -30,10 +30,13 @@ impl Links {
     pub(super) fn part(&mut self, members: &BTreeSet<HostIndex>) {
         for (_, peer) in self.peers.iter().filter(|(host, _)| !members.contains(host)) {
             let key = peer.facts.key.0.clone();
-            if let (Ok(config), false) = (self.identity.client(&key), peer.ended) {
+            if !peer.near && !peer.is_up() {
+                // Others tell it; here it hears of it if it calls.
+                self.removed.insert(key, None);
+            } else if let (Ok(config), false) = (self.identity.client(&key), peer.ended) {
                 let ways = self.ways(&peer.facts.addresses);
                 let calling = self.wiring.call(ways, key.clone(), config, None);
-                self.removed.insert(key, give_up_after(calling, TELL_TIME));
+                self.removed.insert(key, Some(give_up_after(calling, TELL_TIME)));
             }
         }
     }
@@ -54,7 +57,7 @@ impl Links {
         let Some(Owner::Newcomer(connection, _, hello)) = self.owners.remove(&id) else {
             return Vec::new();
         };
-        let mut turns = self.attach(host, connection);
+        let mut turns = self.attach(host, connection, true);
         turns.extend(hello.into_iter().filter_map(|hello| self.greet(id, host, &hello)));
         turns
     }
@@ -67,7 +70,10 @@ impl Links {
     ) -> Vec<Turn> {
         let host = self.peers.iter().find(|(_, peer)| peer.facts.key.0 == key).map(|(h, _)| *h);
         match host {
-            Some(host) => self.attach(host, connection),
+            Some(host) => {
+                let by_higher = self.is_higher(host) == called.is_none();
+                self.attach(host, connection, by_higher)
+            }
             None if self.newcomers.contains_key(&key) => {
                 let ready = self.newcomers.get_mut(&key).and_then(Option::take);
                 let id = connection.id;
@@ -101,7 +107,7 @@ impl Links {
         let Some(Owner::Machine(connection, _)) = self.owners.remove(&id) else {
             return Vec::new();
         };
-        let mut turns = self.attach(by, connection);
+        let mut turns = self.attach(by, connection, true);
         turns.extend(self.greet(id, by, &hello(by)));
         turns
     }

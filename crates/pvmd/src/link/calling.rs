@@ -2,14 +2,19 @@
 
 use crate::addresses;
 use crate::launch::token::Token;
-use crate::link::Links;
 use crate::link::dial::Way;
+use crate::link::frames::LinkFrame;
+use crate::link::peer::{Peer, REST_TIME};
 use crate::link::redeem;
+use crate::link::{Links, Turn};
 use crate::tls::Fingerprint;
 use anyhow::Result;
+use pvm_core::io::News;
+use pvm_wire::HostIndex;
 use pvm_wire::peer::HostFacts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::time::Instant;
 
 impl Links {
     /// Uses a token at the machine that this host is to join.
@@ -59,19 +64,99 @@ impl Links {
         }
     }
 
-    /// Calls the hosts that wait for it.
+    /// True where the other host's place is the higher one: it calls first.
+    pub(super) fn is_higher(&self, host: HostIndex) -> bool {
+        self.place.is_some_and(|place| host > place.host)
+    }
+
+    /// Calls the hosts to which there should be a link and is none.
     pub(super) fn call_missing(&mut self) {
         let Some(place) = self.place else { return };
-        let relay = self.relay;
-        for (host, peer) in self.peers.range_mut(..place.host) {
-            if peer.connection.is_some() || peer.calling.is_some() {
+        let (relay, now) = (self.relay, Instant::now());
+        for (host, peer) in &mut self.peers {
+            if peer.call_at(*host > place.host).is_none_or(|at| at > now) {
                 continue;
             }
             let (ways, key) = (ways(&peer.facts.addresses, relay), peer.facts.key.0.clone());
-            if let Ok(config) = self.identity.client(&key) {
-                peer.calling = Some(self.wiring.call(ways, key, config, Some(*host)));
+            match self.identity.client(&key) {
+                Ok(config) => {
+                    peer.calling = Some(self.wiring.call(ways, key, config, Some(*host)));
+                }
+                // Nobody has such a key.
+                Err(_) => peer.down_since = None,
             }
         }
+    }
+
+    /// To these a link is to stand at all times.
+    pub(crate) fn set_near(&mut self, near: &BTreeSet<HostIndex>) {
+        let now = Instant::now();
+        for (host, peer) in &mut self.peers {
+            peer.set_near(near.contains(host), now);
+        }
+        self.call_missing();
+    }
+
+    /// The machine has something to say to a host without a link.
+    pub(crate) fn reach(&mut self, host: HostIndex) {
+        if let Some(peer) = self.peers.get_mut(&host) {
+            peer.want(Instant::now());
+            self.call_missing();
+        }
+    }
+
+    /// Messages of tasks wait for hosts without a link.
+    pub(super) fn want_links(peers: &mut BTreeMap<HostIndex, Peer>) {
+        for peer in peers.values_mut().filter(|peer| peer.connection.is_none()) {
+            if peer.down_since.is_none() && !peer.is_flushed() {
+                peer.want(Instant::now());
+            }
+        }
+    }
+
+    /// A host does not answer at its addresses. A higher one may be where only it can call.
+    pub(super) fn unreached(&self, host: HostIndex) -> Vec<Turn> {
+        let higher = self.is_higher(host);
+        higher.then_some(Turn::News(News::Unreached { host })).into_iter().collect()
+    }
+
+    /// Of two hosts the higher one offers to close the link: it is the one that can call. A host that
+    /// others reach by way of another one does not: its links stand.
+    pub(super) fn may_offer_rest(&self, host: HostIndex) -> bool {
+        self.relay.is_none() && self.place.is_some_and(|place| host < place.host)
+    }
+
+    /// Links that nobody uses are closed.
+    pub(super) fn offer_rest(&mut self, now: Instant) {
+        let due = |(host, peer): (&HostIndex, &Peer)| {
+            let due = peer.rest_at().is_some_and(|at| at <= now);
+            (due && self.may_offer_rest(*host)).then_some(*host)
+        };
+        let due: Vec<_> = self.peers.iter().filter_map(due).collect();
+        for host in due {
+            let Some(peer) = self.peers.get_mut(&host) else { continue };
+            peer.used_at = now;
+            if let (Some((connection, _)), false) = (&peer.connection, peer.is_busy()) {
+                connection.send(&LinkFrame::Rest);
+            }
+        }
+    }
+
+    /// The other side would close the link, or has agreed to it.
+    pub(super) fn rests(&mut self, host: HostIndex) -> Vec<Turn> {
+        let (higher, now) = (self.is_higher(host), Instant::now());
+        let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
+        let Some((connection, true)) = &peer.connection else { return Vec::new() };
+        if higher {
+            if peer.near || peer.is_busy() || peer.used_at + REST_TIME / 2 > now {
+                return Vec::new();
+            }
+            connection.send(&LinkFrame::Rest);
+        }
+        self.owners.remove(&connection.id);
+        peer.rest(now);
+        self.call_missing();
+        vec![Turn::News(News::LinkRests { host })]
     }
 }
 

@@ -1,5 +1,6 @@
 //! One encrypted connection: made from either side, then a task that reads and one that writes.
 
+use crate::link::ahead::Ahead;
 use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Way, dial};
 use crate::link::direct::{self, Made};
 use crate::link::door::{Door, HalfOpen, Visitor, answer};
@@ -11,7 +12,7 @@ use crate::tls::{self, Fingerprint, peer_fingerprint};
 use pvm_wire::{FrameBuffer, HostIndex, Tid, Wire as _, write_frame};
 use rustls::ClientConfig;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, oneshot};
@@ -32,9 +33,10 @@ const BATCHES: usize = 2;
 const URGENT: usize = 256;
 /// What TLS takes before the kernel does.
 const SEALED_BYTES: usize = 16 << 10;
-/// Where a batch takes longer to be written, the cable is slow: the next one goes frame by frame, so
-/// that what comes meanwhile overtakes the rest of it.
-const SLOW_TIME: Duration = Duration::from_millis(10);
+/// So many bytes of a batch go at once, and one frame at least: what is urgent waits no longer.
+const FEW_BYTES: usize = 16 << 10;
+/// How often it is looked whether a connection that is full takes more.
+const LOOK: Duration = Duration::from_millis(5);
 /// Frames that wait for the shell; while they do, nothing is read.
 const EVENTS: usize = 64;
 
@@ -60,7 +62,15 @@ pub(crate) enum LinkEvent {
     /// There is room for more on a connection.
     Room,
     /// A member that this side called does not accept this side's key.
-    Refused,
+    Refused {
+        /// Which.
+        host: HostIndex,
+    },
+    /// A member that this side calls does not answer at any of its addresses.
+    Unreached {
+        /// Which.
+        host: HostIndex,
+    },
     /// The connection is gone.
     Down {
         /// Which.
@@ -99,57 +109,116 @@ pub(crate) enum Class {
     Messages,
 }
 
-/// Where a connection's writer takes batches from, the first that has one.
-struct Queues {
-    urgent: mpsc::Receiver<Vec<u8>>,
-    said: mpsc::Receiver<Vec<u8>>,
-    messages: mpsc::Receiver<Vec<u8>>,
-    /// Frames of messages that were taken and have not gone.
-    rest: Vec<u8>,
+/// Batches of one class that wait.
+struct Waiting {
+    batches: mpsc::Receiver<Vec<u8>>,
+    /// The one whose turn it is, and how much of it has gone.
+    batch: Vec<u8>,
+    gone: usize,
 }
 
-impl Queues {
-    async fn next(&mut self) -> Option<Batch> {
-        let Self { urgent, said, messages, rest } = self;
-        tokio::select! {
-            biased;
-            Some(bytes) = urgent.recv() => Some(Batch::whole(bytes)),
-            Some(bytes) = said.recv() => Some(Batch::whole(bytes)),
-            // Not taken before it is its turn.
-            bytes = async { std::mem::take(rest) }, if !rest.is_empty() => Some(Batch::frames(bytes)),
-            batch = messages.recv() => batch.map(Batch::frames),
+impl Waiting {
+    const fn new(batches: mpsc::Receiver<Vec<u8>>) -> Self {
+        Self { batches, batch: Vec::new(), gone: 0 }
+    }
+
+    /// Until there is something to go; none if there never will be.
+    async fn some(&mut self) -> Option<()> {
+        while self.has_gone() {
+            (self.batch, self.gone) = (self.batches.recv().await?, 0);
         }
+        Some(())
+    }
+
+    /// A few frames of it.
+    fn few(&mut self) -> &[u8] {
+        let rest = &self.batch[self.gone..];
+        let few = &rest[..few(rest)];
+        self.gone += few.len();
+        few
+    }
+
+    /// True where nothing is left of the last batch.
+    const fn has_gone(&self) -> bool {
+        self.gone == self.batch.len()
     }
 
     fn is_empty(&self) -> bool {
-        let waits =
-            [&self.urgent, &self.said, &self.messages].iter().any(|queue| !queue.is_empty());
-        self.rest.is_empty() && !waits
+        self.has_gone() && self.batches.is_empty()
+    }
+}
+
+/// Where the first frames of a batch end that go at once.
+fn few(batch: &[u8]) -> usize {
+    let mut end = 0;
+    while let Some(length) = batch[end..].first_chunk() {
+        let next = end + FRAME_HEAD + u32::from_le_bytes(*length) as usize;
+        if end > 0 && next > FEW_BYTES {
+            break;
+        }
+        end = next.min(batch.len());
+    }
+    end
+}
+
+/// Where a connection's writer takes batches from, the first that has one.
+struct Queues {
+    urgent: mpsc::Receiver<Vec<u8>>,
+    said: Waiting,
+    messages: Waiting,
+}
+
+impl Queues {
+    const fn new(
+        urgent: mpsc::Receiver<Vec<u8>>,
+        said: mpsc::Receiver<Vec<u8>>,
+        messages: mpsc::Receiver<Vec<u8>>,
+    ) -> Self {
+        Self { urgent, said: Waiting::new(said), messages: Waiting::new(messages) }
+    }
+
+    /// Whose turn it is; while the connection is full, only what is urgent goes.
+    async fn next(&mut self, mut is_full: impl FnMut() -> bool) -> Option<Turn> {
+        loop {
+            let full = is_full();
+            let Self { urgent, said, messages } = self;
+            return tokio::select! {
+                biased;
+                Some(bytes) = urgent.recv() => Some(Turn::Urgent(bytes)),
+                () = sleep(LOOK), if full => continue,
+                Some(()) = said.some(), if !full => Some(Turn::Said),
+                some = messages.some(), if !full => some.map(|()| Turn::Messages),
+            };
+        }
+    }
+
+    /// What goes then: little, so that what is urgent never waits long.
+    fn few<'a>(&'a mut self, turn: &'a Turn) -> &'a [u8] {
+        match turn {
+            Turn::Urgent(bytes) => bytes,
+            Turn::Said => self.said.few(),
+            Turn::Messages => self.messages.few(),
+        }
+    }
+
+    /// True where there is room for another batch.
+    const fn has_room(&self) -> bool {
+        self.said.has_gone() && self.messages.has_gone()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.urgent.is_empty() && self.said.is_empty() && self.messages.is_empty()
     }
 }
 
 /// What goes next.
-struct Batch {
-    bytes: Vec<u8>,
-    /// Others may go between its frames.
-    divides: bool,
-}
-
-impl Batch {
-    const fn whole(bytes: Vec<u8>) -> Self {
-        Self { bytes, divides: false }
-    }
-
-    const fn frames(bytes: Vec<u8>) -> Self {
-        Self { bytes, divides: true }
-    }
-
-    /// Keeps the first frame; what is behind it comes out.
-    fn divide(&mut self) -> Vec<u8> {
-        let head =
-            self.bytes.first_chunk().map_or(0, |length| u32::from_le_bytes(*length) as usize);
-        self.bytes.split_off((FRAME_HEAD + head).min(self.bytes.len()))
-    }
+enum Turn {
+    /// Before all else, and as a whole.
+    Urgent(Vec<u8>),
+    /// A few frames of what machines say.
+    Said,
+    /// The same of messages.
+    Messages,
 }
 
 /// A connection as the shell holds it. Dropped, it sends what was accepted and closes.
@@ -237,15 +306,20 @@ impl Wiring {
         let wiring = self.clone();
         let calling = tokio::spawn(async move {
             let (mut retry, mut patience) = (RETRY_FIRST, CONNECT_FIRST);
+            let mut first_time = true;
             loop {
-                match dial(&ways, &key, &config, patience).await {
+                let news = match dial(&ways, &key, &config, patience).await {
                     Dialed::Up(stream, first) => return wiring.up(*stream, called, first).await,
                     // What one says that is no member any more does not count.
-                    Dialed::Refused if called.is_some() => {
-                        drop(wiring.events.send(LinkEvent::Refused).await);
+                    Dialed::Refused => called.map(|host| LinkEvent::Refused { host }),
+                    Dialed::Silent => {
+                        called.filter(|_| first_time).map(|host| LinkEvent::Unreached { host })
                     }
-                    Dialed::Refused | Dialed::Silent => {}
+                };
+                if let Some(news) = news {
+                    drop(wiring.events.send(news).await);
                 }
+                first_time = false;
                 sleep(retry).await;
                 retry = (retry * 2).min(RETRY_MAX);
                 // With a detour there is no need to wait for a long way.
@@ -331,8 +405,8 @@ impl Wiring {
         let (urgent, urgents) = mpsc::channel(URGENT);
         let (said, saids) = mpsc::channel(BATCHES);
         let (messages, messages_waiting) = mpsc::channel(BATCHES);
-        let queue =
-            Queues { urgent: urgents, said: saids, messages: messages_waiting, rest: Vec::new() };
+        let queue = Queues::new(urgents, saids, messages_waiting);
+        let ahead = Ahead::new(stream.get_ref().0);
         let (reader, writer) = tokio::io::split(stream);
         let pulse = Arc::new(Pulse::default());
         let (events, kept) = (self.events.clone(), pulse::keep(pulse.clone(), urgent.downgrade()));
@@ -341,7 +415,8 @@ impl Wiring {
                 let _ = events.send(LinkEvent::Silent { id }).await;
             }
         });
-        let writer = tokio::spawn(write(writer, (queue, pulse.clone()), self.events.clone(), id));
+        let writer =
+            tokio::spawn(write(writer, (queue, ahead, pulse.clone()), self.events.clone(), id));
         // The reader waits for its turn, so that nothing of it is told before the connection is.
         let (start, started) = oneshot::channel();
         let events = self.events.clone();
@@ -407,31 +482,23 @@ async fn read(
 
 async fn write(
     mut stream: WriteHalf<TlsStream<TcpStream>>,
-    (mut queue, pulse): (Queues, Arc<Pulse>),
+    (mut queue, mut ahead, pulse): (Queues, Ahead, Arc<Pulse>),
     events: Events,
     id: u64,
 ) {
-    let mut slow = false;
-    while let Some(mut batch) = queue.next().await {
-        let begin = Instant::now();
-        let size = batch.bytes.len();
-        if slow && batch.divides {
-            queue.rest = batch.divide();
+    while let Some(turn) = queue.next(|| ahead.is_full()).await {
+        let mut gone = stream.write_all(queue.few(&turn)).await;
+        if gone.is_ok() && queue.is_empty() {
+            gone = stream.flush().await;
         }
-        if stream.write_all(&batch.bytes).await.is_err() {
-            let _ = events.send(LinkEvent::Down { id }).await;
-            return;
-        }
-        if batch.divides {
-            let share = size.div_ceil(batch.bytes.len().max(1)) as u32;
-            slow = begin.elapsed() * share > SLOW_TIME;
-        }
-        if queue.is_empty() && stream.flush().await.is_err() {
+        if gone.is_err() {
             let _ = events.send(LinkEvent::Down { id }).await;
             return;
         }
         pulse.written();
-        let _ = events.send(LinkEvent::Room).await;
+        if queue.has_room() {
+            let _ = events.send(LinkEvent::Room).await;
+        }
     }
     let _ = stream.shutdown().await;
 }
@@ -439,44 +506,80 @@ async fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pvm_wire::Blob;
+
+    fn frame(frame: &LinkFrame) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, 0, frame);
+        bytes
+    }
+
+    /// What goes next where there is room for all.
+    async fn next(queues: &mut Queues) -> Option<Vec<u8>> {
+        let turn = queues.next(|| false).await?;
+        Some(queues.few(&turn).to_vec())
+    }
 
     #[tokio::test]
     async fn what_hurries_goes_before_what_machines_say_and_that_before_messages() {
         let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
         let (messages, waiting) = mpsc::channel(2);
-        let mut queues =
-            Queues { urgent: urgents, said: saids, messages: waiting, rest: Vec::new() };
-        for (queue, byte) in [(&messages, 3), (&messages, 4), (&said, 2), (&urgent, 1)] {
-            queue.send(vec![byte]).await.expect("room");
+        let mut queues = Queues::new(urgents, saids, waiting);
+        let hello = frame(&LinkFrame::Hello { version: 1, host: HostIndex(1) });
+        let (beat, bye) = (frame(&LinkFrame::Beat), frame(&LinkFrame::Goodbye));
+        for (queue, frame) in [(&messages, &bye), (&said, &hello), (&urgent, &beat)] {
+            queue.send(frame.clone()).await.expect("room");
         }
         let mut order = Vec::new();
         while !queues.is_empty() {
-            order.extend(queues.next().await.expect("a batch").bytes);
+            order.push(next(&mut queues).await.expect("a batch"));
         }
-        assert_eq!(order, [1, 2, 3, 4]);
+        assert_eq!(order, [beat.clone(), hello, bye]);
         // What was accepted goes out although nobody is left to say more.
-        urgent.send(vec![5]).await.expect("room");
+        urgent.send(beat.clone()).await.expect("room");
         drop((urgent, said, messages));
-        assert_eq!(queues.next().await.map(|batch| batch.bytes), Some(vec![5]));
-        assert!(queues.next().await.is_none());
+        assert_eq!(next(&mut queues).await, Some(beat));
+        assert!(next(&mut queues).await.is_none());
     }
 
     #[tokio::test]
-    async fn where_the_cable_is_slow_others_go_between_the_frames_of_a_batch() {
-        let ((urgent, urgents), (_said, saids)) = (mpsc::channel(2), mpsc::channel(2));
+    async fn others_go_between_the_frames_of_a_batch() {
+        for class in [Class::Said, Class::Messages] {
+            let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
+            let (messages, waiting) = mpsc::channel(2);
+            let mut queues = Queues::new(urgents, saids, waiting);
+            let queue = if class == Class::Said { &said } else { &messages };
+            let long = |last| {
+                let bytes = Blob(vec![u8::from(last); FEW_BYTES / 3]);
+                frame(&LinkFrame::Piece { bytes, last })
+            };
+            queue.send([long(false), long(false), long(true)].concat()).await.expect("room");
+            assert_eq!(next(&mut queues).await, Some([long(false), long(false)].concat()));
+            assert!(!queues.has_room());
+            urgent.send(frame(&LinkFrame::Beat)).await.expect("room");
+            assert_eq!(next(&mut queues).await, Some(frame(&LinkFrame::Beat)));
+            assert_eq!(next(&mut queues).await, Some(long(true)));
+            assert!(queues.has_room() && queues.is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn while_much_waits_in_the_network_only_what_is_urgent_goes() {
+        let ((urgent, urgents), (said, saids)) = (mpsc::channel(2), mpsc::channel(2));
         let (messages, waiting) = mpsc::channel(2);
-        let mut queues =
-            Queues { urgent: urgents, said: saids, messages: waiting, rest: Vec::new() };
-        let mut frames = Vec::new();
-        write_frame(&mut frames, 0, &LinkFrame::Beat);
-        let first = frames.len();
-        write_frame(&mut frames, 0, &LinkFrame::Goodbye);
-        messages.send(frames.clone()).await.expect("room");
-        let mut batch = queues.next().await.expect("a batch");
-        queues.rest = batch.divide();
-        assert_eq!(batch.bytes, frames[..first]);
-        urgent.send(vec![1]).await.expect("room");
-        assert_eq!(queues.next().await.expect("what hurries").bytes, [1]);
-        assert_eq!(queues.next().await.expect("the rest").bytes, frames[first..]);
+        let mut queues = Queues::new(urgents, saids, waiting);
+        for queue in [&messages, &said, &urgent] {
+            queue.send(frame(&LinkFrame::Beat)).await.expect("room");
+        }
+        let looks = std::cell::Cell::new(0);
+        let is_full = || {
+            looks.set(looks.get() + 1);
+            looks.get() < 4
+        };
+        assert!(matches!(queues.next(is_full).await, Some(Turn::Urgent(_))));
+        assert_eq!(looks.get(), 1);
+        // Nothing else goes before there is room.
+        assert!(matches!(queues.next(is_full).await, Some(Turn::Said)));
+        assert_eq!(looks.get(), 4);
     }
 }

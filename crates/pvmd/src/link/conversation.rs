@@ -52,7 +52,11 @@ impl Links {
         frame: LinkFrame,
         inbox: Option<&mut Inbox>,
     ) -> Vec<Turn> {
+        if matches!(frame, LinkFrame::Rest) {
+            return self.rests(host);
+        }
         let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
+        peer.used_at = Instant::now();
         let way = (host, self.place.map_or(HostIndex(0), |place| place.host));
         let result = match frame {
             LinkFrame::Hello { .. } => {

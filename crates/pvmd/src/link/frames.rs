@@ -43,6 +43,9 @@ choice! {
         },
         /// The sender lives and has nothing to say.
         71 => Beat,
+        /// Nobody has used the link for a while, and the sender would close it: if the other side
+        /// agrees it says the same and closes.
+        72 => Rest,
         /// A part of something said that is too long for one frame.
         8 => Piece {
             /// The bytes.

@@ -10,11 +10,28 @@ use crate::link::speech::Speech;
 use pvm_wire::peer::{HostFacts, PeerMessage};
 use pvm_wire::spread::Receiver;
 use pvm_wire::{Envelope, HostIndex, Wire as _, write_frame};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 
 /// Longest thing that a machine may say: all that is agreed on is a quarter of it.
 const PIECES_BYTES_MAX: usize = 64 << 20;
+
+/// A host without a link for so long is dead. A killed daemon is back in a fraction of it.
+pub(crate) const DEAD_TIME: Duration = Duration::from_millis(4500);
+/// The same for a host to which this daemon never had a link: it may still be starting.
+const START_TIME: Duration = Duration::from_secs(10);
+/// A link that nobody uses for so long is closed, unless it is to stand.
+pub(crate) const REST_TIME: Duration = Duration::from_secs(10);
+/// A host with a higher place calls first. If it does not for so long, it may not know that it is to.
+const CALL_TIME: Duration = Duration::from_millis(400);
+
+/// How a connection came to be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made {
+    /// By the host with the higher place.
+    pub(crate) by_higher: bool,
+    pub(crate) at: Instant,
+}
 
 /// Another host.
 #[derive(Debug)]
@@ -25,7 +42,17 @@ pub(crate) struct Peer {
     pub(crate) connection: Option<(Connection, bool)>,
     /// The attempt to connect, if it is this side's part.
     pub(crate) calling: Option<AbortHandle>,
-    /// Since when there is no link.
+    /// Which side made the connection, and when.
+    pub(crate) made: Option<Made>,
+    /// A link is to stand at all times.
+    pub(crate) near: bool,
+    /// A link is wanted for now.
+    wanted: bool,
+    /// When the link was used last, beats apart.
+    pub(crate) used_at: Instant,
+    /// When it came into the table of hosts.
+    added_at: Instant,
+    /// Since when there is no link, where there should be one.
     pub(crate) down_since: Option<Instant>,
     /// There was a link once.
     pub(crate) was_up: bool,
@@ -49,7 +76,12 @@ impl Peer {
             facts,
             connection: None,
             calling: None,
-            down_since: Some(now),
+            made: None,
+            near: false,
+            wanted: false,
+            used_at: now,
+            added_at: now,
+            down_since: None,
             was_up: false,
             dead: false,
             ended: false,
@@ -75,6 +107,59 @@ impl Peer {
         matches!(self.connection, Some((_, true)))
     }
 
+    /// A link to it is to stand at all times, or need not.
+    pub(crate) fn set_near(&mut self, near: bool, now: Instant) {
+        self.near = near;
+        self.note_lack(now);
+    }
+
+    /// There is something for it.
+    pub(crate) fn want(&mut self, now: Instant) {
+        self.wanted = !self.is_up();
+        self.note_lack(now);
+    }
+
+    fn note_lack(&mut self, now: Instant) {
+        match self.near || self.wanted {
+            true if self.is_up() => {}
+            true => drop(self.down_since.get_or_insert(now)),
+            false => self.down_since = None,
+        }
+    }
+
+    /// When this host is to call it; `higher` tells whose part that is first.
+    pub(crate) fn call_at(&self, higher: bool) -> Option<Instant> {
+        let since = self.down_since.filter(|_| self.connection.is_none())?;
+        self.calling.is_none().then_some(())?;
+        let waits = higher && !self.wanted && self.was_up;
+        Some(if waits { since + CALL_TIME } else { since })
+    }
+
+    /// When it counts as dead, if there is no link until then; one that is new may still be starting.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let since = self.down_since.filter(|_| !self.dead && !self.is_up())?;
+        let begun = if self.was_up { since } else { self.added_at + START_TIME - DEAD_TIME };
+        Some(since.max(begun) + DEAD_TIME)
+    }
+
+    /// When it is looked whether the link is used.
+    pub(crate) fn rest_at(&self) -> Option<Instant> {
+        (self.is_up() && !self.near).then(|| self.used_at + REST_TIME)
+    }
+
+    /// True while something is to go there, or is on its way.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.has_unsaid() || self.incoming.has_reports() || !self.is_flushed()
+    }
+
+    /// The link is closed by agreement.
+    pub(crate) fn rest(&mut self, now: Instant) {
+        self.down(now);
+        self.wanted = self.is_busy();
+        self.down_since = None;
+        self.note_lack(now);
+    }
+
     /// The peer said hello: what it has not confirmed is sent again.
     pub(crate) fn resume(&mut self) {
         self.incoming = Assembly::default();
@@ -82,6 +167,8 @@ impl Peer {
         self.down_since = None;
         self.dead = false;
         self.was_up = true;
+        self.wanted = false;
+        self.used_at = Instant::now();
     }
 
     /// A piece of what the machine there says; the whole with the last one.
@@ -101,9 +188,12 @@ impl Peer {
         PeerMessage::from_bytes(&whole).map(Some).map_err(|_| Nonsense::Bytes)
     }
 
-    /// The connection is gone. What machines said is said again by them.
+    /// The connection is gone. What machines said is said again by them. Whatever it was made for, it is
+    /// made again.
     pub(crate) fn down(&mut self, now: Instant) {
         self.connection = None;
+        self.made = None;
+        self.wanted = true;
         self.said.clear();
         self.pieces.clear();
         self.incoming = Assembly::default();
@@ -119,6 +209,7 @@ impl Peer {
     /// not at all: it is said again by itself.
     pub(crate) fn say(&mut self, message: PeerMessage) {
         let Some((connection, true)) = &self.connection else { return };
+        self.used_at = Instant::now();
         if matches!(message, PeerMessage::Hasty { .. }) {
             let mut frame = Vec::new();
             write_frame(&mut frame, 0, &LinkFrame::Said { message });
@@ -154,6 +245,7 @@ impl Peer {
                 self.streams.fill(inbox, &mut batch);
             }
             if !batch.is_empty() {
+                self.used_at = Instant::now();
                 room.send(batch);
             }
         }

@@ -1,5 +1,6 @@
-//! The pulse of a connection: something is said at least every quarter of a second, and who says
-//! nothing for ten times as long is silent.
+//! The pulse of a connection: something is said at least twice a second, and who says nothing for two
+//! and a half seconds is silent. Once nothing has come in a turn, the turns are half as long, so that
+//! the silence is noticed in time.
 //!
 //! Silence is counted in turns of this side, not in time: a daemon that was itself stopped, or
 //! got no processor, does not take that for the silence of others.
@@ -10,11 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc::WeakSender;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::sleep;
 
 /// How often a side that has nothing to say says so.
-const BEAT_TIME: Duration = Duration::from_millis(250);
-/// Turns without a word after which the other side is silent.
+const BEAT_TIME: Duration = Duration::from_millis(500);
+/// The same while nothing comes.
+const HASTY_TIME: Duration = Duration::from_millis(250);
+/// So many of those without a word, and the other side is silent.
 const SILENT_TURNS: u32 = 10;
 /// The same as a time.
 pub(crate) const SILENT_TIME: Duration = Duration::from_millis(2500);
@@ -61,16 +64,20 @@ impl Pulse {
 
 /// Keeps a connection's pulse until it ends, or the other side is silent: then true.
 pub(crate) async fn keep(pulse: Arc<Pulse>, batches: WeakSender<Vec<u8>>) -> bool {
-    let mut turns = interval(BEAT_TIME);
-    turns.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut heard, mut written, mut quiet) = (0, 0, 0);
+    let mut turn = BEAT_TIME;
     loop {
-        turns.tick().await;
+        sleep(turn).await;
         let Some(batches) = batches.upgrade() else { return false };
-        quiet = if pulse.has_heard(&mut heard) { 0 } else { quiet + 1 };
+        quiet = match pulse.has_heard(&mut heard) {
+            true => 0,
+            false if turn == BEAT_TIME => 2,
+            false => quiet + 1,
+        };
         if quiet >= SILENT_TURNS {
             return true;
         }
+        turn = if quiet == 0 { BEAT_TIME } else { HASTY_TIME };
         if !pulse.has_written(&mut written) {
             let mut beat = Vec::new();
             write_frame(&mut beat, 0, &LinkFrame::Beat);
@@ -84,7 +91,7 @@ pub(crate) async fn keep(pulse: Arc<Pulse>, batches: WeakSender<Vec<u8>>) -> boo
 mod tests {
     use super::*;
     use tokio::sync::mpsc;
-    use tokio::time::{Instant, sleep, timeout};
+    use tokio::time::{Instant, timeout};
 
     fn running<F: Future>(what: F) -> F::Output {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

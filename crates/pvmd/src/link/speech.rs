@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 
 /// Bytes of the order that wait at most; one word may always.
 const ORDER_BYTES_MAX: usize = 1 << 20;
+/// The longest frame: on a cable of 1 Mb/s it takes 66 ms, and beats of the order go between.
+const PIECE_BYTES: usize = 8 << 10;
 
 /// What waits.
 #[derive(Debug, Default)]
@@ -19,8 +21,17 @@ pub(crate) struct Speech {
     order: VecDeque<Blob>,
     order_bytes: usize,
     said: VecDeque<PeerMessage>,
-    /// What goes in pieces, and how much of it has gone.
-    long: Option<(Vec<u8>, usize)>,
+    /// What goes in pieces.
+    long: Option<Long>,
+}
+
+/// Something on its way in pieces.
+#[derive(Debug)]
+struct Long {
+    bytes: Vec<u8>,
+    gone: usize,
+    /// A word of the order: no other one goes before it has gone.
+    of_order: bool,
 }
 
 impl Speech {
@@ -49,19 +60,14 @@ impl Speech {
     pub(crate) fn batch(&mut self) -> Vec<u8> {
         let mut batch = Vec::new();
         while batch.len() < CHUNK_BYTES {
-            if let Some(bytes) = self.order.pop_front() {
+            let begun = self.long.take_if(|long| long.of_order || self.order.is_empty());
+            if let Some(long) = begun {
+                self.write_piece(&mut batch, long);
+            } else if let Some(bytes) = self.order.pop_front() {
                 self.order_bytes -= bytes.0.len();
-                let message = PeerMessage::Quorum { bytes };
-                write_frame(&mut batch, 0, &LinkFrame::Said { message });
-            } else if let Some((bytes, gone)) = self.long.take() {
-                self.write_piece(&mut batch, bytes, gone);
+                self.say(&mut batch, PeerMessage::Quorum { bytes }, true);
             } else if let Some(message) = self.said.pop_front() {
-                let bytes = message.to_bytes();
-                if bytes.len() > CHUNK_BYTES {
-                    self.long = Some((bytes, 0));
-                } else {
-                    write_frame(&mut batch, 0, &LinkFrame::Said { message });
-                }
+                self.say(&mut batch, message, false);
             } else {
                 break;
             }
@@ -69,14 +75,25 @@ impl Speech {
         batch
     }
 
+    /// One thing goes in pieces at a time: what is long of the order beside it goes as a whole.
+    fn say(&mut self, batch: &mut Vec<u8>, message: PeerMessage, of_order: bool) {
+        let bytes = message.to_bytes();
+        if bytes.len() > PIECE_BYTES && self.long.is_none() {
+            self.long = Some(Long { bytes, gone: 0, of_order });
+        } else {
+            write_frame(batch, 0, &LinkFrame::Said { message });
+        }
+    }
+
     /// A piece of what is long.
-    fn write_piece(&mut self, batch: &mut Vec<u8>, bytes: Vec<u8>, gone: usize) {
-        let end = (gone + CHUNK_BYTES).min(bytes.len());
+    fn write_piece(&mut self, batch: &mut Vec<u8>, long: Long) {
+        let Long { bytes, gone, of_order } = long;
+        let end = (gone + PIECE_BYTES).min(bytes.len());
         let last = end == bytes.len();
         let piece = Blob(bytes[gone..end].to_vec());
         write_frame(batch, 0, &LinkFrame::Piece { bytes: piece, last });
         if !last {
-            self.long = Some((bytes, end));
+            self.long = Some(Long { bytes, gone: end, of_order });
         }
     }
 }
@@ -134,6 +151,28 @@ mod tests {
         let between =
             |(at, message): &(usize, PeerMessage)| *at < pieces.len() && *message == order(100);
         assert!(rest.iter().any(between));
+    }
+
+    #[test]
+    fn a_frame_of_the_order_was_so_long_that_beats_waited_a_second_on_a_slow_cable() {
+        let mut speech = Speech::default();
+        speech.add(order(64 << 10));
+        speech.add(order(10));
+        let (mut pieces, mut rest) = (Vec::new(), Vec::new());
+        while !speech.is_empty() {
+            for frame in frames(&speech.batch()) {
+                match frame {
+                    LinkFrame::Piece { bytes, .. } => {
+                        assert!(bytes.0.len() <= PIECE_BYTES && rest.is_empty());
+                        pieces.extend(bytes.0);
+                    }
+                    LinkFrame::Said { message } => rest.push(message),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        assert_eq!(PeerMessage::from_bytes(&pieces), Ok(order(64 << 10)));
+        assert_eq!(rest, [order(10)]);
     }
 
     #[test]

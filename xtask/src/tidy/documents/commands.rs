@@ -30,7 +30,10 @@ fn is_assignment(word: &str) -> bool {
 }
 
 fn make(rest: &[&str], inventory: &Inventory<'_>) -> Vec<String> {
-    // The examples have a Makefile of their own, which is made without naming a target.
+    // Other folders have Makefiles of their own.
+    if rest.first() == Some(&"-C") {
+        return Vec::new();
+    }
     let Some(target) = rest.iter().find(|word| !word.contains('=') && !word.starts_with('-'))
     else {
         return Vec::new();
@@ -141,6 +144,7 @@ mod tests {
         for right in [
             "make",
             "make lint FAST=1",
+            "make -C examples all",
             "cargo xtask tidy",
             "A_B=1 cargo test -p pvm-sim --test scripts -- --nocapture",
             "pvm up --json",

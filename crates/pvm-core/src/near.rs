@@ -1,0 +1,133 @@
+//! To which hosts a link stands at all times.
+//!
+//! A link between any two of N hosts would be N times N links, and as many beats, in a machine where
+//! nothing happens. So links stand only between hosts that are *near* each other: the leader and every
+//! other host, as the order comes from there; those that vote; and the neighbours in a ring, so that each
+//! host is watched by four others whoever leads. All other pairs *rest*: their link is made when one of
+//! them has something to say, and closed when it has not been used for a while.
+//!
+//! Watching a fixed number of others is the idea of SWIM (Das, Gupta and Motivala, 2002). There they
+//! change with each round; here they are the same everywhere and need not be told, and links to them
+//! stand anyway.
+
+use crate::pending::Asker;
+use pvm_wire::HostIndex;
+use std::collections::BTreeSet;
+
+/// Neighbours on each side of the ring.
+const SIDE_COUNT: usize = 2;
+/// How long a host that is asked about another, which rests, waits for a link to it.
+pub(crate) const REACH_NS: u64 = 400_000_000;
+
+/// What the near hosts follow from: the host table, the leader, and who votes.
+pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>);
+
+/// Who is near to this host, and who is asked about.
+#[derive(Debug, Default)]
+pub(crate) struct Near {
+    /// What the shell was told follows from this.
+    cause: Option<Cause>,
+    hosts: BTreeSet<HostIndex>,
+    /// Others have asked whether these are heard, and links to them are being made.
+    probes: Vec<Probe>,
+}
+
+/// Somebody wants to know whether a host that rests is heard here.
+#[derive(Debug)]
+struct Probe {
+    of: HostIndex,
+    asker: Asker,
+    until: u64,
+}
+
+impl Near {
+    pub(crate) fn contains(&self, host: HostIndex) -> bool {
+        self.hosts.contains(&host)
+    }
+
+    /// True where this follows from something else than what was told last.
+    pub(crate) fn is_news(&self, cause: &Cause) -> bool {
+        self.cause.as_ref() != Some(cause)
+    }
+
+    /// These are near from now on; true if they were not.
+    pub(crate) fn set(&mut self, cause: Cause, hosts: BTreeSet<HostIndex>) -> bool {
+        let first = self.cause.replace(cause).is_none();
+        let changed = self.hosts != hosts;
+        self.hosts = hosts;
+        first || changed
+    }
+
+    /// A link to this host is being made, to answer this.
+    pub(crate) fn probe(&mut self, of: HostIndex, asker: Asker, until: u64) {
+        self.probes.push(Probe { of, asker, until });
+    }
+
+    /// There is a link to this host: who wanted to know.
+    pub(crate) fn take_reached(&mut self, host: HostIndex) -> Vec<Asker> {
+        self.probes.extract_if(.., |probe| probe.of == host).map(|probe| probe.asker).collect()
+    }
+
+    /// Those who wanted to know of hosts to which there was no link in time.
+    pub(crate) fn take_overdue(&mut self, now: u64) -> Vec<Asker> {
+        let overdue = self.probes.extract_if(.., |probe| probe.until <= now);
+        overdue.map(|probe| probe.asker).collect()
+    }
+
+    pub(crate) fn next_time(&self) -> Option<u64> {
+        self.probes.iter().map(|probe| probe.until).min()
+    }
+}
+
+/// The neighbours of a host in the ring of all, in no order; none of a host that is not among them.
+pub(crate) fn neighbours(hosts: &[HostIndex], of: HostIndex) -> Vec<HostIndex> {
+    let mut ring: Vec<_> = hosts.iter().map(|host| (spread(*host), *host)).collect();
+    ring.sort_unstable();
+    let Some(at) = ring.iter().position(|(_, host)| *host == of) else { return Vec::new() };
+    let count = ring.len();
+    let steps = (1..=SIDE_COUNT).flat_map(|step| [step, count * SIDE_COUNT - step]);
+    let all: BTreeSet<_> = steps.map(|step| ring[(at + step) % count].1).collect();
+    all.into_iter().filter(|host| *host != of).collect()
+}
+
+/// Hosts that follow one another are often on one computer, and fail together: they are spread over the
+/// ring (the last step of SplitMix64).
+fn spread(host: HostIndex) -> u64 {
+    let z = u64::from(host.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(count: u16) -> Vec<HostIndex> {
+        (1..=count).map(HostIndex).collect()
+    }
+
+    #[test]
+    fn each_of_many_hosts_has_four_neighbours_which_have_it_as_theirs() {
+        for count in [2, 3, 4, 5, 6, 7, 64, 4095] {
+            let all = hosts(count);
+            for &host in all.iter().step_by(1 + all.len() / 64) {
+                let mine = neighbours(&all, host);
+                assert_eq!(mine.len(), (all.len() - 1).min(2 * SIDE_COUNT));
+                assert!(!mine.contains(&host));
+                assert!(mine.iter().all(|other| neighbours(&all, *other).contains(&host)));
+            }
+        }
+        assert!(neighbours(&hosts(3), HostIndex(9)).is_empty());
+        assert!(neighbours(&hosts(1), HostIndex(1)).is_empty());
+    }
+
+    #[test]
+    fn neighbours_are_not_the_next_ones() {
+        let all = hosts(64);
+        let next = |host: &&HostIndex| {
+            let next = HostIndex(host.0 + 1);
+            neighbours(&all, **host).contains(&next)
+        };
+        assert!(all.iter().filter(next).count() < 16);
+    }
+}
