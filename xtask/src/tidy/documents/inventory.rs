@@ -152,6 +152,11 @@ fn options_of(text: &str, name: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::from(["--help".to_owned()]);
     for line in fields.lines().take_while(|line| *line != "}").map(str::trim) {
         if let Some(field) = line.strip_prefix("pub(crate) ") {
+            if let Some((_, inner)) =
+                field.split_once(": ").filter(|_| attribute.contains("flatten"))
+            {
+                found.extend(options_of(text, inner.trim_end_matches(',')));
+            }
             let field = field.split(':').next().unwrap_or(field).replace('_', "-");
             let named = attribute.split("long = \"").nth(1).and_then(|rest| rest.split('"').next());
             if attribute.contains("long") {
@@ -178,13 +183,15 @@ mod tests {
     const OPTIONS: &str = "pub(crate) enum Command {\n    /// Start\n    Up(UpOptions),\n}\n\
         pub(crate) struct UpOptions {\n    /// Hosts, and not so --long a text\n    #[arg(long, value_name = \"N\",\n\
         \x20         default_value_t = 1)]\n    pub(crate) on_silence: u32,\n    #[arg(short, long = \"option\")]\n\
-        \x20   pub(crate) word: u32,\n    #[arg(value_name = \"FILE\")]\n    pub(crate) hostfile: u32,\n}\n";
+        \x20   pub(crate) word: u32,\n    #[arg(value_name = \"FILE\")]\n    pub(crate) hostfile: u32,\n\
+        \x20   #[command(flatten)]\n    pub(crate) more: MoreOptions,\n}\n\
+        pub(crate) struct MoreOptions {\n    #[arg(long)]\n    pub(crate) inner: bool,\n}\n";
 
     #[test]
     fn commands_have_the_options_that_their_fields_declare() {
         let sources = [Source::new("crates/pvm-cli/src/options.rs", OPTIONS)];
         let inventory = Inventory::of(&sources);
-        let expected = ["--help", "--on-silence", "--option"].map(str::to_owned);
+        let expected = ["--help", "--inner", "--on-silence", "--option"].map(str::to_owned);
         assert_eq!(inventory.commands["up"], BTreeSet::from(expected));
     }
 
