@@ -93,7 +93,7 @@ impl Host {
         let again = self.drain();
         let only_old = |output: &Output| match output {
             Output::Act(Act::Hosts { .. } | Act::Flush | Act::Drain { .. }) => true,
-            Output::Act(Act::Group { .. }) => true,
+            Output::Act(Act::Group { .. } | Act::Near { .. } | Act::Reach { .. }) => true,
             Output::Effect(Effect::Log { .. } | Effect::Save { .. }) => true,
             // Who has left a group whose barrier it waits at learns it when it is asked for again.
             Output::Effect(Effect::Reply { reply: Reply::Failed { .. }, .. }) => true,
@@ -199,6 +199,8 @@ fn step(me: u16) -> impl Strategy<Value = Input> {
     // Nobody else is let in: a leader that was started again waits to hear of the others.
     let news = prop_oneof![
         Just(News::Flushed),
+        Just(News::LinkRests { host: HostIndex(2) }),
+        Just(News::Unreached { host: HostIndex(3) }),
         Just(News::Addresses { addresses: vec!["10.0.0.1:7".to_owned()] }),
         (1..9u64).prop_map(|ticket| {
             News::HostFailed { ticket, code: Code::CantStart, failure: Failure::default() }
