@@ -57,6 +57,8 @@ const REFUSED_TIME: Duration = Duration::from_secs(5);
 
 /// Connections that were made within this time of each other were made at once.
 const CROSS_TIME: Duration = Duration::from_secs(2);
+/// How long a host that has just got its place waits to be called.
+const CALLED_TIME: Duration = Duration::from_millis(1500);
 /// How long a host that was taken out is called, to be told so.
 const TELL_TIME: Duration = Duration::from_secs(120);
 /// How long a host that ends tries to tell the others.
@@ -136,6 +138,8 @@ pub(crate) struct Links {
     refused_since: Option<Instant>,
     /// This daemon joined a machine: alone it is of no use.
     joined: bool,
+    /// Until when a new host waits to be called by those near it. A host that nobody can call calls all.
+    waits_until: Option<Instant>,
     alone_since: Option<Instant>,
     /// How long it may be.
     patience: Duration,
@@ -168,6 +172,7 @@ impl Links {
             tunnels: BTreeMap::new(),
             refused_since: None,
             joined: false,
+            waits_until: None,
             alone_since: None,
             patience: ALONE_TIME,
             traffic: Traffic::default(),
@@ -202,6 +207,7 @@ impl Links {
     /// This host's place is known.
     pub(crate) fn set_place(&mut self, place: Place) {
         self.place = Some(place);
+        self.waits_until = Some(Instant::now() + CALLED_TIME);
         self.patience = ALONE_TIME;
         self.joined |= place.host != place.first;
     }
@@ -267,10 +273,10 @@ impl Links {
             return Vec::new();
         };
         self.traffic.sort(inbox, &mut self.peers);
-        Self::want_links(&mut self.peers);
-        self.call_missing();
         self.peers.values_mut().for_each(|peer| peer.pump(Some(&mut *inbox)));
         let drained = self.traffic.take_drained(inbox, &mut self.peers);
+        Self::want_links(&mut self.peers);
+        self.call_missing();
         let news = |(tid, host)| Turn::News(News::Drained { tid, host });
         drained.into_iter().map(news).collect()
     }
@@ -398,6 +404,7 @@ impl Links {
             .chain(refused)
             .chain(rests)
             .chain(self.routes.next_deadline())
+            .chain(self.waits_until)
             .min()
     }
 
@@ -413,6 +420,7 @@ impl Links {
                 turns.push(Turn::News(News::HostDead { host: *host }));
             }
         }
+        self.call_all_late(now);
         self.call_missing();
         self.offer_rest(now);
         let alone = !self.peers.values().any(Peer::is_up);

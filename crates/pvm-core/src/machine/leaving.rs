@@ -91,6 +91,7 @@ impl Machine {
             && self.hosts.count() != 1
             && self.hosts.is_draining(self.me())
             && self.is_empty_of_tasks()
+            && self.sessions.unheard_count() == 0
         {
             self.departure.flush();
             self.act(Act::Flush);

@@ -176,6 +176,8 @@ impl Machine {
             Said::Meet { host: caller, with } => self.meet(caller, with),
             Said::Halt => {
                 self.log("the machine was halted".to_owned());
+                // Who was asked for it has no links to some.
+                self.say_to_all(&Said::Halt);
                 self.ending = true;
             }
         }

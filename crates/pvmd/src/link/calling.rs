@@ -91,10 +91,19 @@ impl Links {
     /// To these a link is to stand at all times.
     pub(crate) fn set_near(&mut self, near: &BTreeSet<HostIndex>) {
         let now = Instant::now();
+        self.waits_until = None;
         for (host, peer) in &mut self.peers {
             peer.set_near(near.contains(host), now);
         }
         self.call_missing();
+    }
+
+    /// A new host that has not heard of the machine's state, which comes from the leader, calls everybody:
+    /// it may be where only it can call.
+    pub(super) fn call_all_late(&mut self, now: Instant) {
+        if self.waits_until.take_if(|until| *until <= now).is_some() {
+            self.peers.values_mut().for_each(|peer| peer.set_near(true, now));
+        }
     }
 
     /// The machine has something to say to a host without a link.

@@ -1,0 +1,58 @@
+//! Hosts whose links rest: what is said to them, and to all, comes there nevertheless.
+
+use pvm_core::Rules;
+use pvm_sim::World;
+use pvm_wire::HostIndex;
+use pvm_wire::request::{Reply, Request, Role};
+
+const MS: u64 = 1_000_000;
+const FIRST: HostIndex = HostIndex(1);
+
+/// Hosts at rest, and two of them that have no link: neither leads.
+fn at_rest(count: u32) -> (World, (HostIndex, HostIndex)) {
+    let mut world = World::seeded("vm", 1, Rules::plain());
+    let operator = world.connect(FIRST, Role::Operator).expect("a host");
+    world.run_until(world.now() + 10 * MS);
+    world.request(FIRST, operator, Request::AddLocal { count: count - 1 });
+    world.run_until(world.now() + 60_000 * MS);
+    assert_eq!(world.fewest_members(), count as usize);
+    let hosts: Vec<_> = world.nodes.keys().copied().collect();
+    let leader = world.nodes[&FIRST].machine.as_ref().and_then(|m| m.leader()).expect("a leader").1;
+    let apart = |a: &HostIndex, b: &HostIndex| {
+        a != b && *a != leader && *b != leader && world.links.made(*a, *b).is_none()
+    };
+    let pairs = hosts.iter().flat_map(|a| hosts.iter().map(move |b| (*a, *b)));
+    let pair = pairs.rev().find(|(a, b)| apart(a, b)).expect("two that rest");
+    (world, pair)
+}
+
+#[test]
+fn a_halt_was_not_told_to_hosts_whose_links_rest() {
+    let (mut world, (asked, _)) = at_rest(16);
+    let operator = world.connect(asked, Role::Operator).expect("a host");
+    world.run_until(world.now() + 10 * MS);
+    world.request(asked, operator, Request::Halt);
+    world.run_until(world.now() + 2000 * MS);
+    let left: Vec<_> = world.nodes.keys().copied().collect();
+    assert!(left.is_empty(), "{left:?} run on");
+    assert_eq!(world.checks.violation(), None);
+}
+
+#[test]
+fn what_two_hosts_say_whose_link_rests_arrives() {
+    let (mut world, (asked, other)) = at_rest(16);
+    let task = world.connect(other, Role::Task).expect("a host");
+    world.run_until(world.now() + 100 * MS);
+    let (_, tid) = world.nodes[&other].tasks().find(|(c, _)| *c == task).expect("enrolled");
+    assert!(world.links.made(asked, other).is_none(), "it rests");
+    let operator = world.connect(asked, Role::Operator).expect("a host");
+    world.run_until(world.now() + 10 * MS);
+    world.request(asked, operator, Request::TaskStatus { tid });
+    world.run_until(world.now() + 100 * MS);
+    let answer = world.replies.get(&(asked, operator)).and_then(|all| all.last()).cloned();
+    assert!(matches!(answer, Some(Reply::Done)), "{answer:?}");
+    assert!(world.links.made(asked, other).is_some());
+    world.run_until(world.now() + 10_000 * MS);
+    assert!(world.links.made(asked, other).is_none(), "it rests again");
+    assert_eq!(world.checks.violation(), None);
+}
