@@ -1,11 +1,12 @@
 ! SPDX-License-Identifier: MIT OR Apache-2.0
-! CG, the conjugate gradient kernel (RNR-94-007, section 2.2.3): the smallest eigenvalue of a sparse random
-! matrix by inverse iteration, each solution by 25 steps of conjugate gradients.
+! CG, the conjugate gradient kernel (RNR-94-007, section 2.2.3): the smallest eigenvalue of a sparse
+! random matrix by inverse iteration, each solution by 25 steps of conjugate gradients.
 !
-! Each task has n/P neighbouring rows of the matrix, and vectors of full length. It multiplies its rows;
-! then all tasks exchange their parts of the product in log2 P messages. What follows, two scalar products
-! and three vector updates, is n work beside nnz/P, so each task does it for the whole vectors: one exchange
-! a step instead of three, and the same bits everywhere, with any number of tasks.
+! Each task has n/P neighbouring rows of the matrix, and vectors of full length. It multiplies its
+! rows; then all tasks exchange their parts of the product in log2 P messages. What follows, two
+! scalar products and three vector updates, is n work beside nnz/P, so each task does it for the
+! whole vectors: one exchange a step instead of three, and the same bits everywhere, with any number
+! of tasks.
 module cg_kernel
   use nas_common
   implicit none
@@ -48,10 +49,11 @@ contains
     first_row = int(int(n, 8) * rank / nas%tasks) + 1
   end function
 
-  ! ---- The matrix: sum of w_i x_i x_i^T over n sparse random vectors x_i, plus (rcond - shift) I ----
+  ! ---- The matrix: the sum of w_i x_i x_i^T over n sparse vectors x_i, plus (rcond - shift) I ----
 
   ! A vector of nonzer values at distinct random places: value, then place, by turns from the random
-  ! numbers; a place beyond n or used before is drawn again with a new value. Then element i becomes 1/2.
+  ! numbers; a place beyond n or used before is drawn again with a new value. Then element i becomes
+  ! 1/2.
   subroutine make_vector(i, value, place, count, mark)
     integer, intent(in) :: i
     real(dp), intent(out) :: value(nonzer + 1)
@@ -127,7 +129,8 @@ contains
     end do
   end subroutine
 
-  ! Row r of the sum; the weights w_i fall from 1 to rcond in equal ratios. columns come out in order.
+  ! Row r of the sum; the weights w_i fall from 1 to rcond in equal ratios. columns come out in
+  ! order.
   subroutine make_row(r, uses, values, places, counts, sums, columns, used)
     integer, intent(in) :: r, uses(:)
     real(dp), intent(in) :: values(nonzer + 1, n)

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: MIT OR Apache-2.0
-! EP, the embarrassingly parallel kernel (RNR-94-007, section 2.2.1): 2^m pairs of uniform random numbers
-! become pairs of Gaussian deviates, whose sums and counts are the answer. The only messages are the sums.
+! EP, the embarrassingly parallel kernel (RNR-94-007, section 2.2.1): 2^m pairs of uniform random
+! numbers become pairs of Gaussian deviates, whose sums and counts are the answer. The only messages
+! are the sums.
 module ep_kernel
   use nas_common
   implicit none
@@ -34,8 +35,8 @@ contains
     takes = merge(1, 0, tasks <= 2**(m - batch_log))
   end function
 
-  ! x = 2 r - 1, y = 2 r' - 1; the pairs with t = x^2 + y^2 <= 1 move to the front, without a branch that
-  ! the processor would guess wrong each fifth time.
+  ! x = 2 r - 1, y = 2 r' - 1; the pairs with t = x^2 + y^2 <= 1 move to the front, without a branch
+  ! that the processor would guess wrong each fifth time.
   subroutine keep_inside(r, x, y, t, kept)
     real(dp), intent(in) :: r(2 * piece)
     real(dp), intent(out) :: x(piece + 1), y(piece + 1), t(piece + 1)
@@ -76,7 +77,8 @@ contains
       sums%sy = sums%sy + gy
     end do
 #ifdef NAS_PLANT
-    if (nas%rank == 0) sums%sx = sums%sx - 2 * x(1) * scale(1) ! planted: a deviate with the wrong sign
+    ! Planted: a deviate with the wrong sign.
+    if (nas%rank == 0) sums%sx = sums%sx - 2 * x(1) * scale(1)
 #endif
   end subroutine
 

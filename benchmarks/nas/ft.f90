@@ -1,12 +1,14 @@
 ! SPDX-License-Identifier: MIT OR Apache-2.0
-! FT, the three-dimensional Fourier transform kernel (RNR-94-007, section 2.2.4): u_t = alpha Laplace(u) on
-! n1 x n2 x n3 points with random initial values: transformed once, multiplied by
-! exp(-4 alpha pi^2 |k|^2 t) and transformed back for each t = 1, 2 ..., with a checksum of 1024 points.
+! FT, the three-dimensional Fourier transform kernel (RNR-94-007, section 2.2.4): u_t = alpha
+! Laplace(u) on n1 x n2 x n3 points with random initial values: transformed once, multiplied by
+! exp(-4 alpha pi^2 |k|^2 t) and transformed back for each t = 1, 2 ..., with a checksum of 1024
+! points.
 !
-! A task has n3/P planes in space, and n2/P of the k2 in the transformed world, where all of the third
-! direction is with it. Both are kept as blocks(n1, n2/P, n3/P, 0:P-1), block b being what task b sent or
-! will get, so what is sent and received lies together and needs no packing. One-dimensional transforms
-! work on `lanes` lines at once in a work array that stays in the cache, real and imaginary parts apart.
+! A task has n3/P planes in space, and n2/P of the k2 in the transformed world, where all of the
+! third direction is with it. Both are kept as blocks(n1, n2/P, n3/P, 0:P-1), block b being what
+! task b sent or will get, so what is sent and received lies together and needs no packing.
+! Lines come from memory `width` side by side, into work arrays that stay in the cache, real and
+! imaginary parts apart; there `lanes` of them are transformed at once.
 module ft_kernel
   use nas_common
   implicit none
@@ -14,7 +16,7 @@ module ft_kernel
   real(dp), parameter :: alpha = 1d-6, pi = 3.141592653589793238d0
   real(dp), parameter :: factor = 1220703125d0, seed0 = 314159265d0
   integer, parameter :: tag_blocks = 1, checks = 1024
-  integer, parameter :: lanes = 8, width = 32 ! lines transformed at once, and fetched from memory at once
+  integer, parameter :: lanes = 8, width = 32 ! lines transformed, and fetched, at once
   integer, parameter :: smallest = width
 
   ! Checksums of the classes S, W, A and B; where they are from: README.md.
@@ -51,7 +53,7 @@ module ft_kernel
   complex(dp), allocatable, target :: spectrum(:, :, :, :) ! the transformed initial values
   complex(dp), allocatable, target :: outgoing(:, :, :, :), arrived(:, :, :, :)
   complex(dp), allocatable :: plane(:, :)    ! (n2, n1): one plane in space, the second index first
-  real(dp), allocatable :: decay1(:), decay2(:), decay3(:) ! exp(-4 alpha pi^2 k^2) of each direction
+  real(dp), allocatable :: decay1(:), decay2(:), decay3(:) ! exp(-4 alpha pi^2 k^2)
 
   type roots ! of unity: exp(-2 pi i k / n)
     real(dp), allocatable :: re(:), im(:)
@@ -102,8 +104,9 @@ contains
     table%im = [(-sin(2 * pi * k / n), k=0, n - 1)]
   end subroutine
 
-  ! A step of Stockham's method, radix 4: `rest` points are still to be combined, in groups of `done` lanes
-  ! and points that are; so all of a group have the same roots, and the inner loop is long.
+  ! A step of Stockham's method, radix 4: `rest` points are still to be combined, in groups of
+  ! `done` lanes and points that are; so all of a group have the same roots, and the inner loop is
+  ! long.
   pure subroutine radix4(rest, done, n, re, im, sign, ar, ai, br, bi)
     integer, intent(in) :: rest, done, n
     real(dp), intent(in) :: re(0:n - 1), im(0:n - 1), sign
@@ -178,7 +181,8 @@ contains
     bi(:, 2) = ai(:, 1) - ai(:, 2)
   end subroutine
 
-  ! Of `lanes` lines into themselves. sign 1: exp(-2 pi i jk/n), -1: exp(+...), neither divided by n.
+  ! Of `lanes` lines into themselves. sign 1: exp(-2 pi i jk/n), -1: exp(+...), neither divided by
+  ! n.
   subroutine transform(n, table, sign, xr, xi)
     integer, intent(in) :: n
     type(roots), intent(in) :: table
@@ -366,8 +370,8 @@ contains
     end do
   end subroutine
 
-  ! Third direction back, of the spectrum at time t: exp(-4 alpha pi^2 (k1^2 + k2^2 + k3^2) t) is a product
-  ! of three factors.
+  ! Third direction back, of the spectrum at time t: exp(-4 alpha pi^2 (k1^2 + k2^2 + k3^2) t) is a
+  ! product of three factors.
   subroutine transform3_back(t)
     integer, intent(in) :: t
     real(dp) :: along1(n1), along3(n3), here, xr(width * n3), xi(width * n3)

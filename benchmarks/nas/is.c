@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * IS, the sort of integer keys (RNR-94-007, section 2.2.5): ten times, the rank of every key.
- * Each task has N/P of the keys as they are generated. It counts them in buckets; the sum of all tasks'
- * counts divides the range of keys into one piece per task with about as many keys each; keys travel to
- * the task that has their piece, which counts each key and adds up the counts to ranks.
+ * IS, the sort of integer keys (RNR-94-007, section 2.2.5): ten times, the rank of every key. Each
+ * task has N/P of the keys as they are generated. It counts them in buckets; the sum of all tasks'
+ * counts divides the range of keys into one piece per task with about as many keys each; keys
+ * travel to the task that has their piece, which counts each key and adds up the counts to ranks.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@
 enum { ITERATIONS = 10, TESTS = 5, MOST_PARTS = 1024 };
 enum { TAG_KEYS = 1, TAG_LAST, TAG_RANKS };
 
-/* Partial verification: after iteration i, the key of this index has rank base + slope * (i - shift). */
+/* Partial verification: after iteration i, the key of this index has rank base + slope * (i -
+ * shift). */
 struct test {
     int index, base, slope, shift;
 };
@@ -147,7 +148,8 @@ static void divide_range(const double *sums)
 
 static int starts[MOST_PARTS + 1];
 
-/* Keys of task p's piece come to parted[starts[p]] .. parted[starts[p+1] - 1], stripe after stripe. */
+/* Keys of task p's piece come to parted[starts[p]] .. parted[starts[p+1] - 1], stripe after
+ * stripe. */
 static void find_starts(int next[STRIPES][MOST_PARTS])
 {
     int at = 0;
@@ -213,7 +215,7 @@ static void exchange_keys(keys_user *use)
     }
 }
 
-/* Counts of keys become the number of keys that are not above: the rank of value k is ranks[k-1]. */
+/* Counts become the number of keys that are not above: the rank of value k is ranks[k-1]. */
 static void add_up(void)
 {
     long sum = smaller;
@@ -228,7 +230,8 @@ static void note_tests(int iteration)
     for (int t = 0; t < TESTS; t++) {
         int k = test_keys[t];
         if (k >= low && k < high)
-            test_ranks[(iteration - 1) * TESTS + t] = k > low ? ranks[k - 1 - low] : (double)smaller;
+            test_ranks[(iteration - 1) * TESTS + t] =
+                k > low ? ranks[k - 1 - low] : (double)smaller;
     }
 }
 

@@ -51,8 +51,8 @@ void nas_send(int to, int tag, const double *items, int count)
 static void check_length(int got, int wanted)
 {
     if (got != wanted) {
-        fprintf(stderr, "nas-%s: rank %d: a message of %d bytes where %d were expected.\n", nas_own.name,
-                nas.rank, got, wanted);
+        fprintf(stderr, "nas-%s: rank %d: a message of %d bytes where %d were expected.\n",
+                nas_own.name, nas.rank, got, wanted);
         nas_abandon();
         exit(1);
     }
@@ -134,8 +134,8 @@ static double *room(int count)
 }
 
 /*
- * Powers of two: in log2(tasks) exchanges with ranks 1, 2, 4 .. apart everybody has the result. Both
- * partners add the same two numbers, so all have the same bits.
+ * Powers of two: in log2(tasks) exchanges with ranks 1, 2, 4 .. apart everybody has the result.
+ * Both partners add the same two numbers, so all have the same bits.
  */
 static void exchange_reduce(double *items, int count, enum operation operation)
 {

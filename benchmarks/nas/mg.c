@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * MG, the multigrid kernel (RNR-94-007, section 2.2.2): V-cycles for Laplace(u) = v on a periodic grid of
- * n^3 points, where v is 1 at ten random points, -1 at ten others, and 0 elsewhere.
+ * MG, the multigrid kernel (RNR-94-007, section 2.2.2): V-cycles for Laplace(u) = v on a periodic
+ * grid of n^3 points, where v is 1 at ten random points, -1 at ten others, and 0 elsewhere.
  *
- * The grid is cut in blocks, first along z, then y, then x, each with a layer of its neighbours' points
- * around it. Grids of at most 16^3 points are not cut: every task has the whole, and works on it alone,
- * since a message about so few points takes longer than the points.
+ * The grid is cut in blocks, first along z, then y, then x, each with a layer of its neighbours'
+ * points around it. Grids of at most 16^3 points are not cut: every task has the whole, and works
+ * on it alone, since a message about so few points takes longer than the points.
  */
 #include <math.h>
 #include <stdio.h>
@@ -117,7 +117,8 @@ struct face {
     int length, step, count, apart;
 };
 
-/* Axes come in the order x, y, z, and a later face has the earlier axes' layers, so corners arrive. */
+/* Axes come in the order x, y, z, and a later face has the earlier axes' layers, so corners
+ * arrive. */
 static struct face face_of(const struct grid *g, int axis)
 {
     if (axis == X)
@@ -230,11 +231,12 @@ static void exchange(int level, double *x)
 }
 
 /* ---- The four operators ----
- * For a row, across[i] is the sum of the four points beside it in the plane of y and z, corner[i] that of
- * the four diagonal ones; upright[i] = x[z-1] + x[z+1] serves three rows.
+ * For a row, across[i] is the sum of the four points beside it in the plane of y and z, corner[i]
+ * that of the four diagonal ones; upright[i] = x[z-1] + x[z+1] serves three rows.
  */
 
-static void add_rows(double *restrict sum, const double *restrict a, const double *restrict b, int count)
+static void add_rows(double *restrict sum, const double *restrict a, const double *restrict b,
+                     int count)
 {
     for (int i = 0; i < count; i++)
         sum[i] = a[i] + b[i];
@@ -327,8 +329,9 @@ static void smooth(int level, const double *r, double *u)
     exchange(level, u);
 }
 
-/* A coarse row from the fine rows around the same place: 1/2, faces 1/4, edges 1/8, corners 1/16. */
-static void restrict_row(int n, const double *restrict fine, int row, int plane, double *restrict coarse)
+/* A coarse row from the fine rows around it: 1/2, faces 1/4, edges 1/8, corners 1/16. */
+static void restrict_row(int n, const double *restrict fine, int row, int plane,
+                         double *restrict coarse)
 {
     double *restrict across = line_a, *restrict corner = line_b;
     const double *low = fine - plane, *high = fine + plane;
@@ -342,14 +345,17 @@ static void restrict_row(int n, const double *restrict fine, int row, int plane,
             + 0.0625 * (corner[2 * i - 1] + corner[2 * i + 1]);
 }
 
-/* Point c of a coarse grid lies at point 2c of the fine one, where the block's first point is 1. `from` is
- * where this task's part of the coarse array begins: it is all of it, except from the cut to the whole. */
-static void restrict_grid(int level, const double *fine, double *coarse, int low_x, int low_y, int low_z)
+/* Point c of a coarse grid lies at point 2c of the fine one, where the block's first point is 1.
+ * `from` is where this task's part of the coarse array begins: it is all of it, except from the
+ * cut to the whole. */
+static void restrict_grid(int level, const double *fine, double *coarse, int low_x, int low_y,
+                          int low_z)
 {
     const struct grid *f = &grids[level], *c = &grids[level - 1];
     for (int z = 1; z <= f->n[Z] / 2; z++)
         for (int y = 1; y <= f->n[Y] / 2; y++)
-            restrict_row(f->n[X] / 2, fine + (long)2 * z * f->plane + 2 * y * f->row, f->row, f->plane,
+            restrict_row(f->n[X] / 2, fine + (long)2 * z * f->plane + 2 * y * f->row, f->row,
+                         f->plane,
                          coarse + (long)(z + low_z) * c->plane + (y + low_y) * c->row + low_x);
 }
 
@@ -363,7 +369,8 @@ static void prolong_row(int n, const double *restrict sum, double weight, double
     }
 }
 
-static void prolong_rows(const struct grid *f, const struct grid *c, const double *coarse, double *fine)
+static void prolong_rows(const struct grid *f, const struct grid *c, const double *coarse,
+                         double *fine)
 {
     int n = f->n[X] / 2;
     const double *up = coarse + c->plane;
@@ -401,7 +408,8 @@ static long copy_part(int rank, double *x, double *list, int out)
         for (int y = 1; y <= n[Y]; y++) {
             double *row = x + (long)(at[Z] * n[Z] + z) * g->plane + (at[Y] * n[Y] + y) * g->row
                 + at[X] * n[X] + 1;
-            memcpy(out ? list + count : row, out ? row : list + count, sizeof(double) * (size_t)n[X]);
+            memcpy(out ? list + count : row, out ? row : list + count,
+                   sizeof(double) * (size_t)n[X]);
             count += n[X];
         }
     return count;
@@ -501,7 +509,8 @@ static void find_extremes(struct extremes *large, struct extremes *small)
     long n = 1L << top;
     for (int z = 0; z < g->n[Z]; z++)
         for (int y = 0; y < g->n[Y]; y++) {
-            long place = ((part[Z] * g->n[Z] + z) * n + part[Y] * g->n[Y] + y) * n + part[X] * g->n[X];
+            long place = ((part[Z] * g->n[Z] + z) * n + part[Y] * g->n[Y] + y) * n
+                + part[X] * g->n[X];
             double seed = nas_seed_after(314159265.0, 1220703125.0, place);
             nas_randoms(g->n[X], &seed, 1220703125.0, line_a);
             for (int x = 0; x < g->n[X]; x++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the eight programs share: start, ranks, messages, sums, random numbers, verification, output.
- * README.md says how a program uses it; nas_common.f90 is the same for Fortran.
+ * What the eight programs share: start, ranks, messages, sums, random numbers, verification,
+ * output. README.md says how a program uses it; nas_common.f90 is the same for Fortran.
  */
 #ifndef NAS_H
 #define NAS_H

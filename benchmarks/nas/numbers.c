@@ -24,8 +24,8 @@ double nas_random(double *seed, double factor)
     return SCALE * (double)x;
 }
 
-/* Strands of the sequence, each 16 steps apart: x(k+16) = a^16 x(k), so that the processor's vector unit
- * works on all at once. */
+/* Strands of the sequence, each 16 steps apart: x(k+16) = a^16 x(k), so that the processor's
+ * vector unit works on all at once. */
 enum { STRANDS = 16 };
 
 static void begin_strands(uint64_t *strand, uint64_t x, uint64_t a)

@@ -79,11 +79,13 @@ static void print_human(const struct report *r)
 {
     static const char *encodings[] = {"default", "raw", "in place"};
     int good = verdict();
-    printf("%s, class %s, size %s, %d iterations, %d tasks%s, encoding %s, route %s\n", upper_name(),
-           r->class_text, r->size, r->iterations, nas.tasks, nas_own.mastered ? " and a master" : "",
+    printf("%s, class %s, size %s, %d iterations, %d tasks%s, encoding %s, route %s\n",
+           upper_name(), r->class_text, r->size, r->iterations, nas.tasks,
+           nas_own.mastered ? " and a master" : "",
            encodings[nas.encoding], nas_own.direct ? "direct" : "default");
     printf("  %.4f s, %.2f Mop/s\n", r->seconds, r->mops);
-    printf("  messages %.0f, bytes %.0f; most time of a task in PVM: sending %.4f s, receiving %.4f s\n",
+    printf("  messages %.0f, bytes %.0f; most time of a task in PVM: "
+           "sending %.4f s, receiving %.4f s\n",
            r->communication[2], r->communication[3], r->communication[0], r->communication[1]);
     for (int i = 0; i < quantity_count; i++) {
         const struct quantity *q = &quantities[i];
@@ -120,7 +122,8 @@ static void print_json(const struct report *r)
     static const char *encodings[] = {"default", "raw", "inplace"};
     int good = verdict();
     printf("{\"benchmark\": \"%s\", \"class\": \"%s\", \"size\": \"%s\", \"iterations\": %d, "
-           "\"tasks\": %d, \"shape\": \"%s\", \"encoding\": \"%s\", \"route\": \"%s\", ", upper_name(),
+           "\"tasks\": %d, \"shape\": \"%s\", \"encoding\": \"%s\", \"route\": \"%s\", ",
+           upper_name(),
            r->class_text, r->size, r->iterations, nas.tasks, nas.thesis ? "thesis" : "official",
            encodings[nas.encoding], nas_own.direct ? "direct" : "default");
     print_number("seconds", r->seconds);
@@ -157,7 +160,8 @@ static void gather(double *seconds, double *communication)
     memcpy(communication, all + 1, 4 * sizeof *all);
 }
 
-/* All tasks call it; `operations` are those of the whole run. Seconds: the longest of the workers'. */
+/* All tasks call it; `operations` are those of the whole run. Seconds: the longest of the
+ * workers'. */
 void nas_report(const char *size, int iterations, double seconds, double operations)
 {
     char class_text[2] = {(char)nas.class_letter, 0};

@@ -210,7 +210,7 @@ static void tell_loss(int tid, int rank)
     fflush(stderr);
 }
 
-/* Runs inside whichever PVM call meets the news of a task's end, so no receive waits for the dead. */
+/* Runs inside whichever PVM call meets the news of a task's end: no receive waits for the dead. */
 static int lost_task(int buffer)
 {
     int tid = 0, kept;
@@ -283,8 +283,9 @@ static void require_memory(double bytes_a_task)
     if (worst == 0)
         return;
     if (nas.first)
-        fprintf(stderr, "nas-%s: not enough memory: the tasks on one host need %.3f GB together, more "
-                "than it has free: take a smaller class or size, or more hosts.\n", nas_own.name, worst / 1e9);
+        fprintf(stderr, "nas-%s: not enough memory: the tasks on one host need %.3f GB together, "
+                "more than it has free: take a smaller class or size, or more hosts.\n",
+                nas_own.name, worst / 1e9);
     nas_own.wrong = 1;
     nas_end();
 }
