@@ -45,7 +45,7 @@ fn all_eight_are_verified_in_the_shape_of_the_thesis() {
 /// Sizes of no class; what comes out hangs on no number of tasks.
 const SIZES: [(&str, &[&str]); 5] = [
     ("mg", &["--size", "16", "--iterations", "2"]),
-    ("ft", &["--size", "32x16x8", "--iterations", "2"]),
+    ("ft", &["--size", "32x32x8", "--iterations", "2"]),
     ("lu", &["--size", "10", "--iterations", "3", "--step", "0.4"]),
     ("sp", &["--size", "10", "--iterations", "3", "--step", "0.01"]),
     ("bt", &["--size", "10", "--iterations", "3", "--step", "0.005"]),
