@@ -48,6 +48,8 @@ pub struct World {
     /// To whom links of each host are to stand, and to whom one is wanted now.
     near: BTreeMap<HostIndex, BTreeSet<HostIndex>>,
     reaching: BTreeSet<(HostIndex, HostIndex)>,
+    /// Hosts that nobody can call, as behind NAT: they call others.
+    pub uncallable: BTreeSet<HostIndex>,
     /// How many things each host has said to others.
     pub said: BTreeMap<HostIndex, u64>,
     /// Messages in inboxes, by task.

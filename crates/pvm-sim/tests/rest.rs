@@ -40,7 +40,19 @@ fn a_halt_was_not_told_to_hosts_whose_links_rest() {
 
 #[test]
 fn what_two_hosts_say_whose_link_rests_arrives() {
+    let (world, pair) = at_rest(16);
+    said(world, pair);
+}
+
+#[test]
+fn a_host_that_nobody_can_call_is_asked_to_call() {
     let (mut world, (asked, other)) = at_rest(16);
+    world.uncallable.insert(other);
+    said(world, (asked, other));
+}
+
+/// A command on one of them asks about a task on the other one.
+fn said(mut world: World, (asked, other): (HostIndex, HostIndex)) {
     let task = world.connect(other, Role::Task).expect("a host");
     world.run_until(world.now() + 100 * MS);
     let (_, tid) = world.nodes[&other].tasks().find(|(c, _)| *c == task).expect("enrolled");
@@ -48,7 +60,7 @@ fn what_two_hosts_say_whose_link_rests_arrives() {
     let operator = world.connect(asked, Role::Operator).expect("a host");
     world.run_until(world.now() + 10 * MS);
     world.request(asked, operator, Request::TaskStatus { tid });
-    world.run_until(world.now() + 100 * MS);
+    world.run_until(world.now() + 1000 * MS);
     let answer = world.replies.get(&(asked, operator)).and_then(|all| all.last()).cloned();
     assert!(matches!(answer, Some(Reply::Done)), "{answer:?}");
     assert!(world.links.made(asked, other).is_some());

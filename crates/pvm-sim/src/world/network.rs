@@ -37,6 +37,10 @@ impl World {
     /// A host has something to say to another: there is to be a link.
     pub(super) fn reach(&mut self, from: HostIndex, to: HostIndex) {
         if self.links.made(from, to).is_none() {
+            if self.uncallable.contains(&to) && !self.wants(from, to) {
+                return self
+                    .later(CALL_NS / 2, Happening::News(from, News::Unreached { host: to }));
+            }
             self.reaching.insert((from, to));
             self.connect_some(from, &[to]);
             self.note_silence(from, to);
