@@ -21,7 +21,7 @@ module fluid
   public :: dp, block_t, coefficients, coef, k1, k2, k5, bt_half
   public :: a_inv, a_vel, a_p, a_heat, a_snd, naux
   public :: set_problem, make_block, initial_field, set_forcing, right_hand_side, row_work
-  public :: residual_squares, error_squares, block_bytes
+  public :: residual_squares, error_squares, block_bytes, copy_box
 
   ! Table of constants of the specification. k1 is the ratio of specific heats, k2 = k1 - 1.
   real(dp), parameter :: k1 = 1.40_dp, k2 = 0.40_dp, k3 = 0.10_dp, k4 = 1.00_dp, k5 = 1.40_dp
@@ -407,4 +407,26 @@ contains
        end do
     end do
   end function error_squares
+
+  ! The points lo to hi of a field into (sending) or out of a message, from its number `at` on.
+  subroutine copy_box(n, lo, hi, u, message, sending, at)
+    integer, intent(in) :: n(3), lo(3), hi(3)
+    real(dp), intent(inout) :: u(-1:n(1)+2, 5, -1:n(2)+2, -1:n(3)+2), message(*)
+    logical, intent(in) :: sending
+    integer, intent(inout) :: at
+    integer :: j, k, m, w
+    w = hi(1) - lo(1) + 1
+    do k = lo(3), hi(3)
+       do j = lo(2), hi(2)
+          do m = 1, 5
+             if (sending) then
+                message(at+1:at+w) = u(lo(1):hi(1), m, j, k)
+             else
+                u(lo(1):hi(1), m, j, k) = message(at+1:at+w)
+             end if
+             at = at + w
+          end do
+       end do
+    end do
+  end subroutine copy_box
 end module fluid

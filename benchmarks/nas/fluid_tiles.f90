@@ -188,27 +188,6 @@ contains
     lo(d) = merge(b%n(d) - 1, 1, side > 0)
     if (.not. sending) lo(d) = lo(d) + 2 * side
     hi(d) = lo(d) + 1
-    call copy_box(b%n, lo, hi, b%u, sending, n)
+    call copy_box(b%n, lo, hi, b%u, faces, sending, n)
   end subroutine copy_face
-
-  subroutine copy_box(n, lo, hi, u, sending, at)
-    integer, intent(in) :: n(3), lo(3), hi(3)
-    real(dp), intent(inout) :: u(-1:n(1)+2, 5, -1:n(2)+2, -1:n(3)+2)
-    logical, intent(in) :: sending
-    integer, intent(inout) :: at
-    integer :: j, k, m, w
-    w = hi(1) - lo(1) + 1
-    do k = lo(3), hi(3)
-       do j = lo(2), hi(2)
-          do m = 1, 5
-             if (sending) then
-                faces(at+1:at+w) = u(lo(1):hi(1), m, j, k)
-             else
-                u(lo(1):hi(1), m, j, k) = faces(at+1:at+w)
-             end if
-             at = at + w
-          end do
-       end do
-    end do
-  end subroutine copy_box
 end module fluid_tiles

@@ -120,7 +120,7 @@ contains
     type(block_t), intent(inout) :: b
     integer, intent(in) :: side
     logical, intent(in) :: sending
-    integer :: lo(2), hi(2), axis
+    integer :: lo(2), hi(2), axis, at
 
     axis = merge(1, 2, side <= east)
     lo = 1
@@ -131,30 +131,9 @@ contains
        lo(axis) = b%n(axis) + merge(-1, 1, sending)
     end if
     hi(axis) = lo(axis) + 1
-    call copy_box(lo, hi, b%n, b%u, sending)
-  end subroutine copy_face
-
-  subroutine copy_box(lo, hi, n, u, sending)
-    integer, intent(in) :: lo(2), hi(2), n(3)
-    real(dp), intent(inout) :: u(-1:n(1)+2, 5, -1:n(2)+2, -1:n(3)+2)
-    logical, intent(in) :: sending
-    integer :: j, k, m, at, w
-
     at = 0
-    w = hi(1) - lo(1) + 1
-    do k = 1, n(3)
-       do j = lo(2), hi(2)
-          do m = 1, 5
-             if (sending) then
-                face(at+1:at+w) = u(lo(1):hi(1), m, j, k)
-             else
-                u(lo(1):hi(1), m, j, k) = face(at+1:at+w)
-             end if
-             at = at + w
-          end do
-       end do
-    end do
-  end subroutine copy_box
+    call copy_box(b%n, [lo, 1], [hi, b%n(3)], b%u, face, sending, at)
+  end subroutine copy_face
 
   ! The shares of the neighbours behind, in x and y, for some planes; zero at the edge of the cube,
   ! where the correction is zero.
