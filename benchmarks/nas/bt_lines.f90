@@ -47,45 +47,7 @@ contains
     state = 0
   end subroutine prepare_lines
 
-  ! Forward elimination of these bundles of a tile along d; in the last slice also the substitution.
-  subroutine eliminate(t, d, part, last, carry, back)
-    type(tile_t), intent(inout) :: t
-    integer, intent(in) :: d
-    type(part_t), intent(in) :: part
-    logical, intent(in) :: last
-    real(dp), intent(inout) :: carry(*), back(*)
-    type(bundle_t) :: x
-    integer :: i, w, at
-    call reserve_work(t, merge(1, part%to - part%from + 1, last), row_numbers)
-    do i = part%from, part%to
-       call choose_bundle(t, d, i, x)
-       at = x%first - part%skip
-       w = merge(1, i - part%from + 1, last)
-       call gather_bundle(t%b, d, x, t%work(1, w))
-       call eliminate_bundle(t%b%n(d), d, x%lines, carry(forward_numbers*at+1), t%work(1, w))
-       if (last) then
-          call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*at+1), t%work(1, w))
-          call finish_bundle(t%b, d, x, t%work(1, w))
-       end if
-    end do
-  end subroutine eliminate
-
-  ! Back substitution of these bundles, whose elimination is kept in t%work.
-  subroutine substitute(t, d, part, back)
-    type(tile_t), intent(inout) :: t
-    integer, intent(in) :: d
-    type(part_t), intent(in) :: part
-    real(dp), intent(inout) :: back(*)
-    type(bundle_t) :: x
-    integer :: i, w, at
-    do i = part%from, part%to
-       call choose_bundle(t, d, i, x)
-       at = x%first - part%skip
-       w = i - part%from + 1
-       call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*at+1), t%work(1, w))
-       call finish_bundle(t%b, d, x, t%work(1, w))
-    end do
-  end subroutine substitute
+  include 'fluid_lines.inc'
 
   ! Rows 1 to n of a bundle from the field.
   subroutine gather_bundle(t, d, x, w)
@@ -126,11 +88,13 @@ contains
   end subroutine gather_states
 
   ! carry holds the last row before this tile, and afterwards that of this tile.
-  subroutine eliminate_bundle(n, d, nv, carry, w)
-    integer, intent(in) :: n, d, nv
-    real(dp), intent(inout) :: carry(nv, 5, 0:5), w(lanes, 5, 0:5, 0:n+1)
+  subroutine eliminate_bundle(t, d, nv, carry, w)
+    type(block_t), intent(in) :: t
+    integer, intent(in) :: d, nv
+    real(dp), intent(inout) :: carry(nv, 5, 0:5), w(lanes, 5, 0:5, 0:t%n(d)+1)
     real(dp) :: low(lanes, 5, 5), mid(lanes, 5, 5)
-    integer :: i, m
+    integer :: i, m, n
+    n = t%n(d)
     w(:, :, :, 0) = 0
     w(1:nv, :, :, 0) = carry
     do i = 1, n

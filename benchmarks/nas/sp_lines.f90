@@ -75,45 +75,7 @@ contains
     end do
   end subroutine to_characteristic_row
 
-  ! Forward elimination of these bundles of a tile along d; in the last slice also the substitution.
-  subroutine eliminate(t, d, part, last, carry, back)
-    type(tile_t), intent(inout) :: t
-    integer, intent(in) :: d
-    type(part_t), intent(in) :: part
-    logical, intent(in) :: last
-    real(dp), intent(inout) :: carry(*), back(*)
-    type(bundle_t) :: x
-    integer :: i, w, at
-    call reserve_work(t, merge(1, part%to - part%from + 1, last), row_numbers)
-    do i = part%from, part%to
-       call choose_bundle(t, d, i, x)
-       at = x%first - part%skip
-       w = merge(1, i - part%from + 1, last)
-       call gather_bundle(t%b, d, x, t%work(1, w))
-       call eliminate_bundle(t%b, d, x%lines, carry(forward_numbers*at+1), t%work(1, w))
-       if (last) then
-          call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*at+1), t%work(1, w))
-          call finish_bundle(t%b, d, x, t%work(1, w))
-       end if
-    end do
-  end subroutine eliminate
-
-  ! Back substitution of these bundles, whose elimination is kept in t%work.
-  subroutine substitute(t, d, part, back)
-    type(tile_t), intent(inout) :: t
-    integer, intent(in) :: d
-    type(part_t), intent(in) :: part
-    real(dp), intent(inout) :: back(*)
-    type(bundle_t) :: x
-    integer :: i, w, at
-    do i = part%from, part%to
-       call choose_bundle(t, d, i, x)
-       at = x%first - part%skip
-       w = i - part%from + 1
-       call substitute_bundle(t%b%n(d), x%lines, back(backward_numbers*at+1), t%work(1, w))
-       call finish_bundle(t%b, d, x, t%work(1, w))
-    end do
-  end subroutine substitute
+  include 'fluid_lines.inc'
 
   ! Rows 1 to n of a bundle from the field.
   subroutine gather_bundle(t, d, x, w)
