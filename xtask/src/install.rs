@@ -135,7 +135,11 @@ impl Layout<'_> {
     fn texts(&self) -> Result<(), String> {
         let examples = ["c", "f", "h", "java", "py", "ipynb", "sh", "md", "Makefile"];
         self.folder("examples", "share/neopvm/examples", &examples)?;
-        self.folder("benchmarks", "share/neopvm/benchmarks", &["c", "f", "f90", "inc", "h", "java"])?;
+        self.folder(
+            "benchmarks",
+            "share/neopvm/benchmarks",
+            &["c", "f", "f90", "inc", "h", "java"],
+        )?;
         self.nas()?;
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
