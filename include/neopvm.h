@@ -298,6 +298,20 @@ int32_t neopvm_get_memory(int32_t tid, uint32_t number, uint64_t offset, void *d
 int32_t neopvm_put_memory(int32_t tid, uint32_t number, uint64_t offset, const void *data,
                           uint64_t bytes);
 
+/*
+ * Change a word of `bytes` bytes (4 or 8, at a multiple of their number) in one indivisible step: add to it,
+ * modulo 2^32 or 2^64, or set it to `wanted` if it is `expected`. `*before` (or NULL) gets its value before, with
+ * its sign, so an exchange took place if that is `expected`. On one host it is one instruction; between hosts
+ * one request to the owner's host, done once for each call that returns 0, also where daemons die meanwhile.
+ * Words that are changed should be written by neopvm_put_memory or by these alone.
+ * Errors as above; PvmBadParam also for a word that is not aligned and for a value that does not fit.
+ * After PvmHostFail the word may have been changed or not.
+ */
+int32_t neopvm_add_memory(int32_t tid, uint32_t number, uint64_t offset, uint32_t bytes,
+                          int64_t add, int64_t *before);
+int32_t neopvm_exchange_memory(int32_t tid, uint32_t number, uint64_t offset, uint32_t bytes,
+                               int64_t expected, int64_t wanted, int64_t *before);
+
 /* ---- Probe points: what the library does, noted as it does it ---- */
 
 #define NEOPVM_POINT_ENTER 1          /* a call begins: `call` is its TEV_ number (pvmtev.h) */

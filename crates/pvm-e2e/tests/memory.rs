@@ -25,6 +25,32 @@ fn exposed_memory_of_other_hosts_is_reached_by_the_same_calls() {
 }
 
 #[test]
+fn words_of_exposed_memory_are_changed_once_whatever_becomes_of_the_daemons() {
+    let machine = Machine::local(3);
+    let mut running = machine.begin("counter.c", &["3", "2000"]);
+    let begun = eventually(Duration::from_secs(60), || running.so_far().contains("begun"));
+    assert!(begun, "{}{}", running.so_far(), running.errors_so_far());
+    let mut kills = 0;
+    while running.is_running() {
+        let processes = machine.place().processes();
+        let daemons: Vec<u32> = processes
+            .iter()
+            .filter(|(_, line)| line.contains("--daemon"))
+            .map(|&(pid, _)| pid)
+            .collect();
+        if let Some(&daemon) = daemons.get(kills % daemons.len().max(1)) {
+            process::kill(daemon);
+            kills += 1;
+        }
+        std::thread::sleep(Duration::from_millis(50 + kills as u64 % 5 * 40));
+    }
+    let output = machine.expect_success(running);
+    eprintln!("killed daemons {kills} times");
+    assert!(kills > 0 && output.out.contains("counted"), "{kills} kills: {}", output.out);
+    machine.halt();
+}
+
+#[test]
 fn data_are_viewed_where_they_lie_and_sent_from_where_they_were_made() {
     let machine = Machine::start();
     machine.run("views.c", &[]);

@@ -10,7 +10,7 @@
 use crate::segment::{self, Mapping, PAGE};
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use pvm_wire::Code;
-use pvm_wire::request::Segment;
+use pvm_wire::request::{Change, Segment};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::SealFlags;
 use std::sync::Arc;
@@ -188,6 +188,47 @@ impl Exposed {
         }
         Ok(())
     }
+
+    /// Changes a word in one step that no other change, `get` or `put` of the word can divide, and gives
+    /// its value before. Whoever sees the new value sees what was written before it, too.
+    ///
+    /// # Errors
+    /// [`Code::BadParam`] for a word that is not inside or not at a multiple of its size; as for
+    /// [`Exposed::put`].
+    pub fn change(&self, offset: u64, change: &Change) -> Result<u64, Code> {
+        let size = match change {
+            Change::Add4 { .. } | Change::Exchange4 { .. } => 4,
+            Change::Add8 { .. } | Change::Exchange8 { .. } => 8,
+        };
+        let at = self.range(offset, size)?;
+        if !at.is_multiple_of(size) {
+            return Err(Code::BadParam);
+        }
+        self.check()?;
+        if !self.writable {
+            return Err(Code::Denied);
+        }
+        // SAFETY: an atomic, inside and aligned, valid for any bits; mapped for writing.
+        let short = || unsafe { self.mapping.view::<AtomicU32>(at) };
+        // SAFETY: as above.
+        let long = || unsafe { self.mapping.view::<AtomicU64>(at) };
+        let (both, seen) = (Ordering::AcqRel, Ordering::Acquire);
+        Ok(match *change {
+            Change::Add4 { add } => short().fetch_add(add, both).into(),
+            Change::Add8 { add } => long().fetch_add(add, both),
+            Change::Exchange4 { expected, wanted } => {
+                before(short().compare_exchange(expected, wanted, both, seen)).into()
+            }
+            Change::Exchange8 { expected, wanted } => {
+                before(long().compare_exchange(expected, wanted, both, seen))
+            }
+        })
+    }
+}
+
+/// The value before, whatever became of it.
+fn before<T>(exchanged: Result<T, T>) -> T {
+    exchanged.unwrap_or_else(|found| found)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -239,6 +280,7 @@ mod tests {
         let other = mapped(&keeper).expect("mapped");
         assert!(!other.is_writable());
         assert_eq!(other.put(0, &[1]), Err(Code::Denied));
+        assert_eq!(other.change(0, &Change::Add4 { add: 1 }), Err(Code::Denied));
         let mut out = [0; 8];
         other.get(8, &mut out).expect("read");
         assert_eq!(&out, b"12345678");
@@ -247,6 +289,44 @@ mod tests {
         assert!(Mapping::new(fd, segment.size as usize, false).is_err());
         assert!(rustix::io::pwrite(fd, b"x", PAGE as u64).is_err());
         own.put(8, b"abcdefgh").expect("the owner still writes");
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
+    fn a_word_is_changed_as_a_whole_and_tells_its_value_before() {
+        let mut keeper = Keeper::new(1 << 30).expect("memory");
+        let own = exposed(&mut keeper, true);
+        let other = mapped(&keeper).expect("mapped");
+        assert_eq!(other.change(8, &Change::Add8 { add: u64::MAX }), Ok(0));
+        assert_eq!(own.change(8, &Change::Add8 { add: 3 }), Ok(u64::MAX));
+        assert_eq!(own.change(8, &Change::Exchange8 { expected: 2, wanted: 9 }), Ok(2));
+        assert_eq!(own.change(8, &Change::Exchange8 { expected: 2, wanted: 7 }), Ok(9));
+        assert_eq!(own.change(20, &Change::Add4 { add: u32::MAX }), Ok(0));
+        assert_eq!(
+            own.change(20, &Change::Exchange4 { expected: 1, wanted: 5 }),
+            Ok(u64::from(u32::MAX))
+        );
+        assert_eq!(own.change(16, &Change::Add4 { add: 0 }), Ok(0), "the word beside is untouched");
+        let threads = 4_u64;
+        std::thread::scope(|scope| {
+            for memory in [&own, &other, &own, &other] {
+                scope.spawn(move || {
+                    for _ in 0..10_000 {
+                        memory.change(4992, &Change::Add8 { add: 1 }).expect("inside");
+                    }
+                });
+            }
+        });
+        assert_eq!(own.change(4992, &Change::Add8 { add: 0 }), Ok(threads * 10_000));
+        for (offset, change) in [
+            (4993, Change::Add8 { add: 1 }),
+            (4, Change::Add8 { add: 1 }),
+            (2, Change::Add4 { add: 1 }),
+            (u64::MAX - 7, Change::Add8 { add: 1 }),
+            (5000, Change::Exchange4 { expected: 0, wanted: 1 }),
+        ] {
+            assert_eq!(other.change(offset, &change), Err(Code::BadParam), "{offset}");
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::{Blob, HostIndex, Layout, Message, Tid, choice};
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
 pub use names::{GroupInfo, MailboxEntry, MailboxInfo, inserted_at, inserted_tag};
 pub use reply::{DaemonStatus, Reply};
-pub use segments::{ACTIVITY_SEGMENT, MEMORY_BYTES_MAX, Segment, SegmentId};
+pub use segments::{ACTIVITY_SEGMENT, Change, MEMORY_BYTES_MAX, Segment, SegmentId};
 pub use tasks::{Inherited, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome};
 
 choice! {
@@ -464,6 +464,17 @@ choice! {
             owner: Tid,
             /// The owner's name for it.
             number: u32,
+        },
+        /// Changes a word of exposed memory of a task of another host.
+        119 => ChangeMemory {
+            /// Whose.
+            owner: Tid,
+            /// The owner's name for it.
+            number: u32,
+            /// Where the word begins.
+            offset: u64,
+            /// What is done.
+            change: Change,
         },
     }
 }

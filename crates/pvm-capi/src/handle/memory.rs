@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::slice;
 
+use pvm_wire::request::Change;
 use pvm_wire::{Code, Tid};
 
 use super::{answer, kind, size, status, with};
@@ -164,5 +165,102 @@ unsafe extern "C" fn neopvm_put_memory(
         // SAFETY: the caller's promise.
         let bytes = unsafe { crate::pointer::array(data.cast::<u8>(), size(bytes)?) }?;
         session::task()?.put(Tid::from_c_int(tid), number, offset, bytes)
+    }))
+}
+
+/// Four or eight bytes of memory as C's `int64_t` tells them.
+#[derive(Clone, Copy)]
+enum Word {
+    Four,
+    Eight,
+}
+
+impl Word {
+    fn of(bytes: u32) -> Result<Self, Code> {
+        match bytes {
+            4 => Ok(Self::Four),
+            8 => Ok(Self::Eight),
+            _ => Err(Code::BadParam),
+        }
+    }
+
+    /// With its sign, as `int32_t` or `int64_t` has it.
+    fn signed(self, value: u64) -> i64 {
+        match self {
+            Self::Four => i64::from(value as u32 as i32),
+            Self::Eight => value as i64,
+        }
+    }
+}
+
+/// A value that four bytes can hold, with or without a sign.
+fn four_bytes(value: i64) -> Result<u32, Code> {
+    let signed = i32::try_from(value).map(|value| value as u32);
+    signed.or_else(|_| u32::try_from(value)).map_err(|_| Code::BadParam)
+}
+
+/// # Safety
+/// `before` is null or points to a number.
+unsafe fn change(
+    (tid, number, offset): (i32, u32, u64),
+    word: Word,
+    change: Change,
+    before: *mut i64,
+) -> Result<(), Code> {
+    let value = session::task()?.change(Tid::from_c_int(tid), number, offset, change)?;
+    // SAFETY: the caller's promise.
+    unsafe { store(before, word.signed(value)) };
+    Ok(())
+}
+
+/// Adds to a word of exposed memory.
+///
+/// # Safety
+/// `before` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_add_memory(
+    tid: i32,
+    number: u32,
+    offset: u64,
+    bytes: u32,
+    add: i64,
+    before: *mut i64,
+) -> i32 {
+    status(inside(|| {
+        let word = Word::of(bytes)?;
+        let wanted = match word {
+            Word::Four => Change::Add4 { add: four_bytes(add)? },
+            Word::Eight => Change::Add8 { add: add as u64 },
+        };
+        // SAFETY: the caller's promise.
+        unsafe { change((tid, number, offset), word, wanted, before) }
+    }))
+}
+
+/// Sets a word of exposed memory if it has the expected value.
+///
+/// # Safety
+/// `before` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_exchange_memory(
+    tid: i32,
+    number: u32,
+    offset: u64,
+    bytes: u32,
+    expected: i64,
+    wanted: i64,
+    before: *mut i64,
+) -> i32 {
+    status(inside(|| {
+        let word = Word::of(bytes)?;
+        let exchange = match word {
+            Word::Four => {
+                let (expected, wanted) = (four_bytes(expected)?, four_bytes(wanted)?);
+                Change::Exchange4 { expected, wanted }
+            }
+            Word::Eight => Change::Exchange8 { expected: expected as u64, wanted: wanted as u64 },
+        };
+        // SAFETY: the caller's promise.
+        unsafe { change((tid, number, offset), word, exchange, before) }
     }))
 }

@@ -15,7 +15,9 @@ impl Machine {
         let (of, bytes) = match &request {
             Request::GetMemory { owner, bytes, .. } => (*owner, *bytes as usize),
             Request::PutMemory { owner, bytes, .. } => (*owner, bytes.0.len()),
-            Request::DescribeMemory { owner, .. } => (*owner, 0),
+            Request::ChangeMemory { owner, .. } | Request::DescribeMemory { owner, .. } => {
+                (*owner, 0)
+            }
             Request::SetProbes { tid, .. } => (*tid, 0),
             _ => return self.fail(asker, Code::BadParam),
         };

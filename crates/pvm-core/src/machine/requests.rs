@@ -74,6 +74,7 @@ impl Machine {
             | Request::SetProbes { tid, .. }
             | Request::GetMemory { owner: tid, .. }
             | Request::PutMemory { owner: tid, .. }
+            | Request::ChangeMemory { owner: tid, .. }
             | Request::DescribeMemory { owner: tid, .. }
             | Request::HostClock { host: tid } => is_new(tid),
             Request::FreeContext { context } => is_new(&Tid::from_c_int(*context)),
@@ -169,6 +170,7 @@ impl Machine {
             Request::SetProbes { .. }
             | Request::GetMemory { .. }
             | Request::PutMemory { .. }
+            | Request::ChangeMemory { .. }
             | Request::DescribeMemory { .. } => self.serve_memory(asker, tid, request),
             Request::OpenRoute { to } => self.open_route(asker, tid, to),
             Request::SetRoute { allowed } => self.set_route(asker, tid, allowed),

@@ -185,6 +185,11 @@ choice! {
             /// True if others may write it.
             writable: bool,
         },
+        /// To [`super::Request::ChangeMemory`].
+        112 => Word {
+            /// The word's value before, with zeros above four bytes.
+            before: u64,
+        },
         /// Unasked (its number is 0): there will be no direct route for now.
         61 => NoRoute {
             /// To which task.

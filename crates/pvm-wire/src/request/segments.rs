@@ -1,6 +1,6 @@
 //! Shared memory, as it is told of.
 
-use crate::{Blob, Tid, record};
+use crate::{Blob, Tid, choice, record};
 
 /// The number of a shared segment on one host.
 pub type SegmentId = u32;
@@ -28,5 +28,35 @@ record! {
         pub inbox: SegmentId,
         /// For a lane: where the receiver's doorbell is.
         pub doorbell: Blob,
+    }
+}
+
+choice! {
+    /// One indivisible change of a word of exposed memory.
+    pub enum Change {
+        /// Adds to four bytes, modulo 2^32.
+        1 => Add4 {
+            /// What is added.
+            add: u32,
+        },
+        /// Adds to eight bytes, modulo 2^64.
+        2 => Add8 {
+            /// What is added.
+            add: u64,
+        },
+        /// Sets four bytes if they have the expected value.
+        3 => Exchange4 {
+            /// The value that they must have.
+            expected: u32,
+            /// The value that they get.
+            wanted: u32,
+        },
+        /// Sets eight bytes if they have the expected value.
+        4 => Exchange8 {
+            /// The value that they must have.
+            expected: u64,
+            /// The value that they get.
+            wanted: u64,
+        },
     }
 }

@@ -4,7 +4,7 @@ use super::{ANSWER, Task};
 use crate::memory::Memory;
 use crate::wait::Deadline;
 use pvm_shm::exposed::Exposed;
-use pvm_wire::request::{MEMORY_BYTES_MAX, Reply, Request};
+use pvm_wire::request::{Change, MEMORY_BYTES_MAX, Reply, Request};
 use pvm_wire::{Blob, Code, Tid};
 use std::collections::VecDeque;
 
@@ -118,6 +118,30 @@ impl Task {
             Reply::Done => Ok(()),
             _ => Err(Code::DSysErr),
         })
+    }
+
+    /// Changes a word of exposed memory of any task of the machine in one indivisible step, and gives
+    /// its value before (zeros above four bytes). On one host it is one instruction of the processor;
+    /// between hosts the parent process of the owner's host does it, once for each call that returns.
+    ///
+    /// # Errors
+    /// As for [`Task::put`]; [`Code::BadParam`] for a word that is not at a multiple of its size. After
+    /// [`Code::HostFail`] the word may have been changed or not.
+    pub fn change(
+        &self,
+        owner: Tid,
+        number: u32,
+        offset: u64,
+        change: Change,
+    ) -> Result<u64, Code> {
+        if owner.host() == self.tid().host() && owner.is_task() {
+            return self.exposed_memory(owner, number)?.change(offset, &change);
+        }
+        check_owner(owner)?;
+        match self.request(&Request::ChangeMemory { owner, number, offset, change })? {
+            Reply::Word { before } => Ok(before),
+            _ => Err(Code::DSysErr),
+        }
     }
 
     /// Asks for one piece after the other, some of them ahead, and takes all answers in their order.

@@ -127,6 +127,10 @@ impl Segments {
                 keeper.exposed(*owner, *number)?.put(*offset, &bytes.0)?;
                 Ok(Reply::Done)
             }
+            Request::ChangeMemory { owner, number, offset, change } => {
+                let before = keeper.exposed(*owner, *number)?.change(*offset, change)?;
+                Ok(Reply::Word { before })
+            }
             Request::DescribeMemory { owner, number } => {
                 let exposed = keeper.exposed(*owner, *number)?;
                 let (bytes, writable) = (exposed.bytes() as u64, exposed.is_writable());
