@@ -12,7 +12,7 @@
 
 #include "nas.h"
 
-enum { ITERATIONS = 10, TESTS = 5, MOST_PARTS = 1024 };
+enum { ITERATIONS = 10, TESTS = 5, MOST_PARTS = 1024, KEYS_IN_MESSAGE = 1 << 16 };
 enum { TAG_KEYS = 1, TAG_LAST, TAG_RANKS };
 
 /* Partial verification: after iteration i, the key of this index has rank base + slope * (i -
@@ -44,7 +44,6 @@ static const struct class thesis = {'T', 20, 20, 10, {{0, 0, 0, 0}}};
 static const struct class *sort;
 static int keys_here, first_here; /* this task's keys: how many, and the index of the first */
 static int *keys;                 /* as generated */
-static int *parted;               /* the same, those of one receiver together */
 static int *ranks;                /* of each key value of this task's piece, from `low` on */
 static int low, high;             /* the piece: low <= key < high */
 static int begin_of[MOST_PARTS + 1]; /* first bucket of each task's piece */
@@ -109,12 +108,11 @@ static int bucket_shift(void)
 
 /* Every fourth key has counts of its own: equal keys in a row need not wait for each other. */
 enum { STRIPES = 4 };
-static int counts[STRIPES][MOST_PARTS];
 
 static void count_buckets(double *sums)
 {
+    int counts[STRIPES][MOST_PARTS] = {{0}};
     int shift = bucket_shift(), i = 0;
-    memset(counts, 0, sizeof counts);
     for (; i + STRIPES <= keys_here; i += STRIPES)
         for (int k = 0; k < STRIPES; k++)
             counts[k][keys[i + k] >> shift]++;
@@ -146,40 +144,6 @@ static void divide_range(const double *sums)
     high = begin_of[nas.rank + 1] << bucket_shift();
 }
 
-static int starts[MOST_PARTS + 1];
-
-/* Keys of task p's piece come to parted[starts[p]] .. parted[starts[p+1] - 1], stripe after
- * stripe. */
-static void find_starts(int next[STRIPES][MOST_PARTS])
-{
-    int at = 0;
-    for (int p = 0; p < nas.tasks; p++) {
-        starts[p] = at;
-        for (int k = 0; k < STRIPES; k++) {
-            next[k][p] = at;
-            for (int b = begin_of[p]; b < begin_of[p + 1]; b++)
-                at += counts[k][b];
-        }
-    }
-    starts[nas.tasks] = at;
-}
-
-static void part_keys(void)
-{
-    static unsigned short owner[MOST_PARTS];
-    static int next[STRIPES][MOST_PARTS];
-    int shift = bucket_shift(), i = 0;
-    for (int p = 0; p < nas.tasks; p++)
-        for (int b = begin_of[p]; b < begin_of[p + 1]; b++)
-            owner[b] = (unsigned short)p;
-    find_starts(next);
-    for (; i + STRIPES <= keys_here; i += STRIPES)
-        for (int k = 0; k < STRIPES; k++)
-            parted[next[k][owner[keys[i + k] >> shift]]++] = keys[i + k];
-    for (; i < keys_here; i++)
-        parted[next[0][owner[keys[i] >> shift]]++] = keys[i];
-}
-
 static void count_keys(const int *list, int count)
 {
     int *rank_of = ranks - low;
@@ -190,28 +154,123 @@ static void count_keys(const int *list, int count)
         rank_of[list[i]]++;
 }
 
-static void send_keys(void)
+/* What becomes of the keys of this task's piece: counted, or put in order in the full verification. */
+typedef void keys_user(const int *list, int count);
+
+/*
+ * Keys wait in a list for each task until a message is full, so that they are read again while they
+ * are still in the processor's cache. A message that is not full is the sender's last one.
+ */
+static int full;                   /* keys of a full message */
+static int *lists;                 /* [task][full] */
+static int waiting[MOST_PARTS];    /* keys in each list */
+static int *arrived;               /* [full] */
+static char has_ended[MOST_PARTS]; /* the last message of this sender has come */
+
+static void take_message(int from, keys_user *use)
 {
-    for (int d = 1; d < nas.tasks; d++) {
-        int to = (nas.rank + d) % nas.tasks, count = starts[to + 1] - starts[to];
-        nas_send_ints(to, TAG_KEYS, parted + starts[to], count);
+    int count = nas_recv_ints(from, TAG_KEYS, arrived, full);
+    use(arrived, count);
+    has_ended[from] = count < full;
+}
+
+/* What has come is used at once, so that few messages are under way and their memory stays warm. */
+static void take_arrived(keys_user *use)
+{
+    for (int p = 0; p < nas.tasks; p++)
+        while (p != nas.rank && !has_ended[p] && nas_has_come(p, TAG_KEYS))
+            take_message(p, use);
+}
+
+static void hand_over(int to, const int *list, int count, keys_user *use)
+{
+    if (to == nas.rank) {
+        use(list, count);
+        return;
+    }
+    nas_send_ints(to, TAG_KEYS, list, count);
+    take_arrived(use);
+}
+
+static void add_to_list(int to, const int *items, int count, keys_user *use)
+{
+    int *list = lists + (long)to * full;
+    while (count > 0) {
+        int fits = full - waiting[to] < count ? full - waiting[to] : count;
+        memcpy(list + waiting[to], items, sizeof *items * (size_t)fits);
+        waiting[to] += fits;
+        items += fits;
+        count -= fits;
+        if (waiting[to] == full) {
+            hand_over(to, list, full, use);
+            waiting[to] = 0;
+        }
     }
 }
 
-/* What becomes of the keys of a piece: counted here, put in order in the full verification. */
-typedef void keys_user(const int *list, int count);
+/*
+ * A block of keys is dealt to piles, STRIPES for each task as above. (The places are `long`: a
+ * compiler may assume that writing a key changes none of them.)
+ */
+enum { BLOCK = 2048, PILE = BLOCK / STRIPES + STRIPES };
+static unsigned short owner[MOST_PARTS]; /* of each bucket */
+static int *piles;                       /* [stripe][task][PILE] */
+static long next[STRIPES][MOST_PARTS];   /* where in `piles` the next key goes */
+
+static long pile_begin(int stripe, int task)
+{
+    return ((long)stripe * nas.tasks + task) * PILE;
+}
+
+static void deal_block(const int *items, int count)
+{
+    int shift = bucket_shift(), i = 0;
+    for (int k = 0; k < STRIPES; k++)
+        for (int p = 0; p < nas.tasks; p++)
+            next[k][p] = pile_begin(k, p);
+    for (; i + STRIPES <= count; i += STRIPES)
+        for (int k = 0; k < STRIPES; k++)
+            piles[next[k][owner[items[i + k] >> shift]]++] = items[i + k];
+    for (; i < count; i++)
+        piles[next[0][owner[items[i] >> shift]]++] = items[i];
+}
+
+static void part_block(const int *items, int count, keys_user *use)
+{
+    deal_block(items, count);
+    for (int p = 0; p < nas.tasks; p++)
+        for (int k = 0; k < STRIPES; k++)
+            add_to_list(p, piles + pile_begin(k, p), (int)(next[k][p] - pile_begin(k, p)), use);
+}
+
+static void find_owners(void)
+{
+    for (int p = 0; p < nas.tasks; p++)
+        for (int b = begin_of[p]; b < begin_of[p + 1]; b++)
+            owner[b] = (unsigned short)p;
+}
+
+static void part_keys(keys_user *use)
+{
+    find_owners();
+    for (int i = 0; i < keys_here; i += BLOCK)
+        part_block(keys + i, keys_here - i < BLOCK ? keys_here - i : BLOCK, use);
+    for (int d = 0; d < nas.tasks; d++) {
+        int to = (nas.rank + d) % nas.tasks;
+        hand_over(to, lists + (long)to * full, waiting[to], use);
+        waiting[to] = 0;
+    }
+}
 
 /* Own keys are used while the others' are on their way. */
 static void exchange_keys(keys_user *use)
 {
-    static int *room;
-    if (room == NULL && nas.tasks > 1)
-        room = malloc(sizeof *room * (size_t)(total() / nas.tasks + 1));
-    send_keys();
-    use(parted + starts[nas.rank], starts[nas.rank + 1] - starts[nas.rank]);
+    memset(has_ended, 0, sizeof has_ended);
+    part_keys(use);
     for (int d = 1; d < nas.tasks; d++) {
         int from = (nas.rank + nas.tasks - d) % nas.tasks;
-        use(room, nas_recv_ints(from, TAG_KEYS, room, (int)(total() / nas.tasks + 1)));
+        while (!has_ended[from])
+            take_message(from, use);
     }
 }
 
@@ -251,7 +310,6 @@ static void rank_together(void)
     count_buckets(sums);
     nas_sum(sums, 1 << sort->buckets_log);
     divide_range(sums);
-    part_keys();
     memset(ranks, 0, sizeof *ranks * (size_t)(high - low));
     exchange_keys(count_keys);
 }
@@ -398,14 +456,25 @@ static void choose_class(void)
     }
 }
 
+/*
+ * A list stays in a usual cache of the second level. The thesis's keys went to each task
+ * in one message: there, none is ever full.
+ */
+static int keys_of_full_message(void)
+{
+    return nas.thesis ? (int)total() / nas.tasks + 1 : KEYS_IN_MESSAGE;
+}
+
 static void allocate(void)
 {
     first_here = share_begin(nas.rank);
     keys_here = share_begin(nas.rank + 1) - first_here;
     keys = malloc(sizeof *keys * (size_t)keys_here);
-    parted = malloc(sizeof *parted * (size_t)keys_here);
+    lists = malloc(sizeof *lists * (size_t)full * (size_t)nas.tasks);
+    piles = malloc(sizeof *piles * (size_t)pile_begin(STRIPES, 0));
+    arrived = malloc(sizeof *arrived * (size_t)full);
     ranks = malloc(sizeof *ranks * ((size_t)1 << sort->range_log));
-    if (keys == NULL || parted == NULL || ranks == NULL)
+    if (keys == NULL || ranks == NULL || lists == NULL || piles == NULL || arrived == NULL)
         nas_fail("no memory for %d keys.", keys_here);
     make_keys(keys, first_here, keys_here);
     find_test_keys();
@@ -418,7 +487,9 @@ int main(int argc, char **argv)
     nas_options(argc, argv, "is", 0);
     choose_class();
     nas_require_tasks(takes, "IS takes at most one task for each bucket");
-    nas_begin(16.0 * (double)total() / nas.tasks + 8.0 * (1 << sort->range_log));
+    full = keys_of_full_message();
+    nas_begin(12.0 * (double)total() / nas.tasks + 4.0 * full * (nas.tasks + 1) +
+              8.0 * (1 << sort->range_log));
     allocate();
     rank_keys(1); /* not timed: pages and routes are there afterwards */
     nas_barrier();

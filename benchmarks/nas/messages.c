@@ -107,6 +107,14 @@ int nas_recv_ints(int from, int tag, int *items, int most)
     return bytes / 4;
 }
 
+/* Whether a message waits, so that a receive would return at once. */
+int nas_has_come(int from, int tag)
+{
+    int buffer = pvm_probe(nas_tid(from), tag);
+    nas_check(buffer, "pvm_probe");
+    return buffer > 0;
+}
+
 enum operation { ADD, MAXIMUM };
 
 static void combine(double *mine, const double *other, int count, enum operation operation)

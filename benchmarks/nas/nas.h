@@ -47,6 +47,7 @@ void nas_send(int to, int tag, const double *items, int count);
 void nas_recv(int from, int tag, double *items, int count);
 void nas_send_ints(int to, int tag, const int *items, int count);
 int nas_recv_ints(int from, int tag, int *items, int most);
+int nas_has_come(int from, int tag);
 void nas_sum(double *items, int count);
 void nas_sum_longs(long *items, int count);
 void nas_max(double *items, int count);
