@@ -15,7 +15,7 @@ module ft_kernel
 
   real(dp), parameter :: alpha = 1d-6, pi = 3.141592653589793238d0
   real(dp), parameter :: factor = 1220703125d0, seed0 = 314159265d0
-  integer, parameter :: tag_blocks = 1, checks = 1024
+  integer, parameter :: tag_blocks = 1, tag_done = 2, checks = 1024
   integer, parameter :: lanes = 8, width = 32 ! lines transformed, and fetched, at once
   integer, parameter :: smallest = width
 
@@ -426,11 +426,15 @@ contains
     end do
   end subroutine
 
-  ! Blocks to their tasks, in pairs that differ in the same bits of the rank.
+  ! Blocks to their tasks, in pairs that differ in the same bits of the rank. Both of a pair wait
+  ! until each has the other's block: a step that began before would send beside this one, on the
+  ! same cables, and its receivers would wait for both.
   subroutine exchange(from, to)
     complex(dp), intent(inout) :: from(n1, own2, own3, 0:nas%tasks - 1)
     complex(dp), intent(inout) :: to(n1, own2, own3, 0:nas%tasks - 1)
     integer :: step, other
+    real(dp) :: done(1)
+    done = 0
     to(:, :, :, nas%rank) = from(:, :, :, nas%rank)
     do step = 1, nas%tasks - 1
       other = ieor(nas%rank, step)
@@ -439,6 +443,9 @@ contains
 #endif
       call nas_send(other, tag_blocks, from(1, 1, 1, other), 2 * n1 * own2 * own3)
       call nas_recv(other, tag_blocks, to(1, 1, 1, other), 2 * n1 * own2 * own3)
+      if (nas%thesis == 1) cycle ! which had no such messages
+      call nas_send(other, tag_done, done, 1)
+      call nas_recv(other, tag_done, done, 1)
     end do
   end subroutine
 

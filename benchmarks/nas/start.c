@@ -107,21 +107,44 @@ static char **worker_arguments(void)
 }
 
 /* Other hosts may have the program at the same place, or by its name in their spawn path. */
+static int spawn_on(const char *where, const char *path, char **list, int count, int *tids)
+{
+    const char *base = strrchr(path, '/');
+    int flag = where[0] == 0 ? PvmTaskDefault : PvmTaskHost;
+    int started = pvm_spawn((char *)path, list, flag, (char *)where, count, tids), more;
+    if (started < 0)
+        started = 0;
+    if (started == count || base == NULL || base[1] == 0)
+        return started;
+    more = pvm_spawn((char *)base + 1, list, flag, (char *)where, count - started, tids + started);
+    return started + (more < 0 ? 0 : more);
+}
+
+/* One task for each host in turn, this host last: the first task is here already. */
+static int spawn_in_turn(const char *path, char **list, int count, int *tids)
+{
+    struct pvmhostinfo *hosts;
+    int number = 0, here = 0, started = 0;
+    nas_check(pvm_config(&number, NULL, &hosts), "pvm_config");
+    while (here < number && hosts[here].hi_tid != pvm_tidtohost(pvm_mytid()))
+        here++;
+    while (number > 1 && started < count) {
+        const char *where = hosts[(here + 1 + started) % number].hi_name;
+        if (spawn_on(where, path, list, 1, tids + started) != 1)
+            break;
+        started++;
+    }
+    return started + spawn_on("", path, list, count - started, tids + started);
+}
+
 static void spawn_others(int count, int *tids)
 {
     char path[PATH_MAX] = "";
     char **list = worker_arguments();
-    char *base = strrchr(arguments[0], '/');
     int started;
-    base = base == NULL ? arguments[0] : base + 1;
     if (readlink("/proc/self/exe", path, sizeof path - 1) < 0)
         snprintf(path, sizeof path, "%s", arguments[0]);
-    started = pvm_spawn(path, list, PvmTaskDefault, "", count, tids);
-    if (started < count && base[0] != 0) {
-        int from = started < 0 ? 0 : started;
-        int more = pvm_spawn(base, list, PvmTaskDefault, "", count - from, tids + from);
-        started = from + (more < 0 ? 0 : more);
-    }
+    started = count > 0 ? spawn_in_turn(path, list, count, tids) : 0;
     free(list);
     if (started < count) {
         int why = tids[started];
