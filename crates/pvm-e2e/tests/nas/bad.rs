@@ -1,8 +1,8 @@
 //! What goes wrong ends in a sentence, with status 1, and nothing is left.
 
 use crate::programs::{self, Build, LIMIT, command, run};
-use pvm_e2e::{Machine, Place, Running, eventually, process};
-use std::time::Duration;
+use pvm_e2e::{Hosts, Machine, Place, Running, eventually, process};
+use std::time::{Duration, Instant};
 
 /// Who has lost a task has ended by then, with all others. A busy computer may take longer than the ten seconds that are
 /// promised.
@@ -86,4 +86,37 @@ fn a_task_that_dies_in_the_middle_ends_the_others_with_its_name() {
         assert!(gone, "{name}: {:?}", machine.place().processes());
     }
     machine.halt();
+}
+
+/// The first task is on h1; the host that loses its power has one or two of the others.
+#[test]
+fn a_host_that_dies_in_the_middle_ends_all_with_the_name_of_a_lost_task() {
+    let Some(hosts) = Hosts::up(3) else { return };
+    hosts.machine("h1", &["h2", "h3"]);
+    for (name, victim) in [("cg", "h2"), ("lu", "h3")] {
+        let program = programs::build(&Build::Ours).join(format!("nas-{name}"));
+        let words = [program.to_str().expect("a path"), "B", "4"];
+        let mut running = Running::start(hosts.on("h1", &words));
+        let works = |host: &str| {
+            let all = hosts.processes(host);
+            all.iter().any(|line| line.contains(&format!("nas-{name}")))
+        };
+        let begun = eventually(LIMIT, || works("h2") && works("h3") || !running.is_running());
+        assert!(begun && running.is_running(), "{name}: {}", running.errors_so_far());
+        hosts.tool(&["power-off", victim]);
+        let begin = Instant::now();
+        assert!(eventually(ENDED, || !running.is_running()), "{name}: {}", running.errors_so_far());
+        eprintln!(
+            "nas-{name}: ended {:.1} s after {victim} had lost its power",
+            begin.elapsed().as_secs_f64()
+        );
+        let output = running.finish(LIMIT);
+        assert_eq!(output.code(), 1, "{name}: {output:?}");
+        assert!(is_told(name, &output.err), "{output:?}");
+        let gone = || ["h1", "h2", "h3"].iter().all(|&host| host == victim || !works(host));
+        assert!(eventually(ENDED, gone), "nas-{name} is left");
+        hosts.tool(&["boot", victim]);
+        hosts.run("h1", &["pvm", "add", victim]);
+    }
+    hosts.halt("h1");
 }
