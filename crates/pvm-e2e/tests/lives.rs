@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use pvm_e2e::{Machine, long};
+use std::process::Command;
 
 #[test]
 fn answers_that_come_too_late_are_not_taken_for_others() {
@@ -42,5 +43,27 @@ fn who_enrols_and_leaves_again_and_again_keeps_nothing_open() {
         // One inbox and one count of the host for each life that there was at the same time.
         assert!(output.number("mappings ") <= kept, "{mode}: {}", output.out);
     }
+    machine.halt();
+}
+
+/// The path of gcc's detector of leaks, if it is installed.
+fn detector() -> Option<String> {
+    let found = Command::new("cc").arg("-print-file-name=liblsan.so").output().ok()?;
+    let path = String::from_utf8(found.stdout).ok()?.trim().to_owned();
+    path.starts_with('/').then_some(path)
+}
+
+#[test]
+fn a_detector_of_leaks_finds_none_of_a_program_that_enrolled_and_left() {
+    let Some(detector) = detector() else {
+        return eprintln!("skipped: liblsan.so is not there (apt install gcc)");
+    };
+    let machine = Machine::start();
+    let mut program = machine.program("cycles.c", &["3", "alone"]);
+    // Its own status for leaks is 23.
+    machine.succeed({
+        program.env("LD_PRELOAD", detector);
+        program
+    });
     machine.halt();
 }

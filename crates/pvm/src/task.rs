@@ -42,12 +42,16 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
 /// The task that buffers take their slabs from.
 static CURRENT: Leaked<Task> = Leaked::none();
+/// The task that was made last, be it over or not.
+static LAST: Leaked<Task> = Leaked::none();
 
 /// A process's membership, from `pvm_mytid` to `pvm_exit`. Never freed, so that a blocking call
 /// holds nothing that longjmp could leak. All methods may be called from any thread.
 #[derive(Debug)]
 pub struct Task {
     welcome: Welcome,
+    /// The one that was made before: detectors of leaks find all tasks from [`LAST`] on, and report none.
+    _before: Option<&'static Self>,
     /// None once the task is over and nobody is inside any more.
     state: Gate<Option<State>>,
     waiter: Waiter,
@@ -116,6 +120,7 @@ impl Task {
             probes,
             memories: Memories::new(),
             welcome,
+            _before: LAST.get(),
             generation: AtomicU32::new(0),
             alive: AtomicBool::new(true),
             closed: AtomicBool::new(false),
@@ -127,6 +132,7 @@ impl Task {
             policy: AtomicU32::new(Policy::Spill as u32),
             group_waits: AtomicU32::new(0),
         }));
+        LAST.set(task);
         task.set_policy(Policy::of_environment())?;
         CURRENT.set(task);
         Ok(task)
