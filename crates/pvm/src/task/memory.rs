@@ -1,7 +1,7 @@
 //! Exposed memory: what this task lets others read and write, and what it reads and writes of theirs.
 
 use super::{ANSWER, Task};
-use crate::memory::Memory;
+use crate::memory::{Held, Memory};
 use crate::wait::Deadline;
 use pvm_shm::exposed::Exposed;
 use pvm_wire::request::{Change, MEMORY_BYTES_MAX, Reply, Request};
@@ -38,6 +38,15 @@ impl Task {
                 Err(code)
             }
         }
+    }
+
+    /// What this task exposes under a number, mapped for as long as the caller wants it: for languages
+    /// whose views outlive [`Task::withdraw`].
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub fn hold(&self, number: u32) -> Result<Held, Code> {
+        self.memories.own(number)?.map(Held).ok_or(Code::NotFound)
     }
 
     /// Exposes it no more; its address is of no more use here. Others are told
