@@ -6,6 +6,7 @@
 //! [`memory`] alone, the interpreter itself in [`interpreter`].
 
 mod collective;
+mod exposed;
 mod failure;
 #[allow(unsafe_code, reason = "the interpreter keeps an exception for later as a plain address")]
 mod interpreter;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(task::enrol, module)?)?;
     module.add_function(wrap_pyfunction!(session::forked, module)?)?;
     module.add_class::<watch::Watch>()?;
+    module.add_class::<exposed::Exposed>()?;
     module.add_function(wrap_pyfunction!(failure::codes, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::is_main_interpreter, module)?)?;
     module.add_function(wrap_pyfunction!(collective::combine, module)?)?;

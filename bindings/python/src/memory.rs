@@ -140,11 +140,19 @@ impl Region {
 
     /// The same, to be written.
     pub(crate) fn writable(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
-        let region = Self::of(object, call)?;
-        if region.export.readonly() {
-            return Err(wrong(object.py(), call, "the buffer is read-only"));
+        Self::of(object, call)?.checked_writable(object.py(), call)
+    }
+
+    /// As bytes, to be written.
+    pub(crate) fn writable_bytes(object: &Bound<'_, PyAny>, call: &str) -> PyResult<Self> {
+        Self::of_bytes(object, call)?.checked_writable(object.py(), call)
+    }
+
+    fn checked_writable(self, py: Python<'_>, call: &str) -> PyResult<Self> {
+        if self.export.readonly() {
+            return Err(wrong(py, call, "the buffer is read-only"));
         }
-        Ok(region)
+        Ok(self)
     }
 
     /// The type of its items.
@@ -167,7 +175,7 @@ impl Region {
         unsafe { std::slice::from_raw_parts(self.export.buf_ptr().cast(), self.size()) }
     }
 
-    /// The bytes, to be written. Only for what [`Region::writable`] gave.
+    /// The bytes, to be written. Only for what [`Region::writable`] and its like gave.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         if self.size() == 0 || self.export.readonly() {
             return &mut [];
@@ -203,7 +211,8 @@ pub(crate) fn trust_single_thread() {
     }
 }
 
-/// Part of a message's data, for Python's buffers. The message cannot be closed while this lives.
+/// Part of a message's data, for Python's buffers; the message cannot be closed while this lives. Or memory that this
+/// task exposes.
 #[pyclass(frozen, module = "neopvm._core")]
 pub(crate) struct View {
     message: Py<PyAny>,

@@ -82,8 +82,19 @@ pub(crate) fn ask(
     (request, patient): (&Request, bool),
     call: &str,
 ) -> PyResult<Reply> {
+    ask_unless(py, task, (request, patient), call, Err)
+}
+
+/// The same where `refused` says which refusals are answers.
+pub(crate) fn ask_unless(
+    py: Python<'_>,
+    task: &'static Task,
+    (request, patient): (&Request, bool),
+    call: &str,
+    refused: fn(Code) -> Result<Option<Reply>, Code>,
+) -> PyResult<Reply> {
     let id = question(py, task, request, call)?;
-    let (answer, raised) = hear(py, task, (id, patience(patient), call), Err);
+    let (answer, raised) = hear(py, task, (id, patience(patient), call), refused);
     match answer {
         Some(answer) => interpreter::raise_later(raised).map(|()| answer),
         None => raised.and(Err(Code::SysErr).or_raise(py, call)),

@@ -257,3 +257,38 @@ def freeze(group: str, size: int, tag: int, later: float = 0) -> None:
     vm.send(vm.freeze(group, size), vm.parent, tag)
     # Who leaves at once may not be there any more when the others look.
     vm.recv(vm.parent, tag)
+
+
+def expose_and_wait(number: int, size: int) -> None:
+    """Exposes memory to be written and, under the next number, some to be read, says so and takes no further part."""
+    vm = pvm.connect()
+    vm.expose(number, size, writable=True)
+    vm.expose(number + 1, 8).view[:] = b"readable"
+    assert vm.parent is not None
+    vm.send("exposed", vm.parent, 1)
+    sleep_for_ever()
+
+
+def use_memory(owner: int, number: int) -> None:
+    """Tells the parent what it finds in its memory, and changes that."""
+    vm = pvm.connect()
+    size, writable = vm.exposed(owner, number)
+    before = vm.add_memory(owner, number, 0, 1)
+    vm.put_memory(owner, number, size - 8, b"far away")
+    vm.send((size, writable, before), owner, 2)
+
+
+def count() -> None:
+    """Takes numbers of a counter in the parent's memory when it is told which, and tells the parent which it had. The second
+    word counts, too, by exchanges alone."""
+    vm = pvm.connect()
+    assert vm.parent is not None
+    vm.message().send(vm.parent, 2)
+    owner, number, rounds = vm.receive(vm.parent, 1).unpack("i4", 3)
+    had = []
+    for _ in range(rounds):
+        had.append(vm.add_memory(owner, number, 0, 1))
+        seen = vm.add_memory(owner, number, 8, 0)
+        while (found := vm.exchange_memory(owner, number, 8, seen, seen + 1)) != seen:
+            seen = found
+    vm.message().i64(had).send(vm.parent, 3)

@@ -7,6 +7,7 @@
 //! lets another one lead meanwhile. So nobody waits for a thread to be woken but who waits anyway. Receives that
 //! wait have one thread together ([`receiving`]), other calls that wait one each.
 
+mod memory;
 mod receiving;
 mod socket;
 mod waiting;
@@ -361,7 +362,7 @@ impl Proxy {
             | Request::SetOutput { .. }
             | Request::SetReset { .. }
             | Request::Halt => self.ask_host(id, request),
-            _ => Err(Code::NotImpl),
+            _ => memory::reach(self.task, request),
         }
     }
 

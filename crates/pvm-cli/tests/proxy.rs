@@ -6,13 +6,13 @@ mod place;
 
 use place::Place;
 use pvm_wire::proxy::{Answer, Ask, PART_BYTES_MAX};
-use pvm_wire::request::{Reply, Request, Role, Welcome};
+use pvm_wire::request::{Change, Reply, Request, Role, Welcome};
 use pvm_wire::{
     Blob, Code, Encoding, Envelope, FRAME_BYTES_MAX, FrameBuffer, Kind, Layout, Message,
     PROTOCOL_VERSION, RunList, Tid, Wire, write_frame,
 };
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -425,4 +425,62 @@ fn a_cancelled_take_takes_nothing_and_a_cancelled_barrier_does_not_count() {
     assert_eq!(b.answer(left_alone), Answer::Withdrawn, "it was met by one that had given up");
     let together = [a.ask(&barrier()), b.ask(&barrier())];
     assert_eq!([a.answer(together[0]), b.answer(together[1])], [Answer::Done, Answer::Done]);
+}
+
+/// What [`a_task_without_shared_memory_reaches_what_others_expose`] reaches: run as a child only.
+#[test]
+fn a_child_that_exposes_memory() {
+    if std::env::var_os(SOCKET).is_none() {
+        return;
+    }
+    let task = pvm::Task::enrol(b"owner", true).unwrap();
+    task.expose(7, 3 << 20, true).unwrap();
+    task.expose(8, 8, false).unwrap();
+    println!("exposed by {}", task.tid().as_c_int());
+    std::thread::sleep(TIME_MAX);
+}
+
+#[test]
+fn a_task_without_shared_memory_reaches_what_others_expose() {
+    let (_place, socket) = machine();
+    let (mut a, welcome) = Remote::enrol(&socket);
+    let mut owner = Command::new(std::env::current_exe().unwrap());
+    owner.args(["--exact", "--nocapture", "a_child_that_exposes_memory"]);
+    owner.env(SOCKET, &socket).env("PVMSOCK", &socket);
+    let mut owner = owner.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufReader::new(owner.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("exposed by")));
+    let Reply::Tasks { tasks } = a.host(Request::Tasks { place: Tid::NONE }) else { panic!() };
+    let tid = tasks.iter().find(|task| task.tid != welcome.tid).unwrap().tid;
+
+    let describe = |number| Request::DescribeMemory { owner: tid, number };
+    assert_eq!(a.host(describe(7)), Reply::Exposed { bytes: 3 << 20, writable: true });
+    let body: Vec<u8> = (0..=250).cycle().take(PART_BYTES_MAX).collect();
+    let put = |number, bytes| Request::PutMemory { owner: tid, number, offset: 100, bytes };
+    let get = |offset, bytes| Request::GetMemory { owner: tid, number: 7, offset, bytes };
+    let change = |offset, change| Request::ChangeMemory { owner: tid, number: 7, offset, change };
+    assert_eq!(a.host(put(7, Blob(body.clone()))), Reply::Done);
+    assert_eq!(a.host(get(100, PART_BYTES_MAX as u32)), Reply::Memory { bytes: Blob(body) });
+    for before in [0, 1] {
+        assert_eq!(a.host(change(8, Change::Add8 { add: 1 })), Reply::Word { before });
+    }
+    let exchange = change(8, Change::Exchange4 { expected: 2, wanted: u32::MAX });
+    assert_eq!(a.host(exchange), Reply::Word { before: 2 });
+    for (request, code) in [
+        (get(0, 1 + PART_BYTES_MAX as u32), Code::BadParam),
+        (get((3 << 20) - 3, 4), Code::BadParam),
+        (change(4, Change::Add8 { add: 1 }), Code::BadParam),
+        (put(8, Blob::from("x")), Code::BadParam),
+        (Request::PutMemory { owner: tid, number: 8, offset: 0, bytes: "x".into() }, Code::Denied),
+        (describe(9), Code::NotFound),
+        (Request::Expose { number: 1, bytes: 100 }, Code::NotImpl),
+    ] {
+        let ask = Ask::Host { request };
+        assert_eq!(a.call(&ask), Answer::Failed { code }, "{ask:?}");
+    }
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    eventually("the end of its owner is told", || {
+        a.call(&Ask::Host { request: get(0, 4) }) == Answer::Failed { code: Code::NoTask }
+    });
 }

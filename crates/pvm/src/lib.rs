@@ -32,7 +32,7 @@ mod wait;
 pub use buffer::{Buffer, Remains};
 pub use credit::Policy;
 pub use members::Members;
-pub use memory::Memory;
+pub use memory::{Held, Memory};
 pub use probe::Negotiation;
 pub use pvm_core::{MessageKey, Pattern};
 pub use pvm_shm::Glance;

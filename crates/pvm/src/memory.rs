@@ -18,6 +18,18 @@ pub struct Memory {
     pub bytes: usize,
 }
 
+/// A task's own exposed memory, which stays mapped while this lives: also when it is withdrawn, and
+/// nobody else reaches it any more.
+#[derive(Clone, Debug)]
+pub struct Held(pub(crate) Exposed);
+
+impl Held {
+    /// Where it lies, and how much it is.
+    pub fn memory(&self) -> Memory {
+        Memory { address: self.0.address(), bytes: self.0.bytes() }
+    }
+}
+
 /// What is mapped here.
 #[derive(Debug)]
 pub(crate) struct Memories(Gate<Mapped>);

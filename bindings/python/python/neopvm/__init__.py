@@ -12,7 +12,7 @@ copies in between, and ``vm.message()`` packs typed messages that C and Fortran 
 
 from __future__ import annotations
 
-from ._core import DEFAULT, RAW, Message, is_main_interpreter
+from ._core import DEFAULT, RAW, Exposed, Message, is_main_interpreter
 
 if not is_main_interpreter():
     # Its exceptions would be those of another interpreter, which no `except` of this one knows.
@@ -60,6 +60,7 @@ __all__ = [
     "Code",
     "DeniedError",
     "Error",
+    "Exposed",
     "ForeignError",
     "FullError",
     "GroupError",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, overload
 
 # Objects with the buffer protocol: numpy's arrays, memoryview, array, bytes, bytearray.
 Buffer: TypeAlias = Any
@@ -90,6 +90,34 @@ class Message:
         traceback: TracebackType | None,
     ) -> None: ...
 
+class Exposed:
+    """Memory that this task exposes, see ``Machine.expose``. In a ``with`` it is withdrawn at the end.
+
+    The memory stays where it is while this, or a view of it, is there: what was withdrawn is this process's alone.
+    """
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def writable(self) -> bool:
+        """Whether other tasks may write it."""
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def view(self) -> memoryview[int]:
+        """The memory itself, as bytes that this task reads and writes; others do so at the same time. ``numpy.frombuffer``
+        of it is an array. Not for the child of a fork."""
+    def withdraw(self) -> None:
+        """Exposes it no more: others are told ``NotFoundError``. Again it does nothing."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+
 class Watch:
     """Tells an event loop that a call may have looked past what its coroutines wait for."""
 
@@ -154,6 +182,31 @@ class Task:
         context: int | None = None,
     ) -> None:
         """Sends the bytes of several buffers as one raw message."""
+    def expose(self, number: int, nbytes: int, *, writable: bool = False) -> Exposed:
+        """Exposes fresh memory, all 0, under a number of this task's own. All tasks of the machine may read it and, if it
+        is ``writable``, write it, without this task's taking part. It goes with the task. ``UseError`` for a number in use."""
+    def withdraw(self, number: int) -> None:
+        """Exposes memory no more: others are told ``NotFoundError``."""
+    def exposed(self, owner: int, number: int) -> tuple[int, bool]:
+        """Size of what a task exposes under a number, and whether tasks other than its owner may write it."""
+    @overload
+    def get_memory(self, owner: int, number: int, offset: int, into: int) -> bytes: ...
+    @overload
+    def get_memory(self, owner: int, number: int, offset: int, into: Buffer) -> None:
+        """Reads what a task exposes, from ``offset`` on, into a buffer, which is filled; or that many bytes. Nothing is
+        converted. On one host 4 or 8 bytes at a multiple of their number are read as a whole. ``NotFoundError``;
+        ``NoTaskError`` and ``HostError`` if the owner or its host is gone; ``UseError`` for what is not all inside."""
+    def put_memory(self, owner: int, number: int, offset: int, data: Buffer) -> None:
+        """Writes the bytes of a buffer there, and is done when it returns. Errors as for :meth:`get_memory`, and
+        ``DeniedError`` for memory that may only be read."""
+    def add_memory(self, owner: int, number: int, offset: int, add: int, *, size: int = 8) -> int:
+        """Adds to a word of ``size`` bytes (4 or 8, at a multiple of that) in one indivisible step, modulo 2**32 or 2**64.
+        The value before, with its sign. Done once for each call that returns; after ``HostError`` it may have been done."""
+    def exchange_memory(
+        self, owner: int, number: int, offset: int, expected: int, wanted: int, *, size: int = 8
+    ) -> int:
+        """Sets a word to ``wanted`` if it is ``expected``, in one indivisible step. The value before: the word was set if
+        that is ``expected``. Otherwise as :meth:`add_memory`."""
     def fileno(self) -> int:
         """A descriptor that is readable when something has come that no receive or probe has looked at."""
     def _spawn(self, program: bytes, wish: dict[str, object], outcomes: list[int]) -> list[str]: ...

@@ -1,7 +1,7 @@
 //! Exposed memory: what this task lets others read and write, and what it reads and writes of theirs.
 
 use super::{ANSWER, Task};
-use crate::memory::Memory;
+use crate::memory::{Held, Memory};
 use crate::wait::Deadline;
 use pvm_shm::exposed::Exposed;
 use pvm_wire::request::{Change, MEMORY_BYTES_MAX, Reply, Request};
@@ -38,6 +38,15 @@ impl Task {
                 Err(code)
             }
         }
+    }
+
+    /// What this task exposes under a number, mapped for as long as the caller wants it: for languages
+    /// whose views outlive [`Task::withdraw`].
+    ///
+    /// # Errors
+    /// [`Code::NotFound`].
+    pub fn hold(&self, number: u32) -> Result<Held, Code> {
+        self.memories.own(number)?.map(Held).ok_or(Code::NotFound)
     }
 
     /// Exposes it no more; its address is of no more use here. Others are told
@@ -86,6 +95,9 @@ impl Task {
             return self.exposed_memory(owner, number)?.get(offset, out);
         }
         check_owner(owner)?;
+        if out.is_empty() {
+            return self.look_for_nothing((owner, number), offset).map(drop);
+        }
         let pieces = out.chunks_mut(MEMORY_BYTES_MAX);
         let ask = |piece: &&mut [u8], offset| {
             let bytes = u32::try_from(piece.len()).unwrap_or(u32::MAX);
@@ -110,6 +122,10 @@ impl Task {
             return self.exposed_memory(owner, number)?.put(offset, bytes);
         }
         check_owner(owner)?;
+        if bytes.is_empty() {
+            let writable = self.look_for_nothing((owner, number), offset)?;
+            return if writable { Ok(()) } else { Err(Code::Denied) };
+        }
         let ask = |piece: &&[u8], offset| {
             let bytes = Blob(piece.to_vec());
             Request::PutMemory { owner, number, offset, bytes }
@@ -142,6 +158,13 @@ impl Task {
             Reply::Word { before } => Ok(before),
             _ => Err(Code::DSysErr),
         }
+    }
+
+    /// No bytes are no piece for another host: it is asked whether they would be inside, as on this one. True if what is
+    /// exposed may be written.
+    fn look_for_nothing(&self, (owner, number): (Tid, u32), offset: u64) -> Result<bool, Code> {
+        let (bytes, writable) = self.exposed(owner, number)?;
+        if offset <= bytes { Ok(writable) } else { Err(Code::BadParam) }
     }
 
     /// Asks for one piece after the other, some of them ahead, and takes all answers in their order.

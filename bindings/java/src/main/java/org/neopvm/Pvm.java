@@ -275,6 +275,22 @@ public final class Pvm implements AutoCloseable {
         return new Registry(engine);
     }
 
+    /**
+     * Exposes fresh memory, all 0, under a number of this task's own. All tasks of the machine may read it by {@link
+     * Memory} and, if it is {@code writable}, write it.
+     *
+     * @throws PvmException {@link Code#ALREADY} for a number in use, {@link Code#NO_MEM}, and {@link Code#NOT_IMPL} with the
+     *     wire engine, whose tasks have no shared memory: they reach that of others
+     */
+    public Exposed expose(int number, long bytes, boolean writable) {
+        return new Exposed(memory(self(), number), engine.expose(number, bytes, writable), bytes, writable);
+    }
+
+    /** What a task exposes under a number. Nothing is asked before it is used. */
+    public Memory memory(TaskId owner, int number) {
+        return new Memory(engine, owner, number);
+    }
+
     /** Joins a group. */
     public Group join(String group) {
         return new Group(engine, group, engine.join(group));

@@ -4,6 +4,7 @@ package org.neopvm;
 import java.lang.foreign.MemorySegment;
 import org.neopvm.engine.Kind;
 import org.neopvm.ffm.Lying;
+import org.neopvm.ffm.NativeExposure;
 import org.neopvm.ffm.NativeOutgoing;
 
 /**
@@ -34,6 +35,13 @@ public final class Segments {
             }
         }
         return MemorySegment.ofBuffer(draft.allocate(kind, number(count)));
+    }
+
+    /** All the memory that this task exposes; its use throws {@link IllegalStateException} once it is withdrawn. */
+    public static MemorySegment of(Exposed exposed) {
+        return exposed.exposure() instanceof NativeExposure exposure
+                ? exposure.segment()
+                : MemorySegment.ofBuffer(exposed.buffer());
     }
 
     private static int number(long count) {

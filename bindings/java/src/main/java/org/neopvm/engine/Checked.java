@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.engine;
 
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -8,6 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.neopvm.Code;
 import org.neopvm.Encoding;
 import org.neopvm.HostInfo;
+import org.neopvm.MemoryInfo;
 import org.neopvm.MessageInfo;
 import org.neopvm.PvmException;
 import org.neopvm.TaskInfo;
@@ -261,6 +263,65 @@ final class Checked implements Engine {
     @Override
     public int freeze(String group, int size) throws InterruptedException {
         return engine.freeze(group(group), size);
+    }
+
+    @Override
+    public Exposure expose(int number, long bytes, boolean writable) {
+        if (bytes <= 0) {
+            throw bad("exposing " + bytes + " bytes");
+        }
+        return engine.expose(number, bytes, writable);
+    }
+
+    @Override
+    public MemoryInfo exposed(int tid, int number) {
+        Reach.checkOwner(tid, number);
+        return engine.exposed(tid, number);
+    }
+
+    @Override
+    public void getMemory(int tid, int number, long offset, ByteBuffer into) {
+        int bytes = into.remaining();
+        Reach.checkPlace(tid, number, offset);
+        if (into.isReadOnly()) {
+            throw bad(Reach.what("reading", bytes, offset, tid, number) + " into a buffer that is only read");
+        }
+        try {
+            engine.getMemory(tid, number, offset, into);
+        } catch (PvmException e) {
+            throw Reach.explained(engine, tid, number, Reach.what("reading", bytes, offset, tid, number), e);
+        }
+    }
+
+    @Override
+    public void putMemory(int tid, int number, long offset, ByteBuffer from) {
+        int bytes = from.remaining();
+        Reach.checkPlace(tid, number, offset);
+        try {
+            engine.putMemory(tid, number, offset, from);
+        } catch (PvmException e) {
+            throw Reach.explained(engine, tid, number, Reach.what("writing", bytes, offset, tid, number), e);
+        }
+    }
+
+    @Override
+    public long addMemory(int tid, int number, long offset, int bytes, long add) {
+        Reach.checkWord(tid, number, offset, bytes);
+        try {
+            return engine.addMemory(tid, number, offset, bytes, add);
+        } catch (PvmException e) {
+            throw Reach.explained(engine, tid, number, Reach.what("changing", bytes, offset, tid, number), e);
+        }
+    }
+
+    @Override
+    public long exchangeMemory(int tid, int number, long offset, int bytes, long expected, long wanted) {
+        Reach.checkWord(tid, number, offset, bytes);
+        try {
+            return engine.exchangeMemory(tid, number, offset, bytes, expected, wanted);
+        } catch (PvmException e) {
+            throw Reach.explained(engine, tid, number, Reach.what("changing", bytes, offset, tid, number), e);
+        }
     }
 
     @Override

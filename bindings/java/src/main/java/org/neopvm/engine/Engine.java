@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.engine;
 
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.neopvm.Encoding;
 import org.neopvm.HostInfo;
+import org.neopvm.MemoryInfo;
 import org.neopvm.MessageInfo;
 import org.neopvm.TaskInfo;
 
@@ -168,6 +170,26 @@ public interface Engine {
 
     /** Fixes the members of a group once {@code size} of them have asked for it; returns how many they are. */
     int freeze(String group, int size) throws InterruptedException;
+
+    // Exposed memory. Numbers of it are C's uint32_t. No interrupt ends these calls.
+
+    /** Exposes fresh memory, all 0; {@link org.neopvm.Code#NOT_IMPL} where this task has no shared memory. */
+    Exposure expose(int number, long bytes, boolean writable);
+
+    /** What a task exposes under a number. */
+    MemoryInfo exposed(int tid, int number);
+
+    /** Reads as many bytes as the buffer has left, from an offset on. */
+    void getMemory(int tid, int number, long offset, ByteBuffer into);
+
+    /** Writes the bytes that the buffer has left, from an offset on. */
+    void putMemory(int tid, int number, long offset, ByteBuffer from);
+
+    /** Adds to a word of 4 or 8 bytes in one step; its value before, with its sign. */
+    long addMemory(int tid, int number, long offset, int bytes, long add);
+
+    /** Sets a word of 4 or 8 bytes in one step if it has the expected value; its value before, with its sign. */
+    long exchangeMemory(int tid, int number, long offset, int bytes, long expected, long wanted);
 
     // Contexts
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.wire;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -9,10 +10,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.neopvm.Code;
 import org.neopvm.Encoding;
 import org.neopvm.HostInfo;
+import org.neopvm.MemoryInfo;
 import org.neopvm.MessageInfo;
 import org.neopvm.PvmException;
 import org.neopvm.TaskInfo;
 import org.neopvm.engine.Engine;
+import org.neopvm.engine.Exposure;
 import org.neopvm.engine.Incoming;
 import org.neopvm.engine.Outgoing;
 
@@ -36,6 +39,7 @@ public final class WireEngine implements Engine {
 
     private final Connection connection;
     private final Machine machine;
+    private final Memories memories;
     private final Host.Welcome welcome;
     private final AtomicBoolean left = new AtomicBoolean();
 
@@ -43,6 +47,7 @@ public final class WireEngine implements Engine {
         connection = enrolment.connection();
         welcome = enrolment.welcome();
         machine = new Machine(connection, welcome);
+        memories = new Memories(connection);
     }
 
     /**
@@ -284,6 +289,38 @@ public final class WireEngine implements Engine {
     public int freeze(String group, int size) throws InterruptedException {
         String what = "freezing group " + group;
         return connection.askPatiently(new Writer().u16(FREEZE).text(group).i32(size), false, what).number(what);
+    }
+
+    @Override
+    public Exposure expose(int number, long bytes, boolean writable) {
+        throw new PvmException(Code.NOT_IMPL, "exposing memory " + Integer.toUnsignedString(number)
+                + " of a task without shared memory (engine wire), which reaches that of others;"
+                + " the engine native (Java 22, libpvm3) exposes it");
+    }
+
+    @Override
+    public MemoryInfo exposed(int tid, int number) {
+        return memories.exposed(tid, number);
+    }
+
+    @Override
+    public void getMemory(int tid, int number, long offset, ByteBuffer into) {
+        memories.get(tid, number, offset, into);
+    }
+
+    @Override
+    public void putMemory(int tid, int number, long offset, ByteBuffer from) {
+        memories.put(tid, number, offset, from);
+    }
+
+    @Override
+    public long addMemory(int tid, int number, long offset, int bytes, long add) {
+        return memories.add(tid, number, offset, bytes, add);
+    }
+
+    @Override
+    public long exchangeMemory(int tid, int number, long offset, int bytes, long expected, long wanted) {
+        return memories.exchange(tid, number, offset, bytes, expected, wanted);
     }
 
     @Override

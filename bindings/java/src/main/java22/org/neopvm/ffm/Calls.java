@@ -90,7 +90,7 @@ final class Calls {
 
     private Calls() {}
 
-    private static MethodHandle call(String name, MemoryLayout... arguments) {
+    static MethodHandle call(String name, MemoryLayout... arguments) {
         return link(name, arguments);
     }
 

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -12,10 +13,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.neopvm.Code;
 import org.neopvm.Encoding;
 import org.neopvm.HostInfo;
+import org.neopvm.MemoryInfo;
 import org.neopvm.MessageInfo;
 import org.neopvm.PvmException;
 import org.neopvm.TaskInfo;
 import org.neopvm.engine.Engine;
+import org.neopvm.engine.Exposure;
 import org.neopvm.engine.Incoming;
 import org.neopvm.engine.Outgoing;
 import org.neopvm.engine.Waiters;
@@ -43,6 +46,7 @@ public final class NativeEngine implements Engine {
     private final Arrivals arrivals = new Arrivals(waiters);
     private final Machine machine = new Machine(this);
     private final Names names = new Names(this);
+    private final Memories memories = new Memories(this);
 
     private NativeEngine() {
         try (Arena arena = Arena.ofConfined()) {
@@ -419,6 +423,36 @@ public final class NativeEngine implements Engine {
     @Override
     public int freeze(String group, int size) throws InterruptedException {
         return Offloaded.callPatiently(giveUp -> names.freeze(group, size, giveUp), "freezing group " + group);
+    }
+
+    @Override
+    public Exposure expose(int number, long bytes, boolean writable) {
+        return Offloaded.callAtOnce(() -> memories.expose(number, bytes, writable));
+    }
+
+    @Override
+    public MemoryInfo exposed(int tid, int number) {
+        return Offloaded.callAtOnce(() -> memories.exposed(tid, number));
+    }
+
+    @Override
+    public void getMemory(int tid, int number, long offset, ByteBuffer into) {
+        Offloaded.callAtOnce(() -> memories.get(tid, number, offset, into));
+    }
+
+    @Override
+    public void putMemory(int tid, int number, long offset, ByteBuffer from) {
+        Offloaded.callAtOnce(() -> memories.put(tid, number, offset, from));
+    }
+
+    @Override
+    public long addMemory(int tid, int number, long offset, int bytes, long add) {
+        return Offloaded.callAtOnce(() -> memories.add(tid, number, offset, bytes, add));
+    }
+
+    @Override
+    public long exchangeMemory(int tid, int number, long offset, int bytes, long expected, long wanted) {
+        return Offloaded.callAtOnce(() -> memories.exchange(tid, number, offset, bytes, expected, wanted));
     }
 
     @Override
