@@ -10,9 +10,12 @@
 #![forbid(unsafe_code)]
 
 mod block;
+pub mod clocks;
 mod error;
 mod file;
 mod levels;
+pub mod matching;
+pub mod profile;
 mod tables;
 mod varint;
 
