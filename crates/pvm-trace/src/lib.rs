@@ -12,6 +12,7 @@
 mod block;
 pub mod clocks;
 mod error;
+pub mod export;
 mod file;
 mod levels;
 pub mod matching;
@@ -21,7 +22,7 @@ mod varint;
 
 pub use block::{BLOCK_RECORDS_MAX, Block, BlockBuilder};
 pub use error::{Error, Fault};
-pub use file::{Limits, Merged, Place, Reader, Writer};
+pub use file::{Edge, Happening, Limits, Merged, Place, Reader, Timeline, Writer};
 pub use levels::Summary;
 pub use tables::{Ended, Gap, Host, Names, Tables, Task, TaskIndex};
 

@@ -18,16 +18,9 @@ pub struct Merged<'a, R, F> {
     reader: &'a mut Reader<R>,
     time: F,
     lanes: Vec<Lane>,
+    next: Vec<Option<Record>>,
     heap: BinaryHeap<Reverse<(u64, TaskIndex)>>,
     failed: Option<Error>,
-}
-
-#[derive(Debug, Default)]
-struct Lane {
-    places: VecDeque<Place>,
-    bytes: Vec<u8>,
-    block: Option<(Block, u64)>,
-    next: Option<Record>,
 }
 
 impl<R: Read + Seek> Reader<R> {
@@ -39,13 +32,10 @@ impl<R: Read + Seek> Reader<R> {
 
 impl<'a, R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Merged<'a, R, F> {
     fn new(reader: &'a mut Reader<R>, time: F) -> Self {
-        let mut lanes: Vec<Lane> =
-            (0..reader.tables().tasks.len()).map(|_| Lane::default()).collect();
-        for place in reader.places() {
-            lanes[place.task as usize].places.push_back(*place);
-        }
+        let lanes = lanes(reader);
         let heap = BinaryHeap::with_capacity(lanes.len());
-        let mut merged = Self { reader, time, lanes, heap, failed: None };
+        let next = vec![None; lanes.len()];
+        let mut merged = Self { reader, time, lanes, next, heap, failed: None };
         (0..merged.lanes.len()).for_each(|task| merged.advance(task as TaskIndex));
         merged
     }
@@ -53,40 +43,65 @@ impl<'a, R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Merged<'a, R, F> {
     /// Finds a task's next record; the first error is kept until it is told.
     fn advance(&mut self, task: TaskIndex) {
         let lane = &mut self.lanes[task as usize];
-        lane.next = None;
-        loop {
-            match lane.read_next(self.reader) {
-                Ok(true) => (),
-                Ok(false) => return,
-                Err(error) => {
-                    lane.block = None;
-                    self.failed.get_or_insert(error);
+        self.next[task as usize] = loop {
+            match lane.next_record(self.reader) {
+                Some(Ok(record)) => {
+                    self.heap.push(Reverse(((self.time)(task, record.end()), task)));
+                    break Some(record);
                 }
+                Some(Err(error)) => drop(self.failed.get_or_insert(error)),
+                None => break None,
             }
-            if let Some(record) = &lane.next {
-                self.heap.push(Reverse(((self.time)(task, record.end()), task)));
-                return;
-            }
-        }
+        };
     }
 }
 
+/// The records of one task, with one block in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Lane {
+    places: VecDeque<Place>,
+    bytes: Vec<u8>,
+    block: Option<(Block, u64)>,
+}
+
+/// For each task a lane.
+pub(crate) fn lanes<R: Read + Seek>(reader: &Reader<R>) -> Vec<Lane> {
+    let mut lanes: Vec<Lane> = (0..reader.tables().tasks.len()).map(|_| Lane::default()).collect();
+    for place in reader.places() {
+        lanes[place.task as usize].places.push_back(*place);
+    }
+    lanes
+}
+
 impl Lane {
-    /// A step towards the next record: false if there is none.
-    fn read_next<R: Read + Seek>(&mut self, reader: &mut Reader<R>) -> Result<bool, Error> {
-        if let Some((block, at)) = &mut self.block {
-            let read = block.read_next(&self.bytes);
-            self.next = read.map_err(|fault| damaged(*at, "a block", fault))?;
-            if self.next.is_none() {
-                self.block = None;
+    /// The next record; after an error that of the next block.
+    pub(crate) fn next_record<R: Read + Seek>(
+        &mut self,
+        reader: &mut Reader<R>,
+    ) -> Option<Result<Record, Error>> {
+        loop {
+            if let Some((block, at)) = &mut self.block {
+                match block.read_next(&self.bytes) {
+                    Ok(Some(record)) => return Some(Ok(record)),
+                    Ok(None) => self.block = None,
+                    Err(fault) => {
+                        let at = *at;
+                        self.block = None;
+                        return Some(Err(damaged(at, "a block", fault)));
+                    }
+                }
+                continue;
             }
-            return Ok(true);
+            let place = self.places.pop_front()?;
+            let read = reader.read_block_into(&place, &mut self.bytes);
+            let begun = read.and_then(|()| {
+                Block::new(&self.bytes).map_err(|fault| damaged(place.at, "a block", fault))
+            });
+            match begun {
+                Ok(block) => self.block = Some((block, place.at)),
+                Err(error) => return Some(Err(error)),
+            }
         }
-        let Some(place) = self.places.pop_front() else { return Ok(false) };
-        self.bytes = reader.read_block(&place)?;
-        let block = Block::new(&self.bytes);
-        self.block = Some((block.map_err(|fault| damaged(place.at, "a block", fault))?, place.at));
-        Ok(true)
     }
 }
 
@@ -98,7 +113,7 @@ impl<R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Iterator for Merged<'_, R, F>
             return Some(Err(error));
         }
         let Reverse((_, task)) = self.heap.pop()?;
-        let record = self.lanes[task as usize].next.take()?;
+        let record = self.next[task as usize].take()?;
         self.advance(task);
         Some(Ok((task, record)))
     }

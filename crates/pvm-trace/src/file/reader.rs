@@ -59,11 +59,20 @@ impl<R: Read + Seek> Reader<R> {
     /// The bytes of a block.
     pub fn read_block(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
         let mut payload = Vec::new();
-        let kind = section::read_section(&mut self.input, &place.chapter, place.at, &mut payload)?;
+        self.read_block_into(place, &mut payload)?;
+        Ok(payload)
+    }
+
+    pub(super) fn read_block_into(
+        &mut self,
+        place: &Place,
+        payload: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let kind = section::read_section(&mut self.input, &place.chapter, place.at, payload)?;
         if kind != kind::BLOCK {
             return Err(damaged(place.at, "a block", Fault::UnknownKind(kind.into())));
         }
-        Ok(payload)
+        Ok(())
     }
 
     /// Calls `each` for the records of a block, in the order in which they were noted.
