@@ -26,13 +26,28 @@ pub struct Merged<'a, R, F> {
 impl<R: Read + Seek> Reader<R> {
     /// All records of all tasks in the order of their ends, as `time` tells them.
     pub fn merged<F: Fn(TaskIndex, u64) -> u64>(&mut self, time: F) -> Merged<'_, R, F> {
-        Merged::new(self, time)
+        let lanes = lanes(self);
+        Merged::new(self, lanes, time)
+    }
+
+    /// Those of the blocks that touch a window of time, as `time` tells it; the others are not read.
+    pub fn merged_in<F: Fn(TaskIndex, u64) -> u64>(
+        &mut self,
+        (from, to): (u64, u64),
+        time: F,
+    ) -> Merged<'_, R, F> {
+        let mut lanes = lanes(self);
+        for (lane, task) in lanes.iter_mut().zip(0..) {
+            lane.places.retain(|place| {
+                time(task, place.summary.first) <= to && time(task, place.summary.last) >= from
+            });
+        }
+        Merged::new(self, lanes, time)
     }
 }
 
 impl<'a, R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Merged<'a, R, F> {
-    fn new(reader: &'a mut Reader<R>, time: F) -> Self {
-        let lanes = lanes(reader);
+    fn new(reader: &'a mut Reader<R>, lanes: Vec<Lane>, time: F) -> Self {
         let heap = BinaryHeap::with_capacity(lanes.len());
         let next = vec![None; lanes.len()];
         let mut merged = Self { reader, time, lanes, next, heap, failed: None };
