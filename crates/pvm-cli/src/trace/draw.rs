@@ -4,28 +4,16 @@ mod aggregate;
 mod dynamic;
 mod functions;
 mod spacetime;
+mod subject;
 mod svg;
 
-use super::place::{self, Trace, wrong};
+use super::place::{self, wrong};
 use crate::failure::Failure;
 use crate::options::trace::{DrawOptions, Picture};
-use pvm_trace::clocks::Clocks;
 use pvm_trace::profile::Profile;
-use std::path::Path;
 
+pub(super) use subject::Subject;
 pub(super) use svg::escaped;
-
-/// A trace that is to be drawn.
-pub(super) struct Subject<'a> {
-    /// Where it lies.
-    pub(super) file: &'a Path,
-    /// The trace.
-    pub(super) trace: &'a mut Trace,
-    /// Its clocks.
-    pub(super) clocks: &'a Clocks,
-    /// What is drawn of it, in corrected time.
-    pub(super) window: (u64, u64),
-}
 
 /// Draws a picture.
 pub(super) fn draw(options: &DrawOptions) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! Messages and bytes that all tasks sent, over time.
 
-use super::Subject;
+use super::subject::Subject;
 use super::svg::{Anchor, Axis, Canvas, colour, short, unit};
 use crate::failure::Failure;
 use crate::trace::place::wrong;

@@ -3,7 +3,7 @@
 //! A row is made of columns of one point; each shows by its height how much of its time was computing,
 //! calls and waiting. So a picture of a second is as large as one of a day.
 
-use super::Subject;
+use super::subject::Subject;
 use super::svg::{Anchor, Axis, Canvas, colour, short, unit};
 use crate::failure::Failure;
 use crate::trace::place::wrong;

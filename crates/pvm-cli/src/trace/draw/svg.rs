@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 /// Colours that people who see red and green alike can tell apart.
 pub(super) mod colour {
-    pub(in super::super) const INK: &str = "#222222";
-    pub(in super::super) const FAINT: &str = "#d8d8d8";
-    pub(in super::super) const COMPUTING: &str = "#9ecae1";
-    pub(in super::super) const CALLS: &str = "#0072b2";
-    pub(in super::super) const WAITING: &str = "#e69f00";
-    pub(in super::super) const MESSAGES: &str = "#aa3377";
-    pub(in super::super) const ROW: [&str; 8] =
+    pub(crate) const INK: &str = "#222222";
+    pub(crate) const FAINT: &str = "#d8d8d8";
+    pub(crate) const COMPUTING: &str = "#9ecae1";
+    pub(crate) const CALLS: &str = "#0072b2";
+    pub(crate) const WAITING: &str = "#e69f00";
+    pub(crate) const MESSAGES: &str = "#aa3377";
+    pub(crate) const ROW: [&str; 8] =
         ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#555555"];
 }
 
@@ -166,7 +166,7 @@ pub(super) fn unit(nanoseconds: u64) -> (&'static str, f64) {
 }
 
 /// Text as it stands in XML.
-pub(in super::super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars().take(200) {
         match c {
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn an_axis_has_round_steps_and_room() {
         for (value, most, step) in
-            [(0.0, 1.0, 0.2), (7.0, 8.0, 2.0), (100.0, 100.0, 20.0), (1234.0, 1400.0, 200.0)]
+            [(0.0, 1.0, 0.2), (7.0, 8.0, 2.0), (100.0, 100.0, 20.0), (1234.0, 1500.0, 500.0)]
         {
             let axis = Axis::up_to(value);
             assert!((axis.most - most).abs() < 1e-9 && (axis.step - step).abs() < 1e-9, "{axis:?}");
