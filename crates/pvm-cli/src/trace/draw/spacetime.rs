@@ -13,7 +13,7 @@ use pvm_trace::{Record, TaskIndex, What, calls};
 const COLUMNS: usize = 1000;
 /// Tasks that are drawn, the first ones.
 const ROWS_MAX: usize = 64;
-/// Message lines that are drawn; of more, those that took longest.
+/// Message lines that are drawn; of more, every second, fourth, eighth ... one.
 const LINES_MAX: usize = 2000;
 
 /// One column of a row, in nanoseconds.
@@ -30,6 +30,8 @@ struct Picture {
     rows: Vec<Vec<Column>>,
     messages: Vec<Matched>,
     count: usize,
+    /// One message in so many is drawn.
+    stride: usize,
 }
 
 /// Draws it.
@@ -38,7 +40,7 @@ pub(super) fn draw(subject: &mut Subject<'_>) -> Result<String, Failure> {
     let tasks = subject.trace.tables().tasks.len().min(ROWS_MAX);
     let rows = vec![vec![Column::default(); COLUMNS]; tasks];
     let length = to.saturating_sub(from).max(1);
-    let mut picture = Picture { from, length, rows, messages: Vec::new(), count: 0 };
+    let mut picture = Picture { from, length, rows, messages: Vec::new(), count: 0, stride: 1 };
     let mut lives = vec![Span { begin: u64::MAX, end: 0 }; tasks];
     let clocks = subject.clocks;
     let mut matcher = Matcher::new(subject.trace.tables());
@@ -89,24 +91,26 @@ impl Picture {
     }
 
     fn message(&mut self, message: Matched) {
-        self.count += 1;
         let drawn = self.rows.len() as TaskIndex;
         if message.from >= drawn || message.to >= drawn || message.from == message.to {
             return;
         }
+        self.count += 1;
+        if !self.count.is_multiple_of(self.stride) {
+            return;
+        }
         self.messages.push(message);
-        if self.messages.len() >= 2 * LINES_MAX {
-            self.keep_longest();
+        if self.messages.len() > LINES_MAX {
+            let mut number = 0usize;
+            self.messages.retain(|_| {
+                number += 1;
+                number.is_multiple_of(2)
+            });
+            self.stride *= 2;
         }
     }
 
-    fn keep_longest(&mut self) {
-        let took = |message: &Matched| message.received.end.saturating_sub(message.sent.begin);
-        self.messages.sort_by_key(|message| u64::MAX - took(message));
-        self.messages.truncate(LINES_MAX);
-    }
-
-    fn draw(mut self, subject: &Subject<'_>) -> String {
+    fn draw(self, subject: &Subject<'_>) -> String {
         let tables = subject.trace.tables();
         let (left, top) = (150.0, 40.0);
         let row = (600.0 / self.rows.len().max(1) as f64).clamp(14.0, 60.0);
@@ -122,9 +126,6 @@ impl Picture {
             canvas.text((left - 6.0, y + row / 2.0 + 4.0), Anchor::End, 11.0, &label);
             draw_row(&mut canvas, columns, (left, y + row * 0.2), row * 0.6);
         }
-        if self.messages.len() > LINES_MAX {
-            self.keep_longest();
-        }
         let x = |time: u64| {
             let since = time.saturating_sub(self.from).min(self.length);
             left + since as f64 / self.length as f64 * COLUMNS as f64
@@ -136,11 +137,9 @@ impl Picture {
             canvas.line(from, to, (colour::MESSAGES, 0.7));
         }
         self.axis(&mut canvas, left, bottom);
-        let drawn = self.messages.len();
-        let lines = if drawn < self.count {
-            format!("messages (the {drawn} longest of {})", self.count)
-        } else {
-            "messages".to_owned()
+        let lines = match self.stride {
+            1 => "messages".to_owned(),
+            stride => format!("messages (one in {stride})"),
         };
         let names = [
             (colour::COMPUTING, "computing"),
