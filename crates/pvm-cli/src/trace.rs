@@ -2,6 +2,7 @@
 
 mod draw;
 mod export;
+mod import;
 mod place;
 mod profile;
 mod report;
@@ -16,6 +17,7 @@ pub(crate) fn trace(options: &TraceOptions) -> Result<(), Failure> {
         TraceCommand::Show(options) => show::show(options),
         TraceCommand::Profile(options) => profile::profile(options),
         TraceCommand::Export(options) => export::export(options),
+        TraceCommand::Import(options) => import::import(options),
         TraceCommand::Draw(options) => draw::draw(options),
         TraceCommand::Report(options) => report::report(options),
     }

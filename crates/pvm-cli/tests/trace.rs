@@ -169,3 +169,25 @@ fn what_is_no_trace_is_named_and_a_cut_one_is_read_as_far_as_it_is_sound() {
         assert!(pvm(&["draw", &file, "--what", what]).status.success(), "{what}");
     }
 }
+
+#[test]
+fn what_was_exported_is_imported_again() {
+    let folder = Folder::new("import");
+    let sample = sample();
+    let sample = sample.to_str().unwrap();
+    let (text, trace) = (folder.file("text"), folder.file("trace"));
+    done(&["export", sample, "--to", "sddf", "-o", &text]);
+    done(&["import", "--form", "sddf", &text, "-o", &trace]);
+    assert_eq!(json(&["profile", "--json", &trace])["matched"], Value::from(39));
+    done(&["export", sample, "--to", "thesis", "-o", &folder.file("thesis")]);
+    let stations: Vec<_> = (0..4).map(|n| folder.file(&format!("thesis/station.{n}"))).collect();
+    let mut args = vec!["import", "--form", "thesis", "-o", &trace];
+    args.extend(stations.iter().map(String::as_str));
+    done(&args);
+    assert_eq!(json(&["profile", "--json", &trace])["matched"], Value::from(39));
+    std::fs::write(&text, "nonsense;;").unwrap();
+    let output = pvm(&["import", "--form", "sddf", &text, "-o", &trace]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && told.contains("line 1:"), "{told}");
+    assert!(!Path::new(&trace).exists(), "a trace that is none was left");
+}

@@ -14,6 +14,7 @@ pub mod clocks;
 mod error;
 pub mod export;
 mod file;
+pub mod import;
 pub mod intake;
 mod levels;
 pub mod matching;

@@ -228,6 +228,11 @@ it cannot tell (groups on one host but for a barrier of all, first-come receives
 standard error. thesis makes a folder with results.X, oh.X, oh2.X, pk.X, pk2.X for each task, X being its \
 tid, and station.N, the input of its simulator.";
 
+/// `pvm trace import`.
+pub(crate) const TRACE_IMPORT: &str = "\
+Times of the thesis' lines are added up, a receive taking place when its bytes have been sent at the \
+earliest. What makes no sense is refused with its line.";
+
 /// `pvm trace draw`.
 pub(crate) const TRACE_DRAW: &str = "\
 aggregate has a pair of bars for each pair of tasks, dynamic two curves over time, spacetime a row for \

@@ -25,6 +25,9 @@ pub(crate) enum TraceCommand {
     /// Write a trace in the form of another tool
     #[command(after_help = notes::TRACE_EXPORT)]
     Export(ExportOptions),
+    /// Make a trace of what another tool recorded
+    #[command(after_help = notes::TRACE_IMPORT)]
+    Import(ImportOptions),
     /// Draw a trace as a picture
     #[command(after_help = notes::TRACE_DRAW)]
     Draw(DrawOptions),
@@ -101,6 +104,29 @@ pub(crate) enum ExportForm {
     /// SimGrid's time-independent trace
     Ti,
     /// The files of the thesis on simulating PVM programs
+    Thesis,
+}
+
+/// Of `pvm trace import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportOptions {
+    /// What was recorded: a file for sddf, the files station.0, station.1 ... for thesis
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Its form
+    #[arg(long, value_name = "FORM")]
+    pub(crate) form: ImportForm,
+    /// The trace that is made
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+/// What is read besides our own traces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ImportForm {
+    /// Events as PVM's tracers and XPVM write them
+    Sddf,
+    /// Lines c, s, m, r of the thesis
     Thesis,
 }
 
