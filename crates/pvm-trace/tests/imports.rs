@@ -47,6 +47,40 @@ fn what_was_exported_as_sddf_comes_back() {
     assert_eq!(again.tables().hosts[3].name, "host3".into());
 }
 
+/// PVM 3.4.6 recorded it (`spawn -@` in its console): five messages of a task to itself.
+#[test]
+fn what_the_original_recorded_is_read() {
+    let text = include_bytes!("samples/pvm-3.4.6.sddf").as_slice();
+    let mut reader = written(|writer| import::sddf(text, writer)).unwrap();
+    let profile = profile(&mut reader);
+    assert_eq!((profile.matched, profile.own.messages, profile.own.bytes), (5, 5, 20));
+    assert_eq!(profile.functions[&calls::RECV].calls, 5);
+    // 812909 - 812858 us, and so on.
+    assert_eq!(profile.functions[&calls::RECV].time, (51 + 14 + 15 + 15 + 15) * 1000);
+    let tables = reader.tables();
+    assert_eq!(tables.tasks[0].facts.program, "/home/user/self".into());
+    assert_eq!(tables.tasks[0].ended.unwrap().status, 0);
+    assert_eq!(tables.hosts[0].architecture, "LINUX64".into());
+    // What we write has the original's descriptors, but for its remarks.
+    let clocks = Clocks::raw(tables);
+    let mut ours = Vec::new();
+    export::sddf(&mut reader, &clocks, &mut ours).unwrap();
+    let ours = String::from_utf8(ours).unwrap();
+    let theirs = std::str::from_utf8(text).unwrap();
+    for kind in ["host_add(0)", "newtask(0)", "endtask(0)", "send(0.0)", "send(1.1)", "recv(0.0)"] {
+        assert_eq!(descriptor(&ours, kind), descriptor(theirs, kind));
+    }
+    assert_eq!(descriptor(&ours, "recv(1.1)"), descriptor(theirs, "recv(1.1)"));
+}
+
+/// The statement that describes a kind, without remarks.
+fn descriptor(text: &str, kind: &str) -> String {
+    let mut all = text.split(";;");
+    let found = all.find(|one| one.trim().starts_with('#') && one.contains(&format!("\"{kind}\"")));
+    let lines = found.unwrap().lines().map(str::trim);
+    lines.filter(|line| !line.starts_with("//") && !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn what_xpvm_would_not_write_is_named_with_its_line() {
     let described = "#1: \"send(0.0)\" { int \"TS\"; int \"TU\"; int \"TID\"; };;\n";

@@ -34,7 +34,7 @@ pub fn sddf<R: Read + Seek>(
             Datum::Text("HA", architecture),
             Datum::Int("HSP", 1000),
         ];
-        writer.tell(("host_add(0)", 1900), host.began, tid, more)?;
+        writer.tell(("host_add(0)", 1802), host.began, tid, more)?;
     }
     let mut begun = BTreeSet::new();
     for entry in reader.timeline(|task, time| clocks.time(task, time)) {
@@ -65,7 +65,9 @@ pub fn sddf<R: Read + Seek>(
     }
     for (task, index) in tables.tasks.iter().zip(0..) {
         if let Some(ended) = task.ended {
-            let more = vec![Datum::Int("TES", ended.status.into())];
+            let times = ["TUS", "TUU", "TSS", "TSU"].map(|name| Datum::Int(name, 0));
+            let mut more = vec![Datum::Int("TST", ended.status.into())];
+            more.extend(times);
             let (at, tid) = (clocks.time(index, ended.at), i64::from(task.facts.tid.0));
             writer.tell(("endtask(0)", 1152), at, tid, more)?;
         }
