@@ -34,7 +34,19 @@ fn candidates(words: &[String], live: &dyn Fn(Kind) -> Vec<Candidate>) -> (Shell
     let Some((name, before)) = before.split_first() else {
         return begin(&command, &in_progress(last));
     };
-    let Some(command) = command.find_subcommand(name) else { return (Shell::Files, Vec::new()) };
+    let Some(mut command) = command.find_subcommand(name) else {
+        return (Shell::Files, Vec::new());
+    };
+    let mut before = before;
+    if command.has_subcommands() {
+        let Some((name, rest)) = before.split_first() else {
+            return begin(command, &in_progress(last));
+        };
+        let Some(below) = command.find_subcommand(name) else {
+            return (Shell::Nothing, Vec::new());
+        };
+        (command, before) = (below, rest);
+    }
     // Shells take words apart at `=`, `@` and `:`; what stands behind one is a word of its own.
     let current = in_progress(last);
     let place = Place::of(command, before, last);

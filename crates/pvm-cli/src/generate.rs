@@ -30,6 +30,7 @@ fn man_pages(command: Command, folder: &Path) -> std::io::Result<()> {
         command.get_subcommands().filter(|one| !one.is_hide_set()).cloned().collect();
     for one in shown {
         let name = one.get_name().to_owned();
+        man_pages_below(&one, &format!("pvm {name}"), folder)?;
         man_page(one.bin_name(format!("pvm {name}")), &["pvm", "pvmd"], folder)?;
     }
     man_page(
@@ -37,6 +38,16 @@ fn man_pages(command: Command, folder: &Path) -> std::io::Result<()> {
         &["pvm-run", "pvm-up", "pvm-add", "pvm-doctor", "pvm-console", "pvmd"],
         folder,
     )
+}
+
+/// `pvm-trace-show.1` and its like, for commands that have commands.
+fn man_pages_below(command: &Command, above: &str, folder: &Path) -> std::io::Result<()> {
+    for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
+        let name = format!("{above} {}", one.get_name());
+        let page = one.clone().display_name(name.replace(' ', "-")).bin_name(&name);
+        man_page(page, &[&above.replace(' ', "-"), "pvm"], folder)?;
+    }
+    Ok(())
 }
 
 fn man_page(command: Command, others: &[&str], folder: &Path) -> std::io::Result<()> {

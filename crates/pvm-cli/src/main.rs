@@ -35,6 +35,7 @@ mod table;
 mod tasks;
 mod text;
 mod threads;
+mod trace;
 
 use clap::{CommandFactory as _, Parser as _};
 use commands::{add, conf, del, halt, kill, names, ps, status, token, up, upgrade};
@@ -100,6 +101,7 @@ fn command(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Halt(options)) => halt::halt(options.json),
         Some(Command::Doctor(options)) => doctor::doctor(&options),
         Some(Command::Bench(options)) => bench::bench(&options),
+        Some(Command::Trace(options)) => trace::trace(&options),
         Some(Command::Complete(options)) => complete::complete(&options).map_err(Failure::from),
         Some(Command::Generate(options)) => generate::generate(&options),
         Some(Command::Proxy(options)) => return proxy::run(&options),

@@ -7,12 +7,14 @@ pub(crate) mod bench;
 pub(crate) mod hosts;
 pub(crate) mod notes;
 pub(crate) mod tasks;
+pub(crate) mod trace;
 
 use bench::BenchOptions;
 use clap::{Args, Parser, Subcommand};
 use hosts::{AddOptions, DelOptions, DoctorOptions, TokenOptions, UpOptions, UpgradeOptions};
 use std::path::PathBuf;
 use tasks::{KillOptions, NamesOptions, PsOptions, RunOptions};
+use trace::TraceOptions;
 
 /// A parallel virtual machine of many computers.
 #[derive(Debug, Parser)]
@@ -76,6 +78,9 @@ pub(crate) enum Command {
     /// Measure messages and computation beside the peers that are installed, and write a report
     #[command(after_help = notes::BENCH)]
     Bench(BenchOptions),
+    /// Read, draw and convert traces of what tasks did
+    #[command(after_help = notes::TRACE)]
+    Trace(TraceOptions),
     /// Write the man pages or completions, for `make install`
     #[command(hide = true)]
     Generate(GenerateOptions),

@@ -31,6 +31,11 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| text::plain(&cell)).collect());
     }
 
+    /// The heading and the rows.
+    pub(crate) fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)

@@ -183,3 +183,63 @@ that and by more than a tenth.
 Files: report.html (opens without a network), figures.json (every single measurement), figures.csv (a line for each row).
 
 Exit status: 5 if something could not be measured, though the rest was.";
+
+/// `pvm trace`.
+pub(crate) const TRACE: &str = "\
+A trace tells what tasks did: each call of the library with its begin, length and result, messages \
+with their numbers, waits, marks of the program. It holds no message's content. doc/trace.md \
+describes the file, doc/traces.md how to read the pictures.
+
+A trace that was not completed, or is still written, is read up to where it is sound; what is \
+missing is told. Times of different hosts are corrected by what their daemons found out of each \
+other's clocks, or by the messages; --raw leaves them as they are.
+
+Example: `pvm trace profile run.trace`; `pvm trace export run.trace --to perfetto -o run.pftrace`.";
+
+/// `pvm trace show`.
+pub(crate) const TRACE_SHOW: &str = "\
+Times of records are seconds after the trace's begin.
+
+JSON: complete, records, begin, end (nanoseconds since 1970), hosts (name, index, arch, version, \
+cores, congestion, mtu, probe_cost_ns), clocks (host, source, offset_ns, drift_ppm, error_ns), tasks \
+(index, tid, parent, program, host, pid, begin, end, status, noted, lost), gaps (host, task, from, to, \
+lost, reason). With --events a line for each record instead, each with one object: task, begin, length, \
+thread, depth, function, what, result, peer, tag, context, number, bytes; what does not apply is left out.";
+
+/// `pvm trace profile`.
+pub(crate) const TRACE_PROFILE: &str = "\
+A function's own time is without calls within it and without waiting. A wait for a message is split \
+where its sender began to send: before, it was not yet sent; behind, it was on the way. Both sum \
+exactly to the wait. Efficiency is the tasks' mean computing as a share of the run: balance (the mean \
+as a share of the most) times transfer (the most as a share of the run).
+
+JSON: begin, end, seconds, functions (name, calls, time_ns, own_ns, waiting_ns, longest_ns, \
+messages, bytes), tasks (index, name, computing_ns, calls, call_ns, not_yet_sent_ns, on_the_way_ns, \
+group_ns, other_ns, sent, sent_bytes, received, received_bytes), pairs (from, to, messages, bytes), \
+own (messages, bytes), unmatched (sends, receives, apart, given_up), matched, efficiency (total, \
+balance, transfer), path (seconds, running_ns, on_the_way_ns, messages, complete), damaged.";
+
+/// `pvm trace export`.
+pub(crate) const TRACE_EXPORT: &str = "\
+perfetto and chrome have a track for each thread and an arrow for each message. csv has names of its \
+columns in the first line. sddf is what tracers of PVM and XPVM read; it has no receivers of a \
+multicast. ti is what `smpirun -replay` takes, with computing as nanoseconds on hosts of 1 Gf; what \
+it cannot tell (groups on one host but for a barrier of all, first-come receives, polls) is told on \
+standard error. thesis makes a folder with results.X, oh.X, oh2.X, pk.X, pk2.X for each task, X being its \
+tid, and station.N, the input of its simulator.";
+
+/// `pvm trace import`.
+pub(crate) const TRACE_IMPORT: &str = "\
+Times of the thesis' lines are added up, a receive taking place when its bytes have been sent at the \
+earliest. What makes no sense is refused with its line.";
+
+/// `pvm trace draw`.
+pub(crate) const TRACE_DRAW: &str = "\
+aggregate has a pair of bars for each pair of tasks, dynamic two curves over time, spacetime a row for \
+each task with what it did and a line for each message, functions a bar for each function. The picture \
+is SVG.";
+
+/// `pvm trace report`.
+pub(crate) const TRACE_REPORT: &str = "\
+The page has the tables of `pvm trace profile`, the pictures of `pvm trace draw`, and the machine as it \
+was; it needs no other file, no network and no script.";

@@ -89,7 +89,9 @@ fn pvm(rest: &[&str], inventory: &Inventory<'_>) -> Vec<String> {
     if !word {
         return Vec::new();
     }
-    let Some(options) = inventory.commands.get(*command) else {
+    let inner = rest.first().map(|inner| format!("{command} {inner}"));
+    let inner = inner.and_then(|both| inventory.commands.get(&both));
+    let Some(options) = inner.or_else(|| inventory.commands.get(*command)) else {
         return vec![format!("pvm {command}: pvm has no such command")];
     };
     let own = rest.iter().take_while(|word| *command != "run" || word.starts_with('-'));

@@ -134,15 +134,26 @@ pub(super) fn option_name(text: &str) -> &str {
 fn commands_of(sources: &[Source]) -> BTreeMap<String, BTreeSet<String>> {
     let files = sources.iter().filter(|source| source.path.starts_with(PVM));
     let text: String = files.map(|source| source.text.as_str()).collect::<Vec<_>>().join("\n");
-    let Some((_, body)) = text.split_once("enum Command {") else { return BTreeMap::new() };
+    let mut all = BTreeMap::from([("help".to_owned(), BTreeSet::new())]);
+    for (name, options) in variants_of(&text, "Command") {
+        // A command's own commands stand in an enum of its name: `pvm trace show`.
+        for (inner, options) in variants_of(&text, &format!("{name}Command")) {
+            let both = format!("{name} {inner}").to_lowercase();
+            all.insert(both, options_of(&text, &options));
+        }
+        all.insert(name.to_lowercase(), options_of(&text, &options));
+    }
+    all
+}
+
+/// The variants of an enum, each with the struct of its options.
+fn variants_of(text: &str, name: &str) -> Vec<(String, String)> {
+    let Some((_, body)) = text.split_once(&format!("enum {name} {{")) else { return Vec::new() };
     let variants = body.lines().take_while(|line| *line != "}").filter_map(|line| {
         let (name, options) = line.trim().strip_suffix("),")?.split_once('(')?;
-        Some((name.to_lowercase(), options.to_owned()))
+        Some((name.to_owned(), options.to_owned()))
     });
-    let mut all: BTreeMap<String, BTreeSet<String>> =
-        variants.map(|(name, options)| (name, options_of(&text, &options))).collect();
-    all.insert("help".to_owned(), BTreeSet::new());
-    all
+    variants.collect()
 }
 
 /// The long options that the fields of a struct declare.
@@ -193,6 +204,17 @@ mod tests {
         let inventory = Inventory::of(&sources);
         let expected = ["--help", "--inner", "--on-silence", "--option"].map(str::to_owned);
         assert_eq!(inventory.commands["up"], BTreeSet::from(expected));
+    }
+
+    #[test]
+    fn a_command_may_have_commands_of_its_own() {
+        let options = "enum Command {\n    Trace(TraceOptions),\n}\nenum TraceCommand {\n\
+                       \x20   Show(ShowOptions),\n}\nstruct ShowOptions {\n    #[arg(long)]\n\
+                       \x20   pub(crate) events: bool,\n}\n";
+        let sources = [Source::new("crates/pvm-cli/src/options.rs", options)];
+        let commands = Inventory::of(&sources).commands;
+        assert!(commands["trace show"].contains("--events"));
+        assert!(!commands["trace"].contains("--events"));
     }
 
     #[test]

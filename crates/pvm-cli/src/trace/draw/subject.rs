@@ -1,0 +1,17 @@
+//! What is drawn.
+
+use crate::trace::place::Trace;
+use pvm_trace::clocks::Clocks;
+use std::path::Path;
+
+/// A trace that is to be drawn.
+pub(crate) struct Subject<'a> {
+    /// Where it lies.
+    pub(crate) file: &'a Path,
+    /// The trace.
+    pub(crate) trace: &'a mut Trace,
+    /// Its clocks.
+    pub(crate) clocks: &'a Clocks,
+    /// What is drawn of it, in corrected time.
+    pub(crate) window: (u64, u64),
+}

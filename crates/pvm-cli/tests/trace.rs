@@ -1,0 +1,193 @@
+//! `pvm trace` on a trace that is known: the sample of the crate that reads it. No machine is needed.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn sample() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../pvm-trace/tests/samples/ring-1.trace")
+}
+
+/// A folder of this test's own, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("pvm-trace-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn pvm(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pvm")).arg("trace").args(args).output().unwrap()
+}
+
+fn done(args: &[&str]) -> String {
+    let output = pvm(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(args: &[&str]) -> Value {
+    let text = done(args);
+    assert_eq!(text.lines().count(), 1);
+    serde_json::from_str(&text).unwrap()
+}
+
+fn fields(value: &Value) -> String {
+    let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names.join(" ")
+}
+
+#[test]
+fn a_trace_is_shown_field_by_field() {
+    let sample = sample();
+    let sample = sample.to_str().unwrap();
+    let all = json(&["show", "--json", sample]);
+    assert_eq!(fields(&all), "begin clocks complete end gaps hosts records tasks");
+    assert_eq!((&all["complete"], &all["records"]), (&Value::Bool(true), &Value::from(237)));
+    let host = "arch congestion cores index mtu name probe_cost_ns version";
+    assert_eq!(fields(&all["hosts"][0]), host);
+    assert_eq!(fields(&all["clocks"][0]), "drift_ppm error_ns host offset_ns source");
+    let task = "begin end host index lost noted parent pid program status tid";
+    assert_eq!(fields(&all["tasks"][3]), task);
+    let lines = done(&["show", "--events", "--json", sample]);
+    assert_eq!(lines.lines().count(), 237);
+    let some = done(&["show", "--events", "--from", "0.0005", "--to", "0.001", sample]);
+    assert!((20..100).contains(&some.lines().count()), "{some}");
+}
+
+#[test]
+fn a_profile_has_its_fields_and_its_sums() {
+    let sample = sample();
+    let all = json(&["profile", "--json", sample.to_str().unwrap()]);
+    let names = "begin damaged efficiency end functions matched own pairs path seconds tasks \
+                 unmatched";
+    assert_eq!(fields(&all), names);
+    assert_eq!((&all["matched"], &all["pairs"][0]["messages"]), (&Value::from(39), &10.into()));
+    let waits: u64 = all["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|task| {
+            ["not_yet_sent_ns", "on_the_way_ns", "group_ns", "other_ns"]
+                .map(|part| task[part].as_u64().unwrap())
+                .iter()
+                .sum::<u64>()
+        })
+        .sum();
+    let receive = all["functions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|function| function["name"] == "pvm_recv")
+        .unwrap();
+    assert_eq!(receive["waiting_ns"], Value::from(waits));
+    let text = done(&["profile", sample.to_str().unwrap()]);
+    assert!(text.contains("pvm_recv") && text.contains("efficiency"), "{text}");
+}
+
+#[test]
+fn every_form_is_written_for_its_owner_only() {
+    let folder = Folder::new("forms");
+    let sample = sample();
+    let sample = sample.to_str().unwrap();
+    for form in ["perfetto", "chrome", "csv", "sddf", "ti"] {
+        let file = folder.file(form);
+        done(&["export", sample, "--to", form, "-o", &file]);
+        let about = std::fs::metadata(&file).unwrap();
+        assert!(about.len() > 1000, "{form}");
+        assert_eq!(about.permissions().mode() & 0o777, 0o600, "{form}");
+    }
+    let chrome = std::fs::read_to_string(folder.file("chrome")).unwrap();
+    assert!(serde_json::from_str::<Value>(&chrome).unwrap()["traceEvents"].is_array());
+    done(&["export", sample, "--to", "thesis", "-o", &folder.file("thesis")]);
+    assert!(Path::new(&folder.file("thesis/station.3")).exists());
+    assert_eq!(pvm(&["export", sample, "--to", "thesis"]).status.code(), Some(2));
+}
+
+#[test]
+fn every_picture_is_svg_with_a_legend_and_units() {
+    let sample = sample();
+    let sample = sample.to_str().unwrap();
+    for (what, told) in [
+        ("aggregate", "to ring t80002"),
+        ("dynamic", "time, "),
+        ("spacetime", "waiting"),
+        ("functions", "in calls within"),
+    ] {
+        let picture = done(&["draw", sample, "--what", what]);
+        assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{what}");
+        assert!(picture.contains(told), "{what}: {picture}");
+        assert!(!picture.contains("NaN") && !picture.contains("inf"), "{what}");
+    }
+}
+
+#[test]
+fn a_report_is_one_page_that_needs_nothing_else() {
+    let folder = Folder::new("report");
+    let page = folder.file("report.html");
+    done(&["report", sample().to_str().unwrap(), "-o", &page]);
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert_eq!(page.matches("<svg ").count(), 4);
+    let outside = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!outside.contains("http") && !page.contains("<script") && !page.contains("src="));
+}
+
+#[test]
+fn what_is_no_trace_is_named_and_a_cut_one_is_read_as_far_as_it_is_sound() {
+    let folder = Folder::new("bad");
+    let file = folder.file("file");
+    std::fs::write(&file, b"hello").unwrap();
+    let output = pvm(&["show", &file]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.contains(&file) && told.contains("no trace of NeoPVM"), "{told}");
+    assert_eq!(pvm(&["show", &folder.file("none")]).status.code(), Some(1));
+    let bytes = std::fs::read(sample()).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let output = pvm(&["profile", &file]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && told.contains("was not completed"), "{told}");
+    // A task's bytes are damaged: the others are read.
+    for what in ["aggregate", "dynamic", "spacetime", "functions"] {
+        std::fs::write(&file, &bytes[..200]).unwrap();
+        assert!(pvm(&["draw", &file, "--what", what]).status.success(), "{what}");
+    }
+}
+
+#[test]
+fn what_was_exported_is_imported_again() {
+    let folder = Folder::new("import");
+    let sample = sample();
+    let sample = sample.to_str().unwrap();
+    let (text, trace) = (folder.file("text"), folder.file("trace"));
+    done(&["export", sample, "--to", "sddf", "-o", &text]);
+    done(&["import", "--form", "sddf", &text, "-o", &trace]);
+    assert_eq!(json(&["profile", "--json", &trace])["matched"], Value::from(39));
+    done(&["export", sample, "--to", "thesis", "-o", &folder.file("thesis")]);
+    let stations: Vec<_> = (0..4).map(|n| folder.file(&format!("thesis/station.{n}"))).collect();
+    let mut args = vec!["import", "--form", "thesis", "-o", &trace];
+    args.extend(stations.iter().map(String::as_str));
+    done(&args);
+    assert_eq!(json(&["profile", "--json", &trace])["matched"], Value::from(39));
+    std::fs::write(&text, "nonsense;;").unwrap();
+    let output = pvm(&["import", "--form", "sddf", &text, "-o", &trace]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && told.contains("line 1:"), "{told}");
+    assert!(!Path::new(&trace).exists(), "a trace that is none was left");
+}

@@ -1,0 +1,25 @@
+//! What other tools read. Each export streams: it holds one block of each task and what is open.
+//!
+//! Times are corrected by [`Clocks`]; with [`Clocks::raw`] they are what the hosts' clocks showed.
+
+mod chrome;
+mod csv;
+mod names;
+mod perfetto;
+mod proto;
+mod sddf;
+mod stations;
+mod thesis;
+mod ti;
+
+pub use chrome::chrome;
+pub use csv::csv;
+pub use names::{function, what};
+pub use perfetto::perfetto;
+pub use sddf::sddf;
+pub use stations::Untold;
+pub use thesis::{ThesisFile, thesis};
+pub use ti::ti;
+
+#[cfg(doc)]
+use crate::clocks::Clocks;

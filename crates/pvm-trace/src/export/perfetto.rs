@@ -1,0 +1,362 @@
+//! Perfetto's protobuf: a track for each thread, slices for calls and what is within them, a flow for
+//! each message, counters for bytes under way and progress.
+//!
+//! The numbers of the fields are those of Perfetto's published schema (`protos/perfetto/trace`). Each
+//! thread is a packet sequence of its own, so that its track and its names are said once.
+
+use super::{names, proto};
+use crate::clocks::Clocks;
+use crate::error::Error;
+use crate::file::{Edge, Happening, Reader};
+use crate::tables::{Tables, TaskIndex};
+use pvm_wire::record::{Record, Transfer, What};
+use std::collections::HashMap;
+use std::io::{Read, Seek, Write};
+
+/// `Trace`
+const PACKET: u32 = 1;
+
+/// `TracePacket`
+mod packet {
+    pub(super) const TIMESTAMP: u32 = 8;
+    pub(super) const SEQUENCE: u32 = 10;
+    pub(super) const TRACK_EVENT: u32 = 11;
+    pub(super) const INTERNED_DATA: u32 = 12;
+    pub(super) const SEQUENCE_FLAGS: u32 = 13;
+    pub(super) const DEFAULTS: u32 = 59;
+    pub(super) const TRACK_DESCRIPTOR: u32 = 60;
+    pub(super) const STATE_CLEARED: u64 = 1;
+    pub(super) const NEEDS_STATE: u64 = 2;
+}
+
+/// `TrackDescriptor` and what is in it.
+mod track {
+    pub(super) const UUID: u32 = 1;
+    pub(super) const NAME: u32 = 2;
+    pub(super) const PROCESS: u32 = 3;
+    pub(super) const THREAD: u32 = 4;
+    pub(super) const PARENT: u32 = 5;
+    pub(super) const COUNTER: u32 = 8;
+    pub(super) const PROCESS_PID: u32 = 1;
+    pub(super) const PROCESS_NAME: u32 = 6;
+    pub(super) const THREAD_PID: u32 = 1;
+    pub(super) const THREAD_TID: u32 = 2;
+    pub(super) const THREAD_NAME: u32 = 5;
+}
+
+/// `TrackEvent`
+mod event {
+    pub(super) const ANNOTATION: u32 = 4;
+    pub(super) const TYPE: u32 = 9;
+    pub(super) const NAME: u32 = 10;
+    pub(super) const TRACK: u32 = 11;
+    pub(super) const CATEGORY: u32 = 22;
+    pub(super) const COUNTER_VALUE: u32 = 30;
+    pub(super) const FLOW: u32 = 47;
+    pub(super) const FLOW_END: u32 = 48;
+    pub(super) const BEGIN: u64 = 1;
+    pub(super) const END: u64 = 2;
+    pub(super) const INSTANT: u64 = 3;
+    pub(super) const COUNTER: u64 = 4;
+}
+
+/// `InternedData`, its entries, and `DebugAnnotation`.
+mod interned {
+    pub(super) const EVENT_NAMES: u32 = 2;
+    pub(super) const ANNOTATION_NAMES: u32 = 3;
+    pub(super) const IID: u32 = 1;
+    pub(super) const NAME: u32 = 2;
+    pub(super) const ANNOTATION_NAME: u32 = 1;
+    pub(super) const ANNOTATION_UNSIGNED: u32 = 3;
+    pub(super) const ANNOTATION_SIGNED: u32 = 4;
+}
+
+/// Arguments of messages, by their number as an interned name.
+const ARGUMENTS: [&str; 4] = ["peer", "tag", "number", "bytes"];
+
+/// Writes it.
+pub fn perfetto<R: Read + Seek>(
+    reader: &mut Reader<R>,
+    clocks: &Clocks,
+    out: impl Write,
+) -> Result<(), Error> {
+    let tables = reader.tables().clone();
+    let mut writer = Perfetto {
+        out,
+        tables: &tables,
+        sequences: HashMap::new(),
+        packet: Vec::new(),
+        event: Vec::new(),
+        part: Vec::new(),
+        small: Vec::new(),
+        on_the_way: 0,
+    };
+    writer.describe()?;
+    for entry in reader.timeline(|task, time| clocks.time(task, time)) {
+        writer.happening(&entry?)?;
+    }
+    Ok(writer.out.flush()?)
+}
+
+/// A thread of a task.
+#[derive(Debug)]
+struct Sequence {
+    number: u64,
+    names: HashMap<String, u64>,
+}
+
+struct Perfetto<'a, W> {
+    out: W,
+    tables: &'a Tables,
+    sequences: HashMap<(TaskIndex, u16), Sequence>,
+    packet: Vec<u8>,
+    event: Vec<u8>,
+    part: Vec<u8>,
+    small: Vec<u8>,
+    /// Bytes that were sent and not taken.
+    on_the_way: u64,
+}
+
+/// The counter of bytes on their way.
+const WAY_TRACK: u64 = 1;
+const PROGRESS_TRACKS: u64 = 1 << 40;
+
+const fn process_track(task: TaskIndex) -> u64 {
+    2 + ((task as u64) << 17)
+}
+
+const fn thread_track(task: TaskIndex, thread: u16) -> u64 {
+    process_track(task) + 1 + thread as u64
+}
+
+/// A message's id: of the pair and the number, well mixed, as ids of flows are global.
+fn flow(from: u32, to: u32, number: u64) -> u64 {
+    let mut mixed = u64::from(from) << 32 | u64::from(to);
+    for more in [number, 0x9e37_79b9_7f4a_7c15] {
+        mixed = (mixed ^ more).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        mixed ^= mixed >> 32;
+    }
+    mixed | 1
+}
+
+impl<W: Write> Perfetto<'_, W> {
+    /// Tasks are processes; host, program and tid are their names.
+    fn describe(&mut self) -> Result<(), Error> {
+        for (task, index) in self.tables.tasks.iter().zip(0..) {
+            let host = self.tables.host(task.facts.tid.host());
+            let host = host.map_or_else(String::new, |host| format!(" on {}", host.name.to_text()));
+            let name = self.tables.label(index) + &host;
+            self.track(process_track(index), |out, part| {
+                proto::message(out, part, track::PROCESS, |process| {
+                    proto::number(process, track::PROCESS_PID, pid(index));
+                    proto::bytes(process, track::PROCESS_NAME, name.as_bytes());
+                });
+            })?;
+        }
+        self.track(WAY_TRACK, |out, _| {
+            proto::bytes(out, track::NAME, b"bytes sent and not taken");
+            proto::bytes(out, track::COUNTER, &[]);
+        })
+    }
+
+    fn track(
+        &mut self,
+        uuid: u64,
+        fill: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>),
+    ) -> Result<(), Error> {
+        proto::number(&mut self.event, track::UUID, uuid);
+        fill(&mut self.event, &mut self.part);
+        proto::bytes(&mut self.packet, packet::TRACK_DESCRIPTOR, &self.event);
+        self.event.clear();
+        self.put()
+    }
+
+    fn put(&mut self) -> Result<(), Error> {
+        proto::bytes(&mut self.part, PACKET, &self.packet);
+        self.out.write_all(&self.part)?;
+        self.packet.clear();
+        self.part.clear();
+        Ok(())
+    }
+
+    fn happening(&mut self, happening: &Happening) -> Result<(), Error> {
+        let Happening { task, time, edge, record } = happening;
+        let mine = self.tables.tasks.get(*task as usize).map_or(0, |task| task.facts.tid.0);
+        let sequence = self.sequence(*task, record.thread)?;
+        match edge {
+            Edge::Begin => {
+                let name = names::slice(&self.tables.names, *task, record);
+                let name = self.name(*task, record, &name);
+                self.named(event::BEGIN, name);
+                self.message(mine, record);
+            }
+            Edge::End => proto::number(&mut self.event, event::TYPE, event::END),
+            Edge::Point => {
+                let own = names::own(&self.tables.names, *task, record);
+                let own = own.unwrap_or_else(|| names::what(record).to_owned());
+                let name = self.name(*task, record, &own);
+                self.named(event::INSTANT, name);
+                proto::bytes(&mut self.event, event::CATEGORY, b"program");
+            }
+        }
+        self.event(*time, sequence)?;
+        match (edge, &record.what) {
+            (Edge::Begin, What::Send { message, .. }) => {
+                self.on_the_way = self.on_the_way.saturating_add(message.bytes);
+                self.counter(*time, WAY_TRACK, self.on_the_way)
+            }
+            (Edge::End, What::Receive { message, .. }) => {
+                self.taken((*task, mine), *time, record, message)?;
+                self.on_the_way = self.on_the_way.saturating_sub(message.bytes);
+                self.counter(*time, WAY_TRACK, self.on_the_way)
+            }
+            (Edge::Point, What::Progress { done, .. }) => {
+                self.counter(*time, PROGRESS_TRACKS + process_track(*task), *done)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The end of a flow is an event of its own: the call that takes a message may have begun before
+    /// the message was sent, and a flow goes by time.
+    fn taken(
+        &mut self,
+        (task, mine): (TaskIndex, u32),
+        time: u64,
+        record: &Record,
+        message: &Transfer,
+    ) -> Result<(), Error> {
+        if message.number == 0 {
+            return Ok(());
+        }
+        let sequence = self.sequence(task, record.thread)?;
+        let name = self.name(task, record, "message taken");
+        self.named(event::INSTANT, name);
+        let id = flow(message.peer.0, mine, message.number);
+        proto::fixed(&mut self.event, event::FLOW_END, id);
+        self.event(time, sequence)
+    }
+
+    fn named(&mut self, kind: u64, name: u64) {
+        proto::number(&mut self.event, event::TYPE, kind);
+        proto::number(&mut self.event, event::NAME, name);
+    }
+
+    /// What is told of a message, and where its flow begins.
+    fn message(&mut self, mine: u32, record: &Record) {
+        let (What::Send { message, .. } | What::Receive { message, .. } | What::Chunk { message }) =
+            &record.what
+        else {
+            return;
+        };
+        let tag = i64::from(message.tag).cast_unsigned();
+        let values = [message.peer.0.into(), tag, message.number, message.bytes];
+        for (name, value) in (1..).zip(values) {
+            let field =
+                if name == 2 { interned::ANNOTATION_SIGNED } else { interned::ANNOTATION_UNSIGNED };
+            proto::message(&mut self.event, &mut self.small, event::ANNOTATION, |out| {
+                proto::number(out, interned::ANNOTATION_NAME, name);
+                proto::number(out, field, value);
+            });
+        }
+        if matches!(record.what, What::Send { .. }) && message.number != 0 {
+            let id = flow(mine, message.peer.0, message.number);
+            proto::fixed(&mut self.event, event::FLOW, id);
+        }
+    }
+
+    /// A packet with the event that was put together.
+    fn event(&mut self, time: u64, sequence: u64) -> Result<(), Error> {
+        proto::number(&mut self.packet, packet::TIMESTAMP, time);
+        proto::number(&mut self.packet, packet::SEQUENCE, sequence);
+        proto::number(&mut self.packet, packet::SEQUENCE_FLAGS, packet::NEEDS_STATE);
+        proto::bytes(&mut self.packet, packet::TRACK_EVENT, &self.event);
+        self.event.clear();
+        self.put()
+    }
+
+    fn counter(&mut self, time: u64, track: u64, value: u64) -> Result<(), Error> {
+        proto::number(&mut self.event, event::TYPE, event::COUNTER);
+        proto::number(&mut self.event, event::TRACK, track);
+        proto::number(&mut self.event, event::COUNTER_VALUE, value);
+        proto::number(&mut self.packet, packet::TIMESTAMP, time);
+        proto::number(&mut self.packet, packet::SEQUENCE, 1);
+        proto::bytes(&mut self.packet, packet::TRACK_EVENT, &self.event);
+        self.event.clear();
+        self.put()
+    }
+
+    /// The number of a name in its sequence; a new one goes with the packet that is put together.
+    fn name(&mut self, task: TaskIndex, record: &Record, name: &str) -> u64 {
+        let Some(sequence) = self.sequences.get_mut(&(task, record.thread)) else { return 0 };
+        if let Some(number) = sequence.names.get(name) {
+            return *number;
+        }
+        let number = sequence.names.len() as u64 + 1;
+        sequence.names.insert(name.to_owned(), number);
+        let entry = entry(number, name.as_bytes());
+        proto::message(&mut self.packet, &mut self.part, packet::INTERNED_DATA, |data| {
+            proto::bytes(data, interned::EVENT_NAMES, &entry);
+        });
+        number
+    }
+
+    /// The sequence of a thread; a new one is described first.
+    fn sequence(&mut self, task: TaskIndex, thread: u16) -> Result<u64, Error> {
+        if let Some(known) = self.sequences.get(&(task, thread)) {
+            return Ok(known.number);
+        }
+        let number = self.sequences.len() as u64 + 2;
+        self.sequences.insert((task, thread), Sequence { number, names: HashMap::new() });
+        let uuid = thread_track(task, thread);
+        self.track(uuid, |out, part| {
+            proto::number(out, track::PARENT, process_track(task));
+            proto::message(out, part, track::THREAD, |out| {
+                proto::number(out, track::THREAD_PID, pid(task));
+                proto::number(out, track::THREAD_TID, pid(task) + u64::from(thread));
+                let name = if thread == 0 { "calls".into() } else { format!("thread {thread}") };
+                proto::bytes(out, track::THREAD_NAME, name.as_bytes());
+            });
+        })?;
+        if !self.sequences.keys().any(|(other, known)| *other == task && *known != thread) {
+            self.progress(task)?;
+        }
+        proto::number(&mut self.packet, packet::SEQUENCE, number);
+        proto::number(&mut self.packet, packet::SEQUENCE_FLAGS, packet::STATE_CLEARED);
+        // TracePacketDefaults has the event's defaults in a field of the event's number.
+        proto::message(&mut self.packet, &mut self.part, packet::DEFAULTS, |out| {
+            let mut defaults = Vec::new();
+            proto::number(&mut defaults, event::TRACK, uuid);
+            proto::bytes(out, packet::TRACK_EVENT, &defaults);
+        });
+        proto::message(&mut self.packet, &mut self.part, packet::INTERNED_DATA, |data| {
+            for (number, name) in (1..).zip(ARGUMENTS) {
+                let entry = entry(number, name.as_bytes());
+                proto::bytes(data, interned::ANNOTATION_NAMES, &entry);
+            }
+        });
+        self.put()?;
+        Ok(number)
+    }
+
+    fn progress(&mut self, task: TaskIndex) -> Result<(), Error> {
+        let process = process_track(task);
+        self.track(PROGRESS_TRACKS + process, |out, _| {
+            proto::number(out, track::PARENT, process);
+            proto::bytes(out, track::NAME, b"progress");
+            proto::bytes(out, track::COUNTER, &[]);
+        })
+    }
+}
+
+/// Process ids differ between hosts: tasks are numbered, with room for their threads.
+const fn pid(task: TaskIndex) -> u64 {
+    (task as u64 + 1) * 1000
+}
+
+fn entry(number: u64, name: &[u8]) -> Vec<u8> {
+    let mut entry = Vec::new();
+    proto::number(&mut entry, interned::IID, number);
+    proto::bytes(&mut entry, interned::NAME, name);
+    entry
+}

@@ -1,0 +1,181 @@
+//! A task as a row of actions: it computes, sends, receives. For exports that know no more.
+
+use crate::error::Error;
+use crate::file::{Lane, Reader, lanes};
+use crate::tables::{Tables, TaskIndex};
+use pvm_wire::Tid;
+use pvm_wire::record::{Record, Transfer, What};
+use std::io::{Read, Seek};
+
+/// What a task does, one after the other. Times are nanoseconds.
+#[derive(Debug)]
+pub(super) enum Action<'a> {
+    /// Something between sends and receives.
+    Compute(u64),
+    /// A message to one, or to several at once.
+    Send {
+        /// The time in the call.
+        time: u64,
+        /// The message to the first of them.
+        message: Transfer,
+        /// The receivers.
+        to: &'a [TaskIndex],
+        /// When the call began.
+        begin: u64,
+    },
+    /// A message was taken.
+    Receive {
+        /// The time in the call without waits.
+        time: u64,
+        /// The waits.
+        waited: u64,
+        /// The message.
+        message: Transfer,
+        /// Who sent it.
+        from: TaskIndex,
+        /// When the call began.
+        begin: u64,
+    },
+    /// A call of a group that is not made of messages.
+    Group {
+        /// The call.
+        call: u16,
+        /// Members that take part.
+        members: u32,
+    },
+}
+
+/// Messages that an export of this kind cannot tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Untold {
+    /// Sent to, or received from, tasks that were not recorded.
+    pub messages: u64,
+    /// Calls of groups.
+    pub groups: u64,
+    /// Receives that took whatever came first: told as they came.
+    pub any_source: u64,
+    /// Looks for a message that found none.
+    pub polls: u64,
+}
+
+/// All rows, one after the other.
+pub(super) fn stations<R: Read + Seek>(
+    reader: &mut Reader<R>,
+    mut each: impl FnMut(TaskIndex, Option<&Action<'_>>) -> Result<(), Error>,
+) -> Result<Untold, Error> {
+    let tables = reader.tables().clone();
+    let mut untold = Untold::default();
+    let all: Vec<Lane> = lanes(reader);
+    for (mut lane, task) in all.into_iter().zip(0..) {
+        let mut row = Row::new(&tables, task);
+        while let Some(record) = lane.next_record(reader) {
+            row.record(&record?, &mut untold, &mut each)?;
+        }
+        each(task, None)?;
+    }
+    Ok(untold)
+}
+
+/// One task's row.
+struct Row<'a> {
+    tables: &'a Tables,
+    task: TaskIndex,
+    sends: Vec<(Transfer, TaskIndex)>,
+    received: Vec<(Transfer, TaskIndex)>,
+    waited: u64,
+    /// Where the last send or receive ended.
+    end: u64,
+}
+
+impl<'a> Row<'a> {
+    fn new(tables: &'a Tables, task: TaskIndex) -> Self {
+        let began = tables.tasks.get(task as usize).map_or(0, |task| task.facts.began);
+        let (sends, received) = (Vec::new(), Vec::new());
+        Self { tables, task, sends, received, waited: 0, end: began }
+    }
+
+    fn record(
+        &mut self,
+        record: &Record,
+        untold: &mut Untold,
+        each: &mut impl FnMut(TaskIndex, Option<&Action<'_>>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let peer = |tid: Tid| self.tables.task_at(tid, record.end());
+        match &record.what {
+            What::Send { message, .. } => match peer(message.peer) {
+                Some(peer) => self.sends.push((*message, peer)),
+                None => untold.messages += 1,
+            },
+            What::Receive { message, any_source, .. } => {
+                untold.any_source += u64::from(*any_source);
+                match peer(message.peer) {
+                    Some(peer) => self.received.push((*message, peer)),
+                    None => untold.messages += 1,
+                }
+            }
+            What::Poll { .. } => untold.polls += 1,
+            What::Wait { .. } => self.waited += record.length,
+            _ => (),
+        }
+        if record.part || record.depth > 0 {
+            return Ok(());
+        }
+        self.whole(record, each)?;
+        if let What::Group { members, .. } = record.what {
+            self.compute(record.begin, each)?;
+            self.end = record.end();
+            untold.groups += 1;
+            each(self.task, Some(&Action::Group { call: record.call, members }))?;
+        }
+        self.waited = 0;
+        Ok(())
+    }
+
+    /// A call that the program made itself is over.
+    fn whole(
+        &mut self,
+        record: &Record,
+        each: &mut impl FnMut(TaskIndex, Option<&Action<'_>>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let count = (self.sends.len() + self.received.len()) as u64;
+        if count == 0 {
+            return Ok(());
+        }
+        self.compute(record.begin, each)?;
+        self.end = record.end();
+        let begin = record.begin;
+        let received = std::mem::take(&mut self.received);
+        let sends = std::mem::take(&mut self.sends);
+        let own = record.length.saturating_sub(self.waited);
+        let parts = received.len() as u64 + u64::from(!sends.is_empty());
+        for (message, from) in received {
+            let (time, waited) = (own / parts, std::mem::take(&mut self.waited));
+            each(self.task, Some(&Action::Receive { time, waited, message, from, begin }))?;
+        }
+        if let Some((message, _)) = sends.first() {
+            let to: Vec<_> = sends.iter().map(|(_, to)| *to).collect();
+            let (time, message) = (own / parts, *message);
+            each(self.task, Some(&Action::Send { time, message, to: &to, begin }))?;
+        }
+        Ok(())
+    }
+
+    fn compute(
+        &self,
+        until: u64,
+        each: &mut impl FnMut(TaskIndex, Option<&Action<'_>>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match until.saturating_sub(self.end) {
+            0 => Ok(()),
+            time => each(self.task, Some(&Action::Compute(time))),
+        }
+    }
+}
+
+/// Bytes that PVM puts in front of the data of a message.
+pub(super) const HEADER: u64 = 32;
+
+/// Bytes of a message as the thesis counts them.
+pub(super) const fn with_header(message: &Transfer) -> u64 {
+    message.bytes.saturating_add(HEADER)
+}

@@ -1,0 +1,16 @@
+//! The trace file: `doc/trace.md` says what its bytes mean.
+
+mod chapter;
+mod index;
+mod merged;
+mod reader;
+mod section;
+mod timeline;
+mod writer;
+
+pub use index::Place;
+pub use merged::Merged;
+pub(crate) use merged::{Lane, lanes};
+pub use reader::Reader;
+pub use timeline::{Edge, Happening, Timeline};
+pub use writer::{Limits, Writer};

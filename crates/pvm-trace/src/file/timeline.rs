@@ -1,0 +1,175 @@
+//! Begins and ends of all records in the order of time, nested as the calls were.
+//!
+//! A task notes a call when it has ended, behind what was within it. Here the calls of one level are
+//! held back until the one around them has come, and told from the outside to the inside.
+
+use super::merged::{Lane, lanes};
+use super::reader::Reader;
+use crate::error::Error;
+use crate::tables::TaskIndex;
+use pvm_wire::record::{Record, What, calls};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::io::{Read, Seek};
+use std::rc::Rc;
+
+/// Records within one call that are held back; more are told as they come.
+const HELD_MAX: usize = 4096;
+
+/// What happens to a record at a moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Edge {
+    /// It begins.
+    Begin,
+    /// It ends.
+    End,
+    /// It has no length.
+    Point,
+}
+
+/// A moment of a record.
+#[derive(Clone, Debug)]
+pub struct Happening {
+    /// Whose.
+    pub task: TaskIndex,
+    /// When, as the given clocks tell it.
+    pub time: u64,
+    /// Which edge.
+    pub edge: Edge,
+    /// The record; its own times are as the host's clock told them.
+    pub record: Rc<Record>,
+}
+
+/// An iterator over all happenings. The order is that of time, but for threads of one task that did
+/// things at the same time: each of them is in order by itself.
+#[derive(Debug)]
+pub struct Timeline<'a, R, F> {
+    reader: &'a mut Reader<R>,
+    time: F,
+    lanes: Vec<Held>,
+    heap: BinaryHeap<Reverse<(u64, TaskIndex)>>,
+    failed: Option<Error>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    lane: Lane,
+    /// By thread.
+    records: BTreeMap<u16, Vec<Rc<Record>>>,
+    ready: VecDeque<Happening>,
+    is_over: bool,
+}
+
+impl<R: Read + Seek> Reader<R> {
+    /// Begins and ends of all records in the order of time, as `time` tells it.
+    pub fn timeline<F: Fn(TaskIndex, u64) -> u64>(&mut self, time: F) -> Timeline<'_, R, F> {
+        Timeline::new(self, time)
+    }
+}
+
+impl<'a, R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Timeline<'a, R, F> {
+    fn new(reader: &'a mut Reader<R>, time: F) -> Self {
+        let lanes: Vec<_> =
+            lanes(reader).into_iter().map(|lane| Held { lane, ..Held::default() }).collect();
+        let heap = BinaryHeap::with_capacity(lanes.len());
+        let mut timeline = Self { reader, time, lanes, heap, failed: None };
+        (0..timeline.lanes.len()).for_each(|task| timeline.advance(task as TaskIndex));
+        timeline
+    }
+
+    fn advance(&mut self, task: TaskIndex) {
+        let held = &mut self.lanes[task as usize];
+        while held.ready.is_empty() && !held.is_over {
+            match held.lane.next_record(self.reader) {
+                Some(Ok(record)) => held.hold(task, record, &self.time),
+                Some(Err(error)) => drop(self.failed.get_or_insert(error)),
+                None => {
+                    held.is_over = true;
+                    for records in std::mem::take(&mut held.records).into_values() {
+                        held.tell(task, records, &self.time);
+                    }
+                }
+            }
+        }
+        if let Some(next) = held.ready.front() {
+            self.heap.push(Reverse((next.time, task)));
+        }
+    }
+}
+
+/// True for what has a begin and an end, be they one moment.
+const fn is_span(record: &Record) -> bool {
+    match record.what {
+        What::Call { .. }
+        | What::Wait { .. }
+        | What::Send { .. }
+        | What::Receive { .. }
+        | What::Poll { .. }
+        | What::Copy { .. }
+        | What::Chunk { .. }
+        | What::Group { .. }
+        | What::Spawn { .. } => record.part || record.call != calls::NONE,
+        _ => false,
+    }
+}
+
+impl Held {
+    fn hold<F: Fn(TaskIndex, u64) -> u64>(&mut self, task: TaskIndex, record: Record, time: &F) {
+        let is_whole = record.depth == 0 && !record.part;
+        let held = self.records.entry(record.thread).or_default();
+        held.push(Rc::new(record));
+        if is_whole || held.len() >= HELD_MAX {
+            let records = std::mem::take(held);
+            self.tell(task, records, time);
+        }
+    }
+
+    /// Tells what a thread's call holds: each record behind those around it.
+    fn tell<F: Fn(TaskIndex, u64) -> u64>(
+        &mut self,
+        task: TaskIndex,
+        mut records: Vec<Rc<Record>>,
+        time: &F,
+    ) {
+        // The sort keeps the order of equal ones: what came later is around what came before.
+        records.reverse();
+        records.sort_by_key(|record| record.begin);
+        let mut open: Vec<(u64, Rc<Record>)> = Vec::new();
+        for record in records {
+            let begin = time(task, record.begin);
+            while let Some((end, record)) = open.pop_if(|(end, _)| *end <= begin) {
+                self.push(task, end, Edge::End, record);
+            }
+            if is_span(&record) {
+                // What is within ends with what is around it at the latest.
+                let end = time(task, record.end());
+                let end = open.last().map_or(end, |(around, _)| end.min(*around));
+                self.push(task, begin, Edge::Begin, record.clone());
+                open.push((end, record));
+            } else {
+                self.push(task, begin, Edge::Point, record);
+            }
+        }
+        while let Some((end, record)) = open.pop() {
+            self.push(task, end, Edge::End, record);
+        }
+    }
+
+    fn push(&mut self, task: TaskIndex, time: u64, edge: Edge, record: Rc<Record>) {
+        self.ready.push_back(Happening { task, time, edge, record });
+    }
+}
+
+impl<R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Iterator for Timeline<'_, R, F> {
+    type Item = Result<Happening, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(error) = self.failed.take() {
+            return Some(Err(error));
+        }
+        let Reverse((_, task)) = self.heap.pop()?;
+        let happening = self.lanes[task as usize].ready.pop_front()?;
+        self.advance(task);
+        Some(Ok(happening))
+    }
+}

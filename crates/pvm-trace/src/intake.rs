@@ -1,0 +1,107 @@
+//! What recorders say, into a trace: frames of several hosts' recorders become one file.
+
+use crate::error::Error;
+use crate::file::Writer;
+use crate::tables::{Ended, Gap, TaskIndex};
+use pvm_wire::record::frames::Frame;
+use pvm_wire::record::{DecodedRecords, Loss, RECORD_VERSION, Record, Scale};
+use pvm_wire::{HostIndex, Tid};
+use std::collections::HashMap;
+use std::io::{Seek, Write};
+
+/// Takes frames of recorders into a trace.
+#[derive(Debug)]
+pub struct Intake<W> {
+    writer: Writer<W>,
+    tasks: HashMap<Tid, TaskIndex>,
+}
+
+impl<W: Write + Seek> Intake<W> {
+    /// Into this trace.
+    pub fn new(writer: Writer<W>) -> Self {
+        Self { writer, tasks: HashMap::new() }
+    }
+
+    /// The trace, for what does not come from a recorder.
+    pub const fn writer(&mut self) -> &mut Writer<W> {
+        &mut self.writer
+    }
+
+    /// A frame of the recorder of `host`. True for its last one.
+    pub fn take(&mut self, host: HostIndex, frame: Frame) -> Result<bool, Error> {
+        match frame {
+            Frame::Head { version, .. } if version != RECORD_VERSION => {
+                let known = RECORD_VERSION;
+                return Err(Error::Version { found: version, known });
+            }
+            Frame::Head { host: facts, .. } => self.writer.host(facts)?,
+            Frame::Task { task } => {
+                // A recorder that was replaced tells of its tasks again.
+                let known = self
+                    .tasks
+                    .get(&task.tid)
+                    .and_then(|known| self.writer.tables().tasks.get(*known as usize));
+                if known.is_none_or(|known| known.ended.is_some()) {
+                    let tid = task.tid;
+                    let index = self.writer.task(task)?;
+                    self.tasks.insert(tid, index);
+                }
+            }
+            Frame::Block { tid, from, to, cells } => {
+                self.block(host, tid, &Scale::new(from, to), &cells.0)?;
+            }
+            Frame::Gap { tid, from, to, lost, reason } => {
+                let task = self.tasks.get(&tid).copied();
+                self.writer.gap(Gap { host: Some(host), task, from, to, lost, reason })?;
+            }
+            Frame::Clock { pair } => self.writer.clock(host, pair)?,
+            Frame::Ended { tid, at, status, counts } => {
+                if let Some(task) = self.tasks.get(&tid) {
+                    self.writer.ended(*task, Ended::from((at, status, counts)))?;
+                }
+            }
+            Frame::End { .. } => return Ok(true),
+        }
+        Ok(false)
+    }
+
+    /// A stream that ended without its last frame: what the host noted from `at` on is missing.
+    pub fn broken(&mut self, host: HostIndex, at: u64) -> Result<(), Error> {
+        let (from, to, lost, reason) = (at, at, 0, Loss::Link);
+        self.writer.gap(Gap { host: Some(host), task: None, from, to, lost, reason })
+    }
+
+    /// Completes the trace.
+    pub fn finish(self) -> Result<W, Error> {
+        self.writer.finish()
+    }
+
+    /// Cells as they lay in a ring; what makes no sense among them is one gap.
+    fn block(
+        &mut self,
+        host: HostIndex,
+        tid: Tid,
+        scale: &Scale,
+        cells: &[pvm_wire::record::Cell],
+    ) -> Result<(), Error> {
+        let Some(task) = self.tasks.get(&tid).copied() else { return Ok(()) };
+        let mut damaged = 0;
+        let mut last = 0;
+        for record in DecodedRecords::new(cells) {
+            let Ok(record) = record else {
+                damaged += 1;
+                continue;
+            };
+            let begin = scale.nanoseconds(record.begin);
+            let end = scale.nanoseconds(record.end());
+            last = end;
+            let told = Record { begin, length: end.saturating_sub(begin), ..record };
+            self.writer.record(task, &told)?;
+        }
+        if damaged > 0 {
+            let (host, task, reason) = (Some(host), Some(task), Loss::Damaged);
+            self.writer.gap(Gap { host, task, from: last, to: last, lost: damaged, reason })?;
+        }
+        Ok(())
+    }
+}

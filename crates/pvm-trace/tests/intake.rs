@@ -1,0 +1,97 @@
+//! Frames of recorders, into a trace.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use pvm_trace::intake::Intake;
+use pvm_trace::{Counts, Error, Limits, Loss, Reader, Record, TaskFacts, Writer, calls};
+use pvm_wire::record::frames::{Cells, Frame, HostFacts};
+use pvm_wire::record::{Cell, Moment};
+use pvm_wire::{HostIndex, Tid};
+use std::io::Cursor;
+
+const HOST: HostIndex = HostIndex(1);
+const TID: Tid = Tid(0x40001);
+
+fn task() -> Frame {
+    let task =
+        TaskFacts { tid: TID, parent: Tid(0), process: 5, program: "ring".into(), began: 900 };
+    Frame::Task { task }
+}
+
+fn block(begin: u64, damage: bool) -> Frame {
+    let mut cells = Cells::default();
+    Record::call(calls::RECV, begin, 30).encode(|cell| cells.0.push(cell));
+    if damage {
+        cells.0.push(Cell([u64::MAX; 4]));
+    }
+    // Three ticks are a nanosecond.
+    let moment = |ticks| Moment { ticks, nanoseconds: 1000 + ticks / 3 };
+    Frame::Block { tid: TID, from: moment(0), to: moment(3000), cells }
+}
+
+fn intake() -> Intake<Cursor<Vec<u8>>> {
+    Intake::new(Writer::new(Cursor::new(Vec::new()), Limits::default(), 1).unwrap())
+}
+
+#[test]
+fn what_recorders_say_becomes_a_trace() {
+    let mut intake = intake();
+    let host = HostFacts {
+        host: HOST,
+        name: "a".into(),
+        architecture: "LINUX64".into(),
+        version: "0.1".into(),
+        cores: 2,
+        probe_cost_ps: 0,
+        congestion: "bbr".into(),
+        mtu: 1500,
+        began: 900,
+    };
+    let counts = Counts { noted: 4, lost: 1 };
+    let gap = Frame::Gap { tid: TID, from: 1200, to: 1300, lost: 1, reason: Loss::Full };
+    for frame in [
+        Frame::Head { version: 1, host },
+        task(),
+        block(300, false),
+        block(600, true),
+        gap,
+        // Another recorder took over and tells of the task anew.
+        task(),
+        block(900, false),
+        Frame::Ended { tid: TID, at: 2000, status: 0, counts: counts.clone() },
+    ] {
+        assert!(!intake.take(HOST, frame).unwrap());
+    }
+    // The tid is used again.
+    intake.take(HOST, task()).unwrap();
+    intake.take(HOST, block(1200, false)).unwrap();
+    assert!(intake.take(HOST, Frame::End { at: 3000, counts }).unwrap());
+    intake.broken(HostIndex(2), 1500).unwrap();
+    let mut reader = Reader::open(intake.finish().unwrap()).unwrap();
+    let tables = reader.tables();
+    assert_eq!((tables.tasks.len(), tables.hosts.len()), (2, 1));
+    assert_eq!(tables.tasks[0].ended.unwrap().noted, 4);
+    let reasons: Vec<_> = tables.gaps.iter().map(|gap| gap.reason).collect();
+    assert_eq!(reasons, [Loss::Damaged, Loss::Full, Loss::Link]);
+    let all: Vec<_> = reader.merged(|_, time| time).map(Result::unwrap).collect();
+    let begins: Vec<_> =
+        all.iter().map(|(task, record)| (*task, record.begin, record.length)).collect();
+    assert_eq!(begins, [(0, 1100, 10), (0, 1200, 10), (0, 1300, 10), (1, 1400, 10)]);
+}
+
+#[test]
+fn a_recorder_of_another_version_is_named() {
+    let host = HostFacts {
+        host: HOST,
+        name: "a".into(),
+        architecture: "x".into(),
+        version: "9".into(),
+        cores: 1,
+        probe_cost_ps: 0,
+        congestion: "".into(),
+        mtu: 0,
+        began: 0,
+    };
+    let error = intake().take(HOST, Frame::Head { version: 77, host }).unwrap_err();
+    assert!(matches!(error, Error::Version { found: 77, .. }), "{error}");
+}
