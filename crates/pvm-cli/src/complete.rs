@@ -245,6 +245,16 @@ mod tests {
     }
 
     #[test]
+    fn commands_below_a_command_are_found() {
+        assert_eq!(words("trace pro"), "profile");
+        assert_eq!(words("trace export x --to c"), "chrome csv");
+        assert_eq!(words("trace draw x --what=sp"), "spacetime");
+        assert_eq!(words("trace show --ev"), "--events");
+        assert_eq!(of("trace show "), (Shell::Files, vec![]));
+        assert_eq!(of("trace nonsense x"), (Shell::Nothing, vec![]));
+    }
+
+    #[test]
     fn values_behind_an_equals_sign_are_found_however_the_shell_splits() {
         assert_eq!(words("run --host=th"), "there");
         assert_eq!(words("run --host = th"), "there");

@@ -79,7 +79,7 @@ pub(crate) enum Command {
     #[command(after_help = notes::BENCH)]
     Bench(BenchOptions),
     /// Read, draw and convert traces of what tasks did
-    #[command(after_help = notes::TRACE)]
+    #[command(after_help = notes::TRACE, disable_help_subcommand = true)]
     Trace(TraceOptions),
     /// Write the man pages or completions, for `make install`
     #[command(hide = true)]

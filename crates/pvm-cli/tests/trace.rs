@@ -163,7 +163,17 @@ fn what_is_no_trace_is_named_and_a_cut_one_is_read_as_far_as_it_is_sound() {
     let output = pvm(&["profile", &file]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && told.contains("was not completed"), "{told}");
-    // A task's bytes are damaged: the others are read.
+    // One block is damaged: the others are drawn, and the profile counts it.
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() / 3] ^= 0x55;
+    std::fs::write(&file, &damaged).unwrap();
+    assert_eq!(json(&["profile", "--json", &file])["damaged"], Value::from(1));
+    for what in ["dynamic", "spacetime"] {
+        done(&["draw", &file, "--what", what]);
+    }
+    let output = pvm(&["export", &file, "--to", "csv"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && told.contains("checksum is wrong"), "{told}");
     for what in ["aggregate", "dynamic", "spacetime", "functions"] {
         std::fs::write(&file, &bytes[..200]).unwrap();
         assert!(pvm(&["draw", &file, "--what", what]).status.success(), "{what}");

@@ -102,20 +102,26 @@ impl Clocks {
         clocks
     }
 
-    /// From the comparisons and, where there are none, the messages. Its errors cover all messages:
-    /// corrected, none arrives before it was sent by more than the errors of both hosts.
-    pub fn find<R: Read + Seek>(reader: &mut Reader<R>) -> Result<Self, Error> {
+    /// From the comparisons and, where there are none, the messages.
+    pub fn lines<R: Read + Seek>(reader: &mut Reader<R>) -> Result<Self, Error> {
         let mut clocks = Self::compared(reader.tables());
-        if clocks.hosts.len() < 2 {
-            return Ok(clocks);
-        }
-        if clocks.hosts.iter().any(|clock| clock.source == ClockSource::Unknown) {
+        let is_unknown = |clock: &HostClock| clock.source == ClockSource::Unknown;
+        if clocks.hosts.len() > 1 && clocks.hosts.iter().any(is_unknown) {
             let shortest = clocks.shortest(reader)?;
             clocks.begin();
             clocks.spread(&bounds(&shortest), |lines| lines[0], ClockSource::Messages);
         }
-        let shortest = clocks.shortest(reader)?;
-        clocks.widen(&shortest);
+        Ok(clocks)
+    }
+
+    /// The same with errors that cover all messages, which takes one more pass over the trace:
+    /// corrected, none arrives before it was sent by more than the errors of both hosts.
+    pub fn find<R: Read + Seek>(reader: &mut Reader<R>) -> Result<Self, Error> {
+        let mut clocks = Self::lines(reader)?;
+        if clocks.hosts.len() > 1 {
+            let shortest = clocks.shortest(reader)?;
+            clocks.widen(&shortest);
+        }
         Ok(clocks)
     }
 

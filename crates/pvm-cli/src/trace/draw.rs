@@ -18,7 +18,7 @@ pub(super) use svg::escaped;
 /// Draws a picture.
 pub(super) fn draw(options: &DrawOptions) -> Result<(), Failure> {
     let mut trace = place::open(&options.file)?;
-    let clocks = place::clocks(&options.file, &mut trace, options.raw)?;
+    let clocks = place::times(&options.file, &mut trace, options.raw)?;
     let (begin, end) = place::extent(&trace, &clocks);
     let at = |seconds: f64| begin.saturating_add((seconds * 1e9) as u64);
     let window = (options.from.map_or(begin, at), options.to.map_or(end, at).min(end));

@@ -23,7 +23,7 @@ pub(super) fn export(options: &ExportOptions) -> Result<(), Failure> {
             Ok(())
         });
     }
-    let clocks = place::clocks(&options.file, &mut trace, options.raw)?;
+    let clocks = place::times(&options.file, &mut trace, options.raw)?;
     place::into(options.output.as_deref(), |out| {
         let done = write(options.to, &mut trace, &clocks, out);
         done.map_err(|error| wrong(&options.file, &error))

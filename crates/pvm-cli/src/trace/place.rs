@@ -42,6 +42,14 @@ pub(super) fn extent(trace: &Trace, clocks: &Clocks) -> (u64, u64) {
     (first.unwrap_or(0), last.unwrap_or(0))
 }
 
+/// The clocks of a trace without what their errors are: what is drawn or converted needs none.
+pub(super) fn times(path: &Path, trace: &mut Trace, raw: bool) -> Result<Clocks, Failure> {
+    if raw {
+        return Ok(Clocks::raw(trace.tables()));
+    }
+    Clocks::lines(trace).map_err(|error| wrong(path, &error))
+}
+
 /// A file that only its owner may read: a trace tells what somebody's programs do.
 pub(super) fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);

@@ -14,10 +14,11 @@ use serde_json::{Map, Value, json};
 /// Tells what a trace holds.
 pub(super) fn show(options: &ShowOptions) -> Result<(), Failure> {
     let mut trace = place::open(&options.file)?;
-    let clocks = place::clocks(&options.file, &mut trace, options.raw)?;
     if options.events {
+        let clocks = place::times(&options.file, &mut trace, options.raw)?;
         return events(options, &mut trace, &clocks);
     }
+    let clocks = place::clocks(&options.file, &mut trace, options.raw)?;
     if options.json {
         return Ok(show_json(&about(&trace, &clocks))?);
     }

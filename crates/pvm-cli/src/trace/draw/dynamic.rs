@@ -4,7 +4,7 @@ use super::subject::Subject;
 use super::svg::{Anchor, Axis, Canvas, colour, short, unit};
 use crate::failure::Failure;
 use crate::trace::place::wrong;
-use pvm_trace::What;
+use pvm_trace::{Error, What};
 
 /// Steps of the curves.
 const STEPS: usize = 300;
@@ -17,7 +17,12 @@ pub(super) fn draw(subject: &mut Subject<'_>) -> Result<String, Failure> {
     let mut bytes = [0u64; STEPS];
     let clocks = subject.clocks;
     for entry in subject.trace.merged_in((from, to), |task, raw| clocks.time(task, raw)) {
-        let (task, record) = entry.map_err(|error| wrong(subject.file, &error))?;
+        let (task, record) = match entry {
+            Ok(entry) => entry,
+            Err(error @ Error::Io(_)) => return Err(wrong(subject.file, &error)),
+            // A damaged block leaves a hole.
+            Err(_) => continue,
+        };
         let What::Send { message, .. } = &record.what else { continue };
         let at = clocks.time(task, record.begin);
         if (from..=to).contains(&at) {

@@ -8,7 +8,7 @@ use super::svg::{Anchor, Axis, Canvas, colour, short, unit};
 use crate::failure::Failure;
 use crate::trace::place::wrong;
 use pvm_trace::matching::{Matched, Matcher, Span};
-use pvm_trace::{Record, TaskIndex, What, calls};
+use pvm_trace::{Error, Record, TaskIndex, What, calls};
 
 const COLUMNS: usize = 1000;
 /// Tasks that are drawn, the first ones.
@@ -45,7 +45,12 @@ pub(super) fn draw(subject: &mut Subject<'_>) -> Result<String, Failure> {
     let clocks = subject.clocks;
     let mut matcher = Matcher::new(subject.trace.tables());
     for entry in subject.trace.merged_in((from, to), |task, raw| clocks.time(task, raw)) {
-        let (task, record) = entry.map_err(|error| wrong(subject.file, &error))?;
+        let (task, record) = match entry {
+            Ok(entry) => entry,
+            Err(error @ Error::Io(_)) => return Err(wrong(subject.file, &error)),
+            // A damaged block leaves a hole.
+            Err(_) => continue,
+        };
         let [begin, end] = [record.begin, record.end()].map(|raw| clocks.time(task, raw));
         let span = Span { begin, end };
         picture.record(task, &record, span);
