@@ -19,6 +19,7 @@ mod layout;
 pub mod peer;
 pub mod plug;
 pub mod proxy;
+pub mod record;
 pub mod request;
 pub mod route;
 pub mod spread;

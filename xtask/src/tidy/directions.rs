@@ -6,16 +6,17 @@ use crate::source::Source;
 
 /// Each crate and the crates of ours it may depend on. A crate that is not here may not exist. pvm-wire is the
 /// ground that requests and codes come from, so whoever speaks to `pvm` may name them.
-const MAY_USE: [(&str, &[&str]); 13] = [
+const MAY_USE: [(&str, &[&str]); 14] = [
     ("pvm-wire", &[]),
     ("pvm-shm", &["pvm-wire"]),
     ("pvm-core", &["pvm-wire"]),
     ("pvm-quorum", &["pvm-core", "pvm-wire"]),
-    ("pvm-predict", &["pvm-wire"]),
+    ("pvm-trace", &["pvm-wire"]),
+    ("pvm-predict", &["pvm-trace", "pvm-wire"]),
     ("pvm", &["pvm-core", "pvm-shm", "pvm-wire"]),
     ("pvmd", &["pvm-core", "pvm-shm", "pvm-wire", "pvm-quorum"]),
     ("pvm-capi", &["pvm", "pvm-wire"]),
-    ("pvm-cli", &["pvm", "pvm-predict", "pvm-wire"]),
+    ("pvm-cli", &["pvm", "pvm-predict", "pvm-trace", "pvm-wire"]),
     ("neopvm-python", &["pvm", "pvm-wire"]),
     ("pvm-sim", &["pvm-core", "pvm-wire", "pvm-quorum"]),
     ("pvm-e2e", &[]),

@@ -1,0 +1,289 @@
+//! Times of different hosts made comparable: each host's clock as a line beside that of one of them.
+//!
+//! Daemons compare clocks over their links; each comparison is within half of its round trip. The line
+//! goes through all of them, and its stated error covers the worst. Hosts that nobody compared are
+//! set by their messages: as both directions take some time, the two shortest ones bound the offset.
+
+use crate::error::Error;
+use crate::file::Reader;
+use crate::matching::{Matched, messages};
+use crate::tables::{Tables, TaskIndex};
+use pvm_wire::HostIndex;
+use pvm_wire::record::frames::ClockPair;
+use std::collections::BTreeMap;
+use std::io::{Read, Seek};
+
+/// One host's clock beside the reference.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HostClock {
+    /// The host.
+    pub host: HostIndex,
+    /// The reference's time less the host's, at `at`, in nanoseconds.
+    pub offset: i64,
+    /// By the host's clock: where the line begins.
+    pub at: u64,
+    /// By how much the reference runs faster: nanoseconds in a second.
+    pub drift: f64,
+    /// A corrected time is off by at most so much; `None` if nothing is known of this clock.
+    pub error: Option<u64>,
+    /// How it was found.
+    pub source: ClockSource,
+}
+
+/// Where a clock's line comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ClockSource {
+    /// It is the reference.
+    Reference,
+    /// Daemons compared the clocks.
+    Compared,
+    /// Messages in both directions bound it.
+    Messages,
+    /// Nothing is known: it is taken as it is.
+    Unknown,
+}
+
+impl HostClock {
+    const fn plain(host: HostIndex, source: ClockSource, error: Option<u64>) -> Self {
+        Self { host, offset: 0, at: 0, drift: 0.0, error, source }
+    }
+
+    /// The reference's time when the host's clock showed this.
+    pub fn time(&self, raw: u64) -> u64 {
+        let since = i128::from(raw) - i128::from(self.at);
+        let drifted = if self.drift == 0.0 { 0 } else { (since as f64 * self.drift / 1e9) as i128 };
+        let time = i128::from(raw) + i128::from(self.offset) + drifted;
+        u64::try_from(time.max(0)).unwrap_or(u64::MAX)
+    }
+}
+
+/// The clocks of all hosts of a trace.
+#[derive(Clone, Debug)]
+pub struct Clocks {
+    hosts: Vec<HostClock>,
+    /// For each task the place of its host's clock.
+    of_task: Vec<usize>,
+}
+
+/// A comparison, from the side of the host whose line it is for.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    at: u64,
+    offset: i64,
+    error: u64,
+}
+
+impl Clocks {
+    /// All clocks as they are.
+    pub fn raw(tables: &Tables) -> Self {
+        let mut clocks = Self { hosts: Vec::new(), of_task: Vec::new() };
+        for task in &tables.tasks {
+            let place = clocks.place(task.facts.tid.host());
+            clocks.of_task.push(place);
+        }
+        clocks
+    }
+
+    /// From the comparisons of a trace.
+    pub fn compared(tables: &Tables) -> Self {
+        let mut clocks = Self::raw(tables);
+        for (host, pair) in &tables.clocks {
+            clocks.place(*host);
+            clocks.place(pair.other);
+        }
+        clocks.begin();
+        let mut samples = BTreeMap::new();
+        for (host, pair) in &tables.clocks {
+            let (forth, back) = both_ways(pair);
+            samples.entry((*host, pair.other)).or_insert_with(Vec::new).push(forth);
+            samples.entry((pair.other, *host)).or_insert_with(Vec::new).push(back);
+        }
+        clocks.spread(&samples, line, ClockSource::Compared);
+        clocks
+    }
+
+    /// From the comparisons and, where there are none, the messages. Its errors cover all messages:
+    /// corrected, none arrives before it was sent by more than the errors of both hosts.
+    pub fn find<R: Read + Seek>(reader: &mut Reader<R>) -> Result<Self, Error> {
+        let mut clocks = Self::compared(reader.tables());
+        if clocks.hosts.len() < 2 {
+            return Ok(clocks);
+        }
+        if clocks.hosts.iter().any(|clock| clock.source == ClockSource::Unknown) {
+            let shortest = clocks.shortest(reader)?;
+            clocks.begin();
+            clocks.spread(&bounds(&shortest), |lines| lines[0], ClockSource::Messages);
+        }
+        let shortest = clocks.shortest(reader)?;
+        clocks.widen(&shortest);
+        Ok(clocks)
+    }
+
+    /// The corrected time of a task.
+    #[inline]
+    pub fn time(&self, task: TaskIndex, raw: u64) -> u64 {
+        let place = self.of_task.get(task as usize);
+        place.and_then(|place| self.hosts.get(*place)).map_or(raw, |clock| clock.time(raw))
+    }
+
+    /// The clocks.
+    pub fn hosts(&self) -> &[HostClock] {
+        &self.hosts
+    }
+
+    /// By how much times of two tasks may be off against each other.
+    pub fn error(&self, one: TaskIndex, other: TaskIndex) -> Option<u64> {
+        let place = |task: TaskIndex| self.of_task.get(task as usize).copied();
+        match (place(one), place(other)) {
+            (Some(one), Some(other)) if one == other => Some(0),
+            (Some(one), Some(other)) => {
+                Some(self.hosts[one].error?.saturating_add(self.hosts[other].error?))
+            }
+            _ => None,
+        }
+    }
+
+    fn place(&mut self, host: HostIndex) -> usize {
+        self.hosts.iter().position(|clock| clock.host == host).unwrap_or_else(|| {
+            self.hosts.push(HostClock::plain(host, ClockSource::Unknown, None));
+            self.hosts.len() - 1
+        })
+    }
+
+    /// The first host's clock is the reference.
+    fn begin(&mut self) {
+        if let Some(first) = self.hosts.first_mut() {
+            (first.source, first.error) = (ClockSource::Reference, Some(0));
+        }
+    }
+
+    /// From hosts whose clocks are known to those that are compared with them.
+    fn spread<T>(
+        &mut self,
+        samples: &BTreeMap<(HostIndex, HostIndex), Vec<T>>,
+        line: impl Fn(&[T]) -> Line,
+        source: ClockSource,
+    ) {
+        let mut next: Vec<usize> = (0..self.hosts.len())
+            .filter(|place| self.hosts[*place].source != ClockSource::Unknown)
+            .collect();
+        while let Some(known) = next.pop() {
+            for place in 0..self.hosts.len() {
+                let clock = self.hosts[place];
+                let pair = (clock.host, self.hosts[known].host);
+                let Some(found) =
+                    samples.get(&pair).filter(|_| clock.source == ClockSource::Unknown)
+                else {
+                    continue;
+                };
+                self.hosts[place] = behind(clock.host, &line(found), &self.hosts[known], source);
+                next.insert(0, place);
+            }
+        }
+    }
+
+    /// For each ordered pair of hosts the shortest way of a message, as the clocks tell it now.
+    fn shortest<R: Read + Seek>(&self, reader: &mut Reader<R>) -> Result<Shortest, Error> {
+        let mut ways = Shortest::new();
+        let time = |task, raw| self.time(task, raw);
+        messages(reader, time, |message: &Matched| {
+            let [from, to] =
+                [message.from, message.to].map(|task| self.hosts[self.of_task[task as usize]].host);
+            if from != to {
+                let took = i128::from(message.received.end) - i128::from(message.sent.begin);
+                let way = ways.entry((from, to)).or_insert((took, message.sent.begin));
+                if took < way.0 {
+                    *way = (took, message.sent.begin);
+                }
+            }
+        })?;
+        Ok(ways)
+    }
+
+    /// Messages that arrive too early say that the errors are larger.
+    fn widen(&mut self, shortest: &Shortest) {
+        for ((from, to), (took, _)) in shortest {
+            let early = u64::try_from(-took).unwrap_or(0);
+            let [from, to] = [*from, *to].map(|host| self.place(host));
+            let known = [from, to].map(|place| self.hosts[place].error.unwrap_or(0));
+            let covered = known[0].saturating_add(known[1]);
+            if early > covered {
+                let is_reference = self.hosts[to].source == ClockSource::Reference;
+                let (place, error) = if is_reference { (from, known[0]) } else { (to, known[1]) };
+                self.hosts[place].error = Some(error.saturating_add(early - covered));
+            }
+        }
+    }
+}
+
+/// For pairs of hosts how long the shortest message took, and when it was sent.
+type Shortest = BTreeMap<(HostIndex, HostIndex), (i128, u64)>;
+
+/// What messages in both directions say of two clocks: what the way there seems to take longer than the
+/// way back is twice the offset.
+fn bounds(shortest: &Shortest) -> BTreeMap<(HostIndex, HostIndex), Vec<Line>> {
+    let line = |(pair, (there, at)): (&(HostIndex, HostIndex), &(i128, u64))| {
+        let (back, _) = shortest.get(&(pair.1, pair.0))?;
+        let offset = i64::try_from((there - back) / 2).unwrap_or(0);
+        let error = u64::try_from((there + back).abs() / 2 + 1).unwrap_or(0);
+        Some((*pair, vec![Line { at: *at, offset, drift: 0.0, error }]))
+    };
+    shortest.iter().filter_map(line).collect()
+}
+
+/// A clock beside another one.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    at: u64,
+    offset: i64,
+    drift: f64,
+    error: u64,
+}
+
+/// A clock whose line leads to one that is known itself.
+fn behind(host: HostIndex, line: &Line, known: &HostClock, source: ClockSource) -> HostClock {
+    let there = line.at.saturating_add_signed(line.offset);
+    let time = known.time(there);
+    HostClock {
+        host,
+        offset: i64::try_from(i128::from(time) - i128::from(line.at)).unwrap_or(0),
+        at: line.at,
+        drift: line.drift + known.drift + line.drift * known.drift / 1e9,
+        error: known.error.map(|error| error.saturating_add(line.error)),
+        source,
+    }
+}
+
+fn both_ways(pair: &ClockPair) -> (Sample, Sample) {
+    let there = pair.at.saturating_add_signed(pair.offset);
+    let back = pair.offset.checked_neg().unwrap_or(i64::MAX);
+    let error = pair.error;
+    (Sample { at: pair.at, offset: pair.offset, error }, Sample { at: there, offset: back, error })
+}
+
+/// The line through all comparisons, each weighed by its error; its own error covers the worst one.
+fn line(samples: &[Sample]) -> Line {
+    let first = samples[0];
+    let mut sums = [0.0; 5];
+    for sample in samples {
+        let x = sample.at as f64 - first.at as f64;
+        let y = sample.offset as f64 - first.offset as f64;
+        let weight = 1.0 / (sample.error as f64 + 1.0).powi(2);
+        for (sum, more) in sums.iter_mut().zip([1.0, x, y, x * x, x * y]) {
+            *sum += weight * more;
+        }
+    }
+    let [w, x, y, xx, xy] = sums;
+    let spread = w * xx - x * x;
+    // Two comparisons that are nearly one say nothing of the drift.
+    let drift = if spread > w * w * 1e6 { (w * xy - x * y) / spread } else { 0.0 };
+    let begin = (y - drift * x) / w;
+    let worst = samples.iter().map(|sample| {
+        let x = sample.at as f64 - first.at as f64;
+        let off = (sample.offset as f64 - first.offset as f64) - begin - drift * x;
+        sample.error.saturating_add(off.abs().ceil() as u64)
+    });
+    let error = worst.max().unwrap_or(0).saturating_add(1);
+    let offset = first.offset.saturating_add(begin.round() as i64);
+    Line { at: first.at, offset, drift: drift * 1e9, error }
+}

@@ -1,0 +1,84 @@
+//! Where the blocks are, and what each comes to.
+
+use super::chapter::Chapter;
+use crate::block::Block;
+use crate::error::Fault;
+use crate::levels::Summary;
+use crate::tables::TaskIndex;
+use crate::varint::{self, Input};
+
+/// Blocks that a reader holds in memory: with their summaries some 120 bytes each.
+pub(super) const PLACES_MAX: usize = 1 << 22;
+/// Places in one section.
+pub(super) const PLACES_IN_SECTION: usize = 4096;
+
+/// A block's place in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Where its section begins.
+    pub at: u64,
+    /// Whose records.
+    pub task: TaskIndex,
+    /// What they come to.
+    pub summary: Summary,
+    pub(super) chapter: Chapter,
+}
+
+impl Place {
+    /// Of a block that was read.
+    pub(super) fn of_block(at: u64, chapter: Chapter, bytes: &[u8]) -> Result<Self, Fault> {
+        let block = Block::new(bytes)?;
+        let mut summary = Summary::default();
+        block.summaries().iter().for_each(|part| summary.add(part));
+        Ok(Self { at, task: block.task(), summary, chapter })
+    }
+
+    /// True if something of it lies between these times.
+    pub const fn touches(&self, from: u64, to: u64) -> bool {
+        self.summary.first <= to && self.summary.last >= from
+    }
+}
+
+/// The payload of an index section: `count varint`, then for each block the difference of its place
+/// from the one before, its task, and its summary, whose times begin at those of the one before.
+pub(super) fn encode(places: &[Place]) -> Vec<u8> {
+    let mut out = Vec::new();
+    varint::put(&mut out, places.len() as u64);
+    let (mut at, mut first) = (0, 0);
+    for place in places {
+        varint::put(&mut out, place.at.wrapping_sub(at));
+        varint::put(&mut out, place.task.into());
+        place.summary.encode(first, &mut out);
+        (at, first) = (place.at, place.summary.first);
+    }
+    out
+}
+
+pub(super) fn decode(
+    payload: &[u8],
+    chapter: Chapter,
+    places: &mut Vec<Place>,
+) -> Result<(), Fault> {
+    let mut input = Input::new(payload);
+    let count: usize = input.number_of()?;
+    if count > PLACES_IN_SECTION {
+        return Err(Fault::Range);
+    }
+    let (mut at, mut first) = (0u64, 0);
+    for _ in 0..count {
+        at = at.wrapping_add(input.number()?);
+        let task = input.number_of()?;
+        let summary = Summary::decode(first, &mut input)?;
+        first = summary.first;
+        push(places, Place { at, task, summary, chapter })?;
+    }
+    if input.rest.is_empty() { Ok(()) } else { Err(Fault::Trailing) }
+}
+
+pub(super) fn push(places: &mut Vec<Place>, place: Place) -> Result<(), Fault> {
+    if places.len() >= PLACES_MAX {
+        return Err(Fault::TooMany("blocks"));
+    }
+    places.push(place);
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! What many records come to: the levels of detail of a trace.
+//!
+//! A block has one for each [`SUMMARY_RECORDS`] of its records, the index one for each block, and a
+//! reader adds them up further. They add up exactly: each level sums to the records.
+
+use crate::error::Fault;
+use crate::varint::{self, Input};
+use pvm_wire::record::{Record, What};
+
+/// Records that one summary within a block stands for; the last one of a block for what is left.
+pub(crate) const SUMMARY_RECORDS: usize = 64;
+
+/// What some records of one task come to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Summary {
+    /// The earliest begin.
+    pub first: u64,
+    /// The latest end.
+    pub last: u64,
+    /// Records.
+    pub records: u64,
+    /// Calls that the program made itself.
+    pub calls: u64,
+    /// Time that they took, in nanoseconds. A call counts where it ended.
+    pub call_time: u64,
+    /// Of that, waiting.
+    pub wait_time: u64,
+    /// Messages sent, one for each receiver.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Messages taken.
+    pub received: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+}
+
+impl Default for Summary {
+    fn default() -> Self {
+        Self {
+            first: u64::MAX,
+            last: 0,
+            records: 0,
+            calls: 0,
+            call_time: 0,
+            wait_time: 0,
+            sent: 0,
+            sent_bytes: 0,
+            received: 0,
+            received_bytes: 0,
+        }
+    }
+}
+
+impl Summary {
+    /// One more record.
+    pub fn count(&mut self, record: &Record) {
+        self.first = self.first.min(record.begin);
+        self.last = self.last.max(record.end());
+        self.records += 1;
+        if is_call(record) && record.depth == 0 {
+            self.calls += 1;
+            self.call_time = self.call_time.wrapping_add(record.length);
+        }
+        match &record.what {
+            What::Wait { .. } => self.wait_time = self.wait_time.wrapping_add(record.length),
+            What::Send { message, .. } => {
+                self.sent += 1;
+                self.sent_bytes = self.sent_bytes.wrapping_add(message.bytes);
+            }
+            What::Receive { message, .. } => {
+                self.received += 1;
+                self.received_bytes = self.received_bytes.wrapping_add(message.bytes);
+            }
+            _ => (),
+        }
+    }
+
+    /// All of both.
+    pub fn add(&mut self, other: &Self) {
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+        for (sum, more) in self.sums_mut().into_iter().zip(other.sums()) {
+            *sum = sum.wrapping_add(more);
+        }
+    }
+
+    const fn sums(&self) -> [u64; 8] {
+        [
+            self.records,
+            self.calls,
+            self.call_time,
+            self.wait_time,
+            self.sent,
+            self.sent_bytes,
+            self.received,
+            self.received_bytes,
+        ]
+    }
+
+    const fn sums_mut(&mut self) -> [&mut u64; 8] {
+        [
+            &mut self.records,
+            &mut self.calls,
+            &mut self.call_time,
+            &mut self.wait_time,
+            &mut self.sent,
+            &mut self.sent_bytes,
+            &mut self.received,
+            &mut self.received_bytes,
+        ]
+    }
+
+    /// Appends it; times are told from `base` on.
+    pub(crate) fn encode(&self, base: u64, out: &mut Vec<u8>) {
+        varint::put_signed(out, self.first.wrapping_sub(base).cast_signed());
+        varint::put(out, self.last.wrapping_sub(self.first));
+        self.sums().into_iter().for_each(|sum| varint::put(out, sum));
+    }
+
+    pub(crate) fn decode(base: u64, input: &mut Input<'_>) -> Result<Self, Fault> {
+        let first = base.wrapping_add(input.signed()?.cast_unsigned());
+        let last = first.wrapping_add(input.number()?);
+        let mut summary = Self { first, last, ..Self::default() };
+        for sum in summary.sums_mut() {
+            *sum = input.number()?;
+        }
+        Ok(summary)
+    }
+}
+
+/// True for a call, not for a part of one or what stands between calls.
+pub(crate) const fn is_call(record: &Record) -> bool {
+    !record.part && record.call != pvm_wire::record::calls::NONE
+}

@@ -1,0 +1,31 @@
+//! What the tasks of a machine did: the trace file, and what can be said of it.
+//!
+//! A trace is made of [`Record`]s, whose times are nanoseconds of their host's clock here. A
+//! [`Writer`] streams them into a file (`doc/trace.md`), a [`Reader`] opens any window of it without
+//! the rest. [`matching`] finds for each message its send and its receive, [`clocks`] makes times of
+//! different hosts comparable, [`profile`] says where the time went, and [`export`] writes what other
+//! tools read. Nothing here reads a clock, and no bytes of a file are trusted: each fault has a name
+//! and a place, and costs bounded memory.
+
+#![forbid(unsafe_code)]
+
+mod block;
+pub mod clocks;
+mod error;
+mod file;
+mod levels;
+pub mod matching;
+pub mod profile;
+mod tables;
+mod varint;
+
+pub use block::{BLOCK_RECORDS_MAX, Block, BlockBuilder};
+pub use error::{Error, Fault};
+pub use file::{Limits, Merged, Place, Reader, Writer};
+pub use levels::Summary;
+pub use tables::{Ended, Gap, Host, Names, Tables, Task, TaskIndex};
+
+pub use pvm_wire::record::{
+    Class, Loss, Processor, Reason, Record, RouteStep, Transfer, Way, What, calls,
+    frames::{ClockPair, Counts, HostFacts, TaskFacts},
+};
