@@ -124,7 +124,7 @@ extern "C" fn pvm_tc_noop(message: c_int) -> c_int {
 
 /// Which calls are traced.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn pvm_tc_settmask(message: c_int) -> c_int {
+extern "C" fn pvm_tc_settmask(message: c_int) -> c_int {
     obey(message, || {
         let mask = next_mask("pvm_tc_settmask")?;
         store_mask(OWN_MASK, &mask);
@@ -134,7 +134,7 @@ pub(crate) extern "C" fn pvm_tc_settmask(message: c_int) -> c_int {
 
 /// Where events and output go, which events (all this of this task, and of those that it spawns), and how they are told.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn pvm_tc_settrace(message: c_int) -> c_int {
+extern "C" fn pvm_tc_settrace(message: c_int) -> c_int {
     obey(message, || {
         let (events, output) = ([next()?, next()?, next()?], [next()?, next()?, next()?]);
         let mask = next_mask("pvm_tc_settrace")?;
@@ -153,7 +153,7 @@ pub(crate) extern "C" fn pvm_tc_settrace(message: c_int) -> c_int {
 
 /// How many bytes of events are collected.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn pvm_tc_settrcbuf(message: c_int) -> c_int {
+extern "C" fn pvm_tc_settrcbuf(message: c_int) -> c_int {
     obey(message, || {
         session::set_option(session::OWN_TRACE_BUFFER, next()?);
         session::announce_trace(session::task()?)
@@ -162,7 +162,7 @@ pub(crate) extern "C" fn pvm_tc_settrcbuf(message: c_int) -> c_int {
 
 /// How events are told.
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn pvm_tc_settrcopt(message: c_int) -> c_int {
+extern "C" fn pvm_tc_settrcopt(message: c_int) -> c_int {
     obey(message, || {
         session::set_option(session::OWN_TRACE_OPTIONS, next()?);
         session::announce_trace(session::task()?)

@@ -15,7 +15,7 @@ use pvm_wire::{Code, Envelope};
 use crate::guard::{Errand, Function, call, inside};
 use crate::selection::Selection;
 use crate::trace::{self, traced};
-use crate::{buffer, control, output, pointer, session};
+use crate::{buffer, output, pointer, session};
 
 /// PVM has nine handlers of its own, so a program's first has this number.
 const FIRST_NUMBER: usize = 9;
@@ -33,7 +33,9 @@ fn run(errand: &Errand) {
     let own = context.map(session::set_context);
     buffer::exchange_receiving(message);
     if let Some(wanted) = wanted {
-        trace::handler_called(wanted, message);
+        let head = buffer::told(message);
+        let told = [message, head.bytes, head.tag, head.context, head.source];
+        trace::handler_called(wanted, told);
     }
     // SAFETY: the program registered this function for this purpose, or it is one of the library's own.
     trace::as_program(|| unsafe { function(message) });
@@ -62,13 +64,21 @@ struct Handlers {
 
 static HANDLERS: Gate<Handlers> = Gate::new(Handlers::NONE);
 
+// In `control`, which leads here by way of leaving.
+unsafe extern "C" {
+    fn pvm_tc_settrace(message: c_int) -> c_int;
+    fn pvm_tc_settmask(message: c_int) -> c_int;
+    fn pvm_tc_settrcbuf(message: c_int) -> c_int;
+    fn pvm_tc_settrcopt(message: c_int) -> c_int;
+}
+
 /// What the library itself does with an order of another task, as PVM's own handlers do.
 fn own_function(envelope: &Envelope) -> Option<Function> {
     let function: Function = match envelope.tag {
-        orders::SET_TRACE => control::pvm_tc_settrace,
-        orders::SET_MASK => control::pvm_tc_settmask,
-        orders::SET_BUFFER => control::pvm_tc_settrcbuf,
-        orders::SET_OPTIONS => control::pvm_tc_settrcopt,
+        orders::SET_TRACE => pvm_tc_settrace,
+        orders::SET_MASK => pvm_tc_settmask,
+        orders::SET_BUFFER => pvm_tc_settrcbuf,
+        orders::SET_OPTIONS => pvm_tc_settrcopt,
         _ => return None,
     };
     orders::is_order(envelope).then_some(function)

@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 
 use crate::selection::Selection;
 use crate::slot::Slot;
-use crate::{buffer, guard, probe, session};
+use crate::{guard, probe, session};
 pub(crate) use event::{Field, Value, did, int_at, ints_at, kind, list_at, text_at, texts_at};
 
 /// Notes and traces the call that it stands at the beginning of. The fields are those of PVM's own
@@ -129,22 +129,17 @@ pub(crate) fn around<R: Outcome>(
 }
 
 /// A function of the program is about to be called with a message, which it has asked for.
-pub(crate) fn handler_called(wanted: Selection, message: c_int) {
+pub(crate) fn handler_called(wanted: Selection, message: [c_int; 5]) {
     if !probe::is_on() || !told_of(kind::MHF_INVOKE) {
         return;
     }
-    let head = buffer::told(message);
-    let field = |name, value: c_int| Field { name, value: Value::Int(value) };
-    let fields = [
-        field(did::RST, wanted.source),
-        field(did::RMC, wanted.tag),
-        field(did::RCX, wanted.context),
-        field(did::MB, message),
-        field(did::MNB, head.bytes),
-        field(did::MC, head.tag),
-        field(did::MCX, head.context),
-        field(did::SRC, head.source),
-    ];
+    let names = [did::MB, did::MNB, did::MC, did::MCX, did::SRC];
+    let field = |(name, value)| Field { name, value: Value::Int(value) };
+    let mut fields: Vec<Field<'_>> =
+        [(did::RST, wanted.source), (did::RMC, wanted.tag), (did::RCX, wanted.context)]
+            .map(field)
+            .into();
+    fields.extend(names.into_iter().zip(message).map(field));
     told::tell(kind::MHF_INVOKE, event::ENTRY, &fields);
 }
 

@@ -55,6 +55,7 @@ use crate::records::{Slot, Table};
 use crate::registry::Registry;
 use crate::session::Sessions;
 use crate::tasks::Tasks;
+use crate::tracers::Tracers;
 use crate::two::{Lock, RuleSlot, Rules};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
@@ -124,7 +125,7 @@ pub struct Machine {
     plugs: Plugs,
     /// Tasks that want no direct routes.
     refusals: Table<Tid, u8>,
-    tracers: tracers::Tracers,
+    tracers: Tracers,
     bad_peers: u64,
     /// To whom links stand.
     near: Near,
@@ -218,7 +219,7 @@ impl Machine {
             pending: Pending::new(),
             plugs: Plugs::new(),
             refusals: Table::new(b'7'),
-            tracers: tracers::Tracers::new(),
+            tracers: Tracers::new(),
             bad_peers: 0,
             near: Near::default(),
             suspects: BTreeSet::new(),

@@ -7,65 +7,14 @@
 
 use super::Machine;
 use crate::parcel::Parcel;
-use crate::records::{Change, Table};
+use crate::tracers::{TABLE_TOLD, Traced};
 use pvm_wire::events::{
     DATA, DESCRIBED, DESCRIBED_END, END_TASK, INT, NEW_TASK, RECORD, RECORD_END, SPAWNED_TASK,
     STRING, TABLE, TABLE_END,
 };
 use pvm_wire::peer::OutputNews;
 use pvm_wire::request::Target;
-use pvm_wire::{Blob, Tid, record};
-
-/// Tracers whose knowledge is remembered: more are told anew what they know.
-const TRACERS_MAX: usize = 256;
-const TABLE_TOLD: u32 = 1;
-
-record! {
-    /// A task that somebody traces.
-    pub struct Traced {
-        /// Who is told.
-        pub target: Target,
-        /// The flags of its spawn call, -1 without one.
-        pub flags: i32,
-        /// Its beginning was told.
-        pub begun: bool,
-    }
-}
-
-/// Who is told of which task, and what they know.
-#[derive(Debug)]
-pub(super) struct Tracers {
-    tasks: Table<Tid, Traced>,
-    /// What a tracer was told: bit 0 the table of data, then the kinds of events.
-    told: Table<Tid, u32>,
-}
-
-impl Tracers {
-    pub(super) const fn new() -> Self {
-        Self { tasks: Table::new(b'@'), told: Table::new(b'!') }
-    }
-
-    pub(super) fn take_changes(&mut self, out: &mut Vec<Change>) {
-        self.tasks.take_changes(out);
-        self.told.take_changes(out);
-    }
-
-    pub(super) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
-        self.tasks.restore(key, value) || self.told.restore(key, value)
-    }
-
-    /// True if the tracer knew this already.
-    fn knows(&mut self, tracer: Tid, what: u32) -> bool {
-        let known = self.told.get(&tracer).copied().unwrap_or(0);
-        if known & what == 0 {
-            if self.told.len() >= TRACERS_MAX {
-                self.told.clear();
-            }
-            self.told.insert(tracer, known | what);
-        }
-        known & what != 0
-    }
-}
+use pvm_wire::{Blob, Tid};
 
 /// One datum of an event.
 #[derive(Clone, Copy)]
