@@ -24,6 +24,7 @@ struct step {
 
 /* In src/format.rs */
 int _neopvm_format_step(const char *format, size_t *at, int packing, struct step *step);
+int _neopvm_format_call(const char *format, int packing, int (*work)(void *), void *state);
 int _neopvm_format_begin(const char *format, int packing);
 int _neopvm_format_init(int encoding);
 int _neopvm_format_pack(int type, void *items, int count, int stride, int by_value);
@@ -53,8 +54,15 @@ static void fetch_counts(struct step *step, int *counts)
     counts[1] = step->stride;
 }
 
-int pvm_vpackf(const char *format, va_list arguments)
+/* What a call is about: it is made by _neopvm_format_call, which may tell of it. */
+struct work {
+    const char *format;
+    va_list arguments;
+};
+
+static int pack(void *work)
 {
+    const char *format = ((struct work *)work)->format;
     struct step step;
     size_t at = 0;
     int code = _neopvm_format_begin(format, 1);
@@ -69,38 +77,38 @@ int pvm_vpackf(const char *format, va_list arguments)
         if (step.action == WRONG)
             return _neopvm_format_fail(1, PvmBadParam);
         if (step.action == INIT) {
-            int encoding = va_arg(arguments, int);
+            int encoding = va_arg(((struct work *)work)->arguments, int);
             code = _neopvm_format_init(encoding);
             continue;
         }
         fetch_counts(&step, counts);
         if (!step.count_given)
-            counts[0] = va_arg(arguments, int);
+            counts[0] = va_arg(((struct work *)work)->arguments, int);
         if (!step.stride_given)
-            counts[1] = va_arg(arguments, int);
+            counts[1] = va_arg(((struct work *)work)->arguments, int);
         if (!step.by_value) {
-            items = va_arg(arguments, void *);
+            items = va_arg(((struct work *)work)->arguments, void *);
         } else {
             switch (step.type) {
             case PVM_BYTE:
-                value.c = (char)va_arg(arguments, int);
+                value.c = (char)va_arg(((struct work *)work)->arguments, int);
                 break;
             case PVM_SHORT:
             case PVM_USHORT:
-                value.h = (short)va_arg(arguments, int);
+                value.h = (short)va_arg(((struct work *)work)->arguments, int);
                 break;
             case PVM_LONG:
             case PVM_ULONG:
-                value.l = va_arg(arguments, long);
+                value.l = va_arg(((struct work *)work)->arguments, long);
                 break;
             case PVM_FLOAT:
-                value.f = (float)va_arg(arguments, double);
+                value.f = (float)va_arg(((struct work *)work)->arguments, double);
                 break;
             case PVM_DOUBLE:
-                value.lf = va_arg(arguments, double);
+                value.lf = va_arg(((struct work *)work)->arguments, double);
                 break;
             default:
-                value.d = va_arg(arguments, int);
+                value.d = va_arg(((struct work *)work)->arguments, int);
                 break;
             }
         }
@@ -109,8 +117,9 @@ int pvm_vpackf(const char *format, va_list arguments)
     return _neopvm_format_fail(1, code);
 }
 
-int pvm_vunpackf(const char *format, va_list arguments)
+static int unpack(void *work)
 {
+    const char *format = ((struct work *)work)->format;
     struct step step;
     size_t at = 0;
     int code = _neopvm_format_begin(format, 0);
@@ -124,12 +133,36 @@ int pvm_vunpackf(const char *format, va_list arguments)
             return _neopvm_format_fail(0, PvmBadParam);
         fetch_counts(&step, counts);
         if (!step.count_given)
-            counts[0] = va_arg(arguments, int);
+            counts[0] = va_arg(((struct work *)work)->arguments, int);
         if (!step.stride_given)
-            counts[1] = va_arg(arguments, int);
-        code = _neopvm_format_unpack(step.type, va_arg(arguments, void *), counts[0], counts[1]);
+            counts[1] = va_arg(((struct work *)work)->arguments, int);
+        code = _neopvm_format_unpack(step.type, va_arg(((struct work *)work)->arguments, void *), counts[0], counts[1]);
     }
     return _neopvm_format_fail(0, code);
+}
+
+int pvm_vpackf(const char *format, va_list arguments)
+{
+    struct work work;
+    int code;
+
+    work.format = format;
+    va_copy(work.arguments, arguments);
+    code = _neopvm_format_call(format, 1, pack, &work);
+    va_end(work.arguments);
+    return code;
+}
+
+int pvm_vunpackf(const char *format, va_list arguments)
+{
+    struct work work;
+    int code;
+
+    work.format = format;
+    va_copy(work.arguments, arguments);
+    code = _neopvm_format_call(format, 0, unpack, &work);
+    va_end(work.arguments);
+    return code;
 }
 
 int pvm_packf(const char *format, ...)

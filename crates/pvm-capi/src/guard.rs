@@ -19,6 +19,7 @@ use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 
 use crate::say::{say, tell};
+use crate::selection::Selection;
 use crate::thread::{self, Parcel, Thread};
 use crate::{globals, session};
 
@@ -258,17 +259,19 @@ pub(crate) type Function = unsafe extern "C" fn(c_int) -> c_int;
 #[derive(Clone, Copy)]
 pub(crate) struct Errand {
     /// Who knows how to call it.
-    pub(crate) run: fn(Function, c_int),
+    pub(crate) run: fn(&Self),
     /// The function.
     pub(crate) function: Function,
     /// Its argument.
     pub(crate) argument: c_int,
+    /// What the program has registered it for; none for the library's own.
+    pub(crate) wanted: Option<Selection>,
 }
 
 impl Errand {
     /// Calls it.
     pub(crate) fn run(self) {
-        (self.run)(self.function, self.argument);
+        (self.run)(&self);
     }
 }
 

@@ -6,14 +6,15 @@
 //! are received as ever; those that had come and that nobody had looked at are the handler's, as in PVM.
 
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
+use pvm::orders::{self, MORE};
 use pvm::{Buffer, Forked, Gate, MessageKey, Task};
-use pvm_wire::Code;
+use pvm_wire::{Code, Envelope};
 
 use crate::guard::{Errand, Function, call, inside};
 use crate::selection::Selection;
-use crate::trace::traced;
+use crate::trace::{self, traced};
 use crate::{buffer, output, pointer, session};
 
 /// PVM has nine handlers of its own, so a program's first has this number.
@@ -25,13 +26,19 @@ const OWN: Selection = Selection { source: -1, tag: c_int::MIN, context: 0x7_fff
 
 /// Runs a handler on its message, outside of the library, which it may call. Meanwhile the context
 /// is the message's, so that an answer finds its way.
-fn run(function: Function, message: c_int) {
+fn run(errand: &Errand) {
+    let &Errand { function, argument: message, wanted, .. } = errand;
     let context = inside(|| buffer::get(message)?.with(|buffer| buffer.envelope().context));
     let saved = buffer::save();
     let own = context.map(session::set_context);
     buffer::exchange_receiving(message);
-    // SAFETY: the program registered this function for this purpose.
-    unsafe { function(message) };
+    if let Some(wanted) = wanted {
+        let head = buffer::told(message);
+        let told = [message, head.bytes, head.tag, head.context, head.source];
+        trace::handler_called(wanted, told);
+    }
+    // SAFETY: the program registered this function for this purpose, or it is one of the library's own.
+    trace::as_program(|| unsafe { function(message) });
     if let Ok(own) = own {
         session::set_context(own);
     }
@@ -56,8 +63,26 @@ struct Handlers {
 }
 
 static HANDLERS: Gate<Handlers> = Gate::new(Handlers::NONE);
-/// False as long as there never was one: receives then need not look.
-static HANDLING: AtomicBool = AtomicBool::new(false);
+
+// In `control`, which leads here by way of leaving.
+unsafe extern "C" {
+    fn pvm_tc_settrace(message: c_int) -> c_int;
+    fn pvm_tc_settmask(message: c_int) -> c_int;
+    fn pvm_tc_settrcbuf(message: c_int) -> c_int;
+    fn pvm_tc_settrcopt(message: c_int) -> c_int;
+}
+
+/// What the library itself does with an order of another task, as PVM's own handlers do.
+fn own_function(envelope: &Envelope) -> Option<Function> {
+    let function: Function = match envelope.tag {
+        orders::SET_TRACE => pvm_tc_settrace,
+        orders::SET_MASK => pvm_tc_settmask,
+        orders::SET_BUFFER => pvm_tc_settrcbuf,
+        orders::SET_OPTIONS => pvm_tc_settrcopt,
+        _ => return None,
+    };
+    orders::is_order(envelope).then_some(function)
+}
 
 /// The child is another task, whose messages are counted from the first again.
 pub(crate) fn reset_after_fork(forked: &Forked) {
@@ -89,37 +114,40 @@ impl Handlers {
 /// True once there was a handler or output was caught: a receive then has more to look for.
 #[inline]
 pub(crate) fn is_possible() -> bool {
-    HANDLING.load(Ordering::Acquire) || output::is_possible()
+    MORE.load(Ordering::Acquire) || output::is_possible()
 }
 
 /// Takes a message that is not the program's to receive: output to be printed is dealt with here,
 /// one for a handler is returned.
 pub(crate) fn arrivals(task: &Task) -> Result<Option<Errand>, Code> {
     output::collect(task)?;
-    if !HANDLING.load(Ordering::Acquire) {
+    if !MORE.load(Ordering::Acquire) {
         return Ok(None);
     }
     let mut handlers = HANDLERS.enter()?;
-    if handlers.places.iter().all(Option::is_none) {
-        return Ok(None);
-    }
+    // An order that comes from here on is seen by the next look.
+    let any = handlers.places.iter().any(Option::is_some);
+    MORE.store(any, Ordering::Release);
     let (new, next) = task.pending_since(handlers.seen)?;
     for (key, envelope) in new {
         let fits = |h: &&Handler| key >= h.since && h.selection.fits(&envelope);
-        let function = handlers.places.iter().flatten().find(fits).map(|handler| handler.function);
-        if let Some(function) = function
+        let handler = handlers.places.iter().flatten().find(fits);
+        let handler = handler.map(|handler| (handler.function, Some(handler.selection)));
+        let own = || own_function(&envelope).map(|function| (function, None));
+        if let Some((function, wanted)) = handler.or_else(own)
             && let Some(message) = task.take(key)?
         {
             handlers.seen = key;
-            return due(function, message).map(Some);
+            MORE.store(true, Ordering::Release);
+            return due(function, wanted, message).map(Some);
         }
     }
     handlers.seen = next;
     Ok(None)
 }
 
-fn due(function: Function, message: Buffer) -> Result<Errand, Code> {
-    Ok(Errand { run, function, argument: buffer::insert_received(message)? })
+fn due(function: Function, wanted: Option<Selection>, message: Buffer) -> Result<Errand, Code> {
+    Ok(Errand { run, function, argument: buffer::insert_received(message)?, wanted })
 }
 
 /// Runs the handlers of all messages that are there. Called outside of the library.
@@ -145,7 +173,7 @@ pub(crate) unsafe extern "C" fn pvm_addmhf(
         let function = function.ok_or(Code::BadParam)?;
         let task = session::task()?;
         let selection = Selection { source, tag, context };
-        HANDLING.store(true, Ordering::Release);
+        MORE.store(true, Ordering::Release);
         let mut handlers = HANDLERS.enter()?;
         let Handlers { places, seen } = &mut *handlers;
         let overlaps = |other: &Handler| selection.overlaps(other.selection);

@@ -10,7 +10,9 @@ use std::ptr;
 use std::time::{Duration, SystemTime};
 
 use pvm::Task;
-use pvm_wire::request::{HostInfo, HostResult, Reply, Request, TaskInfo, TraceOptions};
+use pvm_wire::request::{
+    HostInfo, HostResult, Inherited, Reply, Request, Target, TaskInfo, TraceOptions,
+};
 use pvm_wire::{Blob, Code, Tid};
 
 use crate::guard::{self, Limit, call, failed, inside};
@@ -495,24 +497,23 @@ unsafe extern "C" fn pvm_tickle(
 const MANAGER: i32 = 1;
 const HOSTER: i32 = 2;
 const TASKER: i32 = 3;
-const TRACER: i32 = 4;
 
-fn register(service: i32, trace: Option<TraceOptions>) -> Result<Reply, Code> {
-    session::task()?.request(&Request::Register { service, trace, on: true })
+fn register(service: i32) -> Result<Reply, Code> {
+    session::task()?.request(&Request::Register { service, trace: None, on: true })
 }
 
 /// This task starts daemons on further hosts from now on; a second call takes it back.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_reg_hoster() -> c_int {
     traced!(REG_HOSTER, pvm_reg_hoster(), [], |r| [CC: r]);
-    call("pvm_reg_hoster", || register(HOSTER, None).map(|_| 0))
+    call("pvm_reg_hoster", || register(HOSTER).map(|_| 0))
 }
 
 /// This task starts the tasks of its host from now on; a second call takes it back.
 #[unsafe(no_mangle)]
 extern "C" fn pvm_reg_tasker() -> c_int {
     traced!(REG_TASKER, pvm_reg_tasker(), [], |r| [CC: r]);
-    call("pvm_reg_tasker", || register(TASKER, None).map(|_| 0))
+    call("pvm_reg_tasker", || register(TASKER).map(|_| 0))
 }
 
 /// This task answers what tasks ask about hosts from now on.
@@ -523,7 +524,7 @@ extern "C" fn pvm_reg_tasker() -> c_int {
 unsafe extern "C" fn pvm_reg_rm(host: *mut *const HostEntry) -> c_int {
     traced!(unsafe REG_RM, pvm_reg_rm(host), [], |r| [CC: r]);
     call("pvm_reg_rm", || {
-        let again = register(MANAGER, None)? == Reply::Done;
+        let again = register(MANAGER)? == Reply::Done;
         let hosts = hosts()?;
         let first = hosts.get(..1).unwrap_or_default();
         let entry = FIRST.with(|kept| host_table(kept, first));
@@ -542,8 +543,8 @@ unsafe extern "C" fn pvm_reg_rm(host: *mut *const HostEntry) -> c_int {
 unsafe extern "C" fn pvm_reg_tracer(
     trace_context: c_int,
     trace_tag: c_int,
-    _output_context: c_int,
-    _output_tag: c_int,
+    output_context: c_int,
+    output_tag: c_int,
     mask: *const c_char,
     buffer: c_int,
     options: c_int,
@@ -552,9 +553,11 @@ unsafe extern "C" fn pvm_reg_tracer(
         // SAFETY: the program's promise.
         let mask = unsafe { pointer::text_or_none(mask) }.unwrap_or_default();
         let tid = session::task()?.tid();
-        let target = pvm_wire::request::Target { tid, context: trace_context, tag: trace_tag };
+        let target = Target { tid, context: trace_context, tag: trace_tag };
         let trace = TraceOptions { target, buffer, options, mask: mask.to_vec().into() };
-        register(TRACER, Some(trace)).map(|_| 0)
+        let output = Target { tid, context: output_context, tag: output_tag };
+        let given = Inherited { context: 0, output, trace };
+        session::task()?.request(&Request::RegisterTracer { given }).map(|_| 0)
     })
 }
 

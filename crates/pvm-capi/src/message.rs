@@ -6,7 +6,7 @@ pub(crate) mod short;
 use std::ffi::{c_int, c_long, c_void};
 use std::time::{Duration, Instant};
 
-use pvm::{Buffer, Glance, Task};
+use pvm::{Buffer, Glance, Task, orders};
 use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use crate::buffer;
@@ -20,7 +20,7 @@ use crate::selection::pattern;
 use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
-use crate::trace::{int_at, ints_at, list_at, traced};
+use crate::trace::{self, OWN_EVENT, int_at, ints_at, list_at, traced};
 use crate::{probe, session};
 use matching::{Match, Stop};
 
@@ -125,6 +125,11 @@ fn send_anyhow(tid: c_int, tag: c_int) -> c_int {
     traced!(SEND, pvm_send(tid, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()], |r| [CC: r]);
     if guard::is_inside() {
         return send_later(tid, tag);
+    }
+    if (tid, tag) == OWN_EVENT {
+        return call_here("pvm_send", |thread| {
+            trace::own_event(thread.sending.slot().ok_or(Code::NoBuf)?).map(|()| 0)
+        });
     }
     call_here("pvm_send", |thread| {
         check_address(Tid::from_c_int(tid), tag)?;
@@ -255,6 +260,10 @@ fn receive_any(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
             })
             .map_err(Stop::from),
         });
+    // One that came before the message is obeyed before the program goes on.
+    if orders::are_waiting() {
+        handler::run_all();
+    }
     match received {
         Ok(id) => id.unwrap_or(0),
         Err(stop) => {

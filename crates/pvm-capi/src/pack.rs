@@ -9,7 +9,7 @@ use pvm_wire::{Code, Encoding, Kind};
 use crate::buffer;
 use crate::guard::{Swift, call, call_here, failed, inside, swiftly};
 use crate::slot::Slot;
-use crate::trace::traced;
+use crate::trace::{text_at, traced};
 use crate::{pointer, probe};
 
 /// Items of a C array: where the first is, how many, and how many apart.
@@ -501,6 +501,27 @@ unsafe extern "C" fn _neopvm_format_unpack(
         slot.with(|buffer| unsafe { unpack(buffer, kind, items) })?
     });
     unpacked.map_or_else(Code::number, |()| 0)
+}
+
+/// Makes a formatted call, which is told of where somebody wants to know.
+///
+/// # Safety
+/// `format` is null or ends with 0; `work` can be called with `state`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _neopvm_format_call(
+    format: *const c_char,
+    packing: c_int,
+    work: unsafe extern "C" fn(*mut c_void) -> c_int,
+    state: *mut c_void,
+) -> c_int {
+    // SAFETY: the shim's own function, with what it was made for.
+    let work = || unsafe { work(state) };
+    if packing != 0 {
+        traced!(unsafe PACKF, work(), [PF: text_at(format)], |r| [CC: r]);
+    } else {
+        traced!(unsafe UNPACKF, work(), [PF: text_at(format)], |r| [CC: r]);
+    }
+    work()
 }
 
 /// Keeps and tells the result below zero of a formatted call.

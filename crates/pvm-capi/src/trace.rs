@@ -8,13 +8,17 @@ mod event;
 pub(crate) mod told;
 
 use std::cell::Cell;
+use std::ffi::c_int;
 use std::time::SystemTime;
 
 use pvm::Point;
 use pvm::probes::{EVENTS, RECORDS};
+use pvm_wire::Code;
 use std::sync::atomic::Ordering;
 
-use crate::{guard, session};
+use crate::selection::Selection;
+use crate::slot::Slot;
+use crate::{guard, probe, session};
 pub(crate) use event::{Field, Value, did, int_at, ints_at, kind, list_at, text_at, texts_at};
 
 /// Notes and traces the call that it stands at the beginning of. The fields are those of PVM's own
@@ -122,6 +126,40 @@ pub(crate) fn around<R: Outcome>(
     }
     TELLING.set(0);
     result
+}
+
+/// A function of the program is about to be called with a message, which it has asked for.
+pub(crate) fn handler_called(wanted: Selection, message: [c_int; 5]) {
+    if !probe::is_on() || !told_of(kind::MHF_INVOKE) {
+        return;
+    }
+    let names = [did::MB, did::MNB, did::MC, did::MCX, did::SRC];
+    let field = |(name, value)| Field { name, value: Value::Int(value) };
+    let mut fields: Vec<Field<'_>> =
+        [(did::RST, wanted.source), (did::RMC, wanted.tag), (did::RCX, wanted.context)]
+            .map(field)
+            .into();
+    fields.extend(names.into_iter().zip(message).map(field));
+    told::tell(kind::MHF_INVOKE, event::ENTRY, &fields);
+}
+
+/// What the program does in a function that a call of it calls is its own again.
+pub(crate) fn as_program<T>(work: impl FnOnce() -> T) -> T {
+    let outer = TELLING.replace(0);
+    let done = work();
+    TELLING.set(outer);
+    done
+}
+
+/// `PVM_TRACE_TID` and `PVM_TRACE_CODE`: what is sent there is an event that the program has packed itself.
+pub(crate) const OWN_EVENT: (c_int, c_int) = (-1111, -2222);
+
+/// Sends such an event, if a tracer wants to know of them.
+pub(crate) fn own_event(slot: &Slot) -> Result<(), Code> {
+    let Some(tracing) = session::tracing().filter(|_| told_of(kind::USER_DEFINED)) else {
+        return Ok(());
+    };
+    slot.with(|buffer| told::send_own(&tracing, buffer))?
 }
 
 /// What was collected is sent, also if no more is traced by now; the task leaves.

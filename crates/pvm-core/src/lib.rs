@@ -37,6 +37,7 @@ mod speed;
 mod standstill;
 mod tasks;
 mod time;
+mod tracers;
 mod two;
 
 pub use machine::{Config, Machine, Order};

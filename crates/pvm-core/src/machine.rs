@@ -29,6 +29,7 @@ mod spawn;
 mod speaking;
 mod tasks;
 mod token;
+mod tracers;
 mod two;
 mod upgrade;
 mod weighing;
@@ -54,6 +55,7 @@ use crate::records::{Slot, Table};
 use crate::registry::Registry;
 use crate::session::Sessions;
 use crate::tasks::Tasks;
+use crate::tracers::Tracers;
 use crate::two::{Lock, RuleSlot, Rules};
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, Code, HostIndex, Tid};
@@ -123,6 +125,7 @@ pub struct Machine {
     plugs: Plugs,
     /// Tasks that want no direct routes.
     refusals: Table<Tid, u8>,
+    tracers: Tracers,
     bad_peers: u64,
     /// To whom links stand.
     near: Near,
@@ -216,6 +219,7 @@ impl Machine {
             pending: Pending::new(),
             plugs: Plugs::new(),
             refusals: Table::new(b'7'),
+            tracers: Tracers::new(),
             bad_peers: 0,
             near: Near::default(),
             suspects: BTreeSet::new(),
@@ -522,6 +526,7 @@ impl Machine {
         self.departure.take_changes(&mut changes);
         self.plugs.take_changes(&mut changes);
         self.refusals.take_changes(&mut changes);
+        self.tracers.take_changes(&mut changes);
         for (key, value) in changes {
             self.effect(Effect::Save { key, value });
         }
@@ -549,6 +554,7 @@ impl Machine {
             || self.departure.restore(key, value)
             || self.plugs.restore(key, value)
             || self.refusals.restore(key, value)
+            || self.tracers.restore(key, value)
     }
 }
 

@@ -400,6 +400,90 @@ fn tracing_that_somebody_else_sets_is_handed_on_to_what_is_spawned_then() {
     assert_eq!(first(host, 1, 8, Tid(0x40003), 4), spawn("y", 1, 0, "").inherited.trace);
 }
 
+/// The first int of each message to `whom` under the tag, and the event's number behind it.
+fn traced(effects: &[Effect], whom: Tid) -> Vec<[i32; 2]> {
+    let message = |effect: &Effect| match effect {
+        Effect::Deliver { to, message } if *to == whom && message.envelope.tag == 66 => {
+            assert!(message.is_sound());
+            assert_eq!(message.envelope.context, 9);
+            let int = |at| i32::from_ne_bytes(message.body.0[at..at + 4].try_into().expect("four"));
+            Some([int(0), int(4)])
+        }
+        _ => None,
+    };
+    effects.iter().filter_map(message).collect()
+}
+
+/// Table of data, then events: described, and again.
+const TABLE: [i32; 2] = [-3, 0];
+const DESCRIBED: i32 = -5;
+const AGAIN: i32 = -7;
+
+#[test]
+fn a_tracer_saw_no_task_come_or_go() {
+    let host = &mut Host::with_task();
+    let mut wanted = spawn("y", 1, 0, "");
+    wanted.inherited.trace.target = Target { tid: ME, context: 9, tag: 66 };
+    let mut seen = Vec::new();
+    let (first, second) = (Tid(0x40002), Tid(0x40003));
+    for (tid, connection) in [(first, 2), (second, 3)] {
+        seen.extend(traced(&host.ask(1, Request::Spawn { spawn: wanted.clone() }), ME));
+        seen.extend(traced(&host.give(Event::Launched { tid, pid: 51 }), ME));
+        seen.extend(traced(&host.hello(connection, Role::Task, Some(tid)), ME));
+    }
+    let begun = |mark| [[mark, 75], [mark, 77]];
+    assert_eq!(seen, [&[TABLE][..], &begun(DESCRIBED), &begun(AGAIN)].concat());
+    // What a task has written comes before its end.
+    assert!(traced(&host.give(Event::Exited { tid: first, status: 256 }), ME).is_empty());
+    let ended = traced(&host.give(Event::OutputEnded { tid: first }), ME);
+    assert_eq!(ended, [[DESCRIBED, 76]]);
+    assert!(traced(&host.give(Event::OutputEnded { tid: second }), ME).is_empty());
+    let ended = traced(&host.give(Event::Exited { tid: second, status: 9 }), ME);
+    assert_eq!(ended, [[AGAIN, 76]]);
+}
+
+#[test]
+fn a_tracer_hears_nothing_of_what_could_not_be_started() {
+    let host = &mut Host::with_task();
+    let mut wanted = spawn("y", 1, 0, "");
+    wanted.inherited.trace.target = Target { tid: ME, context: 9, tag: 66 };
+    let mut effects = host.ask(1, Request::Spawn { spawn: wanted });
+    let (tid, code) = (Tid(0x40002), Code::NoFile);
+    effects.extend(host.give(Event::LaunchFailed { tid, code, tried: Vec::new() }));
+    assert!(traced(&effects, ME).is_empty());
+}
+
+#[test]
+fn context_and_tag_of_a_registered_tracer_were_thrown_away() {
+    let host = &mut Host::with_task();
+    let target = Target { tid: ME, context: 9, tag: 66 };
+    let trace = TraceOptions { target, buffer: 7, options: 1, mask: "@".into() };
+    let output = Target { tid: ME, context: 8, tag: 67 };
+    let given = Inherited { context: 0, output, trace };
+    host.ask(1, Request::RegisterTracer { given: given.clone() });
+    // One that nobody has spawned, as PVM tells of it, and to its end.
+    let effects = host.hello(2, Role::Task, None);
+    assert_eq!(traced(&effects, ME), [TABLE, [DESCRIBED, 75]]);
+    let welcome = effects.into_iter().find_map(|effect| match effect {
+        Effect::Enrol { welcome, .. } => Some(welcome.inherited),
+        _ => None,
+    });
+    assert_eq!(welcome, Some(given.clone()));
+    assert_eq!(traced(&host.ask(2, Request::Leave), ME), [[DESCRIBED, 76]]);
+    // One whose parent traces for nobody: its output goes there, too.
+    let mut wanted = spawn("y", 1, 0, "");
+    wanted.inherited.output.tid = Tid::NONE;
+    host.ask(1, Request::Spawn { spawn: wanted });
+    let tid = Tid(0x40003);
+    assert!(traced(&host.give(Event::Launched { tid, pid: 51 }), ME).is_empty());
+    assert_eq!(host.enrol(3, Some(tid)).inherited.output, given.output);
+    let wrote = host.give(Event::Wrote { tid, stream: 1, bytes: "hello".into() });
+    assert!(
+        matches!(&wrote[..], [Effect::Deliver { message, .. }] if message.envelope.tag == 67),
+        "{wrote:?}"
+    );
+}
+
 #[test]
 fn thousands_of_tasks_are_started_in_one_call_and_no_frame_grows_beyond_its_bound() {
     let host = &mut Host::with_task();

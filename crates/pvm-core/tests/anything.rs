@@ -145,6 +145,9 @@ fn request() -> BoxedStrategy<Request> {
         any::<bool>().prop_map(|kill| Request::Reset { kill }),
         (int(), proptest::option::of(trace()), any::<bool>())
             .prop_map(|(service, trace, on)| Request::Register { service, trace, on }),
+        (int(), target(), trace()).prop_map(|(context, output, trace)| {
+            Request::RegisterTracer { given: Inherited { context, output, trace } }
+        }),
         (int(), any::<bool>(), int(), int(), int(), prop::collection::vec(tid(), 0..4)).prop_map(
             |(kind, cancel, context, tag, count, tids)| {
                 Request::Notify { kind, cancel, context, tag, count, tids }

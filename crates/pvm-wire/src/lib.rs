@@ -11,6 +11,7 @@ mod code;
 mod codec;
 mod encoding;
 mod envelope;
+pub mod events;
 pub mod foreign;
 mod frame;
 pub mod hostfile;

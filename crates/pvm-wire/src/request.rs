@@ -274,6 +274,12 @@ choice! {
             /// To what.
             trace: TraceOptions,
         },
+        /// `pvm_reg_tracer`: what tasks that enrol from now on, and that trace for nobody else, are
+        /// given. Their output goes there, too.
+        47 => RegisterTracer {
+            /// Where to, and which events; the context within is not used.
+            given: Inherited,
+        },
         /// What a command wants to know of the daemon itself: version, pids, address, counters.
         42 => DaemonStatus,
         /// `pvm del --drain`: no new task is placed on these hosts, and each leaves the machine

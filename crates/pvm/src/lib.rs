@@ -16,6 +16,7 @@ pub mod locate;
 mod members;
 mod memory;
 mod order;
+pub mod orders;
 mod patience;
 mod plug;
 mod probe;

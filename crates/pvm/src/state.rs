@@ -361,6 +361,7 @@ impl State {
                 found = Some((Some(self.mailbox.name()), envelope, store));
             } else {
                 self.news = true;
+                crate::orders::taken_in(&envelope);
                 self.mailbox.insert(envelope, store);
             }
         }
@@ -411,6 +412,7 @@ impl State {
         self.read_routes();
         while let Some((envelope, store)) = self.next_arrival(alone) {
             self.news = true;
+            crate::orders::taken_in(&envelope);
             self.mailbox.insert(envelope, store);
         }
         self.tell_unmatched();

@@ -340,6 +340,7 @@ impl Task {
         if let Some(message) = to_self {
             let own = Envelope { dst: self.tid(), ..envelope };
             state.probe_own(&own);
+            crate::orders::taken_in(&own);
             state.mailbox.insert(own, Store::Heap(message.body.0));
             state.news = true;
             self.rewatch(&mut state, false);

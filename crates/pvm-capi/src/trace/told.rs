@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::time::{Duration, SystemTime};
 
 use pvm::{Buffer, Forked, Gate};
+use pvm_wire::events::OWN_END;
 use pvm_wire::{Code, Encoding};
 
 use super::event::{self, Field, Value, did, kind};
@@ -110,6 +111,13 @@ fn put(
 
 fn send(tracing: &Tracing, buffer: &mut Buffer) -> Result<(), Code> {
     session::task()?.send(buffer, tracing.to, tracing.tag, tracing.context)
+}
+
+/// Sends an event that the program has packed, with its end mark. As in PVM the mark stays in the program's buffer.
+pub(super) fn send_own(tracing: &Tracing, buffer: &mut Buffer) -> Result<(), Code> {
+    event::int(buffer, OWN_END)?;
+    (buffer.envelope_mut().dst, buffer.envelope_mut().tag) = (tracing.to, tracing.tag);
+    send(tracing, buffer)
 }
 
 /// Sends what was collected or counted.

@@ -1,7 +1,7 @@
 //! Jobs: what one `spawn ->` started, and where its output goes.
 
 use crate::console::arrival::Wrote;
-use crate::console::traces::Traces;
+use crate::console::traces::{Known, Traces};
 use pvm_wire::Tid;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,6 +14,8 @@ const LINE_BYTES_MAX: usize = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
     jobs: BTreeMap<i32, Job>,
+    /// What events of traced jobs look like.
+    known: Known,
     last: i32,
 }
 
@@ -36,6 +38,8 @@ pub(crate) struct Job {
     trace: Option<(Sink, Traces)>,
     /// Its tasks that have not ended, in the order in which they came, with the lines they have begun.
     tasks: Vec<(Tid, Vec<u8>)>,
+    /// The output of its last task has ended.
+    ended: bool,
 }
 
 impl Jobs {
@@ -49,7 +53,7 @@ impl Jobs {
     /// Opens a job.
     pub(crate) fn open(&mut self, number: i32, sink: Sink, trace: Option<Sink>) {
         let trace = trace.map(|sink| (sink, Traces::default()));
-        self.jobs.insert(number, Job { sink, trace, tasks: Vec::new() });
+        self.jobs.insert(number, Job { sink, trace, tasks: Vec::new(), ended: false });
     }
 
     /// Takes trace events; gives what the console is to print.
@@ -58,14 +62,21 @@ impl Jobs {
         let Some((sink, traces)) = job.and_then(|job| job.trace.as_mut()) else {
             return Vec::new();
         };
-        // The events of all tasks of a job are of one library, so one description does.
-        let text = traces.text(0, words);
-        match sink {
+        let text = traces.text(&mut self.known, words);
+        let mut shown: Vec<u8> = (traces.take_begun().iter().filter_map(|task| task.parse().ok()))
+            .map(|task: i32| {
+                format!("[{number}] libpvmtrc: Task TID=0x{task:x} Connected to Console\n")
+            })
+            .collect::<String>()
+            .into_bytes();
+        shown.extend(match sink {
             Sink::File(_) => pass(number, sink, text.into_bytes()),
             Sink::Console | Sink::Nowhere => {
                 text.lines().flat_map(|line| format!("[T{number}] {line}\n").into_bytes()).collect()
             }
-        }
+        });
+        shown.extend(self.finish(number).into_bytes());
+        shown
     }
 
     /// These tasks belong to the job; a job without tasks is none.
@@ -140,11 +151,22 @@ impl Jobs {
     fn end(&mut self, number: i32, tid: Tid) -> String {
         let Some(job) = self.jobs.get_mut(&number) else { return String::new() };
         job.tasks.retain(|&(task, _)| task != tid);
-        if !job.tasks.is_empty() {
+        job.ended = job.tasks.is_empty();
+        self.finish(number)
+    }
+
+    /// Forgets a job that has ended, and whose trace is complete.
+    fn finish(&mut self, number: i32) -> String {
+        let Some(job) = self.jobs.get(&number).filter(|job| job.ended) else {
             return String::new();
-        }
+        };
+        let complete = match &job.trace {
+            Some((_, traces)) if traces.is_open() => return String::new(),
+            Some(_) => format!("[{number}] libpvmtrc: Trace File Complete\n"),
+            None => String::new(),
+        };
         self.jobs.remove(&number);
-        format!("[{number}] finished\n")
+        complete + &format!("[{number}] finished\n")
     }
 }
 

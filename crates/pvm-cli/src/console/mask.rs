@@ -26,6 +26,9 @@ const EVENTS: [(&str, usize); 104] = [
     ("version", 70),
 ];
 
+/// Events of daemons, which `trace` takes and does not list: they are told of whatever the mask says.
+const UNLISTED: [&str; 3] = ["endtask", "newtask", "spntask"];
+
 /// Those that are traced at first; also what `trace xpvm` chooses.
 #[rustfmt::skip]
 const INITIAL: [&str; 24] = [
@@ -59,7 +62,7 @@ impl Mask {
             let bit = 1 << (number & 3);
             if on { self.0[number / 4] |= bit } else { self.0[number / 4] &= !bit }
         }
-        event.is_some()
+        event.is_some() || UNLISTED.contains(&name)
     }
 
     /// Switches all events on or off.

@@ -1,46 +1,39 @@
 //! Trace events of jobs as text, in the form of PVM's tracers: a description of each kind of event,
 //! then its records.
 
-use std::collections::BTreeMap;
+use pvm_wire::events::{
+    DATA, DESCRIBED, DESCRIBED_END, END_TASK, NEW_TASK, RECORD, RECORD_END, STRING, TABLE,
+    TABLE_END,
+};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-
-/// Names of the data by their numbers in pvmtev.h.
-#[rustfmt::skip]
-const DATA: [&str; 123] = [
-    "AN", "AC", "AS", "BF", "CC", "CN", "CI", "CF", "CD", "CR", "CL", "CDA", "CDT", "CDX", "CDC",
-    "CGI", "CRF", "CXC", "CXF", "CXN", "CXS", "ERI", "ERR", "FDS", "FP", "GN", "GI", "GT", "GS",
-    "GBC", "HN", "HNL", "HNA", "HPT", "HA", "HSP", "HIS", "HCS", "HCU", "HDS", "HDU", "HS",
-    "INB", "IMC", "IST", "MC", "MCX", "MB", "MNB", "SRC", "DST", "MDL", "MTS", "MTU", "MRF",
-    "MRB", "MSB", "ME", "MHI", "AST", "AMC", "AML", "NE", "NMC", "NCT", "NTL", "NH", "NA", "OPT",
-    "OPV", "OS", "PDA", "PDT", "PC", "PSD", "PSG", "PF", "PRF", "RST", "RMC", "RCX", "SN", "SE",
-    "SF", "SW", "SC", "STL", "SIB", "TID", "PT", "MT", "TF", "TN", "PID", "TT", "TW", "TIS",
-    "TNT", "TST", "TUS", "TUU", "TSS", "TSU", "TES", "TA", "TR", "TS", "TU", "TGS", "TGU", "TMW",
-    "TM", "TRC", "TRT", "TRX", "TRO", "TRM", "TRB", "TRL", "VER", "VCT", "VID", "WID",
-];
 
 const COLLECTED: i32 = -1;
 const COLLECTED_END: i32 = -2;
-const DESC: i32 = -5;
-const DESC_END: i32 = -6;
-const RECORD: i32 = -7;
-const RECORD_END: i32 = -8;
+/// What a program has packed itself begins with this, if it keeps to the form.
+const OWN: i32 = -9;
 const ENTRY: i32 = 0x4000;
 const EXIT: i32 = 0x8000;
-const STRING: i32 = 12;
 const ARRAY: i32 = 0x80;
 
 /// True for the first int of a message with trace events; output begins with a task.
 pub(crate) const fn is_trace(first: i32) -> bool {
-    matches!(first, COLLECTED | DESC | RECORD)
+    matches!(first, COLLECTED | TABLE | DESCRIBED | RECORD | OWN)
 }
 
-/// What the events of one job's tasks look like.
+/// What events look like, by their codes: the name, and the types of the data. Daemons describe theirs to the
+/// console once, whatever job they are of; the library does it for each task, and always alike.
+pub(crate) type Known = BTreeMap<i32, (String, Vec<(&'static str, i32)>)>;
+
+/// The trace of one job.
 #[derive(Debug, Default)]
 pub(crate) struct Traces {
-    /// By task and code: the name, and the types of the data.
-    known: BTreeMap<(i32, i32), (String, Vec<i32>)>,
     /// Codes that the text has described.
     described: Vec<i32>,
+    /// Tasks that have begun and not ended.
+    open: BTreeSet<String>,
+    /// Those of them that the last text is the first to tell of.
+    begun: Vec<String>,
 }
 
 /// What a file begins with.
@@ -50,43 +43,52 @@ pub(crate) fn head() -> String {
 }
 
 impl Traces {
-    /// The text of a message from `task`; what makes no sense ends it.
-    pub(crate) fn text(&mut self, task: i32, message: &[i32]) -> String {
+    /// The text of a message; what makes no sense ends it.
+    pub(crate) fn text(&mut self, known: &mut Known, message: &[i32]) -> String {
         let mut words = Words(message);
         let mut text = String::new();
-        while self.event(task, &mut words, &mut text).is_some() {}
+        while self.event(known, &mut words, &mut text).is_some() {}
         text
     }
 
-    fn event(&mut self, task: i32, words: &mut Words<'_>, text: &mut String) -> Option<()> {
+    /// True while tasks have not told their end.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The ids of tasks that have begun since the last call.
+    pub(crate) fn take_begun(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.begun)
+    }
+
+    fn event(&mut self, known: &mut Known, words: &mut Words<'_>, text: &mut String) -> Option<()> {
         let mark = words.int()?;
-        if matches!(mark, COLLECTED | COLLECTED_END) {
-            return Some(());
+        match mark {
+            COLLECTED | COLLECTED_END => return Some(()),
+            // Names of data, which are known here.
+            TABLE => return words.pass_table(),
+            _ => {}
         }
         let code = words.int()?;
         let mut values = Vec::new();
-        let mut description = String::new();
         match mark {
-            DESC => {
+            DESCRIBED => {
                 let name = words.string()?;
-                let mut types = Vec::new();
+                let mut data = Vec::new();
                 loop {
                     let datum = words.int()?;
-                    if datum == DESC_END {
+                    if datum == DESCRIBED_END {
                         break;
                     }
                     let name = usize::try_from(datum).ok().and_then(|datum| DATA.get(datum))?;
                     let kind = words.int()?;
-                    let c = if kind & !ARRAY == STRING { "char" } else { "int" };
-                    let many = if kind == STRING || kind & ARRAY != 0 { "[]" } else { "" };
-                    writeln!(description, "\t{c} \"{name}\"{many};").ok()?;
                     values.push(words.value(kind)?);
-                    types.push(kind);
+                    data.push((name.0.to_str().ok()?, kind));
                 }
-                self.known.insert((task, code), (name, types));
+                known.insert(code, (name, data));
             }
             RECORD => {
-                for kind in &self.known.get(&(task, code))?.1 {
+                for (_, kind) in &known.get(&code)?.1 {
                     values.push(words.value(*kind)?);
                 }
                 if words.int()? != RECORD_END {
@@ -95,18 +97,41 @@ impl Traces {
             }
             _ => return None,
         }
-        let name = &self.known.get(&(task, code))?.0;
+        self.follow(code, &values);
+        let (name, data) = known.get(&code)?;
         let kind = code & 0xfff;
         let (number, name) = match code & (ENTRY | EXIT) {
             ENTRY => (1000 + 2 * kind, format!("{name}(0.0)")),
             EXIT => (2001 + 2 * kind, format!("{name}(1.1)")),
             _ => (1000 + 2 * kind, format!("{name}(0)")),
         };
-        if !self.described.contains(&code) && mark == DESC {
+        if !self.described.contains(&code) {
             self.described.push(code);
-            write!(text, "\n#{number}: \"{name}\"\n{{\n{description}}};;\n\n").ok()?;
+            write!(text, "\n#{number}: \"{name}\"\n{{\n{}}};;\n\n", describe(data)).ok()?;
         }
         writeln!(text, "\"{name}\" {{ {} }};;", values.join(", ")).ok()
+    }
+}
+
+/// A line for each datum.
+fn describe(data: &[(&str, i32)]) -> String {
+    let line = |&(name, kind): &(&str, i32)| {
+        let c = if kind & !ARRAY == STRING { "char" } else { "int" };
+        let many = if kind == STRING || kind & ARRAY != 0 { "[]" } else { "" };
+        format!("\t{c} \"{name}\"{many};\n")
+    };
+    data.iter().map(line).collect()
+}
+
+impl Traces {
+    /// Which tasks come and go. The third datum of each event is the task.
+    fn follow(&mut self, code: i32, values: &[String]) {
+        let Some(task) = values.get(2) else { return };
+        if code == NEW_TASK && self.open.insert(task.clone()) {
+            self.begun.push(task.clone());
+        } else if code == END_TASK {
+            self.open.remove(task);
+        }
     }
 }
 
@@ -118,6 +143,15 @@ impl Words<'_> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*first)
+    }
+
+    /// Numbers, each with a name and a meaning, up to the end mark.
+    fn pass_table(&mut self) -> Option<()> {
+        while self.int()? != TABLE_END {
+            self.string()?;
+            self.string()?;
+        }
+        Some(())
     }
 
     /// A text: its length with the final NUL, then its bytes, four to a word.
@@ -171,14 +205,14 @@ mod tests {
 
     #[test]
     fn events_are_described_once_and_then_told() {
-        let mut message = vec![COLLECTED, DESC, 26 | EXIT];
+        let mut message = vec![COLLECTED, DESCRIBED, 26 | EXIT];
         message.extend(words(b"mytid\0"));
         for (i, pair) in TIME.chunks(2).enumerate() {
             message.extend([pair[0], pair[1], 10 + i as i32]);
         }
-        message.extend([90, 6, 262_146, DESC_END]);
+        message.extend([90, 6, 262_146, DESCRIBED_END]);
         message.extend([RECORD, 26 | EXIT, 11, 12, 13, 14, RECORD_END, COLLECTED_END]);
-        let text = Traces::default().text(1, &message);
+        let text = Traces::default().text(&mut Known::new(), &message);
         let expected = "\n#2053: \"mytid(1.1)\"\n{\n\tint \"TS\";\n\tint \"TU\";\n\tint \"TID\";\n\
                         \tint \"MT\";\n};;\n\n\"mytid(1.1)\" { 10, 11, 12, 262146 };;\n\
                         \"mytid(1.1)\" { 11, 12, 13, 14 };;\n";
@@ -187,29 +221,29 @@ mod tests {
 
     #[test]
     fn texts_and_lists_are_told_with_their_lengths() {
-        let mut message = vec![DESC, 52 | ENTRY];
+        let mut message = vec![DESCRIBED, 52 | ENTRY];
         message.extend(words(b"spawn\0"));
         message.extend([82, STRING]);
         message.extend(words(b"kid\0"));
-        message.extend([87, 6 | ARRAY, 2, 5, 6, DESC_END]);
-        let text = Traces::default().text(1, &message);
+        message.extend([87, 6 | ARRAY, 2, 5, 6, DESCRIBED_END]);
+        let text = Traces::default().text(&mut Known::new(), &message);
         assert!(text.ends_with("\"spawn(0.0)\" { [4] { \"kid\" }, [2] { 5, 6 } };;\n"), "{text}");
     }
 
     #[test]
     fn what_makes_no_sense_ends_the_message() {
-        let mut traces = Traces::default();
+        let (mut traces, mut known) = (Traces::default(), Known::new());
         for message in [
             &[][..],
-            &[DESC],
-            &[DESC, 1, i32::MAX],
-            &[DESC, 1, -1],
-            &[DESC, 1, 1, 0, 999, 6, 1],
-            &[DESC, 1, 1, 0, 5, 6 | ARRAY, i32::MAX],
+            &[DESCRIBED],
+            &[DESCRIBED, 1, i32::MAX],
+            &[DESCRIBED, 1, -1],
+            &[DESCRIBED, 1, 1, 0, 999, 6, 1],
+            &[DESCRIBED, 1, 1, 0, 5, 6 | ARRAY, i32::MAX],
             &[RECORD, 1, 2],
             &[77, 1],
         ] {
-            assert_eq!(traces.text(1, message), "");
+            assert_eq!(traces.text(&mut known, message), "");
         }
     }
 }

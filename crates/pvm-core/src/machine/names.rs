@@ -3,8 +3,9 @@
 use super::Machine;
 use crate::pending::{Asker, Reader, Want};
 use crate::registry::{MULTI_INSTANCE, READ_AND_DELETE, WAIT_FOR_INFO};
+use crate::tasks::nothing_inherited;
 use pvm_wire::peer::Command;
-use pvm_wire::request::{Reply, Request, TraceOptions};
+use pvm_wire::request::{Inherited, Reply, Request};
 use pvm_wire::{Blob, Code, Encoding, Envelope, Message, RunList, Tid, Wire};
 
 /// `PVMNORESETCLASS`: the tasks that `reset` spares.
@@ -17,6 +18,7 @@ pub(super) const TASKER: &str = "###_PVM_TASKER_###";
 const TRACER: &str = "###_PVM_TRACER_###";
 const HOSTER_NUMBER: i32 = 2;
 const TASKER_NUMBER: i32 = 3;
+const TRACER_NUMBER: i32 = 4;
 
 impl Machine {
     pub(super) fn serve_names(&mut self, asker: Asker, tid: Tid, request: Request) {
@@ -38,7 +40,11 @@ impl Machine {
                 self.ask_home(asker, tid, Request::MailboxInfo { pattern });
             }
             Request::Register { service, trace, on } => {
-                self.register(asker, tid, service, trace, on);
+                let given = trace.map(|trace| Inherited { trace, ..nothing_inherited() });
+                self.register(asker, tid, service, given, on);
+            }
+            Request::RegisterTracer { given } => {
+                self.register(asker, tid, TRACER_NUMBER, Some(given), true);
             }
             _ => self.fail(asker, Code::BadParam),
         }
@@ -110,7 +116,7 @@ impl Machine {
         asker: Asker,
         tid: Tid,
         service: i32,
-        trace: Option<TraceOptions>,
+        given: Option<Inherited>,
         on: bool,
     ) {
         let at = usize::try_from(service).ok().and_then(|number| number.checked_sub(1));
@@ -134,26 +140,26 @@ impl Machine {
             return self.propose_for(asker, Some(Reply::Done), None, command);
         }
         // As in PVM there is one tracer, and any number of managers, each once.
-        let flags = if trace.is_some() { 0 } else { MULTI_INSTANCE };
+        let flags = if given.is_some() { 0 } else { MULTI_INSTANCE };
         if flags == MULTI_INSTANCE && self.registry.has(&name, tid) {
             return self.answer(asker, Reply::Done);
         }
         self.known_everywhere(tid);
-        let message = service_message(tid, trace.as_ref());
+        let message = service_message(tid, given.as_ref());
         let command = Command::PutInfo { name, flags, owner: tid, message };
         self.propose(asker, command);
     }
 
     /// What the registered tracer asks of tasks that trace for nobody else.
-    pub(super) fn tracer(&self) -> Option<TraceOptions> {
+    pub(super) fn tracer(&self) -> Option<Inherited> {
         let message = self.registry.first(&TRACER.into())?;
-        TraceOptions::from_bytes(&message.body.0).ok()
+        Inherited::from_bytes(&message.body.0).ok()
     }
 }
 
 /// What a service puts under its name: its options, or nothing.
-fn service_message(tid: Tid, trace: Option<&TraceOptions>) -> Message {
-    let body = trace.map_or_else(Vec::new, Wire::to_bytes);
+fn service_message(tid: Tid, given: Option<&Inherited>) -> Message {
+    let body = given.map_or_else(Vec::new, Wire::to_bytes);
     let mut envelope = Envelope::new(tid, tid, 0, 0);
     envelope.describe(Encoding::Raw, body.len(), &RunList::new());
     Message { envelope, body: Blob(body) }

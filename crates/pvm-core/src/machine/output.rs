@@ -44,6 +44,7 @@ impl Machine {
         let ended = self.tasks.child(tid).filter(|child| child.output_ended);
         let Some(status) = ended.and_then(|child| child.status) else { return };
         let child = self.tasks.remove_child(tid);
+        self.trace_ends(tid, status);
         if let Some(operator) = child.and_then(|child| child.operator) {
             self.pass_to_operator(operator, Reply::Exited { tid, status });
         }

@@ -32,6 +32,7 @@ impl Machine {
             Request::AddHosts { hosts } => self.add_hosts(asker, &hosts),
             Request::AddLocal { count } => self.add_local(asker, count),
             Request::Register { .. }
+            | Request::RegisterTracer { .. }
             | Request::JoinGroup { .. }
             | Request::LeaveGroup { .. }
             | Request::Barrier { .. }
@@ -130,7 +131,8 @@ impl Machine {
             | Request::RecvInfo { .. }
             | Request::DelInfo { .. }
             | Request::MailboxInfo { .. }
-            | Request::Register { .. } => self.serve_names(asker, tid, request),
+            | Request::Register { .. }
+            | Request::RegisterTracer { .. } => self.serve_names(asker, tid, request),
             Request::JoinGroup { .. }
             | Request::LeaveGroup { .. }
             | Request::GroupMembers { .. }
@@ -152,6 +154,7 @@ impl Machine {
             },
             Request::Upgrade { host, program } => self.upgrade(asker, &host, program),
             Request::SetTrace { tid: of, trace } => {
+                self.trace_moved(of, &trace.target);
                 if let Some(task) = self.tasks.get_mut(of) {
                     task.inherited.trace = trace;
                     task.retraced = task.enrolled && of != tid;

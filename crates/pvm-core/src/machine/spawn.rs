@@ -155,6 +155,7 @@ impl Machine {
             let group = child.is_direct();
             self.tasks.insert(tid, new_task(share, place));
             self.tasks.add_child(tid, child);
+            self.trace_launch(tid, share.spawn.flags);
             let launch = Launch { split_output, fed, group, ..self.launch_of(tid, &share.spawn) };
             self.start_task(launch, share.spawn.flags, (at, count));
         }
@@ -193,6 +194,7 @@ impl Machine {
             task.pid = pid;
         }
         let batch = task.batch.take();
+        self.trace_spawned(tid);
         if let Some(child) = self.tasks.child(tid).filter(|c| c.output.tid != Tid::NONE) {
             let (target, parent) = (child.output.clone(), child.parent);
             self.tell_output(&target, tid, pvm_wire::peer::OutputNews::Begin { parent });
@@ -208,6 +210,7 @@ impl Machine {
     pub(super) fn launch_failed(&mut self, tid: Tid, code: Code, tried: Vec<Blob>) {
         let Some(task) = self.tasks.remove(tid) else { return };
         self.tasks.remove_child(tid);
+        self.trace_nothing(tid);
         self.tell_gone(tid, task.known_everywhere);
         self.effect(Effect::Forget { tid });
         if let Some(place) = task.batch {

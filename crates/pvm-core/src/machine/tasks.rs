@@ -92,15 +92,13 @@ impl Machine {
     }
 
     fn welcome(&mut self, tid: Tid, greeting: &Greeting) {
-        let tracer = self.tracer();
+        self.give_tracer(tid);
+        self.trace_begins(tid);
         let cores = self.config.facts.cores;
         let siblings = self.tasks.siblings(tid);
         let Some(task) = self.tasks.get_mut(tid) else { return };
         task.enrolled = true;
         task.pid = greeting.pid;
-        if let Some(tracer) = tracer.filter(|_| task.inherited.trace.target.tid == Tid::NONE) {
-            task.inherited.trace = tracer;
-        }
         let welcome = Welcome {
             tid,
             parent: task.parent,
@@ -185,6 +183,7 @@ impl Machine {
         let Some(task) = self.tasks.remove(tid) else { return };
         if self.tasks.child(tid).is_none() {
             self.end_for_manager(tid, 0);
+            self.trace_ends(tid, 0);
         }
         if !task.left {
             self.tell_gone(tid, task.known_everywhere);

@@ -241,6 +241,7 @@ impl State {
             runs.push(Kind::Int, 2);
             envelope.describe(Encoding::Default, body.len(), &runs);
             self.news = true;
+            crate::orders::taken_in(&envelope);
             self.mailbox.insert(envelope, Store::Heap(body));
         }
     }

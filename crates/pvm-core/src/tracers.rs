@@ -1,0 +1,57 @@
+//! Which tasks are traced, and what their tracers know already.
+
+use crate::records::{Change, Table};
+use pvm_wire::request::Target;
+use pvm_wire::{Tid, record};
+
+/// Tracers whose knowledge is remembered: more are told anew what they know.
+const TRACERS_MAX: usize = 256;
+/// A tracer was told the table of data.
+pub(crate) const TABLE_TOLD: u32 = 1;
+
+record! {
+    /// A task that somebody traces.
+    pub struct Traced {
+        /// Who is told.
+        pub target: Target,
+        /// The flags of its spawn call, -1 without one.
+        pub flags: i32,
+        /// Its beginning was told.
+        pub begun: bool,
+    }
+}
+
+/// Who is told of which task, and what they know.
+#[derive(Debug)]
+pub(crate) struct Tracers {
+    pub(crate) tasks: Table<Tid, Traced>,
+    /// What a tracer was told: bit 0 the table of data, then the kinds of events.
+    told: Table<Tid, u32>,
+}
+
+impl Tracers {
+    pub(crate) const fn new() -> Self {
+        Self { tasks: Table::new(b'@'), told: Table::new(b'!') }
+    }
+
+    pub(crate) fn take_changes(&mut self, out: &mut Vec<Change>) {
+        self.tasks.take_changes(out);
+        self.told.take_changes(out);
+    }
+
+    pub(crate) fn restore(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.tasks.restore(key, value) || self.told.restore(key, value)
+    }
+
+    /// True if the tracer knew this already.
+    pub(crate) fn knows(&mut self, tracer: Tid, what: u32) -> bool {
+        let known = self.told.get(&tracer).copied().unwrap_or(0);
+        if known & what == 0 {
+            if self.told.len() >= TRACERS_MAX {
+                self.told.clear();
+            }
+            self.told.insert(tracer, known | what);
+        }
+        known & what != 0
+    }
+}
