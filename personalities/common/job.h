@@ -35,6 +35,8 @@
 #define JOB_NO_HANDLES (-105) /* JOB_HANDLES are in use */
 #define JOB_NO_TABLE (-106)   /* before job_table, and the call needs the other ranks */
 #define JOB_REFUSED (-107)    /* the keeper could not do it: job_reason tells why */
+#define JOB_NOBODY (-108)     /* alone, and waits for ever for a message that nobody can send */
+#define JOB_UNEQUAL (-109)    /* the ranks do not agree on the length of what they do together */
 /* Others are results of neopvm.h (-1 to -32), such as NEOPVM_NO_ROOM. job_text knows all of them. */
 
 #define JOB_HANDLES 65536
@@ -87,9 +89,12 @@ int32_t job_cluster_wanted(void);
  */
 int32_t job_fork(int32_t count);
 
+/* Waits until every rank that this process has forked has ended. */
+void job_wait_forked(void);
+
 struct job_cluster {
     int32_t count;         /* ranks */
-    const char *host;      /* name, or null for "the machine chooses"; "local" is the caller's host */
+    const char *host;      /* name, or null for "the machine chooses"; "local" is the host of rank 0 */
     const char *program;   /* path there, or null for this process's */
     int32_t shares;        /* 1: one process, which forks the others (job_cluster_wanted); 0: count processes */
 };
@@ -178,9 +183,8 @@ struct job_message {
     int32_t source;  /* rank */
     int32_t type;
     uint64_t bytes;
-    neopvm_buffer buffer;  /* of this file: 0 where the bytes are in `few` */
-    const void *own;       /* of this file */
-    unsigned char few[NEOPVM_ITEMS_MAX];
+    void *own;                  /* of this file: bytes of a message to oneself, alone */
+    struct neopvm_received raw; /* of this file */
 };
 
 /* What a receive or probe wants. */
@@ -251,7 +255,7 @@ int job_mask(int on);
 /* ---- All ranks together: every rank calls them in the same order. By trees of messages in JOB_OWN ---- */
 
 int job_barrier(void);
-/* From `root` to all. */
+/* From `root` to all. JOB_UNEQUAL where a rank expects another length. */
 int job_broadcast(int32_t root, void *data, uint64_t bytes);
 
 /* Combines `count` items: into[i] = into[i] op from[i]. Must be associative and commutative. */
@@ -276,10 +280,10 @@ uint64_t job_item_bytes(enum job_item item);
 
 /* ---- The job's counter ---- */
 
-/* The next value, beginning with 0, for whichever rank asks. */
+/* The next value, beginning with 0, for whichever rank asks: on one host one instruction. */
 int job_counter_next(int64_t *value);
-/* Sets it to 0: by all ranks, with a barrier before and behind. */
-int job_counter_reset(void);
+/* Waits until so many ranks have called it, and sets the counter to 0. */
+int job_counter_meet(int32_t count);
 
 /* ---- Odds and ends ---- */
 

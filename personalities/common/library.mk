@@ -3,9 +3,10 @@
 #   NAME        of the interface: tcgmsg
 #   LIBRARY     of the library, where it is another: libLIBRARY.so (default NAME)
 #   COMMON      no where nothing of common/src is wanted
-#   DEFINES     flags of its own
+#   DEFINES     flags of its own (NEOPVM_BIN, where pvm is looked for first, is $(PREFIX)/bin)
 #   COMMANDS    programs and scripts for libexec/neopvm/bin
-# More libraries from the same sources: a target of its own that calls $(MAKE) with LIBRARY and DEFINES changed.
+# More libraries from the same sources: a target of its own that calls $(MAKE) with LIBRARY and DEFINES changed. The
+# pkg-config file is neopvm-LIBRARY.pc.
 # Sources are src/*.c, headers include/*, and NAME.map is the version script with the names that are exported.
 
 PREFIX  ?= /usr/local
@@ -18,12 +19,11 @@ BUILD   ?= build
 STRICT  ?= -Wall -Wextra -Wpedantic -Wshadow -Werror
 
 COMMON_FOLDER := $(dir $(lastword $(MAKEFILE_LIST)))
-SOURCES := $(wildcard src/*.c) $(if $(filter yes,$(COMMON)),$(wildcard $(COMMON_FOLDER)src/*.c))
+SHARED  := $(if $(filter yes,$(COMMON)),$(wildcard $(COMMON_FOLDER)src/*.c))
 OUT     := $(BUILD)/$(LIBRARY)
-OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(notdir $(SOURCES)))
+OBJECTS := $(patsubst src/%.c,$(OUT)/%.o,$(wildcard src/*.c)) \
+	$(patsubst $(COMMON_FOLDER)src/%.c,$(OUT)/common/%.o,$(SHARED))
 TREE    := $(DESTDIR)$(PREFIX)
-
-vpath %.c src $(COMMON_FOLDER)src
 
 FLAGS = -std=c11 -D_GNU_SOURCE $(STRICT) -fPIC -fvisibility=hidden -pthread \
 	-DNEOPVM_BIN='"$(PREFIX)/bin"' -I$(PREFIX)/include -I$(COMMON_FOLDER) -Iinclude -Isrc $(DEFINES)
@@ -31,14 +31,18 @@ FLAGS = -std=c11 -D_GNU_SOURCE $(STRICT) -fPIC -fvisibility=hidden -pthread \
 .PHONY: library install clean
 library: $(OUT)/lib$(LIBRARY).a $(OUT)/lib$(LIBRARY).so
 
-$(OUT)/%.o: %.c
+$(OUT)/common/%.o: $(COMMON_FOLDER)src/%.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OUT)/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # One object whose hidden names are nobody else's. The others are weak: a program may have its own function of such a name.
 $(OUT)/lib$(LIBRARY).a: $(OBJECTS)
 	@rm -f $@
-	$(CC) -nostdlib -Wl,-r -o $(OUT)/whole.o $(OBJECTS)
+	ld -r -o $(OUT)/whole.o $(OBJECTS)
 	objcopy --localize-hidden --weaken $(OUT)/whole.o
 	ar rcs $@ $(OUT)/whole.o
 
@@ -54,7 +58,7 @@ install: library
 	$(if $(wildcard include/*),install -m 644 include/* $(TREE)/include/neopvm/$(NAME)/)
 	$(if $(COMMANDS),mkdir -p $(TREE)/libexec/neopvm/bin && install -m 755 $(COMMANDS) $(TREE)/libexec/neopvm/bin/)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@NAME@|$(NAME)|' -e 's|@LIBRARY@|$(LIBRARY)|' \
-		$(COMMON_FOLDER)library.pc.in > $(TREE)/lib/pkgconfig/neopvm-$(if $(filter $(LIBRARY),$(NAME)),$(NAME),$(NAME)-$(LIBRARY)).pc
+		$(COMMON_FOLDER)library.pc.in > $(TREE)/lib/pkgconfig/neopvm-$(LIBRARY).pc
 
 clean:
 	rm -rf $(BUILD)

@@ -21,6 +21,9 @@ const FATAL: i32 = 18;
 const FORKED: i32 = 19;
 const START: i32 = 20;
 const EXITED: i32 = 21;
+/// The memory with the job's counter: its value, and two words for who waits until it is set to 0.
+const COUNTER: u32 = 1;
+const COUNTER_BYTES: u64 = 24;
 /// Longer texts are cut.
 const TEXT_BYTES_MAX: usize = 4096;
 
@@ -87,7 +90,9 @@ impl Line {
             Reply::Number { value } => Ok(value),
             _ => Err(Failure::unexpected("a new context")),
         };
-        Ok(Self { task, contexts: [context()?, context()?] })
+        let contexts = [context()?, context()?];
+        task.expose(COUNTER, COUNTER_BYTES, true).map_err(refused)?;
+        Ok(Self { task, contexts })
     }
 
     /// What a rank finds in its environment: in which job it is, and who it is.
