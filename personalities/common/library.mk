@@ -2,11 +2,11 @@
 # A Makefile sets NAME and includes this file:
 #   NAME        of the interface: tcgmsg
 #   LIBRARY     of the library, where it is another: libLIBRARY.so (default NAME)
+#   PC          the pkg-config file, where it is not neopvm-NAME or, for another LIBRARY, neopvm-NAME-LIBRARY
 #   COMMON      no where nothing of common/src is wanted
 #   DEFINES     flags of its own (NEOPVM_BIN, where pvm is looked for first, is $(PREFIX)/bin)
 #   COMMANDS    programs and scripts for libexec/neopvm/bin
-# More libraries from the same sources: a target of its own that calls $(MAKE) with LIBRARY and DEFINES changed. The
-# pkg-config file is neopvm-LIBRARY.pc.
+# More libraries from the same sources: a target of its own that calls $(MAKE) with LIBRARY and DEFINES changed.
 # Sources are src/*.c, headers include/*, and NAME.map is the version script with the names that are exported.
 
 PREFIX  ?= /usr/local
@@ -16,6 +16,7 @@ CFLAGS  ?= -O2 -g
 LIBRARY ?= $(NAME)
 COMMON  ?= yes
 BUILD   ?= build
+PC      ?= neopvm-$(if $(filter $(LIBRARY),$(NAME)),$(NAME),$(NAME)-$(LIBRARY))
 STRICT  ?= -Wall -Wextra -Wpedantic -Wshadow -Werror
 
 COMMON_FOLDER := $(dir $(lastword $(MAKEFILE_LIST)))
@@ -42,8 +43,10 @@ $(OUT)/%.o: src/%.c
 # One object whose hidden names are nobody else's. The others are weak: a program may have its own function of such a name.
 $(OUT)/lib$(LIBRARY).a: $(OBJECTS)
 	@rm -f $@
-	ld -r -o $(OUT)/whole.o $(OBJECTS)
-	objcopy --localize-hidden --weaken $(OUT)/whole.o
+	$(CC) -nostdlib -r -o $(OUT)/whole.o $(OBJECTS)
+	objcopy --localize-hidden $(OUT)/whole.o
+	nm -g --defined-only $(OUT)/whole.o | awk '{ print $$3 }' > $(OUT)/names
+	objcopy --weaken-symbols=$(OUT)/names $(OUT)/whole.o
 	ar rcs $@ $(OUT)/whole.o
 
 $(OUT)/lib$(LIBRARY).so: $(OBJECTS) $(NAME).map
@@ -58,7 +61,7 @@ install: library
 	$(if $(wildcard include/*),install -m 644 include/* $(TREE)/include/neopvm/$(NAME)/)
 	$(if $(COMMANDS),mkdir -p $(TREE)/libexec/neopvm/bin && install -m 755 $(COMMANDS) $(TREE)/libexec/neopvm/bin/)
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@NAME@|$(NAME)|' -e 's|@LIBRARY@|$(LIBRARY)|' \
-		$(COMMON_FOLDER)library.pc.in > $(TREE)/lib/pkgconfig/neopvm-$(LIBRARY).pc
+		$(COMMON_FOLDER)library.pc.in > $(TREE)/lib/pkgconfig/$(PC).pc
 
 clean:
 	rm -rf $(BUILD)

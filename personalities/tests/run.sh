@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# run.sh PREFIX WORK [NAME...]: builds the interfaces against the NeoPVM in PREFIX, and runs their tests on a machine of
-# its own. All that it writes lies in WORK.
+# run.sh PREFIX WORK [NAME...]: runs the tests of the interfaces that are installed in PREFIX, on a machine of its own.
+# All that it writes lies in WORK.
 #
-# An interface's folder tests has
+# An interface's folder tests has a runner of its own, run.sh PREFIX, or
 #   *.c *.f *.f90   programs. `flags: ...` in one of the first lines is given to the compiler and linker; where it names
 #                   a library (-l...), that is in the place of the interface's own
 #   list            lines `RANKS STATUS PROGRAM [ARGS]`: run with 1, 2, 4 ranks (RANKS is 1,2,4), each time ending with
 #                   STATUS (0: and with a last line of rank 0's that begins with "ok")
-#   *.sh            scripts that end with 0. They find PVM, BUILT (the programs), TREE (the installed libraries), FLAGS
+#   *.sh            scripts that end with 0. They find PVM, BUILT (the programs), TREE (PREFIX), FLAGS
 #                   and LIBS (to build more) and NAME in the environment
 # Each name in NAME.calls must be called by one of the programs, and the shared library exports NAME.map's names alone.
 set -u
@@ -15,7 +15,7 @@ prefix=$(realpath "$1") work=$(mkdir -p "$2" && realpath "$2")
 shift 2
 here=$(cd "$(dirname "$0")/.." && pwd)
 export CC=${CC:-cc} FC=${FC:-gfortran}
-export PVM=$prefix/bin/pvm TREE=$work/tree$prefix PVM_TMP=$work/tmp PVM_ALLOW_ROOT=1
+export PVM=$prefix/bin/pvm TREE=$prefix PVM_TMP=$work/tmp PVM_ALLOW_ROOT=1
 export PATH=$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
 unset PVM_VMID PVM_ROOT PROCGRP
 failures=0 runs=0
@@ -23,14 +23,6 @@ failures=0 runs=0
 fail() {
     echo "FAIL $*"
     failures=$((failures + 1))
-}
-
-build_library() {
-    make -s -C "$here/$NAME" install PREFIX="$prefix" DESTDIR="$work/tree" BUILD="$work/build/$NAME" \
-        >"$work/$NAME.build" 2>&1 || {
-        fail "$NAME does not build"
-        cat "$work/$NAME.build"
-    }
 }
 
 flags_of() {
@@ -138,8 +130,16 @@ test_interface() {
     export FLAGS="-I$TREE/include/neopvm/$NAME -I$prefix/include"
     export LIBS="-L$TREE/lib/neopvm/$NAME -Wl,-rpath,$TREE/lib/neopvm/$NAME -L$prefix/lib -Wl,-rpath,$prefix/lib"
     mkdir -p "$BUILT"
-    build_library
-    [ -d "$TREE/lib/neopvm/$NAME" ] || return
+    if [ -f "$here/$NAME/tests/run.sh" ]; then
+        runs=$((runs + 1))
+        timeout 300 bash "$here/$NAME/tests/run.sh" "$prefix" >"$work/$NAME.log" 2>&1 </dev/null ||
+            fail "$NAME: $(tail -n 20 "$work/$NAME.log")"
+        return
+    fi
+    [ -d "$TREE/lib/neopvm/$NAME" ] || {
+        fail "$NAME is not installed in $TREE"
+        return
+    }
     build_programs
     run_list
     run_scripts

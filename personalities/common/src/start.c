@@ -2,6 +2,7 @@
 /* How a process finds its job, and how it ends it. */
 #include "state.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -72,12 +73,23 @@ static int append(char **list, int count, const char *word)
     return count + 1;
 }
 
+/* Beside the library: PREFIX/lib/neopvm/NAME/libNAME.so and PREFIX/bin/pvm. */
+static void try_beside(char **list)
+{
+    Dl_info here;
+    char path[PATH_MAX];
+    if (dladdr(&job_this, &here) == 0 || here.dli_fname == NULL || strchr(here.dli_fname, '/') == NULL)
+        return;
+    int folder = (int)(strrchr(here.dli_fname, '/') - here.dli_fname);
+    if (snprintf(path, sizeof path, "%.*s/../../../bin/pvm", folder, here.dli_fname) < (int)sizeof path)
+        execv(path, list);
+}
+
 static void try_programs(char **list)
 {
     char path[PATH_MAX];
-    const char *named = getenv("NEOPVM_PVM"), *root = getenv("PVM_ROOT");
-    if (named != NULL && *named != 0)
-        execv(named, list);
+    const char *root = getenv("PVM_ROOT");
+    try_beside(list);
     execv(NEOPVM_BIN "/pvm", list);
     if (root != NULL && snprintf(path, sizeof path, "%s/bin/pvm", root) < (int)sizeof path)
         execv(path, list);
