@@ -155,6 +155,11 @@ int32_t job_cluster_size(int32_t cluster);
 const char *job_host_of(int32_t rank);      /* never null */
 int32_t job_keeper(void);         /* its tid, 0 alone */
 
+/* Waits until one of these ranks has ended that this process was not told of before; -1 where there is none left. */
+int32_t job_await_end(const int32_t *ranks, int32_t count);
+/* Has the keeper kill ranks whose ends are then no failure of the job. */
+int job_kill(const int32_t *ranks, int32_t count);
+
 /* ---- Messages ---- */
 
 enum job_channel {
@@ -255,6 +260,9 @@ int job_mask(int on);
 /* ---- All ranks together: every rank calls them in the same order. By trees of messages in JOB_OWN ---- */
 
 int job_barrier(void);
+/* The calls of this section are for the ranks from `first` on alone (NX: the nodes, without their host). `root` is still
+ * a rank of the job. To be called by all of them before the first of these calls. */
+void job_together_from(int32_t first);
 /* From `root` to all. JOB_UNEQUAL where a rank expects another length. */
 int job_broadcast(int32_t root, void *data, uint64_t bytes);
 

@@ -8,20 +8,48 @@
 /* A reduction goes on in pieces of so many bytes. */
 #define PIECE_BYTES 131072
 
+void job_together_from(int32_t first)
+{
+    job_this.together_first = first;
+}
+
+/* Members are numbered from 0. */
+static int32_t members(void)
+{
+    return job_this.size - job_this.together_first;
+}
+
+static int32_t own_number(void)
+{
+    return job_this.rank - job_this.together_first;
+}
+
+static int tell(int32_t member, int32_t tag, const void *data, uint64_t bytes)
+{
+    return job_own_send(member + job_this.together_first, tag, data, bytes);
+}
+
+static int hear(int32_t member, int32_t tag, void *data, uint64_t bytes)
+{
+    return job_own_receive(member + job_this.together_first, tag, data, bytes);
+}
+
 static int check_all(void)
 {
-    return job_this.told ? JOB_OK : JOB_NO_TABLE;
+    if (!job_this.told)
+        return JOB_NO_TABLE;
+    return own_number() < 0 ? JOB_BAD_RANK : JOB_OK;
 }
 
 /* In each round everybody hears of twice as many. */
 int job_barrier(void)
 {
     int status = check_all();
-    int32_t size = job_this.size, rank = job_this.rank, round = 0;
+    int32_t size = members(), rank = own_number(), round = 0;
     for (int32_t far = 1; far < size && status == JOB_OK; far *= 2, round++) {
-        status = job_own_send((rank + far) % size, TAG_BARRIER + round, NULL, 0);
+        status = tell((rank + far) % size, TAG_BARRIER + round, NULL, 0);
         if (status == JOB_OK)
-            status = job_own_receive((rank - far + size) % size, TAG_BARRIER + round, NULL, 0);
+            status = hear((rank - far + size) % size, TAG_BARRIER + round, NULL, 0);
     }
     return status;
 }
@@ -29,24 +57,24 @@ int job_barrier(void)
 /* A binomial tree over the ranks as seen from the root. */
 static int spread(int32_t root, int32_t tag, void *data, uint64_t bytes)
 {
-    int32_t size = job_this.size, place = (job_this.rank - root + size) % size, bit = 1;
+    int32_t size = members(), place = (own_number() - root + size) % size, bit = 1;
     int status = JOB_OK;
     while (bit < size && !(place & bit))
         bit *= 2;
     if (place != 0)
-        status = job_own_receive((place - bit + root) % size, tag, data, bytes);
+        status = hear((place - bit + root) % size, tag, data, bytes);
     for (bit /= 2; bit > 0 && status == JOB_OK; bit /= 2)
         if (place + bit < size)
-            status = job_own_send((place + bit + root) % size, tag, data, bytes);
+            status = tell((place + bit + root) % size, tag, data, bytes);
     return status;
 }
 
 int job_broadcast(int32_t root, void *data, uint64_t bytes)
 {
     int status = check_all();
-    if (status == JOB_OK && (root < 0 || root >= job_this.size))
+    if (status == JOB_OK && (root < job_this.together_first || root >= job_this.size))
         status = JOB_BAD_RANK;
-    return status != JOB_OK ? status : spread(root, TAG_BROADCAST, data, bytes);
+    return status != JOB_OK ? status : spread(root - job_this.together_first, TAG_BROADCAST, data, bytes);
 }
 
 struct reduction {
@@ -71,35 +99,35 @@ static void combine(struct reduction *of, int is_lower)
 
 static int receive_and_combine(struct reduction *of, int32_t partner)
 {
-    int status = job_own_receive(partner, TAG_REDUCE, of->other, of->bytes);
+    int status = hear(partner, TAG_REDUCE, of->other, of->bytes);
     if (status == JOB_OK)
-        combine(of, job_this.rank < partner);
+        combine(of, own_number() < partner);
     return status;
 }
 
 static int exchange(struct reduction *of, int32_t partner)
 {
-    int status = job_own_send(partner, TAG_REDUCE, of->data, of->bytes);
+    int status = tell(partner, TAG_REDUCE, of->data, of->bytes);
     return status == JOB_OK ? receive_and_combine(of, partner) : status;
 }
 
 /* Recursive doubling; ranks above the largest power of two have a partner below it that stands for them. */
 static int reduce_piece(struct reduction *of)
 {
-    int32_t rank = job_this.rank, size = job_this.size, whole = 1;
+    int32_t rank = own_number(), size = members(), whole = 1;
     int status = JOB_OK;
     while (whole * 2 <= size)
         whole *= 2;
     if (rank >= whole) {
-        status = job_own_send(rank - whole, TAG_REDUCE, of->data, of->bytes);
-        return status == JOB_OK ? job_own_receive(rank - whole, TAG_REDUCE, of->data, of->bytes) : status;
+        status = tell(rank - whole, TAG_REDUCE, of->data, of->bytes);
+        return status == JOB_OK ? hear(rank - whole, TAG_REDUCE, of->data, of->bytes) : status;
     }
     if (rank + whole < size)
         status = receive_and_combine(of, rank + whole);
     for (int32_t bit = 1; bit < whole && status == JOB_OK; bit *= 2)
         status = exchange(of, rank ^ bit);
     if (rank + whole < size && status == JOB_OK)
-        status = job_own_send(rank + whole, TAG_REDUCE, of->data, of->bytes);
+        status = tell(rank + whole, TAG_REDUCE, of->data, of->bytes);
     return status;
 }
 
@@ -107,7 +135,7 @@ int job_reduce(void *data, uint64_t count, uint64_t item_bytes, job_combine how,
 {
     unsigned char few[256];
     int status = check_all();
-    if (status != JOB_OK || job_this.size == 1 || count == 0 || item_bytes == 0)
+    if (status != JOB_OK || members() == 1 || count == 0 || item_bytes == 0)
         return status;
     uint64_t each = item_bytes > PIECE_BYTES ? 1 : PIECE_BYTES / item_bytes;
     uint64_t most = (count < each ? count : each) * item_bytes;
@@ -129,13 +157,13 @@ int job_reduce(void *data, uint64_t count, uint64_t item_bytes, job_combine how,
 static int gather(unsigned char *all, const uint64_t *sizes, const void *mine)
 {
     int status = JOB_OK;
-    if (job_this.rank != 0)
-        return job_own_send(0, TAG_COLLECT, mine, sizes[job_this.rank]);
+    if (own_number() != 0)
+        return tell(0, TAG_COLLECT, mine, sizes[own_number()]);
     if (sizes[0] > 0)
         memcpy(all, mine, sizes[0]);
     all += sizes[0];
-    for (int32_t rank = 1; rank < job_this.size && status == JOB_OK; rank++) {
-        status = job_own_receive(rank, TAG_COLLECT, all, sizes[rank]);
+    for (int32_t rank = 1; rank < members() && status == JOB_OK; rank++) {
+        status = hear(rank, TAG_COLLECT, all, sizes[rank]);
         all += sizes[rank];
     }
     return status;
@@ -144,11 +172,11 @@ static int gather(unsigned char *all, const uint64_t *sizes, const void *mine)
 static int tell_sizes(uint64_t *sizes)
 {
     int status = JOB_OK;
-    if (job_this.rank != 0)
-        status = job_own_send(0, TAG_COLLECT, &sizes[job_this.rank], sizeof *sizes);
-    for (int32_t rank = 1; rank < job_this.size && job_this.rank == 0 && status == JOB_OK; rank++)
-        status = job_own_receive(rank, TAG_COLLECT, &sizes[rank], sizeof *sizes);
-    return status == JOB_OK ? spread(0, TAG_COLLECT, sizes, (uint64_t)job_this.size * sizeof *sizes) : status;
+    if (own_number() != 0)
+        status = tell(0, TAG_COLLECT, &sizes[own_number()], sizeof *sizes);
+    for (int32_t rank = 1; rank < members() && own_number() == 0 && status == JOB_OK; rank++)
+        status = hear(rank, TAG_COLLECT, &sizes[rank], sizeof *sizes);
+    return status == JOB_OK ? spread(0, TAG_COLLECT, sizes, (uint64_t)members() * sizeof *sizes) : status;
 }
 
 static int collect(const void *mine, void *all, uint64_t room, const uint64_t *sizes, uint64_t total)
@@ -169,17 +197,17 @@ static int collect(const void *mine, void *all, uint64_t room, const uint64_t *s
 int job_collect(const void *mine, uint64_t bytes, void *all, uint64_t room, uint64_t *sizes, uint64_t *total)
 {
     int status = check_all();
-    uint64_t sum = 0, *counts = status == JOB_OK ? calloc((size_t)job_this.size, sizeof *counts) : NULL;
+    uint64_t sum = 0, *counts = status == JOB_OK ? calloc((size_t)members(), sizeof *counts) : NULL;
     if (status != JOB_OK || counts == NULL)
         return status != JOB_OK ? status : NEOPVM_NO_MEMORY;
-    counts[job_this.rank] = bytes;
+    counts[own_number()] = bytes;
     status = tell_sizes(counts);
-    for (int32_t rank = 0; rank < job_this.size; rank++)
+    for (int32_t rank = 0; rank < members(); rank++)
         sum += counts[rank];
     if (status == JOB_OK)
         status = collect(mine, all, room, counts, sum);
     if (sizes != NULL)
-        memcpy(sizes, counts, (size_t)job_this.size * sizeof *counts);
+        memcpy(sizes, counts, (size_t)members() * sizeof *counts);
     if (total != NULL)
         *total = sum;
     free(counts);

@@ -17,6 +17,8 @@ enum {
     TAG_FORKED = 19,
     TAG_START = 20,
     TAG_EXITED = 21,
+    TAG_KILL = 22,
+    TAG_ENDED = 33, /* notices of the machine */
     TAG_TAKEN = 32,   /* an acknowledged message was taken */
     TAG_BARRIER = 64, /* and a number for each round */
     TAG_BROADCAST = 128,
@@ -47,6 +49,7 @@ struct job {
     int32_t first;              /* rank of that cluster */
     int32_t wanted;             /* ranks to be in one process's memory */
     int32_t rank;
+    int32_t together_first; /* the first rank of collective calls */
     int32_t size;
     int32_t cluster_count;
     int32_t *cluster_first;     /* cluster_count + 1 of them */

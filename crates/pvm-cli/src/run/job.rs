@@ -15,7 +15,7 @@ use super::ending;
 use super::events::{Event, Events};
 use super::own::{Own, lost, machine};
 use super::program::{self, JOB_VARIABLE, ON_HOST, Start};
-use super::running::{CHILDREN_GRACE, Running, SIGTERM, Stage};
+use super::running::{CHILDREN_GRACE, Running, SIGKILL, SIGTERM, Stage};
 use crate::failure::{Failure, Status};
 use crate::operator::Operator;
 use crate::options::tasks::{Interface, RunOptions};
@@ -193,6 +193,9 @@ impl Keeper {
         let mut request = self.wanted.clone();
         request.count = i32::try_from(count).unwrap_or(i32::MAX);
         request.environment.push(Blob(format!("{JOB_VARIABLE}={variable}").into_bytes()));
+        if self.plan.is_hosted {
+            request.environment.push("NEOPVM_NX_HOST=1".into());
+        }
         let blob = |path: &Path| Blob(path.as_os_str().as_bytes().to_vec());
         if let Some(program) = &cluster.program {
             request.file = blob(&std::path::absolute(program)?);
@@ -303,6 +306,7 @@ impl Keeper {
                 self.fail(from, status << 8, &text);
             }
             Word::Forked { tids } => return self.forked(from, &tids),
+            Word::Kill { tids } => return self.kill_ranks(&tids),
             Word::Start { clusters } => return self.start_others(from, clusters),
             Word::Exited { tid, status } => {
                 let is_its_own = self.running.forked.remove(&tid);
@@ -333,6 +337,16 @@ impl Keeper {
             }
         }
         self.tell_all()
+    }
+
+    /// A rank has no more use for these.
+    fn kill_ranks(&mut self, tids: &[Tid]) -> Result<(), Failure> {
+        for &tid in tids {
+            let Some(rank) = self.ranks.get_mut(tid) else { continue };
+            (rank.unwanted, rank.left) = (true, true);
+            self.running.events.send(&Request::Signal { tid, signal: SIGKILL })?;
+        }
+        Ok(())
     }
 
     /// The first rank wants the other clusters.
@@ -374,7 +388,8 @@ impl Keeper {
         }
         self.running.streams.end_of(tid);
         self.running.own.remove(&tid);
-        if status != 0 {
+        let unwanted = self.ranks.get(tid).is_some_and(|rank| rank.unwanted);
+        if status != 0 && !unwanted {
             let cut = self.ranks.get(tid).is_some_and(|rank| rank.cut);
             return self.fail(tid, status, &cause(status, cut));
         }

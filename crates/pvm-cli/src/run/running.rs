@@ -23,7 +23,7 @@ const KILL_GRACE: Duration = Duration::from_secs(1);
 /// after the end of the last of them that has ended.
 pub(super) const CHILDREN_GRACE: Duration = Duration::from_secs(1);
 pub(super) const SIGTERM: i32 = 15;
-const SIGKILL: i32 = 9;
+pub(super) const SIGKILL: i32 = 9;
 const SIGCONT: i32 = 18;
 const SIGSTOP: i32 = 19;
 

@@ -13,6 +13,8 @@ pub(super) struct Plan {
     pub(super) clusters: Vec<Cluster>,
     /// The first is started at once, the others when its first rank asks for them.
     pub(super) is_deferred: bool,
+    /// The first rank is a host program, and no node.
+    pub(super) is_hosted: bool,
 }
 
 impl Plan {
@@ -29,7 +31,8 @@ impl Plan {
         };
         check_size(&clusters)?;
         let is_deferred = matches!(interface, Interface::P4 | Interface::NxHost);
-        Ok(Self { clusters, is_deferred })
+        let is_hosted = interface == Interface::NxHost;
+        Ok(Self { clusters, is_deferred, is_hosted })
     }
 }
 

@@ -17,6 +17,8 @@ pub(super) struct Rank {
     pub(super) left: bool,
     /// It has ended without failing.
     pub(super) ended: bool,
+    /// It is to be killed.
+    pub(super) unwanted: bool,
     /// Its host has gone.
     pub(super) cut: bool,
 }

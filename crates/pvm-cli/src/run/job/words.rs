@@ -21,6 +21,7 @@ const FATAL: i32 = 18;
 const FORKED: i32 = 19;
 const START: i32 = 20;
 const EXITED: i32 = 21;
+const KILL: i32 = 22;
 /// The memory with the job's counter: its value, and two words for who waits until it is set to 0.
 const COUNTER: u32 = 1;
 const COUNTER_BYTES: u64 = 24;
@@ -47,6 +48,11 @@ pub(crate) enum Word {
     /// It has forked the other ranks of its cluster.
     Forked {
         /// In the order of their ranks.
+        tids: Vec<Tid>,
+    },
+    /// These ranks are to be killed, and that is no failure.
+    Kill {
+        /// Which.
         tids: Vec<Tid>,
     },
     /// The first rank has the other clusters started: those of the file, or these.
@@ -195,16 +201,18 @@ fn read(buffer: &mut Buffer) -> Result<Word, Code> {
         ENTERED => Ok(Word::Entered { last_call: text(buffer)? }),
         LEFT => Ok(Word::Left),
         FATAL => Ok(Word::Fatal { code: number(buffer)?, text: text(buffer)? }),
-        FORKED => {
-            let tids = (0..count(buffer)?).map(|_| number(buffer).map(Tid::from_c_int));
-            Ok(Word::Forked { tids: tids.collect::<Result<_, _>>()? })
-        }
+        FORKED => Ok(Word::Forked { tids: tids(buffer)? }),
+        KILL => Ok(Word::Kill { tids: tids(buffer)? }),
         START => start(buffer),
         EXITED => {
             Ok(Word::Exited { tid: Tid::from_c_int(number(buffer)?), status: number(buffer)? })
         }
         _ => Err(Code::BadMsg),
     }
+}
+
+fn tids(buffer: &mut Buffer) -> Result<Vec<Tid>, Code> {
+    (0..count(buffer)?).map(|_| number(buffer).map(Tid::from_c_int)).collect()
 }
 
 fn start(buffer: &mut Buffer) -> Result<Word, Code> {
