@@ -16,7 +16,10 @@ CFLAGS  ?= -O2 -g
 LIBRARY ?= $(NAME)
 COMMON  ?= yes
 BUILD   ?= build
-PC      ?= neopvm-$(if $(filter $(LIBRARY),$(NAME)),$(NAME),$(NAME)-$(LIBRARY))
+# Make has a PC of its own, a compiler for Pascal.
+ifneq ($(filter default undefined,$(origin PC)),)
+PC      := neopvm-$(if $(filter $(LIBRARY),$(NAME)),$(NAME),$(NAME)-$(LIBRARY))
+endif
 STRICT  ?= -Wall -Wextra -Wpedantic -Wshadow -Werror
 
 COMMON_FOLDER := $(dir $(lastword $(MAKEFILE_LIST)))
