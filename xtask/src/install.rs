@@ -32,6 +32,7 @@ pub(crate) fn run(root: &Path, prefix: &Path) -> Result<(), String> {
         Layout::old_tree,
         Layout::headers,
         Layout::pkg_config,
+        Layout::personalities,
         Layout::manual,
         Layout::completions,
         Layout::texts,
@@ -101,13 +102,32 @@ impl Layout<'_> {
         Ok(())
     }
 
+    /// The other interfaces' libraries stand on what is installed already, and are built as a user would build them.
+    fn personalities(&self) -> Result<(), String> {
+        let folders = files_in(&self.root.join("personalities"))?;
+        for folder in folders.iter().filter(|folder| folder.join("Makefile").is_file()) {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let build = self.built.join("personalities").join(&*name);
+            let words = [
+                format!("PREFIX={}", self.prefix.display()),
+                format!("BUILD={}", build.display()),
+                "DESTDIR=".to_owned(),
+            ];
+            let folder = folder.to_string_lossy();
+            let arguments = ["-s", "--no-print-directory", "-C", &*folder, "install"].into_iter();
+            let all: Vec<&str> = arguments.chain(words.iter().map(String::as_str)).collect();
+            outside::run(self.root, "make", &all)?;
+        }
+        Ok(())
+    }
+
     /// The pages of the commands are made from the command line's own description, the others are written.
     fn manual(&self) -> Result<(), String> {
         for page in self.generated("man")? {
             let name = page.file_name().unwrap_or_default();
             copy(&page, &self.prefix.join("share/man/man1").join(name), FILE)?;
         }
-        for section in ["1", "3"] {
+        for section in ["1", "3", "7"] {
             self.folder("doc/man", &format!("share/man/man{section}"), &[section])?;
         }
         Ok(())

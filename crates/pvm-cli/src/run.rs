@@ -1,60 +1,31 @@
 //! `pvm run`: starts tasks, stands between them and the terminal, ends as they end.
 //!
 //! One thread each waits for answers, for standard input and for signals; all of them end in one
-//! channel, and the loop here is the only place that decides. It never writes output itself, as a
+//! channel, and the loop in [`running`] is the only place that decides. It never writes output itself, as a
 //! slow reader would keep it from hearing a signal: another thread does ([`writer`]).
 
 pub(crate) mod ending;
 pub(crate) mod events;
+mod job;
+mod own;
 pub(crate) mod program;
+mod running;
 pub(crate) mod streams;
 mod writer;
 
-use crate::failure::{Failure, Status};
-use crate::launch::{Bound, Launch};
-use crate::operator::{OF_RUN, Operator};
+use crate::failure::Failure;
 use crate::options::tasks::RunOptions;
-use crate::signals;
-use ending::Ending;
-use events::{Event, Events};
-use program::Start;
-use pvm_wire::Tid;
-use pvm_wire::request::{Reply, Request};
-use signal_hook::consts::SIGTSTP;
-use std::collections::{BTreeSet, VecDeque};
-use std::io::Error;
+use events::Events;
+use running::Running;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
-use streams::{Marking, Streams};
-
-/// Between the signal that asks tasks to end and the one that ends them.
-const GRACE: Duration = Duration::from_secs(5);
-/// Between the signal that cannot be refused and the end of waiting for it.
-const KILL_GRACE: Duration = Duration::from_secs(1);
-/// What the program's tasks have spawned may go on for this long after the program's end, or
-/// after the end of the last of them that has ended.
-const CHILDREN_GRACE: Duration = Duration::from_secs(1);
-const SIGTERM: i32 = 15;
-const SIGKILL: i32 = 9;
-const SIGCONT: i32 = 18;
-const SIGSTOP: i32 = 19;
 
 /// Runs the program to its end.
 pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
-    // A machine of our own, if we start one, has a name of its own: nobody else's `pvm run` may
-    // join it by chance and end when ours ends.
-    let mut own: Option<(Bound, String)> = None;
-    let mut operator = match Operator::connect_if_running()? {
-        Some(operator) => operator,
-        None => {
-            let vmid = format!("{OF_RUN}{}", std::process::id());
-            let bound = Launch { vmid: Some(vmid.clone()), ..Launch::default() }.bound()?;
-            let operator = Operator::connect_at(&bound.socket)?;
-            own = Some((bound, vmid));
-            operator.ok_or_else(|| Failure::new(Status::Daemon, "the daemon went away"))?
-        }
-    };
-    let vmid = own.as_ref().map(|(_, vmid)| vmid.as_str());
+    if let Some(interface) = options.interface {
+        return job::run(options, interface);
+    }
+    let (own, mut operator) = own::machine()?;
+    let vmid = own.as_ref().map(|own| own.vmid.as_str());
     let start = program::start(&mut operator, options, vmid)?;
     let (asker, answers) = operator.split()?;
     let events = Events::listen(asker, answers)?;
@@ -64,230 +35,4 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let ending = running.finish();
     ended?;
     Ok(ExitCode::from(ending.status()))
-}
-
-/// The connection ended, which only the end of the parent process does.
-fn lost() -> Failure {
-    let text = "the daemon ended before the tasks did, and they with it\n  run it again: a new daemon is started if none runs";
-    Failure::new(Status::Daemon, text)
-}
-
-/// How far the end has come. Where there is a moment, the next step is due then.
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    /// Tasks run, and nobody wants them to end.
-    Running,
-    /// The program is over; what its tasks have spawned may go on until then.
-    Parting(Instant),
-    /// The tasks that live were told to end; they may take until then.
-    Ending(Instant),
-    /// They were killed; their ends are waited for until then.
-    Killed(Instant),
-}
-
-struct Running {
-    events: Events,
-    streams: Streams,
-    ending: Ending,
-    /// The first of our own tasks: it gets our input.
-    first: Option<Tid>,
-    /// Our own tasks that have not ended: their statuses count.
-    own: BTreeSet<Tid>,
-    /// What tasks of ours have spawned, and those in turn, as far as it has not ended.
-    children: BTreeSet<Tid>,
-    stage: Stage,
-    /// Signals that the tasks are to get.
-    pending: VecDeque<i32>,
-    /// Nobody reads our output any more.
-    unread: bool,
-    finished: bool,
-}
-
-impl Running {
-    fn new(events: Events, start: &Start, options: &RunOptions) -> Result<Self, Failure> {
-        let tasks = start.tasks();
-        let marking = match (options.quiet, options.count) {
-            (true, _) => Marking::Nothing,
-            (false, 1) => Marking::Others,
-            (false, _) => Marking::All,
-        };
-        let streams = Streams::new(events.writer()?, &tasks, marking);
-        Ok(Self {
-            events,
-            streams,
-            ending: Ending::default(),
-            first: tasks.first().copied(),
-            own: tasks.into_iter().collect(),
-            children: BTreeSet::new(),
-            stage: Stage::Running,
-            pending: VecDeque::new(),
-            unread: false,
-            finished: false,
-        })
-    }
-
-    fn report_failed(&mut self, start: &Start) {
-        for (code, count) in start.failures() {
-            let all = start.outcomes.len();
-            let why = program::shortage(code);
-            self.streams.say(&format!("{count} of {all} tasks were not started: {code}{why}"));
-            self.ending.failed();
-        }
-    }
-
-    fn until_finished(&mut self) -> Result<(), Failure> {
-        if let Some(first) = self.first {
-            self.events.feed(first)?;
-        }
-        while !self.finished {
-            let deadline = match self.stage {
-                Stage::Running => None,
-                Stage::Parting(at) | Stage::Ending(at) | Stage::Killed(at) => Some(at),
-            };
-            match self.events.next(deadline) {
-                Some(event) => self.handle(event)?,
-                // The tasks are dead, and what is no task holds their output: not waited for.
-                None if matches!(self.stage, Stage::Killed(_)) => break,
-                None if matches!(self.stage, Stage::Parting(_)) => self.end_children(),
-                None => self.kill(),
-            }
-            while let Some(signal) = self.pending.pop_front() {
-                self.signal_all(signal)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Notes what an event means; what is to be asked for thereby is only noted, too.
-    fn handle(&mut self, event: Event) -> Result<(), Failure> {
-        match event {
-            Event::Answer(Ok((_, Reply::Output { tid, bytes, stream })), _room) => {
-                if !self.unread {
-                    self.streams.write(tid, stream, bytes.0);
-                }
-            }
-            Event::Answer(Ok((_, reply)), _) => self.handle_reply(reply),
-            Event::Answer(Err(_), _) => return Err(lost()),
-            Event::Signal(SIGTSTP) => self.pause()?,
-            Event::Signal(signal) => self.handle_signal(signal),
-            Event::Written(Err(error)) => self.cannot_write(&error),
-            // Only where the streams are finished.
-            Event::Written(Ok(())) => {}
-        }
-        let over = self.own.is_empty() && !self.children.is_empty();
-        if over && matches!(self.stage, Stage::Running) {
-            self.stage = Stage::Parting(Instant::now() + CHILDREN_GRACE);
-        }
-        Ok(())
-    }
-
-    fn handle_reply(&mut self, reply: Reply) {
-        match reply {
-            Reply::Cut { tid } => {
-                self.streams.end_of(tid);
-                let bytes = self.streams.bytes_of(tid);
-                self.streams.say(&format!(
-                    "the host of {tid} is gone: {bytes} bytes of its output have come, what it \
-                     wrote after them is lost"
-                ));
-            }
-            Reply::Joined { tids } => self.children.extend(tids),
-            Reply::Exited { tid, status } => {
-                self.streams.end_of(tid);
-                let signal = if self.own.remove(&tid) {
-                    self.ending.exited(status)
-                } else {
-                    self.children.remove(&tid);
-                    if let Stage::Parting(at) = &mut self.stage {
-                        // They are ending.
-                        *at = Instant::now() + CHILDREN_GRACE;
-                    }
-                    // As `pvm_kill` ends what a program needs no more.
-                    ending::signal_of(status).filter(|&signal| signal != SIGTERM)
-                };
-                let expected = matches!(self.stage, Stage::Ending(_) | Stage::Killed(_));
-                if let Some(signal) = signal.filter(|_| !expected) {
-                    self.streams.say(&format!("{tid} was ended by {}", signals::name(signal)));
-                }
-            }
-            Reply::Finished => self.finished = true,
-            _ => {}
-        }
-    }
-
-    /// Output goes nowhere any more: there is no use in going on.
-    fn cannot_write(&mut self, error: &Error) {
-        self.unread = true;
-        self.ending.unwritten(error);
-        self.end_by(SIGTERM);
-    }
-
-    /// Ctrl-Z: the tasks stop, then we do; when we go on, so do they. They are not of the terminal's process group,
-    /// so nobody else stops them.
-    fn pause(&mut self) -> Result<(), Failure> {
-        self.signal_all(SIGSTOP)?;
-        // To this thread, so that it is stopped when the call returns.
-        let _ = signal_hook::low_level::raise(SIGSTOP);
-        self.signal_all(SIGCONT)
-    }
-
-    /// Waits until all that has come is written. Whoever was told to end by a signal does not wait long for a
-    /// reader that takes nothing.
-    fn finish(self) -> Ending {
-        let Self { mut events, streams, mut ending, stage, unread, .. } = self;
-        streams.finish();
-        if unread {
-            return ending;
-        }
-        let is_ending = matches!(stage, Stage::Ending(_) | Stage::Killed(_));
-        let deadline = is_ending.then(|| Instant::now() + KILL_GRACE);
-        while let Some(event) = events.next(deadline) {
-            match event {
-                Event::Written(outcome) => {
-                    outcome.inspect_err(|error| ending.unwritten(error)).ok();
-                    break;
-                }
-                Event::Signal(signal) if signal != SIGTSTP => {
-                    ending.left_unread(signal);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        ending
-    }
-
-    /// The first signal is passed on, and what then lives on is killed; the second kills at once.
-    fn handle_signal(&mut self, signal: i32) {
-        if matches!(self.stage, Stage::Ending(_) | Stage::Killed(_)) {
-            return self.kill();
-        }
-        self.ending.interrupted(signal);
-        self.end_by(signal);
-    }
-
-    /// The program is over; what it left running has had its moment.
-    fn end_children(&mut self) {
-        let names: Vec<String> = self.children.iter().map(Tid::to_string).collect();
-        self.streams.say(&format!("ended what the program left running: {}", names.join(" ")));
-        self.end_by(SIGTERM);
-    }
-
-    fn end_by(&mut self, signal: i32) {
-        self.pending.push_back(signal);
-        self.stage = Stage::Ending(Instant::now() + GRACE);
-    }
-
-    fn kill(&mut self) {
-        self.pending.push_back(SIGKILL);
-        self.ending.killed();
-        self.stage = Stage::Killed(Instant::now() + KILL_GRACE);
-    }
-
-    fn signal_all(&mut self, signal: i32) -> Result<(), Failure> {
-        for &tid in self.own.iter().chain(&self.children) {
-            self.events.send(&Request::Signal { tid, signal })?;
-        }
-        Ok(())
-    }
 }

@@ -32,6 +32,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::os::fd::RawFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -83,12 +84,22 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if no daemon answers (none is started), [`Code::BadVersion`].
     pub fn enrol(program: &[u8], reset: bool) -> Result<&'static Self, Code> {
+        Self::enrol_at(&locate::sockets(), program, reset)
+    }
+
+    /// As [`Task::enrol`], with the first of the hosts behind these sockets that answers.
+    ///
+    /// # Errors
+    /// As for [`Task::enrol`].
+    pub fn enrol_at(
+        sockets: &[PathBuf],
+        program: &[u8],
+        reset: bool,
+    ) -> Result<&'static Self, Code> {
         sys::watch_forks(forked);
         source::set(slab);
-        let mut connection = locate::sockets()
-            .iter()
-            .find_map(|path| Connection::open(path).ok())
-            .ok_or(Code::SysErr)?;
+        let mut connection =
+            sockets.iter().find_map(|path| Connection::open(path).ok()).ok_or(Code::SysErr)?;
         let program = Blob(program.to_vec());
         let (version, cookie, layout) = (PROTOCOL_VERSION, plug::cookie(), Layout::NATIVE);
         let hello = Request::Hello { version, role: Role::Task, program, reset, cookie, layout };

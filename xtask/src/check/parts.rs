@@ -77,6 +77,7 @@ pub(crate) const PARTS: &[Part] = &[
                 "doc/python.md",
                 "examples",
                 "benchmarks",
+                "personalities",
                 "bindings/java",
             ],
         },
@@ -218,6 +219,18 @@ pub(crate) const PARTS: &[Part] = &[
             CXX,
         ],
         steps: conformance,
+        ..PART
+    },
+    Part {
+        name: "personalities",
+        owner: "personalities",
+        uses: &["install"],
+        concerns: Concerns { packages: INSTALLED, paths: &["personalities", "include"] },
+        needs: &[FORTRAN, CXX],
+        steps: |run| {
+            let work = run.log.with_file_name("personalities");
+            run.step(&["bash", "personalities/tests/run.sh", run.stage, &work.to_string_lossy()])
+        },
         ..PART
     },
     Part {

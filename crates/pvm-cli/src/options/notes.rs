@@ -39,6 +39,15 @@ Whoever reads slowly slows the tasks down; at most 16 MiB of output wait for a r
 more than 1 MiB is broken, and where lines that have begun are above 8 MiB together, the longest). If output \
 cannot be written, such as to a full disk, the tasks are ended and the exit status is 1.
 
+With --as NAME the tasks are the ranks 0 to N-1 of a job of another interface than PVM's, and this \
+command is its keeper: it tells each rank who the others are, marks lines with ranks, gives standard \
+input to rank 0, and ends all ranks within a second when one fails, is killed, or ends before it has \
+made its interface's last call; it says which one, on which host, and why. --hosts names the file of \
+the interface's own system: for p4 a procgroup (`local N` first, then `host N path [login]`), for \
+tcgmsg a NAME.p (`user host N path folder`), for all others lines `host [N]`, to which the N of -n \
+are dealt out in turns. `#` begins a comment. Every host must be in the machine; nothing is started \
+otherwise. Logins are read and mean nothing.
+
 Exit status: the first of the tasks' that is not 0; 128 + N for a task ended by signal N; 126 and \
 127 if the program cannot be executed or is not found; 1 if the machine refused; 4 if the daemon \
 could not be started or went away.";

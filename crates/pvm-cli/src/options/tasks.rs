@@ -1,7 +1,8 @@
 //! Options of the commands about tasks.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use pvm_wire::Tid;
+use std::path::PathBuf;
 
 /// Of `pvm run`.
 #[derive(Debug, Args)]
@@ -13,6 +14,12 @@ pub(crate) struct RunOptions {
     /// The host to run on; by default the machine chooses
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
+    /// Run a job of this interface: the tasks are its ranks, and one that fails ends all
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) interface: Option<Interface>,
+    /// Of a job: the file of its own system that says where ranks run (procgroup, NAME.p), or lines 'HOST [RANKS]'
+    #[arg(long = "hosts", value_name = "FILE", requires = "interface", conflicts_with = "host")]
+    pub(crate) hosts_file: Option<PathBuf>,
     /// Set a variable for the tasks, beside the environment of this command
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub(crate) env: Vec<String>,
@@ -34,6 +41,33 @@ impl RunOptions {
     pub(crate) fn arguments(&self) -> &[std::ffi::OsString] {
         self.command.get(1..).unwrap_or_default()
     }
+}
+
+/// Whose programs a job is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Interface {
+    /// Version 4, by C or Fortran.
+    Tcgmsg,
+    /// Of Argonne.
+    P4,
+    /// Of Intel's machines, without a host program.
+    Nx,
+    /// The same, with a host program that loads the nodes.
+    NxHost,
+    /// Of `ParaSoft`.
+    Express,
+    /// Of Fermilab.
+    Cps,
+    /// Before version 3.
+    Pvm2,
+    /// Of IBM.
+    Mpl,
+    /// Of Thinking Machines.
+    Cmmd,
+    /// Of nCUBE.
+    Vertex,
+    /// Of Meiko.
+    Mpsc,
 }
 
 /// Of `pvm ps`.

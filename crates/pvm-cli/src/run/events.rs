@@ -4,6 +4,7 @@
 
 use crate::failure::Failure;
 use crate::operator::{Answers, Asker};
+use crate::run::job::words::Heard;
 use crate::run::streams::bytes_with_marks;
 use crate::run::writer::{Backlog, Room, Writer};
 use crate::signals;
@@ -31,6 +32,8 @@ pub(crate) enum Event {
     Signal(i32),
     /// All output is written, or no more can be.
     Written(Result<(), Error>),
+    /// A task of a job told its keeper something.
+    Word(Heard),
 }
 
 enum Happening {
@@ -102,6 +105,12 @@ impl Events {
             // Nobody listens any more where the end was not waited for.
             let _ = to.send(Happening::Event(Event::Written(outcome)));
         })
+    }
+
+    /// Where the words of a job's ranks are put; false once nobody listens any more.
+    pub(crate) fn words(&self) -> impl Fn(Heard) -> bool + Send + 'static {
+        let to = self.sender.clone();
+        move |heard| to.send(Happening::Event(Event::Word(heard))).is_ok()
     }
 
     /// Starts to pass standard input on to this task.

@@ -12,13 +12,23 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
 /// `PvmTaskHost`.
-const ON_HOST: i32 = 1;
+pub(super) const ON_HOST: i32 = 1;
 /// What a task's own start put into our environment, if a task runs us: not for other tasks.
-const OF_ONE_TASK: [&str; 7] =
-    ["PVMSOCK", "PVMEPID", "PVMCTX", "PVMTMASK", "PVMTRCBUF", "PVMTRCOPT", "PVMSPAWNWD"];
+const OF_ONE_TASK: [&str; 8] = [
+    "PVMSOCK",
+    "PVMEPID",
+    "PVMCTX",
+    "PVMTMASK",
+    "PVMTRCBUF",
+    "PVMTRCOPT",
+    "PVMSPAWNWD",
+    JOB_VARIABLE,
+];
+/// What a keeper tells the ranks that it starts: who it is, and what they are.
+pub(super) const JOB_VARIABLE: &str = "NEOPVM_JOB";
 
 /// What came of the start.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Start {
     /// An id or a code for each task.
     pub(crate) outcomes: Vec<i32>,
@@ -51,13 +61,8 @@ pub(crate) fn start(
     vmid: Option<&str>,
 ) -> Result<Start, Failure> {
     let named = Path::new(options.program());
-    if named.as_os_str().is_empty() {
-        return Err(Failure::new(Status::Usage, "an empty name is no program's"));
-    }
-    let folder = std::env::current_dir().map_err(|error| lost_folder(&error))?;
-    let is_plain = !options.program().as_bytes().contains(&b'/');
-    let file = if is_plain { named.to_path_buf() } else { std::path::absolute(named)? };
-    let mut request = request(options, &file, &folder, vmid);
+    let mut request = wanted(options, vmid)?;
+    let is_plain = is_plain(named);
     let (start, tried) = attempt(operator, &request)?;
     if start.is_too_much {
         return Err(too_many(options));
@@ -79,6 +84,22 @@ impl Start {
     fn all_failed(&self) -> Option<Code> {
         if self.tasks().is_empty() { self.failures().first().map(|&(code, _)| code) } else { None }
     }
+}
+
+/// Found by its name, not by its path.
+pub(super) fn is_plain(named: &Path) -> bool {
+    !named.as_os_str().as_bytes().contains(&b'/')
+}
+
+/// The request that starts what the command line names.
+pub(super) fn wanted(options: &RunOptions, vmid: Option<&str>) -> Result<SpawnRequest, Failure> {
+    let named = Path::new(options.program());
+    if named.as_os_str().is_empty() {
+        return Err(Failure::new(Status::Usage, "an empty name is no program's"));
+    }
+    let folder = std::env::current_dir().map_err(|error| lost_folder(&error))?;
+    let file = if is_plain(named) { named.to_path_buf() } else { std::path::absolute(named)? };
+    Ok(request(options, &file, &folder, vmid))
 }
 
 fn attempt(operator: &mut Operator, spawn: &SpawnRequest) -> Result<(Start, Vec<Blob>), Failure> {
@@ -195,7 +216,7 @@ fn not_started(name: &str) -> Failure {
     Failure::new(Status::NotExecutable, format!("{name}: not executable\n  {reason}"))
 }
 
-fn not_found(name: &str, tried: &[Blob]) -> Failure {
+pub(super) fn not_found(name: &str, tried: &[Blob]) -> Failure {
     let here = Path::new(name);
     if name.contains('/') && here.is_file() && !program::is_executable(here) {
         let text = format!("{name}: not executable\n  make it so: `chmod +x {name}`");

@@ -36,6 +36,8 @@ pub(crate) struct Streams {
     coloured: [bool; 2],
     /// The marks of the tasks that have any.
     marks: BTreeMap<Tid, [String; 2]>,
+    /// What stands in the marks of ranks in the place of their ids.
+    names: BTreeMap<Tid, String>,
     /// How many bytes each task has written.
     written: BTreeMap<Tid, u64>,
     /// The lines that have begun.
@@ -53,15 +55,30 @@ impl Streams {
         let coloured = [wanted && stdout().is_terminal(), wanted && stderr().is_terminal()];
         let own = if marking == Marking::Others { tasks.to_vec() } else { Vec::new() };
         let (marks, begun, open) = (BTreeMap::new(), BTreeMap::new(), [false; 2]);
-        let written = BTreeMap::new();
+        let (names, written) = (BTreeMap::new(), BTreeMap::new());
         let begun_bytes = 0;
-        let mut streams =
-            Self { writer, marking, own, coloured, marks, written, begun, begun_bytes, open };
+        let mut streams = Self {
+            writer,
+            marking,
+            own,
+            coloured,
+            marks,
+            names,
+            written,
+            begun,
+            begun_bytes,
+            open,
+        };
         if marking == Marking::All {
             // In the order in which they were started, whoever writes first.
             tasks.iter().for_each(|&tid| drop(streams.mark(tid, 1)));
         }
         streams
+    }
+
+    /// Has the marks of a task show this name, of at most nine characters.
+    pub(crate) fn name(&mut self, tid: Tid, name: String) {
+        self.names.insert(tid, name);
     }
 
     /// Writes what a task wrote.
@@ -129,8 +146,9 @@ impl Streams {
 
     fn mark(&mut self, tid: Tid, stream: u8) -> String {
         let colour = COLOURS[self.marks.len() % COLOURS.len()];
+        let name = self.names.get(&tid).cloned().unwrap_or_else(|| tid.to_string());
         let mark = |on| {
-            if on { format!("\x1b[{colour}m[{tid}]\x1b[0m ") } else { format!("[{tid}] ") }
+            if on { format!("\x1b[{colour}m[{name}]\x1b[0m ") } else { format!("[{name}] ") }
         };
         let both = self.marks.entry(tid).or_insert_with(|| self.coloured.map(mark));
         both[place(stream)].clone()

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* All ranks together. Each message has a known source, so the order of a pair's messages keeps calls apart. */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A reduction goes on in pieces of so many bytes. */
+#define PIECE_BYTES 131072
+
+void job_together_from(int32_t first)
+{
+    job_this.together_first = first;
+}
+
+/* Members are numbered from 0. */
+static int32_t members(void)
+{
+    return job_this.size - job_this.together_first;
+}
+
+static int32_t own_number(void)
+{
+    return job_this.rank - job_this.together_first;
+}
+
+static int tell(int32_t member, int32_t tag, const void *data, uint64_t bytes)
+{
+    return job_own_send(member + job_this.together_first, tag, data, bytes);
+}
+
+static int hear(int32_t member, int32_t tag, void *data, uint64_t bytes)
+{
+    return job_own_receive(member + job_this.together_first, tag, data, bytes);
+}
+
+static int check_all(void)
+{
+    if (!job_this.told)
+        return JOB_NO_TABLE;
+    return own_number() < 0 ? JOB_BAD_RANK : JOB_OK;
+}
+
+/* In each round everybody hears of twice as many. */
+int job_barrier(void)
+{
+    int status = check_all();
+    int32_t size = members(), rank = own_number(), round = 0;
+    for (int32_t far = 1; far < size && status == JOB_OK; far *= 2, round++) {
+        status = tell((rank + far) % size, TAG_BARRIER + round, NULL, 0);
+        if (status == JOB_OK)
+            status = hear((rank - far + size) % size, TAG_BARRIER + round, NULL, 0);
+    }
+    return status;
+}
+
+/* A binomial tree over the ranks as seen from the root. */
+static int spread(int32_t root, int32_t tag, void *data, uint64_t bytes)
+{
+    int32_t size = members(), place = (own_number() - root + size) % size, bit = 1;
+    int status = JOB_OK;
+    while (bit < size && !(place & bit))
+        bit *= 2;
+    if (place != 0)
+        status = hear((place - bit + root) % size, tag, data, bytes);
+    for (bit /= 2; bit > 0 && status == JOB_OK; bit /= 2)
+        if (place + bit < size)
+            status = tell((place + bit + root) % size, tag, data, bytes);
+    return status;
+}
+
+int job_broadcast(int32_t root, void *data, uint64_t bytes)
+{
+    int status = check_all();
+    if (status == JOB_OK && (root < job_this.together_first || root >= job_this.size))
+        status = JOB_BAD_RANK;
+    return status != JOB_OK ? status : spread(root - job_this.together_first, TAG_BROADCAST, data, bytes);
+}
+
+struct reduction {
+    unsigned char *data;
+    unsigned char *other; /* room for what comes */
+    uint64_t count;
+    uint64_t bytes;
+    job_combine combine;
+    void *with;
+};
+
+/* The lower rank's items stand first on both sides, so both get the same bits. */
+static void combine(struct reduction *of, int is_lower)
+{
+    if (is_lower) {
+        of->combine(of->data, of->other, of->count, of->with);
+        return;
+    }
+    of->combine(of->other, of->data, of->count, of->with);
+    memcpy(of->data, of->other, of->bytes);
+}
+
+static int receive_and_combine(struct reduction *of, int32_t partner)
+{
+    int status = hear(partner, TAG_REDUCE, of->other, of->bytes);
+    if (status == JOB_OK)
+        combine(of, own_number() < partner);
+    return status;
+}
+
+static int exchange(struct reduction *of, int32_t partner)
+{
+    int status = tell(partner, TAG_REDUCE, of->data, of->bytes);
+    return status == JOB_OK ? receive_and_combine(of, partner) : status;
+}
+
+/* Recursive doubling; ranks above the largest power of two have a partner below it that stands for them. */
+static int reduce_piece(struct reduction *of)
+{
+    int32_t rank = own_number(), size = members(), whole = 1;
+    int status = JOB_OK;
+    while (whole * 2 <= size)
+        whole *= 2;
+    if (rank >= whole) {
+        status = tell(rank - whole, TAG_REDUCE, of->data, of->bytes);
+        return status == JOB_OK ? hear(rank - whole, TAG_REDUCE, of->data, of->bytes) : status;
+    }
+    if (rank + whole < size)
+        status = receive_and_combine(of, rank + whole);
+    for (int32_t bit = 1; bit < whole && status == JOB_OK; bit *= 2)
+        status = exchange(of, rank ^ bit);
+    if (rank + whole < size && status == JOB_OK)
+        status = tell(rank + whole, TAG_REDUCE, of->data, of->bytes);
+    return status;
+}
+
+int job_reduce(void *data, uint64_t count, uint64_t item_bytes, job_combine how, void *with)
+{
+    unsigned char few[256];
+    int status = check_all();
+    if (status != JOB_OK || members() == 1 || count == 0 || item_bytes == 0)
+        return status;
+    uint64_t each = item_bytes > PIECE_BYTES ? 1 : PIECE_BYTES / item_bytes;
+    uint64_t most = (count < each ? count : each) * item_bytes;
+    unsigned char *other = most <= sizeof few ? few : malloc(most);
+    if (other == NULL)
+        return NEOPVM_NO_MEMORY;
+    for (uint64_t at = 0; at < count && status == JOB_OK; at += each) {
+        uint64_t items = count - at < each ? count - at : each;
+        struct reduction piece = {(unsigned char *)data + at * item_bytes, other, items, items * item_bytes, how, with};
+        status = reduce_piece(&piece);
+    }
+    if (other != few)
+        free(other);
+    return status;
+}
+
+/* ---- Collecting ---- */
+
+static int gather(unsigned char *all, const uint64_t *sizes, const void *mine)
+{
+    int status = JOB_OK;
+    if (own_number() != 0)
+        return tell(0, TAG_COLLECT, mine, sizes[own_number()]);
+    if (sizes[0] > 0)
+        memcpy(all, mine, sizes[0]);
+    all += sizes[0];
+    for (int32_t rank = 1; rank < members() && status == JOB_OK; rank++) {
+        status = hear(rank, TAG_COLLECT, all, sizes[rank]);
+        all += sizes[rank];
+    }
+    return status;
+}
+
+static int tell_sizes(uint64_t *sizes)
+{
+    int status = JOB_OK;
+    if (own_number() != 0)
+        status = tell(0, TAG_COLLECT, &sizes[own_number()], sizeof *sizes);
+    for (int32_t rank = 1; rank < members() && own_number() == 0 && status == JOB_OK; rank++)
+        status = hear(rank, TAG_COLLECT, &sizes[rank], sizeof *sizes);
+    return status == JOB_OK ? spread(0, TAG_COLLECT, sizes, (uint64_t)members() * sizeof *sizes) : status;
+}
+
+static int collect(const void *mine, void *all, uint64_t room, const uint64_t *sizes, uint64_t total)
+{
+    unsigned char *place = total <= room ? all : malloc(total);
+    if (place == NULL && total > 0)
+        return NEOPVM_NO_MEMORY;
+    int status = gather(place, sizes, mine);
+    if (status == JOB_OK)
+        status = spread(0, TAG_COLLECT, place, total);
+    if (total > room) {
+        free(place);
+        status = status == JOB_OK ? JOB_TOO_LONG : status;
+    }
+    return status;
+}
+
+int job_collect(const void *mine, uint64_t bytes, void *all, uint64_t room, uint64_t *sizes, uint64_t *total)
+{
+    int status = check_all();
+    uint64_t sum = 0, *counts = status == JOB_OK ? calloc((size_t)members(), sizeof *counts) : NULL;
+    if (status != JOB_OK || counts == NULL)
+        return status != JOB_OK ? status : NEOPVM_NO_MEMORY;
+    counts[own_number()] = bytes;
+    status = tell_sizes(counts);
+    for (int32_t rank = 0; rank < members(); rank++)
+        sum += counts[rank];
+    if (status == JOB_OK)
+        status = collect(mine, all, room, counts, sum);
+    if (sizes != NULL)
+        memcpy(sizes, counts, (size_t)members() * sizeof *counts);
+    if (total != NULL)
+        *total = sum;
+    free(counts);
+    return status;
+}

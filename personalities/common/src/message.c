@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Messages from and to ranks, straight by the core where it can select. */
+#include "state.h"
+
+#include <pvm3.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So long a receive stays in the core while another thread could put its message into the queue of this file. */
+#define SLICE_NS 50000000
+
+/* ---- Sending ---- */
+
+static int keep_own(int channel, int32_t type, const void *data, uint64_t bytes)
+{
+    struct job_message message = {.source = 0, .type = type, .bytes = bytes, .own = malloc(bytes + 1)};
+    if (message.own == NULL)
+        return NEOPVM_NO_MEMORY;
+    if (bytes > 0)
+        memcpy(message.own, data, bytes);
+    pthread_mutex_lock(&job_lock);
+    int status = job_keep(channel, &message);
+    pthread_mutex_unlock(&job_lock);
+    return status;
+}
+
+static int send_to(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
+{
+    if (job_this.state == JOB_ALONE)
+        return keep_own(channel, type, data, bytes);
+    return neopvm_send_items(NEOPVM_RAW, NEOPVM_BYTE, data, bytes, job_this.ranks[rank].tid, type,
+                             job_this.contexts[channel]);
+}
+
+static int check_send(int32_t rank, int32_t type)
+{
+    if (!job_this.told)
+        return JOB_NO_TABLE;
+    if (rank < 0 || rank >= job_this.size)
+        return JOB_BAD_RANK;
+    return type < 0 ? JOB_BAD_TYPE : JOB_OK;
+}
+
+int job_send(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
+{
+    int status = check_send(rank, type);
+    return status != JOB_OK ? status : send_to(channel, rank, type, data, bytes);
+}
+
+int job_own_send(int32_t rank, int32_t tag, const void *data, uint64_t bytes)
+{
+    return send_to(JOB_OWN, rank, tag, data, bytes);
+}
+
+static int send_marked(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
+{
+    neopvm_buffer buffer = 0;
+    int status = neopvm_new(NEOPVM_RAW, &buffer);
+    if (status == NEOPVM_OK)
+        status = neopvm_pack(buffer, NEOPVM_BYTE, data, bytes, 1);
+    if (status == NEOPVM_OK)
+        status = pvm_setmwid(buffer, 1);
+    if (status >= 0)
+        status = neopvm_send(buffer, job_this.ranks[rank].tid, type, job_this.contexts[channel]);
+    neopvm_free(buffer);
+    return status;
+}
+
+int job_send_acknowledged(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
+{
+    int status = check_send(rank, type);
+    if (status != JOB_OK)
+        return status;
+    /* Who waits for itself waits for ever. */
+    if (rank == job_this.rank)
+        return send_to(channel, rank, type, data, bytes);
+    status = send_marked(channel, rank, type, data, bytes);
+    return status < 0 ? status : job_own_receive(rank, TAG_TAKEN, NULL, 0);
+}
+
+static int send_list(int channel, const int32_t *tids, int32_t count, int32_t type, const void *data, uint64_t bytes)
+{
+    neopvm_buffer buffer = 0;
+    int status = neopvm_new(NEOPVM_RAW, &buffer);
+    if (status == NEOPVM_OK)
+        status = neopvm_pack(buffer, NEOPVM_BYTE, data, bytes, 1);
+    if (status == NEOPVM_OK)
+        status = neopvm_multicast(buffer, tids, (uint64_t)count, type, job_this.contexts[channel]);
+    neopvm_free(buffer);
+    return status;
+}
+
+int job_send_many(int channel, const int32_t *ranks, int32_t count, int32_t type, const void *data, uint64_t bytes)
+{
+    int32_t *tids = calloc((size_t)count + 1, sizeof *tids), others = 0, own = 0;
+    int status = tids == NULL ? NEOPVM_NO_MEMORY : JOB_OK;
+    for (int32_t at = 0; at < count && status == JOB_OK; at++) {
+        status = check_send(ranks[at], type);
+        own |= ranks[at] == job_this.rank;
+        if (status == JOB_OK && ranks[at] != job_this.rank)
+            tids[others++] = job_this.ranks[ranks[at]].tid;
+    }
+    if (status == JOB_OK && others > 0)
+        status = send_list(channel, tids, others, type, data, bytes);
+    if (status == JOB_OK && own)
+        status = send_to(channel, job_this.rank, type, data, bytes);
+    free(tids);
+    return status;
+}
+
+int job_send_others(int channel, int32_t type, const void *data, uint64_t bytes)
+{
+    int status = check_send(job_this.rank, type);
+    if (status != JOB_OK || job_this.size < 2)
+        return status;
+    int32_t *ranks = calloc((size_t)job_this.size, sizeof *ranks), count = 0;
+    if (ranks == NULL)
+        return NEOPVM_NO_MEMORY;
+    for (int32_t rank = 0; rank < job_this.size; rank++)
+        if (rank != job_this.rank)
+            ranks[count++] = rank;
+    status = job_send_many(channel, ranks, count, type, data, bytes);
+    free(ranks);
+    return status;
+}
+
+/* ---- Receiving ---- */
+
+int job_check(const struct job_select *select)
+{
+    if (!job_this.told)
+        return JOB_NO_TABLE;
+    if (select->rank != JOB_ANY && (select->rank < 0 || select->rank >= job_this.size))
+        return JOB_BAD_RANK;
+    return select->type < JOB_ANY ? JOB_BAD_TYPE : JOB_OK;
+}
+
+static int32_t tid_wanted(const struct job_select *select)
+{
+    return select->rank == JOB_ANY ? NEOPVM_ANY : job_this.ranks[select->rank].tid;
+}
+
+static int is_none(const struct neopvm_received *raw)
+{
+    return raw->type == 0 && raw->buffer == 0;
+}
+
+static void acknowledge(const struct job_message *message)
+{
+    if (message->raw.info.wait_id != 0)
+        job_own_send(message->source, TAG_TAKEN, NULL, 0);
+}
+
+int job_core_take(const struct job_select *select, int64_t limit_ns, struct job_message *message)
+{
+    if (job_this.state == JOB_ALONE)
+        return JOB_NONE;
+    for (;;) {
+        int status = neopvm_receive_items(tid_wanted(select), select->type, job_this.contexts[select->channel],
+                                          limit_ns, &message->raw);
+        if (status != NEOPVM_OK)
+            return status;
+        if (is_none(&message->raw))
+            return JOB_NONE;
+        message->own = NULL;
+        message->type = message->raw.info.tag;
+        message->bytes = message->raw.info.bytes;
+        message->source = select->rank != JOB_ANY ? select->rank : job_rank_of(message->raw.info.source);
+        if (message->source >= 0) {
+            acknowledge(message);
+            return JOB_OK;
+        }
+        neopvm_free(message->raw.buffer);
+    }
+}
+
+static void drop(const struct neopvm_info *info, int32_t context)
+{
+    neopvm_buffer buffer = 0;
+    if (neopvm_receive(info->source, info->tag, context, 0, &buffer) == NEOPVM_OK)
+        neopvm_free(buffer);
+}
+
+int job_core_probe(const struct job_select *select, struct job_message *message)
+{
+    int32_t context = job_this.contexts[select->channel], found = 0;
+    if (job_this.state == JOB_ALONE)
+        return JOB_NONE;
+    for (;;) {
+        struct neopvm_info info;
+        int status = neopvm_probe(tid_wanted(select), select->type, context, &info, &found);
+        if (status != NEOPVM_OK || !found)
+            return status != NEOPVM_OK ? status : JOB_NONE;
+        message->source = job_rank_of(info.source);
+        message->type = info.tag;
+        message->bytes = info.bytes;
+        if (message->source >= 0)
+            return JOB_OK;
+        drop(&info, context);
+    }
+}
+
+/* With the lock: as long as nothing else may have the message, the core does the waiting. */
+static int wait_for(const struct job_select *select, int64_t left, uint32_t *seen, struct job_message *message)
+{
+    int in_core = select->fits == NULL && job_this.state != JOB_ALONE && !job_overlaps(select);
+    if (!in_core) {
+        int status = job_pause(seen, left);
+        return status == JOB_OK ? JOB_NONE : status;
+    }
+    if (atomic_load(&job_this.has_handlers) && (left < 0 || left > SLICE_NS))
+        left = SLICE_NS;
+    pthread_mutex_unlock(&job_lock);
+    int status = job_core_take(select, left, message);
+    pthread_mutex_lock(&job_lock);
+    return status;
+}
+
+static int take_slowly(const struct job_select *select, int64_t limit_ns, struct job_message *message)
+{
+    int64_t deadline = job_deadline(limit_ns), left;
+    uint32_t seen = 0;
+    pthread_mutex_lock(&job_lock);
+    int status;
+    for (;;) {
+        job_advance();
+        status = job_try(select, message, 0);
+        left = job_left(deadline);
+        if (status != JOB_NONE || left == 0)
+            break;
+        status = wait_for(select, left, &seen, message);
+        if (status != JOB_NONE)
+            break;
+    }
+    pthread_mutex_unlock(&job_lock);
+    return status;
+}
+
+static int is_short_way(const struct job_select *select)
+{
+    return select->fits == NULL && job_this.state == JOB_RANK &&
+           atomic_load_explicit(&job_this.kept, memory_order_acquire) == 0 &&
+           !atomic_load_explicit(&job_this.has_handlers, memory_order_relaxed);
+}
+
+int job_take(const struct job_select *select, int64_t limit_ns, struct job_message *message)
+{
+    int status = job_check(select);
+    if (status != JOB_OK)
+        return status;
+    return is_short_way(select) ? job_core_take(select, limit_ns, message)
+                                : take_slowly(select, limit_ns, message);
+}
+
+int job_probe(const struct job_select *select, struct job_message *message)
+{
+    int status = job_check(select);
+    if (status != JOB_OK)
+        return status;
+    if (is_short_way(select))
+        return job_core_probe(select, message);
+    pthread_mutex_lock(&job_lock);
+    job_advance();
+    status = job_try(select, message, 1);
+    pthread_mutex_unlock(&job_lock);
+    return status;
+}
+
+int job_await(const struct job_select *select, int64_t limit_ns, struct job_message *message)
+{
+    int64_t deadline = job_deadline(limit_ns), left;
+    uint32_t seen = 0;
+    for (;;) {
+        int status = job_probe(select, message);
+        left = job_left(deadline);
+        if (status != JOB_NONE || left == 0)
+            return status;
+        pthread_mutex_lock(&job_lock);
+        status = job_pause(&seen, left);
+        pthread_mutex_unlock(&job_lock);
+        if (status != JOB_OK)
+            return status;
+    }
+}
+
+/* ---- What was taken ---- */
+
+void job_free(struct job_message *message)
+{
+    neopvm_free(message->raw.buffer);
+    message->raw.buffer = 0;
+    free(message->own);
+    message->own = NULL;
+}
+
+const void *job_bytes(struct job_message *message)
+{
+    const void *data = NULL;
+    uint64_t bytes = 0;
+    if (message->own != NULL)
+        return message->own;
+    if (message->raw.buffer == 0)
+        return message->raw.items;
+    return neopvm_view(message->raw.buffer, &data, &bytes) == NEOPVM_OK ? data : NULL;
+}
+
+static int copy_out(struct job_message *message, void *data)
+{
+    if (message->bytes == 0)
+        return JOB_OK;
+    if (message->raw.buffer != 0)
+        return neopvm_unpack(message->raw.buffer, NEOPVM_BYTE, data, message->bytes, 1);
+    memcpy(data, message->own != NULL ? message->own : message->raw.items, message->bytes);
+    return JOB_OK;
+}
+
+int job_put(struct job_message *message, void *data, uint64_t room)
+{
+    int status = message->bytes > room ? JOB_TOO_LONG : copy_out(message, data);
+    if (message->raw.buffer != 0 || message->own != NULL)
+        job_free(message);
+    return status;
+}
+
+int job_receive(int32_t channel, int32_t rank, int32_t type, void *data, uint64_t room, struct job_message *message)
+{
+    struct job_select select = {.channel = channel, .rank = rank, .type = type};
+    int status = job_take(&select, JOB_FOREVER, message);
+    return status != JOB_OK ? status : job_put(message, data, room);
+}
+
+int job_own_receive(int32_t rank, int32_t tag, void *data, uint64_t bytes)
+{
+    struct job_select select = {.channel = JOB_OWN, .rank = rank, .type = tag};
+    struct job_message message;
+    int status = job_core_take(&select, JOB_FOREVER, &message);
+    if (status != JOB_OK)
+        return status;
+    int is_equal = message.bytes == bytes;
+    status = job_put(&message, data, bytes);
+    return is_equal ? status : JOB_UNEQUAL;
+}

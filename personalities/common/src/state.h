@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the files of common know of each other. */
+#ifndef NEOPVM_JOB_STATE_H
+#define NEOPVM_JOB_STATE_H
+
+#include "job.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Tags in JOB_OWN. The other side of the first two groups is run/job/words.rs of pvm-cli. */
+enum {
+    TAG_TABLE = 1,
+    TAG_ANSWER = 2,
+    TAG_ENTERED = 16,
+    TAG_LEFT = 17,
+    TAG_FATAL = 18,
+    TAG_FORKED = 19,
+    TAG_START = 20,
+    TAG_EXITED = 21,
+    TAG_KILL = 22,
+    TAG_ENDED = 33, /* notices of the machine */
+    TAG_TAKEN = 32,   /* an acknowledged message was taken */
+    TAG_BARRIER = 64, /* and a number for each round */
+    TAG_BROADCAST = 128,
+    TAG_REDUCE = 129,
+    TAG_COLLECT = 130
+};
+
+#define JOB_RANKS_MAX 16384
+#define JOB_FOREVER (-1)
+
+struct job_rank_entry {
+    int32_t tid;
+    int32_t cluster;
+    int32_t host;
+};
+
+struct job {
+    int began;
+    int state;                  /* enum job_state */
+    int told;                   /* the table is known */
+    atomic_int left;
+    atomic_int failing;
+    struct job_options options;
+    int32_t tid;
+    int32_t keeper;
+    int32_t contexts[2];        /* by enum job_channel */
+    int32_t cluster;            /* of this process, as the keeper said */
+    int32_t first;              /* rank of that cluster */
+    int32_t wanted;             /* ranks to be in one process's memory */
+    int32_t rank;
+    int32_t together_first; /* the first rank of collective calls */
+    int32_t size;
+    int32_t cluster_count;
+    int32_t *cluster_first;     /* cluster_count + 1 of them */
+    struct job_rank_entry *ranks;
+    char **hosts;
+    int32_t host_count;
+    uint32_t places_mask;       /* of the table from tids to ranks */
+    int32_t *places;            /* rank + 1, or 0 */
+    atomic_int kept;            /* messages in the queue, and posted receives: receives take the long way */
+    atomic_int has_handlers;    /* there is a thread that receives beside the program's own */
+};
+
+extern struct job job_this;
+
+/* keeper.c */
+int job_find_keeper(void);
+int job_say(int32_t tag, neopvm_buffer buffer); /* frees the buffer */
+neopvm_buffer job_word(void);
+void job_word_number(neopvm_buffer buffer, int32_t number);
+void job_word_text(neopvm_buffer buffer, const char *text);
+int32_t job_read_number(neopvm_buffer buffer, int32_t least, int32_t most, int *failed);
+char *job_read_text(neopvm_buffer buffer);
+void job_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* table.c */
+int job_read_table(neopvm_buffer buffer);
+int job_alone_table(void);
+
+/* message.c: one attempt at the core. JOB_OK, JOB_NONE or an error. Strangers' messages are dropped. */
+int job_core_take(const struct job_select *select, int64_t limit_ns, struct job_message *message);
+int job_core_probe(const struct job_select *select, struct job_message *message);
+int job_check(const struct job_select *select);
+/* In JOB_OWN, from and to a rank, between functions of this folder. */
+int job_own_send(int32_t rank, int32_t tag, const void *data, uint64_t bytes);
+int job_own_receive(int32_t rank, int32_t tag, void *data, uint64_t bytes);
+
+/* queue.c: all with job_lock held. */
+extern pthread_mutex_t job_lock;
+/* Into the queue, or to a posted receive that wants it. */
+int job_keep(int channel, const struct job_message *message);
+/* From the queue or the core, without waiting; what the core cannot select is kept. `leave`: it stays where it is. */
+int job_try(const struct job_select *select, struct job_message *message, int leave);
+/* Waits for something to arrive; gives the lock back meanwhile. JOB_OK, JOB_NOBODY or an error. */
+int job_pause(uint32_t *seen, int64_t limit_ns);
+int job_fits(const struct job_select *select, int channel, const struct job_message *message);
+
+/* post.c: with job_lock held. */
+void job_advance(void);
+int job_offer(int channel, const struct job_message *message); /* 1 if a posted receive took it */
+int job_overlaps(const struct job_select *select);             /* with one that is posted */
+
+/* handler.c: with job_lock held. The message has been received. */
+void job_ready(job_handler handler, const struct job_message *message, void *with);
+int job_handler_threads(void); /* started if need be */
+
+/* clock.c */
+int64_t job_now_ns(void);
+int64_t job_deadline(int64_t limit_ns); /* negative for ever */
+int64_t job_left(int64_t deadline);
+
+#endif /* NEOPVM_JOB_STATE_H */

@@ -1,0 +1,3 @@
+! flags: -ltcg4
+! Every call of Fortran, INTEGERs of 4 bytes.
+      include 'calls.inc'

@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# run.sh PREFIX WORK [NAME...]: runs the tests of the interfaces that are installed in PREFIX, on a machine of its own.
+# All that it writes lies in WORK.
+#
+# An interface's folder tests has a runner of its own, run.sh PREFIX, or
+#   *.c *.f *.f90   programs. `flags: ...` in one of the first lines is given to the compiler and linker; where it names
+#                   a library (-l...), that is in the place of the interface's own
+#   list            lines `RANKS STATUS PROGRAM [ARGS]`: run with 1, 2, 4 ranks (RANKS is 1,2,4), each time ending with
+#                   STATUS (0: and with a last line of rank 0's that begins with "ok")
+#   *.sh            scripts that end with 0. They find PVM, BUILT (the programs), TREE (PREFIX), FLAGS
+#                   and LIBS (to build more) and NAME in the environment
+# Each name in NAME.calls must be called by one of the programs, and the shared library exports NAME.map's names alone.
+set -u
+prefix=$(realpath "$1") work=$(mkdir -p "$2" && realpath "$2")
+shift 2
+here=$(cd "$(dirname "$0")/.." && pwd)
+export CC=${CC:-cc} FC=${FC:-gfortran}
+export PVM=$prefix/bin/pvm TREE=$prefix PVM_TMP=$work/tmp PVM_ALLOW_ROOT=1
+export PATH=$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
+unset PVM_VMID PVM_ROOT PROCGRP
+failures=0 runs=0
+
+fail() {
+    echo "FAIL $*"
+    failures=$((failures + 1))
+}
+
+flags_of() {
+    head -5 "$1" | sed -n 's/.*flags: *\(.*[^ *\/]\)[ *\/]*$/\1/p' | head -1
+}
+
+# One object, linked with the shared library to be run, and with the static one to see that it can be.
+build_program() {
+    local source=$1 program own libs
+    program=$BUILT/$(basename "${source%.*}")
+    own=$(flags_of "$source")
+    libs=-l$NAME
+    case " $own" in *' -l'*) libs= ;; esac
+    local compiler=$CC
+    case $source in *.f | *.f90) compiler=$FC ;; esac
+    # shellcheck disable=SC2086
+    $compiler -O1 -g $FLAGS $own -c -o "$program.o" "$source" &&
+        $compiler -o "$program" "$program.o" $LIBS $libs $own -lpvm3 -lm -lpthread &&
+        $compiler -o "$program.static" "$program.o" $LIBS -Wl,-Bstatic $libs $own -Wl,-Bdynamic -lpvm3 -lm -lpthread -ldl ||
+        fail "$NAME: $(basename "$source") does not build"
+}
+
+build_programs() {
+    local source
+    for source in "$here/$NAME"/tests/*.c "$here/$NAME"/tests/*.f "$here/$NAME"/tests/*.f90; do
+        [ -f "$source" ] && build_program "$source"
+    done
+}
+
+run_program() {
+    local ranks=$1 status=$2 ended
+    shift 2
+    runs=$((runs + 1))
+    (cd "$BUILT" && timeout 60 "$PVM" run --quiet --as "${AS:-$NAME}" -n "$ranks" "./$1" "${@:2}") \
+        >"$work/out" 2>"$work/err" </dev/null
+    ended=$?
+    if [ "$ended" -ne "$status" ]; then
+        fail "$NAME: $* with $ranks ranks ended with $ended and not $status"
+        tail -n 5 "$work/out" "$work/err"
+    elif [ "$status" -eq 0 ] && ! grep -q '^ *ok' "$work/out"; then
+        fail "$NAME: $* with $ranks ranks did not say ok"
+        tail -n 5 "$work/out" "$work/err"
+    fi
+}
+
+run_list() {
+    local ranks status program n
+    [ -f "$here/$NAME/tests/list" ] || return 0
+    while read -r ranks status program; do
+        case $ranks in '' | '#'*) continue ;; esac
+        # shellcheck disable=SC2086
+        for n in ${ranks//,/ }; do run_program "$n" "$status" $program; done
+    done <"$here/$NAME/tests/list"
+}
+
+run_scripts() {
+    local script
+    for script in "$here/$NAME"/tests/*.sh; do
+        [ -f "$script" ] || continue
+        runs=$((runs + 1))
+        (cd "$BUILT" && timeout 120 bash "$script") >"$work/out" 2>&1 </dev/null || {
+            fail "$NAME: ${script##*/} ended with $?"
+            tail -n 15 "$work/out"
+        }
+    done
+}
+
+# The documented calls are called by tests, and nothing else is exported.
+check_names() {
+    local called exported wanted missing foreign library
+    called=$(nm -u "$BUILT"/*.o 2>/dev/null | awk '{print $NF}' | sort -u)
+    wanted=$(grep -v '^#' "$here/$NAME/$NAME.calls" | sort -u)
+    missing=$(comm -23 <(echo "$wanted") <(echo "$called"))
+    [ -z "$missing" ] || fail "$NAME: no test calls" $missing
+    for library in "$TREE/lib/neopvm/$NAME"/lib*.so; do
+        exported=$(nm -D --defined-only "$library" | awk '{print $NF}' | sort -u)
+        foreign=$(comm -23 <(echo "$exported") <(tr -d ' ;' <"$here/$NAME/$NAME.map" | sort -u))
+        [ -z "$foreign" ] || fail "$library exports" $foreign
+    done
+}
+
+compiles() {
+    local standard=$1 compiler=$2
+    # shellcheck disable=SC2086
+    $compiler -std="$standard" $FLAGS -Werror -fsyntax-only "$3" "$work/header" 2>"$work/bad" && return
+    fail "$(cat "$work/header") does not stand alone in $standard"
+    cat "$work/bad"
+}
+
+# Headers stand alone in C89, C11 and C++17.
+check_headers() {
+    local header
+    for header in "$TREE/include/neopvm/$NAME"/*.h; do
+        # Some have Fortran inside.
+        grep -q '^[!c]' "$header" && continue
+        echo "#include \"$header\"" >"$work/header"
+        compiles c89 "$CC" -xc
+        compiles c11 "$CC" -xc
+        compiles c++17 "${CXX:-c++}" -xc++
+    done
+}
+
+test_interface() {
+    export NAME=$1 BUILT=$work/programs/$1
+    export FLAGS="-I$TREE/include/neopvm/$NAME -I$prefix/include"
+    export LIBS="-L$TREE/lib/neopvm/$NAME -Wl,-rpath,$TREE/lib/neopvm/$NAME -L$prefix/lib -Wl,-rpath,$prefix/lib"
+    mkdir -p "$BUILT"
+    if [ -f "$here/$NAME/tests/run.sh" ]; then
+        runs=$((runs + 1))
+        timeout 300 bash "$here/$NAME/tests/run.sh" "$prefix" >"$work/$NAME.log" 2>&1 </dev/null ||
+            fail "$NAME: $(tail -n 20 "$work/$NAME.log")"
+        return
+    fi
+    [ -d "$TREE/lib/neopvm/$NAME" ] || {
+        fail "$NAME is not installed in $TREE"
+        return
+    }
+    build_programs
+    run_list
+    run_scripts
+    [ -f "$here/$NAME/$NAME.calls" ] && check_names
+    check_headers
+}
+
+mkdir -p "$PVM_TMP"
+"$PVM" up >/dev/null 2>"$work/up" || {
+    cat "$work/up"
+    exit 1
+}
+trap '"$PVM" halt >/dev/null 2>&1' EXIT
+[ $# -gt 0 ] || set -- $(cd "$here" && ls -d ./*/Makefile | cut -d/ -f2)
+for name in "$@"; do test_interface "$name"; done
+left=$("$PVM" ps --json)
+case $left in *'"tasks":[]'*) ;; *) fail "tasks are left: $left" ;; esac
+echo "$runs runs, $failures failures"
+[ "$failures" -eq 0 ]
