@@ -1,0 +1,62 @@
+# Builds one interface as a static and a shared library against an installed NeoPVM, and installs it.
+# A Makefile sets NAME and includes this file:
+#   NAME        of the interface: tcgmsg
+#   LIBRARY     of the library, where it is another: libLIBRARY.so (default NAME)
+#   COMMON      no where nothing of common/src is wanted
+#   DEFINES     flags of its own
+#   COMMANDS    programs and scripts for libexec/neopvm/bin
+# More libraries from the same sources: a target of its own that calls $(MAKE) with LIBRARY and DEFINES changed.
+# Sources are src/*.c, headers include/*, and NAME.map is the version script with the names that are exported.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+LIBRARY ?= $(NAME)
+COMMON  ?= yes
+BUILD   ?= build
+STRICT  ?= -Wall -Wextra -Wpedantic -Wshadow -Werror
+
+COMMON_FOLDER := $(dir $(lastword $(MAKEFILE_LIST)))
+SOURCES := $(wildcard src/*.c) $(if $(filter yes,$(COMMON)),$(wildcard $(COMMON_FOLDER)src/*.c))
+OUT     := $(BUILD)/$(LIBRARY)
+OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(notdir $(SOURCES)))
+TREE    := $(DESTDIR)$(PREFIX)
+
+vpath %.c src $(COMMON_FOLDER)src
+
+FLAGS = -std=c11 -D_GNU_SOURCE $(STRICT) -fPIC -fvisibility=hidden -pthread \
+	-DNEOPVM_BIN='"$(PREFIX)/bin"' -I$(PREFIX)/include -I$(COMMON_FOLDER) -Iinclude -Isrc $(DEFINES)
+
+.PHONY: library install clean
+library: $(OUT)/lib$(LIBRARY).a $(OUT)/lib$(LIBRARY).so
+
+$(OUT)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# One object whose hidden names are nobody else's. The others are weak: a program may have its own function of such a name.
+$(OUT)/lib$(LIBRARY).a: $(OBJECTS)
+	@rm -f $@
+	$(CC) -nostdlib -Wl,-r -o $(OUT)/whole.o $(OBJECTS)
+	objcopy --localize-hidden --weaken $(OUT)/whole.o
+	ar rcs $@ $(OUT)/whole.o
+
+$(OUT)/lib$(LIBRARY).so: $(OBJECTS) $(NAME).map
+	$(CC) -shared -pthread -Wl,-soname,lib$(LIBRARY).so.1 -Wl,--version-script=$(NAME).map -Wl,-z,defs \
+		-o $@ $(OBJECTS) -L$(PREFIX)/lib -lpvm3 -Wl,-rpath,'$$ORIGIN/../..' -lm
+
+install: library
+	mkdir -p $(TREE)/lib/neopvm/$(NAME) $(TREE)/include/neopvm/$(NAME) $(TREE)/lib/pkgconfig
+	install -m 644 $(OUT)/lib$(LIBRARY).a $(TREE)/lib/neopvm/$(NAME)/
+	install -m 755 $(OUT)/lib$(LIBRARY).so $(TREE)/lib/neopvm/$(NAME)/lib$(LIBRARY).so.1
+	ln -sf lib$(LIBRARY).so.1 $(TREE)/lib/neopvm/$(NAME)/lib$(LIBRARY).so
+	$(if $(wildcard include/*),install -m 644 include/* $(TREE)/include/neopvm/$(NAME)/)
+	$(if $(COMMANDS),mkdir -p $(TREE)/libexec/neopvm/bin && install -m 755 $(COMMANDS) $(TREE)/libexec/neopvm/bin/)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@NAME@|$(NAME)|' -e 's|@LIBRARY@|$(LIBRARY)|' \
+		$(COMMON_FOLDER)library.pc.in > $(TREE)/lib/pkgconfig/neopvm-$(if $(filter $(LIBRARY),$(NAME)),$(NAME),$(NAME)-$(LIBRARY)).pc
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(OBJECTS:.o=.d)
