@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "arena.h"
@@ -22,8 +21,6 @@ static int begun;
 static int group_made;
 static int ended;
 static char **original;
-static int forked_from; /* first number of the processes that this one forked as ranks, and how many */
-static int forked_count;
 
 static void redirect(const char *path)
 {
@@ -63,6 +60,7 @@ static void make_shared_memory(void)
 static int fork_cluster(int count)
 {
     int others = count - 1;
+    int first = 0;
     if (others < 1)
         return 0;
     for (int i = 0; i < others; i++) {
@@ -70,15 +68,14 @@ static int fork_cluster(int count)
         if (number == 0)
             fatal("a cluster has at most %d processes", ARENA_PROCESSES);
         if (i == 0)
-            forked_from = number;
+            first = number;
     }
     output_flush();
     int which = job_fork(count);
     if (which < 0)
         fatal("%d processes of a cluster: %s", others, job_text(which));
     if (which > 0)
-        arena_become(forked_from + which - 1);
-    forked_count = which > 0 ? 0 : others;
+        arena_become(first + which - 1);
     return which;
 }
 
@@ -107,7 +104,7 @@ static void begin_alone(const char *program)
 
 int process_begin(int *argc, char **argv)
 {
-    static const struct job_options options = {"p4", "p4_wait_for_end"};
+    static const struct job_options options = {.interface = "p4", .last_call = "p4_wait_for_end"};
     if (begun)
         return failed("p4_initenv: called a second time");
     int count = argc == NULL || argv == NULL ? 0 : *argc;
@@ -203,18 +200,6 @@ static struct p4_procgroup *process_table(void)
     return calloc(1, sizeof(struct p4_procgroup));
 }
 
-static void wait_for_forked(void)
-{
-    for (int i = 0; i < forked_count; i++) {
-        struct process *process = &arena->process[forked_from + i];
-        while (__atomic_load_n(&process->pid, __ATOMIC_ACQUIRE) == 0)
-            usleep(1000);
-        while (waitpid((pid_t)process->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
-    forked_count = 0;
-}
-
 static void wait_for_others(void)
 {
     for (int i = 1; i < (int)job_size(); i++) {
@@ -234,7 +219,7 @@ int process_end(void)
     if (job_state() == JOB_RANK && group_made) {
         if (job_rank() == 0)
             wait_for_others();
-        wait_for_forked();
+        job_wait_forked();
         if (job_rank() != 0)
             (void)job_send(JOB_OWN, 0, TYPE_DONE, NULL, 0);
     }
