@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "failure.h"
+#include "job.h"
 
 #define USUAL_MEGABYTES 4096
 #define SMALLEST_MEGABYTES 16
@@ -166,6 +167,15 @@ int arena_lost(int number, int or_left)
     look_at(&arena->process[number]);
     int state = state_of(&arena->process[number]);
     return state == PROCESS_DEAD || (or_left && state == PROCESS_LEFT);
+}
+
+void arena_let_keeper_tell(int number)
+{
+    struct timespec left = {1, 0};
+    if (job_state() != JOB_RANK || arena->process[number].rank < 0)
+        return;
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        continue;
 }
 
 void arena_signal_others(int signal_number)

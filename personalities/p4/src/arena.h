@@ -58,6 +58,8 @@ int arena_living(void);
 /* A process that died or, where `or_left`, has ended at all; 0 for none. */
 int arena_lost(int number, int or_left);
 int arena_any_dead(void);
+/* Before a death is told by who waits: the keeper hears of it, too, and knows which rank it was and how it ended. */
+void arena_let_keeper_tell(int number);
 /* Sends a signal to all other living processes of the cluster. */
 void arena_signal_others(int signal_number);
 

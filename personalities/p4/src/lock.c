@@ -14,11 +14,15 @@ static void check_holder(const void *what)
 {
     const p4_lock_t *lock = what;
     int holder = (int)__atomic_load_n(&lock->p4_holder, __ATOMIC_RELAXED);
-    if (arena_lost(holder, 1))
+    if (arena_lost(holder, 1)) {
+        arena_let_keeper_tell(holder);
         fatal("a lock is held by a process that has ended (pid %d)", arena->process[holder].pid);
+    }
     int dead = arena_any_dead();
-    if (dead != 0)
+    if (dead != 0) {
+        arena_let_keeper_tell(dead);
         fatal("process %d of the cluster died while this one waited for a lock", arena->process[dead].pid);
+    }
     if (arena_living() == 1)
         fatal("a lock is held, and no other process lives that could give it back");
 }

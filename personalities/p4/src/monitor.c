@@ -49,11 +49,15 @@ static void check_others(const void *what)
 {
     const p4_monitor_t *m = what;
     int owner = __atomic_load_n(&m->p4_owner, __ATOMIC_RELAXED);
-    if (arena_lost(owner, 1))
+    if (arena_lost(owner, 1)) {
+        arena_let_keeper_tell(owner);
         fatal("a process has ended inside a monitor (pid %d)", arena->process[owner].pid);
+    }
     int dead = arena_any_dead();
-    if (dead != 0)
+    if (dead != 0) {
+        arena_let_keeper_tell(dead);
         fatal("process %d of the cluster died while this one waited in a monitor", arena->process[dead].pid);
+    }
     if (arena_living() == 1)
         fatal("this process waits in a monitor, and no other process lives that could wake it");
 }
