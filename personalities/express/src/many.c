@@ -6,6 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Who stands twice in a list would wait for itself. */
+static void each_once(const struct nodes *nodes, const char *call)
+{
+    unsigned char *seen = calloc((size_t)job_size(), 1);
+    if (seen == NULL)
+        fatal("%s: no memory", call);
+    for (int i = 0; i < nodes->count; i++)
+        if (seen[nodes->ranks[i]]++)
+            fatal("%s: place %d of the list of %d nodes is a node that was named before", call, i, nodes->count);
+    free(seen);
+}
+
 static struct nodes list_of(int nnodes, const int *list, int type, const char *call)
 {
     need();
@@ -22,6 +34,8 @@ static struct nodes list_of(int nnodes, const int *list, int type, const char *c
         if (nodes.ranks[i] == job_rank())
             nodes.me = i;
     }
+    if (!all)
+        each_once(&nodes, call);
     return nodes;
 }
 
