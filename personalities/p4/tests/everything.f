@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: MIT OR Apache-2.0
+! flags: -std=legacy
 ! All calls of Fortran programs, in any number of processes.
       program every
       implicit none
