@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define VARIABLE "NEOPVM_JOB"
+/* The answer may wait behind all that this host has still to send to the keeper's. */
+#define HEARD_NS 10000000000
 
 static _Thread_local char reason[512];
 
@@ -23,17 +25,30 @@ void job_refuse(const char *format, ...)
     va_end(values);
 }
 
-/* VERSION:KEEPER:USER:OWN:CLUSTER:FIRST:COUNT:WANTED */
+/* Programs for a host and for its nodes (nx-host, nx) are of one interface. */
+static int is_same_interface(const char *one, const char *other)
+{
+    size_t length = strcspn(one, "-");
+    return length == strcspn(other, "-") && strncmp(one, other, length) == 0;
+}
+
+/* VERSION:KEEPER:USER:OWN:CLUSTER:FIRST:COUNT:WANTED:INTERFACE */
 static int read_variable(const char *text)
 {
     unsigned version, keeper;
     int user, own, cluster, first, count, wanted, end = 0;
     int found = sscanf(text, "%u:%x:%d:%d:%d:%d:%d:%d%n", &version, &keeper, &user, &own, &cluster, &first, &count,
                        &wanted, &end);
-    if (found != 8 || text[end] != 0 || version != 1)
-        return 0;
-    if (cluster < 0 || first < 0 || first >= JOB_RANKS_MAX || wanted < 1 || wanted > JOB_RANKS_MAX)
-        return 0;
+    int is_known = found == 8 && text[end] == ':' && version == 1;
+    if (!is_known || cluster < 0 || first < 0 || first >= JOB_RANKS_MAX || wanted < 1 || wanted > JOB_RANKS_MAX) {
+        job_refuse("the variable " VARIABLE " is not from this version of pvm run: %.80s", text);
+        return JOB_REFUSED;
+    }
+    if (!is_same_interface(text + end + 1, job_this.options.interface)) {
+        job_refuse("the program is of %s, and was started by pvm run --as %.40s", job_this.options.interface,
+                   text + end + 1);
+        return JOB_REFUSED;
+    }
     job_this.keeper = (int32_t)keeper;
     job_this.contexts[JOB_USER] = user;
     job_this.contexts[JOB_OWN] = own;
@@ -47,11 +62,7 @@ static int read_variable(const char *text)
 int job_find_keeper(void)
 {
     const char *text = getenv(VARIABLE);
-    int found = text != NULL && *text != 0;
-    if (found && !read_variable(text)) {
-        job_refuse("the variable " VARIABLE " is not from this version of pvm run: %.80s", text);
-        found = JOB_REFUSED;
-    }
+    int found = text != NULL && *text != 0 ? read_variable(text) : 0;
     unsetenv(VARIABLE);
     return found;
 }
@@ -76,6 +87,16 @@ int job_say(int32_t tag, neopvm_buffer buffer)
 {
     int status = neopvm_send(buffer, job_this.keeper, tag, job_this.contexts[JOB_OWN]);
     neopvm_free(buffer);
+    return status;
+}
+
+int job_say_last(int32_t tag, neopvm_buffer buffer)
+{
+    neopvm_buffer answer = 0;
+    int status = job_say(tag, buffer);
+    if (status == NEOPVM_OK)
+        neopvm_receive(job_this.keeper, TAG_HEARD, job_this.contexts[JOB_OWN], HEARD_NS, &answer);
+    neopvm_free(answer);
     return status;
 }
 

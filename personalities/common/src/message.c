@@ -224,7 +224,7 @@ static int take_slowly(const struct job_select *select, int64_t limit_ns, struct
     int status;
     for (;;) {
         job_advance();
-        status = job_try(select, message, 0);
+        status = job_try_behind(select, message, 0);
         left = job_left(deadline);
         if (status != JOB_NONE || left == 0)
             break;
@@ -261,7 +261,7 @@ int job_probe(const struct job_select *select, struct job_message *message)
         return job_core_probe(select, message);
     pthread_mutex_lock(&job_lock);
     job_advance();
-    status = job_try(select, message, 1);
+    status = job_try_behind(select, message, 1);
     pthread_mutex_unlock(&job_lock);
     return status;
 }

@@ -8,6 +8,8 @@ enum { OPEN, BUSY, DONE };
 
 struct posted {
     struct posted *next, *previous; /* of those that are open or busy, in the order in which they were posted */
+    struct posted *blocker;         /* an earlier one that wants all that this one wants: it comes first */
+    int mixed;                      /* an earlier one wants some of what this one wants */
     struct job_select select;
     void *data;
     uint64_t room;
@@ -45,6 +47,34 @@ static struct posted *find(job_handle handle)
     return handle > 0 && slots[slot] != NULL && handle_of(slot) == handle ? slots[slot] : NULL;
 }
 
+static int overlap(const struct job_select *one, const struct job_select *other)
+{
+    return one->channel == other->channel &&
+           (one->rank == JOB_ANY || other->rank == JOB_ANY || one->rank == other->rank) &&
+           (one->type == JOB_ANY || other->type == JOB_ANY || one->type == other->type);
+}
+
+/* Whether nothing that `other` wants is not wanted by `one`, too. */
+static int covers(const struct job_select *one, const struct job_select *other)
+{
+    int is_wider = one->fits == NULL || (one->fits == other->fits && one->with == other->with);
+    return is_wider && one->channel == other->channel && (one->rank == JOB_ANY || one->rank == other->rank) &&
+           (one->type == JOB_ANY || one->type == other->type);
+}
+
+static void find_blocker(struct posted *posted)
+{
+    posted->blocker = NULL;
+    for (struct posted *at = ring.next; at != posted; at = at->next) {
+        if (covers(&at->select, &posted->select)) {
+            posted->blocker = at;
+            return;
+        }
+        /* Nobody posts overlapping receives for what this file's functions say to each other. */
+        posted->mixed |= posted->select.channel == JOB_USER && overlap(&at->select, &posted->select);
+    }
+}
+
 static void link_last(struct posted *posted)
 {
     posted->next = &ring;
@@ -52,6 +82,7 @@ static void link_last(struct posted *posted)
     ring.previous->next = posted;
     ring.previous = posted;
     atomic_fetch_add(&job_this.kept, 1);
+    find_blocker(posted);
 }
 
 static void unlink_posted(struct posted *posted)
@@ -59,6 +90,9 @@ static void unlink_posted(struct posted *posted)
     posted->next->previous = posted->previous;
     posted->previous->next = posted->next;
     atomic_fetch_sub(&job_this.kept, 1);
+    for (struct posted *at = posted->next; at != &ring; at = at->next)
+        if (at->blocker == posted)
+            find_blocker(at);
 }
 
 static void spend(job_handle handle)
@@ -98,29 +132,31 @@ int job_offer(int channel, const struct job_message *message)
     return 0;
 }
 
+/*
+ * Between two looks at the core a message may come that both receives want. So where an earlier one wants all that a
+ * later one wants, the later one does not look; where it wants some of it, all that has come is taken in the order in
+ * which it came, and offered to the earliest first.
+ */
 void job_advance(void)
 {
     struct posted *next;
+    int mixed = 0;
     for (struct posted *at = ring.next; at != &ring; at = next) {
         struct job_message message;
         next = at->next;
-        if (at->stage != OPEN)
+        if (at->stage != OPEN || at->blocker != NULL)
             continue;
+        mixed |= at->mixed;
         /* While it is served, what it does not want may be offered to others, but not to it. */
         at->stage = BUSY;
-        int found = job_try(&at->select, &message, 0) == JOB_OK;
+        int found = (at->mixed ? job_try_kept(&at->select, &message, 0) : job_try(&at->select, &message, 0)) == JOB_OK;
         next = at->next;
         at->stage = OPEN;
         if (found)
             deliver(at, &message);
     }
-}
-
-static int overlap(const struct job_select *one, const struct job_select *other)
-{
-    return one->channel == other->channel &&
-           (one->rank == JOB_ANY || other->rank == JOB_ANY || one->rank == other->rank) &&
-           (one->type == JOB_ANY || other->type == JOB_ANY || one->type == other->type);
+    if (mixed)
+        job_drain();
 }
 
 static int overlaps_before(const struct posted *end, const struct job_select *select)

@@ -44,7 +44,7 @@ static void take_out(struct kept **at)
     atomic_fetch_sub(&job_this.kept, 1);
 }
 
-static int find_kept(const struct job_select *select, struct job_message *message, int leave)
+int job_try_kept(const struct job_select *select, struct job_message *message, int leave)
 {
     for (struct kept **at = &first; *at != NULL; at = &(*at)->next) {
         if (!job_fits(select, (*at)->channel, &(*at)->message))
@@ -74,11 +74,32 @@ static int pull(const struct job_select *select, struct job_message *message, in
 
 int job_try(const struct job_select *select, struct job_message *message, int leave)
 {
-    if (find_kept(select, message, leave) == JOB_OK)
+    if (job_try_kept(select, message, leave) == JOB_OK)
         return JOB_OK;
     if (select->fits != NULL)
         return pull(select, message, leave);
     return leave ? job_core_probe(select, message) : job_core_take(select, 0, message);
+}
+
+int job_drain(void)
+{
+    const struct job_select all = {.channel = JOB_USER, .rank = JOB_ANY, .type = JOB_ANY};
+    struct job_message message;
+    int status;
+    while ((status = job_core_take(&all, 0, &message)) == JOB_OK) {
+        status = job_keep(JOB_USER, &message);
+        if (status != JOB_OK)
+            break;
+    }
+    return status;
+}
+
+int job_try_behind(const struct job_select *select, struct job_message *message, int leave)
+{
+    if (select->channel != JOB_USER || !job_overlaps(select))
+        return job_try(select, message, leave);
+    int status = job_drain();
+    return status == JOB_NONE ? job_try_kept(select, message, leave) : status;
 }
 
 int job_pause(uint32_t *seen, int64_t limit_ns)

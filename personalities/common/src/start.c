@@ -22,9 +22,18 @@ static int enter_alone(void)
     return job_alone_table();
 }
 
+/* A process that a rank forks by itself is none: it must neither speak for the rank nor take what is for it. */
+static void forget_job(void)
+{
+    job_this.state = JOB_ALONE;
+    job_this.told = 0;
+}
+
 static int enter_rank(void)
 {
     job_this.state = JOB_RANK;
+    if (pthread_atfork(NULL, NULL, forget_job) != 0)
+        return NEOPVM_NO_MEMORY;
     int32_t status = neopvm_enrol(&job_this.tid, NULL);
     if (status != NEOPVM_OK)
         return status;
@@ -62,7 +71,7 @@ void job_leave(void)
 {
     if (job_this.state != JOB_RANK || atomic_load(&job_this.failing) || atomic_exchange(&job_this.left, 1))
         return;
-    job_say(TAG_LEFT, job_word());
+    job_say_last(TAG_LEFT, job_word());
 }
 
 /* ---- The keeper in the place of this process ---- */
@@ -73,12 +82,13 @@ static int append(char **list, int count, const char *word)
     return count + 1;
 }
 
-/* Beside the library: PREFIX/lib/neopvm/NAME/libNAME.so and PREFIX/bin/pvm. */
+/* Beside the library: PREFIX/lib/neopvm/NAME/libNAME.so and PREFIX/bin/pvm. Linked statically there is only the program,
+ * and what lies above its folder may be anybody's. */
 static void try_beside(char **list)
 {
     Dl_info here;
     char path[PATH_MAX];
-    if (dladdr(&job_this, &here) == 0 || here.dli_fname == NULL || strchr(here.dli_fname, '/') == NULL)
+    if (dladdr(&job_this, &here) == 0 || here.dli_fname == NULL || strstr(here.dli_fname, "/lib/neopvm/") == NULL)
         return;
     int folder = (int)(strrchr(here.dli_fname, '/') - here.dli_fname);
     if (snprintf(path, sizeof path, "%.*s/../../../bin/pvm", folder, here.dli_fname) < (int)sizeof path)
@@ -182,7 +192,7 @@ static void tell_fatal(int code, const char *text)
     neopvm_buffer word = job_word();
     job_word_number(word, code);
     job_word_text(word, text);
-    if (job_say(TAG_FATAL, word) != NEOPVM_OK)
+    if (job_say_last(TAG_FATAL, word) != NEOPVM_OK)
         fprintf(stderr, "%d: %s\n", (int)job_this.rank, text);
 }
 

@@ -11,6 +11,7 @@
 enum {
     TAG_TABLE = 1,
     TAG_ANSWER = 2,
+    TAG_HEARD = 3,
     TAG_ENTERED = 16,
     TAG_LEFT = 17,
     TAG_FATAL = 18,
@@ -67,6 +68,8 @@ extern struct job job_this;
 /* keeper.c */
 int job_find_keeper(void);
 int job_say(int32_t tag, neopvm_buffer buffer); /* frees the buffer */
+/* The same, and waits until it was heard: the news of this process's end must not come before it. */
+int job_say_last(int32_t tag, neopvm_buffer buffer);
 neopvm_buffer job_word(void);
 void job_word_number(neopvm_buffer buffer, int32_t number);
 void job_word_text(neopvm_buffer buffer, const char *text);
@@ -92,6 +95,12 @@ extern pthread_mutex_t job_lock;
 int job_keep(int channel, const struct job_message *message);
 /* From the queue or the core, without waiting; what the core cannot select is kept. `leave`: it stays where it is. */
 int job_try(const struct job_select *select, struct job_message *message, int leave);
+/* From the queue alone. */
+int job_try_kept(const struct job_select *select, struct job_message *message, int leave);
+/* The same as job_try, behind the posted receives: what came meanwhile and one of them wants is not for the caller. */
+int job_try_behind(const struct job_select *select, struct job_message *message, int leave);
+/* Takes all of JOB_USER that has come, for the posted receives and into the queue: JOB_NONE, or an error. */
+int job_drain(void);
 /* Waits for something to arrive; gives the lock back meanwhile. JOB_OK, JOB_NOBODY or an error. */
 int job_pause(uint32_t *seen, int64_t limit_ns);
 int job_fits(const struct job_select *select, int channel, const struct job_message *message);

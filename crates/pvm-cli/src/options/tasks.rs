@@ -70,6 +70,13 @@ pub(crate) enum Interface {
     Mpsc,
 }
 
+impl Interface {
+    /// As it stands on a command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
 /// Of `pvm ps`.
 #[derive(Debug, Args)]
 pub(crate) struct PsOptions {

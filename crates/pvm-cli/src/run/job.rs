@@ -21,7 +21,7 @@ use crate::operator::Operator;
 use crate::options::tasks::{Interface, RunOptions};
 use crate::program::in_path;
 use crate::signals;
-use cluster::{Cluster, check_size};
+use cluster::{Cluster, RANKS_MAX, check_size};
 use plan::Plan;
 use pvm_wire::request::{HostInfo, Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Tid};
@@ -57,7 +57,7 @@ pub(super) fn run(options: &RunOptions, interface: Interface) -> Result<ExitCode
     line.listen(events.words())?;
     let wanted = program::wanted(options, own.as_ref().map(|own| own.vmid.as_str()))?;
     let running = Running::new(events, &Start::default(), options)?;
-    let mut keeper = Keeper::new(running, asks, line, (plan, wanted));
+    let mut keeper = Keeper::new(interface, running, asks, line, (plan, wanted));
     let ended = keeper.until_finished();
     keeper.line.close();
     let ending = keeper.running.finish();
@@ -105,6 +105,8 @@ struct Batch {
 }
 
 struct Keeper {
+    /// What the command line calls it.
+    interface: String,
     running: Running,
     asks: Operator,
     line: Line,
@@ -119,12 +121,21 @@ struct Keeper {
     is_told: bool,
     /// When ends are looked at that looked wrong.
     look: Option<Instant>,
+    /// What ranks said before the machine told who they are.
+    early: Vec<Heard>,
 }
 
 impl Keeper {
-    fn new(running: Running, asks: Operator, line: Line, job: (Plan, SpawnRequest)) -> Self {
+    fn new(
+        interface: Interface,
+        running: Running,
+        asks: Operator,
+        line: Line,
+        job: (Plan, SpawnRequest),
+    ) -> Self {
         let (plan, wanted) = job;
         Self {
+            interface: interface.name(),
             running,
             asks,
             line,
@@ -135,6 +146,7 @@ impl Keeper {
             open: 0,
             is_told: false,
             look: None,
+            early: Vec::new(),
         }
     }
 
@@ -167,7 +179,7 @@ impl Keeper {
             let first = self.ranks.add(cluster);
             let (count, wanted) =
                 if cluster.shares { (1, cluster.ranks) } else { (cluster.ranks, 1) };
-            let variable = self.line.variable(index, first, count, wanted);
+            let variable = self.line.variable(&self.interface, (index, first), count, wanted);
             let request = self.request(cluster, count, &variable)?;
             let named = Path::new(std::ffi::OsStr::from_bytes(&request.file.0)).to_path_buf();
             let is_plain = program::is_plain(&named);
@@ -250,7 +262,8 @@ impl Keeper {
                 self.running.events.feed(tid)?;
             }
         }
-        self.tell_all()
+        self.tell_all()?;
+        std::mem::take(&mut self.early).into_iter().try_for_each(|heard| self.hear(heard))
     }
 
     /// Not all of them were: the job is not begun, or ends.
@@ -293,17 +306,26 @@ impl Keeper {
     }
 
     fn hear(&mut self, Heard { from, word }: Heard) -> Result<(), Failure> {
-        // A stranger knows the context by chance only.
-        let Some(rank) = self.ranks.get_mut(from) else { return Ok(()) };
+        let Some(rank) = self.ranks.get_mut(from) else {
+            // A rank may be faster than the answer to its start. A stranger knows the context by chance only.
+            if !self.starting.is_empty() && self.early.len() < RANKS_MAX {
+                self.early.push(Heard { from, word });
+            }
+            return Ok(());
+        };
         match word {
             Word::Entered { last_call } => {
                 rank.entered = Some(last_call);
                 self.look_soon();
             }
-            Word::Left => rank.left = true,
+            Word::Left => {
+                rank.left = true;
+                self.line.heard(from);
+            }
             Word::Fatal { code, text } => {
                 let status = if code & 0xff == 0 { 1 } else { code & 0xff };
                 self.fail(from, status << 8, &text);
+                self.line.heard(from);
             }
             Word::Forked { tids } => return self.forked(from, &tids),
             Word::Kill { tids } => return self.kill_ranks(&tids),

@@ -11,6 +11,7 @@
 use super::cluster::{Cluster, RANKS_MAX};
 use crate::failure::{Failure, Status};
 use crate::options::tasks::Interface;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// A longer file is none of ours.
@@ -20,12 +21,15 @@ const FILE_BYTES_MAX: u64 = 4 << 20;
 pub(super) fn read(file: &Path, interface: Interface) -> Result<Vec<Cluster>, Failure> {
     let usage = |text: String| Failure::new(Status::Usage, text);
     let cannot = |error: std::io::Error| usage(format!("{}: {error}", file.display()));
-    let size = std::fs::metadata(file).map_err(cannot)?.len();
-    if size > FILE_BYTES_MAX {
-        let text = format!("{}: {size} bytes are more than such a file has", file.display());
-        return Err(usage(text));
+    let mut bytes = Vec::new();
+    // A device tells no size, and may never end.
+    let mut start = std::fs::File::open(file).map_err(cannot)?.take(FILE_BYTES_MAX + 1);
+    start.read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        let most = FILE_BYTES_MAX >> 20;
+        return Err(usage(format!("{}: more than {most} MiB are no such file", file.display())));
     }
-    let text = String::from_utf8_lossy(&std::fs::read(file).map_err(cannot)?).into_owned();
+    let text = String::from_utf8_lossy(&bytes);
     clusters(&text, interface, &file.to_string_lossy()).map_err(usage)
 }
 
@@ -67,7 +71,8 @@ fn of_procgroup(words: &[&str], is_first: bool) -> Result<Cluster, &'static str>
     match (is_first, words) {
         (true, [_, number, rest @ ..]) if local && rest.len() <= 2 => {
             let beside = count(number, 0).ok_or(FIRST)?;
-            Ok(Cluster { ranks: beside + 1, shares: true, ..Cluster::default() })
+            let host = Some("local".to_owned());
+            Ok(Cluster { ranks: beside + 1, shares: true, host, ..Cluster::default() })
         }
         (false, [host, number, path, rest @ ..]) if !local && rest.len() <= 1 => Ok(Cluster {
             ranks: count(number, 1).ok_or(OTHER)?,
@@ -116,6 +121,7 @@ mod tests {
         assert_eq!(ranks, [3, 3, 1]);
         assert!(found.iter().all(|cluster| cluster.shares));
         assert_eq!(found[1].program.as_deref(), Some(Path::new("/bin/worker")));
+        assert_eq!(found[0].host.as_deref(), Some("local"), "where the first process was started");
         assert_eq!(found[2].line, "procgroup:5");
     }
 
@@ -135,6 +141,12 @@ mod tests {
             assert!(error.starts_with(line) && error.contains("expected"), "{error}");
         }
         assert!(clusters("# nothing\n", Interface::Nx, "f").is_err());
+    }
+
+    #[test]
+    fn a_file_that_never_ends_is_none() {
+        let failure = read(Path::new("/dev/zero"), Interface::P4).unwrap_err();
+        assert!(failure.text().contains("/dev/zero: more than 4 MiB"), "{}", failure.text());
     }
 
     #[test]

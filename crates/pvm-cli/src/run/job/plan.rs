@@ -24,7 +24,7 @@ impl Plan {
             Some(file) => of_file(options, interface, file)?,
             None => vec![Cluster {
                 ranks: options.count.into(),
-                host: options.host.clone(),
+                host: options.host.clone().or_else(|| first_host(interface)),
                 shares: interface == Interface::P4,
                 ..Cluster::default()
             }],
@@ -34,6 +34,11 @@ impl Plan {
         let is_hosted = interface == Interface::NxHost;
         Ok(Self { clusters, is_deferred, is_hosted })
     }
+}
+
+/// p4's first process is the one that was started by hand: it stays here.
+fn first_host(interface: Interface) -> Option<String> {
+    (interface == Interface::P4).then(|| "local".to_owned())
 }
 
 fn of_file(

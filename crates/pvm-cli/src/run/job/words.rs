@@ -14,6 +14,8 @@ use std::path::PathBuf;
 /// From the keeper.
 const TABLE: i32 = 1;
 const ANSWER: i32 = 2;
+/// To a rank that has left or ends the job: it may end now, for no news of its end can come before its word.
+const HEARD: i32 = 3;
 /// To the keeper.
 const ENTERED: i32 = 16;
 const LEFT: i32 = 17;
@@ -102,9 +104,15 @@ impl Line {
     }
 
     /// What a rank finds in its environment: in which job it is, and who it is.
-    pub(super) fn variable(&self, cluster: usize, first: usize, count: u32, wanted: u32) -> String {
-        let ([user, own], keeper) = (self.contexts, self.task.tid().0);
-        format!("1:{keeper:x}:{user}:{own}:{cluster}:{first}:{count}:{wanted}")
+    pub(super) fn variable(
+        &self,
+        interface: &str,
+        place: (usize, usize),
+        count: u32,
+        wanted: u32,
+    ) -> String {
+        let ([user, own], keeper, (cluster, first)) = (self.contexts, self.task.tid().0, place);
+        format!("1:{keeper:x}:{user}:{own}:{cluster}:{first}:{count}:{wanted}:{interface}")
     }
 
     /// Starts to listen.
@@ -139,6 +147,11 @@ impl Line {
         pack(&mut buffer, &[i32::from(reason.is_some())])?;
         pack_text(&mut buffer, reason.unwrap_or_default())?;
         self.task.send(&mut buffer, to, ANSWER, self.contexts[1])
+    }
+
+    /// Tells a rank that its last word has come. Who has gone meanwhile needs no answer.
+    pub(super) fn heard(&self, to: Tid) {
+        let _ = self.task.send(&mut Buffer::new(Encoding::Default), to, HEARD, self.contexts[1]);
     }
 
     /// The job is over.
