@@ -55,16 +55,6 @@ static int32_t get(const struct pvm2_address *address, int32_t *tid)
     return status;
 }
 
-int pvm2_registry_enter(const char *name, int32_t tid)
-{
-    return pvm2_code(put(name, tid, NEOPVM_NAME_MANY));
-}
-
-int pvm2_registry_reserve(const char *name)
-{
-    return pvm2_code(put(name, 0, NEOPVM_NAME_MANY | RESERVED));
-}
-
 /* Refused where the task was faster and has made the entry its own, which is as good. */
 void pvm2_registry_started(const struct pvm2_address *address, int32_t tid)
 {
@@ -91,7 +81,7 @@ bool pvm2_registry_claim(const struct pvm2_address *address, int32_t tid)
 /* A started task that died before it enrolled leaves its entry; whoever looks removes it. */
 int pvm2_registry_find(const struct pvm2_address *address, int32_t *tid)
 {
-    uint64_t count;
+    uint64_t count = 0;
     int32_t status;
 
     *tid = 0;
@@ -100,7 +90,7 @@ int pvm2_registry_find(const struct pvm2_address *address, int32_t *tid)
     status = get(address, tid);
     if (status < 0)
         return pvm2_code(status);
-    if (*tid == 0 || neopvm_tasks(*tid, NULL, 0, &count) >= 0)
+    if (*tid == 0 || (neopvm_tasks(*tid, NULL, 0, &count) >= 0 && count > 0))
         return PvmOk;
     pvm2_registry_died(address, *tid);
     return PvmNoComp;
@@ -174,4 +164,25 @@ int pvm2_registry_list(const char *name, struct pvm2_list *list)
     }
     fill_in(list);
     return PvmOk;
+}
+
+/* Numbers that were reserved for programs which died before they enrolled are free again. */
+static void sweep(const char *name)
+{
+    struct pvm2_list list;
+
+    if (pvm2_registry_list(name, &list) == PvmOk)
+        free(list.entries);
+}
+
+int pvm2_registry_enter(const char *name, int32_t tid)
+{
+    sweep(name);
+    return pvm2_code(put(name, tid, NEOPVM_NAME_MANY));
+}
+
+int pvm2_registry_reserve(const char *name)
+{
+    sweep(name);
+    return pvm2_code(put(name, 0, NEOPVM_NAME_MANY | RESERVED));
 }
