@@ -6,6 +6,16 @@
 
 struct pvm2_self pvm2_self;
 
+size_t pvm2_item_bytes(int32_t type)
+{
+    static const unsigned char bytes[] = {
+        [NEOPVM_BYTE] = 1, [NEOPVM_SHORT] = 2, [NEOPVM_INT] = 4, [NEOPVM_FLOAT] = 4, [NEOPVM_COMPLEX] = 8,
+        [NEOPVM_DOUBLE] = 8, [NEOPVM_DOUBLE_COMPLEX] = 16, [NEOPVM_LONG] = sizeof(long),
+    };
+
+    return bytes[type];
+}
+
 int pvm2_code(int32_t status)
 {
     static const signed char codes[][2] = {

@@ -49,13 +49,11 @@ static int know_myself(void)
 
 static void forget_everything(void)
 {
-    neopvm_free(pvm2_self.received);
+    pvm2_incoming_clear();
     pvm2_receive_clear();
     pvm2_events_clear();
     pvm2_peers_clear();
-    pvm2_self.enrolled = pvm2_self.has_received = false;
-    pvm2_self.received = 0;
-    memset(&pvm2_self.head, 0, sizeof pvm2_self.head);
+    pvm2_self.enrolled = false;
 }
 
 int pvm2_enroll(const char *name)
@@ -98,8 +96,7 @@ int pvm2_leave(void)
         pvm2_registry_forget(&pvm2_self.also);
     pvm2_barriers_clear();
     forget_everything();
-    neopvm_free(pvm2_self.sending);
-    pvm2_self.sending = 0;
+    pvm2_outgoing_clear();
     return pvm2_code(neopvm_leave());
 }
 

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "pvm2.h"
 
 enum { BUCKETS = 256 };
@@ -135,7 +136,7 @@ static void forget(struct pvm2_peer *peer)
 
     remove_routes(leads_to, peer);
     peer->greeted = peer->watched = false;
-    if (peer->tid == pvm2_self.head.source || neopvm_probe(peer->tid, NEOPVM_ANY, CONTEXT_DATA, NULL, &found) < 0 || found)
+    if (peer->tid == pvm2_self.sender_of_received || neopvm_probe(peer->tid, NEOPVM_ANY, CONTEXT_DATA, NULL, &found) < 0 || found)
         return;
     while (*at != peer)
         at = &(*at)->next;
@@ -175,6 +176,19 @@ void pvm2_peers_look(void)
             pvm2_events_note(note);
         neopvm_free(note);
     }
+}
+
+/* Looking costs as much as a small message, the coarse clock next to nothing; it goes on every few milliseconds. */
+void pvm2_peers_look_now_and_then(void)
+{
+    static struct timespec latest_look;
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (now.tv_nsec == latest_look.tv_nsec && now.tv_sec == latest_look.tv_sec)
+        return;
+    latest_look = now;
+    pvm2_peers_look();
 }
 
 int pvm2_peers_add(const struct pvm2_address *address, int32_t tid)
@@ -242,7 +256,7 @@ int pvm2_peers_greet(struct pvm2_peer *peer)
         return pvm2_code(status);
     neopvm_pack(buffer, NEOPVM_INT, &me->instance, 1, 1);
     neopvm_pack_text(buffer, me->name, strlen(me->name));
-    status = neopvm_send(buffer, peer->tid, 0, CONTEXT_NAMES);
+    status = neopvm_send(buffer, peer->tid, TAG_NAME, CONTEXT_NAMES);
     neopvm_free(buffer);
     peer->greeted = status >= 0;
     return pvm2_code(status);
@@ -269,7 +283,7 @@ struct pvm2_peer *pvm2_peers_sender(int32_t tid, bool again)
 
     if (peer && peer->known && !again)
         return peer;
-    while (neopvm_receive(tid, 0, CONTEXT_NAMES, 0, &buffer) >= 0 && buffer) {
+    while (neopvm_receive(tid, TAG_NAME, CONTEXT_NAMES, 0, &buffer) >= 0 && buffer) {
         peer = pvm2_peer_of(tid);
         if (peer)
             introduce(peer, buffer);

@@ -35,6 +35,9 @@ enum { CONTEXT_DATA = 0x25001, CONTEXT_NAMES = 0x25002, CONTEXT_NOTES = 0x25003 
 /* Tags in CONTEXT_NOTES. */
 enum { NOTE_DEATH = 1, NOTE_EVENT = 2 };
 
+/* Tags in CONTEXT_NAMES: introductions, and messages to oneself. */
+enum { TAG_NAME, TAG_OWN };
+
 struct pvm2_address {
     char name[PVM2_NAME_MAX + 1];
     int32_t instance;
@@ -57,16 +60,15 @@ struct pvm2_self {
     int32_t tid;
     struct pvm2_address address;
     struct pvm2_address also; /* the instance that initiate gave, where it has another name; instance -1: none */
-    neopvm_buffer sending;
-    neopvm_buffer received; /* 0: none yet, see `has_received` */
-    bool has_received;
-    struct neopvm_info head;
+    int32_t sender_of_received; /* 0: nothing was received yet */
 };
 
 extern struct pvm2_self pvm2_self;
 
 /* codes.c */
 
+/* Bytes of an item of one of the types that programs of PVM 2 pack. */
+size_t pvm2_item_bytes(int32_t type);
 /* The code of PVM 2.4 for a status of neopvm.h. */
 int pvm2_code(int32_t status);
 /* PvmBadParam for none or an empty one, PvmTooLong, or PvmOk. */
@@ -109,6 +111,7 @@ void pvm2_registry_died(const struct pvm2_address *address, int32_t tid);
 struct pvm2_peer *pvm2_peer_of(int32_t tid);
 /* Takes in who has died and which events became ready. */
 void pvm2_peers_look(void);
+void pvm2_peers_look_now_and_then(void);
 /* The task at an address, from memory or from the registry. */
 int pvm2_peers_find(const char *name, int instance, struct pvm2_peer **peer);
 /* Watches a task that was just started for an address. */
@@ -120,6 +123,19 @@ struct pvm2_peer *pvm2_peers_sender(int32_t tid, bool again);
 /* Nobody is at an address any more. */
 void pvm2_peers_gone(const char *name, int instance);
 void pvm2_peers_clear(void);
+
+/* outgoing.c: the message to send */
+int pvm2_outgoing_check(void);
+int pvm2_outgoing_send(int32_t tid, int type);
+void pvm2_outgoing_clear(void);
+
+/* incoming.c: the message received last */
+
+/* Takes over what neopvm_receive_items gave. */
+void pvm2_incoming_keep(const struct neopvm_received *message);
+/* Null: none. */
+const struct neopvm_info *pvm2_incoming_head(void);
+void pvm2_incoming_clear(void);
 
 /* receive.c */
 void pvm2_receive_clear(void);

@@ -9,8 +9,7 @@
 
 struct aside {
     struct aside *next;
-    neopvm_buffer buffer;
-    struct neopvm_info head;
+    struct neopvm_received message;
 };
 
 static struct aside *first, **last = &first;
@@ -41,22 +40,12 @@ static int check(int count, const int *types)
     return PvmOk;
 }
 
-static int keep(neopvm_buffer buffer, const struct neopvm_info *head)
-{
-    if (pvm2_self.has_received)
-        neopvm_free(pvm2_self.received);
-    pvm2_self.received = buffer;
-    pvm2_self.has_received = true;
-    pvm2_self.head = *head;
-    return head->tag;
-}
-
 /* The first that was put aside and is wanted. */
 static struct aside **find_aside(int count, const int *types)
 {
     struct aside **at = &first;
 
-    while (*at && !is_wanted((*at)->head.tag, count, types))
+    while (*at && !is_wanted((*at)->message.info.tag, count, types))
         at = &(*at)->next;
     return *at ? at : NULL;
 }
@@ -64,8 +53,9 @@ static struct aside **find_aside(int count, const int *types)
 static int take_aside(struct aside **at)
 {
     struct aside *found = *at;
-    int type = keep(found->buffer, &found->head);
+    int type = found->message.info.tag;
 
+    pvm2_incoming_keep(&found->message);
     *at = found->next;
     if (!found->next)
         last = at;
@@ -73,41 +63,43 @@ static int take_aside(struct aside **at)
     return type;
 }
 
-static int put_aside(neopvm_buffer buffer, const struct neopvm_info *head)
+static int put_aside(const struct neopvm_received *message)
 {
     struct aside *aside = malloc(sizeof *aside);
 
     if (!aside)
         return PvmNoMem;
     aside->next = NULL;
-    aside->buffer = buffer;
-    aside->head = *head;
+    aside->message = *message;
     *last = aside;
     last = &aside->next;
     return PvmOk;
 }
 
+static void drop(const struct neopvm_received *message)
+{
+    if (message->buffer)
+        neopvm_free(message->buffer);
+}
+
 /* The next message of a type from a component; what strangers sent is dropped. */
-static int next(int type, neopvm_buffer *buffer, struct neopvm_info *head)
+static int next(int type, struct neopvm_received *message)
 {
     for (;;) {
-        int32_t status = neopvm_receive(NEOPVM_ANY, type, CONTEXT_DATA, NEOPVM_FOREVER, buffer);
+        int32_t status = neopvm_receive_items(NEOPVM_ANY, type, CONTEXT_DATA, NEOPVM_FOREVER, message);
 
-        if (status >= 0)
-            status = neopvm_info(*buffer, head);
         if (status < 0)
             return pvm2_code(status);
-        if (pvm2_peers_sender(head->source, false))
+        if (pvm2_peers_sender(message->info.source, false))
             return PvmOk;
-        neopvm_free(*buffer);
+        drop(message);
     }
 }
 
 int pvm2_receive(int count, const int *types)
 {
     struct aside **aside;
-    struct neopvm_info head;
-    neopvm_buffer buffer;
+    struct neopvm_received message;
     int code = check(count, types);
 
     if (code != PvmOk)
@@ -116,15 +108,17 @@ int pvm2_receive(int count, const int *types)
     if (aside)
         return take_aside(aside);
     for (;;) {
-        code = next(count == 1 ? types[0] : NEOPVM_ANY, &buffer, &head);
+        code = next(count == 1 ? types[0] : NEOPVM_ANY, &message);
         if (code != PvmOk)
             return code;
-        if (count == 1 || is_wanted(head.tag, count, types))
-            return keep(buffer, &head);
-        code = put_aside(buffer, &head);
+        if (count == 1 || is_wanted(message.info.tag, count, types))
+            break;
+        code = put_aside(&message);
         if (code != PvmOk)
             return code;
     }
+    pvm2_incoming_keep(&message);
+    return message.info.tag;
 }
 
 /* The type of a message that waits, or PvmNoMsg. */
@@ -156,7 +150,7 @@ int pvm2_probe(int count, const int *types)
         return code;
     aside = first ? find_aside(count, types) : NULL;
     if (aside)
-        return (*aside)->head.tag;
+        return (*aside)->message.info.tag;
     code = PvmNoMsg;
     for (i = 0; i < count && code == PvmNoMsg; i++)
         code = look(types[i]);
@@ -165,15 +159,16 @@ int pvm2_probe(int count, const int *types)
 
 int pvm2_rcvinfo(int *bytes, int *type, char *name, int *instance)
 {
+    const struct neopvm_info *head = pvm2_incoming_head();
     struct pvm2_peer *sender;
 
-    if (!pvm2_self.has_received)
+    if (!head)
         return PvmNoMsg;
-    sender = pvm2_peers_sender(pvm2_self.head.source, true);
+    sender = pvm2_peers_sender(head->source, true);
     if (bytes)
-        *bytes = pvm2_self.head.bytes > INT32_MAX ? INT32_MAX : (int)pvm2_self.head.bytes;
+        *bytes = head->bytes > INT32_MAX ? INT32_MAX : (int)head->bytes;
     if (type)
-        *type = pvm2_self.head.tag;
+        *type = head->tag;
     if (name)
         strcpy(name, sender ? sender->address.name : "");
     if (instance)
@@ -187,7 +182,7 @@ void pvm2_receive_clear(void)
         struct aside *aside = first;
 
         first = aside->next;
-        neopvm_free(aside->buffer);
+        drop(&aside->message);
         free(aside);
     }
     last = &first;

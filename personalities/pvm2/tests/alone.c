@@ -127,6 +127,56 @@ static void to_myself(int direct)
     unpacking();
 }
 
+static void to_myself_again(void)
+{
+    CHECK_IS(snd("alone", 0, 6), PvmOk);
+    CHECK_IS(rcv(6), 6);
+}
+
+/* Few items of one type take another way; they can be read in pieces, and as something else. */
+static void few_items(void)
+{
+    int i[3] = {7, 8, 9};
+    short s[2] = {-3, 4};
+    float f[2] = {0.5f, 2};
+    double d[3] = {1, 2, 3};
+    char bytes[16];
+
+    CHECK_IS(initsend(), PvmOk);
+    CHECK_IS(putndfloat(d, 3), PvmOk);
+    to_myself_again();
+    memset(d, 0, sizeof d);
+    CHECK_IS(getndfloat(d + 1, 2), PvmOk);
+    CHECK_IS(getndfloat(d, 1), PvmOk);
+    CHECK(d[1] == 1 && d[2] == 2 && d[0] == 3);
+    CHECK_IS(getndfloat(d, 1), PvmNoData);
+    CHECK_IS(initsend(), PvmOk);
+    CHECK_IS(putnint(i, 3), PvmOk);
+    to_myself_again();
+    CHECK_IS(getnint(i, 1), PvmOk);
+    CHECK_IS(getnfloat(f, 1), PvmOk); /* the bits of an int */
+    CHECK(i[0] == 7 && !memcmp(f, i + 1, 4));
+    CHECK_IS(getbytes(bytes, 4), PvmOk);
+    CHECK(bytes[3] == 9 && !bytes[0]); /* as they lie in the message */
+    CHECK_IS(getnint(i, 1), PvmNoData);
+    CHECK_IS(initsend(), PvmOk);
+    CHECK_IS(putnshort(s, 2), PvmOk);
+    to_myself_again();
+    CHECK_IS(getnint(i, 2), PvmOk);
+    CHECK(i[0] == -3 && i[1] == 4);
+    CHECK_IS(initsend(), PvmOk);
+    CHECK_IS(putbytes("0123456789", 10), PvmOk);
+    to_myself_again();
+    CHECK_IS(getbytes(bytes, 4), PvmOk);
+    CHECK(!memcmp(bytes, "0123", 4));
+    CHECK_IS(getbytes(bytes, 6), PvmOk);
+    CHECK(!memcmp(bytes, "456789", 6));
+    CHECK_IS(initsend(), PvmOk);
+    CHECK_IS(putnfloat(f, 2), PvmOk);
+    to_myself_again();
+    CHECK_IS(getnfloat(f, 3), PvmNoData);
+}
+
 /* Messages of one type in order, other types before them; several types; none of them. */
 static void choosing(void)
 {
@@ -234,6 +284,7 @@ int main(void)
     enrolling();
     to_myself(0);
     to_myself(1);
+    few_items();
     choosing();
     addresses();
     starting();
