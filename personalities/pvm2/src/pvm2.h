@@ -18,9 +18,8 @@
 #include "machine.h"
 #include "pvmuser.h"
 
-/* The calls of the interface. Weak, so that a program linked with the static library may have its own function of
- * the same name. */
-#define PVM2_CALL __attribute__((visibility("default"), weak))
+/* The calls of the interface: all that is seen from outside. */
+#define PVM2_CALL __attribute__((visibility("default")))
 
 #define PVM2_NAME_MAX 32   /* characters of a component's name */
 #define PVM2_EVENT_MAX 255 /* of an event or a barrier */
