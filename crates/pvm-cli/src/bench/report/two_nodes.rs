@@ -5,17 +5,36 @@ use super::seeds::{self, RoundTrip};
 use crate::bench::figures::Row;
 use crate::bench::statistics::{Summary, median};
 
-/// The number of a table, the system in it and, in our rows, system and variant; none has no library yet.
-const TABLES: [(&str, &str, Option<(&str, &str)>); 9] = [
-    ("A.1", "CPS", Some(("CPS", ""))),
-    ("A.2", "C-Linda 2.5", None),
-    ("A.3", "C-Linda 2.4.6", None),
-    ("A.4", "P4", Some(("P4", ""))),
-    ("A.5", "POSYBL", None),
-    ("A.6", "PVM 2.4.1, vsnd/vrcv", Some(("PVM 2.4", "vsnd/vrcv"))),
-    ("A.7", "PVM 2.4.1, snd/rcv", Some(("PVM 2.4", "snd/rcv"))),
-    ("A.8", "PVM 2.4.1, snd/rcv, no buffers", Some(("PVM 2.4", "snd/rcv, not packed"))),
-    ("A.9", "TCGMSG", Some(("TCGMSG", ""))),
+/// A table of the report.
+struct Table {
+    number: &'static str,
+    title: &'static str,
+    /// System and variant of our rows; none where there is no library yet.
+    ours: Option<(&'static str, &'static str)>,
+}
+
+const fn made(
+    number: &'static str,
+    title: &'static str,
+    ours: (&'static str, &'static str),
+) -> Table {
+    Table { number, title, ours: Some(ours) }
+}
+
+const fn missing(number: &'static str, title: &'static str) -> Table {
+    Table { number, title, ours: None }
+}
+
+const TABLES: [Table; 9] = [
+    made("A.1", "CPS", ("CPS", "")),
+    missing("A.2", "C-Linda 2.5"),
+    missing("A.3", "C-Linda 2.4.6"),
+    made("A.4", "P4", ("P4", "")),
+    missing("A.5", "POSYBL"),
+    made("A.6", "PVM 2.4.1, vsnd/vrcv", ("PVM 2.4", "vsnd/vrcv")),
+    made("A.7", "PVM 2.4.1, snd/rcv", ("PVM 2.4", "snd/rcv")),
+    made("A.8", "PVM 2.4.1, snd/rcv, no buffers", ("PVM 2.4", "snd/rcv, not packed")),
+    made("A.9", "TCGMSG", ("TCGMSG", "")),
 ];
 /// Table 3.1: its columns and the tables that they summarize.
 const AVERAGES: [(&str, &str); 6] = [
@@ -33,7 +52,7 @@ pub(super) fn content(rows: &[&Row]) -> String {
     let printed = seeds::round_trips();
     let title = "Table 3.1 anew: average round trip, ms, and behind it the printed one";
     let mut text = element("h3", "", title) + &averages(rows, &printed);
-    for (number, system, ours) in TABLES {
+    for Table { number, title: system, ours } in TABLES {
         let title =
             format!("Table {number} anew: {system}, round trips in ms, printed ones in brackets");
         let inside = match ours {
@@ -101,7 +120,7 @@ fn seed<'a>(printed: &'a [RoundTrip], table: &str, bytes: u64) -> Option<&'a Rou
 
 /// Of the round whose median is in the middle, as the report has a hundred iterations.
 fn measured(rows: &[&Row], table: &str, bytes: u64) -> Option<Summary> {
-    let (system, variant) = TABLES.iter().find(|one| one.0 == table)?.2?;
+    let (system, variant) = TABLES.iter().find(|one| one.number == table)?.ours?;
     let row = rows.iter().find(|row| {
         (&*row.key.system, &*row.key.variant, row.key.size) == (system, variant, bytes)
     })?;
@@ -157,6 +176,6 @@ mod tests {
         let printed = seeds::round_trips();
         assert_eq!(printed.len(), 79);
         assert_eq!(sizes(&printed).len(), 9);
-        assert!(printed.iter().all(|row| TABLES.iter().any(|table| table.0 == row.table)));
+        assert!(printed.iter().all(|row| TABLES.iter().any(|table| table.number == row.table)));
     }
 }
