@@ -177,25 +177,33 @@ int pvm2_ready(const char *name)
 
 struct asking {
     struct event *event;
-    int32_t indices[64];
-    int count;
+    int32_t *indices;
+    size_t count;
+    bool failed;
 };
 
 static bool ask_one(const struct pvm2_named *named, void *with)
 {
     struct asking *asking = with;
+    int32_t *more;
 
-    if (!strncmp(named->class, CLASS, strlen(CLASS)) && !strcmp(named->class + strlen(CLASS), asking->event->name))
-        asking->indices[asking->count++] = named->index;
-    return asking->count < 64;
+    if (strncmp(named->class, CLASS, strlen(CLASS)) || strcmp(named->class + strlen(CLASS), asking->event->name))
+        return true;
+    more = realloc(asking->indices, (asking->count + 1) * sizeof *more);
+    asking->failed = !more;
+    if (!more)
+        return false;
+    asking->indices = more;
+    more[asking->count++] = named->index;
+    return true;
 }
 
-/* What was made ready before we were a component, by components that still are. */
 static int ask(struct event *event)
 {
     char class[PVM2_CLASS_ROOM];
-    struct asking asking = {event, {0}, 0};
-    int i, code;
+    struct asking asking = {event, NULL, 0, false};
+    size_t i;
+    int code;
 
     snprintf(class, sizeof class, CLASS "%s", event->name);
     code = pvm2_code(pvm2_machine_each(class, ask_one, &asking));
@@ -206,6 +214,9 @@ static int ask(struct event *event)
             pvm2_events_note(buffer);
         neopvm_free(buffer);
     }
+    free(asking.indices);
+    if (code == PvmOk && asking.failed)
+        code = PvmNoMem;
     event->asked = code == PvmOk;
     return code;
 }
