@@ -104,6 +104,8 @@ int pvm2_receive(int count, const int *types)
 
     if (code != PvmOk)
         return code;
+    /* Before the wait, so that the sender can use its memory for the next message while the cache still knows it. */
+    pvm2_incoming_clear();
     aside = first ? find_aside(count, types) : NULL;
     if (aside)
         return take_aside(aside);
