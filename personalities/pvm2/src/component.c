@@ -94,6 +94,7 @@ int pvm2_leave(void)
     pvm2_registry_forget(&pvm2_self.address);
     if (pvm2_self.also.instance >= 0)
         pvm2_registry_forget(&pvm2_self.also);
+    pvm2_peers_farewell();
     pvm2_barriers_clear();
     forget_everything();
     pvm2_outgoing_clear();

@@ -162,6 +162,15 @@ static void note_death(neopvm_buffer note)
     forget(peer);
 }
 
+/* Who has left may go on as a task of PVM 3, so no death tells it. */
+static void note_leave(int32_t tid)
+{
+    struct pvm2_peer *peer = find_peer(tid);
+
+    if (peer)
+        remove_routes(leads_to, peer);
+}
+
 void pvm2_peers_look(void)
 {
     struct neopvm_info info;
@@ -174,6 +183,8 @@ void pvm2_peers_look(void)
             note_death(note);
         else if (info.tag == NOTE_EVENT)
             pvm2_events_note(note);
+        else if (info.tag == NOTE_LEFT)
+            note_leave(info.source);
         neopvm_free(note);
     }
 }
@@ -274,6 +285,9 @@ static void introduce(struct pvm2_peer *peer, neopvm_buffer buffer)
         return;
     peer->address = address;
     peer->known = true;
+    /* The answer needs to ask nobody where it goes. */
+    if (!find_route(address.name, address.instance))
+        pvm2_peers_add(&address, peer->tid);
 }
 
 struct pvm2_peer *pvm2_peers_sender(int32_t tid, bool again)
@@ -290,6 +304,23 @@ struct pvm2_peer *pvm2_peers_sender(int32_t tid, bool again)
         neopvm_free(buffer);
     }
     return peer && peer->known ? peer : NULL;
+}
+
+void pvm2_peers_farewell(void)
+{
+    struct pvm2_peer *peer;
+    neopvm_buffer nothing;
+    size_t i;
+
+    if (neopvm_new(NEOPVM_DEFAULT, &nothing) < 0)
+        return;
+    for (i = 0; i < BUCKETS; i++) {
+        for (peer = peers[i]; peer; peer = peer->next) {
+            if (peer->tid != pvm2_self.tid)
+                neopvm_send(nothing, peer->tid, NOTE_LEFT, CONTEXT_NOTES);
+        }
+    }
+    neopvm_free(nothing);
 }
 
 void pvm2_peers_clear(void)

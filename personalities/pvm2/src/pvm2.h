@@ -32,7 +32,7 @@ enum { CONTEXT_DATA = 0x25001, CONTEXT_NAMES = 0x25002, CONTEXT_NOTES = 0x25003 
 #define PVM2_VARIABLE "NEOPVM_COMPONENT"
 
 /* Tags in CONTEXT_NOTES. */
-enum { NOTE_DEATH = 1, NOTE_EVENT = 2 };
+enum { NOTE_DEATH = 1, NOTE_EVENT = 2, NOTE_LEFT = 3 };
 
 /* Tags in CONTEXT_NAMES: introductions, and messages to oneself. */
 enum { TAG_NAME, TAG_OWN };
@@ -121,6 +121,8 @@ int pvm2_peers_greet(struct pvm2_peer *peer);
 struct pvm2_peer *pvm2_peers_sender(int32_t tid, bool again);
 /* Nobody is at an address any more. */
 void pvm2_peers_gone(const char *name, int instance);
+/* Tells all that know us that we are no component any more. */
+void pvm2_peers_farewell(void);
 void pvm2_peers_clear(void);
 
 /* outgoing.c: the message to send */

@@ -54,7 +54,7 @@ names() {
 }
 
 headers
-for name in alone family crowd late visited own_names chance killed; do
+for name in alone family crowd late left visited own_names chance killed; do
 	compile "$CC" -O1 -g -Wall -Wextra -I"$INCLUDE" -I"$PREFIX/include" -o $name "$HERE/$name.c"
 done
 "$CC" -O1 -g -I"$PREFIX/include" -o stranger "$HERE/stranger.c" -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lpvm3 || fail stranger
@@ -71,6 +71,7 @@ run ./alone
 run ./family
 run ./crowd 12
 run ./late
+run ./left
 run ./visited ./stranger
 run ./own_names
 run ./own_static
