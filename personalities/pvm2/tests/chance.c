@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * chance COUNT ROUNDS SEED: COUNT components send one another messages by chance. All know from the seed who sends what in
- * each round, so each knows what it will get; it takes it in an order of its own - by type, by several types, any, after
- * probing - and compares it with that model: nothing is missing, twice, damaged, or before what the same component sent
- * first under the same type.
+ * chance COUNT ROUNDS SEED [spread]: COUNT components (with `spread`, this is one of COUNT that somebody else has started)
+ * send one another messages by chance. All know from the seed who sends what in each round, so each knows what it will
+ * get; it takes it in an order of its own - by type, by several types, any, after probing - and compares it with that
+ * model: nothing is missing, twice, damaged, or before what the same component sent first under the same type.
  */
 #include <stdint.h>
 #include <sys/wait.h>
@@ -135,6 +135,8 @@ int main(int argc, char **argv)
     int seed = argc > 3 ? atoi(argv[3]) : (int)getpid();
 
     CHECK(count >= 1 && count <= COUNT_MAX);
+    if (argc > 4)
+        return one(count, rounds, seed);
     printf("seed %d\n", seed);
     fflush(stdout);
     for (i = 0; i < count; i++) {

@@ -70,6 +70,8 @@ names
 run ./alone
 run ./family
 run ./crowd 12
+run "$PREFIX/bin/pvm" run --quiet -n 8 ./crowd 8 spread
+run "$PREFIX/bin/pvm" run --quiet -n 5 ./chance 5 40 7 spread
 run ./late
 run ./left
 run ./visited ./stranger
