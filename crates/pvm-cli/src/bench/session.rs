@@ -247,7 +247,7 @@ impl Session {
         }
         let machine = Machine::start(kind, &self.tools, &self.hosts)
             .map_err(|words| ("has no machine".to_owned(), last_words(&words)))?;
-        let mut command = self.starter(case, &machine, program);
+        let mut command = self.starter(case, &machine, program).map_err(text)?;
         command.args(partner).args(&case.arguments);
         let mut ended = process::run(command, machine.folder(), limit, &self.stop).map_err(text)?;
         // What tasks said that the machine has started stands in its log.
@@ -256,14 +256,26 @@ impl Session {
     }
 
     /// The command that starts a program beside its machine; arguments come behind.
-    fn starter(&self, case: &Case, machine: &Machine, program: &Path) -> std::process::Command {
+    fn starter(
+        &self,
+        case: &Case,
+        machine: &Machine,
+        program: &Path,
+    ) -> std::io::Result<std::process::Command> {
         let Some(interface) = case.source.interface.filter(|interface| interface.has_jobs) else {
-            return machine.command(program);
+            return Ok(machine.command(program));
         };
         let mut command = machine.command(&self.tools.prefix.join("bin/pvm"));
-        let tasks = case.tasks.to_string();
-        command.args(["run", "--quiet", "--as", interface.name, "-n", &tasks]).arg(program);
-        command
+        command.args(["run", "--quiet", "--as", interface.name]);
+        if let Some(host) = self.hosts.first().filter(|_| interface.has_procgroups) {
+            let file = machine.folder().join("procgroup");
+            std::fs::write(&file, format!("local 0\n{host} 1 {}\n", program.display()))?;
+            command.arg("--hosts").arg(file);
+        } else {
+            command.args(["-n", &case.tasks.to_string()]);
+        }
+        command.arg(program);
+        Ok(command)
     }
 
     fn keep(

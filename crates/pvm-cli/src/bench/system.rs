@@ -67,6 +67,8 @@ pub(crate) struct Interface {
     pub(crate) library: &'static str,
     /// Whether its programs are jobs of ranks.
     pub(crate) has_jobs: bool,
+    /// Whether ranks share a host unless a procgroup file says where they run.
+    pub(crate) has_procgroups: bool,
 }
 
 impl Interface {
@@ -348,7 +350,8 @@ mod tests {
         let ours = words(Kind::Ours);
         assert!(ours.starts_with("cc ") && ours.contains("-L/opt/neo/lib"), "{ours}");
         assert!(words(Kind::Original).ends_with("calls/pvm.c -lgpvm3 -lpvm3 -lm"));
-        let interface = Interface { name: "old", library: "ol", has_jobs: true };
+        let interface =
+            Interface { name: "old", library: "ol", has_jobs: true, has_procgroups: false };
         let source = Source::of("x", Language::C, &["x.c"]).with_calls_of(interface);
         let command = tools.compiler(Kind::Ours, &source, Path::new("/tmp/x")).unwrap();
         let all: Vec<_> = command.get_args().filter_map(std::ffi::OsStr::to_str).collect();

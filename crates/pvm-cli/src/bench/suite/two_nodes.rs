@@ -51,9 +51,10 @@ fn cases(length: Length) -> Vec<Case> {
     all
 }
 
-const PVM2: Interface = Interface { name: "pvm2", library: "pvm", has_jobs: false };
+const PVM2: Interface =
+    Interface { name: "pvm2", library: "pvm", has_jobs: false, has_procgroups: false };
 const fn job(name: &'static str) -> Interface {
-    Interface { name, library: name, has_jobs: true }
+    Interface { name, library: name, has_jobs: true, has_procgroups: false }
 }
 
 const PVM2_MASTER: Source =
@@ -68,7 +69,7 @@ const TCGMSG: Source =
         .with_calls_of(job("tcgmsg"))
         .about("TCGMSG");
 const P4: Source = Source::of("two-nodes-p4", Language::C, &["two-nodes/p4.c", "measure.c"])
-    .with_calls_of(job("p4"))
+    .with_calls_of(Interface { has_procgroups: true, ..job("p4") })
     .about("P4");
 const CPS: Source = Source::of("two-nodes-cps", Language::C, &["two-nodes/cps.c", "measure.c"])
     .with_calls_of(job("cps"))
