@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 fn sources(place: &Place) -> PathBuf {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benchmarks/suites");
     let to = place.home().join("suites");
-    for folder in ["", "calls", "java"] {
+    for folder in ["", "calls", "java", "two-nodes"] {
         fs::create_dir_all(to.join(folder)).expect("a folder");
         for entry in fs::read_dir(from.join(folder)).expect("sources").flatten() {
             if entry.path().is_file() {

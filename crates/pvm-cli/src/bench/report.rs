@@ -13,6 +13,7 @@ mod network;
 mod plot;
 mod seeds;
 mod suites;
+mod two_nodes;
 
 use super::figures::Figures;
 use super::ranking;

@@ -74,6 +74,7 @@ impl Session {
         if plan.iter().flat_map(|(_, cases)| cases).any(Case::is_java) {
             figures.peers.push(self.tools.java_peer());
         }
+        let missing = self.leave_out_interfaces(&mut plan);
         if self.tools.java.is_err() {
             plan.iter_mut().for_each(|(_, cases)| cases.retain(|case| !case.is_java()));
         }
@@ -87,6 +88,7 @@ impl Session {
             failures: BTreeMap::new(),
             bar,
         };
+        missing.into_iter().for_each(|what| progress.cut(what));
         for peer in
             progress.figures.peers.iter().filter_map(|peer| Some((peer, peer.missing.as_ref()?)))
         {
@@ -103,6 +105,24 @@ impl Session {
         progress.bar.end();
         progress.figures.took_s = start.elapsed().as_secs_f64();
         Ok(progress.figures)
+    }
+
+    /// Programs of interfaces whose libraries are not installed; tells which.
+    fn leave_out_interfaces(&self, plan: &mut [(Suite, Vec<Case>)]) -> Vec<String> {
+        let is_there = |case: &Case| {
+            let folder =
+                case.source.interface.map(|interface| interface.folder(&self.tools.prefix));
+            folder.is_none_or(|folder| folder.is_dir())
+        };
+        let mut missing = Vec::new();
+        for (suite, cases) in plan {
+            for case in cases.iter().filter(|case| !is_there(case)) {
+                let (suite, name) = (suite.name, case.source.name);
+                missing.push(format!("{suite}: {name} is left out: its library is not installed"));
+            }
+            cases.retain(is_there);
+        }
+        missing
     }
 
     fn suite(&self, suite: &Suite, cases: &[Case], progress: &mut Progress) -> Result<(), Failure> {
@@ -227,12 +247,35 @@ impl Session {
         }
         let machine = Machine::start(kind, &self.tools, &self.hosts)
             .map_err(|words| ("has no machine".to_owned(), last_words(&words)))?;
-        let mut command = machine.command(program);
+        let mut command = self.starter(case, &machine, program).map_err(text)?;
         command.args(partner).args(&case.arguments);
         let mut ended = process::run(command, machine.folder(), limit, &self.stop).map_err(text)?;
         // What tasks said that the machine has started stands in its log.
         ended.errors = format!("{}\n{}", ended.errors, machine.log());
         Ok(ended)
+    }
+
+    /// The command that starts a program beside its machine; arguments come behind.
+    fn starter(
+        &self,
+        case: &Case,
+        machine: &Machine,
+        program: &Path,
+    ) -> std::io::Result<std::process::Command> {
+        let Some(interface) = case.source.interface.filter(|interface| interface.has_jobs) else {
+            return Ok(machine.command(program));
+        };
+        let mut command = machine.command(&self.tools.prefix.join("bin/pvm"));
+        command.args(["run", "--quiet", "--as", interface.name]);
+        if let Some(host) = self.hosts.first().filter(|_| interface.has_procgroups) {
+            let file = machine.folder().join("procgroup");
+            std::fs::write(&file, format!("local 0\n{host} 1 {}\n", program.display()))?;
+            command.arg("--hosts").arg(file);
+        } else {
+            command.args(["-n", &case.tasks.to_string()]);
+        }
+        command.arg(program);
+        Ok(command)
     }
 
     fn keep(

@@ -58,6 +58,26 @@ pub(crate) enum Language {
     Java,
 }
 
+/// A library of NeoPVM for programs of an older interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Interface {
+    /// Of its folders in `lib/neopvm` and `include/neopvm`, and of `pvm run --as`.
+    pub(crate) name: &'static str,
+    /// What the linker calls it.
+    pub(crate) library: &'static str,
+    /// Whether its programs are jobs of ranks.
+    pub(crate) has_jobs: bool,
+    /// Whether ranks share a host unless a procgroup file says where they run.
+    pub(crate) has_procgroups: bool,
+}
+
+impl Interface {
+    /// Where its library is, below the folder of an installation.
+    pub(crate) fn folder(&self, prefix: &Path) -> PathBuf {
+        prefix.join("lib/neopvm").join(self.name)
+    }
+}
+
 /// A measured program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Source {
@@ -73,6 +93,8 @@ pub(crate) struct Source {
     pub(crate) talks: bool,
     /// Whose figures it tells, if not those of the system that runs it.
     pub(crate) subject: Option<&'static str>,
+    /// Whose calls it makes, if not those of `calls`.
+    pub(crate) interface: Option<Interface>,
 }
 
 impl Source {
@@ -82,7 +104,7 @@ impl Source {
         language: Language,
         files: &'static [&'static str],
     ) -> Self {
-        Self { name, language, files, flags: &[], talks: true, subject: None }
+        Self { name, language, files, flags: &[], talks: true, subject: None, interface: None }
     }
 
     /// With more for the compiler.
@@ -93,6 +115,11 @@ impl Source {
     /// One that tells figures of something else than the system that runs it.
     pub(crate) const fn about(self, subject: &'static str) -> Self {
         Self { subject: Some(subject), ..self }
+    }
+
+    /// One of an older interface.
+    pub(crate) const fn with_calls_of(self, interface: Interface) -> Self {
+        Self { interface: Some(interface), ..self }
     }
 
     /// One that talks to nobody, so that it needs no system.
@@ -203,7 +230,9 @@ impl Tools {
             command.arg("-DNEOPVM");
         }
         command.args(source.files);
-        if source.talks {
+        if let Some(interface) = source.interface {
+            self.link_interface(&mut command, interface);
+        } else if source.talks {
             command.arg(if kind.is_pvm() { "calls/pvm.c" } else { "calls/mpi.c" });
         }
         if source.talks && kind == Kind::Ours {
@@ -212,11 +241,22 @@ impl Tools {
                 .arg(format!("-L{}", lib.display()))
                 .arg(format!("-Wl,-rpath,{}", lib.display()));
         }
-        if source.talks && kind.is_pvm() {
+        if source.talks && kind.is_pvm() && source.interface.is_none() {
             command.args(["-lgpvm3", "-lpvm3"]);
         }
         command.arg("-lm");
         command
+    }
+
+    /// The headers of an older interface have names of their time, so they stand in front.
+    fn link_interface(&self, command: &mut Command, interface: Interface) {
+        let folder = interface.folder(&self.prefix);
+        let headers = self.prefix.join("include/neopvm").join(interface.name);
+        command
+            .arg(format!("-I{}", headers.display()))
+            .arg(format!("-L{}", folder.display()))
+            .arg(format!("-Wl,-rpath,{}", folder.display()))
+            .arg(format!("-l{}", interface.library));
     }
 
     /// The command that runs an MPI program with so many tasks. Only Debian tells the systems' commands apart by name.
@@ -310,6 +350,14 @@ mod tests {
         let ours = words(Kind::Ours);
         assert!(ours.starts_with("cc ") && ours.contains("-L/opt/neo/lib"), "{ours}");
         assert!(words(Kind::Original).ends_with("calls/pvm.c -lgpvm3 -lpvm3 -lm"));
+        let interface =
+            Interface { name: "old", library: "ol", has_jobs: true, has_procgroups: false };
+        let source = Source::of("x", Language::C, &["x.c"]).with_calls_of(interface);
+        let command = tools.compiler(Kind::Ours, &source, Path::new("/tmp/x")).unwrap();
+        let all: Vec<_> = command.get_args().filter_map(std::ffi::OsStr::to_str).collect();
+        let all = all.join(" ");
+        assert!(all.contains("-I/opt/neo/include/neopvm/old -L/opt/neo/lib/neopvm/old"), "{all}");
+        assert!(all.contains("-lol") && !all.contains("calls/"), "{all}");
         assert!(
             words(Kind::Mpich).starts_with("mpicc.mpich ")
                 && words(Kind::Mpich).contains("calls/mpi.c")

@@ -48,6 +48,37 @@ pub(super) fn pbj() -> Vec<Pbj> {
     records(PBJ).filter_map(row).collect()
 }
 
+/// A row of the tables A.1 to A.9 of the report of 1993, as printed.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct RoundTrip {
+    /// Number of the table.
+    pub(super) table: String,
+    /// Of the message.
+    pub(super) bytes: u64,
+    /// All in ms.
+    pub(super) average: String,
+    /// Of the sample.
+    pub(super) deviation: String,
+    /// The middle one.
+    pub(super) median: String,
+    /// With its iteration.
+    pub(super) minimum: String,
+    /// With its iteration.
+    pub(super) maximum: String,
+}
+
+/// The tables A.1 to A.9.
+pub(super) fn round_trips() -> Vec<RoundTrip> {
+    let row = |r: Vec<String>| {
+        let bytes = r[1].parse().ok()?;
+        let [_, _, average, deviation, median, min, max, min_at, max_at, table] =
+            <[String; 10]>::try_from(r).ok()?;
+        let (minimum, maximum) = (format!("{min} ({min_at})"), format!("{max} ({max_at})"));
+        Some(RoundTrip { table, bytes, average, deviation, median, minimum, maximum })
+    };
+    records(TWO_NODES).filter(|record| record[9].starts_with('A')).filter_map(row).collect()
+}
+
 /// A machine of the report of 1997 with its figures for the plane of its figure 5.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Machine {

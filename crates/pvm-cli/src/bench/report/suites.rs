@@ -2,7 +2,7 @@
 
 use super::html::{details, element, escaped, number, paragraph, pivot, table};
 use super::plot::{Axis, Series, colour, curves};
-use super::{applications, echo, java, linpack, nas, seeds};
+use super::{applications, echo, java, linpack, nas, seeds, two_nodes};
 use crate::bench::case::Suite;
 use crate::bench::figures::{Figures, Key, Row};
 use crate::bench::ranking::Contest;
@@ -22,6 +22,7 @@ pub(super) fn section(
         "applications" => applications::content(contests),
         "java" => java::content(figures, rows),
         "nas" => nas::content(figures),
+        "two-nodes" => plots(contests) + &two_nodes::content(rows),
         _ => plots(contests),
     };
     text += &medians(rows);

@@ -2,7 +2,7 @@
 
 use super::echo;
 use crate::bench::case::{Case, Length, Seconds, Suite, words};
-use crate::bench::system::Kind;
+use crate::bench::system::{Interface, Kind, Language, Source};
 use std::time::Duration;
 
 const SIZES: [&str; 9] =
@@ -16,7 +16,9 @@ pub(crate) const SUITE: Suite = Suite {
              and corrected by the cost of reading the clock; whole round trips are told. There are no daemons' \
              routes, packing or encodings in MPI. The report measured two SPARCstation 1 on an Ethernet of their \
              own; here both tasks are on the hosts named above, on one host if there is no other, so its \
-             milliseconds are an anecdote, and the shape of its tables is what is repeated.",
+             milliseconds are an anecdote, and the shape of its tables is what is repeated. The tables A.1 to A.9 are \
+             made by the programs that the report prints, repaired where they have slips, on NeoPVM's libraries \
+             for those interfaces; each shows the round whose median is in the middle.",
     seconds: Seconds { full: 120, quick: 18 },
     cases,
 };
@@ -45,5 +47,54 @@ fn cases(length: Length) -> Vec<Case> {
         .map(|(route, mode, variant)| one(route, mode, variant, &[Kind::Ours, Kind::Original]))
         .collect();
     all.push(one("direct", "raw", "", &[Kind::OpenMpi, Kind::Mpich]));
+    all.extend(as_printed(length));
     all
+}
+
+const PVM2: Interface =
+    Interface { name: "pvm2", library: "pvm", has_jobs: false, has_procgroups: false };
+const fn job(name: &'static str) -> Interface {
+    Interface { name, library: name, has_jobs: true, has_procgroups: false }
+}
+
+const PVM2_MASTER: Source =
+    Source::of("two-nodes-pvm2", Language::C, &["two-nodes/pvm2.c", "measure.c"])
+        .with_calls_of(PVM2)
+        .about("PVM 2.4");
+const PVM2_WORKER: Source =
+    Source::of("two-nodes-pvm2-worker", Language::C, &["two-nodes/pvm2_worker.c", "measure.c"])
+        .with_calls_of(PVM2);
+const TCGMSG: Source =
+    Source::of("two-nodes-tcgmsg", Language::C, &["two-nodes/tcgmsg.c", "measure.c"])
+        .with_calls_of(job("tcgmsg"))
+        .about("TCGMSG");
+const P4: Source = Source::of("two-nodes-p4", Language::C, &["two-nodes/p4.c", "measure.c"])
+    .with_calls_of(Interface { has_procgroups: true, ..job("p4") })
+    .about("P4");
+const CPS: Source = Source::of("two-nodes-cps", Language::C, &["two-nodes/cps.c", "measure.c"])
+    .with_calls_of(job("cps"))
+    .about("CPS");
+
+/// The report's own programs, in `benchmarks/suites/two-nodes`.
+fn as_printed(length: Length) -> Vec<Case> {
+    let one = |source: &'static Source, variant: &str, first: &[&str]| {
+        let mut arguments = words(first);
+        arguments.push("100".to_owned());
+        arguments.extend(words(&SIZES));
+        let limit = Duration::from_secs(length.pick(60, 30));
+        Case {
+            variant: variant.to_owned(),
+            kinds: vec![Kind::Ours],
+            partner: (*source == PVM2_MASTER).then_some(&PVM2_WORKER),
+            ..Case::new(source, 2, arguments, limit)
+        }
+    };
+    vec![
+        one(&CPS, "", &[]),
+        one(&P4, "", &[]),
+        one(&PVM2_MASTER, "vsnd/vrcv", &["vsnd", "packed"]),
+        one(&PVM2_MASTER, "snd/rcv", &["snd", "packed"]),
+        one(&PVM2_MASTER, "snd/rcv, not packed", &["snd", "unpacked"]),
+        one(&TCGMSG, "", &[]),
+    ]
 }

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# run.sh PREFIX: builds the tests of MPL, CMMD, Vertex and MPSC against what is installed in PREFIX and runs each alone and
+# as jobs of several ranks on a machine of two hosts of this computer.
+set -u
+PREFIX=$(cd "$1" && pwd) || exit 2
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+CC=${CC:-cc} CXX=${CXX:-c++}
+WORK=$(mktemp -d) || exit 2
+export HOME=$WORK/home PVM_TMP=$WORK/tmp PVM_VMID=echo.$$ PVM_ALLOW_ROOT=1 PVM_ROOT=$PREFIX
+unset PVM_EXPORT PVMSOCK PVMEPID MP_PROCS
+mkdir "$HOME" && mkdir -m 700 "$PVM_TMP"
+trap '"$PREFIX/bin/pvm" halt >/dev/null 2>&1; rm -rf "$WORK"' EXIT
+cd "$WORK" || exit 2
+failures=0
+
+fail() {
+	echo "echo: $1" >&2
+	failures=$((failures + 1))
+}
+
+# run STATUS COMMAND...
+run() {
+	local wanted=$1
+	shift
+	timeout -k 1 60 "$@" >out 2>&1 </dev/null
+	local got=$?
+	[ $got = "$wanted" ] && return
+	fail "status $got, not $wanted: $*"
+	cat out >&2
+}
+
+build() {
+	local name=$1 source=$2
+	local lib=$PREFIX/lib/neopvm/$name
+	"$CC" -O1 -g -Wall -Wextra -I"$PREFIX/include/neopvm/$name" -o "$(basename "$source" .c)-$name" "$source" \
+		-L"$lib" -Wl,-rpath,"$lib" "-l$name" -lm || fail "$source does not compile"
+}
+
+for name in mpl cmmd vertex mpsc; do
+	lib=$PREFIX/lib/neopvm/$name include=$PREFIX/include/neopvm/$name
+	for standard in gnu89 c11; do
+		echo "#include <$name.h>" | "$CC" -std=$standard -Wall -Wextra -Werror -fsyntax-only -I"$include" -x c - || fail "$name.h is not $standard"
+	done
+	echo "#include <$name.h>" | "$CXX" -std=c++17 -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$include" -x c++ - || fail "$name.h is not C++17"
+	build $name "$HERE/$name.c"
+	build $name "$HERE/echo.c"
+	sort "$HERE/../$name/$name.calls" >documented
+	nm -D --defined-only "$lib/lib$name.so" | awk '{ print $3 }' | sort | diff documented - || fail "lib$name.so exports other names"
+	nm -g --defined-only "$lib/lib$name.a" | awk 'NF == 3 { print $3 }' | sort | diff documented - || fail "lib$name.a has other names"
+	nm "$name-$name" | awk 'NF < 3 || $2 ~ /[BV]/ { print $NF }' | sed 's/@.*//' | sort -u >called
+	comm -23 documented called >uncalled
+	[ ! -s uncalled ] || fail "no test calls $(tr '\n' ' ' <uncalled)"
+done
+build mpl "$HERE/solver.c"
+
+for name in mpl cmmd vertex mpsc; do run 0 "./$name-$name"; done # alone, without a machine
+"$PREFIX/bin/pvm" up --local 2 >/dev/null || exit 1
+for name in mpl cmmd vertex mpsc; do
+	for ranks in 1 2 3 4; do run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n $ranks "./$name-$name"; done
+	run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n 2 "./echo-$name" 20
+	[ "$(grep -c us out)" = 7 ] || fail "$name's echo told something else: $(cat out)"
+done
+for ranks in 1 2 5; do run 0 "$PREFIX/bin/pvm" run --quiet --as mpl -n $ranks ./solver-mpl; done
+for how in mpc mp fortran; do run 7 "$PREFIX/bin/pvm" run --quiet --as mpl -n 3 ./mpl-mpl $how; done
+run 0 "$PREFIX/libexec/neopvm/bin/poe" -procs 2 ./mpl-mpl
+run 0 "$PREFIX/libexec/neopvm/bin/poe" ./mpl-mpl -procs 3
+run 0 env MP_PROCS=2 ./mpl-mpl
+[ -z "$("$PREFIX/bin/pvm" ps --json | grep -o '"pid"')" ] || fail "tasks are left behind"
+[ "$failures" = 0 ]

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * rcv, rcvmulti, probe, probemulti and rcvinfo. The machine selects one type or any; for several types the messages
+ * that come first and are of none of them are put aside here, and are looked through before the machine is asked.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "pvm2.h"
+
+struct aside {
+    struct aside *next;
+    struct neopvm_received message;
+};
+
+static struct aside *first, **last = &first;
+
+static bool is_wanted(int type, int count, const int *types)
+{
+    int i;
+
+    for (i = 0; i < count; i++) {
+        if (types[i] == -1 || types[i] == type)
+            return true;
+    }
+    return false;
+}
+
+static int check(int count, const int *types)
+{
+    int i, code = pvm2_check_enrolled();
+
+    if (code != PvmOk)
+        return code;
+    if (count < 1 || !types)
+        return PvmBadParam;
+    for (i = 0; i < count; i++) {
+        if (types[i] < -1)
+            return PvmBadParam;
+    }
+    return PvmOk;
+}
+
+/* The first that was put aside and is wanted. */
+static struct aside **find_aside(int count, const int *types)
+{
+    struct aside **at = &first;
+
+    while (*at && !is_wanted((*at)->message.info.tag, count, types))
+        at = &(*at)->next;
+    return *at ? at : NULL;
+}
+
+static int take_aside(struct aside **at)
+{
+    struct aside *found = *at;
+    int type = found->message.info.tag;
+
+    pvm2_incoming_keep(&found->message);
+    *at = found->next;
+    if (!found->next)
+        last = at;
+    free(found);
+    return type;
+}
+
+static int put_aside(const struct neopvm_received *message)
+{
+    struct aside *aside = malloc(sizeof *aside);
+
+    if (!aside)
+        return PvmNoMem;
+    aside->next = NULL;
+    aside->message = *message;
+    *last = aside;
+    last = &aside->next;
+    return PvmOk;
+}
+
+static void drop(const struct neopvm_received *message)
+{
+    if (message->buffer)
+        neopvm_free(message->buffer);
+}
+
+/* The next message of a type from a component; what strangers sent is dropped. */
+static int next(int type, struct neopvm_received *message)
+{
+    for (;;) {
+        int32_t status = neopvm_receive_items(NEOPVM_ANY, type, CONTEXT_DATA, NEOPVM_FOREVER, message);
+
+        if (status < 0)
+            return pvm2_code(status);
+        if (pvm2_peers_sender(message->info.source, false))
+            return PvmOk;
+        drop(message);
+    }
+}
+
+int pvm2_receive(int count, const int *types)
+{
+    struct aside **aside;
+    struct neopvm_received message;
+    int code = check(count, types);
+
+    if (code != PvmOk)
+        return code;
+    /* Before the wait, so that the sender can use its memory for the next message while the cache still knows it. */
+    pvm2_incoming_clear();
+    aside = first ? find_aside(count, types) : NULL;
+    if (aside)
+        return take_aside(aside);
+    for (;;) {
+        code = next(count == 1 ? types[0] : NEOPVM_ANY, &message);
+        if (code != PvmOk)
+            return code;
+        if (count == 1 || is_wanted(message.info.tag, count, types))
+            break;
+        code = put_aside(&message);
+        if (code != PvmOk)
+            return code;
+    }
+    pvm2_incoming_keep(&message);
+    return message.info.tag;
+}
+
+/* The type of a message that waits, or PvmNoMsg. */
+static int look(int type)
+{
+    struct neopvm_info head;
+    neopvm_buffer buffer;
+    int32_t status, found = 0;
+
+    for (;;) {
+        status = neopvm_probe(NEOPVM_ANY, type, CONTEXT_DATA, &head, &found);
+        if (status < 0)
+            return pvm2_code(status);
+        if (!found)
+            return PvmNoMsg;
+        if (pvm2_peers_sender(head.source, false))
+            return head.tag;
+        if (neopvm_receive(head.source, type, CONTEXT_DATA, 0, &buffer) >= 0)
+            neopvm_free(buffer);
+    }
+}
+
+int pvm2_probe(int count, const int *types)
+{
+    struct aside **aside;
+    int i, code = check(count, types);
+
+    if (code != PvmOk)
+        return code;
+    aside = first ? find_aside(count, types) : NULL;
+    if (aside)
+        return (*aside)->message.info.tag;
+    code = PvmNoMsg;
+    for (i = 0; i < count && code == PvmNoMsg; i++)
+        code = look(types[i]);
+    return code;
+}
+
+int pvm2_rcvinfo(int *bytes, int *type, char *name, int *instance)
+{
+    const struct neopvm_info *head = pvm2_incoming_head();
+    struct pvm2_peer *sender;
+
+    if (!head)
+        return PvmNoMsg;
+    sender = pvm2_peers_sender(head->source, true);
+    if (bytes)
+        *bytes = head->bytes > INT32_MAX ? INT32_MAX : (int)head->bytes;
+    if (type)
+        *type = head->tag;
+    if (name)
+        strcpy(name, sender ? sender->address.name : "");
+    if (instance)
+        *instance = sender ? sender->address.instance : -1;
+    return PvmOk;
+}
+
+void pvm2_receive_clear(void)
+{
+    while (first) {
+        struct aside *aside = first;
+
+        first = aside->next;
+        drop(&aside->message);
+        free(aside);
+    }
+    last = &first;
+}

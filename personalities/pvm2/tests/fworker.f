@@ -1,0 +1,43 @@
+C SPDX-License-Identifier: MIT OR Apache-2.0
+C     Answers fmaster with what it was sent, then waits to be terminated.
+      PROGRAM WORKER
+      INTEGER INFO, I(3)
+      INTEGER*2 S(2)
+      INTEGER*8 L(1)
+      REAL F(2)
+      DOUBLE PRECISION D(2)
+      COMPLEX C(1)
+      COMPLEX*16 Z(1)
+      CHARACTER*5 BYTES
+      CHARACTER*6 TEXT
+
+      CALL FENROLL('fworker', INFO)
+      CALL FREADY('fworker is ready', INFO)
+      CALL FRCV(10, INFO)
+      CALL FGETNINT(I, 3, INFO)
+      CALL FGETNSHORT(S, 2, INFO)
+      CALL FGETNLONG(L, 1, INFO)
+      CALL FGETNFLOAT(F, 2, INFO)
+      CALL FGETNDFLOAT(D, 2, INFO)
+      CALL FGETNCPLX(C, 1, INFO)
+      CALL FGETNDCPLX(Z, 1, INFO)
+      CALL FGETBYTES(BYTES, 5, INFO)
+      CALL FGETSTRING(TEXT, INFO)
+      CALL FINITSEND(INFO)
+      CALL FPUTNINT(I, 3, INFO)
+      CALL FPUTNSHORT(S, 2, INFO)
+      CALL FPUTNLONG(L, 1, INFO)
+      CALL FPUTNFLOAT(F, 2, INFO)
+      CALL FPUTNDFLOAT(D, 2, INFO)
+      CALL FPUTNCPLX(C, 1, INFO)
+      CALL FPUTNDCPLX(Z, 1, INFO)
+      CALL FPUTBYTES(BYTES, 5, INFO)
+      CALL FPUTSTRING(TEXT, INFO)
+      CALL FSND('fmaster', 0, 11, INFO)
+      CALL FVSND('fmaster', 0, 12, INFO)
+      CALL FSND('fmaster', -1, 13, INFO)
+      CALL FVSND('fmaster', -1, 14, INFO)
+      CALL FWAITUNTIL('fmaster is ready', INFO)
+      CALL FBARRIER('both', 2, INFO)
+      CALL FRCV(-1, INFO)
+      END
