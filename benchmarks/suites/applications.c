@@ -3,8 +3,9 @@
  * applications WHAT TASKS REPETITIONS SIZE...
  *
  * WHAT is rows, columns or scattered (Gaussian elimination of order SIZE, gauss.f90) or nbody (SIZE bodies, nbody.f90). Only the
- * elimination, or the forces, are timed; what is told is the time of each repetition, averaged over the tasks. The result is
- * compared with that of a sequential run; the program ends with status 1 if they differ by more than rounding.
+ * elimination, or the forces, are timed; what is told is the time of each repetition, averaged over the tasks. The solution is
+ * put into the equations, and the result is compared with that of a sequential run; the program ends with status 1 if the
+ * residual is large, or if the results differ by more than rounding.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,41 +17,75 @@
 /* In Fortran. */
 void gauss_columns_fill(double *a, int n, int me, int tasks, int scattered);
 void gauss_columns(double *a, int n, int me, int tasks, int scattered);
-double gauss_columns_sum(const double *a, int n, int me, int tasks, int scattered);
+void gauss_columns_solve(const double *a, double *x, int n, int me, int tasks, int scattered);
 void gauss_rows_fill(double *a, int n, int me, int tasks);
 void gauss_rows(double *a, int n, int me, int tasks);
-double gauss_rows_sum(const double *a, int n, int me, int tasks);
+void gauss_rows_solve(const double *a, double *x, int n, int me, int tasks);
+double gauss_residual(const double *x, int n);
 void nbody_forces(double *force, int n, int me, int tasks);
 
-enum { REPETITIONS_MAX = 100 };
+enum { REPETITIONS_MAX = 100, RESIDUAL_MAX = 16 };
 
 static int me, tasks;
 
-/* The time of one run by `all` tasks in ns, and a number that depends on the whole result. */
-static double run(const char *what, double *place, int n, int rank, int all, double *sum)
+static void fill(const char *what, double *place, int n, int rank, int all)
 {
-    int scattered = !strcmp(what, "scattered"), i;
-    double begin, time;
-
     if (!strcmp(what, "rows"))
         gauss_rows_fill(place, n, rank, all);
     else if (strcmp(what, "nbody"))
-        gauss_columns_fill(place, n, rank, all, scattered);
-    if (all > 1)
-        calls_barrier();
-    begin = measure_now_ns();
+        gauss_columns_fill(place, n, rank, all, !strcmp(what, "scattered"));
+}
+
+static void compute(const char *what, double *place, int n, int rank, int all)
+{
     if (!strcmp(what, "rows"))
         gauss_rows(place, n, rank, all);
     else if (!strcmp(what, "nbody"))
         nbody_forces(place, n, rank, all);
     else
-        gauss_columns(place, n, rank, all, scattered);
+        gauss_columns(place, n, rank, all, !strcmp(what, "scattered"));
+}
+
+/* The solution, which every task has, counts once. */
+static double solution_sum(const char *what, const double *place, int n, int rank, int all)
+{
+    double *x = malloc((size_t)n * sizeof *x), sum = 0, residual;
+    int i;
+
+    if (!x) {
+        fprintf(stderr, "no memory for %d\n", n);
+        exit(1);
+    }
+    if (!strcmp(what, "rows"))
+        gauss_rows_solve(place, x, n, rank, all);
+    else
+        gauss_columns_solve(place, x, n, rank, all, !strcmp(what, "scattered"));
+    residual = rank == 0 ? gauss_residual(x, n) : 0;
+    if (!(residual < RESIDUAL_MAX)) {
+        fprintf(stderr, "%s of %d: the residual is %g\n", what, n, residual);
+        exit(1);
+    }
+    for (i = 0; i < n && rank == 0; i++)
+        sum += fabs(x[i]);
+    free(x);
+    return sum;
+}
+
+/* The time of one run by `all` tasks in ns, and a number that depends on the whole result: each task's part of it. */
+static double run(const char *what, double *place, int n, int rank, int all, double *sum)
+{
+    double begin, time;
+    int i;
+
+    fill(what, place, n, rank, all);
+    if (all > 1)
+        calls_barrier();
+    begin = measure_now_ns();
+    compute(what, place, n, rank, all);
     time = measure_now_ns() - begin;
     *sum = 0;
-    if (!strcmp(what, "rows"))
-        *sum = gauss_rows_sum(place, n, rank, all);
-    else if (strcmp(what, "nbody"))
-        *sum = gauss_columns_sum(place, n, rank, all, scattered);
+    if (strcmp(what, "nbody"))
+        *sum = solution_sum(what, place, n, rank, all);
     else
         for (i = 0; i < 3 * (n / all); i++)
             *sum += fabs(place[i]);
@@ -68,7 +103,7 @@ static void check(double sum, double sequential, const char *what, int n)
 static void measure(const char *what, int repetitions, int n)
 {
     static double times[REPETITIONS_MAX];
-    size_t numbers = strcmp(what, "nbody") ? (size_t)n * (size_t)n : 3 * (size_t)n;
+    size_t numbers = strcmp(what, "nbody") ? (size_t)n * (size_t)(n + 1) : 3 * (size_t)n;
     double *place = malloc(numbers * sizeof *place), told[2], sequential;
     int i;
 

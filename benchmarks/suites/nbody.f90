@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: MIT OR Apache-2.0
 ! N bodies that attract one another, every one every other: O(N^2). Each task has an equal share; the shares go round a ring, so
-! that each task sees all of them. With one task nothing is sent: that is the sequential run.
+! that each task sees all of them. It adds their forces up in the order of the bodies' numbers, so the sums have the same bits
+! with any number of tasks. With one task nothing is sent: that is the sequential run.
 module nbody
   use iso_c_binding
   use calls
@@ -12,19 +13,20 @@ contains
   subroutine nbody_forces(force, n, me, tasks) bind(C)
     integer(c_int), value :: n, me, tasks
     real(c_double), intent(out) :: force(3, n / tasks)
-    real(c_double) :: own(4, n / tasks), guests(4, n / tasks), next(4, n / tasks)
-    integer :: i, step, share
+    real(c_double) :: bodies(4, n / tasks, 0:tasks - 1)
+    integer :: i, step, share, last, next
     share = n / tasks
     do i = 1, share
-      own(:, i) = body(me * share + i)
+      bodies(:, i, me) = body(me * share + i)
+    end do
+    do step = 1, tasks - 1
+      last = modulo(me - step + 1, tasks)
+      next = modulo(me - step, tasks)
+      call calls_shift(modulo(me + 1, tasks), bodies(:, :, last), modulo(me - 1, tasks), bodies(:, :, next), 32 * share)
     end do
     force = 0
-    guests = own
-    do step = 1, tasks
-      call attract(force, own, guests, share)
-      if (step == tasks) exit
-      call calls_shift(modulo(me + 1, tasks), guests, modulo(me - 1, tasks), next, 32 * share)
-      guests = next
+    do i = 0, tasks - 1
+      call attract(force, bodies(:, :, me), bodies(:, :, i), share)
     end do
   end subroutine
 
