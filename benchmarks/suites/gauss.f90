@@ -50,7 +50,7 @@ contains
     integer :: j, k, pivot
     do k = 1, n - 1
       if (owner_of(k, n, tasks, scattered) == me) then
-        pivot = k - 1 + maxloc(abs(a(k:n + 1, k)), 1)
+        pivot = k - 1 + maxloc(abs(a(k:n, k)), 1)
         kept = a(pivot, k)
         a(pivot, k) = a(k, k)
         a(k, k) = kept
