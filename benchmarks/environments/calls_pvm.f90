@@ -3,9 +3,9 @@
 ! exchange nor global operations in 1997, they are made of sends and receives, as the comparison says that it did.
 module calls
   use iso_c_binding
+  use pvm_names
   implicit none
   private
-  include 'fpvm3.h'
   integer, parameter :: TAG = 7, ROSTER_TAG = 8, TASKS_MAX = 64, PATH_MAX = 4096
   integer, parameter :: TO_SUM = 1, TO_PRODUCT = 2, TO_AND = 3
   character(*), parameter :: GROUP = 'environments'
