@@ -12,7 +12,7 @@ XTASK  := cargo build --quiet --package xtask && $(TARGET)/debug/xtask
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-java bench-links bench-groups bench-nas bench-faults oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-java bench-links bench-groups bench-nas bench-environments bench-faults oracle soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -81,6 +81,11 @@ bench-nas: ## the NAS Parallel Benchmarks: target/bench/nas/report.html (QUICK=1
 	@bash xtask/deps.sh bench
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@$(STAGE)/bin/pvm bench nas $(if $(filter-out 0,$(QUICK)),--quick) $(if $(CLASS),--class $(CLASS)) $(if $(PEER),--peer $(abspath $(PEER))) --out $(TARGET)/bench/nas
+
+bench-environments: ## the comparison of 1997 over NX, Express and PVM: target/bench/environments/tables.md (QUICK=1)
+	@bash xtask/deps.sh bench
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@QUICK=$(filter-out 0,$(QUICK)) bash benchmarks/environments/run.sh $(STAGE) $(TARGET)/bench/environments
 
 bench-faults: ## what tasks see while hosts, daemons and links fail (root): target/bench/faults.jsonl (TIMES=8)
 	@bash xtask/deps.sh check
