@@ -161,6 +161,13 @@ impl Layout<'_> {
             &["c", "f", "f90", "inc", "h", "java"],
         )?;
         self.nas()?;
+        let environments = ["Makefile", "md", "py", "sh"];
+        self.folder(
+            "benchmarks/environments",
+            "share/neopvm/benchmarks/environments",
+            &environments,
+        )?;
+        self.folder("benchmarks/seeds", "share/neopvm/benchmarks/seeds", &["csv"])?;
         for name in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "CHANGELOG.md"] {
             copy(&self.root.join(name), &self.prefix.join("share/doc/neopvm").join(name), FILE)?;
         }

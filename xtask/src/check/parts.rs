@@ -225,11 +225,24 @@ pub(crate) const PARTS: &[Part] = &[
         name: "personalities",
         owner: "personalities",
         uses: &["install"],
-        concerns: Concerns { packages: INSTALLED, paths: &["personalities", "include"] },
+        concerns: Concerns {
+            packages: INSTALLED,
+            paths: &["personalities", "include", "benchmarks/environments", "benchmarks/suites"],
+        },
         needs: &[FORTRAN, CXX],
         steps: |run| {
             let work = run.log.with_file_name("personalities");
-            run.step(&["bash", "personalities/tests/run.sh", run.stage, &work.to_string_lossy()])
+            let environments = work.join("environments");
+            let verify = "benchmarks/environments/verify.sh";
+            every([
+                run.step(&[
+                    "bash",
+                    "personalities/tests/run.sh",
+                    run.stage,
+                    &work.to_string_lossy(),
+                ]),
+                run.step(&["bash", verify, run.stage, &environments.to_string_lossy()]),
+            ])
         },
         ..PART
     },
