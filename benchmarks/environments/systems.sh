@@ -4,16 +4,18 @@
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 unset PVM_VMID PVM_ROOT
 
-# Sets `systems` to those of SYSTEMS (default: all) whose libraries are there, and builds their programs.
+# Sets `systems` to those of SYSTEMS (default: all) whose libraries are there, `missing` to 1 where one is not, and builds their
+# programs.
 build_all() {
   local system
   PREFIX=$(cd "$1" && pwd) && mkdir -p "$2" && OUT=$(cd "$2" && pwd) || exit 2
-  TREE=${TREE:-$PREFIX} systems=()
+  TREE=${TREE:-$PREFIX} systems=() missing=0
   for system in ${SYSTEMS:-nx express pvm}; do
     if [ "$system" = pvm ] || [ -e "$TREE/lib/neopvm/$system/lib$system.so" ]; then
       systems+=("$system")
     else
-      echo "$system: $TREE/lib/neopvm/$system is not there, so it is left out" >&2
+      echo "$system: $TREE/lib/neopvm/$system/lib$system.so is not there, so it is left out" >&2
+      missing=1
     fi
   done
   make -s -C "$here" PREFIX="$PREFIX" TREE="$TREE" BUILD="$OUT" SYSTEMS="${systems[*]}" >&2 || exit 1
