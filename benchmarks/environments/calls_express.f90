@@ -21,7 +21,8 @@ contains
     call KXPARA(env)
     me = env(1)
     tasks = env(2)
-    read (line, *) all
+    all = 0
+    read (line, *, iostat=info) all
     if (all /= tasks) then
       write (0, '(2(a,i0))') 'Express: nodes asked for: ', all, ', started: ', tasks
       call exit(1)

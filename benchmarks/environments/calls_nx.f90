@@ -15,10 +15,12 @@ contains
   subroutine calls_begin(line, my_number, all)
     character(*), intent(inout) :: line
     integer, intent(out) :: my_number, all
+    integer :: info
     include 'fnx.h'
     me = mynode()
     tasks = numnodes()
-    read (line, *) all
+    all = 0
+    read (line, *, iostat=info) all
     if (all /= tasks .or. tasks > TASKS_MAX) then
       write (0, '(2(a,i0))') 'NX: nodes asked for: ', all, ', started: ', tasks
       call exit(1)

@@ -42,7 +42,8 @@ contains
     character(PATH_MAX) :: program
     real(c_double), allocatable :: roster(:)
     integer :: started, info, i
-    read (line, *) tasks
+    read (line, *, iostat=info) tasks
+    if (info /= 0) tasks = 0
     if (tasks < 1 .or. tasks > TASKS_MAX) call check('the number of tasks', PvmBadParam)
     call get_command_argument(0, program)
     me = 0

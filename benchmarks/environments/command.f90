@@ -12,6 +12,10 @@ contains
     line = ''
     do i = 1, command_argument_count()
       call get_command_argument(i, argument)
+      if (len_trim(line) + WORD_MAX >= LINE_MAX) then
+        write (0, '(a,i0,a)') 'the arguments are longer than ', LINE_MAX - WORD_MAX, ' letters'
+        call exit(2)
+      end if
       line = trim(line)//' '//argument
     end do
     line = adjustl(line)

@@ -41,7 +41,8 @@ for system in "${systems[@]}"; do
     # shellcheck disable=SC2086
     expect 0 "$system" applications $tasks 1 $gauss nbody 96
   done
-  expect 2 "$system" primitives 2 1 20 0.001 "ring" 6
+  expect 2 "$system" primitives 2 1 20 0.001 ring 6
+  expect 2 "$system" primitives 2 1 20 much ring 4
   expect 2 "$system" applications 2 1 nbody 95
   expect 2 "$system" applications 2 1 diagonals 60
 done
