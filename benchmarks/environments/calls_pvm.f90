@@ -44,7 +44,7 @@ contains
     integer :: started, info, i
     read (line, *, iostat=info) tasks
     if (info /= 0) tasks = 0
-    if (tasks < 1 .or. tasks > TASKS_MAX) call check('the number of tasks', PvmBadParam)
+    if (tasks < 1 .or. tasks > TASKS_MAX) call check('the first argument is the number of tasks, 1 to 64', PvmBadParam)
     call get_command_argument(0, program)
     me = 0
     tids(0) = own
