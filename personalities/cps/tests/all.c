@@ -137,7 +137,7 @@ int main(int argc, char **argv)
     queues();
     acp_sleep(&second);
     if (me == 1)
-        printf("%d processes\n", all);
+        printf("ok %d processes\n", all);
     fflush(stdout);
     sync_all(8);
     if (me == all)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* flags: -std=gnu89 -fcommon */
 /* seed PGM: a round trip between two processes in the way in which CPS programs were written: K&R, all by address. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ char **argv;
         }
     }
     if (pgm == 0)
-        printf("100 round trips\n");
+        printf("ok 100 round trips\n");
     fflush(stdout);
     p1 = ACP_ALL_PROCESSES;
     p2 = 4;

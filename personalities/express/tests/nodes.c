@@ -197,6 +197,6 @@ int main(int argc, char **argv)
     many();
     grids();
     CHECK(extime() > 0);
-    printf("%d nodes\n", all);
+    printf("ok %d nodes\n", all);
     return 0;
 }

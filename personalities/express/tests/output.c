@@ -22,6 +22,6 @@ int main(void)
     CHECK(fasync(stdout) == 0);
     printf("async\n");
     fmulti(stdout);
-    printf("end %d\n", env.procnum);
+    printf("ok end %d\n", env.procnum);
     return 0;
 }

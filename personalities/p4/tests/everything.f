@@ -116,7 +116,7 @@
       call get_command_argument(1, word)
       if (word .eq. 'error' .and. me .eq. all - 1)
      &   call p4error('from Fortran', 33)
-      if (me .eq. 0) write (*, '(i0,a)') all, ' processes of Fortran'
+      if (me .eq. 0) write (*, '(a,i0)') 'ok ', all
       call p4cleanup()
       end
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* flags: -std=gnu89 -fcommon */
 /* p4_global_op with every operation by name and with one of our own, and clusters. */
 #include <math.h>
 
@@ -114,7 +115,7 @@ static void clusters(void)
     }
     p4_global_barrier(505);
     if (me == 0)
-        printf("%d clusters\n", count);
+        printf("ok %d clusters\n", count);
 }
 
 int main(int argc, char **argv)

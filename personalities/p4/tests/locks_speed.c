@@ -9,7 +9,7 @@ int main(int argc, char **argv)
         p4_lock_t lock;
         long sum;
     } *counter;
-    long i, turns = 20000000;
+    long i, turns = 2000000;
     double seconds;
     p4_initenv(&argc, argv);
     counter = (struct counter *)p4_shmalloc(sizeof *counter);
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     }
     seconds = p4_usclock() - seconds;
     CHECK(counter->sum == turns);
-    printf("%.1f million/s\n", (double)turns / seconds / 1e6);
+    printf("ok %.1f million/s\n", (double)turns / seconds / 1e6);
     p4_wait_for_end();
     return 0;
 }

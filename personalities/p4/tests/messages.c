@@ -136,6 +136,6 @@ int main(int argc, char **argv)
     p4_dprintfl(1, "not seen\n");
     p4_wait_for_end();
     if (me == 0)
-        printf("%d processes\n", all);
+        printf("ok %d processes\n", all);
     return 0;
 }

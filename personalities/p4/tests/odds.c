@@ -38,5 +38,6 @@ int main(int argc, char **argv)
         printf("argument %s\n", argv[i]);
     p4_create_procgroup();
     p4_wait_for_end();
+    printf("ok\n");
     return 0;
 }

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     CHECK(p4_global_op(1, &sum, 1, sizeof sum, p4_int_sum_op, P4INT) == 0);
     CHECK(sum == 6);
     if (p4_get_my_id() == 0)
-        printf("table of %d\n", p4_num_total_ids());
+        printf("ok table of %d\n", p4_num_total_ids());
     p4_wait_for_end();
     return 0;
 }

@@ -56,6 +56,8 @@ pub(crate) enum Interface {
     NxHost,
     /// Of `ParaSoft`.
     Express,
+    /// The same, with a host program that loads the nodes.
+    ExpressHost,
     /// Of Fermilab.
     Cps,
     /// Before version 3.

@@ -30,8 +30,8 @@ impl Plan {
             }],
         };
         check_size(&clusters)?;
-        let is_deferred = matches!(interface, Interface::P4 | Interface::NxHost);
-        let is_hosted = interface == Interface::NxHost;
+        let is_hosted = matches!(interface, Interface::NxHost | Interface::ExpressHost);
+        let is_deferred = is_hosted || interface == Interface::P4;
         Ok(Self { clusters, is_deferred, is_hosted })
     }
 }

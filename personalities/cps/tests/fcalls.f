@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: MIT OR Apache-2.0
+! flags: -std=legacy
 ! The same calls from Fortran.
       program allf
       implicit none
@@ -38,7 +39,7 @@
       call acp_sleep(0)
       call acp_sync(ACP_ALL_PROCESSES, 4)
       if (me .eq. n) then
-         write (*, '(i0,a)') n, ' processes of Fortran'
+         write (*, '(a,i0)') 'ok ', n
          flush (6)
          call acp_stop_job()
       end if
