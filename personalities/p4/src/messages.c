@@ -111,6 +111,8 @@ int receive_message(int *type, int *from, char **msg, int *len)
     if (msg == NULL || len == NULL)
         return failed("%s: a null pointer", call);
     long room = *msg == NULL ? -1 : buffer_room(*msg);
+    if (*msg != NULL && room < 0)
+        return failed("%s: %p is not from p4_msg_alloc, so nobody knows its length", call, (void *)*msg);
     if (take(type, from, room, &message, call) != 0)
         return -1;
     if (*msg != NULL)

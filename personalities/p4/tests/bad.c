@@ -38,6 +38,14 @@ static void soft(int me, int all)
     type = 1;
     from = all;
     CHECK(p4_recv(&type, &from, &msg, &len) == -1);
+    /* A buffer whose length nobody knows was filled beyond its end. */
+    char own[4], *mine = own;
+    type = from = -1;
+    CHECK(p4_send(1, me, "12345678", 8) == 0);
+    CHECK(p4_recv(&type, &from, &mine, &len) == -1);
+    CHECK(p4_recv(&type, &from, &msg, &len) == 0 && len == 8);
+    p4_msg_free(msg);
+    msg = NULL;
     CHECK(p4_recv(NULL, &from, &msg, &len) == -1);
     CHECK(p4_broadcast(1, NULL, 4) == -1);
     CHECK(p4_global_op(1, &x, -1, sizeof x, p4_int_sum_op, P4INT) == -1);
