@@ -115,6 +115,19 @@ static void own_event(int first)
 		sprintf(lines[nlines] + strlen(lines[nlines]), " %d", item);
 }
 
+/* All events of one source, if there are any. */
+static void print_of(int source)
+{
+	int i, any = 0;
+
+	for (i = 0; i < nlines; i++)
+		if (sources[i] == source) {
+			if (!any++)
+				printf("from %s:\n", source ? who(source) : "the daemon");
+			printf("  %s\n", lines[i]);
+		}
+}
+
 /* Collects what comes until so many tasks have ended, then shows it by source. */
 static void collect(int tasks)
 {
@@ -136,15 +149,13 @@ static void collect(int tasks)
 				sources[nlines++] = source;
 			}
 	}
+	/* A daemon and a task tell by different ways, so whose first event comes first is open. */
+	print_of(0);
 	for (i = 0; i < nlines; i++) {
 		for (j = 0; j < i && sources[j] != sources[i]; j++)
 			;
-		if (j < i)
-			continue;
-		printf("from %s:\n", sources[i] ? who(sources[i]) : "the daemon");
-		for (; j < nlines; j++)
-			if (sources[j] == sources[i])
-				printf("  %s\n", lines[j]);
+		if (j == i && sources[i])
+			print_of(sources[i]);
 	}
 }
 
