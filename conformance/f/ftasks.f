@@ -39,8 +39,11 @@ c        a child: says how many siblings, waits to be told or killed
       call pvmfspawn(path, PVMTASKARCH, 'LINUX64', 1, tids, numt)
       print *, 'spawn by architecture', numt
       call pvmfrecv(tids(1), 1, buf)
+      call pvmfnotify(PVMTASKEXIT, 51, 1, tids, info)
       call pvmfkill(tids(1), info)
       print *, 'kill', info
+c     It may take its time to end, and is counted below until then.
+      call pvmfrecv(-1, 51, buf)
       call pvmfspawn(path, PVMTASKDEFAULT, '*', 3, tids, numt)
       print *, 'spawn', numt
       do i = 1, 3
