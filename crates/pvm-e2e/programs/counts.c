@@ -65,7 +65,7 @@ static void event(void)
 
 int main(int count, char **words)
 {
-	int me = CALL(pvm_mytid()), ended = 0, i, k, tag;
+	int me = CALL(pvm_mytid()), ended = 0, i, k, tag, source;
 	Pvmtmask mask;
 	CHECK(count >= 3);
 	tasks = atoi(words[2]);
@@ -80,10 +80,10 @@ int main(int count, char **words)
 	CALL(pvm_notify(PvmTaskExit, ENDED, tasks, tids));
 	/* The notice of a task's end comes behind its last message. */
 	while (ended < tasks) {
-		CALL(pvm_bufinfo(CALL(pvm_recv(-1, -1)), 0, &tag, 0));
+		CALL(pvm_bufinfo(CALL(pvm_recv(-1, -1)), 0, &tag, &source));
 		if (tag == ENDED)
 			ended++;
-		else if (tag == CODE)
+		else if (tag == CODE && rank(source) < tasks) /* not what daemons tell of them */
 			event();
 	}
 	for (i = 0; i < tasks; i++)
