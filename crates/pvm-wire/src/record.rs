@@ -35,6 +35,7 @@
 pub mod calls;
 mod cells;
 pub mod frames;
+pub mod kind;
 mod note;
 mod scale;
 

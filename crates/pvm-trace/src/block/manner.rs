@@ -2,7 +2,7 @@
 
 use crate::error::Fault;
 use crate::varint::{self, Input};
-use pvm_wire::record::{CHILDREN_MAX, DEPTH_MAX, NAME_BYTES_MAX};
+use pvm_wire::record::{CHILDREN_MAX, DEPTH_MAX, NAME_BYTES_MAX, kind};
 use pvm_wire::record::{Class, Loss, Processor, Reason, Record, RouteStep, Transfer, Way, What};
 use pvm_wire::{Encoding, Tid};
 
@@ -15,27 +15,6 @@ const PART: u8 = 1;
 const SLEPT: u8 = 2;
 const ANY_SOURCE: u8 = 2;
 const ANY_TAG: u8 = 4;
-
-/// Kinds have the numbers of the cells (`pvm_wire::record`).
-mod kind {
-    pub(super) const CALL: u8 = 1;
-    pub(super) const WAIT: u8 = 2;
-    pub(super) const SEND: u8 = 3;
-    pub(super) const RECEIVE: u8 = 4;
-    pub(super) const POLL: u8 = 5;
-    pub(super) const COPY: u8 = 6;
-    pub(super) const CHUNK: u8 = 7;
-    pub(super) const GROUP: u8 = 8;
-    pub(super) const SPAWN: u8 = 9;
-    pub(super) const MARK: u8 = 10;
-    pub(super) const STATE: u8 = 11;
-    pub(super) const PROGRESS: u8 = 12;
-    pub(super) const ROUTE: u8 = 13;
-    pub(super) const NAME: u8 = 14;
-    pub(super) const GAP: u8 = 15;
-    pub(super) const BEGIN: u8 = 16;
-    pub(super) const END: u8 = 17;
-}
 
 /// How many values of a kind stay, and how many move.
 const fn values(kind: u8) -> Option<(usize, usize)> {

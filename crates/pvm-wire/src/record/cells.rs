@@ -1,6 +1,7 @@
 //! Records as cells, both ways. Writing takes no memory and asks nothing twice, as a task does it in
 //! each call; reading checks everything.
 
+use super::kind;
 use super::note::{
     CHILDREN_MAX, Class, DEPTH_MAX, Loss, NAME_BYTES_MAX, Processor, Reason, Record, RouteStep,
     Transfer, Way, What,
@@ -15,26 +16,6 @@ const PART: u8 = 1;
 const SLEPT: u8 = 2;
 const ANY_SOURCE: u8 = 2;
 const ANY_TAG: u8 = 4;
-
-mod kind {
-    pub(super) const CALL: u8 = 1;
-    pub(super) const WAIT: u8 = 2;
-    pub(super) const SEND: u8 = 3;
-    pub(super) const RECEIVE: u8 = 4;
-    pub(super) const POLL: u8 = 5;
-    pub(super) const COPY: u8 = 6;
-    pub(super) const CHUNK: u8 = 7;
-    pub(super) const GROUP: u8 = 8;
-    pub(super) const SPAWN: u8 = 9;
-    pub(super) const MARK: u8 = 10;
-    pub(super) const STATE: u8 = 11;
-    pub(super) const PROGRESS: u8 = 12;
-    pub(super) const ROUTE: u8 = 13;
-    pub(super) const NAME: u8 = 14;
-    pub(super) const GAP: u8 = 15;
-    pub(super) const BEGIN: u8 = 16;
-    pub(super) const END: u8 = 17;
-}
 
 /// 32 bytes of a record; the lower half of the first word is the ring's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
