@@ -46,7 +46,7 @@
 #include <stdint.h>
 
 /* Counts changes of this file that a caller could notice. */
-#define NEOPVM_INTERFACE 6
+#define NEOPVM_INTERFACE 7
 
 #define NEOPVM_OK 0
 #define NEOPVM_BAD_PARAMETER (-2)

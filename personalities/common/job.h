@@ -37,6 +37,7 @@
 #define JOB_REFUSED (-107)    /* the keeper could not do it: job_reason tells why */
 #define JOB_NOBODY (-108)     /* alone, and waits for ever for a message that nobody can send */
 #define JOB_UNEQUAL (-109)    /* the ranks do not agree on the length of what they do together */
+#define JOB_LEFT (-110)       /* this process has called pvm_exit: it is no rank any more */
 /* Others are results of neopvm.h (-1 to -32), such as NEOPVM_NO_ROOM. job_text knows all of them. */
 
 #define JOB_HANDLES 65536

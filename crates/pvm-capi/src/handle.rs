@@ -32,7 +32,7 @@ use crate::{globals, group, message, session};
 use info::Info;
 
 /// `NEOPVM_INTERFACE`
-const INTERFACE: i32 = 6;
+const INTERFACE: i32 = 7;
 
 /// The status of a call without an answer.
 fn status(result: Result<(), Code>) -> i32 {

@@ -54,4 +54,23 @@ impl Tracers {
         }
         known & what != 0
     }
+
+    /// It has ended; a later task with its id knows nothing yet.
+    pub(crate) fn forget(&mut self, tracer: Tid) {
+        self.told.remove(&tracer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_with_the_id_of_a_tracer_that_ended_was_told_nothing_anew() {
+        let (mut tracers, tracer) = (Tracers::new(), Tid(0x40001));
+        assert!(!tracers.knows(tracer, TABLE_TOLD));
+        assert!(tracers.knows(tracer, TABLE_TOLD));
+        tracers.forget(tracer);
+        assert!(!tracers.knows(tracer, TABLE_TOLD));
+    }
 }

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <pvm3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,11 @@ static void tell_fatal(int code, const char *text)
 {
     if (job_this.state != JOB_RANK) {
         fprintf(stderr, "%s\n", text);
+        return;
+    }
+    if (pvm_mytid() != job_this.tid) {
+        /* The keeper does not listen to who has left; it sees the status. */
+        fprintf(stderr, "%d: %s\n", (int)job_this.rank, text);
         return;
     }
     neopvm_buffer word = job_word();

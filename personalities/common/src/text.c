@@ -12,6 +12,7 @@ static const char *const texts[] = {
     "the keeper could not do it",
     "a process that is alone waits for a message that nobody can send",
     "the ranks do not agree on how much data they have",
+    "this process has left the machine by pvm_exit, and is no rank any more",
 };
 
 const char *job_text(int result)

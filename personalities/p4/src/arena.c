@@ -15,23 +15,22 @@
 #include "failure.h"
 #include "job.h"
 
-#define USUAL_MEGABYTES 4096
-#define SMALLEST_MEGABYTES 16
+#define USUAL_BYTES ((size_t)4096 << 20)
+#define SMALLEST_BYTES ((size_t)16 << 20)
+#define HEAP_OWN_BYTES 65536 /* what stands beside the blocks */
 
 struct arena *arena;
 int arena_me;
 
 /* Pages that are never touched cost nothing; a small limit of the address space (ulimit -v) is honoured. */
-static void *map_shared(size_t megabytes, int exactly, size_t *bytes)
+static void *map_shared(size_t wanted, int exactly, size_t *bytes)
 {
-    for (;;) {
-        *bytes = megabytes << 20;
+    for (*bytes = wanted;; *bytes /= 2) {
         void *memory = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory != MAP_FAILED)
             return memory;
-        if (exactly || megabytes <= SMALLEST_MEGABYTES)
-            fatal("no %zu MB of shared memory: %s (-p4gm asks for less)", megabytes, strerror(errno));
-        megabytes /= 2;
+        if (exactly || *bytes <= SMALLEST_BYTES)
+            fatal("no %zu bytes of shared memory: %s (-p4gm asks for less)", *bytes, strerror(errno));
     }
 }
 
@@ -65,15 +64,18 @@ void arena_become(int number)
     set_state(process, PROCESS_ALIVE);
 }
 
-void arena_make(int megabytes)
+static size_t whole_pages(size_t bytes)
 {
-    size_t bytes;
+    return (bytes + 4095) & ~(size_t)4095;
+}
+
+void arena_make(size_t wanted)
+{
+    size_t bytes, head = whole_pages(sizeof *arena);
     if (arena != NULL)
         return;
-    void *memory = map_shared((size_t)(megabytes > 0 ? megabytes : USUAL_MEGABYTES), megabytes > 0, &bytes);
-    size_t head = (sizeof *arena + 4095) & ~(size_t)4095;
-    if (bytes < head + 65536)
-        fatal("-p4gm %d: the cluster itself needs %zu bytes", megabytes, head);
+    size_t all = wanted > 0 ? head + whole_pages(wanted + HEAP_OWN_BYTES) : USUAL_BYTES;
+    void *memory = map_shared(all, wanted > 0, &bytes);
     arena = memory;
     arena->bytes = bytes;
     heap_make((char *)memory + head, bytes - head);

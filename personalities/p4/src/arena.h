@@ -41,8 +41,8 @@ extern struct arena *arena;
 /* The number of this process; 0 before the arena was made. */
 extern int arena_me;
 
-/* Maps the memory and becomes its first process; `megabytes` 0 is the usual size. */
-void arena_make(int megabytes);
+/* Maps memory for at least so many bytes of the program, 0 for the usual size, and becomes its first process. */
+void arena_make(size_t wanted);
 
 /* Gives out the number of a process that is about to be forked; 0 where there are too many. */
 int arena_reserve(int rank);

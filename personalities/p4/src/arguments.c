@@ -61,7 +61,7 @@ static void read_value(const char *argument, const char *value)
     else if (strcmp(argument, "-p4rdbg") == 0)
         arguments.remote_debug = (int)number(argument, value, INT_MAX);
     else if (strcmp(argument, "-p4gm") == 0)
-        arguments.shared_bytes = number(argument, value, LONG_MAX / 2);
+        arguments.shared_bytes = number(argument, value, 1L << 46);
     else if (strcmp(argument, "-p4wd") == 0)
         arguments.directory = value;
     else if (strcmp(argument, "-p4out") == 0)

@@ -53,7 +53,7 @@ static char **copy_of(int count, char **list)
 
 static void make_shared_memory(void)
 {
-    arena_make((int)(arguments.shared_bytes >> 20));
+    arena_make((size_t)arguments.shared_bytes);
 }
 
 /* Forks the other ranks of this cluster; returns in all of them, with 0 in this one. */

@@ -28,7 +28,7 @@ P4_API char *p4_shmalloc(int bytes)
         fatal("p4_shmalloc: p4_initenv comes first");
     void *memory = bytes < 0 ? NULL : heap_take((size_t)bytes);
     if (memory == NULL)
-        (void)failed("p4_shmalloc: no shared memory for %d bytes (of %zu; -p4gm N gives N MB)", bytes, arena->bytes);
+        (void)failed("p4_shmalloc: no shared memory for %d bytes (of %zu; -p4gm BYTES gives more)", bytes, arena->bytes);
     return memory;
 }
 

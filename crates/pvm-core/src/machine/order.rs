@@ -277,6 +277,7 @@ impl Machine {
             }
             Command::TaskGone { tid } => {
                 self.registry.task_gone(tid);
+                self.tracers.forget(tid);
                 self.leave_all_groups(tid, true);
                 Reply::Done
             }

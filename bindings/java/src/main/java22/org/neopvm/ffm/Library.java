@@ -22,7 +22,7 @@ import java.util.Optional;
 final class Library {
     private static final String FILE = "libpvm3.so.3";
     /** The {@code NEOPVM_INTERFACE} that {@link Calls} needs at least. */
-    private static final int INTERFACE = 6;
+    private static final int INTERFACE = 7;
 
     /** The library, or null with {@link #PROBLEM} saying why. */
     static final SymbolLookup LOOKUP;
