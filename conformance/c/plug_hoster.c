@@ -13,6 +13,16 @@ static void show_entries(void)
 	printf("%d entry, flags %x\n", n ? boxes->mi_nentries : 0, flags_of(pvm_mytid()));
 }
 
+/* The other one has ended, which a daemon hears a little later. */
+static int register_again(void)
+{
+	int tries = 0, result;
+
+	while ((result = pvm_reg_hoster()) == PvmAlready && tries++ < 500)
+		usleep(10000);
+	return result;
+}
+
 int main(int argc, char **argv)
 {
 	char *role = begin(argc, argv);
@@ -27,7 +37,7 @@ int main(int argc, char **argv)
 	SHOW(pvm_reg_hoster());
 	show_entries();
 	printf("another hoster: %s\n", code(-(status_of(start_process("second", (char *)0, (char **)0)) >> 8)));
-	SHOW(pvm_reg_hoster());
+	printf("pvm_reg_hoster() = %s\n", code(register_again()));
 	show_entries();
 	/* Answers that nobody waits for are no harm. */
 	pvm_initsend(PvmDataDefault);

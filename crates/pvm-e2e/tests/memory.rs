@@ -1,8 +1,11 @@
 //! Memory that tasks expose, data that they do not copy, and what their probe points note.
 #![forbid(unsafe_code)]
 
-use pvm_e2e::{Machine, eventually, process};
+use pvm_e2e::{Machine, Running, eventually, has, prefix, process};
 use std::time::Duration;
+
+/// A tracer and what it traces have done with it, also on a busy computer.
+const LIMIT: Duration = Duration::from_secs(60);
 
 #[test]
 fn exposed_memory_is_read_and_written_without_its_owner() {
@@ -84,5 +87,37 @@ fn probe_points_note_what_two_tasks_do() {
 fn a_tracer_gets_the_events_of_the_original() {
     let machine = Machine::start();
     machine.run("tracer.c", &[]);
+    machine.halt();
+}
+
+/// PVM's own library for tracers is linked into it, ours is what it talks to.
+#[test]
+fn debians_tracer_sees_tasks_come_and_go_and_its_file_is_imported() {
+    if !has("tracer", "pvm-dev") {
+        return;
+    }
+    let machine = Machine::start();
+    let file = machine.place().home().join("run.trc");
+    // Line by line, although nobody's terminal reads it.
+    let mut command = machine.place().command("stdbuf");
+    command.args(["-oL", "tracer", "-T"]).arg(&file).env("LD_LIBRARY_PATH", prefix().join("lib"));
+    let mut tracer = Running::start(command);
+    let connected = eventually(LIMIT, || tracer.so_far().contains("Tracer connected"));
+    assert!(connected, "{}{}", tracer.so_far(), tracer.errors_so_far());
+    machine.run("exits.c", &["2"]);
+    let complete = eventually(LIMIT, || tracer.so_far().contains("Trace File Complete"));
+    assert!(complete, "{}{}", tracer.so_far(), tracer.errors_so_far());
+    tracer.write("quit\n");
+    let said = tracer.finish(LIMIT);
+    assert!(!format!("{}{}", said.out, said.err).contains("Missing DID List"), "{said:?}");
+    let text = std::fs::read_to_string(&file).expect("the tracer's file");
+    for event in ["newtask(", "spntask(", "endtask("] {
+        assert!(text.contains(event), "no {event}\n{text}");
+    }
+    let trace = machine.place().home().join("run.trace");
+    let (file, trace) = (file.display().to_string(), trace.display().to_string());
+    machine.pvm(&["trace", "import", "--form", "sddf", &file, "-o", &trace]);
+    let profile = machine.pvm(&["trace", "profile", &trace]);
+    assert!(profile.out.contains("exits"), "{profile:?}");
     machine.halt();
 }
