@@ -1,8 +1,8 @@
 //! The decisions of NeoPVM, without I/O and without a clock.
 //!
 //! [`Machine`] is what a host's daemon decides: hosts, tasks, notices, named messages, groups,
-//! output. [`Mailbox`] is where a task's unmatched messages wait. Same inputs, same outputs:
-//! that lets one test run many hosts through faults in one thread and replay any failure.
+//! output. Equal inputs give equal outputs, so one test can run many hosts through faults in one
+//! thread, and replay any failure.
 //! Start with [`io`], the machine's inputs and outputs.
 
 #![forbid(unsafe_code)]
@@ -19,12 +19,10 @@ pub mod io;
 mod launches;
 mod long;
 mod machine;
-mod mailbox;
 mod near;
 mod notify;
 mod output;
 mod parcel;
-mod pattern;
 mod pending;
 mod placement;
 pub mod planted;
@@ -41,8 +39,6 @@ mod tracers;
 mod two;
 
 pub use machine::{Config, Machine, Order};
-pub use mailbox::{Mailbox, MessageKey};
-pub use pattern::Pattern;
 pub use standstill::Standstill;
 pub use time::Time;
 pub use two::{Rules, Standing};

@@ -1,6 +1,6 @@
 //! What the probe points of a task note: records of `pvm_shm::recorder`, made from envelopes.
 
-use pvm_core::Pattern;
+use crate::pattern::Pattern;
 use pvm_shm::recorder::{Point, Record, Way};
 use pvm_wire::Envelope;
 

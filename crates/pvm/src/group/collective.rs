@@ -7,10 +7,10 @@
 use super::vigil::Vigil;
 use crate::buffer::Buffer;
 use crate::members::Members;
+use crate::pattern::Pattern;
 use crate::reduction::{Operation, combine};
 use crate::task::Task;
 use crate::wait::Deadline;
-use pvm_core::Pattern;
 use pvm_wire::{Code, Encoding, Kind, Tid};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Waiting for a message of a member that may die, or leave, before it sends one.
 
+use crate::pattern::Pattern;
 use crate::state::State;
 use crate::sys::Pinned;
 use crate::task::Task;
 use crate::wait::{WaitToken, Watched};
-use pvm_core::Pattern;
 use pvm_wire::request::Request;
 use pvm_wire::{Code, Tid};
 

@@ -2,8 +2,8 @@
 
 use super::State;
 use crate::buffer::sending::Prepared;
+use crate::pattern::Pattern;
 use crate::probe::{self, Negotiation};
-use pvm_core::Pattern;
 use pvm_shm::recorder::{Point, Record, Way};
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
 

@@ -2,8 +2,9 @@
 
 use super::Task;
 use crate::buffer::{self, Buffer};
+use crate::mailbox::MessageKey;
+use crate::pattern::Pattern;
 use crate::wait::{Deadline, WaitToken};
-use pvm_core::{MessageKey, Pattern};
 use pvm_wire::{Code, Envelope};
 
 impl Task {

@@ -2,9 +2,9 @@
 
 use super::Task;
 use crate::buffer::Buffer;
+use crate::pattern::Pattern;
 use crate::plug;
 use crate::sys::gate::{Owner, ThisThread};
-use pvm_core::Pattern;
 use pvm_shm::Glance;
 use pvm_wire::{Code, Envelope, Tid};
 use std::sync::atomic::Ordering;

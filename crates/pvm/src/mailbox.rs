@@ -3,13 +3,11 @@
 //! Mostly few wait, and looking through them in the order of their arrival is faster than any
 //! index. When more than [`FEW`] wait they move into an [`Index`], so that 100 000 messages for
 //! somebody else do not make a receive slower; when it has run empty, few wait again.
-//!
-//! This is a data structure and no machine.
 
 mod index;
 mod key;
 
-use crate::Pattern;
+use crate::pattern::Pattern;
 use index::Index;
 use pvm_wire::Envelope;
 use std::collections::VecDeque;
@@ -21,7 +19,7 @@ const FEW: usize = 24;
 
 /// The messages of one task.
 #[derive(Debug)]
-pub struct Mailbox<M> {
+pub(crate) struct Mailbox<M> {
     /// In the order of their arrival; empty while there is an index.
     few: VecDeque<(MessageKey, Envelope, M)>,
     many: Option<Box<Index<M>>>,
@@ -36,28 +34,28 @@ impl<M> Default for Mailbox<M> {
 
 impl<M> Mailbox<M> {
     /// Nothing waits.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { few: VecDeque::new(), many: None, next: 0 }
     }
 
     /// How many messages wait.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.many.as_ref().map_or(self.few.len(), |many| many.len())
     }
 
     /// True if nothing waits.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.few.is_empty() && self.many.is_none()
     }
 
     /// How many messages have ever waited: a later one has a larger key.
-    pub const fn arrived(&self) -> u64 {
+    pub(crate) const fn arrived(&self) -> u64 {
         self.next
     }
 
     /// A message that no receive was waiting for.
-    pub fn insert(&mut self, envelope: Envelope, message: M) {
+    pub(crate) fn insert(&mut self, envelope: Envelope, message: M) {
         let key = MessageKey(self.next);
         self.next += 1;
         if let Some(many) = &mut self.many {
@@ -79,7 +77,7 @@ impl<M> Mailbox<M> {
     }
 
     /// The earliest message that matches.
-    pub fn find(&self, pattern: &Pattern) -> Option<(MessageKey, &Envelope)> {
+    pub(crate) fn find(&self, pattern: &Pattern) -> Option<(MessageKey, &Envelope)> {
         if let Some(many) = &self.many {
             let key = many.head(pattern)?;
             return many.get(key).map(|(envelope, _)| (key, envelope));
@@ -89,7 +87,7 @@ impl<M> Mailbox<M> {
     }
 
     /// Takes the earliest message that matches, and tells its name.
-    pub fn take(&mut self, pattern: &Pattern) -> Option<(MessageKey, Envelope, M)> {
+    pub(crate) fn take(&mut self, pattern: &Pattern) -> Option<(MessageKey, Envelope, M)> {
         if let Some(many) = &self.many {
             let key = many.head(pattern)?;
             return self.remove(key).map(|(envelope, message)| (key, envelope, message));
@@ -99,14 +97,14 @@ impl<M> Mailbox<M> {
     }
 
     /// A name for a message that is taken before it waits here: should it be put back, it stands before all that come later.
-    pub const fn name(&mut self) -> MessageKey {
+    pub(crate) const fn name(&mut self) -> MessageKey {
         let key = MessageKey(self.next);
         self.next += 1;
         key
     }
 
     /// Puts a message back that could not be read: where it was among the others.
-    pub fn restore(&mut self, key: MessageKey, envelope: Envelope, message: M) {
+    pub(crate) fn restore(&mut self, key: MessageKey, envelope: Envelope, message: M) {
         if let Some(many) = &mut self.many {
             return many.restore(key, envelope, message);
         }
@@ -118,7 +116,7 @@ impl<M> Mailbox<M> {
     }
 
     /// Takes a message by its name.
-    pub fn remove(&mut self, key: MessageKey) -> Option<(Envelope, M)> {
+    pub(crate) fn remove(&mut self, key: MessageKey) -> Option<(Envelope, M)> {
         if let Some(many) = &mut self.many {
             let removed = many.remove(key);
             if many.len() == 0 {
@@ -131,7 +129,7 @@ impl<M> Mailbox<M> {
     }
 
     /// A waiting message by its name.
-    pub fn get(&self, key: MessageKey) -> Option<(&Envelope, &M)> {
+    pub(crate) fn get(&self, key: MessageKey) -> Option<(&Envelope, &M)> {
         if let Some(many) = &self.many {
             return many.get(key);
         }
@@ -140,7 +138,7 @@ impl<M> Mailbox<M> {
     }
 
     /// All that wait, of all contexts, in the order of their arrival. May sort: for `pvm_recvf` only.
-    pub fn all(&self) -> Vec<(MessageKey, Envelope)> {
+    pub(crate) fn all(&self) -> Vec<(MessageKey, Envelope)> {
         let Some(many) = &self.many else {
             return self.few.iter().map(|(key, envelope, _)| (*key, *envelope)).collect();
         };
@@ -150,13 +148,13 @@ impl<M> Mailbox<M> {
     }
 
     /// The name that the next message will get.
-    pub const fn next_key(&self) -> MessageKey {
+    pub(crate) const fn next_key(&self) -> MessageKey {
         MessageKey(self.next)
     }
 
     /// Those that wait and are named `from` or later, of all contexts, in the order of their arrival. Costs what has come
     /// since then, however much was waiting before.
-    pub fn since(&self, from: MessageKey) -> Vec<(MessageKey, Envelope)> {
+    pub(crate) fn since(&self, from: MessageKey) -> Vec<(MessageKey, Envelope)> {
         let Some(many) = &self.many else {
             let first = self.few.partition_point(|(key, ..)| *key < from);
             return self.few.range(first..).map(|(key, envelope, _)| (*key, *envelope)).collect();

@@ -10,7 +10,7 @@
 #![allow(clippy::disallowed_types, reason = "never iterated, and on the path of every message")]
 
 use super::key::MessageKey;
-use crate::Pattern;
+use crate::pattern::Pattern;
 use pvm_wire::{Envelope, Tid};
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
