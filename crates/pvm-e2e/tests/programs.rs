@@ -45,6 +45,18 @@ fn the_child_of_a_fork_is_no_task_and_may_become_one() {
 }
 
 #[test]
+fn a_program_under_valgrind_is_a_task_like_others() {
+    if !has("valgrind", "valgrind") {
+        return;
+    }
+    let machine = Machine::start();
+    let mut command = machine.place().command("valgrind");
+    command.arg("-q").arg(machine.place().compile("early.c"));
+    machine.succeed(command);
+    machine.halt();
+}
+
+#[test]
 fn longjmp_out_of_a_blocked_receive_loses_nothing() {
     let machine = Machine::start();
     machine.run("handlers.c", &["jump"]);
