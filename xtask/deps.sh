@@ -25,7 +25,12 @@ case $what in build) ;; *)
   need timeout coreutils
   ;;
 esac
-case $what in bench | check | all) need gfortran gfortran ;; esac
+case $what in bench | check | all)
+  need gfortran gfortran
+  # Counts instructions: `cargo xtask instructions`.
+  need valgrind valgrind
+  ;;
+esac
 case $what in check | all)
   need g++ g++
   need /usr/bin/pvmd pvm

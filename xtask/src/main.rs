@@ -15,6 +15,7 @@ mod foreign;
 mod fuzzing;
 mod hosts;
 mod install;
+mod instructions;
 mod manifest;
 mod outside;
 mod programs;
@@ -43,6 +44,7 @@ usage: cargo xtask CHORE
   differ PREFIX PROGRAM SEED [COUNT]  random calls on the original and on the installation in PREFIX
   differ PREFIX check   the seeds of `check`, and a new one
   sim SEED              replay one simulation
+  instructions PREFIX [--json]  what the calls of a small message take, counted by callgrind
   bench-messages PREFIX OUT  the same loops on NeoPVM and its peers, in turns
   soak MINUTES          simulations and random calls from new seeds, end-to-end tests and fuzzing, round after round
 ";
@@ -65,6 +67,8 @@ fn main() -> ExitCode {
         ["bench-messages", prefix, out] => {
             bench::messages(&root, Path::new(prefix), Path::new(out))
         }
+        ["instructions", prefix] => instructions::run(&root, Path::new(prefix), false),
+        ["instructions", prefix, "--json"] => instructions::run(&root, Path::new(prefix), true),
         ["mixed"] => {
             let stage = install::target_folder(&root).join("stage");
             foreign::run(&root, &stage.to_string_lossy(), &outside::quietly)
