@@ -136,6 +136,8 @@ pub(crate) struct Tasks {
     families: Table<Tid, Family>,
     /// The local number that was given last.
     last: Slot<u32>,
+    /// The highest one that is given.
+    highest: u32,
     /// When to welcome more of those that have waited; 0 for never.
     greeting: Slot<u64>,
     /// When a task whose connection ended counts as gone, although its process lives on.
@@ -151,9 +153,15 @@ impl Tasks {
             children: Table::new(b'o'),
             families: Table::new(b'F'),
             last: Slot::new(b'T', 0),
+            highest: Tid::LOCAL_MAX,
             greeting: Slot::new(b'G', 0),
             closing: Table::new(b'x'),
         }
+    }
+
+    /// Numbers come again behind this one: fewer than a host has, so that tests see them again soon.
+    pub(crate) fn number_up_to(&mut self, highest: u32) {
+        self.highest = highest.clamp(1, Tid::LOCAL_MAX);
     }
 
     /// Consecutive ids for `count` tasks. A number comes again only after all others, and never
@@ -168,8 +176,8 @@ impl Tasks {
         }
         let mut tids = Vec::with_capacity(count);
         let mut local = *self.last.get();
-        for _ in 0..Tid::LOCAL_MAX as usize + count {
-            if local == Tid::LOCAL_MAX {
+        for _ in 0..self.highest as usize + count {
+            if local >= self.highest {
                 // A block does not run over the end: its numbers are consecutive.
                 local = 0;
                 tids.clear();
@@ -389,5 +397,12 @@ mod tests {
         let again = tasks.number(2, |tid| tid == Tid(0x40001)).expect("there are enough");
         assert_eq!(again, [Tid(0x40002), Tid(0x40003)]);
         assert_eq!(tasks.number(SPAWN_COUNT_MAX + 1, |_| false), Err(Code::OutOfRes));
+        tasks.number_up_to(4);
+        let few = [tasks.number(2, |_| false), tasks.number(2, |_| false)];
+        assert_eq!(
+            few,
+            [Ok(vec![Tid(0x40001), Tid(0x40002)]), Ok(vec![Tid(0x40003), Tid(0x40004)])]
+        );
+        assert_eq!(tasks.number(5, |_| false), Err(Code::OutOfRes));
     }
 }

@@ -1,11 +1,14 @@
-/* again: task ids of another host come again, and who has talked with the old tasks talks with the new ones: one by the
-   daemons, one by a direct route. Each side numbers its messages, and nothing of the old pairs counts for the new ones. */
+/* again ROUNDS: task ids of another host come again, and who has talked with the old tasks talks with the new ones: by the
+   daemons, by direct routes, and first one and then the other. Some workers leave, others are killed in the middle of what
+   they say. Each side numbers its messages, and nothing of the old pairs counts for the new ones. A host of this test has
+   few ids (NEOPVM_TASK_IDS), of which each round takes all. */
 #include "e2e.h"
 
 #define MESSAGES 20
-/* What one call may start, and an id that its host gives out only once for each time round. */
-#define AT_ONCE 16384
-#define LOCAL 0x3ffff
+#define WORKERS 8
+
+enum { ASK = 1, ANSWER = 2, MORE = 3, GONE = 9 };
+enum { BY_DAEMONS, DIRECT, CHANGING, WAYS };
 
 static int waited(int from, int tag)
 {
@@ -18,72 +21,92 @@ static int waited(int from, int tag)
 	return value;
 }
 
-static void worker(int direct)
+static void route(int way, int message)
+{
+	int direct = way == DIRECT || (way == CHANGING && message > 0);
+	CALL(pvm_setopt(PvmRoute, direct ? PvmRouteDirect : PvmDontRoute));
+}
+
+/* Answers, and says more than anybody waits for; an odd one is killed where it says that. */
+static void worker(int way)
 {
 	int parent = CALL(pvm_parent()), i;
-	if (direct)
-		CALL(pvm_setopt(PvmRoute, PvmRouteDirect));
 	for (i = 0; i < MESSAGES; i++) {
-		CHECK(waited(parent, 1) == i);
-		send_int(parent, 2, i);
-		pause_ms(1);
+		route(way, i);
+		CHECK(waited(parent, ASK) == i);
+		send_int(parent, ANSWER, i);
+		send_int(parent, MORE, i);
 	}
+	if (pvm_mytid() & 1)
+		for (;;)
+			send_int(parent, MORE, i++);
 	pvm_exit();
 	exit(0);
 }
 
-static void talk(int tid)
+static int begin(char *host, int way)
 {
-	int i;
-	for (i = 0; i < MESSAGES; i++) {
-		send_int(tid, 1, i);
-		CHECK(waited(tid, 2) == i);
-	}
-	CHECK(waited(-1, 9) == tid);
+	char word[8], *args[2] = {word, 0};
+	int tid;
+	sprintf(word, "%d", way);
+	CHECK(pvm_spawn("again", args, PvmTaskHost, host, 1, &tid) == 1);
+	CALL(pvm_notify(PvmTaskExit, GONE, 1, &tid));
+	return tid;
 }
 
-/* A worker of this id, or of the next one that its host gives out. */
-static int begin(char *host, char *direct)
+/* What was said beside comes whole and in order up to the end, whoever had the id before. */
+static void talk(int tid, int way)
 {
-	char *args[3] = {"worker", direct, 0};
-	int tid;
-	CHECK(pvm_spawn("again", args, PvmTaskHost, host, 1, &tid) == 1);
-	CALL(pvm_notify(PvmTaskExit, 9, 1, &tid));
-	return tid;
+	int i, more = 0;
+	for (i = 0; i < MESSAGES; i++) {
+		route(way, i);
+		send_int(tid, ASK, i);
+		CHECK(waited(tid, ANSWER) == i);
+	}
+	if (tid & 1) {
+		pause_ms(3);
+		CALL(pvm_kill(tid));
+	}
+	CHECK(waited(-1, GONE) == tid);
+	while (CALL(pvm_nrecv(tid, MORE)) > 0) {
+		CALL(pvm_upkint(&i, 1, 1));
+		if (i != more)
+			printf("t%x said %d where %d was its turn\n", tid, i, more);
+		CHECK(i == more++);
+	}
+	CHECK(more >= MESSAGES);
+	CHECK(pvm_nrecv(tid, -1) == 0);
+}
+
+/* Tasks of one id become tasks in different seconds, as 262 143 others come between. */
+static void await_next_second(void)
+{
+	time_t second = time(0);
+	while (time(0) == second)
+		pause_ms(5);
 }
 
 int main(int argc, char **argv)
 {
-	static int tids[AT_ONCE];
 	struct pvmhostinfo *host;
-	int hosts, old[2], i, n, left;
-	double start;
-	if (argc > 2)
-		worker(atoi(argv[2]));
-	CALL(pvm_mytid());
+	int hosts, first[WORKERS] = {0}, tids[WORKERS], rounds, round, i, again = 0;
+	CHECK(argc == 2);
+	if (pvm_parent() > 0)
+		worker(atoi(argv[1]));
+	rounds = atoi(argv[1]);
 	CALL(pvm_config(&hosts, 0, &host));
 	CHECK(hosts == 2);
-	CALL(pvm_setopt(PvmRoute, PvmRouteDirect));
-	for (i = 0; i < 2; i++) {
-		CALL(pvm_setopt(PvmRoute, i ? PvmRouteDirect : PvmDontRoute));
-		talk(old[i] = begin(host[1].hi_name, i ? "1" : "0"));
+	for (round = 0; round < rounds; round++) {
+		for (i = 0; i < WORKERS; i++)
+			tids[i] = begin(host[1].hi_name, (i + round) % WAYS);
+		for (i = 0; i < WORKERS; i++) {
+			first[i] = round ? first[i] : tids[i];
+			again += round && tids[i] == first[i];
+			talk(tids[i], (i + round) % WAYS);
+		}
+		await_next_second();
 	}
-	CHECK(old[1] == old[0] + 1);
-	start = now();
-	for (left = LOCAL - 2; left > 0; left -= n) {
-		n = left < AT_ONCE ? left : AT_ONCE;
-		CHECK(pvm_spawn("/no/such/program", 0, PvmTaskHost, host[1].hi_name, n, tids) == 0);
-	}
-	printf("round in %.1f s\n", now() - start);
-	for (i = 0; i < 2; i++) {
-		CALL(pvm_setopt(PvmRoute, i ? PvmRouteDirect : PvmDontRoute));
-		n = begin(host[1].hi_name, i ? "1" : "0");
-		if (n != old[i])
-			printf("t%x instead of t%x\n", n, old[i]);
-		CHECK(n == old[i]);
-		talk(n);
-	}
-	printf("all came\n");
+	printf("again %d\n", again);
 	pvm_exit();
 	return 0;
 }

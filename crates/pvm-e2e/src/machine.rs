@@ -52,10 +52,15 @@ impl Machine {
 
     /// So many hosts on this computer.
     pub fn local(hosts: u32) -> Self {
+        Self::local_with(hosts, &[])
+    }
+
+    /// The same, with more in the environment of the hosts.
+    pub fn local_with(hosts: u32, variables: &[(&str, &str)]) -> Self {
         let place = Place::new();
         let mut machine = Self { place, daemon: None, socket: PathBuf::new() };
         let mut up = machine.place.installed("pvm");
-        up.args(["up", "--local", &hosts.to_string()]);
+        up.args(["up", "--local", &hosts.to_string()]).envs(variables.iter().copied());
         let done = machine.finish(up, LIMIT);
         assert_eq!(done.code(), 0, "pvm up --local {hosts}: {}{}", done.out, done.err);
         machine.socket = machine.place.runtime();

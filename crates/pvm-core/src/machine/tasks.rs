@@ -85,6 +85,11 @@ impl Machine {
         Ok(tid)
     }
 
+    /// See [`crate::tasks::Tasks::number_up_to`].
+    pub fn number_tasks_up_to(&mut self, highest: u32) {
+        self.tasks.number_up_to(highest);
+    }
+
     /// Ids that nobody means another task by.
     pub(super) fn number(&mut self, count: usize) -> Result<Vec<Tid>, Code> {
         let watches = &self.watches;
