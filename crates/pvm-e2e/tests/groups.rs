@@ -29,3 +29,11 @@ fn a_large_group_meets_and_is_told_of_a_death() {
     eprint!("forty members: {}", output.out);
     machine.halt();
 }
+
+#[test]
+fn a_member_that_looks_while_its_group_is_being_written_hears_of_the_one_that_left() {
+    let machine = Machine::start();
+    let output = machine.run("unfinished.c", &[]);
+    eprint!("{}", output.out);
+    machine.halt();
+}

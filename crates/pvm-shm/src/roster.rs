@@ -69,7 +69,9 @@ pub enum Read {
     Group(u64, Listed),
     /// The group is no more, or has no members here: this page says nothing again.
     Gone,
-    /// The page cannot tell: ask the machine.
+    /// The daemon is writing the page, whose version is this one meanwhile.
+    Unfinished(u64),
+    /// The group is too large for the page: ask the machine.
     Unsure,
 }
 
@@ -127,6 +129,7 @@ impl<const N: usize> Table<N> {
 
     /// The group.
     pub fn read(&self) -> Read {
+        let mut unfinished = 0;
         for _ in 0..LOOKS {
             // PAIRS WITH: `write`.
             let before = self.version.load(Ordering::Acquire);
@@ -137,9 +140,10 @@ impl<const N: usize> Table<N> {
                     return read;
                 }
             }
+            unfinished = before;
             std::hint::spin_loop();
         }
-        Read::Unsure
+        Read::Unfinished(unfinished)
     }
 
     fn copy(&self, version: u64) -> Read {
@@ -203,7 +207,7 @@ mod tests {
     #[test]
     fn what_was_written_is_read_and_an_unfinished_page_says_nothing() {
         let table: Table<4> = Table::new();
-        assert_eq!(table.read(), Read::Unsure, "nobody has written");
+        assert_eq!(table.read(), Read::Unfinished(0), "nobody has written");
         let tids = [Tid(0x40001), Tid::NONE, Tid(0x80002)];
         let group = Listed { members: tids.to_vec(), frozen: true, defunct: false, lost: 1 };
         table.write(Some(&group));
@@ -214,7 +218,7 @@ mod tests {
         assert_eq!(table.read(), Read::Unsure, "it does not fit");
         // A daemon was killed while it wrote.
         table.version.store(5, Ordering::Relaxed);
-        assert_eq!(table.read(), Read::Unsure);
+        assert_eq!(table.read(), Read::Unfinished(5));
         table.write(Some(&group));
         assert_eq!(table.read(), Read::Group(6, group));
         table.write(None);

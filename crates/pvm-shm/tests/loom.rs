@@ -568,7 +568,7 @@ fn loom_a_roster_is_read_as_a_whole() {
         match table.read() {
             Read::Group(2, group) => assert_eq!(group, listed(1)),
             Read::Group(4, group) => assert_eq!(group, listed(2)),
-            Read::Unsure => {}
+            Read::Unfinished(_) => {}
             other => panic!("{other:?}"),
         }
         writing.join().expect("no panic");

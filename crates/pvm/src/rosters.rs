@@ -25,7 +25,8 @@ pub(crate) struct Rosters {
     known: BTreeMap<Vec<u8>, Known>,
     /// Members of the groups that this task has frozen.
     frozen: BTreeMap<Vec<u8>, Arc<Members>>,
-    /// Rosters of groups that are gone, as long as some thread may look at them.
+    /// Rosters that could not be read, as their groups are gone or were being written, for as long as some thread
+    /// may look at them.
     retired: Vec<Roster>,
     pub(crate) bells: Bells,
 }
@@ -82,9 +83,21 @@ impl Rosters {
         if !self.known.contains_key(group) {
             let (_, fd) = broker.map_group(&Blob(group.to_vec())).ok()?;
             let mapping = Mapping::new(&fd, Roster::SIZE, true).ok()?;
-            self.renew(group, Roster::new(Arc::new(mapping)));
+            let unread = self.renew(group, Roster::new(Arc::new(mapping)));
+            self.retired.extend(unread);
         }
         self.known.get(group)
+    }
+
+    /// Behind a [`Rosters::find`] in vain: the page that the daemon was writing then, and its version meanwhile.
+    pub(crate) fn unfinished(&self) -> Option<(&Roster, u64)> {
+        let roster = self.retired.last()?;
+        match roster.table().read() {
+            Read::Unfinished(version) => Some((roster, version)),
+            // It is finished by now: a version that it had before, so that it counts as changed.
+            Read::Group(version, _) => Some((roster, version.wrapping_sub(1))),
+            Read::Gone | Read::Unsure => None,
+        }
     }
 
     /// True if members here meet in a roster that cannot be read just now: the daemon is writing it. False where the
@@ -102,7 +115,7 @@ impl Rosters {
                 self.known.insert(group.to_vec(), Known::new(roster, version, listed));
                 None
             }
-            Read::Gone | Read::Unsure => Some(roster),
+            Read::Gone | Read::Unfinished(_) | Read::Unsure => Some(roster),
         }
     }
 }

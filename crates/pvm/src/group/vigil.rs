@@ -5,6 +5,8 @@ use crate::state::State;
 use crate::sys::Pinned;
 use crate::task::Task;
 use crate::wait::{WaitToken, Watched};
+use pvm_shm::Roster;
+use pvm_shm::sync::AtomicU64;
 use pvm_wire::request::Request;
 use pvm_wire::{Code, Tid};
 
@@ -18,7 +20,7 @@ const TASK_EXIT: i32 = 1;
 pub struct Vigil<'a> {
     group: &'a [u8],
     from: Tid,
-    watched: Option<(Pinned<pvm_shm::sync::AtomicU64>, u64)>,
+    watched: Option<(Pinned<AtomicU64>, u64)>,
     begun: bool,
     /// It was asked whether the member, of another host, is gone.
     asked: bool,
@@ -43,12 +45,13 @@ impl<'a> Vigil<'a> {
             let mut state = task.enter()?;
             let State { groups, connection, .. } = &mut *state;
             let Some(known) = groups.find(connection, self.group, true) else {
-                // The group is gone, or nobody here can tell.
-                self.watched = None;
+                // The group is gone, nobody here can tell, or the daemon is writing the page: who is woken for the
+                // departure may look just then, and nobody rings once it is written.
+                let unfinished = groups.unfinished();
+                self.watched = unfinished.map(|(roster, version)| watched(roster, version));
                 return Ok(false);
             };
-            let word = known.roster.table().version_word();
-            self.watched = Some((Pinned::new(word), known.version));
+            self.watched = Some(watched(&known.roster, known.version));
             known.members.tids.contains(&self.from)
         };
         if is_member {
@@ -80,4 +83,8 @@ impl<'a> Vigil<'a> {
             task.end_group_wait();
         }
     }
+}
+
+fn watched(roster: &Roster, version: u64) -> (Pinned<AtomicU64>, u64) {
+    (Pinned::new(roster.table().version_word()), version)
 }
