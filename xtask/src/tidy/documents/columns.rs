@@ -18,7 +18,6 @@ const OLD: &[&str] = &[
     "conformance/facts.md",
     "conformance/random/README.md",
     "doc/java.md",
-    "doc/man/pvm3-calls.3",
     "doc/performance-java.md",
     "doc/performance.md",
     "doc/python.md",
