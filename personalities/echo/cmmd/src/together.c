@@ -58,21 +58,34 @@ ECHO_CALL double CMMD_reduce_double(double value, CMMD_combiner_t combiner)
     return value;
 }
 
-ECHO_CALL int CMMD_bc_to_nodes(void *data, int bytes)
+/* All nodes take part in each broadcast, so the number of a broadcast is the same on all. It is the type: who receives does
+ * not know which node sends, and the next broadcast of another node may come first. */
+static int32_t next_broadcast(void)
+{
+    static _Atomic uint32_t broadcasts;
+
+    return TYPE_BROADCAST + (int32_t)(broadcasts++ % BROADCASTS);
+}
+
+static int check_broadcast(const void *data, int bytes)
 {
     int status = cmmd_enter();
 
-    if (status < 0 || bytes < 0 || (bytes > 0 && !data))
+    return status < 0 || bytes < 0 || (bytes > 0 && !data) ? -1 : 0;
+}
+
+ECHO_CALL int CMMD_bc_to_nodes(void *data, int bytes)
+{
+    if (check_broadcast(data, bytes) < 0)
         return -1;
-    return job_send_others(JOB_OWN, TYPE_BROADCAST, data, (uint64_t)bytes) < 0 ? -1 : 0;
+    return job_send_others(JOB_OWN, next_broadcast(), data, (uint64_t)bytes) < 0 ? -1 : 0;
 }
 
 ECHO_CALL int CMMD_receive_bc_from_node(void *data, int bytes)
 {
     struct job_message message;
-    int status = cmmd_enter();
 
-    if (status < 0 || bytes < 0 || (bytes > 0 && !data))
+    if (check_broadcast(data, bytes) < 0)
         return -1;
-    return job_receive(JOB_OWN, JOB_ANY, TYPE_BROADCAST, data, (uint64_t)bytes, &message) < 0 ? -1 : 0;
+    return job_receive(JOB_OWN, JOB_ANY, next_broadcast(), data, (uint64_t)bytes, &message) < 0 ? -1 : 0;
 }
