@@ -270,12 +270,12 @@ int job_probe(const struct job_select *select, struct job_message *message)
     if (status != JOB_OK)
         return status;
     if (is_short_way(select))
-        return job_core_probe(select, message);
+        return job_looked(job_core_probe(select, message));
     pthread_mutex_lock(&job_lock);
     job_advance();
     status = job_try_behind(select, message, 1);
     pthread_mutex_unlock(&job_lock);
-    return status;
+    return job_looked(status);
 }
 
 int job_await(const struct job_select *select, int64_t limit_ns, struct job_message *message)

@@ -259,7 +259,7 @@ int job_test(job_handle handle, struct job_message *message)
     if (posted != NULL && posted->stage == DONE)
         status = finish(posted, handle, message);
     pthread_mutex_unlock(&job_lock);
-    return status;
+    return job_looked(status);
 }
 
 /* With the lock. The core waits for the message where no receive that was posted earlier could want it. */

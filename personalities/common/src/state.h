@@ -114,6 +114,9 @@ int job_overlaps(const struct job_select *select);             /* with one that 
 void job_ready(job_handler handler, const struct job_message *message, void *with);
 int job_handler_threads(void); /* started if need be */
 
+/* look.c: to be told what each look for a message that does not wait has given; returns it. */
+int job_looked(int status);
+
 /* clock.c */
 int64_t job_now_ns(void);
 int64_t job_deadline(int64_t limit_ns); /* negative for ever */
