@@ -306,6 +306,10 @@ impl Keeper {
     }
 
     fn hear(&mut self, Heard { from, word }: Heard) -> Result<(), Failure> {
+        if let Word::Ended { tid } = word {
+            self.ended_somehow(tid);
+            return Ok(());
+        }
         let Some(rank) = self.ranks.get_mut(from) else {
             // A rank may be faster than the answer to its start. A stranger knows the context by chance only.
             if !self.starting.is_empty() && self.early.len() < RANKS_MAX {
@@ -333,9 +337,11 @@ impl Keeper {
             Word::Exited { tid, status } => {
                 let is_its_own = self.running.forked.remove(&tid);
                 if is_its_own {
+                    self.ranks.get_mut(tid).into_iter().for_each(|rank| rank.silent = false);
                     self.exited(tid, status);
                 }
             }
+            Word::Ended { .. } => {}
         }
         Ok(())
     }
@@ -358,7 +364,18 @@ impl Keeper {
                 one.entered = Some(call.clone());
             }
         }
+        let watched: Vec<Tid> = tids.iter().copied().filter(|tid| tid.is_task()).collect();
+        self.line.watch(&watched).map_err(|code| Failure::refused("the forked ranks", code))?;
         self.tell_all()
+    }
+
+    /// A forked rank has ended. How, its parent says; one that is stopped does not.
+    fn ended_somehow(&mut self, tid: Tid) {
+        if !self.running.forked.contains(&tid) {
+            return;
+        }
+        self.ranks.get_mut(tid).into_iter().for_each(|rank| rank.silent = true);
+        self.look_soon();
     }
 
     /// A rank has no more use for these.

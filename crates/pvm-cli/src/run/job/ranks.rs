@@ -17,6 +17,8 @@ pub(super) struct Rank {
     pub(super) left: bool,
     /// It has ended without failing.
     pub(super) ended: bool,
+    /// It has ended, and nobody has told how.
+    pub(super) silent: bool,
     /// It is to be killed.
     pub(super) unwanted: bool,
     /// Its host has gone.
@@ -27,7 +29,9 @@ impl Rank {
     /// What is wrong with its end, as far as it is known now; `any` says whether any rank has found the keeper.
     pub(super) fn complaint(&self, any: bool) -> Option<String> {
         match &self.entered {
-            _ if self.left || !self.ended => None,
+            _ if self.left => None,
+            _ if self.silent => Some("has ended, and its parent does not tell how".to_owned()),
+            _ if !self.ended => None,
             Some(call) if call.is_empty() => None,
             Some(call) => Some(format!("ended without calling {call}")),
             None if any => Some("ended without joining the others".to_owned()),

@@ -24,6 +24,10 @@ const FORKED: i32 = 19;
 const START: i32 = 20;
 const EXITED: i32 = 21;
 const KILL: i32 = 22;
+/// From the machine: a task that the keeper has asked about has ended.
+const ENDED: i32 = 33;
+/// `PvmTaskExit`.
+const TASK_EXIT: i32 = 1;
 /// The memory with the job's counter: its value, and two words for who waits until it is set to 0.
 const COUNTER: u32 = 1;
 const COUNTER_BYTES: u64 = 24;
@@ -68,6 +72,11 @@ pub(crate) enum Word {
         tid: Tid,
         /// How.
         status: i32,
+    },
+    /// The machine says that a forked rank has ended; how, only its parent can tell.
+    Ended {
+        /// Which.
+        tid: Tid,
     },
 }
 
@@ -133,6 +142,14 @@ impl Line {
             }
         })
         .map(drop)
+    }
+
+    /// Asks the machine to tell when these end. Nobody but their parent hears how, and it may be stopped.
+    pub(super) fn watch(&self, tids: &[Tid]) -> Result<(), Code> {
+        let (context, tids) = (self.contexts[1], tids.to_vec());
+        let (kind, cancel, tag, count) = (TASK_EXIT, false, ENDED, 0);
+        let notify = Request::Notify { kind, cancel, context, tag, count, tids };
+        self.task.request(&notify).map(drop)
     }
 
     /// Tells all ranks who they are.
@@ -217,6 +234,10 @@ fn read(buffer: &mut Buffer) -> Result<Word, Code> {
         FORKED => Ok(Word::Forked { tids: tids(buffer)? }),
         KILL => Ok(Word::Kill { tids: tids(buffer)? }),
         START => start(buffer),
+        // Nobody but the machine speaks in its name.
+        ENDED if buffer.envelope().src == Tid::NOTICE_SOURCE => {
+            Ok(Word::Ended { tid: Tid::from_c_int(number(buffer)?) })
+        }
         EXITED => {
             Ok(Word::Exited { tid: Tid::from_c_int(number(buffer)?), status: number(buffer)? })
         }
