@@ -7,6 +7,7 @@
 #                   a library (-l...), that is in the place of the interface's own
 #   list            lines `RANKS STATUS PROGRAM [ARGS]`: run with 1, 2, 4 ranks (RANKS is 1,2,4), each time ending with
 #                   STATUS (0: and with a last line of rank 0's that begins with "ok")
+#   chance.c        a program by chance (chance.h) that deaths.sh runs, too; NEOPVM_LONG makes both of them long
 #   *.sh            scripts that end with 0. They find PVM, BUILT (the programs), TREE (PREFIX), FLAGS
 #                   and LIBS (to build more) and NAME in the environment
 # Each name in NAME.calls must be called by one of the programs, and the shared library exports NAME.map's names alone.
@@ -56,7 +57,7 @@ run_program() {
     local ranks=$1 status=$2 ended
     shift 2
     runs=$((runs + 1))
-    (cd "$BUILT" && timeout 60 "$PVM" run --quiet --as "${AS:-$NAME}" -n "$ranks" "./$1" "${@:2}") \
+    (cd "$BUILT" && timeout "${NEOPVM_LONG:+9}60" "$PVM" run --quiet --as "${AS:-$NAME}" -n "$ranks" "./$1" "${@:2}") \
         >"$work/out" 2>"$work/err" </dev/null
     ended=$?
     if [ "$ended" -ne "$status" ]; then
@@ -88,6 +89,14 @@ run_scripts() {
             tail -n 15 "$work/out"
         }
     done
+}
+
+run_deaths() {
+    [ -f "$here/$NAME/tests/chance.c" ] || return 0
+    runs=$((runs + 1))
+    timeout "${NEOPVM_LONG:+9}90" bash "$here/tests/deaths.sh" "$NAME" "$BUILT/chance" >"$work/out" 2>&1 </dev/null ||
+        fail "$(cat "$work/out")"
+    cat "$work/out"
 }
 
 # The documented calls are called by tests, and nothing else is exported.
@@ -132,7 +141,7 @@ test_interface() {
     mkdir -p "$BUILT"
     if [ -f "$here/$NAME/tests/run.sh" ]; then
         runs=$((runs + 1))
-        timeout 300 bash "$here/$NAME/tests/run.sh" "$prefix" >"$work/$NAME.log" 2>&1 </dev/null ||
+        timeout "${NEOPVM_LONG:+3}300" bash "$here/$NAME/tests/run.sh" "$prefix" >"$work/$NAME.log" 2>&1 </dev/null ||
             fail "$NAME: $(tail -n 20 "$work/$NAME.log")"
         return
     fi
@@ -143,6 +152,7 @@ test_interface() {
     build_programs
     run_list
     run_scripts
+    run_deaths
     [ -f "$here/$NAME/$NAME.calls" ] && check_names
     check_headers
 }

@@ -23,7 +23,7 @@ fail() {
 run() {
 	local wanted=$1
 	shift
-	timeout -k 1 60 "$@" >out 2>&1 </dev/null
+	timeout -k 1 "${NEOPVM_LONG:+9}60" "$@" >out 2>&1 </dev/null
 	local got=$?
 	[ $got = "$wanted" ] && return
 	fail "status $got, not $wanted: $*"
@@ -34,7 +34,7 @@ build() {
 	local name=$1 source=$2
 	local lib=$PREFIX/lib/neopvm/$name
 	"$CC" -O1 -g -Wall -Wextra -I"$PREFIX/include/neopvm/$name" -o "$(basename "$source" .c)-$name" "$source" \
-		-L"$lib" -Wl,-rpath,"$lib" "-l$name" -lm || fail "$source does not compile"
+		-L"$lib" -Wl,-rpath,"$lib" "-l$name" -lm -lpthread || fail "$source does not compile"
 }
 
 for name in mpl cmmd vertex mpsc; do
@@ -45,6 +45,7 @@ for name in mpl cmmd vertex mpsc; do
 	echo "#include <$name.h>" | "$CXX" -std=c++17 -pedantic -Wall -Wextra -Werror -fsyntax-only -I"$include" -x c++ - || fail "$name.h is not C++17"
 	build $name "$HERE/$name.c"
 	build $name "$HERE/echo.c"
+	build $name "$HERE/chance.c"
 	sort "$HERE/../$name/$name.calls" >documented
 	nm -D --defined-only "$lib/lib$name.so" | awk '{ print $3 }' | sort | diff documented - || fail "lib$name.so exports other names"
 	nm -g --defined-only "$lib/lib$name.a" | awk 'NF == 3 { print $3 }' | sort | diff documented - || fail "lib$name.a has other names"
@@ -60,6 +61,8 @@ for name in mpl cmmd vertex mpsc; do
 	for ranks in 1 2 3 4; do run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n $ranks "./$name-$name"; done
 	run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n 2 "./echo-$name" 20
 	[ "$(grep -c us out)" = 7 ] || fail "$name's echo told something else: $(cat out)"
+	for ranks in 2 5 16; do run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n $ranks "./chance-$name" $ranks; done
+	PVM=$PREFIX/bin/pvm bash "$HERE/../../tests/deaths.sh" $name "$WORK/chance-$name" || fail "deaths of $name"
 done
 for ranks in 1 2 5; do run 0 "$PREFIX/bin/pvm" run --quiet --as mpl -n $ranks ./solver-mpl; done
 for how in mpc mp fortran; do run 7 "$PREFIX/bin/pvm" run --quiet --as mpl -n 3 ./mpl-mpl $how; done

@@ -48,7 +48,7 @@ rm bad.p && (cd pdir && rm -f ../PROCGRP && "$parallel" missing 2>err && fail "n
 
 # Two jobs in one machine do not meet: same types, any source.
 for job in 1 2 3; do
-    "$PVM" run --quiet --as tcgmsg -n 3 "$here/random" 5 2000 >"job$job" 2>&1 &
+    "$PVM" run --quiet --as tcgmsg -n 3 "$here/chance" 5 3000 >"job$job" 2>&1 &
 done
 wait
 [ "$(cat job? | grep -c '^ok')" = 3 ] || fail "jobs at once: $(cat job?)"
