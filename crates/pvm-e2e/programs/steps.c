@@ -11,8 +11,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/syscall.h>
+#include "stops.h"
 
 enum { DATA = 1, GO_ON = 2, GONE = 3, ECHO = 4, UNWANTED = 5, JOIN = 6, MEET = 7 };
 enum { BEFORE = 1, INSIDE, BEHIND };
@@ -85,36 +84,6 @@ static void check_words(int i, int count)
 	memset(words, 0, count * 4);
 	CHECK(unpack_words(count) == i);
 	CHECK(is_filled(words, count, i));
-}
-
-/* Waits for what must come soon. */
-static void await_value(volatile int *value, int least)
-{
-	double limit = now() + 20;
-	while (*value < least && now() < limit)
-		pause_ms(1);
-	CHECK(*value >= least);
-}
-
-static int is_asleep(int pid)
-{
-	char path[64], state = 0;
-	FILE *stat;
-	sprintf(path, "/proc/%d/stat", pid);
-	CHECK((stat = fopen(path, "r")) != 0);
-	CHECK(fscanf(stat, "%*d (%*[^)]) %c", &state) == 1);
-	fclose(stat);
-	return state == 'S';
-}
-
-/* Sleeps, and not for a moment. */
-static void await_sleep(int pid)
-{
-	int looks = 0;
-	while (looks < 5) {
-		looks = is_asleep(pid) ? looks + 1 : 0;
-		pause_ms(1);
-	}
 }
 
 static char *group(void)
@@ -193,7 +162,7 @@ static void be_victim(int lead, int which)
 		await_value(&shared->entered, SLEEPERS);
 	}
 	for (number = 0; kind->wakes && number < (int)kind->wakes; number++)
-		await_sleep(shared->sleeper_pid[number]);
+		await_state(shared->sleeper_pid[number], 'S');
 	if (kind->wakes == FAR)
 		/* Both daemons sleep by then, or soon. */
 		pause_ms(20);
@@ -226,15 +195,6 @@ static void await(int from, int tag)
 {
 	struct timeval limit = {20, 0};
 	CHECK(CALL(pvm_trecv(from, tag, &limit)) > 0);
-}
-
-/* Waits until the victim stops, and returns the signal that did it; 0 for a step. */
-static int stopped(int pid)
-{
-	int status;
-	CHECK(waitpid(pid, &status, __WALL) == pid);
-	CHECK(WIFSTOPPED(status));
-	return WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
 }
 
 /* A step from one processor to another takes ten times as long. */
@@ -281,24 +241,9 @@ static void prepare_sleepers(const struct kind *kind, int victim)
 		send_int(shared->sleeper[i], MEET, 0);
 }
 
-/* On, until it is about to ring a doorbell; false if it rings none. */
-static int run_to_ring(int pid)
+static int is_inside(void)
 {
-	struct __ptrace_syscall_info info;
-	int signal = 0;
-	for (;;) {
-		CHECK(ptrace(PTRACE_SYSCALL, pid, 0, signal) == 0);
-		signal = stopped(pid);
-		if (shared->phase != INSIDE)
-			return 0;
-		if (signal != (SIGTRAP | 0x80))
-			continue;
-		signal = 0;
-		CHECK(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) > 0);
-		if (info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_sendto &&
-		    info.entry.args[4])
-			return 1;
-	}
+	return shared->phase == INSIDE;
 }
 
 /* Sleepers go on, whatever becomes of who was about to wake them; `rings`: it stands before its first ring. */
@@ -331,10 +276,8 @@ static int stop_behind(int limit, const struct kind *kind, int kills)
 	CALL(pvm_notify(PvmTaskExit, GONE, 1, &tid));
 	while (!(pid = shared->pid))
 		pause_ms(1);
-	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
-		printf("skipped: ptrace: %s\n", strerror(errno));
+	if (!seize(pid))
 		exit(0);
-	}
 	share_processor(pid);
 	prepare_sleepers(kind, tid);
 	if (kind->wakes != ALL)
@@ -350,7 +293,7 @@ static int stop_behind(int limit, const struct kind *kind, int kills)
 		signal = stopped(pid);
 	}
 	if (limit == AT_RING)
-		rings = run_to_ring(pid);
+		rings = run_to(pid, RINGS, is_inside);
 	/* A daemon may be awake for its own reasons; a task that sleeps is rung for. */
 	CHECK(rings || limit != AT_RING || kind->wakes == FAR);
 	/* Of who is killed there, the keeper alone rings. */

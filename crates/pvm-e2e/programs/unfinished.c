@@ -5,6 +5,7 @@
 #include "e2e.h"
 #include <fcntl.h>
 #include <stdint.h>
+#include "stops.h"
 
 enum { JOIN = 1, JOINED, LEAVE, LEFT, DONE };
 #define GROUP "unfinished"
@@ -33,28 +34,6 @@ static void be_leaver(int lead)
 	send_int(lead, LEFT, 0);
 	CALL(pvm_recv(lead, LEAVE));
 	CALL(pvm_exit());
-}
-
-static char state_of(int pid)
-{
-	char path[64], state = 0;
-	FILE *stat;
-	sprintf(path, "/proc/%d/stat", pid);
-	CHECK((stat = fopen(path, "r")) != 0);
-	CHECK(fscanf(stat, "%*d (%*[^)]) %c", &state) == 1);
-	fclose(stat);
-	return state;
-}
-
-static void await_state(int pid, char wanted)
-{
-	double limit = now() + 20;
-	int looks = 0;
-	while (looks < 20) {
-		looks = state_of(pid) == wanted ? looks + 1 : 0;
-		CHECK(now() < limit);
-		pause_ms(1);
-	}
 }
 
 /* Where a task has mapped the page of a group with these two members. */

@@ -63,6 +63,15 @@ fn daemons_killed_while_tasks_talk_directly_lose_and_repeat_nothing() {
     machine.halt();
 }
 
+#[test]
+fn a_task_whose_direct_routes_have_ended_sleeps_while_it_waits() {
+    let machine = Machine::local(2);
+    let output = machine.run("ended.c", &[]);
+    eprintln!("{}", output.out.trim_end());
+    assert!(output.number("used ") < 0.2, "{}", output.out);
+    machine.halt();
+}
+
 /// A host has so few ids here that each round takes all of them.
 #[test]
 fn tasks_whose_ids_come_again_on_another_host_hear_and_are_heard() {

@@ -50,3 +50,15 @@ fn stop_everywhere(machine: &Machine, places_min: f64) -> bool {
     assert!(!may || output.number("places ") >= places_min, "{}", output.out);
     may
 }
+
+/// Messages of another host and deaths of members, shown by the daemon; and direct routes.
+#[test]
+fn a_daemon_or_a_route_stopped_or_killed_before_it_wakes_a_sleeper_silences_nobody_else() {
+    let machine = Machine::local(2);
+    let file = machine.place().home().join("wakers");
+    let program = machine.program("wakers.c", &[file.to_str().expect("text")]);
+    let output = machine.finish(program, Duration::from_secs(240));
+    assert!(output.code() == 0, "{}{}{}", output.out, output.err, machine.log());
+    eprintln!("{}", output.out.replace('\n', ", "));
+    machine.halt();
+}

@@ -144,7 +144,10 @@ impl Routes {
     pub(crate) fn remove(&mut self, peer: Tid) -> Option<Direct> {
         self.owed.remove(&peer);
         let direct = self.open.remove(&peer)?;
-        // A child of a fork may hold the socket as well.
+        // The host, and a child of a fork, may hold the socket as well: it would stay in the set, readable for ever.
+        if let Some(epoll) = &self.epoll {
+            let _ = epoll::delete(epoll, &direct.socket);
+        }
         let _ = rustix::net::shutdown(&direct.socket, rustix::net::Shutdown::Both);
         Some(direct)
     }
