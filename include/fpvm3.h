@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: MIT OR Apache-2.0
 !
 ! fpvm3.h - names for Fortran programs of a NeoPVM machine, compatible with PVM 3.
-! Both source forms include it: comments begin with an exclamation mark in column 1,
-! statements in column 7, and no line is continued.
-! The operations pvmmax, pvmmin, pvmsum and pvmproduct of pvmfreduce are EXTERNAL
-! procedures that the program declares where it passes them.
+! Programs in fixed and in free form can include this file: comments begin with an
+! exclamation mark in column 1, statements in column 7, and no line is continued.
+! A program that passes one of the operations pvmmax, pvmmin, pvmsum and pvmproduct to
+! pvmfreduce declares it EXTERNAL.
 
-! How pvmfspawn chooses a place; add them up.
+! Flags of pvmfspawn; a program adds them up.
       integer PVMTASKDEFAULT
       parameter (PVMTASKDEFAULT = 0)
       integer PVMTASKHOST
@@ -32,7 +32,7 @@
       integer PVMTRACE
       parameter (PVMTRACE = 8)
 
-! How pvmfinitsend and pvmfmkbuf encode.
+! Encodings of pvmfinitsend and pvmfmkbuf.
       integer PVMDATADEFAULT
       parameter (PVMDATADEFAULT = 0)
       integer PVMDATARAW
@@ -68,7 +68,7 @@
       integer COMPLEX16
       parameter (COMPLEX16 = 7)
 
-! What pvmfnotify watches; add PVMNOTIFYCANCEL to withdraw.
+! Kinds of pvmfnotify. A program adds PVMNOTIFYCANCEL to withdraw a request.
       integer PVMTASKEXIT
       parameter (PVMTASKEXIT = 1)
       integer PVMHOSTDELETE
@@ -82,7 +82,8 @@
       integer PVMNOTIFYCANCEL
       parameter (PVMNOTIFYCANCEL = 256)
 
-! Options of pvmfgetopt and pvmfsetopt (PVMS... means this task itself).
+! Options of pvmfgetopt and pvmfsetopt. PVMSOUTPUT... and PVMSTRACE... are for this task,
+! PVMOUTPUT... and PVMTRACE... for the tasks that it spawns.
       integer PVMROUTE
       parameter (PVMROUTE = 1)
       integer PVMDEBUGMASK
@@ -238,7 +239,7 @@
       integer PvmIPLoopback
       parameter (PvmIPLoopback = -36)
 
-! Older names of two results; the second differs from C's, as it always did.
+! Older names of two results. In PVM 3, too, the second one has another value than in C.
       integer PvmNoEntry
       parameter (PvmNoEntry = -32)
       integer PvmDupEntry

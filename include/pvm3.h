@@ -2,10 +2,10 @@
 /*
  * pvm3.h - the C interface of NeoPVM, compatible with programs written for PVM 3.
  *
- * Callers of every age include this file: compilers without prototypes, C89, today's C, and C++.
- * Therefore strings are plain `char *` and integers are `int`, as old programs expect.
- * A call answers with a value >= 0, or with one of the negative codes of section 1.
- * Programs that want 64-bit counts, handles and timeouts include neopvm.h beside this file.
+ * Old and new compilers read this file: C without prototypes, C89, today's C, and C++. Therefore
+ * strings are plain `char *` and integers are `int`, as old programs expect.
+ * A call returns a value >= 0, or one of the negative codes of section 1.
+ * neopvm.h has calls with 64-bit counts, handles and timeouts; a program may include both files.
  */
 #ifndef NEOPVM_PVM3_H
 #define NEOPVM_PVM3_H
@@ -18,40 +18,40 @@
 #define PVM_PATCH_VERSION 6
 #define PVM_VER "3.4.6"
 
-/* ---- 1. Results: zero, or what went wrong ---- */
+/* ---- 1. Results ---- */
 
 #define PvmOk 0
-#define PvmBadParam -2       /* an argument makes no sense */
+#define PvmBadParam -2       /* an argument is invalid */
 #define PvmMismatch -3       /* members of a group disagree */
 #define PvmOverflow -4       /* a value does not fit its encoding */
 #define PvmNoData -5         /* unpacking beyond the end of the message */
 #define PvmNoHost -6         /* unknown host */
 #define PvmNoFile -7         /* unknown program */
-#define PvmDenied -8         /* somebody else owns it */
+#define PvmDenied -8         /* another task owns the object */
 #define PvmNoMem -10         /* out of memory */
-#define PvmBadMsg -12        /* undecodable message */
+#define PvmBadMsg -12        /* the message cannot be decoded */
 #define PvmSysErr -14        /* the local daemon does not answer */
 #define PvmNoBuf -15         /* no current buffer */
-#define PvmNoSuchBuf -16     /* no buffer of that number */
+#define PvmNoSuchBuf -16     /* no buffer has this number */
 #define PvmNullGroup -17     /* a group needs a name */
 #define PvmDupGroup -18      /* already a member */
 #define PvmNoGroup -19       /* unknown group */
 #define PvmNotInGroup -20    /* not a member */
-#define PvmNoInst -21        /* no member with that number */
-#define PvmHostFail -22      /* a host went away */
+#define PvmNoInst -21        /* no member has this instance number */
+#define PvmHostFail -22      /* a host failed or left */
 #define PvmNoParent -23      /* not a spawned task */
 #define PvmNotImpl -24       /* not available */
 #define PvmDSysErr -25       /* the daemon failed */
-#define PvmBadVersion -26    /* library and daemon do not fit together */
+#define PvmBadVersion -26    /* the library and the daemon have different versions */
 #define PvmOutOfRes -27      /* a table is full */
 #define PvmDupHost -28       /* the host is a member already */
 #define PvmCantStart -29     /* the daemon could not be started */
-#define PvmAlready -30       /* under way already */
+#define PvmAlready -30       /* already in progress or already done */
 #define PvmNoTask -31        /* unknown task */
-#define PvmNotFound -32      /* no such entry */
-#define PvmExists -33        /* the entry exists */
-#define PvmHostrNMstr -34    /* a hoster belongs on the first host */
-#define PvmParentNotSet -35  /* the spawner asked not to be told */
+#define PvmNotFound -32      /* there is no such entry */
+#define PvmExists -33        /* the entry exists already */
+#define PvmHostrNMstr -34    /* a hoster must run on the first host */
+#define PvmParentNotSet -35  /* the task was spawned with PvmNoSpawnParent */
 #define PvmIPLoopback -36    /* the first host is known as a loopback address */
 
 /* Older names of three results. */
@@ -62,8 +62,8 @@
 
 /* How pvm_initsend and pvm_mkbuf encode. */
 #define PvmDataDefault 0     /* readable by every architecture */
-#define PvmDataRaw 1         /* bytes as they are */
-#define PvmDataInPlace 2     /* read from the user's arrays at the time of sending */
+#define PvmDataRaw 1         /* bytes as they are in memory */
+#define PvmDataInPlace 2     /* each send reads the items from the program's memory */
 #define PvmDataTrace 4
 #define PvmDataFoo PvmDataDefault
 
@@ -84,12 +84,12 @@
 /* The context in which every program begins. */
 #define PvmBaseContext 0
 
-/* What pvm_getminfo reads from a message's envelope and pvm_setminfo writes to it. */
+/* The part of a message's envelope that pvm_getminfo reads and pvm_setminfo writes. */
 struct pvmminfo {
     int len; /* bytes */
     int ctx; /* context */
     int tag;
-    int wid; /* wait id, copied into an answer */
+    int wid; /* wait id; a program copies it into its reply */
     int enc; /* encoding */
     int crc;
     int src; /* sender */
@@ -98,17 +98,17 @@ struct pvmminfo {
 
 /* ---- 3. Tasks and hosts ---- */
 
-/* Flags of pvm_spawn, to be added up. */
+/* Flags of pvm_spawn; a program adds them up. */
 #define PvmTaskDefault 0
 #define PvmTaskHost 1        /* `where` names a host */
 #define PvmTaskArch 2        /* `where` names an architecture */
 #define PvmTaskDebug 4       /* under a debugger */
 #define PvmTaskTrace 8       /* with tracing */
 #define PvmMppFront 16       /* on the front end of a parallel computer */
-#define PvmHostCompl 32      /* anywhere but there */
+#define PvmHostCompl 32      /* on all hosts except those */
 #define PvmNoSpawnParent 64  /* the task sees PvmParentNotSet */
 
-/* Kinds of pvm_notify. PvmNotifyCancel is added to withdraw a request. */
+/* Kinds of pvm_notify. A program adds PvmNotifyCancel to withdraw a request. */
 #define PvmTaskExit 1
 #define PvmHostDelete 2
 #define PvmHostAdd 3
@@ -133,7 +133,7 @@ struct pvmtaskinfo {
     int ti_pid;
 };
 
-/* Whose setting pvm_gettmask and pvm_settmask mean. */
+/* Which setting pvm_gettmask and pvm_settmask mean: that of the task, or that of its children. */
 #define PvmTaskSelf 0
 #define PvmTaskChild 1
 
@@ -184,13 +184,13 @@ struct pvmtaskinfo {
 #define PvmMboxDefault 0
 #define PvmMboxPersistent 1     /* stays when its owner ends */
 #define PvmMboxMultiInstance 2  /* several entries under one name */
-#define PvmMboxOverWritable 4   /* anybody may replace it */
+#define PvmMboxOverWritable 4   /* any task may replace it */
 #define PvmMboxFirstAvail 8     /* the given index or the next one that exists */
 #define PvmMboxReadAndDelete 16
 #define PvmMboxWaitForInfo 32   /* wait until there is such an entry */
 #define PvmMboxMaxFlag 512
 
-/* An index may be carried in the upper bits of the flags. */
+/* The upper bits of the flags may contain an index. */
 #define PvmMboxDirectIndexShift 10
 #define PvmMboxMaxDirectIndex (1U << (31 - PvmMboxDirectIndexShift))
 #define PvmMboxDirectIndex(_index) \
@@ -198,7 +198,7 @@ struct pvmtaskinfo {
 #define PvmMboxDirectIndexOf(_flags) \
     (((_flags) >> PvmMboxDirectIndexShift) & (PvmMboxMaxDirectIndex - 1))
 
-/* Entries that the system itself makes. */
+/* Names of entries that the machine itself makes. */
 #define PVMNORESETCLASS "###_PVM_NO_RESET_###"
 #define PVMHOSTERCLASS "###_PVM_HOSTER_###"
 #define PVMTASKERCLASS "###_PVM_TASKER_###"
@@ -213,12 +213,12 @@ struct pvmmboxinfo {
     int *mi_flags;
 };
 
-/* ---- 6. Odds and ends that old sources take from here ---- */
+/* ---- 6. Other definitions that old programs use ---- */
 
 #define PVMTMPNAMLEN 128
 #define PVMTMPNAMFUN(x) tmpnam(x)
 
-/* NEOPVM_ARGS((...)) is a prototype for compilers that know prototypes, else an empty list. */
+/* NEOPVM_ARGS((...)) expands to a prototype, or to () for compilers without prototypes. */
 #ifndef NEOPVM_ARGS
 #if defined(__STDC__) || defined(__cplusplus)
 #define NEOPVM_ARGS(list) list
@@ -227,7 +227,7 @@ struct pvmmboxinfo {
 #endif
 #endif
 
-#ifndef __ProtoGlarp__ /* the name under which programs know it */
+#ifndef __ProtoGlarp__ /* the name of this macro in PVM 3, which programs use */
 #define __ProtoGlarp__(list) NEOPVM_ARGS(list)
 #endif
 
@@ -237,9 +237,9 @@ extern "C" {
 
 /*
  * ---- 7. Data ----
- * The libraries also export `int pvm_errno` (the last result below zero), `char *pvm_errlist[]`
- * (indexed by the negated result) and `int pvm_nerr`. Programs declare them where they use them;
- * they are not declared here, because the declarations that exist are not all alike.
+ * The libraries also export `int pvm_errno` (the last negative result), `char *pvm_errlist[]`
+ * (indexed by the negated result) and `int pvm_nerr`. Programs declare these variables themselves.
+ * This file does not, because the declarations in existing programs differ.
  */
 
 /* ---- 8. Calls, by subject ---- */
@@ -377,18 +377,18 @@ void PvmMin NEOPVM_ARGS((int *type, void *x, void *y, int *count, int *info));
 void PvmSum NEOPVM_ARGS((int *type, void *x, void *y, int *count, int *info));
 void PvmProduct NEOPVM_ARGS((int *type, void *x, void *y, int *count, int *info));
 
-/* Places where a task takes over a job of the daemon; the messages are in pvmsdpro.h. */
+/* A task takes over a part of the daemon's work; pvmsdpro.h describes the messages. */
 int pvm_reg_hoster NEOPVM_ARGS((void));
 int pvm_reg_tasker NEOPVM_ARGS((void));
 int pvm_reg_rm NEOPVM_ARGS((struct pvmhostinfo **host));
 int pvm_reg_tracer NEOPVM_ARGS((int trace_context, int trace_tag, int output_context,
                                 int output_tag, char *mask, int buffer, int options));
 
-/* Helpers that programs came to use */
+/* Internal functions of PVM 3 that programs use */
 char *pvmgetrsh NEOPVM_ARGS((void));
 char *pvmgettmp NEOPVM_ARGS((void));
 
-/* Calls of PVM 3.3, now thin covers over named messages. */
+/* Calls of PVM 3.3, implemented with named messages */
 int pvm_insert NEOPVM_ARGS((char *name, int request, int data));
 int pvm_lookup NEOPVM_ARGS((char *name, int request, int *data));
 int pvm_delete NEOPVM_ARGS((char *name, int request));

@@ -2,9 +2,9 @@
 /*
  * pvmproto.h - numbers of PVM 3's own protocols, for programs that print or filter them.
  *
- * NeoPVM speaks other protocols between its daemons and its library (doc/wire.md). What remains of
- * these here: the reserved tags of the messages that a task may take over (pvmsdpro.h), the tags
- * of task control, and the system contexts.
+ * NeoPVM uses other protocols between its daemons and its library (doc/wire.md). Of the numbers below
+ * it uses the tags of the messages for tasks that take over a part of the daemon's work (pvmsdpro.h),
+ * the tags of task control, and the system contexts.
  */
 #ifndef NEOPVM_PVMPROTO_H
 #define NEOPVM_PVMPROTO_H
@@ -109,7 +109,7 @@
 #define TS_TRCCTX 5
 #define TS_TRCTAG 6
 
-/* Lengths in a message of task output that are none: its beginnings and its end */
+/* Values that a message of task output has in place of a length, for the beginnings and the end */
 #define TO_EOF 0
 #define TO_SPAWN -1
 #define TO_NEW -2
@@ -160,7 +160,7 @@
 #define DDBAILTIME 300
 #define NEXTSEQNUM(n) (((n) + 1) & 0xffff)
 
-/* Name of PVM's address file, of a directory and a user number */
+/* The path of PVM's address file, made from a directory and a user number */
 #define TDSOCKNAME "%s/pvmd.%d"
 
 #endif /* NEOPVM_PVMPROTO_H */

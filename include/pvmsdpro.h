@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * pvmsdpro.h - messages between daemons and the tasks that take over one of their jobs.
+ * pvmsdpro.h - messages between daemons and the tasks that take over a part of their work.
  *
  * hoster            starts daemons on further hosts             pvm_reg_hoster()
  * tasker            starts the tasks of its host                pvm_reg_tasker()
- * resource manager  answers what the tasks of its host ask      pvm_reg_rm()
- *                   about hosts and tasks
+ * resource manager  handles the requests of its host's tasks    pvm_reg_rm()
+ *                   that concern hosts and tasks
  *
- * All of them first call pvm_setopt(PvmResvTids, 1), pack in PvmDataDefault, answer the sender of
- * the request (0x80000000 is the daemon of one's own host), and copy its wait id (pvm_getminfo,
- * pvm_setminfo) into the answer. The fields are those of PVM 3.4.6, in this order:
+ * All of them first call pvm_setopt(PvmResvTids, 1) and pack in PvmDataDefault. They send the answer to
+ * the sender of the request (0x80000000 is the daemon of their own host) and copy the request's wait id
+ * into it (pvm_getminfo, pvm_setminfo). The fields are those of PVM 3.4.6, in this order:
  *
  *   SM_STHOST     int n, then n times: int tid, string start options, string [user@]host, string
  *                 command, string (empty: PVM's command for Windows), string PVM_VMID
@@ -17,8 +17,8 @@
  *                 wrote, or the name of a result such as "PvmCantStart"
  *   SM_STTASK     int tid, int spawn flags, string path, int n, n strings (arguments with the
  *                 program's), int n, n strings (environment), int number of the task in its
- *                 spawn call, int how many, int how many; answered only by the task's own
- *                 enrolment with PVMEPID of that environment in its own
+ *                 spawn call, int how many, int how many; there is no answer: the new task enrols
+ *                 and has the PVMEPID of this environment in its own
  *   SM_TASKX      int tid, int status as of wait(), then int seconds and microseconds of user
  *                 time, int seconds and microseconds of system time
  *   SM_CONFIG     nothing; answered by int n, int formats, n hosts: int tid, string name, string
@@ -26,19 +26,19 @@
  *   SM_TASK       int host, task or 0; answered by int 0, then for each: int tid, int parent, int
  *                 host, int flags, string program, int process
  *   SM_SPAWN      string file, int flags, string where, int count, int n, n strings (arguments),
- *                 int tid, context, tag of the output, the same of traces, int n, n strings
- *                 (environment); answered by int n, n ints: tids or codes
- *   SM_ADDHOST    int n, n strings; answered by int n, int formats, n hosts, a code for a tid
- *                 where one failed
+ *                 int tid, context and tag of the output, int tid, context and tag of traces,
+ *                 int n, n strings (environment); answered by int n, n ints: tids or codes
+ *   SM_ADDHOST    int n, n strings; answered by int n, int formats, n hosts, with a code in place
+ *                 of the tid of a host that failed
  *   SM_DELHOST    int n, n strings; answered by int n, n codes
  *   SM_NOTIFY     int kind, int context, int tag, int n, n tids (-1 and none for PvmHostAdd);
- *                 not answered: the notices are the manager's to send
- *   SM_SCHED      nothing; answered by int code, 0 lets the other one in
+ *                 not answered: the manager sends the notices
+ *   SM_SCHED      nothing; answered by int code; 0 lets another manager register
  *   SM_EXEC       int parent, string file, int flags, int count, int n, n strings (arguments), six
  *                 ints as in SM_SPAWN, int n, n strings (environment), int number of the first,
  *                 int how many in all; answered with SM_EXECACK: int n, n ints
  *   SM_ADD        as SM_ADDHOST; answered with SM_ADDACK
- *   SM_EXECACK    unasked: int 1, int tid: a task of this host has enrolled
+ *   SM_EXECACK    without a request: int 1, int tid of a task of this host that has enrolled
  *   SM_HOSTX      int id of the daemon of a host that has left
  */
 #ifndef NEOPVM_PVMSDPRO_H

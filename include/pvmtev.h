@@ -2,7 +2,7 @@
 /*
  * pvmtev.h - traces: kinds of events, the data they carry, and the mask that selects them.
  *
- * Every kind is recorded twice, when a call begins (TEV_EVENT_ENTRY) and when it ends
+ * Every kind of event is recorded twice: when a call begins (TEV_EVENT_ENTRY) and when it ends
  * (TEV_EVENT_EXIT). A mask holds one bit for each kind.
  */
 #ifndef NEOPVM_PVMTEV_H
@@ -128,7 +128,7 @@
 #define TEV_EVENT_ENTRY 0x4000
 #define TEV_EVENT_EXIT 0x8000
 
-/* ---- Data of an event: its name is a number, too; the text is in pvmtevdidlist ---- */
+/* ---- Data of an event: each has a number, and its name is in pvmtevdidlist ---- */
 
 #define TEV_DID_FIRST 0
 #define TEV_DID_AN 0
@@ -256,7 +256,7 @@
 #define TEV_DID_WID 122
 #define TEV_DID_MAX TEV_DID_WID
 
-/* Its type: one of these, and array or scalar */
+/* The type of a datum: one of these numbers, combined with array or scalar */
 #define TEV_DATA_NULL 0
 #define TEV_DATA_BYTE 1
 #define TEV_DATA_CPLX 2
@@ -289,7 +289,7 @@
 #define TEV_MARK_USER_EVENT_RECORD -9
 #define TEV_MARK_USER_EVENT_RECORD_END -10
 
-/* Stand-ins for a task and a tag in pvm_setopt: whatever the tracer registered */
+/* Values for pvm_setopt that mean the task and the tag that the tracer has registered */
 #define PVM_TRACE_TID -1111
 #define PVM_TRACE_CODE -2222
 
@@ -313,7 +313,7 @@ typedef char Pvmtmask[TEV_MASK_LENGTH];
 
 struct Pvmtevdid {
     char *did;  /* short name */
-    char *desc; /* what it is */
+    char *desc; /* description */
 };
 
 struct Pvmtevinfo {
@@ -324,7 +324,7 @@ struct Pvmtevinfo {
     int count;
 };
 
-/* Where a task's output and traces go */
+/* The destination of a task's output and traces */
 struct Pvmtracer {
     int trctid;
     int trcctx;

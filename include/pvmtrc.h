@@ -2,8 +2,8 @@
 /*
  * pvmtrc.h - helpers of libpvmtrc for programs that collect and print traces.
  *
- * PVM 3 has a library of this name for its own tracer and never shipped its header. The calls here are
- * those of it that a program of its own can use; they do what they do there. Link with -lpvmtrc -lpvm3.
+ * PVM 3 has a library of this name for its own tracer, but does not install a header for it. This file
+ * declares the calls of that library that other programs can use. Link with -lpvmtrc -lpvm3.
  */
 #ifndef NEOPVM_PVMTRC_H
 #define NEOPVM_PVMTRC_H
@@ -14,26 +14,26 @@
 extern "C" {
 #endif
 
-/* C names of the types TEV_DATA_NULL to TEV_DATA_DEFERRED, as traces declare them. */
+/* The C names of the types TEV_DATA_NULL to TEV_DATA_DEFERRED, as trace files spell them. */
 extern char *TRC_TYPE_STRS[];
 
-/* Sets the tags under which notices about hosts are to come. */
+/* The tags that the program chooses for notices about hosts. */
 extern int TRC_HOST_ADD_NOTIFY_CODE;
 extern int TRC_HOST_DEL_NOTIFY_CODE;
 
-/* A copy of a text, to be freed by the caller; null if there is no memory. */
+/* Returns a copy of a string, which the caller frees, or null if there is no memory. */
 char *trc_copy_str NEOPVM_ARGS((char *text));
 
-/* A number with zeroes in front, at least `width` digits; to be freed by the caller. */
+/* Returns a number as at least `width` digits, with leading zeroes. The caller frees the string. */
 char *trc_pad_num NEOPVM_ARGS((int number, int width));
 
-/* Date and time now, without the end of line; to be freed by the caller. */
+/* Returns the current date and time without a newline. The caller frees the string. */
 char *trc_date_str NEOPVM_ARGS((void));
 
-/* 1 if `text` begins with `prefix`, else 0. */
+/* Returns 1 if `text` begins with `prefix`, else 0. */
 int trc_compare NEOPVM_ARGS((char *prefix, char *text));
 
-/* Number of an event's datum or kind by its short name; -1 if there is none. */
+/* Return the number of an event's datum or of a kind of event by its short name, or -1. */
 int trc_get_did NEOPVM_ARGS((char *name));
 int trc_find_event_str NEOPVM_ARGS((char *name));
 
