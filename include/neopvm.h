@@ -281,7 +281,7 @@ int32_t neopvm_view_items(neopvm_buffer buffer, int32_t type, uint64_t count, co
  * than 4096 bytes lie in shared memory: they are sent without a copy to other tasks of this host,
  * and can be sent several times. The address is valid until more is packed into the buffer or the
  * buffer is freed. Behind items of other types it need not be aligned. After a send the program
- * must not change the items while neopvm_is_read reports 1. To send other items, free the
+ * must not change the items while neopvm_is_being_read reports 1. To send other items, free the
  * buffer and allocate again: the library reuses the memory when its last reader is done. PvmNoMem
  * if there is no shared memory.
  */
@@ -291,6 +291,9 @@ int32_t neopvm_allocate(neopvm_buffer buffer, int32_t type, uint64_t count, void
  * Reports whether what was sent is still being read: `reading` becomes 1 while a receiver, or the
  * link to another host, reads it, else 0.
  */
+int32_t neopvm_is_being_read(neopvm_buffer buffer, int32_t *reading);
+
+/* The older name of neopvm_is_being_read. */
 int32_t neopvm_is_read(neopvm_buffer buffer, int32_t *reading);
 
 /* ---- Exposed memory: other tasks read and write it, and its owner makes no call for that ---- */

@@ -81,9 +81,11 @@ static void give(int child, int hold)
 	CHECK(neopvm_allocate(buffer, NEOPVM_INT, COUNT, &first) == 0);
 	for (i = 0; i < 2; i++) {
 		fill(first, COUNT, 6 + i);
-		CHECK(neopvm_is_read(buffer, &reading) == 0 && reading == 0);
+		CHECK(neopvm_is_being_read(buffer, &reading) == 0 && reading == 0);
 		CHECK(neopvm_send(buffer, child, 2, NEOPVM_CURRENT_CONTEXT) == 0);
 		receive_int(child, 3);
+		CHECK(neopvm_is_being_read(buffer, &reading) == 0 && reading == 1);
+		reading = 0;
 		CHECK(neopvm_is_read(buffer, &reading) == 0 && reading == 1);
 		/* Memory that is being read is not given out again. */
 		CHECK(neopvm_new(NEOPVM_RAW, &again) == 0);
@@ -91,10 +93,10 @@ static void give(int child, int hold)
 		CHECK(neopvm_free(again) == 0);
 		send_int(child, 4, 0);
 		receive_int(child, 3);
-		CHECK(neopvm_is_read(buffer, &reading) == 0 && reading == 0);
+		CHECK(neopvm_is_being_read(buffer, &reading) == 0 && reading == 0);
 	}
 	CHECK(neopvm_free(buffer) == 0);
-	CHECK(neopvm_is_read(buffer, &reading) == NEOPVM_NO_BUFFER);
+	CHECK(neopvm_is_being_read(buffer, &reading) == NEOPVM_NO_BUFFER);
 }
 
 int main(int argc, char **argv)

@@ -62,15 +62,25 @@ unsafe extern "C" fn neopvm_allocate(
     unsafe { answer(items, allocate) }
 }
 
-/// Whether receivers still read what was sent.
+/// Reports whether a receiver still reads what was sent.
+///
+/// # Safety
+/// `reading` points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neopvm_is_being_read(handle: i32, reading: *mut i32) -> i32 {
+    let look = || with(handle, |buffer| Ok(i32::from(buffer.is_being_read())));
+    // SAFETY: the caller's promise.
+    unsafe { answer(reading, look) }
+}
+
+/// The older name of [`neopvm_is_being_read`].
 ///
 /// # Safety
 /// `reading` points to a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_is_read(handle: i32, reading: *mut i32) -> i32 {
-    let look = || with(handle, |buffer| Ok(i32::from(buffer.is_being_read())));
-    // SAFETY: the caller's promise.
-    unsafe { answer(reading, look) }
+    // SAFETY: both functions ask the caller for the same.
+    unsafe { neopvm_is_being_read(handle, reading) }
 }
 
 /// Exposes memory.

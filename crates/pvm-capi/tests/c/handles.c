@@ -187,6 +187,27 @@ static void messages(int32_t me)
     OK(neopvm_free(buffer));
 }
 
+/* Both names of the call that tells whether memory is being read. A task sends itself a copy. */
+static void being_read(int32_t me)
+{
+    neopvm_buffer buffer = 0, got = 0;
+    int32_t now = -1, by_older_name = -1;
+    void *items = NULL;
+
+    OK(neopvm_new(NEOPVM_RAW, &buffer));
+    OK(neopvm_allocate(buffer, NEOPVM_BYTE, 8192, &items));
+    memset(items, 7, 8192);
+    OK(neopvm_send(buffer, me, 8, NEOPVM_CURRENT_CONTEXT));
+    OK(neopvm_receive(me, 8, NEOPVM_CURRENT_CONTEXT, NEOPVM_FOREVER, &got));
+    OK(neopvm_is_being_read(buffer, &now));
+    OK(neopvm_is_read(buffer, &by_older_name));
+    CHECK(now == 0 && by_older_name == 0);
+    OK(neopvm_free(got));
+    OK(neopvm_free(buffer));
+    CHECK(neopvm_is_being_read(buffer, &now) == NEOPVM_NO_BUFFER);
+    CHECK(neopvm_is_read(buffer, &now) == NEOPVM_NO_BUFFER);
+}
+
 /* What was given up has no effect, neither then nor later. */
 static void giving_up(void)
 {
@@ -394,6 +415,7 @@ int main(int argc, char **argv)
     CHECK(me > 0 && parent == NEOPVM_NO_PARENT);
     CHECK(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
     messages(me);
+    being_read(me);
     items(me);
     machine(me, program);
     leaving(me);
