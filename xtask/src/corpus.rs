@@ -1,7 +1,6 @@
 //! What fuzz targets begin with: inputs that were worth keeping, a line of hexadecimal digits each, in
 //! `fuzz/seeds/TARGET.hex`. What a run finds besides lies in `fuzz/corpus/TARGET` and stays on this computer.
 
-use crate::outside;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,13 +13,14 @@ fn seeds(root: &Path, target: &str) -> PathBuf {
     root.join("fuzz/seeds").join(format!("{target}.hex"))
 }
 
-fn corpus(root: &Path, target: &str) -> PathBuf {
+/// Where a run of a target reads its inputs, and leaves new ones.
+pub(crate) fn folder(root: &Path, target: &str) -> PathBuf {
     root.join("fuzz/corpus").join(target)
 }
 
 /// Lays the kept inputs of a target where the fuzzer begins.
 pub(crate) fn lay_out(root: &Path, target: &str) -> Result<(), String> {
-    let (seeds, folder) = (seeds(root, target), corpus(root, target));
+    let (seeds, folder) = (seeds(root, target), folder(root, target));
     let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
     fs::create_dir_all(&folder).map_err(failed)?;
     for (number, line) in fs::read_to_string(&seeds).unwrap_or_default().lines().enumerate() {
@@ -31,19 +31,16 @@ pub(crate) fn lay_out(root: &Path, target: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Keeps the smallest set of short inputs that shows all that the corpus of each target shows.
-pub(crate) fn keep(root: &Path, targets: &[String]) -> Result<(), String> {
-    for target in targets {
-        let sanitizer = format!("--sanitizer={}", crate::tools::sanitizer(target));
-        outside::run(root, "cargo", &["+nightly", "fuzz", "cmin", &sanitizer, target])?;
-        let lines: Vec<String> =
-            chosen(inputs(&corpus(root, target))?).iter().map(|input| to_hex(input)).collect();
-        let file = seeds(root, target);
-        fs::create_dir_all(root.join("fuzz/seeds")).map_err(|e| e.to_string())?;
-        fs::write(&file, lines.join("\n") + "\n")
-            .map_err(|e| format!("{}: {e}", file.display()))?;
-        println!("{target}: {} inputs kept", lines.len());
-    }
+/// Makes the folder `merged` the corpus of a target, and keeps its short inputs as seeds.
+pub(crate) fn keep(root: &Path, target: &str, merged: &Path) -> Result<(), String> {
+    let corpus = folder(root, target);
+    let failed = |e: std::io::Error| format!("{}: {e}", merged.display());
+    fs::remove_dir_all(&corpus).and_then(|()| fs::rename(merged, &corpus)).map_err(failed)?;
+    let lines: Vec<String> = chosen(inputs(&corpus)?).iter().map(|input| to_hex(input)).collect();
+    let file = seeds(root, target);
+    fs::create_dir_all(root.join("fuzz/seeds")).map_err(|e| e.to_string())?;
+    fs::write(&file, lines.join("\n") + "\n").map_err(|e| format!("{}: {e}", file.display()))?;
+    println!("{target}: {} inputs kept", lines.len());
     Ok(())
 }
 

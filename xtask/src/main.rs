@@ -40,6 +40,7 @@ usage: cargo xtask CHORE
   loom                  the interleavings of pvm-shm
   miri [CRATE]          pvm-shm (or CRATE) under Miri
   fuzz TARGET SECONDS   one fuzz target, or `all`
+  fuzz TARGET FILE...   the inputs in these files once more
   keep-corpus [TARGET]  choose anew what fuzz targets begin with (fuzz/seeds)
   differ PREFIX PROGRAM SEED [COUNT]  random calls on the original and on the installation in PREFIX
   differ PREFIX check   the seeds of `check`, and a new one
@@ -82,12 +83,14 @@ fn main() -> ExitCode {
         ["miri"] => outside::status(&mut tools::miri(&root, "pvm-shm")),
         ["miri", package] => outside::status(&mut tools::miri(&root, package)),
         ["fuzz", "all", seconds] => fuzzing::all(&root, seconds).map(drop),
-        ["fuzz", target, seconds] => corpus::lay_out(&root, target)
-            .and_then(|()| outside::status(&mut tools::fuzz(&root, target, seconds, "address"))),
-        ["keep-corpus"] => {
-            tools::fuzz_targets(&root).and_then(|targets| corpus::keep(&root, &targets))
+        ["fuzz", target, seconds] if number(seconds).is_ok() => {
+            fuzzing::alone(&root, target, seconds)
         }
-        ["keep-corpus", target] => corpus::keep(&root, &[(*target).to_owned()]),
+        ["fuzz", target, files @ ..] if !files.is_empty() => fuzzing::again(&root, target, files),
+        ["keep-corpus"] => {
+            fuzzing::targets(&root).and_then(|targets| fuzzing::keep(&root, &targets))
+        }
+        ["keep-corpus", target] => fuzzing::keep(&root, &[(*target).to_owned()]),
         ["soak", minutes] => soak::run(&root, minutes),
         ["sim", seed] => outside::status(&mut tools::simulation(&root, seed)),
         _ => {

@@ -1,7 +1,6 @@
-//! The heavier tools behind single chores: loom, Miri, the fuzzer, the simulator.
+//! The heavier tools behind single chores: loom, Miri, the simulator.
 
 use crate::install::target_folder;
-use crate::outside;
 use std::path::Path;
 use std::process::Command;
 
@@ -38,31 +37,6 @@ pub(crate) fn miri(root: &Path, package: &str) -> Command {
     let mut command = cargo(root, &["+nightly", "miri", "test", "--package", package, "--lib"]);
     command.env("MIRIFLAGS", "-Zmiri-disable-isolation");
     command.env("CARGO_TARGET_DIR", target_folder(root).join("miri"));
-    command
-}
-
-/// The names of the fuzz targets.
-pub(crate) fn fuzz_targets(root: &Path) -> Result<Vec<String>, String> {
-    let list = outside::output(root, "cargo", &["+nightly", "fuzz", "list"])?;
-    let targets: Vec<String> = list.lines().map(|line| line.trim().to_owned()).collect();
-    if targets.is_empty() { Err("fuzz/ has no targets".to_owned()) } else { Ok(targets) }
-}
-
-/// Those that reach unsafe code: what is read or written in the wrong place has to be noticed there.
-const REACH_UNSAFE: [&str; 2] = ["lane", "route"];
-
-/// How a fuzz target is watched that runs for long: safe code is run more often without. For short runs
-/// all are watched, as a second build would take longer than they.
-pub(crate) fn sanitizer(target: &str) -> &'static str {
-    if REACH_UNSAFE.contains(&target) { "address" } else { "none" }
-}
-
-/// One fuzz target for some seconds.
-pub(crate) fn fuzz(root: &Path, target: &str, seconds: &str, sanitizer: &str) -> Command {
-    let sanitizer = format!("--sanitizer={sanitizer}");
-    let mut command = cargo(root, &["+nightly", "fuzz", "run", &sanitizer, target, "--"]);
-    command.arg(format!("-max_total_time={seconds}"));
-    command.args(["-rss_limit_mb=2048", "-timeout=10"]);
     command
 }
 

@@ -122,6 +122,6 @@ mod tests {
 
     #[test]
     fn a_change_of_the_fuzz_targets_concerns_the_fuzzer() {
-        assert_eq!(by_files(&["fuzz/fuzz_targets/lane.rs"]), ["fuzz", "lint"]);
+        assert_eq!(by_files(&["fuzz/src/lane.rs"]), ["fuzz", "lint"]);
     }
 }

@@ -6,11 +6,13 @@
 
 use super::part::{Concerns, Need, Part, Work};
 use super::run::{Run, every};
+use crate::fuzzing::{self, Watch};
 use crate::programs::Program;
 use crate::tools::UNOPTIMISED;
-use crate::{corpus, foreign, hosts, second_user, tools};
+use crate::{foreign, hosts, second_user, tools};
 
-const FUZZ_SECONDS: &str = "10";
+/// How long each decoder is fuzzed: its kept inputs first, then new ones. `make soak` does it for long.
+const FUZZ_SECONDS: &str = "4";
 
 /// Cargo compiles into `target/debug` for one command at a time.
 const DEBUG: &str = "target/debug";
@@ -139,7 +141,7 @@ pub(crate) const PARTS: &[Part] = &[
         owner: "fuzz",
         work: Work::Computes,
         concerns: Concerns { packages: &["neopvm-fuzz"], paths: &["fuzz"] },
-        needs: &[Need("cargo-fuzz", "(not Debian's) cargo install cargo-fuzz")],
+        needs: &[Need("toolchain:nightly", "(not Debian's) rustup toolchain install nightly")],
         steps: fuzz,
         ..PART
     },
@@ -479,14 +481,17 @@ fn on_hosts(run: &Run<'_>, words: &[&str]) -> Result<(), String> {
     if hosts::possible(run.root)? { run.step(words) } else { run.note(NO_HOSTS) }
 }
 
-/// All targets are built at once, then run two at a time.
+/// All targets are one program, which is built once and watched for all of them, then run for two at a time.
 fn fuzz(run: &Run<'_>) -> Result<(), String> {
-    run.step(&["cargo", "+nightly", "fuzz", "build", "--sanitizer=address"])?;
-    let targets = tools::fuzz_targets(run.root)?;
-    targets.iter().try_for_each(|target| corpus::lay_out(run.root, target))?;
-    let commands = targets
-        .iter()
-        .map(|target| (target.as_str(), tools::fuzz(run.root, target, FUZZ_SECONDS, "address")));
+    // In four seconds a target is run less often than a better build would take in turn.
+    let mut build = fuzzing::build(run.root, Watch::Addresses);
+    run.command(build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"))?;
+    let targets = fuzzing::targets(run.root)?;
+    targets.iter().try_for_each(|target| fuzzing::prepare(run.root, target))?;
+    let commands = targets.iter().map(|target| {
+        let command = fuzzing::for_seconds(run.root, target, FUZZ_SECONDS, Watch::Addresses);
+        (target.as_str(), command)
+    });
     run.side_by_side(commands.collect(), 2)
 }
 

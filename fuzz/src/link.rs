@@ -1,16 +1,14 @@
 //! What crosses a link once both ends have proved their keys, and what a bearer of a token says before that.
-#![no_main]
 
 #[allow(dead_code)]
 #[path = "../../crates/pvmd/src/link/frames.rs"]
 mod frames;
 
 use frames::LinkFrame;
-use libfuzzer_sys::fuzz_target;
 use pvm_wire::Wire;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     if let Ok(frame) = LinkFrame::from_bytes(bytes) {
         assert_eq!(LinkFrame::from_bytes(&frame.to_bytes()), Ok(frame));
     }
-});
+}

@@ -1,7 +1,5 @@
 //! A neighbour that scribbles over everything it can reach: lane, inbox word and slab of a receiver, who reads on.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use pvm_shm::inbox::Inbox;
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Inlet, Keeper, Outbox};
@@ -12,7 +10,7 @@ use std::sync::Arc;
 const SENDER: Tid = Tid(0x40001);
 const RECEIVER: Tid = Tid(0x40002);
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let mut keeper = Keeper::new(1 << 24).expect("memory");
     keeper.create_inbox(SENDER, "".into()).expect("memory");
     let (_, fd) = keeper.create_inbox(RECEIVER, "".into()).expect("memory");
@@ -54,4 +52,4 @@ fuzz_target!(|bytes: &[u8]| {
         let mut out = vec![0; payload.size().min(1 << 16)];
         payload.copy_to(0, &mut out);
     }
-});
+}

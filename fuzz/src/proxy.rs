@@ -1,11 +1,9 @@
 //! What a task without shared memory asks its proxy, and what it is answered.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use pvm_wire::Wire;
 use pvm_wire::proxy::{Answer, Ask};
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     if let Ok(ask) = Ask::from_bytes(bytes) {
         let written = ask.to_bytes();
         let again = Ask::from_bytes(&written).expect("what we write we can read");
@@ -16,4 +14,4 @@ fuzz_target!(|bytes: &[u8]| {
         let again = Answer::from_bytes(&written).expect("what we write we can read");
         assert_eq!(again.to_bytes(), written);
     }
-});
+}

@@ -1,8 +1,6 @@
 //! What daemons say about the order of commands, to one that follows, leads or has just been let in, in any order and
 //! with any gaps. Each piece of the input is a byte that says what happens, one for its length, and what is said.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use pvm_core::Time;
 use pvm_core::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
 use pvm_quorum::Core;
@@ -12,7 +10,7 @@ const MS: u64 = 1_000_000;
 const ME: Member = Member::new(1, HostIndex(1));
 const OTHERS: [Member; 2] = [Member::new(2, HostIndex(2)), Member::new(3, HostIndex(3))];
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let Some((&begins, mut rest)) = bytes.split_first() else { return };
     let mut core = Core::new(begins.into());
     let mut now = 1000 * MS;
@@ -36,14 +34,15 @@ fuzz_target!(|bytes: &[u8]| {
             _ => core.handle(Time(now), heard(*what, said)),
         }
         while let Some(output) = core.poll_output() {
-            if let QuorumOutput::Apply { number, .. } | QuorumOutput::Adopt { number, .. } = output {
+            if let QuorumOutput::Apply { number, .. } | QuorumOutput::Adopt { number, .. } = output
+            {
                 assert!(number > applied, "{number} is applied behind {applied}");
                 applied = number;
             }
         }
         let _ = (core.poll_timeout(), core.is_current(Time(now)), core.is_arranged());
     }
-});
+}
 
 /// One of the others says this, in a term that the first byte of it chooses.
 fn heard(what: u8, said: &[u8]) -> QuorumInput {

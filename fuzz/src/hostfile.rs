@@ -1,10 +1,8 @@
 //! Host files, host lines and the variables in their values.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use pvm_wire::hostfile::{expand, parse_file, parse_line};
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     if let Ok(line) = parse_line(bytes) {
         assert_eq!(parse_line(&line.to_line().0), Ok(line), "what we write we can read");
     }
@@ -17,4 +15,4 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert_eq!(expand(bytes, |_| None), bytes);
     assert!(expand(bytes, |name| Some(name.as_bytes().to_vec())).len() <= bytes.len());
-});
+}

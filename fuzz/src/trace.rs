@@ -1,11 +1,9 @@
 //! Bytes as a block of a trace, and as a whole trace behind a sound head.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use pvm_trace::{BLOCK_RECORDS_MAX, Block, Limits, Reader, Writer};
 use std::io::Cursor;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     if let Ok(mut block) = Block::new(bytes) {
         let mut count = 0;
         while let Ok(Some(_)) = block.read_next(bytes) {
@@ -18,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok(mut reader) = Reader::open(Cursor::new(file)) else { return };
     let records = reader.merged(|_, time| time).take(1 << 16).filter(Result::is_ok).count();
     assert!(records as u64 <= reader.summary().records.max(1 << 16));
-});
+}
 
 /// The head of a trace that was begun and no more.
 fn head() -> Vec<u8> {

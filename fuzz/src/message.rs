@@ -2,20 +2,18 @@
 //!
 //! Bytes from nowhere seldom make a message whose measures agree, so the same bytes also choose a run list, which
 //! is read in the same order.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use pvm_wire::{Body, Cursor, Encoding, Kind, Message, RunList, Wire};
 
 const KINDS: i32 = 11;
 const ITEMS_MAX: usize = 40;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     // The first byte chooses the order in which kinds are tried.
     let Some((&order, bytes)) = bytes.split_first() else { return };
     decoded(order, bytes);
     chosen(order, bytes);
-});
+}
 
 fn decoded(order: u8, bytes: &[u8]) {
     let Ok(message) = Message::from_bytes(bytes) else { return };
@@ -57,7 +55,11 @@ fn read_all(order: u8, data: &Vec<u8>, runs: &RunList, encoding: Encoding) {
         match cursor.read(body, kind, &mut items) {
             Ok(()) => failures = 0,
             Err(_) => {
-                assert_eq!(cursor.done(), body.reported_size(), "a read that fails ends the message");
+                assert_eq!(
+                    cursor.done(),
+                    body.reported_size(),
+                    "a read that fails ends the message"
+                );
                 failures += 1;
             }
         }

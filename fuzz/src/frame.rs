@@ -1,12 +1,10 @@
 //! A stream of bytes from a socket, cut anywhere: the first byte says into how long pieces.
-#![no_main]
 
-use libfuzzer_sys::fuzz_target;
 use pvm_wire::FrameBuffer;
 
 const LIMIT: usize = 4096;
 
-fuzz_target!(|bytes: &[u8]| {
+pub(crate) fn run(bytes: &[u8]) {
     let Some((&step, stream)) = bytes.split_first() else { return };
     let mut buffer = FrameBuffer::new(LIMIT);
     let mut taken = 0;
@@ -24,4 +22,4 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
     assert!(taken <= stream.len());
-});
+}

@@ -1,0 +1,57 @@
+//! Bytes from nowhere for every decoder, each of which is a target with a file of its own.
+//!
+//! All targets are one program: the fuzzer's instrumentation makes a build expensive, and so all
+//! share one. The variable `NEOPVM_FUZZ` names the target; `cargo xtask fuzz` sets it.
+#![no_main]
+
+mod event;
+mod frame;
+#[allow(dead_code)]
+#[path = "../../crates/pvmd/src/hex.rs"]
+mod hex;
+mod hostfile;
+mod lane;
+mod link;
+mod message;
+mod order;
+mod peer;
+mod proxy;
+mod reply;
+mod request;
+mod route;
+mod trace;
+mod words;
+
+use libfuzzer_sys::fuzz_target;
+use std::sync::LazyLock;
+
+/// Runs a target once on these bytes.
+type Target = fn(&[u8]);
+
+const TARGETS: [(&str, Target); 14] = [
+    ("event", event::run),
+    ("frame", frame::run),
+    ("hostfile", hostfile::run),
+    ("lane", lane::run),
+    ("link", link::run),
+    ("message", message::run),
+    ("order", order::run),
+    ("peer", peer::run),
+    ("proxy", proxy::run),
+    ("reply", reply::run),
+    ("request", request::run),
+    ("route", route::run),
+    ("trace", trace::run),
+    ("words", words::run),
+];
+
+/// The variable that names the target.
+const CHOICE: &str = "NEOPVM_FUZZ";
+
+static CHOSEN: LazyLock<Target> = LazyLock::new(|| {
+    let name = std::env::var(CHOICE).unwrap_or_default();
+    let found = TARGETS.iter().find(|(known, _)| *known == name);
+    found.unwrap_or_else(|| panic!("{CHOICE} names no target: '{name}'")).1
+});
+
+fuzz_target!(|bytes: &[u8]| CHOSEN(bytes));
