@@ -77,7 +77,7 @@ pub(crate) fn closed(py: Python<'_>, call: &str) -> PyErr {
 
 /// A failure of a message, with whose it is and why.
 pub(crate) fn explain(py: Python<'_>, call: &str, code: Code, buffer: &Buffer) -> PyErr {
-    let failure = Failure::new(code, call).with(buffer.envelope());
+    let failure = Failure::new(code, call).with(&buffer.envelope());
     let left = buffer.reported_size().saturating_sub(buffer.read_size());
     let text;
     let failure = match code {

@@ -197,7 +197,7 @@ impl Message {
     }
 
     fn envelope(&self, py: Python<'_>) -> PyResult<Envelope> {
-        self.with(py, "message", |buffer| Ok(*buffer.envelope()))
+        self.with(py, "message", |buffer| Ok(buffer.envelope()))
     }
 }
 
@@ -509,7 +509,7 @@ impl Message {
         if self.closed() {
             return "<Message closed>".to_owned();
         }
-        let about = self.with(py, "message", |buffer| Ok((*buffer.envelope(), buffer.data_size())));
+        let about = self.with(py, "message", |buffer| Ok((buffer.envelope(), buffer.data_size())));
         match about {
             Ok((envelope, size)) if self.received => {
                 format!("<Message from {} tag {} {size} bytes>", envelope.src, envelope.tag)

@@ -116,7 +116,7 @@ fn read_into(
     call: &str,
 ) -> PyResult<Envelope> {
     let (kind, size) = (region.kind(), region.size());
-    let envelope = *buffer.envelope();
+    let envelope = buffer.envelope();
     let holds = buffer.data_size();
     if holds != size {
         let cause = format!("it holds {holds} bytes and the buffer has room for {size}");

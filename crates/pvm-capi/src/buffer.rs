@@ -88,10 +88,7 @@ pub(crate) fn sign_all(tid: Tid) {
     for slot in (1..=PLACES.last()).filter_map(|id| PLACES.at(id)) {
         // An empty place, or one that another thread is looking at and will send from, has nothing to be signed.
         let _ = slot.with(|buffer| {
-            let envelope = buffer.envelope_mut();
-            if envelope.src == Tid::NONE {
-                envelope.src = tid;
-            }
+            buffer.edit(|about| about.src = if about.src == Tid::NONE { tid } else { about.src });
         });
     }
 }
@@ -255,7 +252,7 @@ pub(crate) fn receive_into(message: Buffer) -> Result<c_int, Code> {
 pub(crate) fn probed(envelope: &Envelope, size: usize) -> Result<c_int, Code> {
     free(thread::here(|thread| thread.probed.clear()));
     let mut buffer = Buffer::new(envelope.encoding);
-    *buffer.envelope_mut() = *envelope;
+    buffer.edit(|about| *about = *envelope);
     let (id, slot) = insert(Content { buffer, reading: true, shown: Some(size) })?;
     thread::here(|thread| {
         watch(thread);
@@ -391,7 +388,7 @@ pub(crate) extern "C" fn pvm_setrbuf(id: c_int) -> c_int {
 
 /// Where a message comes from: a buffer being packed is this task's.
 fn source(buffer: &Buffer) -> c_int {
-    match buffer.envelope().src {
+    match buffer.source() {
         Tid::NONE => globals::own_tid().max(0),
         src => src.as_c_int(),
     }
@@ -416,7 +413,7 @@ pub(crate) unsafe extern "C" fn pvm_bufinfo(
     call("pvm_bufinfo", || {
         let facts = get(id)?.content(|content| {
             let buffer = &content.buffer;
-            [length(content.size()), buffer.envelope().tag, source(buffer)]
+            [length(content.size()), buffer.tag(), source(buffer)]
         })?;
         for (out, value) in [bytes, tag, tid].into_iter().zip(facts) {
             // SAFETY: the caller's promise.
@@ -484,12 +481,13 @@ unsafe extern "C" fn pvm_setminfo(id: c_int, info: *const MessageInfo) -> c_int 
         // SAFETY: the caller's promise.
         let info = unsafe { crate::pointer::load(info) }.ok_or(Code::BadParam)?;
         slot.with(|buffer| {
-            let envelope = buffer.envelope_mut();
-            envelope.context = info.context;
-            envelope.tag = info.tag;
-            envelope.wait_id = info.wait_id;
-            envelope.src = Tid::from_c_int(info.source);
-            envelope.dst = Tid::from_c_int(info.destination);
+            buffer.edit(|envelope| {
+                envelope.context = info.context;
+                envelope.tag = info.tag;
+                envelope.wait_id = info.wait_id;
+                envelope.src = Tid::from_c_int(info.source);
+                envelope.dst = Tid::from_c_int(info.destination);
+            });
         })?;
         Ok(0)
     })
@@ -505,7 +503,7 @@ extern "C" fn pvm_getmwid(id: c_int) -> c_int {
 #[unsafe(no_mangle)]
 extern "C" fn pvm_setmwid(id: c_int, wait_id: c_int) -> c_int {
     call("pvm_setmwid", || {
-        get(id)?.with(|buffer| buffer.envelope_mut().wait_id = wait_id)?;
+        get(id)?.with(|buffer| buffer.edit(|about| about.wait_id = wait_id))?;
         Ok(0)
     })
 }

@@ -366,7 +366,7 @@ pub(crate) unsafe extern "C" fn pvmfpsend_(
     // SAFETY: the program's promise.
     let (tid, tag, count, kind) = unsafe { (value(tid), value(tag), value(count), value(kind)) };
     // SAFETY: the program's promise.
-    let result = unsafe { message::pvm_psend(tid, tag, items, count, kind) };
+    let result = unsafe { message::bulk::pvm_psend(tid, tag, items, count, kind) };
     // SAFETY: the program's promise.
     unsafe { store(info, result) };
 }
@@ -390,8 +390,9 @@ pub(crate) unsafe extern "C" fn pvmfprecv_(
     // SAFETY: the program's promise.
     let (tid, tag, count, kind) = unsafe { (value(tid), value(tag), value(count), value(kind)) };
     // SAFETY: the program's promise.
-    let result =
-        unsafe { message::pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length) };
+    let result = unsafe {
+        message::bulk::pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length)
+    };
     // SAFETY: the program's promise.
     unsafe { store(info, result) };
 }

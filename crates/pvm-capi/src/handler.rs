@@ -28,7 +28,7 @@ const OWN: Selection = Selection { source: -1, tag: c_int::MIN, context: 0x7_fff
 /// is the message's, so that an answer finds its way.
 fn run(errand: &Errand) {
     let &Errand { function, argument: message, wanted, .. } = errand;
-    let context = inside(|| buffer::get(message)?.with(|buffer| buffer.envelope().context));
+    let context = inside(|| buffer::get(message)?.with(|buffer| buffer.context()));
     let saved = buffer::save();
     let own = context.map(session::set_context);
     buffer::exchange_receiving(message);

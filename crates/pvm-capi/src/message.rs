@@ -1,26 +1,26 @@
 //! Sending and receiving.
 
+pub(crate) mod bulk;
 pub(crate) mod matching;
 pub(crate) mod short;
 
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{c_int, c_long};
 use std::time::{Duration, Instant};
 
-use pvm::{Buffer, Glance, Task, orders};
-use pvm_wire::{Code, Encoding, Kind, Tid};
+use pvm::{Glance, Task, orders};
+use pvm_wire::{Code, Tid};
 
 use crate::buffer;
 use crate::buffer::told;
 use crate::guard::{self, Limit, Look, call, call_here, failed, inside, wait_for};
 use crate::handler;
 use crate::held;
-use crate::pack::{self, Items};
 use crate::pointer;
 use crate::selection::pattern;
 use crate::slot::Slot;
 use crate::thread::Parcel;
 use crate::timeval::Timeval;
-use crate::trace::{self, OWN_EVENT, int_at, ints_at, list_at, traced};
+use crate::trace::{self, OWN_EVENT, ints_at, list_at, traced};
 use crate::{probe, session};
 use matching::{Match, Stop};
 
@@ -43,8 +43,7 @@ pub(crate) fn send(slot: &Slot, tid: c_int, tag: c_int, context: c_int) -> Resul
     check_address(tid, tag)?;
     let task = session::task()?;
     slot.with(|buffer| {
-        let envelope = buffer.envelope_mut();
-        (envelope.dst, envelope.tag, envelope.context) = (tid, tag, context);
+        buffer.address((tid, tag, context));
         if is_nobody(tid) { Ok(()) } else { task.send(buffer, tid, tag, context) }
     })?
 }
@@ -71,7 +70,7 @@ pub(crate) fn multicast(
             && let Some(last) = last
         {
             // As in PVM the buffer remembers its last sending where nobody has the numbers, too.
-            (buffer.envelope_mut().tag, buffer.envelope_mut().dst) = (tag, last);
+            buffer.edit(|about| (about.tag, about.dst) = (tag, last));
         }
         task.multicast(buffer, &to, tag, context)
     })?
@@ -165,59 +164,6 @@ pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag:
         multicast(slot, tids, tag, session::context()).map_err(buffer::not_current)?;
         Ok(0)
     })
-}
-
-/// The type of `pvm_psend` and `pvm_precv`.
-fn bulk_kind(number: c_int) -> Result<Kind, Code> {
-    if number == 0 {
-        return Err(Code::NotImpl);
-    }
-    Kind::from_number(number).ok_or(Code::BadParam)
-}
-
-/// Packs and sends items in one call.
-///
-/// # Safety
-/// The items can be read.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvm_psend(
-    tid: c_int,
-    tag: c_int,
-    items: *const c_void,
-    count: c_int,
-    kind: c_int,
-) -> c_int {
-    traced!(unsafe PSEND, pvm_psend(tid, tag, items, count, kind), [DST: tid, MC: tag, MCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r]);
-    call("pvm_psend", || {
-        let kind = bulk_kind(kind)?;
-        let tid = Tid::from_c_int(tid);
-        check_address(tid, tag)?;
-        if count < 0 {
-            // PVM tells of it and sends an empty message.
-            failed("pvm_pkbyte", Code::BadParam);
-        }
-        let items = Items::new(items.cast_mut(), count.max(0), 1)?;
-        let mut buffer = Buffer::new(Encoding::Raw);
-        // SAFETY: the program's promise.
-        unsafe { pack::pack(&mut buffer, kind, items) }?;
-        buffer.say_kind(kind);
-        buffer.envelope_mut().dst = tid;
-        let task = session::task()?;
-        if is_nobody(tid) {
-            return Ok(0);
-        }
-        task.send(&mut buffer, tid, tag, session::context())?;
-        Ok(0)
-    })
-}
-
-/// What one look at the queue gives.
-fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
-    if let Some(due) = handler::arrivals(task)? {
-        return Ok(Look::Handler(due));
-    }
-    let found = held::receive(task, &pattern(session::context(), tid, tag))?;
-    Ok(found.map_or(Look::Nothing, Look::Done))
 }
 
 /// Receives into the current receive buffer; 0 if the limit is over.
@@ -400,106 +346,6 @@ pub(crate) extern "C" fn pvm_probe(tid: c_int, tag: c_int) -> c_int {
             None => Ok(0),
         }
     })
-}
-
-/// Where `pvm_precv` puts its answers.
-#[derive(Clone, Copy)]
-pub(crate) struct Answers {
-    pub(crate) tid: *mut c_int,
-    pub(crate) tag: *mut c_int,
-    pub(crate) length: *mut c_int,
-}
-
-/// Unpacks a whole message into an array; what does not fit is dropped.
-///
-/// # Safety
-/// The items and the answers can be written.
-unsafe fn unpack_bulk(
-    mut message: Buffer,
-    kind: Kind,
-    items: Items,
-    answers: Answers,
-) -> Result<(), Code> {
-    let length = message.reported_size();
-    // SAFETY: the caller's promise.
-    unsafe { pack::unpack_what_fits(&mut message, kind, items) }?;
-    let length = c_int::try_from(length).unwrap_or(c_int::MAX);
-    let envelope = message.envelope();
-    for (out, value) in [
-        (answers.tid, envelope.src.as_c_int()),
-        (answers.tag, envelope.tag),
-        (answers.length, length),
-    ] {
-        // SAFETY: the caller's promise.
-        unsafe { pointer::store(out, value) };
-    }
-    Ok(())
-}
-
-/// Receives and unpacks items in one call.
-///
-/// # Safety
-/// The items can be written; each answer is null or points to an int.
-#[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn pvm_precv(
-    tid: c_int,
-    tag: c_int,
-    items: *mut c_void,
-    count: c_int,
-    kind: c_int,
-    from_tid: *mut c_int,
-    from_tag: *mut c_int,
-    length: *mut c_int,
-) -> c_int {
-    traced!(unsafe PRECV, pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length), [RST: tid, RMC: tag, RCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r, MNB: int_at(length), MC: int_at(from_tag), MCX: session::context(), SRC: int_at(from_tid)]);
-    let answers = Answers { tid: from_tid, tag: from_tag, length };
-    let received = inside(|| check_bulk(kind, items, count))
-        .map_err(Stop::from)
-        // SAFETY: the program's promise.
-        .and_then(|(kind, items)| unsafe { receive_bulk((tid, tag), kind, items, answers) });
-    if received.is_ok() && count < 0 {
-        // As with `pvm_psend`.
-        failed("pvm_upkbyte", Code::BadParam);
-    }
-    received.map_or_else(|stop| stop.report("pvm_precv"), |()| 0)
-}
-
-/// The arguments of `pvm_precv` that say where the items go.
-fn check_bulk(kind: c_int, items: *mut c_void, count: c_int) -> Result<(Kind, Items), Code> {
-    Ok((bulk_kind(kind)?, Items::new(items, count.max(0), 1)?))
-}
-
-/// Waits for a message, which the program's own matching chooses if there is one, and unpacks it. The receive buffer stays.
-///
-/// # Safety
-/// The items and the answers can be written.
-unsafe fn receive_bulk(
-    (tid, tag): (c_int, c_int),
-    kind: Kind,
-    items: Items,
-    answers: Answers,
-) -> Result<(), Stop> {
-    if let Some(function) = inside(matching::custom)? {
-        let Some(id) = matching::receive(function, (tid, tag), Limit::Never)? else {
-            return Ok(());
-        };
-        return inside(|| {
-            let message = buffer::withdraw(id)?.ok_or(Code::NoSuchBuf)?;
-            // SAFETY: the caller's promise.
-            unsafe { unpack_bulk(message, kind, items, answers) }
-        })
-        .map_err(Stop::from);
-    }
-    inside(|| if never_comes(tid, tag) { Err(Code::BadParam) } else { Ok(()) })?;
-    wait_for(Limit::Never, |task| match take(task, tid, tag)? {
-        Look::Done(message) => {
-            // SAFETY: the caller's promise.
-            unsafe { unpack_bulk(message, kind, items, answers) }.map(Look::Done)
-        }
-        Look::Handler(due) => Ok(Look::Handler(due)),
-        Look::Nothing => Ok(Look::Nothing),
-    })?;
-    Ok(())
 }
 
 /// The descriptors that `select` can wait on.

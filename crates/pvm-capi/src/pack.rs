@@ -194,7 +194,25 @@ unsafe fn pack_swiftly(kind: Kind, first: *mut c_void, count: c_int, stride: c_i
     let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
     // SAFETY: the program's promise to the exported function; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
-    swiftly!(swift => pack_by(&swift, swift.thread.sending.slot()?, kind, data), else None)
+    swiftly!(swift => {
+        let slot = swift.thread.sending.slot()?;
+        let packed = pack_by(&swift, slot, kind, data);
+        // SAFETY: the program's promise to the exported function: until the buffer is begun anew.
+        packed.or_else(|| if stride == 1 { unsafe { place_by(&swift, slot, data) } } else { None })
+    }, else None)
+}
+
+/// [`pack_by`] of an in-place buffer, which notes where the items are.
+///
+/// # Safety
+/// The items can be read until the buffer is freed or begun anew.
+#[inline(never)]
+unsafe fn place_by(swift: &Swift<impl Owner>, slot: &Slot, data: &[u8]) -> Option<()> {
+    let mut place = slot.enter_swiftly(swift.owner)?;
+    // SAFETY: the caller's promise.
+    let memory = unsafe { pvm::ProgramMemory::new(data.as_ptr(), data.len()) };
+    let content = &mut place.content;
+    (!content.reading && content.buffer.fast_pack_in_place(memory)).then_some(())
 }
 
 #[inline(always)]
@@ -206,7 +224,7 @@ pub(crate) fn pack_by(
 ) -> Option<()> {
     let mut place = slot.enter_swiftly(swift.owner)?;
     let content = &mut place.content;
-    (!content.reading && content.buffer.pack_inline(kind, data)).then_some(())
+    (!content.reading && content.buffer.fast_pack(kind, data)).then_some(())
 }
 
 /// The short way of [`unpack_call`]; none if it did nothing.
@@ -234,7 +252,7 @@ pub(crate) fn unpack_by(
     out: &mut [u8],
 ) -> Option<()> {
     let mut place = slot.enter_swiftly(swift.owner)?;
-    place.content.buffer.unpack_inline(kind, out).then_some(())
+    place.content.buffer.fast_unpack(kind, out).then_some(())
 }
 
 /// One pack call on the current send buffer.

@@ -117,7 +117,7 @@ fn refusal(code: Code) -> Result<Buffer, Code> {
     answer.pack(Kind::Int, &number)?;
     answer.unpack(Kind::Int, &mut number)?;
     let own = session::task()?.tid();
-    *answer.envelope_mut() = Envelope::new(Tid::from_c_int(c_int::MIN), own, TAG, CONTEXT);
+    answer.edit(|about| *about = Envelope::new(Tid::from_c_int(c_int::MIN), own, TAG, CONTEXT));
     Ok(answer)
 }
 

@@ -30,10 +30,10 @@ impl Content {
         if !is_shown && goes_on {
             return;
         }
-        let Envelope { src, dst, tag, context, wait_id, .. } = *self.buffer.envelope();
+        let Envelope { src, dst, tag, context, wait_id, .. } = self.buffer.envelope();
         self.buffer.begin(encoding);
-        let envelope = self.buffer.envelope_mut();
-        *envelope = Envelope { wait_id, ..Envelope::new(src, dst, tag, context) };
+        let about = Envelope { wait_id, ..Envelope::new(src, dst, tag, context) };
+        self.buffer.edit(|envelope| *envelope = about);
     }
 
     /// Bytes as `pvm_bufinfo` tells them.
@@ -246,7 +246,7 @@ mod tests {
             let slot = Slot::new();
             let mut buffer = Buffer::new(encoding);
             buffer.pack(Kind::Int, &[1, 0, 0, 0]).expect("room");
-            buffer.envelope_mut().tag = 51;
+            buffer.edit(|about| about.tag = 51);
             slot.put(Content { buffer, reading: true, shown: None }).expect("nobody is in");
             let packed = slot.write(kind, |buffer| buffer.pack(kind, &[2, 0, 0, 0]));
             assert_eq!(packed, Ok(Ok(())));

@@ -1,10 +1,10 @@
 //! The receiving half of a process: the lanes into its inbox.
 
 mod distant;
+mod fast;
 mod first;
 mod payload;
 mod queue;
-mod short;
 
 pub use payload::{Payload, Unmapped};
 
@@ -90,11 +90,11 @@ pub struct Inlet {
     retired: Retired,
     /// Counts the messages, and how often a lane has something new.
     turn: u64,
-    /// The slot that gave the last message of the short way.
+    /// The slot that gave the last message of the fast path.
     recent: usize,
     /// The slot of the only watched lane, if there is but one.
     only: Option<usize>,
-    /// Messages that were taken the short way since this process last sent one.
+    /// Messages that were taken by the fast path since this process last sent one.
     streak: u32,
     /// Room that the last look did not need.
     spare: Option<Room>,
@@ -351,11 +351,17 @@ impl Inlet {
     /// The envelope of a message that came out of a lane, where the moment stands in the receiver's place.
     #[inline(always)]
     fn taken_in(&mut self, envelope: Envelope) -> Envelope {
-        let moment = widen(envelope.dst.0, self.seen);
+        self.note_moment(envelope.dst.0);
+        Envelope { dst: self.me, ..envelope }
+    }
+
+    /// A message that was sent at this moment was taken in.
+    #[inline(always)]
+    fn note_moment(&mut self, half: u32) {
+        let moment = widen(half, self.seen);
         if !is_later(self.seen, moment) {
             self.seen = moment.wrapping_add(1);
         }
-        Envelope { dst: self.me, ..envelope }
     }
 
     /// What these lanes hold cannot be had now, for want of memory or descriptors: the next look tries again.

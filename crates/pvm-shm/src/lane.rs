@@ -15,13 +15,17 @@
 //! larger ring, so that a send neither waits for its receiver nor overtakes an earlier one.
 
 mod cell;
+mod head;
+mod kind;
 mod receiver;
 mod ring;
 mod room;
 mod sender;
 
-pub use cell::{CELL_SIZE, Cell, Content, INLINE_MAX, Kind, SLAB_PAYLOAD_MAX, SPANNING_MAX};
-pub use receiver::{Popped, Receiver, Wanted};
+pub use cell::{CELL_SIZE, Cell, Content, SLAB_PAYLOAD_MAX, SPANNING_MAX};
+pub use head::{Head, Key, Small};
+pub use kind::{INLINE_MAX, Kind};
+pub use receiver::{Popped, Receiver};
 pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
 pub use room::{Room, room_for};
 pub use sender::{Full, Sender};
@@ -41,14 +45,11 @@ mod tests {
     use crate::sync::Ordering;
     use pvm_wire::{Encoding, Envelope, Layout, Tid};
 
-    /// Messages of these tags.
-    struct Tags(std::ops::RangeInclusive<i32>);
-
-    impl Wanted for Tags {
-        type Found = ();
-        fn find(&self, envelope: &Envelope) -> Option<()> {
-            self.0.contains(&envelope.tag).then_some(())
-        }
+    /// What the fast path takes of the sender of all these, if it is of this tag, or of any.
+    fn take(receiver: &mut Receiver, tag: Option<i32>, room: &mut [u8]) -> Option<(Head, usize)> {
+        let mut about = Head::NONE;
+        let wanted = (Tid(1), Key::new(0, tag));
+        receiver.take(wanted, &mut about, room).map(|(size, _)| (about, size))
     }
 
     fn envelope(sequence: u64) -> Envelope {
@@ -188,12 +189,12 @@ mod tests {
         // Its size is not the envelope's: nobody's but the slow way's to judge.
         sender.push(Kind::Inline, &envelope(2), b"abc").expect("room");
         let mut room = room_for(0);
-        assert!(receiver.pop_wanted(&Tags(4..=4), &mut room).is_none());
-        let (taken, size, ()) = receiver.pop_wanted(&Tags(3..=3), &mut room).expect("wanted");
-        assert_eq!((taken, &room[..size]), (first, &b"abc"[..]));
-        assert!(receiver.pop_wanted(&Tags(i32::MIN..=i32::MAX), &mut room).is_none());
+        assert!(take(&mut receiver, Some(4), &mut room).is_none());
+        let (taken, size) = take(&mut receiver, Some(3), &mut room).expect("wanted");
+        assert_eq!((taken.envelope(), &room[..size]), (Some(first), &b"abc"[..]));
+        assert!(take(&mut receiver, None, &mut room).is_none());
         assert_eq!(sequence(&pop(&mut receiver).expect("still there").0), 2);
-        assert!(receiver.pop_wanted(&Tags(i32::MIN..=i32::MAX), &mut room).is_none());
+        assert!(take(&mut receiver, None, &mut room).is_none());
     }
 
     #[test]
@@ -212,13 +213,12 @@ mod tests {
                 receiver.report();
             } else {
                 let mut room = room_for(size - 1);
-                let any = Tags(i32::MIN..=i32::MAX);
                 if room.len() < size {
-                    assert!(receiver.pop_wanted(&any, &mut room).is_none());
+                    assert!(take(&mut receiver, None, &mut room).is_none());
                     room = room_for(size);
                 }
-                let (taken, taken_size, ()) = receiver.pop_wanted(&any, &mut room).expect("sent");
-                assert_eq!((taken, &room[..taken_size]), (sent, &body[..]));
+                let (taken, taken_size) = take(&mut receiver, None, &mut room).expect("sent");
+                assert_eq!((taken.sequence(), &room[..taken_size]), (sent.sequence, &body[..]));
                 receiver.report();
             }
             assert!(ring.is_drained(), "{size}");
@@ -318,10 +318,10 @@ mod tests {
             sender.push(Kind::Slab, &liar, b"no body").expect("room");
             ring.cells()[receiver.at()].content.with_mut(|content| {
                 // SAFETY: nobody else is there.
-                unsafe { (*content).head.kind = Kind::Spanning as u8 }
+                unsafe { (*content).head.shape.kind = Kind::Spanning as u8 }
             });
             let mut room = room_for(0);
-            assert!(receiver.pop_wanted(&Tags(i32::MIN..=i32::MAX), &mut room).is_none());
+            assert!(take(&mut receiver, None, &mut room).is_none());
             let (popped, _) = pop(&mut receiver).expect("something");
             assert_eq!((popped.envelope, popped.size, popped.cells), (None, 0, 1), "{lie}");
         }

@@ -1,5 +1,6 @@
 //! The sending half of a process: its lanes into other inboxes, and its slabs.
 
+mod fast;
 pub(crate) mod pairs;
 mod spilled;
 mod streams;
@@ -363,26 +364,6 @@ impl Outbox {
         }
         let lane = self.lanes.get_mut(to);
         lane.is_none_or(|lane| lane.sender.cells() < SPANNED_RING || lane.sender.has_room_for(size))
-    }
-
-    /// The short way of [`Outbox::send`] for a task's message that rides in its lane, if that stands and
-    /// has room. None if there is no such lane, or its receiver is gone: then `send` must do it.
-    #[inline(always)]
-    pub fn send_inline(
-        &mut self,
-        to: Tid,
-        envelope: &mut Envelope,
-        payload: &[u8],
-    ) -> Option<Sent> {
-        let lane = self.lanes.get_mut(to)?;
-        envelope.dst = Tid(self.clock.moment());
-        if payload.len() <= INLINE_MAX {
-            lane.sender.push(lane::Kind::Inline, envelope, payload).ok()?;
-        } else {
-            lane.sender.push_spanning(envelope, payload).ok()?;
-        }
-        let sent = if lane.is_watched() { Sent::Delivered } else { self.tell_unwatched(to) };
-        (sent == Sent::Delivered).then_some(sent)
     }
 
     /// Puts one message for several tasks of another host on the way there.

@@ -96,7 +96,7 @@ impl Watch {
         result
     }
 
-    /// [`Watch::look`] for who said what it looks for ([`Inlet::take_wanted`](crate::Inlet::take_wanted)): where
+    /// [`Watch::look`] for who said what it looks for ([`Inlet::take_small`](crate::Inlet::take_small)): where
     /// that can come by one ring only, the others are not looked at. The
     /// answer to the second question is whether it is so. Only for a process of one thread: nobody else lets go of rings.
     #[inline(always)]

@@ -8,7 +8,7 @@ mod keepers {
 
 use keepers::lacking::Lacking;
 use pvm_shm::inbox::{Inbox, Marked};
-use pvm_shm::lane::{Wanted, room_for};
+use pvm_shm::lane::{Head, Key, Small, room_for};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Broker, Glance, Inlet, Keeper, Outbox, Payload, Sent};
 use pvm_wire::request::{Segment, SegmentId};
@@ -183,9 +183,19 @@ fn the_first_message_to_a_task_with_a_number_that_was_anothers_arrives() {
         assert_eq!(send(&mut keeper, &mut out, A, 1, &vec![1; size]), Sent::Delivered);
         keeper.remove_task(B);
         let mut next = inlet(&mut keeper, B);
-        // By the short way as by the long one: what finds the old lane looks for the new one.
+        // By the fast path as by the long way: what finds the old lane looks for the new one.
         let body = vec![2; size];
-        if size > 1000 || out.send_inline(B, &mut envelope(A, 2, &body), &body).is_none() {
+        let about = envelope(A, 2, &body);
+        let small = Small {
+            encoding: about.encoding,
+            run: 0,
+            source: A,
+            tag: 2,
+            context: 0,
+            wait_id: 0,
+            data: &body,
+        };
+        if !out.send_small(B, small, 1) {
             assert_eq!(send(&mut keeper, &mut out, A, 2, &body), Sent::Delivered);
         }
         assert_eq!(send(&mut keeper, &mut out, A, 3, &body), Sent::Delivered);
@@ -362,16 +372,6 @@ fn memory_is_bounded_with_an_error() {
     assert!(keeper.open_slab(A, 1 << 19).is_ok());
 }
 
-/// Messages of one tag.
-struct Tagged(i32);
-
-impl Wanted for Tagged {
-    type Found = ();
-    fn find(&self, envelope: &Envelope) -> Option<()> {
-        (envelope.tag == self.0).then_some(())
-    }
-}
-
 #[test]
 fn who_wants_a_message_of_one_sender_leaves_those_of_others_where_they_are() {
     const C: Tid = Tid(0x40003);
@@ -391,14 +391,13 @@ fn who_wants_a_message_of_one_sender_leaves_those_of_others_where_they_are() {
     for tag in [7, 8, 7] {
         send(&mut keeper, &mut of_c, C, tag, b"of C");
     }
-    let wanted = |inlet: &mut Inlet, source, tag, room: &mut _| match inlet.take_wanted(
-        source,
-        &Tagged(tag),
-        room,
-    ) {
-        Glance::Taken((envelope, size, ())) => Glance::Taken((envelope.src, size)),
-        Glance::Nothing => Glance::Nothing,
-        Glance::More => Glance::More,
+    let wanted = |inlet: &mut Inlet, source, tag, room: &mut [u8]| {
+        let mut about = Head::NONE;
+        match inlet.take_small(source, Key::new(0, Some(tag)), &mut about, room) {
+            Glance::Taken((size, _)) => Glance::Taken((about.source(), size)),
+            Glance::Nothing => Glance::Nothing,
+            Glance::More => Glance::More,
+        }
     };
     // Nothing of A, whatever C has sent; and what waits behind another one needs a proper look.
     assert_eq!(wanted(&mut inlet, Some(A), 7, &mut room), Glance::Nothing);

@@ -7,7 +7,7 @@ use loom::thread;
 use pvm_shm::barrier::{Arrival, Outcome, Word};
 use pvm_shm::clock::settle;
 use pvm_shm::inbox::{Armed, Header, Marked};
-use pvm_shm::lane::{Kind, Receiver, Ring, Sender, Wanted, room_for};
+use pvm_shm::lane::{Head, Key, Kind, Popped, Receiver, Ring, Sender, Small, room_for};
 use pvm_shm::recorder::{Record, Recorder};
 use pvm_shm::roster::{Listed, Read, Table};
 use pvm_shm::stream::{Filled, Words};
@@ -16,14 +16,11 @@ use pvm_shm::turn::{Number, Turn};
 use pvm_shm::watch::Watch;
 use pvm_wire::{Encoding, Envelope, Tid};
 
-/// Messages of these tags.
-struct Tags(std::ops::RangeInclusive<i32>);
-
-impl Wanted for Tags {
-    type Found = ();
-    fn find(&self, envelope: &Envelope) -> Option<()> {
-        self.0.contains(&envelope.tag).then_some(())
-    }
+/// What the fast path takes of the sender of all these under a tag: its number and its size.
+fn take(receiver: &mut Receiver, tag: i32, room: &mut [u8]) -> Option<(u64, usize)> {
+    let mut about = Head::NONE;
+    let (size, _) = receiver.take((Tid(1), Key::new(0, Some(tag))), &mut about, room)?;
+    Some((about.sequence(), size))
 }
 
 fn envelope(sequence: u64) -> Envelope {
@@ -101,17 +98,16 @@ fn loom_a_message_in_several_cells_is_whole_when_it_is_seen() {
         let mut received = 0;
         let mut look = |receiver: &mut Receiver| {
             let mut room = room_for(300);
-            let (found, size) = if received == 0 {
-                let Some((found, size, ())) = receiver.pop_wanted(&Tags(0..=0), &mut room) else {
-                    return;
-                };
-                (found, size)
+            let found = if received == 0 {
+                take(receiver, 0, &mut room)
             } else {
-                let Some(popped) = receiver.pop(&mut room) else { return };
-                (popped.envelope.expect("whole"), popped.size)
+                let whole =
+                    |popped: Popped| (popped.envelope.expect("whole").sequence, popped.size);
+                receiver.pop(&mut room).map(whole)
             };
+            let Some((sequence, size)) = found else { return };
             received += 1;
-            assert_eq!((found.sequence, size), (received, 300));
+            assert_eq!((sequence, size), (received, 300));
             assert!(room[..size].iter().all(|byte| *byte == received as u8));
         };
         look(&mut receiver);
@@ -576,34 +572,32 @@ fn loom_a_roster_is_read_as_a_whole() {
     });
 }
 
-/// The short way of a receive: what is taken out of a cell is whole, each message once and in order, and
+/// The fast path: what is taken out of a cell is whole, each message once and in order, and
 /// one that is not wanted is found by the long way.
 #[test]
 fn loom_what_is_wanted_is_taken_whole() {
     loom::model(|| {
         let ring = Ring::on_heap(3);
         let (mut sender, mut receiver) = (Sender::new(ring.clone()), Receiver::new(ring));
-        let small = |tag: i32| {
-            let mut small = envelope(tag as u64);
-            (small.tag, small.data_size, small.run_count) = (tag, 4, 1);
-            small
-        };
         let sending = thread::spawn(move || {
             for tag in 0..2 {
-                sender.push(Kind::Inline, &small(tag), &tag.to_ne_bytes()).expect("room");
+                let data = &tag.to_ne_bytes();
+                let (encoding, source) = (Encoding::Raw, Tid(1));
+                let about = Small { encoding, run: 0, source, tag, context: 0, wait_id: 0, data };
+                assert!(sender.push_small(about, (tag as u64, 0)));
             }
         });
         let mut room = room_for(0);
         let mut wanted = 0;
         for _ in 0..2 {
-            if let Some((taken, size, ())) = receiver.pop_wanted(&Tags(wanted..=wanted), &mut room)
-            {
-                assert_eq!((taken.tag, &room[..size]), (wanted, &wanted.to_ne_bytes()[..]));
+            if let Some((sequence, size)) = take(&mut receiver, wanted, &mut room) {
+                let taken = (sequence as i32, &room[..size]);
+                assert_eq!(taken, (wanted, &wanted.to_ne_bytes()[..]));
                 wanted += 1;
             }
         }
         sending.join().expect("no panic");
-        assert!(receiver.pop_wanted(&Tags(2..=i32::MAX), &mut room).is_none());
+        assert!(take(&mut receiver, 2, &mut room).is_none());
         while let Some(popped) = receiver.pop(&mut room) {
             assert_eq!(popped.envelope.expect("whole").tag, wanted);
             wanted += 1;

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use pvm_shm::inbox::Inbox;
-use pvm_shm::lane::{Wanted, room_for};
+use pvm_shm::lane::{Head, Key, room_for};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox, Sent};
 use pvm_wire::{Encoding, Envelope, Tid};
@@ -32,16 +32,6 @@ struct Task {
 struct Host {
     keeper: Keeper,
     tasks: Vec<Task>,
-}
-
-/// Whatever comes.
-struct Any;
-
-impl Wanted for Any {
-    type Found = ();
-    fn find(&self, _: &Envelope) -> Option<()> {
-        Some(())
-    }
 }
 
 impl Host {
@@ -82,11 +72,12 @@ impl Host {
         self.tasks[to].waits.push((from, number, past));
     }
 
-    /// A receive from anybody, or from one task, by the long way or the short one.
+    /// A receive from anybody, or from one task, by the fast path or the long way.
     fn receive(&mut self, me: usize, from: Option<usize>, alone: bool) -> bool {
         let mut room = room_for(5000);
-        match self.tasks[me].inlet.take_wanted(from.map(tid), &Any, &mut room) {
-            Glance::Taken((envelope, ..)) => self.received(me, from, Some(envelope)),
+        let (any, mut about) = (Key::new(0, None), Head::NONE);
+        match self.tasks[me].inlet.take_small(from.map(tid), any, &mut about, &mut room) {
+            Glance::Taken(_) => self.received(me, from, about.envelope()),
             _ => self.receive_properly(me, from, alone),
         }
     }

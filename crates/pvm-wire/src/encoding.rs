@@ -115,6 +115,27 @@ impl Kind {
         })
     }
 
+    /// A type of this machine whose items are of this shape, the first of those that are told as one.
+    pub const fn of_shape(shape: Shape) -> Option<Self> {
+        Some(match shape {
+            Shape::Word => Self::Int,
+            Shape::Double => Self::Double,
+            Shape::Byte => Self::Byte,
+            Shape::Short => Self::Short,
+            Shape::Ushort => Self::Ushort,
+            Shape::Long if Layout::NATIVE.long_size() == 8 => Self::Long,
+            Shape::NarrowLong if Layout::NATIVE.long_size() == 4 => Self::Long,
+            Shape::Long | Shape::NarrowLong | Shape::NarrowUlong => return None,
+        })
+    }
+
+    /// The run of so many bytes of items, no part of one.
+    #[inline(always)]
+    pub const fn run_of(self, bytes: usize) -> Run {
+        let shape = self.shape().0;
+        Run { shape, count: bytes / shape.size() }
+    }
+
     /// Bytes of one item in this machine's memory.
     #[inline(always)]
     pub const fn size(self) -> usize {

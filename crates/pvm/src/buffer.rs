@@ -4,16 +4,16 @@
 //! then straight into a slab of the task's. A received message is read where it lies. So pack
 //! and unpack are the only copies a message makes on one host.
 
+mod fast;
 mod nested;
 pub(crate) mod sending;
-mod short;
 mod text;
 mod view;
 
 use crate::source;
 use crate::sys::memory::{self, ProgramMemory};
 use pvm_shm::bytes::copy_slice;
-use pvm_shm::lane::{Room, SPANNING_MAX, room_for};
+use pvm_shm::lane::{Head, Room, SPANNING_MAX, room_for};
 use pvm_shm::slab::SlabView;
 use pvm_shm::spill::SpillView;
 use pvm_shm::{Payload, Slab, Unmapped};
@@ -80,7 +80,8 @@ pub struct Remains {
 /// A message.
 #[derive(Debug)]
 pub struct Buffer {
-    envelope: Envelope,
+    /// What is told of it besides its data: as it came out of a cell, or goes into one.
+    head: Head,
     encoding: Encoding,
     store: Store,
     size: usize,
@@ -95,7 +96,7 @@ impl Buffer {
     /// An empty message.
     pub fn new(encoding: Encoding) -> Self {
         Self {
-            envelope: Envelope::new(Tid::NONE, Tid::NONE, 0, 0),
+            head: Head::NEW,
             encoding,
             store: Store::Small(room_for(0)),
             size: 0,
@@ -109,7 +110,7 @@ impl Buffer {
     /// A place for a message that is to be received; has no memory of its own.
     pub const fn vacant() -> Self {
         Self {
-            envelope: Envelope::new(Tid::NONE, Tid::NONE, 0, 0),
+            head: Head::NEW,
             encoding: Encoding::Default,
             store: Store::Heap(Vec::new()),
             size: 0,
@@ -145,7 +146,7 @@ impl Buffer {
             *self = Self::new(encoding);
             return;
         }
-        self.envelope = Envelope::new(Tid::NONE, Tid::NONE, 0, 0);
+        self.head = Head::NEW;
         self.encoding = encoding;
         self.size = 0;
         self.runs.clear();
@@ -168,7 +169,7 @@ impl Buffer {
             size = data.len();
             store = Store::Heap(data);
         }
-        self.envelope = envelope;
+        self.head = Head::about(&envelope);
         self.encoding = envelope.encoding;
         self.store = store;
         self.size = size;
@@ -190,14 +191,38 @@ impl Buffer {
         self.encoding
     }
 
-    /// Source, tag, context and wait id, as received or as last sent.
-    pub const fn envelope(&self) -> &Envelope {
-        &self.envelope
+    /// Source, tag, context and wait id, as received or as last sent, with what is in it: made anew by each call.
+    pub fn envelope(&self) -> Envelope {
+        let mut envelope = self.head.envelope().unwrap_or_else(Head::no_envelope);
+        envelope.describe(self.sent_encoding(), self.sent_size(), &self.runs);
+        envelope
     }
 
-    /// The same, to be changed (`pvm_setminfo`).
-    pub const fn envelope_mut(&mut self) -> &mut Envelope {
-        &mut self.envelope
+    /// Its tag, as received or as last sent.
+    pub const fn tag(&self) -> i32 {
+        self.head.tag()
+    }
+
+    /// Its context, as received or as last sent.
+    pub const fn context(&self) -> i32 {
+        self.head.context()
+    }
+
+    /// Who has sent it; none while it is packed.
+    pub const fn source(&self) -> Tid {
+        self.head.source()
+    }
+
+    /// Changes what [`Buffer::envelope`] tells besides what is in it (`pvm_setminfo`).
+    pub fn edit(&mut self, change: impl FnOnce(&mut Envelope)) {
+        let mut envelope = self.envelope();
+        change(&mut envelope);
+        self.head = Head::about(&envelope);
+    }
+
+    /// To whom it was sent last, with which tag and in which context.
+    pub const fn address(&mut self, to: (Tid, i32, i32)) {
+        self.head.address(to);
     }
 
     /// Bytes as `pvm_bufinfo` counts them: of the XDR form for default encoding, 0 for an
@@ -294,7 +319,7 @@ impl Buffer {
     /// a machine of another layout can read it.
     pub fn say_kind(&mut self, kind: Kind) {
         self.runs = RunList::new();
-        self.runs.push(kind, self.size / kind.size());
+        self.runs.push(kind, self.sent_size() / kind.size());
     }
 
     /// Notes items of an in-place message; they are read at each send.
@@ -317,7 +342,7 @@ impl Buffer {
     #[inline(always)]
     pub fn unpack(&mut self, kind: Kind, out: &mut [u8]) -> Result<(), Code> {
         let is_here = self.encoding != Encoding::InPlace;
-        if !is_here || !foreign::can_read(&self.envelope, self.encoding, kind) {
+        if !is_here || !foreign::can_read(&self.envelope(), self.encoding, kind) {
             return Err(Code::BadMsg);
         }
         if let Store::Small(bytes) = &self.store
@@ -433,10 +458,7 @@ impl Buffer {
     /// # Errors
     /// [`Code::NoMem`] where there is no memory for it.
     pub fn to_message(&self) -> Result<Message, Code> {
-        let mut envelope = self.envelope;
-        let size = self.sent_size();
-        envelope.describe(self.sent_encoding(), size, &self.runs);
-        Ok(Message { envelope, body: Blob(self.body()?) })
+        Ok(Message { envelope: self.envelope(), body: Blob(self.body()?) })
     }
 
     /// The buffer of such a message.

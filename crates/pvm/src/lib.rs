@@ -40,7 +40,7 @@ pub use memory::{Held, Memory};
 pub use pattern::Pattern;
 pub use probe::Negotiation;
 pub use pvm_shm::Glance;
-pub use pvm_shm::lane::SPANNING_MAX;
+pub use pvm_shm::lane::{Head, Key, SPANNING_MAX, Small};
 pub use pvm_shm::probe as probes;
 pub use pvm_shm::recorder::{Drained, Point, Reader as RecordReader, Record, Way};
 pub use pvm_shm::turn::Number;

@@ -20,8 +20,7 @@ pub(crate) fn post(
     if !to.is_daemon() && !to.is_task() {
         return Err(Code::BadParam);
     }
-    buffer.envelope_mut().tag = tag;
-    buffer.envelope_mut().dst = to;
+    buffer.edit(|about| (about.tag, about.dst) = (tag, to));
     let mut message = buffer.to_message()?;
     (message.envelope.src, message.envelope.context) = (from, context);
     if message.body.0.len() > FRAME_BYTES_MAX / 4 {

@@ -4,8 +4,8 @@ mod abroad;
 mod parts;
 mod probes;
 
+use crate::buffer::Store;
 use crate::buffer::sending::Prepared;
-use crate::buffer::{Buffer, Store};
 use crate::connection::Connection;
 use crate::mailbox::{Mailbox, MessageKey};
 use crate::order::Order;
@@ -13,12 +13,13 @@ use crate::pattern::Pattern;
 use crate::rosters::Rosters;
 use crate::route::{self, Arrived, Routes};
 use crate::sys::memory::ProgramMemory;
+use crate::task::aside::{ARRIVALS, MAILBOX, ROUTES};
 use parts::Parts;
-use pvm_shm::lane::Wanted;
+use pvm_shm::lane::Small;
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
-use pvm_shm::{Glance, Inlet, Outbox, Sent};
-use pvm_wire::{Code, Envelope, Run, Tid};
+use pvm_shm::{Inlet, Outbox, Sent};
+use pvm_wire::{Code, Envelope, Layout, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -56,17 +57,6 @@ pub(crate) struct State {
     pub(crate) probes: Arc<Probes>,
     /// What senders were told of the messages that wait, in thousands.
     told: u32,
-}
-
-/// A message that fits a pattern and a [`Buffer`] that has memory for a cell: its only run.
-struct PlainMatch<'a>(&'a Pattern);
-
-impl Wanted for PlainMatch<'_> {
-    type Found = Option<Run>;
-    #[inline(always)]
-    fn find(&self, envelope: &Envelope) -> Option<Option<Run>> {
-        if self.0.matches(envelope) { Buffer::plain_run(envelope) } else { None }
-    }
 }
 
 impl State {
@@ -130,20 +120,27 @@ impl State {
         Ok(sent != Sent::Full)
     }
 
-    /// The short way of [`State::send`] for a message that rides in its lane, to a task of this host that
-    /// has been sent to before. False if that way is not open.
+    /// The fast path of [`State::send`] for a message that rides in its lane, to a task of this host that
+    /// has been sent to before. False if that is not open.
     #[inline(always)]
-    pub(crate) fn send_inline(&mut self, mut envelope: Envelope, payload: &[u8]) -> bool {
-        let to = envelope.dst;
+    pub(crate) fn send_small(&mut self, to: Tid, small: Small<'_>) -> bool {
         let number = self.sequences.or_insert(to, 0);
-        envelope.sequence = *number + 1;
         self.outbox.follow(self.inlet.seen());
-        match self.outbox.send_inline(to, &mut envelope, payload) {
-            Some(Sent::Delivered) => *number = envelope.sequence,
-            _ => return false,
+        if !self.outbox.send_small(to, small, *number + 1) {
+            return false;
         }
+        *number += 1;
         self.inlet.has_spoken();
         true
+    }
+
+    /// What stands against the fast path of a receive.
+    #[inline]
+    pub(crate) fn stands_aside(&self) -> u32 {
+        let bit = |is_so: bool, bit| if is_so { bit } else { 0 };
+        bit(self.routes.is_asking() || !self.routes.open.is_empty(), ROUTES)
+            | bit(!self.arrivals.is_empty(), ARRIVALS)
+            | bit(!self.mailbox.is_empty(), MAILBOX)
     }
 
     /// Sends an in-place message to a task of this host that waits for it, which reads while this writes.
@@ -184,31 +181,10 @@ impl State {
         if !plain || self.routes.is_asking() || !self.routes.open.is_empty() {
             return None;
         }
-        let wants = |envelope: &Envelope| {
-            Buffer::plain_run(envelope).is_some() && pattern.matches(envelope)
-        };
+        let wants = |envelope: &Envelope| is_plain(envelope) && pattern.matches(envelope);
         let (envelope, payload) =
             self.inlet.take_stream(&mut self.connection, pattern.source, wants)?;
         Some((envelope, Store::from(payload)))
-    }
-
-    /// The short way of [`State::find`] for a small message that lies next in a lane that is watched.
-    #[inline(always)]
-    pub(crate) fn take_wanted(
-        &mut self,
-        pattern: &Pattern,
-        room: &mut [u8],
-    ) -> Glance<(Envelope, usize, Option<Run>)> {
-        let waits = |mailbox: &Mailbox<Waiting>| mailbox.find(pattern).is_some();
-        if !self.arrivals.is_empty() || !self.mailbox.is_empty() && waits(&self.mailbox) {
-            return Glance::More;
-        }
-        // What comes from another host may come by a route; a task of this host has its lane.
-        let near = pattern.source.is_some_and(|source| source.host() == self.me.host());
-        if !near && (self.routes.is_asking() || !self.routes.open.is_empty()) {
-            return Glance::More;
-        }
-        self.inlet.take_wanted(pattern.source, &PlainMatch(pattern), room)
     }
 
     /// Nothing was found: time to tell those who wait for it what has come of theirs, and to
@@ -418,4 +394,9 @@ impl State {
         }
         self.tell_unmatched();
     }
+}
+
+/// Bytes as they are, of this layout.
+fn is_plain(envelope: &Envelope) -> bool {
+    envelope.layout == Layout::NATIVE && envelope.only_run().is_ok()
 }

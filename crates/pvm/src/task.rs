@@ -1,6 +1,7 @@
 //! A process's membership in the machine.
 
 mod arrivals;
+pub(crate) mod aside;
 mod giving_up;
 mod leaving;
 mod memory;
@@ -21,6 +22,7 @@ use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
 use crate::{locate, plug, source};
+use aside::{Aside, DESCRIPTOR, OVER};
 use place::Place;
 use pvm_shm::probe::Probes;
 use pvm_shm::{Inlet, Outbox, Slab};
@@ -60,7 +62,8 @@ pub struct Task {
     pub(crate) memories: Memories,
     /// Bumped when something was put aside that another thread may wait for.
     generation: AtomicU32,
-    alive: AtomicBool,
+    /// What stands against its fast path.
+    aside: Aside,
     /// Its descriptors are closed, or about to be.
     closed: AtomicBool,
     place: Place,
@@ -133,7 +136,7 @@ impl Task {
             welcome,
             _before: LAST.get(),
             generation: AtomicU32::new(0),
-            alive: AtomicBool::new(true),
+            aside: Aside::new(),
             closed: AtomicBool::new(false),
             place,
             bell,
@@ -152,7 +155,7 @@ impl Task {
     /// False after [`Task::leave`], in the child of a fork, and when the daemon is gone.
     #[inline(always)]
     pub fn is_alive(&self) -> bool {
-        self.alive.load(Ordering::Acquire)
+        self.aside.get() & OVER == 0
     }
 
     /// Its id.
@@ -252,7 +255,7 @@ impl Task {
     }
 
     fn lost(&self) {
-        self.alive.store(false, Ordering::Release);
+        self.aside.set(OVER);
         self.generation.fetch_add(1, Ordering::Release);
         sys::futex_wake(&self.generation);
     }
@@ -269,27 +272,29 @@ impl Task {
         if !to.is_task() {
             return Err(Code::BadParam);
         }
-        // Short ways within the host, which note nothing.
+        // Within the host, and noting nothing, it may go faster.
         let here = to.host() == self.tid().host() && to != self.tid() && !self.probes.is_on();
-        if here && let Some((described, payload)) = buffer.inline() {
-            let mut state = self.live()?.enter()?;
-            let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
-            if state.send_inline(envelope, payload) {
-                drop(state);
-                let sent = buffer.envelope_mut();
-                (sent.tag, sent.dst) = (tag, to);
-                return Ok(());
-            }
-        }
-        if here && let Some((described, size, pieces)) = buffer.stream() {
-            let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
-            if self.live()?.enter()?.send_stream(envelope, (size, pieces))? {
-                let sent = buffer.envelope_mut();
-                (sent.tag, sent.dst) = (tag, to);
-                return Ok(());
-            }
+        if here && self.send_here(buffer, to, tag, context)? {
+            buffer.edit(|about| (about.tag, about.dst) = (tag, to));
+            return Ok(());
         }
         self.send_all(buffer, &[to], tag, context)
+    }
+
+    /// A message that rides in its lane, or that its receiver reads while it is written; false if it is neither.
+    fn send_here(
+        &self,
+        buffer: &mut Buffer,
+        to: Tid,
+        tag: i32,
+        context: i32,
+    ) -> Result<bool, Code> {
+        if let Some(small) = buffer.small(self.tid(), (tag, context)) {
+            return Ok(self.live()?.enter()?.send_small(to, small));
+        }
+        let Some((described, size, pieces)) = buffer.stream() else { return Ok(false) };
+        let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
+        self.live()?.enter()?.send_stream(envelope, (size, pieces))
     }
 
     /// Sends a message to many, once to each, this task itself left out.
@@ -325,8 +330,8 @@ impl Task {
         self.live()?;
         self.ready_probes();
         // As in PVM the buffer remembers tag and receiver of its last sending, no more.
-        buffer.envelope_mut().tag = tag;
-        buffer.envelope_mut().dst = to.last().copied().unwrap_or_default();
+        let last = to.last().copied().unwrap_or_default();
+        buffer.edit(|about| (about.tag, about.dst) = (tag, last));
         let to_self = to.contains(&self.tid()).then(|| buffer.to_message()).transpose()?;
         // Takes slabs through the gate, so it comes before entering it.
         let (described, mut body) = self.probe_copy(buffer.sent_size(), || buffer.prepare())?;
@@ -413,6 +418,7 @@ impl Task {
             let _ = self.watch.set(watch);
         }
         self.waiter.watched.store(true, Ordering::Release);
+        self.aside.set(DESCRIPTOR);
         self.rewatch(&mut state, false);
         Ok(self.watch.get().expect("set above").as_raw_fd())
     }
@@ -538,6 +544,7 @@ impl Drop for Inside<'_> {
         let answers = state.connection.take_news();
         // Who has found nothing and not slept yet looks again for what lies where neither lane nor inbox tells of it.
         let hidden = !gate::is_alone() && state.holds_more();
+        task.aside.follow(state.stands_aside());
         if std::mem::take(&mut state.news) | answers | hidden
             && task.waiter.announce(&task.generation)
         {
@@ -577,7 +584,7 @@ extern "C" fn forked() {
 /// not there.
 pub fn after_fork() {
     if let Some(task) = CURRENT.get() {
-        task.alive.store(false, Ordering::Release);
+        task.aside.set(OVER);
         CURRENT.clear(task);
         // A thread of the parent may have been at work there; then they stay open until exec, as routes are shut down
         // by their end, not by their last descriptor.

@@ -29,7 +29,7 @@ pub(super) fn begin(number: c_int) -> Option<c_int> {
 #[inline(always)]
 fn begin_by(swift: &Swift<impl Owner>, encoding: Encoding) -> Option<c_int> {
     let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
-    if !place.content.buffer.begin_again(encoding) {
+    if !place.content.buffer.fast_begin(encoding) {
         return None;
     }
     (place.content.reading, place.content.shown) = (false, None);
@@ -56,27 +56,10 @@ fn fill_next<O: Owner, T>(
     Some(Ok(id))
 }
 
-/// Lends the buffer of the number that is given out next, and gives out nothing; none if there is no such buffer, or if
-/// `work` says no.
-#[inline(always)]
-pub(crate) fn lend_by<O: Owner, T>(
-    swift: &Swift<O>,
-    work: impl FnOnce(&mut Buffer) -> Option<T>,
-) -> Option<T> {
-    let mut done = None;
-    let lent = |buffer: &mut Buffer| {
-        done = work(buffer);
-        Err(())
-    };
-    // It says no in any case, so that the number stays where it is.
-    fill_next::<O, ()>(swift, false, lent)?.err()?;
-    done
-}
-
 /// A number for a new buffer.
 #[inline(always)]
 pub(crate) fn make_by(swift: &Swift<impl Owner>, encoding: Encoding) -> Option<c_int> {
-    let begin = |buffer: &mut Buffer| if buffer.begin_again(encoding) { Ok(()) } else { Err(()) };
+    let begin = |buffer: &mut Buffer| if buffer.fast_begin(encoding) { Ok(()) } else { Err(()) };
     fill_next(swift, false, begin)?.ok()
 }
 

@@ -1,5 +1,6 @@
 //! What the interface with handles tells of a message.
 
+use pvm::Head;
 use pvm_wire::{Encoding, Envelope};
 
 use crate::slot::Content;
@@ -32,11 +33,26 @@ impl Info {
         }
     }
 
+    /// That of a message of so many bytes, of which none are read.
+    #[inline(always)]
+    pub(super) fn of_head(about: &Head, bytes: usize) -> Self {
+        Self {
+            source: about.source().as_c_int(),
+            destination: about.destination().as_c_int(),
+            tag: about.tag(),
+            context: about.context(),
+            encoding: i32::from(about.encoding() as u8),
+            wait_id: about.wait_id(),
+            bytes: bytes as u64,
+            left: bytes as u64,
+        }
+    }
+
     /// That of a buffer.
     #[inline(always)]
     pub(super) fn of(content: &Content) -> Self {
         let (bytes, buffer) = (content.size(), &content.buffer);
         let left = bytes.saturating_sub(buffer.read_size());
-        Self::new(buffer.envelope(), buffer.encoding(), bytes, left)
+        Self::new(&buffer.envelope(), buffer.encoding(), bytes, left)
     }
 }

@@ -2,14 +2,14 @@
 
 use std::ffi::c_void;
 
-use pvm::{Buffer, Glance};
-use pvm_wire::{Code, Encoding, Tid};
+use pvm::{Buffer, Glance, Head};
+use pvm_wire::{Code, Encoding, Kind, Run, Tid};
 
 use super::info::Info;
 use super::short::few;
 use super::{limit, neopvm_free, neopvm_new, neopvm_pack, neopvm_send, receive_slowly, status};
 use crate::guard::{self, inside};
-use crate::message::short::{Few, Looked, receive_few, send_items};
+use crate::message::short::{Looked, receive_items, receive_new, send_items};
 use crate::pointer::store;
 use crate::{buffer, session};
 
@@ -45,7 +45,7 @@ unsafe extern "C" fn neopvm_send_items(
         return Code::Already.number();
     }
     // SAFETY: the caller's promise.
-    if unsafe { send_swiftly(encoding, (kind, items, count), (tid, tag, context)) }.is_some() {
+    if unsafe { fast_send(encoding, (kind, items, count), (tid, tag, context)) }.is_some() {
         return 0;
     }
     let mut handle = 0;
@@ -63,12 +63,12 @@ unsafe extern "C" fn neopvm_send_items(
     status
 }
 
-/// The short way; none if it did nothing.
+/// The fast path; none if it did nothing.
 ///
 /// # Safety
 /// As for [`neopvm_send_items`].
 #[inline(always)]
-unsafe fn send_swiftly(
+unsafe fn fast_send(
     encoding: i32,
     (kind, items, count): (i32, *const c_void, u64),
     (tid, tag, context): (i32, i32, i32),
@@ -80,7 +80,23 @@ unsafe fn send_swiftly(
     // SAFETY: the caller's promise; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let to = (Tid::from_c_int(tid), tag, session::or_current(context));
-    send_items(Encoding::from_number(encoding)?, (kind, data), to)
+    match Encoding::from_number(encoding)? {
+        Encoding::Default => {
+            send_items(Encoding::Default, (kind.run_of(bytes).to_word(), data), to)
+        }
+        // What is read in place is raw once it is sent.
+        Encoding::Raw | Encoding::InPlace => send_items(Encoding::Raw, (0, data), to),
+        Encoding::Trace => None,
+    }
+}
+
+/// What a receive of few items gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Few {
+    /// A message that has a number.
+    Whole(i32),
+    /// Its items were taken out.
+    Items,
 }
 
 /// Receives, and takes the items out of a small message.
@@ -100,8 +116,7 @@ unsafe extern "C" fn neopvm_receive_items(
     }
     let wanted = (source, tag, context);
     // SAFETY: the caller's promise.
-    let take_out = |buffer: &Buffer| unsafe { put_items(received, buffer) };
-    let look = || receive_few(wanted, take_out);
+    let look = || unsafe { fast_receive(wanted, received) };
     let looked = Looked::now(look);
     let taken = match looked.seen {
         Glance::Taken(taken) => Ok(Some(taken)),
@@ -124,18 +139,59 @@ unsafe extern "C" fn neopvm_receive_items(
     status(handle.and_then(|handle| unsafe { put_head(received, handle) }))
 }
 
-/// Takes the items out of a message if they are few and of one type.
+/// The fast path: straight out of the lane what finds room in `received`, into a buffer what is longer.
 ///
 /// # Safety
 /// `received` points to its type.
 #[inline(always)]
+unsafe fn fast_receive(wanted: (i32, i32, i32), received: *mut Received) -> Glance<Few> {
+    let mut about = Head::NONE;
+    // SAFETY: the caller's promise. It is only written to.
+    let room = unsafe { &mut (*received).items };
+    match receive_items(wanted, false, &mut about, room) {
+        Glance::Taken((size, run)) => {
+            // SAFETY: the caller's promise.
+            unsafe { put_taken(received, &about, (size, run)) };
+            Glance::Taken(Few::Items)
+        }
+        Glance::Nothing => Glance::Nothing,
+        Glance::More => match receive_new(wanted.0, wanted.1, wanted.2) {
+            Glance::Taken(handle) => Glance::Taken(Few::Whole(handle)),
+            Glance::Nothing => Glance::Nothing,
+            Glance::More => Glance::More,
+        },
+    }
+}
+
+/// Tells of a message whose items were taken out.
+///
+/// # Safety
+/// `received` points to its type.
+#[inline(always)]
+unsafe fn put_taken(received: *mut Received, about: &Head, (size, run): (usize, Option<Run>)) {
+    let run = run.filter(|_| about.encoding() == Encoding::Default);
+    let kind = run.and_then(|run| Kind::of_shape(run.shape)).unwrap_or(Kind::Byte);
+    let bytes = run.map_or(size, Run::xdr_size);
+    // SAFETY: the caller's promise.
+    unsafe {
+        store(&raw mut (*received).buffer, 0);
+        store(&raw mut (*received).kind, i32::from(kind as u8));
+        store(&raw mut (*received).count, (size / kind.size()) as u64);
+        store(&raw mut (*received).info, Info::of_head(about, bytes));
+    }
+}
+
+/// Takes the items out of a message if they are few and of one type.
+///
+/// # Safety
+/// `received` points to its type.
 unsafe fn put_items(received: *mut Received, buffer: &Buffer) -> bool {
     let Some((kind, items)) = buffer.only_items().filter(|(_, items)| items.len() <= ITEMS_MAX)
     else {
         return false;
     };
     let bytes = buffer.reported_size();
-    let info = Info::new(buffer.envelope(), buffer.encoding(), bytes, bytes);
+    let info = Info::new(&buffer.envelope(), buffer.encoding(), bytes, bytes);
     // SAFETY: the caller's promise, and there is room for so many.
     unsafe {
         store(&raw mut (*received).buffer, 0);

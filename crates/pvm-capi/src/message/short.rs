@@ -1,11 +1,10 @@
 //! The short ways of sending and receiving a small message within the host.
 
-use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pvm::{Buffer, Glance, Owner, Task, WaitToken};
-use pvm_wire::{Encoding, Kind, Tid};
+use pvm::{Glance, Head, Key, Owner, Small, Task, WaitToken};
+use pvm_wire::{Encoding, Run, Tid};
 
 use crate::guard::{Limit, Swift, swiftly};
 use crate::selection::pattern;
@@ -43,18 +42,35 @@ pub(crate) fn send_by(
     task.send_inline(swift.owner, &mut place.content.buffer, to).then_some(())
 }
 
-/// Sends a message of `data` under a tag that is not below 0, in a context; it never has a number.
+/// Sends a message of `data`, which one run describes or nothing (0), under a tag that is not below 0, in a context; it never
+/// has a number.
 #[inline(always)]
 pub(crate) fn send_items(
     encoding: Encoding,
-    (kind, data): (Kind, &[u8]),
-    to: (Tid, c_int, c_int),
+    (run, data): (u64, &[u8]),
+    (to, tag, context): (Tid, c_int, c_int),
 ) -> Option<()> {
     let task = session::current()?;
-    swiftly!(swift => buffer::short::lend_by(&swift, |lent| {
-        let packed = lent.begin_again(encoding) && lent.pack_inline(kind, data);
-        (packed && task.send_inline(swift.owner, lent, to)).then_some(())
-    }), else None)
+    let small = Small { encoding, run, source: task.tid(), tag, context, wait_id: 0, data };
+    swiftly!(swift => task.send_small(swift.owner, to, small).then_some(()), else None)
+}
+
+/// Receives a small message of the current context, raw if `raw` says so, into memory of the program's.
+#[inline(always)]
+pub(crate) fn receive_items(
+    (tid, tag, context): (c_int, c_int, c_int),
+    raw: bool,
+    about: &mut Head,
+    room: &mut [u8],
+) -> Glance<(usize, Option<Run>)> {
+    if probe::is_on() || !is_plain(tag) {
+        return Glance::More;
+    }
+    let Some(task) = session::current() else { return Glance::More };
+    let wanted = pattern(session::or_current(context), tid, tag);
+    let key = Key::new(wanted.context, wanted.tag);
+    let key = if raw { key.raw() } else { key };
+    swiftly!(swift => task.take_small(swift.owner, (&wanted, key), about, room), else Glance::More)
 }
 
 /// True if a receive has no more to look for than a message of this tag.
@@ -109,45 +125,6 @@ fn receive_new_by(
     let Some(task) = session::current() else { return Glance::More };
     let wanted = pattern(session::or_current(context), tid, tag);
     buffer::short::receive_by(swift, |buffer| task.take_inline(swift.owner, &wanted, buffer))
-}
-
-/// What a receive of few items gives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Few {
-    /// A message that has a number.
-    Whole(c_int),
-    /// Its items were taken out.
-    Items,
-}
-
-/// [`receive_new`], where `take_out` may take all that there is out of a message: then it has no number.
-#[inline(always)]
-pub(crate) fn receive_few(
-    (tid, tag, context): (c_int, c_int, c_int),
-    take_out: impl Fn(&Buffer) -> bool,
-) -> Glance<Few> {
-    if probe::is_on() || !is_plain(tag) {
-        return Glance::More;
-    }
-    let Some(task) = session::current() else { return Glance::More };
-    let wanted = pattern(session::or_current(context), tid, tag);
-    swiftly!(swift => {
-        let out = Cell::new(false);
-        let taken = buffer::short::receive_by(&swift, |lent| {
-            let taken = task.take_inline(swift.owner, &wanted, lent);
-            if taken == Glance::Taken(()) && take_out(lent) {
-                out.set(true);
-                return Glance::Nothing;
-            }
-            taken
-        });
-        match taken {
-            _ if out.get() => Glance::Taken(Few::Items),
-            Glance::Taken(id) => Glance::Taken(Few::Whole(id)),
-            Glance::Nothing => Glance::Nothing,
-            Glance::More => Glance::More,
-        }
-    }, else Glance::More)
 }
 
 /// A look, and what had arrived before it: what comes behind it ends a wait.

@@ -116,7 +116,7 @@ fn send(tracing: &Tracing, buffer: &mut Buffer) -> Result<(), Code> {
 /// Sends an event that the program has packed, with its end mark. As in PVM the mark stays in the program's buffer.
 pub(super) fn send_own(tracing: &Tracing, buffer: &mut Buffer) -> Result<(), Code> {
     event::int(buffer, OWN_END)?;
-    (buffer.envelope_mut().dst, buffer.envelope_mut().tag) = (tracing.to, tracing.tag);
+    buffer.edit(|about| (about.dst, about.tag) = (tracing.to, tracing.tag));
     send(tracing, buffer)
 }
 

@@ -77,14 +77,14 @@ impl Inbox {
         if bytes <= PART_BYTES_MAX {
             return received(&buffer);
         }
-        let envelope = *buffer.envelope();
+        let envelope = buffer.envelope();
         self.held.insert(id, (place, buffer));
         Answer::Announced { envelope, bytes: bytes as u64 }
     }
 
     /// The first refused message that fits.
     fn refused(&self, pattern: &Pattern) -> Option<(u64, &Buffer)> {
-        let fits = |(_, buffer): &(&u64, &Buffer)| pattern.matches(buffer.envelope());
+        let fits = |(_, buffer): &(&u64, &Buffer)| pattern.matches(&buffer.envelope());
         self.refused.iter().find(fits).map(|(place, buffer)| (*place, buffer))
     }
 
@@ -276,7 +276,7 @@ impl Receiver {
     pub(super) fn probe(&self, pattern: &Pattern) -> Result<Answer, Code> {
         if let Some((_, buffer)) = lock(&self.inbox).refused(pattern) {
             let bytes = buffer.reported_size() as u64;
-            return Ok(Answer::Probed { envelope: *buffer.envelope(), bytes });
+            return Ok(Answer::Probed { envelope: buffer.envelope(), bytes });
         }
         Ok(self.task.probe(pattern)?.map_or(Answer::Done, |(envelope, bytes)| Answer::Probed {
             envelope,

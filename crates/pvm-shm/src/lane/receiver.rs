@@ -1,14 +1,13 @@
 //! The end of a lane that empties it.
 
 use crate::bytes::{copy, prefetch_to_read};
-use crate::lane::cell::{
-    Content, EXTENT_SIZE, Extent, FOLLOWING, Head, INLINE_MAX, Kind, SLAB_PAYLOAD_MAX,
-    SPANNING_MAX, spanned,
-};
+use crate::lane::cell::{Content, FOLLOWING, SLAB_PAYLOAD_MAX, SPANNING_MAX, spanned};
+use crate::lane::head::{Head, Key};
+use crate::lane::kind::{EXTENT_SIZE, Extent, INLINE_MAX, Kind};
 use crate::lane::ring::{Ring, Walk};
 use crate::lane::room::{Room, room_for};
 use crate::sync::{AtomicU32, Ordering, fence, read_shared};
-use pvm_wire::Envelope;
+use pvm_wire::{Envelope, Run, Tid};
 
 /// The end of a lane that empties it.
 #[derive(Debug)]
@@ -16,14 +15,6 @@ pub struct Receiver {
     walk: Walk,
     position: u64,
     reported: u64,
-}
-
-/// What a short way looks for.
-pub trait Wanted {
-    /// What is made of the envelope of a message that is wanted.
-    type Found;
-    /// None if it is not wanted.
-    fn find(&self, envelope: &Envelope) -> Option<Self::Found>;
 }
 
 /// What came out of a cell, besides the payload. Nothing of it is checked but the size.
@@ -87,7 +78,8 @@ impl Receiver {
         // SAFETY: raw reads of plain bytes inside the cell.
         Some(read_shared!(cell.content, |content| unsafe {
             let head = &raw const (*content).head;
-            ((&raw const (*head).kind).read(), (&raw const (*head).dst).read_unaligned())
+            let kind = (&raw const (*head).shape.kind).read();
+            (kind, (&raw const (*head).destination).read_unaligned())
         }))
     }
 
@@ -105,7 +97,7 @@ impl Receiver {
     }
 
     /// Tells the sender how far this end is, if much has been read since.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn report_now_and_then(&mut self) {
         if self.position - self.reported > self.walk.cells as u64 / 4 {
             self.report();
@@ -135,18 +127,19 @@ impl Receiver {
             unsafe {
                 let head = (&raw const (*content).head).read_unaligned();
                 let from = (&raw const (*content).payload).cast::<u8>();
-                let mut size = usize::from(head.size).min(INLINE_MAX);
-                if !Kind::has_extent(head.kind) {
+                let kind = head.shape.kind;
+                let mut size = usize::from(head.shape.size).min(INLINE_MAX);
+                if !Kind::has_extent(kind) {
                     copy(from, room.as_mut_ptr(), size);
-                    return Popped { kind: head.kind, envelope: head.envelope(), size, cells: 1 };
+                    return Popped { kind, envelope: head.envelope(), size, cells: 1 };
                 }
                 let envelope = head.envelope_of(&from.cast::<Extent>().read_unaligned());
-                if head.kind == Kind::Spanning as u8 {
+                if kind == Kind::Spanning as u8 {
                     return self.peek_spanning(content, envelope, room);
                 }
                 size = size.saturating_sub(EXTENT_SIZE);
                 copy(from.add(EXTENT_SIZE), room.as_mut_ptr(), size);
-                Popped { kind: head.kind, envelope, size, cells: 1 }
+                Popped { kind, envelope, size, cells: 1 }
             }
         }))
     }
@@ -174,8 +167,13 @@ impl Receiver {
     #[inline(always)]
     fn size_of(&self, envelope: &Envelope) -> Option<usize> {
         let size = usize::try_from(envelope.body_size()).ok()?;
-        let is_spanning = size > INLINE_MAX && size <= SPANNING_MAX;
-        (is_spanning && spanned(size) <= self.walk.cells).then_some(size)
+        self.may_span(size).then_some(size)
+    }
+
+    /// True if a body of so many bytes may lie in several cells of this ring.
+    #[inline(always)]
+    const fn may_span(&self, size: usize) -> bool {
+        size > INLINE_MAX && size <= SPANNING_MAX && spanned(size) <= self.walk.cells
     }
 
     /// Copies as much of the spanning message that begins in `first` as `room` has place for.
@@ -203,86 +201,79 @@ impl Receiver {
         self.walk.advance_by(cells);
     }
 
-    /// Takes the next message if it lies whole in this ring, is no longer than `room` and is `wanted`; its
-    /// payload goes to `room`, and what was found in it is given out. Whatever else is there stays.
+    /// Takes the next message on the fast path: if it lies whole in this ring, is plain, no longer than `room`, and
+    /// `wanted` of `source`. Its data go to `room`, what describes it to `about`; its size and its only run are given out.
+    /// Whatever else is there stays.
     #[inline(always)]
-    pub fn pop_wanted<W: Wanted>(
+    pub fn take(
         &mut self,
-        wanted: &W,
+        (source, wanted): (Tid, Key),
+        about: &mut Head,
         room: &mut [u8],
-    ) -> Option<(Envelope, usize, W::Found)> {
+    ) -> Option<(usize, Option<Run>)> {
         let cell = self.walk.next()?;
-        let next = self.position + 1;
         // PAIRS WITH: `Sender::publish`.
-        if cell.stamp.load(Ordering::Acquire) != next as u32 {
+        if cell.stamp.load(Ordering::Acquire) != (self.position as u32).wrapping_add(1) {
             return None;
         }
-        let (envelope, size, found) = read_shared!(cell.content, |content| {
+        let (size, run, cells) = read_shared!(cell.content, |content| {
             // SAFETY: a raw read of plain bytes inside the cell.
             let head = unsafe { (&raw const (*content).head).read_unaligned() };
-            if head.kind == Kind::Spanning as u8 {
-                self.pop_wanted_spanning(&head, content, wanted, room)
-            } else {
-                Self::pop_wanted_inline(&head, content, wanted, room)
+            if head.source != source.0 || !wanted.fits(&head) {
+                return None;
             }
-        })?;
-        if size > INLINE_MAX {
-            self.step(spanned(size));
-        } else {
-            self.position = next;
-            self.walk.advance();
-        }
+            match head.shape.riding() {
+                Some(size) if size <= room.len() => {
+                    let run = head.only_run(head.shape.run_count.into(), size)?;
+                    *about = head;
+                    // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
+                    unsafe {
+                        let from = (&raw const (*content).payload).cast::<u8>();
+                        copy(from, room.as_mut_ptr(), size);
+                    }
+                    (size, run, 1)
+                }
+                Some(_) => return None,
+                None => {
+                    let (size, run) = self.take_spanning((source, wanted), content, about, room)?;
+                    (size, run, spanned(size))
+                }
+            }
+        });
+        self.step(cells);
         // Of a stream the next one is there; else it is looked at soon anyway.
         if let Some(soon) = self.walk.next() {
             prefetch_to_read(soon);
         }
-        if self.position - self.reported > self.walk.cells as u64 / 4 {
-            self.report();
-        }
-        Some((envelope, size, found))
+        self.report_now_and_then();
+        Some((size, run))
     }
 
-    /// What [`Receiver::pop_wanted`] finds in one cell.
-    #[inline(always)]
-    fn pop_wanted_inline<W: Wanted>(
-        head: &Head,
-        content: *const Content,
-        wanted: &W,
-        room: &mut [u8],
-    ) -> Option<(Envelope, usize, W::Found)> {
-        let size = usize::from(head.size);
-        if head.kind != Kind::Inline as u8 || size > room.len().min(INLINE_MAX) {
-            return None;
-        }
-        let envelope = head.envelope()?;
-        if envelope.body_size() != u64::from(head.size) {
-            return None;
-        }
-        let found = wanted.find(&envelope)?;
-        // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
-        unsafe {
-            let from = (&raw const (*content).payload).cast::<u8>();
-            copy(from, room.as_mut_ptr(), size);
-        }
-        Some((envelope, size, found))
-    }
-
-    /// What [`Receiver::pop_wanted`] finds of a message in several cells, of which the first one is complete.
+    /// What [`Receiver::take`] finds of a wanted message in several cells, of which the first one is complete.
     #[inline(never)]
-    fn pop_wanted_spanning<W: Wanted>(
+    fn take_spanning(
         &self,
-        head: &Head,
+        (source, wanted): (Tid, Key),
         first: *const Content,
-        wanted: &W,
+        about: &mut Head,
         room: &mut [u8],
-    ) -> Option<(Envelope, usize, W::Found)> {
-        // SAFETY: as in `peek`.
-        let extent = unsafe { (&raw const (*first).payload).cast::<Extent>().read_unaligned() };
-        let envelope = head.envelope_of(&extent)?;
-        let size = self.size_of(&envelope)?;
-        let found = wanted.find(&envelope)?;
+    ) -> Option<(usize, Option<Run>)> {
+        // SAFETY: as in `peek`. What is read here is all that counts, whatever was read before.
+        let (head, extent) = unsafe {
+            let extent = (&raw const (*first).payload).cast::<Extent>();
+            ((&raw const (*first).head).read_unaligned(), extent.read_unaligned())
+        };
+        let Extent { data_size, run_count } = extent;
+        let size = usize::try_from(data_size).ok()?;
+        let is_wanted = head.source == source.0 && wanted.fits(&head);
+        let is_plain = head.shape.is_plain(Kind::Spanning) && run_count <= 1;
+        if !is_wanted || !is_plain || !self.may_span(size) || size > room.len() {
+            return None;
+        }
+        let run = head.only_run(run_count, size)?;
+        *about = head;
         self.copy_spanning(first, room.get_mut(..size)?);
-        Some((envelope, size, found))
+        Some((size, run))
     }
 
     /// The oldest message that [`Receiver::pop_ahead`] gave, of so many cells, is done with.

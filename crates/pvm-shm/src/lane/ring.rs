@@ -165,12 +165,7 @@ impl Walk {
         if at >= self.cells { at - self.cells } else { at }
     }
 
-    #[inline(always)]
-    pub(super) fn advance(&mut self) {
-        self.at = if self.at + 1 == self.cells { 0 } else { self.at + 1 };
-    }
-
-    /// Past the cells of a spanning message, no more than there are.
+    /// Past the cells of a message, no more than there are.
     #[inline(always)]
     pub(super) fn advance_by(&mut self, cells: usize) {
         self.at = self.place(cells);

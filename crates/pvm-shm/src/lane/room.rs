@@ -1,6 +1,6 @@
 //! Memory for a message out of its lane.
 
-use crate::lane::cell::INLINE_MAX;
+use crate::lane::kind::INLINE_MAX;
 use std::ops::{Deref, DerefMut};
 
 /// At least [`INLINE_MAX`] bytes, so that the payload of any one cell is copied there without a question. Only

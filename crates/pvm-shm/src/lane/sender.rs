@@ -1,10 +1,9 @@
 //! The end of a lane that fills it.
 
 use crate::bytes::{copy, prefetch_to_write};
-use crate::lane::cell::{
-    Cell, EXTENT_SIZE, Extent, FOLLOWING, Head, INLINE_MAX, Kind, SLAB_PAYLOAD_MAX, SPANNING_MAX,
-    spanned,
-};
+use crate::lane::cell::{Cell, FOLLOWING, SLAB_PAYLOAD_MAX, SPANNING_MAX, spanned};
+use crate::lane::head::{Head, Small};
+use crate::lane::kind::{EXTENT_SIZE, Extent, INLINE_MAX, Kind};
 use crate::lane::ring::{Ring, Walk};
 use crate::sync::{Ordering, fence, write_shared};
 use pvm_wire::Envelope;
@@ -45,15 +44,19 @@ impl Sender {
     #[inline(always)]
     fn has_room(&mut self, kept: u64) -> bool {
         let room = (self.walk.cells as u64).saturating_sub(kept);
-        if self.position - self.consumed < room {
-            return true;
-        }
+        self.position - self.consumed < room || self.position - self.read_mark() < room
+    }
+
+    /// How far the receiver says that it has read.
+    #[cold]
+    #[inline(never)]
+    fn read_mark(&mut self) -> u64 {
         // PAIRS WITH: `Receiver::report`. What it claims beyond our own position is a lie.
         let consumed = self.walk.header().consumed.0.load(Ordering::Acquire);
         if consumed > self.consumed && consumed <= self.position {
             self.consumed = consumed;
         }
-        self.position - self.consumed < room
+        self.consumed
     }
 
     /// Publishes a message or a descriptor; `payload` is at most [`INLINE_MAX`] long,
@@ -70,10 +73,10 @@ impl Sender {
             return self.push_spanning(envelope, payload);
         }
         if kind == Kind::Inline {
-            self.publish(&Head::inline(kind, envelope, payload.len()), None, payload);
+            self.publish(&Head::of(kind, envelope, payload.len()), None, payload);
         } else {
             let size = EXTENT_SIZE + payload.len();
-            self.publish(&Head::inline(kind, envelope, size), Some(Extent::of(envelope)), payload);
+            self.publish(&Head::of(kind, envelope, size), Some(Extent::of(envelope)), payload);
         }
         Ok(())
     }
@@ -88,19 +91,46 @@ impl Sender {
     ///
     /// # Errors
     /// The ring has not as many free cells: the lane must move, or the message go another way.
-    #[inline(never)]
     pub fn push_spanning(&mut self, envelope: &Envelope, body: &[u8]) -> Result<(), Full> {
         debug_assert!(body.len() <= SPANNING_MAX && envelope.body_size() == body.len() as u64);
+        let size = EXTENT_SIZE + body.len().min(SLAB_PAYLOAD_MAX);
+        let head = Head::of(Kind::Spanning, envelope, size);
+        if self.span(&head, Extent::of(envelope), body) { Ok(()) } else { Err(Full) }
+    }
+
+    /// Publishes a message on the fast path, with its number and its moment; false if the ring has no room for it, or it is
+    /// longer than [`SPANNING_MAX`].
+    #[inline(always)]
+    pub fn push_small(&mut self, small: Small<'_>, stamps: (u64, u32)) -> bool {
+        if small.data.len() > INLINE_MAX {
+            return self.push_small_spanning(small, stamps);
+        }
+        if !self.has_room(1) {
+            return false;
+        }
+        self.publish(&small.head(Kind::Inline, small.data.len(), stamps), None, small.data);
+        true
+    }
+
+    #[inline(never)]
+    fn push_small_spanning(&mut self, small: Small<'_>, stamps: (u64, u32)) -> bool {
+        let size = EXTENT_SIZE + small.data.len().min(SLAB_PAYLOAD_MAX);
+        let extent = Extent { data_size: small.data.len() as u64, run_count: small.run_count() };
+        small.data.len() <= SPANNING_MAX
+            && self.span(&small.head(Kind::Spanning, size, stamps), extent, small.data)
+    }
+
+    #[inline]
+    fn span(&mut self, head: &Head, extent: Extent, body: &[u8]) -> bool {
         let cells = spanned(body.len());
         if !self.has_room(cells as u64) {
-            return Err(Full);
+            return false;
         }
         let (front, behind) = body.split_at(body.len().min(SLAB_PAYLOAD_MAX));
-        let head = Head::inline(Kind::Spanning, envelope, EXTENT_SIZE + front.len());
-        let Some(first) = self.walk.next() else { return Err(Full) };
+        let Some(first) = self.walk.next() else { return false };
         self.prefetch(behind.len());
         for (n, part) in behind.chunks(FOLLOWING).enumerate() {
-            let Some(cell) = self.walk.ahead(n + 1) else { return Err(Full) };
+            let Some(cell) = self.walk.ahead(n + 1) else { return false };
             write_shared!(cell.content, |content| {
                 // SAFETY: as in `fill`; a part is no longer than the content.
                 unsafe { copy(part.as_ptr(), content.cast::<u8>(), part.len()) }
@@ -110,9 +140,9 @@ impl Sender {
             cell.stamp.store(position.wrapping_add(n as u32 + 2), Ordering::Relaxed);
         }
         // Last what shares its line with the stamp, as the receiver looks there.
-        fill(first, &head, Some(Extent::of(envelope)), front);
+        fill(first, head, Some(extent), front);
         self.complete(first, cells);
-        Ok(())
+        true
     }
 
     /// Asks for all lines of a message that has so many bytes behind its first cell: else each would be asked for when

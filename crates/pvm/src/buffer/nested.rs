@@ -52,7 +52,7 @@ impl Buffer {
     /// # Errors
     /// As for [`Buffer::pack`].
     pub fn pack_buffer(&mut self, other: &Self) -> Result<(), Code> {
-        let about = &other.envelope;
+        let about = other.envelope();
         let size = i32::try_from(other.body_size()).map_err(|_| Code::Overflow)?;
         let fields = [
             size,
@@ -117,13 +117,15 @@ impl Buffer {
         } else {
             (runs, Store::Heap(data))
         };
-        inner.envelope =
-            Envelope::new(Tid::from_c_int(field(6)), Tid::from_c_int(field(7)), field(2), field(1));
-        inner.envelope.wait_id = field(3);
-        if !encoding.has_runs() {
-            // Bytes are as they were on the machine that packed them.
-            inner.envelope.layout = layout.unwrap_or(Layout::NATIVE);
-        }
+        inner.edit(|about| {
+            let (source, to) = (Tid::from_c_int(field(6)), Tid::from_c_int(field(7)));
+            *about =
+                Envelope { wait_id: field(3), ..Envelope::new(source, to, field(2), field(1)) };
+            if !encoding.has_runs() {
+                // Bytes are as they were on the machine that packed them.
+                about.layout = layout.unwrap_or(Layout::NATIVE);
+            }
+        });
         Ok(inner)
     }
 }
@@ -141,7 +143,7 @@ mod tests {
         let mut inner = Buffer::new(Encoding::Default);
         inner.pack(Kind::Short, &[1, 0, 2, 0]).expect("room");
         inner.pack(Kind::Byte, b"xyz").expect("room");
-        inner.envelope_mut().tag = 42;
+        inner.edit(|about| about.tag = 42);
         let mut outer = Buffer::new(Encoding::Default);
         outer.pack(Kind::Int, &ints(&[1])).expect("room");
         outer.pack_buffer(&inner).expect("room");

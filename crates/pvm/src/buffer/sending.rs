@@ -41,17 +41,13 @@ impl Buffer {
         if self.in_place.is_empty() || size < STREAM_MIN {
             return None;
         }
-        let mut envelope = self.envelope;
-        envelope.describe(self.sent_encoding(), size, &self.runs);
-        Some((envelope, size, &self.in_place))
+        Some((self.envelope(), size, &self.in_place))
     }
 
     /// What is to be sent now: for in-place data a copy of their own, as the program may change
     /// them when the send returns.
     pub(crate) fn prepare(&mut self) -> Result<(Envelope, Prepared<'_>), Code> {
-        let size = self.sent_size();
-        let mut envelope = self.envelope;
-        envelope.describe(self.sent_encoding(), size, &self.runs);
+        let (size, envelope) = (self.sent_size(), self.envelope());
         let body = if self.in_place.is_empty() {
             self.prepare_own(size)
         } else {

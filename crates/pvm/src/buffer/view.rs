@@ -17,7 +17,7 @@ impl Buffer {
     /// there are fewer, or the sender died before the message was whole. Then nothing is read, and an unpack may still do it.
     pub fn view_items(&mut self, kind: Kind, count: usize) -> Result<*const u8, Code> {
         if self.encoding == Encoding::InPlace
-            || !foreign::can_read(&self.envelope, self.encoding, kind)
+            || !foreign::can_read(&self.envelope(), self.encoding, kind)
         {
             return Err(Code::NotImpl);
         }

@@ -25,6 +25,12 @@ impl ProgramMemory {
         Self { address, size }
     }
 
+    /// Of bytes that stay.
+    #[cfg(test)]
+    pub(crate) const fn of_a_test(bytes: &'static [u8]) -> Self {
+        Self { address: bytes.as_ptr(), size: bytes.len() }
+    }
+
     /// How many bytes.
     pub const fn size(self) -> usize {
         self.size

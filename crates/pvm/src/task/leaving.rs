@@ -5,6 +5,7 @@
 //! inbox and the host's count stay mapped, as each call looks at words in there before anything else: the next task of this
 //! process gets them, so that a process that enrols and leaves again and again has one such pair.
 
+use super::aside::OVER;
 use super::{CURRENT, Task};
 use crate::state::State;
 use crate::sys;
@@ -30,7 +31,7 @@ impl Task {
 
     /// Leaves without a word: whoever waits finds the task dead.
     fn end(&self) {
-        self.alive.store(false, Ordering::Release);
+        self.aside.set(OVER);
         CURRENT.clear(self);
         if let Ok(state) = self.state.enter()
             && let Some(state) = &*state

@@ -33,7 +33,7 @@ impl Task {
             }
         };
         if let Some(buffer) = &found {
-            state.probe_received(buffer.envelope(), pattern);
+            state.probe_received(&buffer.envelope(), pattern);
         } else {
             state.nothing_found();
             self.follow_routes(&mut state);
@@ -53,7 +53,7 @@ impl Task {
             && let Some((envelope, store)) = state.take_stream(pattern)
             && buffer.fill(envelope, store)
         {
-            state.probe_received(buffer.envelope(), pattern);
+            state.probe_received(&buffer.envelope(), pattern);
             return Ok(true);
         }
         drop(state);
@@ -97,7 +97,7 @@ impl Task {
                 Ok(None) => break false,
                 Ok(Some((envelope, store))) => {
                     if buffer.fill(envelope, store) {
-                        state.probe_received(buffer.envelope(), pattern);
+                        state.probe_received(&buffer.envelope(), pattern);
                         break true;
                     }
                 }

@@ -1,39 +1,48 @@
-//! The short ways of sending and receiving: small messages within a host, by lanes that stand.
+//! The fast path of sending and receiving: small messages within a host, by lanes that stand.
 
 use super::Task;
+use super::aside::{MAILBOX, OVER, ROUTES};
 use crate::buffer::Buffer;
 use crate::pattern::Pattern;
 use crate::plug;
+use crate::state::State;
 use crate::sys::gate::{Owner, ThisThread};
 use pvm_shm::Glance;
-use pvm_wire::{Code, Envelope, Tid};
+use pvm_shm::lane::{Head, Key, Small};
+use pvm_wire::{Code, Run, Tid};
 use std::sync::atomic::Ordering;
 
 impl Task {
+    /// True for a task of this host but this one, to which messages go by a lane.
+    #[inline(always)]
+    fn is_near(&self, to: Tid) -> bool {
+        to.is_task() && to.host() == self.tid().host() && to != self.tid()
+    }
+
     /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the thread that
     /// `owner` says. False if it did nothing.
     #[inline(always)]
-    pub fn send_inline(
-        &self,
-        owner: impl Owner,
-        buffer: &mut Buffer,
-        (to, tag, context): (Tid, i32, i32),
-    ) -> bool {
-        let here = to.is_task() && to.host() == self.tid().host() && to != self.tid();
-        if !here || plug::is_carried(to, tag) || self.probes.is_on() || !self.is_alive() {
+    pub fn send_inline(&self, owner: impl Owner, buffer: &mut Buffer, to: (Tid, i32, i32)) -> bool {
+        let Some(small) = buffer.small(self.tid(), (to.1, to.2)) else { return false };
+        let sent = self.send_small(owner, to.0, small);
+        if sent {
+            buffer.address(to);
+        }
+        sent
+    }
+
+    /// The same of a message that is no buffer's. Its source is this task.
+    #[inline(always)]
+    pub fn send_small(&self, owner: impl Owner, to: Tid, small: Small<'_>) -> bool {
+        if !self.is_near(to) || plug::is_carried(to, small.tag) || self.probes.is_on() {
             return false;
         }
-        let Some((described, payload)) = buffer.inline() else { return false };
         let Some(mut guard) = self.state.enter_swiftly(owner) else { return false };
-        let Some(state) = &mut *guard else { return false };
-        let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
-        if !state.send_inline(envelope, payload) {
+        if self.aside.get() & OVER != 0 {
             return false;
         }
-        drop(guard);
-        let sent = buffer.envelope_mut();
-        (sent.tag, sent.dst, sent.context) = (tag, to, context);
-        true
+        let Some(state) = &mut *guard else { return false };
+        state.send_small(to, small)
     }
 
     /// [`Task::receive_into`] by the thread that `owner` says, of a small message that lies next in a busy lane. If it gives
@@ -45,23 +54,42 @@ impl Task {
         pattern: &Pattern,
         buffer: &mut Buffer,
     ) -> Glance<()> {
-        if self.waiter.watched.load(Ordering::Relaxed) || self.probes.is_on() || !self.is_alive() {
+        let Some((about, room)) = buffer.room() else { return Glance::More };
+        let wanted = Key::new(pattern.context, pattern.tag);
+        match self.take_small(owner, (pattern, wanted), about, room) {
+            Glance::Taken((size, run)) => {
+                buffer.fill_small(size, run);
+                Glance::Taken(())
+            }
+            Glance::Nothing => Glance::Nothing,
+            Glance::More => Glance::More,
+        }
+    }
+
+    /// The same into memory that is no buffer's: its size, and its only run. What is told of the message goes to `about`, raw
+    /// data and items of one type as they lie to `room`. `wanted` says what `pattern` does, or less.
+    #[inline(always)]
+    pub fn take_small(
+        &self,
+        owner: impl Owner,
+        (pattern, wanted): (&Pattern, Key),
+        about: &mut Head,
+        room: &mut [u8],
+    ) -> Glance<(usize, Option<Run>)> {
+        if self.probes.is_on() {
             return Glance::More;
         }
         let Some(mut guard) = self.state.enter_swiftly(owner) else { return Glance::More };
         let Some(state) = &mut *guard else { return Glance::More };
-        let Some(room) = buffer.room() else { return Glance::More };
-        match state.take_wanted(pattern, room) {
-            Glance::Taken((envelope, size, run)) => {
-                buffer.fill_inline(envelope, size, run);
-                Glance::Taken(())
-            }
-            Glance::Nothing => {
-                self.waiter.streaming.store(state.inlet.is_streaming(), Ordering::Relaxed);
-                Glance::Nothing
-            }
-            Glance::More => Glance::More,
+        let aside = self.aside.get();
+        if aside != 0 && !passes(state, pattern, aside) {
+            return Glance::More;
         }
+        let taken = state.inlet.take_small(pattern.source, wanted, about, room);
+        if taken == Glance::Nothing {
+            self.waiter.streaming.store(state.inlet.is_streaming(), Ordering::Relaxed);
+        }
+        taken
     }
 
     /// [`Task::take_inline`] by this thread, whoever else there is; true if the message was there.
@@ -81,21 +109,29 @@ impl Task {
         tag: i32,
         context: i32,
     ) -> Result<usize, Code> {
-        let Some((described, payload)) = buffer.inline() else { return Ok(0) };
+        let Some(small) = buffer.small(self.tid(), (tag, context)) else { return Ok(0) };
         if self.probes.is_on() {
             return Ok(0);
         }
         let mut state = self.live()?.enter()?;
-        let sent = to.iter().take_while(|&&to| {
-            let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
-            to.host() == self.tid().host() && state.send_inline(envelope, payload)
-        });
+        let sent = to
+            .iter()
+            .take_while(|&&to| to.host() == self.tid().host() && state.send_small(to, small));
         let sent = sent.count();
         drop(state);
         if let Some(&last) = sent.checked_sub(1).and_then(|last| to.get(last)) {
-            let about = buffer.envelope_mut();
-            (about.tag, about.dst) = (tag, last);
+            buffer.edit(|about| (about.tag, about.dst) = (tag, last));
         }
         Ok(sent)
     }
+}
+
+/// True where what stands against the fast path has nothing to do with such a message.
+#[inline(never)]
+fn passes(state: &State, pattern: &Pattern, aside: u32) -> bool {
+    // What comes from another host may come by a route; a task of this host has its lane.
+    let is_near = pattern.source.is_some_and(|source| source.host() == state.me.host());
+    aside & !(MAILBOX | ROUTES) == 0
+        && (aside & ROUTES == 0 || is_near)
+        && (aside & MAILBOX == 0 || state.mailbox.find(pattern).is_none())
 }

@@ -1,0 +1,282 @@
+//! Items that are packed and sent, or received and unpacked, in one call.
+
+use std::ffi::{c_int, c_void};
+
+use pvm::{Buffer, Glance, Head, Task};
+use pvm_wire::{Code, Encoding, Kind, Tid};
+
+use super::matching::{self, Stop};
+use super::short::{self, Looked, receive_items, send_items};
+use super::{check_address, is_nobody, never_comes};
+use crate::guard::{Limit, Look, call, failed, inside, wait_for};
+use crate::pack::{self, Items, few};
+use crate::selection::pattern;
+use crate::trace::{int_at, traced};
+use crate::{buffer, handler, held, pointer, probe, session};
+
+/// The type of `pvm_psend` and `pvm_precv`.
+fn bulk_kind(number: c_int) -> Result<Kind, Code> {
+    if number == 0 {
+        return Err(Code::NotImpl);
+    }
+    Kind::from_number(number).ok_or(Code::BadParam)
+}
+
+/// Packs and sends items in one call.
+///
+/// # Safety
+/// The items can be read.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_psend(
+    tid: c_int,
+    tag: c_int,
+    items: *const c_void,
+    count: c_int,
+    kind: c_int,
+) -> c_int {
+    // SAFETY: the program's promise.
+    match unsafe { fast_send((tid, tag), items, count, kind) } {
+        Some(()) => 0,
+        // SAFETY: as above.
+        None => unsafe { send(tid, tag, items, count, kind) },
+    }
+}
+
+/// The fast path, for a small message: straight from the program's memory into the lane. None if it did nothing.
+///
+/// # Safety
+/// The items can be read.
+#[inline(always)]
+unsafe fn fast_send(
+    (tid, tag): (c_int, c_int),
+    items: *const c_void,
+    count: c_int,
+    kind: c_int,
+) -> Option<()> {
+    if probe::is_on() || tag < 0 {
+        return None;
+    }
+    let kind = Kind::from_number(kind)?;
+    let (first, bytes) = few(kind, items.cast_mut(), usize::try_from(count).ok()?, 1)?;
+    // SAFETY: the caller's promise; not null.
+    let data = unsafe { std::slice::from_raw_parts(first, bytes) };
+    let to = (Tid::from_c_int(tid), tag, session::context());
+    // Of raw data, too, their type is told, so that a computer of another layout can read them.
+    send_items(Encoding::Raw, (kind.run_of(bytes).to_word(), data), to)
+}
+
+/// The long way: as an in-place message, which is copied once, to where its receiver reads it.
+///
+/// # Safety
+/// The items can be read.
+#[inline(never)]
+unsafe fn send(tid: c_int, tag: c_int, items: *const c_void, count: c_int, kind: c_int) -> c_int {
+    traced!(unsafe PSEND, pvm_psend(tid, tag, items, count, kind), [DST: tid, MC: tag, MCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r]);
+    call("pvm_psend", || {
+        let kind = bulk_kind(kind)?;
+        let tid = Tid::from_c_int(tid);
+        check_address(tid, tag)?;
+        if count < 0 {
+            // PVM tells of it and sends an empty message.
+            failed("pvm_pkbyte", Code::BadParam);
+        }
+        let items = Items::new(items.cast_mut(), count.max(0), 1)?;
+        let mut buffer = Buffer::new(Encoding::InPlace);
+        // SAFETY: the program's promise, and the buffer ends with this call.
+        unsafe { pack::pack(&mut buffer, kind, items) }?;
+        buffer.say_kind(kind);
+        let task = session::task()?;
+        if is_nobody(tid) {
+            return Ok(0);
+        }
+        task.send(&mut buffer, tid, tag, session::context())?;
+        Ok(0)
+    })
+}
+
+/// Where `pvm_precv` puts its answers.
+#[derive(Clone, Copy)]
+struct Answers {
+    tid: *mut c_int,
+    tag: *mut c_int,
+    length: *mut c_int,
+}
+
+impl Answers {
+    /// Tells of a message.
+    ///
+    /// # Safety
+    /// The answers can be written.
+    #[inline(always)]
+    unsafe fn give(self, source: Tid, tag: c_int, bytes: usize) {
+        let bytes = c_int::try_from(bytes).unwrap_or(c_int::MAX);
+        // SAFETY: the caller's promise.
+        unsafe {
+            pointer::store(self.tid, source.as_c_int());
+            pointer::store(self.tag, tag);
+            pointer::store(self.length, bytes);
+        }
+    }
+}
+
+/// Unpacks a whole message into an array; what does not fit is dropped.
+///
+/// # Safety
+/// The items and the answers can be written.
+unsafe fn unpack_bulk(
+    mut message: Buffer,
+    kind: Kind,
+    items: Items,
+    answers: Answers,
+) -> Result<(), Code> {
+    let length = message.reported_size();
+    // SAFETY: the caller's promise.
+    unsafe { pack::unpack_what_fits(&mut message, kind, items) }?;
+    // SAFETY: as above.
+    unsafe { answers.give(message.source(), message.tag(), length) };
+    Ok(())
+}
+
+/// Receives and unpacks items in one call.
+///
+/// # Safety
+/// The items can be written; each answer is null or points to an int.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn pvm_precv(
+    tid: c_int,
+    tag: c_int,
+    items: *mut c_void,
+    count: c_int,
+    kind: c_int,
+    from_tid: *mut c_int,
+    from_tag: *mut c_int,
+    length: *mut c_int,
+) -> c_int {
+    let answers = Answers { tid: from_tid, tag: from_tag, length };
+    // SAFETY: the program's promise.
+    match unsafe { fast_receive((tid, tag), (items, count, kind), answers) } {
+        Glance::Taken(()) => 0,
+        // SAFETY: as above.
+        _ => unsafe { receive((tid, tag), (items, count, kind), answers) },
+    }
+}
+
+/// The fast path, for a small message of raw data: straight out of its lane into the program's memory.
+///
+/// # Safety
+/// The items and the answers can be written.
+#[inline(always)]
+unsafe fn fast_receive(
+    (tid, tag): (c_int, c_int),
+    (items, count, kind): (*mut c_void, c_int, c_int),
+    answers: Answers,
+) -> Glance<()> {
+    let size = Kind::from_number(kind).map(Kind::size);
+    let (Some(size), Ok(count)) = (size, usize::try_from(count)) else { return Glance::More };
+    let Some(bytes) = count.checked_mul(size).filter(|bytes| *bytes <= isize::MAX as usize) else {
+        return Glance::More;
+    };
+    if short::custom_is_possible() || items.is_null() {
+        return Glance::More;
+    }
+    // SAFETY: the caller's promise; not null. It is only written to.
+    let room = unsafe { std::slice::from_raw_parts_mut(items.cast(), bytes) };
+    let mut about = Head::NONE;
+    match receive_items((tid, tag, session::context()), true, &mut about, room) {
+        Glance::Taken((size, _)) => {
+            // SAFETY: the caller's promise.
+            unsafe { answers.give(about.source(), about.tag(), size) };
+            Glance::Taken(())
+        }
+        Glance::Nothing => Glance::Nothing,
+        Glance::More => Glance::More,
+    }
+}
+
+/// The long way, which begins with a little wait for what the fast path takes.
+///
+/// # Safety
+/// The items and the answers can be written.
+#[inline(never)]
+unsafe fn receive(
+    (tid, tag): (c_int, c_int),
+    (items, count, kind): (*mut c_void, c_int, c_int),
+    answers: Answers,
+) -> c_int {
+    let Answers { tid: from_tid, tag: from_tag, length } = answers;
+    traced!(unsafe PRECV, pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length), [RST: tid, RMC: tag, RCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r, MNB: int_at(length), MC: int_at(from_tag), MCX: session::context(), SRC: int_at(from_tid)]);
+    // SAFETY: the program's promise.
+    let look = || unsafe { fast_receive((tid, tag), (items, count, kind), answers) };
+    let looked = Looked::now(look);
+    if looked.seen == Glance::Taken(()) {
+        return 0;
+    }
+    let task = session::current();
+    if let Some(task) = task {
+        task.await_message(Some(&pattern(session::context(), tid, tag)));
+    }
+    let received = match looked.linger(Limit::Never, look) {
+        Glance::Taken(()) => Ok(()),
+        Glance::Nothing | Glance::More => inside(|| check_bulk(kind, items, count))
+            .map_err(Stop::from)
+            // SAFETY: the program's promise.
+            .and_then(|(kind, items)| unsafe { receive_bulk((tid, tag), kind, items, answers) }),
+    };
+    if let Some(task) = task {
+        task.await_message(None);
+    }
+    if received.is_ok() && count < 0 {
+        // As with `pvm_psend`.
+        failed("pvm_upkbyte", Code::BadParam);
+    }
+    received.map_or_else(|stop| stop.report("pvm_precv"), |()| 0)
+}
+
+/// What one look at the queue gives. The caller stays until there is something.
+fn take(task: &Task, tid: c_int, tag: c_int) -> Result<Look<Buffer>, Code> {
+    if let Some(due) = handler::arrivals(task)? {
+        return Ok(Look::Handler(due));
+    }
+    let wanted = pattern(session::context(), tid, tag);
+    let mut message = Buffer::vacant();
+    let found = held::receive_into(task, &wanted, true, &mut message)?;
+    Ok(if found { Look::Done(message) } else { Look::Nothing })
+}
+
+/// The arguments of `pvm_precv` that say where the items go.
+fn check_bulk(kind: c_int, items: *mut c_void, count: c_int) -> Result<(Kind, Items), Code> {
+    Ok((bulk_kind(kind)?, Items::new(items, count.max(0), 1)?))
+}
+
+/// Waits for a message, which the program's own matching chooses if there is one, and unpacks it. The receive buffer stays.
+///
+/// # Safety
+/// The items and the answers can be written.
+unsafe fn receive_bulk(
+    (tid, tag): (c_int, c_int),
+    kind: Kind,
+    items: Items,
+    answers: Answers,
+) -> Result<(), Stop> {
+    if let Some(function) = inside(matching::custom)? {
+        let Some(id) = matching::receive(function, (tid, tag), Limit::Never)? else {
+            return Ok(());
+        };
+        return inside(|| {
+            let message = buffer::withdraw(id)?.ok_or(Code::NoSuchBuf)?;
+            // SAFETY: the caller's promise.
+            unsafe { unpack_bulk(message, kind, items, answers) }
+        })
+        .map_err(Stop::from);
+    }
+    inside(|| if never_comes(tid, tag) { Err(Code::BadParam) } else { Ok(()) })?;
+    wait_for(Limit::Never, |task| match take(task, tid, tag)? {
+        Look::Done(message) => {
+            // SAFETY: the caller's promise.
+            unsafe { unpack_bulk(message, kind, items, answers) }.map(Look::Done)
+        }
+        Look::Handler(due) => Ok(Look::Handler(due)),
+        Look::Nothing => Ok(Look::Nothing),
+    })?;
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! The fast path of a receive: what lies next in a lane that is watched.
+
+use super::{Arrival, Glance, Inlet, TURN, Watched};
+use crate::broker::Broker;
+use crate::lane::{Head, Key};
+use pvm_wire::{Envelope, Run, Tid};
+
+impl Inlet {
+    /// [`Inlet::next`] of one sender whose lane is watched, the others staying where they are, if it is wanted. None says
+    /// nothing.
+    pub fn next_of(
+        &mut self,
+        broker: &mut dyn Broker,
+        source: Tid,
+        wants: impl Fn(&Envelope) -> bool,
+    ) -> Option<Arrival> {
+        if self.watch.has_rested() {
+            return None;
+        }
+        let of_source = |watched: &Watched| watched.place.is_some() && watched.sender == source;
+        let slot = self.watched.iter().position(of_source)?;
+        self.turn += 1;
+        let arrival = self.pop(broker, self.watched[slot].place?, wants)?;
+        self.watched[slot].last = self.turn;
+        Some(arrival)
+    }
+
+    /// The fast path of [`Inlet::next`] for a plain message that rides in its lane, is no longer than `room`, lies next in a
+    /// watched lane and is wanted: its data go to `room`, what describes it to `about`, and its size and its only run
+    /// are given out. The inbox itself is not looked at, and of the lanes only that of `source`, if it is given. After
+    /// [`Glance::Nothing`] a [`Watch::look_for`](crate::watch::Watch::look_for) looks there, too.
+    #[inline(always)]
+    pub fn take_small(
+        &mut self,
+        source: Option<Tid>,
+        wanted: Key,
+        about: &mut Head,
+        room: &mut [u8],
+    ) -> Glance<(usize, Option<Run>)> {
+        let slot = match source {
+            Some(source) => self.slot_of_source(source),
+            None => self.slot_of_first(),
+        };
+        let Glance::Taken(slot) = slot else { return self.nothing_or_more(slot) };
+        let taken = self.take_small_of(slot, wanted, about, room);
+        if source.is_some() && taken == Glance::Nothing {
+            self.watch.look_only_at(Some(slot));
+        }
+        taken
+    }
+
+    /// The slot of a sender's lane; more where that is not watched, or it is time to look at the inbox.
+    #[inline(always)]
+    fn slot_of_source(&self, source: Tid) -> Glance<usize> {
+        let is_of = |watched: &Watched| watched.place.is_some() && watched.sender == source;
+        if (self.turn + 1).is_multiple_of(TURN)
+            && (self.watch.has_rested() || self.inbox.header().has_pending())
+        {
+            return Glance::More;
+        }
+        if is_of(&self.watched[self.recent]) {
+            return Glance::Taken(self.recent);
+        }
+        match self.watched.iter().position(is_of) {
+            Some(found) => Glance::Taken(found),
+            None => {
+                self.watch.look_only_at(None);
+                Glance::More
+            }
+        }
+    }
+
+    /// The slot of the lane that has the earliest message; more where a lane that is not watched may have an earlier one.
+    #[inline(always)]
+    fn slot_of_first(&mut self) -> Glance<usize> {
+        if self.holds_more() {
+            return Glance::More;
+        }
+        let slot = match self.only {
+            Some(slot) if self.is_ready(slot) => Glance::Taken(slot),
+            Some(_) => Glance::Nothing,
+            None => self.earliest_watched(),
+        };
+        // Behind the look that has found it, for what it may have been sent because of.
+        match slot {
+            Glance::Taken(_) if self.inbox.header().has_pending() => Glance::More,
+            slot => slot,
+        }
+    }
+
+    /// No lane is looked at now: a wait looks at all of them.
+    #[inline(always)]
+    fn nothing_or_more<T>(&self, slot: Glance<usize>) -> Glance<T> {
+        if slot == Glance::Nothing {
+            self.watch.look_only_at(None);
+            return Glance::Nothing;
+        }
+        Glance::More
+    }
+
+    #[inline(always)]
+    fn is_ready(&self, slot: usize) -> bool {
+        let lane = self.watched[slot].place.and_then(|place| self.lanes.get(place)?.as_ref());
+        lane.is_some_and(|lane| lane.receiver.is_ready())
+    }
+
+    #[inline(always)]
+    fn take_small_of(
+        &mut self,
+        slot: usize,
+        wanted: Key,
+        about: &mut Head,
+        room: &mut [u8],
+    ) -> Glance<(usize, Option<Run>)> {
+        let Some(place) = self.watched[slot].place else { return Glance::More };
+        let Some(Some(lane)) = self.lanes.get_mut(place) else { return Glance::More };
+        let Some(taken) = lane.receiver.take((lane.sender, wanted), about, room) else {
+            return if lane.receiver.is_ready() { Glance::More } else { Glance::Nothing };
+        };
+        self.watch.set(slot, &lane.receiver);
+        self.turn += 1;
+        self.watched[slot].last = self.turn;
+        self.recent = slot;
+        self.streak = self.streak.saturating_add(1);
+        self.note_moment(about.received_by(self.me));
+        Glance::Taken(taken)
+    }
+}

@@ -1,0 +1,275 @@
+//! The fast path of a buffer: messages that ride in a lane and have one run or none. What cannot be done so is left as it
+//! is, and the functions without `fast` in their names do it.
+
+use super::{Buffer, Store};
+use crate::sys::memory::ProgramMemory;
+use pvm_shm::bytes::copy_slice;
+use pvm_shm::lane::{Head, SPANNING_MAX, Small, room_for};
+use pvm_wire::{Cursor, Encoding, Kind, Run, Tid};
+
+impl Buffer {
+    /// True if all that it has is the memory of a small message.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        matches!(self.store, Store::Small(_)) && self.in_place.is_empty()
+    }
+
+    /// [`Buffer::begin`] where nothing is to be given back or to be had for it; false if it did nothing.
+    #[inline(always)]
+    pub fn fast_begin(&mut self, encoding: Encoding) -> bool {
+        let is_small = matches!(self.store, Store::Small(_));
+        if is_small {
+            self.head = Head::NEW;
+            self.encoding = encoding;
+            self.clear(0, None);
+        }
+        is_small
+    }
+
+    /// Has so many bytes from now on, of this run alone, and is read from its first item.
+    #[inline(always)]
+    fn clear(&mut self, size: usize, run: Option<Run>) {
+        self.size = size;
+        self.runs.set(run);
+        self.cursor = Cursor::new();
+        self.in_place.clear();
+        self.sealed = false;
+    }
+
+    /// [`Buffer::pack`] of what still fits its memory, by a list of one run; false if it did nothing.
+    #[inline(always)]
+    pub fn fast_pack(&mut self, kind: Kind, items: &[u8]) -> bool {
+        let Store::Small(small) = &mut self.store else { return false };
+        let Some(room) = small.get_mut(self.size..self.size + items.len()) else { return false };
+        if self.encoding == Encoding::Default {
+            if !self.runs.push_alike(kind, items.len() / kind.size()) {
+                return false;
+            }
+        } else if self.encoding != Encoding::Raw {
+            return false;
+        }
+        copy_slice(items, room);
+        self.size += items.len();
+        true
+    }
+
+    /// [`Buffer::pack_in_place`] of items, where the list of places has room; false if it did nothing.
+    #[inline(always)]
+    pub fn fast_pack_in_place(&mut self, items: ProgramMemory) -> bool {
+        let may =
+            self.encoding == Encoding::InPlace && self.in_place.len() < self.in_place.capacity();
+        if may {
+            self.in_place.push(items);
+        }
+        may
+    }
+
+    /// [`Buffer::unpack`] of items that lie in memory of its own as they are wanted; false if it did nothing.
+    #[inline(always)]
+    pub fn fast_unpack(&mut self, kind: Kind, out: &mut [u8]) -> bool {
+        let Store::Small(bytes) = &self.store else { return false };
+        if !self.head.is_native() {
+            return false;
+        }
+        let (told, length) = ((self.encoding, self.size), out.len());
+        let Some(from) = self.cursor.pass(&self.runs, told, kind, length) else { return false };
+        let Some(from) = bytes.get(from..from + length) else { return false };
+        copy_slice(from, out);
+        true
+    }
+
+    /// All items of a message in private memory, where they are of one type and laid out as here; raw ones are bytes.
+    #[inline]
+    pub fn only_items(&self) -> Option<(Kind, &[u8])> {
+        let data = match &self.store {
+            Store::Small(bytes) => bytes.get(..self.size)?,
+            Store::Heap(bytes) => bytes.get(..self.size)?,
+            Store::Slab(_) | Store::Received(_) | Store::Spilled(_) | Store::Unmapped(_) => {
+                return None;
+            }
+        };
+        let plain = self.head.is_native() && self.in_place.is_empty();
+        let kind = match self.encoding {
+            _ if !plain => return None,
+            Encoding::Raw => Kind::Byte,
+            Encoding::Default if data.is_empty() => Kind::Byte,
+            Encoding::Default if self.runs.len() == 1 => {
+                Kind::of_shape(self.runs.iter().next()?.shape)?
+            }
+            _ => return None,
+        };
+        Some((kind, data))
+    }
+
+    /// Where a message that rides in its lane is put, and what is told of it, if there is memory for one. Whoever
+    /// puts one there calls [`Buffer::fill_small`].
+    #[inline(always)]
+    pub(crate) fn room(&mut self) -> Option<(&mut Head, &mut [u8])> {
+        match &mut self.store {
+            Store::Small(room) => Some((&mut self.head, room)),
+            _ => None,
+        }
+    }
+
+    /// A message of so many bytes was put into [`Buffer::room`].
+    #[inline(always)]
+    pub(crate) fn fill_small(&mut self, size: usize, run: Option<Run>) {
+        self.encoding = self.head.encoding();
+        self.clear(size, run);
+    }
+
+    /// What a message that rides in its lane sends. None if it does not, or if it is more than that.
+    #[inline(always)]
+    pub(crate) fn small(&mut self, source: Tid, (tag, context): (i32, i32)) -> Option<Small<'_>> {
+        let wait_id = self.head.wait_id();
+        let about =
+            |encoding, run, data| Small { encoding, run, source, tag, context, wait_id, data };
+        if self.encoding == Encoding::InPlace {
+            let run = self.only_run(self.sent_size())?;
+            return self.gathered().map(|data| about(Encoding::Raw, run, data));
+        }
+        let run = self.only_run(self.size)?;
+        let Store::Small(bytes) = &self.store else { return None };
+        // A message of another layout keeps it, and what traces is not small.
+        if self.encoding == Encoding::Trace || !self.head.is_native() {
+            return None;
+        }
+        Some(about(self.encoding, run, bytes.get(..self.size)?))
+    }
+
+    /// The run that describes all of so many bytes, as [`Run::to_word`]; 0 if nothing does, none if it takes several.
+    #[inline(always)]
+    fn only_run(&self, size: usize) -> Option<u64> {
+        let word = self.runs.get(0).map_or(0, Run::to_word);
+        match self.runs.len() {
+            0 => Some(0),
+            1 if self.runs.size() == size => Some(word),
+            // Raw data that were said to be items, and have others behind them.
+            _ if !self.encoding.has_runs() => Some(0),
+            _ => None,
+        }
+    }
+
+    /// The data of a small in-place message, as they are now.
+    #[inline]
+    fn gathered(&mut self) -> Option<&[u8]> {
+        if let [piece] = &self.in_place[..] {
+            return (piece.size() <= SPANNING_MAX).then(|| piece.bytes());
+        }
+        let size = self.sent_size();
+        if size > SPANNING_MAX {
+            return None;
+        }
+        let Store::Small(room) = &mut self.store else { return None };
+        if room.len() < size {
+            *room = room_for(size);
+        }
+        let mut rest = room.get_mut(..size)?;
+        for piece in &self.in_place {
+            let (front, behind) = rest.split_at_mut_checked(piece.size())?;
+            front.copy_from_slice(piece.bytes());
+            rest = behind;
+        }
+        room.get(..size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pvm_wire::Layout;
+
+    #[test]
+    fn only_items_of_one_type_are_told_as_such() {
+        let mut buffer = Buffer::new(Encoding::Default);
+        assert_eq!(buffer.only_items(), Some((Kind::Byte, &[][..])));
+        buffer.pack(Kind::Float, &[1, 2, 3, 4]).expect("room");
+        buffer.pack(Kind::Int, &[5, 6, 7, 8]).expect("room");
+        assert_eq!(buffer.only_items(), Some((Kind::Int, &[1, 2, 3, 4, 5, 6, 7, 8][..])));
+        buffer.pack(Kind::Byte, &[9]).expect("room");
+        assert_eq!(buffer.only_items(), None);
+        buffer.begin(Encoding::Raw);
+        buffer.pack(Kind::Double, &[1; 8]).expect("room");
+        buffer.pack(Kind::Byte, &[1]).expect("room");
+        assert_eq!(buffer.only_items(), Some((Kind::Byte, &[1; 9][..])));
+        buffer.edit(|about| about.layout = Layout::Big32);
+        assert_eq!(buffer.only_items(), None);
+    }
+
+    #[test]
+    fn the_fast_path_of_packing_and_reading_does_what_the_long_way_does() {
+        let kinds = [Kind::Byte, Kind::Int, Kind::Double, Kind::Long, Kind::Short];
+        let mut state = 3u64;
+        let mut draw = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % n
+        };
+        let mut fast = Buffer::new(Encoding::Raw);
+        for _ in 0..2000 {
+            let encoding = [Encoding::Default, Encoding::Raw][draw(2) as usize];
+            let mut long = Buffer::new(encoding);
+            assert!(!matches!(fast.store, Store::Small(_)) || fast.fast_begin(encoding));
+            fast.begin(encoding);
+            for _ in 0..1 + draw(4) {
+                let kind = kinds[draw(5) as usize];
+                let items: Vec<u8> =
+                    (0..(1 + draw(12)) as usize * kind.size()).map(|i| i as u8).collect();
+                long.pack(kind, &items).expect("room");
+                if !fast.fast_pack(kind, &items) {
+                    fast.pack(kind, &items).expect("room");
+                }
+            }
+            assert_eq!((&fast.runs, fast.size), (&long.runs, long.size));
+            let body = |of: &Buffer| of.to_message().expect("memory").body.0;
+            assert_eq!(body(&fast), body(&long));
+            for _ in 0..6 {
+                let kind = kinds[draw(5) as usize];
+                let (mut a, mut b) = (vec![0; (1 + draw(12)) as usize * kind.size()], Vec::new());
+                b.resize(a.len(), 0);
+                let read = long.unpack(kind, &mut a);
+                let fast_read =
+                    if fast.fast_unpack(kind, &mut b) { Ok(()) } else { fast.unpack(kind, &mut b) };
+                assert_eq!((read, fast.read_size()), (fast_read, long.read_size()));
+                assert!(read.is_err() || a == b);
+            }
+        }
+    }
+
+    #[test]
+    fn what_rides_in_a_lane_is_what_the_long_way_sends() {
+        use crate::buffer::sending::Prepared;
+        let (own, address) = (Tid(0x40001), (7, 3));
+        for (encoding, sizes) in [
+            (Encoding::Default, &[8usize, 4][..]),
+            (Encoding::Raw, &[8, 300]),
+            (Encoding::InPlace, &[]),
+            (Encoding::InPlace, &[16]),
+            (Encoding::InPlace, &[4, 0, 600, 8]),
+        ] {
+            let data: Vec<Vec<u8>> = sizes
+                .iter()
+                .map(|size| (0..*size).map(|i| (i * 3 + size) as u8).collect())
+                .collect();
+            let mut buffer = Buffer::new(encoding);
+            for part in &data {
+                if encoding == Encoding::InPlace {
+                    let place = ProgramMemory::of_a_test(part.clone().leak());
+                    buffer.pack_in_place(Kind::Int, place).expect("ints");
+                } else {
+                    buffer.pack(Kind::Int, part).expect("room");
+                }
+            }
+            let small = buffer.small(own, address).expect("small and of one type");
+            let told = (small.encoding, small.run, small.data.to_vec());
+            let (envelope, body) = buffer.prepare().expect("memory");
+            let Prepared::Bytes(front, behind) = body else { panic!("it is small") };
+            let sent = (envelope.encoding, envelope.first_run, [front, &behind].concat());
+            assert_eq!(told, sent, "{encoding:?} {sizes:?}");
+            assert_eq!(told.2, data.concat());
+        }
+        let mut two_types = Buffer::new(Encoding::Default);
+        two_types.pack(Kind::Int, &[0; 4]).expect("room");
+        two_types.pack(Kind::Double, &[0; 8]).expect("room");
+        assert!(two_types.small(own, address).is_none(), "its list lies behind the data");
+    }
+}
