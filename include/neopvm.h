@@ -51,7 +51,7 @@
 #include <stdint.h>
 
 /* The version of this file: each change that a caller could notice raises it by one. */
-#define NEOPVM_INTERFACE 7
+#define NEOPVM_INTERFACE 8
 
 #define NEOPVM_OK 0
 #define NEOPVM_BAD_PARAMETER (-2)
@@ -346,55 +346,88 @@ int32_t neopvm_add_memory(int32_t tid, uint32_t number, uint64_t offset, uint32_
 int32_t neopvm_exchange_memory(int32_t tid, uint32_t number, uint64_t offset, uint32_t bytes,
                                int64_t expected, int64_t wanted, int64_t *before);
 
-/* ---- Probe points: the library records what it does ---- */
+/* ---- Recording: what the library does, noted as it does it ---- */
 
-#define NEOPVM_POINT_ENTER 1          /* a call begins; `call` is its TEV_ number (pvmtev.h) */
-#define NEOPVM_POINT_LEAVE 2          /* the call ends with `result` */
-#define NEOPVM_POINT_WAIT_BEGIN 3
-#define NEOPVM_POINT_WAIT_END 4
-#define NEOPVM_POINT_SEND_BEGIN 5     /* the library begins to send a message to `peer` */
-#define NEOPVM_POINT_SEND_END 6
-#define NEOPVM_POINT_RECEIVED 7       /* a receive took a message from `peer` */
-#define NEOPVM_POINT_COPY_BEGIN 8     /* the library copies the program's data */
-#define NEOPVM_POINT_COPY_END 9
-#define NEOPVM_POINT_ROUTE 10         /* a direct route: `result` is 1 requested, 2 open, 3 refused,
-                                         4 broken */
+/*
+ * A call of the library is one record, noted at its end. What happens within it (a wait, a copy, a receiver of a
+ * multicast) is a part: a record that comes before that of its call. A message that is the only one of its call
+ * is told by the call's own record.
+ */
+#define NEOPVM_RECORD_CALL 1          /* a call with no kind of its own; `bytes` it packed or unpacked */
+#define NEOPVM_RECORD_WAIT 2          /* `way` is NEOPVM_WAIT_..., `more` processor time in ns if it slept */
+#define NEOPVM_RECORD_SEND 3          /* a message to `peer`; `more` is its bytes with what is around them */
+#define NEOPVM_RECORD_RECEIVE 4       /* a message from `peer` was taken */
+#define NEOPVM_RECORD_POLL 5          /* a look for a message that found none */
+#define NEOPVM_RECORD_COPY 6          /* `bytes` of the program's data are copied */
+#define NEOPVM_RECORD_CHUNK 7         /* a piece of a message */
+#define NEOPVM_RECORD_GROUP 8         /* `name`, `members`, `instance`, `root`; `number` is the count */
+#define NEOPVM_RECORD_SPAWN 9         /* `number` tasks, the first of which is `peer` */
+#define NEOPVM_RECORD_MARK 10         /* neopvm_mark: `number` is the value */
+#define NEOPVM_RECORD_STATE 11        /* neopvm_state */
+#define NEOPVM_RECORD_PROGRESS 12     /* neopvm_progress: `number` of `more` */
+#define NEOPVM_RECORD_ROUTE 13        /* direct route to `peer`: `way` 1 asked, 2 stands, 3 refused, 4 broke */
+#define NEOPVM_RECORD_NAME 14         /* the number `name` got its name, which only a trace file has */
+
+#define NEOPVM_RECORD_PART 1          /* `flags`: a part, not a call */
+#define NEOPVM_RECORD_SLEPT 2         /* the wait really slept */
+#define NEOPVM_RECORD_ANY_SOURCE 4    /* the receive asked for any sender, */
+#define NEOPVM_RECORD_ANY_TAG 8       /* for any tag */
 
 #define NEOPVM_WAY_MEMORY 1           /* shared memory of one host */
 #define NEOPVM_WAY_DIRECT 2           /* a direct route between hosts */
 #define NEOPVM_WAY_DAEMONS 3          /* the daemons' links between hosts */
 #define NEOPVM_WAY_OWN 4              /* a message to the task itself */
 
+#define NEOPVM_WAIT_MESSAGE 0
+#define NEOPVM_WAIT_ANSWER 1          /* of the task's host */
+#define NEOPVM_WAIT_GROUP 2
+#define NEOPVM_WAIT_ROOM 3            /* for what is sent */
+
 struct neopvm_record {
-    uint64_t time_ns;  /* CLOCK_MONOTONIC of the task's host */
+    uint64_t begin_ns;  /* CLOCK_MONOTONIC of the task's host */
+    uint64_t length_ns;
     uint64_t bytes;
-    uint64_t sequence; /* number of the message between this pair of tasks; 0 if it is not known */
-    int32_t point;
-    int32_t way;
-    int32_t hops;      /* how many daemons the message passes */
+    uint64_t number;    /* of the messages of this pair of tasks, from 1 on; else see the kinds */
+    uint64_t more;
+    int32_t kind;
+    int32_t call;       /* its TEV_ number (pvmtev.h), from 1024 on a call of this header; -1 for none */
+    int32_t result;
+    uint32_t flags;
+    uint32_t depth;     /* calls around this one, of the same thread */
     uint32_t thread;
     int32_t peer;
     int32_t tag;
     int32_t context;
-    int32_t asked_source; /* the source that the receive asked for, or NEOPVM_ANY */
-    int32_t asked_tag;
-    int32_t call;
-    int32_t result;
-    uint32_t reserved;
+    int32_t way;
+    int32_t hops;       /* daemons on the way */
+    int32_t encoding;
+    int32_t name;       /* number of a group, a mark, a state or a text of progress */
+    int32_t members;
+    int32_t instance;
+    int32_t root;       /* -1 for none */
 };
 
-/* Switches the probe points of a task of any host on (1) or off (0). The task makes no call. */
+/* Switches the recording of a task of the machine on (1) or off (0). The task takes no part. */
 int32_t neopvm_set_probes(int32_t tid, int32_t on);
 
 /*
- * Takes up to `room` records of a task of this host, the oldest first, and each only once. Only one
- * process may read the records of a task at a time. `dropped` is the number of records that were
- * lost so far: 16384 are kept. PvmNotFound if the task has not recorded anything yet.
+ * Takes up to `room` records of a task of this host, oldest first, each once; one reader at a time. `dropped`
+ * is how many found no room so far. A ring begins with 1 MiB (32768 cells; a record has one to three) and grows
+ * to 64 MiB while all of a host have less than 512 MiB. PvmNotFound before the first record.
  */
 int32_t neopvm_read_records(int32_t tid, struct neopvm_record *records, uint64_t room,
                             uint64_t *count, uint64_t *dropped);
 
-/* ---- Waiting for messages and for other events ---- */
+/*
+ * What a program says of itself to those who record it: a mark with a value, what it does from now on (NULL for
+ * nothing more), and how far it is. While nobody records it they do nothing; all return 0. Names are kept: use
+ * few different ones.
+ */
+int32_t neopvm_mark(const char *name, int64_t value);
+int32_t neopvm_state(const char *name);
+int32_t neopvm_progress(const char *text, uint64_t done, uint64_t total);
+
+/* ---- Waiting for messages beside other things ---- */
 
 /*
  * Returns a descriptor for poll, select or epoll. It is readable when a message has arrived that no

@@ -6,6 +6,7 @@ use std::slice;
 use std::sync::Arc;
 
 use pvm::group::collective::{Arguments, Collective, Combination, Read};
+use pvm::probe::tell_group;
 use pvm::{Buffer, Members, Task, WaitToken};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Kind, Tid};
@@ -15,7 +16,7 @@ use crate::guard::{self, Errand, Limit, Patience, call, failed, inside, same_tas
 use crate::session::unexpected;
 use crate::slot::Slot;
 use crate::trace::{ints_at, text_at, traced};
-use crate::{handler, message, pointer, reduction, session};
+use crate::{handler, message, pointer, probe, reduction, session};
 
 /// # Safety
 /// `name` is null or ends with 0.
@@ -251,6 +252,13 @@ unsafe fn collective<'a>(
     let arguments = Arguments { group, root: given.root, tag: given.tag, kind, count };
     let task = session::task()?;
     let call = Collective::new(task, arguments)?;
+    if probe::is_on() {
+        tell_group(|told| {
+            told.members = u32::try_from(call.size()).unwrap_or(0);
+            told.instance = u32::try_from(call.own_place()).unwrap_or(u32::MAX);
+            (told.root, told.count) = (given.root, count as u64);
+        });
+    }
     known.map(|_| (task, call))
 }
 

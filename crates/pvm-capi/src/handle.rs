@@ -17,6 +17,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::time::{Duration, Instant};
 
 use pvm::{Buffer, Forked, Gate, Glance};
+use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Kind, RunList};
 
 use crate::buffer;
@@ -28,11 +29,13 @@ use crate::pack::{self, Items};
 use crate::pointer::{store, text};
 use crate::process;
 use crate::selection::pattern;
-use crate::{globals, group, message, session};
+use crate::trace::noted;
+use crate::trace::noting::{Begun, taken_within};
+use crate::{globals, group, message, probe, session};
 use info::Info;
 
 /// `NEOPVM_INTERFACE`
-const INTERFACE: i32 = 7;
+const INTERFACE: i32 = 8;
 
 /// The status of a call without an answer.
 fn status(result: Result<(), Code>) -> i32 {
@@ -93,6 +96,7 @@ extern "C" fn neopvm_text(status: i32) -> *const c_char {
 /// Each pointer is null or points to its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_enrol(tid: *mut i32, parent: *mut i32) -> i32 {
+    noted!(unsafe NEOPVM_ENROL, neopvm_enrol(tid, parent));
     status(inside(|| {
         let mut users = USERS.enter()?;
         if session::current().is_none() {
@@ -126,6 +130,7 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
 /// of another thread that comes a little later than this one would make one that nobody knows of.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_leave() -> i32 {
+    noted!(NEOPVM_LEAVE, neopvm_leave());
     let is_last = inside(|| {
         let mut users = USERS.enter()?;
         *users = if session::current().is_some() { users.saturating_sub(1) } else { 0 };
@@ -151,6 +156,7 @@ unsafe extern "C" fn neopvm_new(encoding: i32, buffer: *mut i32) -> i32 {
         unsafe { store(buffer, handle) };
         return 0;
     }
+    noted!(unsafe NEOPVM_NEW, neopvm_new(encoding, buffer));
     let new = || buffer::insert_packed(Buffer::new(buffer::encoding(encoding)?));
     // SAFETY: the caller's promise.
     unsafe { answer(buffer, new) }
@@ -162,6 +168,7 @@ extern "C" fn neopvm_free(handle: i32) -> i32 {
     if short::free(handle).is_some() {
         return 0;
     }
+    noted!(NEOPVM_FREE, neopvm_free(handle));
     status(inside(|| {
         if handle != 0 {
             buffer::occupied(handle)?;
@@ -187,6 +194,7 @@ unsafe extern "C" fn neopvm_pack(
     if unsafe { short::pack(handle, kind_number, items, count, stride) }.is_some() {
         return 0;
     }
+    noted!(unsafe NEOPVM_PACK, neopvm_pack(handle, kind_number, items, count, stride));
     status(inside(|| {
         let kind = kind(kind_number)?;
         let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
@@ -203,6 +211,7 @@ unsafe extern "C" fn neopvm_pack(
 /// `text` has `length` bytes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_pack_text(handle: i32, text: *const c_char, length: u64) -> i32 {
+    noted!(unsafe NEOPVM_PACK_TEXT, neopvm_pack_text(handle, text, length));
     status(inside(|| {
         // SAFETY: the caller's promise.
         let text = unsafe { crate::pointer::array(text.cast::<u8>(), size(length)?) }?;
@@ -219,6 +228,7 @@ extern "C" fn neopvm_send(handle: i32, tid: i32, tag: i32, in_context: i32) -> i
     if short::send(handle, tid, tag, in_context).is_some() {
         return 0;
     }
+    noted!(NEOPVM_SEND, neopvm_send(handle, tid, tag, in_context));
     if guard::is_inside() {
         return status(message::put_off(handle, &[tid], tag, session::or_current(in_context)));
     }
@@ -240,6 +250,7 @@ unsafe extern "C" fn neopvm_multicast(
     tag: i32,
     in_context: i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_MULTICAST, neopvm_multicast(handle, tids, count, tag, in_context));
     // SAFETY: the caller's promise.
     let list = || unsafe { crate::pointer::array(tids, size(count)?) };
     if guard::is_inside() {
@@ -259,6 +270,7 @@ unsafe extern "C" fn neopvm_multicast(
 /// `group` is null or ends with 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_broadcast(handle: i32, group: *const c_char, tag: i32) -> i32 {
+    noted!(unsafe NEOPVM_BROADCAST, neopvm_broadcast(handle, group, tag));
     status(inside(|| {
         // SAFETY: the caller's promise.
         let name = unsafe { text(group) }?;
@@ -294,7 +306,16 @@ unsafe extern "C" fn neopvm_receive(
     if buffer.is_null() {
         return Code::BadParam.number();
     }
-    let looked = Looked::now(|| receive_new(source, tag, in_context));
+    let wanted = (source, tag, in_context);
+    if probe::is_on()
+        && let Glance::Taken(handle) = receive_noted(wanted)
+    {
+        // SAFETY: the caller's promise.
+        unsafe { store(buffer, handle) };
+        return 0;
+    }
+    noted!(unsafe NEOPVM_RECEIVE, neopvm_receive(source, tag, in_context, limit_ns, buffer));
+    let looked = Looked::now(|| look_for(wanted));
     let handle = match looked.seen {
         Glance::Taken(handle) => Ok(Some(handle)),
         Glance::Nothing | Glance::More => receive_anyhow(source, tag, in_context, limit_ns, looked),
@@ -303,6 +324,20 @@ unsafe extern "C" fn neopvm_receive(
         // SAFETY: the caller's promise.
         unsafe { store(buffer, handle.unwrap_or(0)) };
     }))
+}
+
+/// The short way of a receive within its long one.
+#[inline(always)]
+fn look_for(wanted: (i32, i32, i32)) -> Glance<i32> {
+    receive_new(wanted, |buffer| taken_within(buffer, wanted.0, wanted.1))
+}
+
+#[inline(never)]
+fn receive_noted(wanted: (i32, i32, i32)) -> Glance<i32> {
+    let Some(begun) = Begun::now() else { return Glance::More };
+    receive_new(wanted, |buffer| {
+        begun.taken(calls::NEOPVM_RECEIVE, 0, buffer, (wanted.0, wanted.1));
+    })
 }
 
 #[inline(never)]
@@ -314,7 +349,7 @@ fn receive_anyhow(
     looked: Looked,
 ) -> Result<Option<i32>, Code> {
     let limit = limit(limit_ns);
-    let look = || receive_new(source, tag, in_context);
+    let look = || look_for((source, tag, in_context));
     if let Glance::Taken(handle) = looked.linger(limit, look) {
         return Ok(Some(handle));
     }
@@ -349,6 +384,7 @@ unsafe extern "C" fn neopvm_probe(
     info: *mut Info,
     found: *mut i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_PROBE, neopvm_probe(source, tag, in_context, info, found));
     handler::run_all();
     let probe = || {
         let wanted = pattern(context(in_context)?, source, tag);
@@ -376,6 +412,7 @@ unsafe extern "C" fn neopvm_info(handle: i32, info: *mut Info) -> i32 {
         unsafe { store(info, known) };
         return 0;
     }
+    noted!(unsafe NEOPVM_INFO, neopvm_info(handle, info));
     // SAFETY: the caller's promise.
     unsafe { answer(info, || buffer::get(handle)?.content(|content| Info::of(content))) }
 }
@@ -396,6 +433,7 @@ unsafe extern "C" fn neopvm_unpack(
     if unsafe { short::unpack(handle, kind_number, items, count, stride) }.is_some() {
         return 0;
     }
+    noted!(unsafe NEOPVM_UNPACK, neopvm_unpack(handle, kind_number, items, count, stride));
     status(inside(|| {
         let kind = kind(kind_number)?;
         let stride = isize::try_from(stride).map_err(|_| Code::BadParam)?;
@@ -416,6 +454,7 @@ unsafe extern "C" fn neopvm_unpack_text(
     room: u64,
     length: *mut u64,
 ) -> i32 {
+    noted!(unsafe NEOPVM_UNPACK_TEXT, neopvm_unpack_text(handle, out, room, length));
     status(inside(|| {
         let room = if out.is_null() { 0 } else { size(room)? };
         with(handle, |buffer| {
@@ -433,6 +472,7 @@ unsafe extern "C" fn neopvm_unpack_text(
 /// Reads again from the start.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_rewind(handle: i32) -> i32 {
+    noted!(NEOPVM_REWIND, neopvm_rewind(handle));
     status(inside(|| buffer::get(handle)?.with(Buffer::rewind)))
 }
 
@@ -451,6 +491,7 @@ fn may_be_viewed(encoding: Encoding, runs: &RunList) -> bool {
 /// Each pointer is null or points to its type.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_view(handle: i32, data: *mut *const c_void, bytes: *mut u64) -> i32 {
+    noted!(unsafe NEOPVM_VIEW, neopvm_view(handle, data, bytes));
     status(inside(|| {
         let slot = buffer::get(handle)?;
         let (address, size) = slot.content(|content| {
@@ -475,6 +516,7 @@ unsafe extern "C" fn neopvm_view(handle: i32, data: *mut *const c_void, bytes: *
 /// `descriptor` points to a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_descriptor(descriptor: *mut c_int) -> i32 {
+    noted!(unsafe NEOPVM_DESCRIPTOR, neopvm_descriptor(descriptor));
     // SAFETY: the caller's promise.
     unsafe { answer(descriptor, || session::task()?.descriptor()) }
 }

@@ -169,7 +169,7 @@ pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag:
 /// Receives into the current receive buffer; 0 if the limit is over.
 #[inline(never)]
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
-    let look = || short::receive(tid, tag);
+    let look = || short::receive_within(tid, tag);
     let looked = short::Looked::now(look);
     if let Glance::Taken(id) = looked.seen {
         return id;
@@ -265,12 +265,12 @@ fn is_system(tid: c_int) -> bool {
 /// Waits for a message.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_recv(tid: c_int, tag: c_int) -> c_int {
-    if !probe::is_on()
-        && let Glance::Taken(id) = short::receive(tid, tag)
-    {
-        return id;
+    let taken =
+        if probe::is_on() { short::receive_noted(tid, tag) } else { short::receive(tid, tag) };
+    match taken {
+        Glance::Taken(id) => id,
+        Glance::Nothing | Glance::More => receive_anyhow(tid, tag),
     }
-    receive_anyhow(tid, tag)
 }
 
 #[inline(never)]

@@ -9,7 +9,8 @@ use pvm_wire::{Code, Encoding, Kind};
 use crate::buffer;
 use crate::guard::{Swift, call, call_here, failed, inside, swiftly};
 use crate::slot::Slot;
-use crate::trace::{text_at, traced};
+use crate::trace::noting::Begun;
+use crate::trace::{kind, text_at, traced};
 use crate::{pointer, probe};
 
 /// Items of a C array: where the first is, how many, and how many apart.
@@ -188,9 +189,6 @@ pub(crate) fn few(
 /// The short way of [`pack_call`]; none if it did nothing.
 #[inline(always)]
 unsafe fn pack_swiftly(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<()> {
-    if probe::is_on() {
-        return None;
-    }
     let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
     // SAFETY: the program's promise to the exported function; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
@@ -235,9 +233,6 @@ unsafe fn unpack_swiftly(
     count: c_int,
     stride: c_int,
 ) -> Option<()> {
-    if probe::is_on() {
-        return None;
-    }
     let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
     // SAFETY: the program's promise to the exported function; not null. It is only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
@@ -312,8 +307,22 @@ macro_rules! typed_calls {
                 // SAFETY: the program's promise; packing only reads.
                 unsafe { pack_call(stringify!($pack), Kind::$kind, items, count, stride) }
             }
-            // SAFETY: as above.
-            match unsafe { pack_swiftly(Kind::$kind, items.cast_mut().cast(), count, stride) } {
+            #[inline(never)]
+            unsafe fn noted(items: *const $item, count: c_int, stride: c_int) -> Option<()> {
+                let begun = Begun::now()?;
+                // SAFETY: as above.
+                unsafe { pack_swiftly(Kind::$kind, items.cast_mut().cast(), count, stride) }?;
+                begun.end(kind::$packed, 0, count as usize * Kind::$kind.size());
+                Some(())
+            }
+            let packed = if probe::is_on() {
+                // SAFETY: as above.
+                unsafe { noted(items, count, stride) }
+            } else {
+                // SAFETY: as above.
+                unsafe { pack_swiftly(Kind::$kind, items.cast_mut().cast(), count, stride) }
+            };
+            match packed {
                 Some(()) => 0,
                 // SAFETY: as above.
                 None => unsafe { anyhow(items, count, stride) },
@@ -336,8 +345,22 @@ macro_rules! typed_calls {
                 // SAFETY: the program's promise.
                 unsafe { unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride) }
             }
-            // SAFETY: as above.
-            match unsafe { unpack_swiftly(Kind::$kind, items.cast(), count, stride) } {
+            #[inline(never)]
+            unsafe fn noted(items: *mut $item, count: c_int, stride: c_int) -> Option<()> {
+                let begun = Begun::now()?;
+                // SAFETY: as above.
+                unsafe { unpack_swiftly(Kind::$kind, items.cast(), count, stride) }?;
+                begun.end(kind::$unpacked, 0, count as usize * Kind::$kind.size());
+                Some(())
+            }
+            let unpacked = if probe::is_on() {
+                // SAFETY: as above.
+                unsafe { noted(items, count, stride) }
+            } else {
+                // SAFETY: as above.
+                unsafe { unpack_swiftly(Kind::$kind, items.cast(), count, stride) }
+            };
+            match unpacked {
                 Some(()) => 0,
                 // SAFETY: as above.
                 None => unsafe { anyhow(items, count, stride) },

@@ -143,6 +143,13 @@ pub(crate) struct Thread {
     pub(crate) watched: Cell<bool>,
     /// What signal handlers want to be sent.
     pub(crate) parcels: Parcels,
+    /// Where on the stack the call is that is told of, 0 for none: calls below it are the library's
+    /// own. A call that was left by longjmp stays here; those that come later are not below it.
+    pub(crate) telling: Cell<usize>,
+    /// Where on the stack a function of the program is that a call has called, 0 for none.
+    pub(crate) program: Cell<usize>,
+    /// Calls of the program around those that it makes now.
+    pub(crate) depth: Cell<u8>,
 }
 
 thread_local! {
@@ -155,6 +162,9 @@ thread_local! {
             probed: Current::none(),
             watched: Cell::new(false),
             parcels: Parcels::none(),
+            telling: Cell::new(0),
+            program: Cell::new(0),
+            depth: Cell::new(0),
         }
     };
 }

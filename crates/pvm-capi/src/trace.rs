@@ -4,22 +4,27 @@
 //! Otherwise the call is made again from [`around`], this time unseen, between its two events: so
 //! only the program's own calls are told of, not those that the library makes of itself.
 
+mod arguments;
 mod event;
+pub(crate) mod names;
+pub(crate) mod noting;
 pub(crate) mod told;
 
-use std::cell::Cell;
 use std::ffi::c_int;
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use pvm::Point;
-use pvm::probes::{EVENTS, RECORDS};
+use pvm::probes::EVENTS;
 use pvm_wire::Code;
-use std::sync::atomic::Ordering;
+use pvm_wire::record::{DEPTH_MAX, What};
 
 use crate::selection::Selection;
 use crate::slot::Slot;
-use crate::{guard, probe, session};
+use crate::{guard, probe, session, thread};
+use arguments::Arguments;
+use event::Tell;
 pub(crate) use event::{Field, Value, did, int_at, ints_at, kind, list_at, text_at, texts_at};
+use noting::Noted;
 
 /// Notes and traces the call that it stands at the beginning of. The fields are those of PVM's own
 /// events, which it was asked for.
@@ -31,7 +36,9 @@ macro_rules! traced {
             return unsafe {
                 $crate::trace::around(
                     $crate::trace::kind::$kind,
-                    &[$($crate::trace::Field { name: $crate::trace::did::$in, value: $crate::trace::Value::from($value) }),*],
+                    |tell| {
+                        tell(&[$($crate::trace::Field { name: $crate::trace::did::$in, value: $crate::trace::Value::from($value) }),*]);
+                    },
                     || $call,
                     |$result, tell| {
                         tell(&[$($crate::trace::Field { name: $crate::trace::did::$out, value: $crate::trace::Value::from($told) }),*]);
@@ -44,7 +51,9 @@ macro_rules! traced {
         if $crate::probe::is_on() && $crate::trace::begin() {
             return $crate::trace::around(
                 $crate::trace::kind::$kind,
-                &[$($crate::trace::Field { name: $crate::trace::did::$in, value: $crate::trace::Value::from($value) }),*],
+                |tell| {
+                    tell(&[$($crate::trace::Field { name: $crate::trace::did::$in, value: $crate::trace::Value::from($value) }),*]);
+                },
                 || $call,
                 |$result, tell| {
                     tell(&[$($crate::trace::Field { name: $crate::trace::did::$out, value: $crate::trace::Value::from($told) }),*]);
@@ -55,12 +64,23 @@ macro_rules! traced {
 }
 pub(crate) use traced;
 
-thread_local! {
-    /// Where on the stack the call of this thread is that is told of, 0 for none: calls below it are
-    /// the library's own. A call that was left by longjmp stays here; those that come later are not
-    /// below it.
-    static TELLING: Cell<usize> = const { Cell::new(0) };
+/// Notes a call that PVM's own tracers know nothing of.
+macro_rules! noted {
+    ($call:ident, $again:expr) => {
+        if $crate::probe::is_on() && $crate::trace::begin() {
+            return $crate::trace::around_ours(pvm_wire::record::calls::$call, || $again);
+        }
+    };
+    (unsafe $call:ident, $again:expr) => {
+        if $crate::probe::is_on() && $crate::trace::begin() {
+            // SAFETY: the program's promise to the call, whose arguments these are.
+            return $crate::trace::around_ours(pvm_wire::record::calls::$call, || unsafe {
+                $again
+            });
+        }
+    };
 }
+pub(crate) use noted;
 
 /// True if this call is to be told of; then [`around`] must follow.
 #[cold]
@@ -68,12 +88,20 @@ thread_local! {
 pub(crate) fn begin() -> bool {
     let marker = 0u8;
     let here = std::hint::black_box(&raw const marker).addr();
-    let outer = TELLING.get();
-    if guard::is_inside() || outer != 0 && here < outer {
-        return false;
-    }
-    TELLING.set(here);
-    true
+    thread::here(|thread| {
+        let outer = thread.telling.get();
+        if thread.inside.get() || outer != 0 && here < outer {
+            return false;
+        }
+        // A function of the program that a call has called, and that was left by longjmp.
+        let frame = thread.program.get();
+        if frame != 0 && here > frame {
+            thread.program.set(0);
+            thread.depth.set(0);
+        }
+        thread.telling.set(here);
+        true
+    })
 }
 
 /// Enrols before the first call of a task is told of, as what is traced is known only then.
@@ -101,30 +129,61 @@ impl<T: Copy> Outcome for Option<T> {
     }
 }
 
-/// The call between its two events.
+/// The call between its two events, and its record.
 #[cold]
 pub(crate) fn around<R: Outcome>(
     kind: u16,
-    fields: &[Field<'_>],
+    fields: impl Fn(Tell<'_>),
     call: impl FnOnce() -> R,
-    tell: impl FnOnce(R, &mut dyn FnMut(&[Field<'_>])),
+    tell: impl Fn(R, Tell<'_>),
 ) -> R {
     let events = told_of(kind);
     // A look at the clock is worth a third of all that records cost.
     let started = events.then(SystemTime::now);
-    note(Point::Enter, kind, 0);
     if events {
-        told::tell(kind, event::ENTRY, fields);
+        fields(&mut |fields| told::tell(kind, event::ENTRY, fields));
+    }
+    let noted = Noted::begin(kind);
+    let arguments = noted.as_ref().map(|_| Arguments::of(kind, &fields));
+    // Who has left notes no more: that of leaving comes before.
+    let (early, late) = if kind == kind::EXIT { (noted, None) } else { (None, noted) };
+    if let Some(noted) = early {
+        noted.end(0, None);
     }
     let result = call();
-    note(Point::Leave, kind, result.number());
+    if let (Some(noted), Some(arguments)) = (late, arguments) {
+        let what = arguments.what(result.number(), |told| tell(result, told));
+        noted.end(result.number(), what);
+    }
     // As in PVM, who has left tells no more.
     if events && kind != kind::EXIT {
         tell(result, &mut |fields| told::tell(kind, event::EXIT, fields));
         let took = started.and_then(|started| started.elapsed().ok());
         told::count(kind, took.unwrap_or_default());
     }
-    TELLING.set(0);
+    thread::here(|thread| thread.telling.set(0));
+    result
+}
+
+/// A call that has no event, with its record.
+#[cold]
+pub(crate) fn around_ours(number: u16, call: impl FnOnce() -> i32) -> i32 {
+    around_with(number, call, |_| None)
+}
+
+/// The same for a call that knows what it was.
+#[cold]
+pub(crate) fn around_with(
+    number: u16,
+    call: impl FnOnce() -> i32,
+    what: impl FnOnce(i32) -> Option<What>,
+) -> i32 {
+    let noted = Noted::begin(number);
+    let result = call();
+    if let Some(noted) = noted {
+        noted.end(result, what(result));
+    }
+    thread::here(|thread| thread.telling.set(0));
     result
 }
 
@@ -145,9 +204,20 @@ pub(crate) fn handler_called(wanted: Selection, message: [c_int; 5]) {
 
 /// What the program does in a function that a call of it calls is its own again.
 pub(crate) fn as_program<T>(work: impl FnOnce() -> T) -> T {
-    let outer = TELLING.replace(0);
+    let marker = 0u8;
+    let here = std::hint::black_box(&raw const marker).addr();
+    let before = thread::here(|thread| {
+        let depth = thread.depth.get();
+        let inner = depth + u8::from(thread.telling.get() != 0);
+        thread.depth.set(inner.min(DEPTH_MAX));
+        (thread.telling.replace(0), thread.program.replace(here), depth)
+    });
     let done = work();
-    TELLING.set(outer);
+    thread::here(|thread| {
+        thread.telling.set(before.0);
+        thread.program.set(before.1);
+        thread.depth.set(before.2);
+    });
     done
 }
 
@@ -165,14 +235,6 @@ pub(crate) fn own_event(slot: &Slot) -> Result<(), Code> {
 /// What was collected is sent, also if no more is traced by now; the task leaves.
 pub(crate) fn flush() {
     told::flush();
-}
-
-fn note(point: Point, kind: u16, result: i32) {
-    if let Some(task) = session::current()
-        && task.probe_word().load(Ordering::Relaxed) & RECORDS != 0
-    {
-        task.probe_call(point, kind, result);
-    }
 }
 
 /// True if a tracer wants to know of this kind.

@@ -19,6 +19,7 @@ struct Words {
     clock: Line<AtomicU64>,
     cores: [AtomicI32; CORES],
     yielding: [Trial; YIELDING],
+    rings: Line<AtomicU64>,
 }
 
 /// The same of those whose tasks give the core to each other.
@@ -109,6 +110,11 @@ impl Activity {
     /// gives the core away gets it back late.
     pub fn yielding(&self, core: u32) -> &Trial {
         &self.words().yielding[core as usize % YIELDING]
+    }
+
+    /// Bytes that trace rings have taken by growing.
+    pub(crate) fn rings(&self) -> &AtomicU64 {
+        &self.words().rings.0
     }
 
     fn on(&self, core: u32) -> &AtomicI32 {

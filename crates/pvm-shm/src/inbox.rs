@@ -28,6 +28,8 @@ const CLOSED: u64 = 1 << 62;
 const ARMED: u64 = 1 << 63;
 /// Where the word of the probe points lies: behind the header.
 const PROBES_AT: usize = 64;
+/// In that word: calls note records.
+pub const RECORDS: u32 = 1;
 /// Where the owner's wish lies.
 const WISH_AT: usize = 192;
 
@@ -272,9 +274,14 @@ impl Inbox {
         unsafe { self.mapping.view(PROBES_AT) }
     }
 
-    /// Anybody: from now on the owner's probe points note something, or nothing (0).
-    pub fn set_probes(&self, mask: u32) {
-        self.probes().store(mask, Ordering::Relaxed);
+    /// Anybody: from now on the owner's calls note records, or none. What it tells PVM's tracers
+    /// is its own affair.
+    pub fn note_records(&self, on: bool) {
+        if on {
+            self.probes().fetch_or(RECORDS, Ordering::Relaxed);
+        } else {
+            self.probes().fetch_and(!RECORDS, Ordering::Relaxed);
+        }
     }
 
     /// Lanes ever opened.

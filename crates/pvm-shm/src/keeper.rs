@@ -8,6 +8,8 @@
 mod asked;
 mod ends;
 mod owned;
+mod recording;
+mod rings;
 
 use crate::activity::Activity;
 use crate::bells;
@@ -20,6 +22,7 @@ use crate::slab;
 use crate::spill::HOLDER_BYTES;
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
 use pvm_wire::{Blob, Code, Tid};
+use rings::Rings;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,8 +42,8 @@ enum Use {
     Slab(Tid, Arc<Mapping>),
     /// Of the group with this name.
     Roster(Blob),
-    /// Whose trace ring.
-    Recorder(Tid),
+    /// Whose trace ring, its first page, and what has memory from the start.
+    Recorder(Tid, Arc<Mapping>, u64),
     /// Whose, under which number, and the page in front of the memory.
     Exposed(Tid, u32, Arc<Mapping>),
     /// The same for a file that lies beside it.
@@ -63,9 +66,17 @@ impl Use {
             Self::Activity
             | Self::Inbox
             | Self::Lane(..)
-            | Self::Recorder(_)
+            | Self::Recorder(..)
             | Self::Exposed(..)
             | Self::Roster(_) => None,
+        }
+    }
+
+    /// Memory behind a segment of this size.
+    const fn bytes(&self, size: usize) -> u64 {
+        match self {
+            Self::Recorder(_, _, bytes) => *bytes,
+            _ => size as u64,
         }
     }
 
@@ -77,7 +88,7 @@ impl Use {
             Self::Lane(_, to, _) => Some(Charge::Cells(*to, cells_of(size))),
             Self::Activity
             | Self::Inbox
-            | Self::Recorder(_)
+            | Self::Recorder(..)
             | Self::Exposed(..)
             | Self::Roster(_) => None,
         }
@@ -137,6 +148,7 @@ pub struct Keeper {
     account: Account,
     /// Where files are made.
     folders: Vec<PathBuf>,
+    rings: Rings,
 }
 
 impl Keeper {
@@ -163,6 +175,7 @@ impl Keeper {
             bytes_max,
             account: Account::default(),
             folders: Vec::new(),
+            rings: Rings::default(),
         })
     }
 
@@ -199,34 +212,34 @@ impl Keeper {
         purpose: impl FnOnce(&OwnedFd) -> Result<Use, Code>,
     ) -> Result<SegmentId, Code> {
         let size = size.checked_next_multiple_of(PAGE).ok_or(Code::NoMem)?;
-        self.check_room(size)?;
+        self.check_room(size as u64)?;
         let fd = segment::create(size).map_err(|_| Code::NoMem)?;
         let purpose = purpose(&fd)?;
         self.adopt(fd, size, purpose)
     }
 
-    fn check_room(&mut self, size: usize) -> Result<(), Code> {
-        if self.bytes.saturating_add(size as u64) > self.bytes_max {
+    fn check_room(&mut self, bytes: u64) -> Result<(), Code> {
+        if self.bytes.saturating_add(bytes) > self.bytes_max {
             self.sweep();
         }
-        if self.bytes.saturating_add(size as u64) > self.bytes_max {
+        if self.bytes.saturating_add(bytes) > self.bytes_max {
             return Err(Code::NoMem);
         }
         Ok(())
     }
 
     fn adopt(&mut self, fd: OwnedFd, size: usize, purpose: Use) -> Result<SegmentId, Code> {
-        self.check_room(size)?;
+        self.check_room(purpose.bytes(size))?;
         let id = self.next;
         self.next += 1;
-        self.bytes += size as u64;
+        self.bytes += purpose.bytes(size);
         self.segments.insert(id, Kept { fd, size, purpose });
         Ok(id)
     }
 
     fn delete(&mut self, id: SegmentId) {
         if let Some(kept) = self.segments.remove(&id) {
-            self.bytes -= kept.size as u64;
+            self.bytes -= kept.purpose.bytes(kept.size);
             if let Some(charge) = kept.purpose.charge(kept.size) {
                 self.account.give_back(charge);
             }
@@ -256,7 +269,7 @@ impl Keeper {
             }
             Use::Slab(owner, _)
             | Use::Spill(owner, ..)
-            | Use::Recorder(owner)
+            | Use::Recorder(owner, ..)
             | Use::Exposed(owner, ..) => {
                 segment.owner = owner;
             }
@@ -280,6 +293,9 @@ impl Keeper {
             Ok(Use::Inbox)
         })?;
         let inbox = Inbox::new(Arc::new(mapped.ok_or(Code::NoMem)?));
+        if self.rings.all() && tid.is_task() {
+            inbox.note_records(true);
+        }
         if tid.is_daemon() {
             self.daemon = tid;
         }

@@ -5,13 +5,12 @@
 //! user can switch it, without the task's taking part.
 
 use crate::inbox::Inbox;
-use crate::recorder::{Record, Recorder};
+use crate::recorder::Recorder;
 use crate::sync::{AtomicU32, Ordering};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-/// Probe points note records.
-pub const RECORDS: u32 = 1;
+pub use crate::inbox::RECORDS;
 /// Calls of the C library send PVM's trace events. Set by the task itself.
 pub const EVENTS: u32 = 2;
 
@@ -50,6 +49,7 @@ impl Probes {
     }
 
     /// The ring, once there is one.
+    #[inline]
     pub fn recorder(&self) -> Option<&Recorder> {
         self.recorder.get()
     }
@@ -57,13 +57,5 @@ impl Probes {
     /// From now on records go there; the first ring stays.
     pub fn set_recorder(&self, recorder: Recorder) {
         let _ = self.recorder.set(recorder);
-    }
-
-    /// Notes a record, if there is a ring; the time is added.
-    #[inline]
-    pub fn note(&self, record: Record) {
-        if let Some(recorder) = self.recorder.get() {
-            recorder.put(&Record { time: recorder.now(), ..record });
-        }
     }
 }

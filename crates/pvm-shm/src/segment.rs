@@ -55,6 +55,21 @@ pub fn create_unsealed(size: usize) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
+/// A segment of which only the first `allocated` bytes have memory: the rest must be asked for by
+/// [`Mapping::provide`] before it is touched.
+///
+/// # Errors
+/// As for [`create`].
+pub fn create_sparse(size: usize, allocated: usize) -> io::Result<OwnedFd> {
+    let size = size.next_multiple_of(PAGE) as u64;
+    may_be_as_long(size)?;
+    let fd = rustix::fs::memfd_create(c"neopvm", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    rustix::fs::ftruncate(&fd, size)?;
+    rustix::fs::fallocate(&fd, FallocateFlags::empty(), 0, size.min(allocated as u64))?;
+    rustix::fs::fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    Ok(fd)
+}
+
 /// The user's limit of the size of files (`ulimit -f`) is for shared memory, too, and the system ends by SIGXFSZ whoever
 /// goes beyond: that is for programs that do so by mistake, so we look first.
 pub(crate) fn may_be_as_long(size: u64) -> io::Result<()> {
@@ -168,6 +183,29 @@ impl Mapping {
         let replaced = Arc::new(Self { start: self.start, size: self.size });
         std::mem::forget(replaced.clone());
         Ok(replaced)
+    }
+
+    /// Has memory behind whole pages of a sparse segment, so that touching them raises no SIGBUS.
+    /// False if the host has none left.
+    pub fn provide(&self, offset: usize, length: usize) -> bool {
+        if offset.checked_add(length).is_none_or(|end| end > self.size) {
+            return false;
+        }
+        let start = self.at(offset, length).cast();
+        // SAFETY: the range is inside of the mapping; its bytes stay as they are.
+        unsafe { madvise(start, length, Advice::LinuxPopulateWrite) }.is_ok()
+    }
+
+    /// Gives the memory behind whole pages back: they are zero from now on, for all who have them
+    /// mapped.
+    pub fn give_up(&self, offset: usize, length: usize) {
+        if offset.checked_add(length).is_none_or(|end| end > self.size) {
+            return;
+        }
+        let start = self.at(offset, length).cast();
+        // SAFETY: the range is inside of the mapping, and plain bytes to all who look there. An
+        // error leaves the memory where it is.
+        let _ = unsafe { madvise(start, length, Advice::LinuxRemove) };
     }
 
     /// A segment for a test. Miri knows no memory files, so there it is memory of this process.

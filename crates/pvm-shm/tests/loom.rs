@@ -8,12 +8,13 @@ use pvm_shm::barrier::{Arrival, Outcome, Word};
 use pvm_shm::clock::settle;
 use pvm_shm::inbox::{Armed, Header, Marked};
 use pvm_shm::lane::{Head, Key, Kind, Popped, Receiver, Ring, Sender, Small, room_for};
-use pvm_shm::recorder::{Record, Recorder};
+use pvm_shm::recorder::{Drained, Reader, Recorder};
 use pvm_shm::roster::{Listed, Read, Table};
 use pvm_shm::stream::{Filled, Words};
 use pvm_shm::sync::{AtomicU32, Ordering, Shared};
 use pvm_shm::turn::{Number, Turn};
 use pvm_shm::watch::Watch;
+use pvm_wire::record::{DecodedRecords, Record};
 use pvm_wire::{Encoding, Envelope, Tid};
 
 /// What the fast path takes of the sender of all these under a tag: its number and its size.
@@ -657,35 +658,70 @@ fn loom_a_body_that_becomes_whole_wakes_who_has_seen_it_half() {
     });
 }
 
-/// Two threads that note at once and a reader: every record is read once and whole or counted as
-/// dropped, those of a thread in order.
+fn noted(thread: u16, number: u64) -> Record {
+    Record { thread, ..Record::call(0, number, 0) }
+}
+
+/// What a look takes out: those of a thread in order.
+fn look(reader: &mut Reader, records: usize, last: &mut [u64; 2]) -> Drained {
+    let mut cells = Vec::new();
+    let drained = reader.drain((records, usize::MAX), false, &mut cells);
+    let mut taken = 0;
+    for record in DecodedRecords::new(&cells) {
+        let record = record.expect("whole");
+        let last = &mut last[usize::from(record.thread)];
+        assert!(record.begin > *last);
+        *last = record.begin;
+        taken += 1;
+    }
+    assert_eq!(taken, drained.taken);
+    drained
+}
+
+/// Two threads that note at once, in a ring that grows, and a reader: every record is read once and
+/// whole or counted as lost, those of a thread in order.
 #[test]
-fn loom_a_recorder_loses_only_what_it_counts() {
+fn loom_a_recorder_that_grows_loses_only_what_it_counts() {
     loom::model(|| {
-        let recorder = Recorder::on_heap(2);
+        let recorder = Arc::new(Recorder::on_heap(1, 2));
         let mut reader = recorder.reader();
-        let note = |recorder: &Recorder, thread: u32, number: u64| {
-            let record = Record { thread, sequence: number, ..Record::default() };
-            recorder.put(&record);
-        };
         let writing = {
             let recorder = recorder.clone();
             thread::spawn(move || {
-                note(&recorder, 1, 1);
-                note(&recorder, 1, 2);
+                recorder.put(&noted(1, 1));
+                recorder.put(&noted(1, 2));
             })
         };
-        note(&recorder, 0, 1);
+        recorder.put(&noted(0, 1));
         let mut last = [0; 2];
-        let mut each = |record: Record| {
-            let (thread, number) = (record.thread as usize, record.sequence);
-            assert!(number > last[thread]);
-            last[thread] = number;
-        };
-        let mut taken = reader.drain(usize::MAX, &mut each).taken;
+        let mut taken = look(&mut reader, usize::MAX, &mut last).taken;
         writing.join().expect("no panic");
-        let rest = reader.drain(usize::MAX, &mut each);
+        let rest = look(&mut reader, usize::MAX, &mut last);
         taken += rest.taken;
-        assert_eq!(taken as u64 + rest.dropped, 3);
+        assert_eq!(taken as u64 + rest.lost, 3);
+    });
+}
+
+/// A reader that is killed between two records and the one that replaces it: nothing is read twice,
+/// and nothing is lost that was not taken.
+#[test]
+fn loom_a_reader_that_is_replaced_goes_on_where_the_first_one_was() {
+    loom::model(|| {
+        let recorder = Arc::new(Recorder::on_heap(1, 2));
+        let writing = {
+            let recorder = recorder.clone();
+            thread::spawn(move || (1..3).for_each(|number| recorder.put(&noted(0, number))))
+        };
+        let mut last = [0; 2];
+        let mut taken = 0;
+        for records in [1, usize::MAX] {
+            taken += look(&mut recorder.reader(), records, &mut last).taken;
+        }
+        writing.join().expect("no panic");
+        let mut third = recorder.reader();
+        let rest = look(&mut third, usize::MAX, &mut last);
+        taken += rest.taken;
+        assert_eq!(taken as u64 + rest.lost, 2);
+        assert_eq!(third.counts().0, taken as u64);
     });
 }

@@ -58,7 +58,7 @@ fn what_recorders_say_becomes_a_trace() {
         // Another recorder took over and tells of the task anew.
         task(),
         block(900, false),
-        Frame::Ended { tid: TID, at: 2000, status: 0, counts: counts.clone() },
+        Frame::Ended { tid: TID, at: 2000, status: 0, counts },
     ] {
         assert!(!intake.take(HOST, frame).unwrap());
     }

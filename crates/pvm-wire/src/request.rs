@@ -17,8 +17,8 @@ use crate::{Blob, HostIndex, Layout, Message, Tid, choice};
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
 pub use names::{GroupInfo, MailboxEntry, MailboxInfo, inserted_at, inserted_tag};
 pub use reply::{DaemonStatus, Reply};
-pub use segments::{ACTIVITY_SEGMENT, Change, MEMORY_BYTES_MAX, Segment, SegmentId};
-pub use tasks::{Inherited, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome};
+pub use segments::{ACTIVITY_SEGMENT, Change, MEMORY_BYTES_MAX, Ring, Segment, SegmentId};
+pub use tasks::{Inherited, RECORDED, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome};
 
 choice! {
     /// Who connects.
@@ -407,10 +407,7 @@ choice! {
             peer: Tid,
         },
         /// A segment for the asker's trace ring; asked again, the same.
-        110 => OpenRecorder {
-            /// Records that it is to have.
-            records: u32,
-        },
+        110 => OpenRecorder,
         /// The trace ring of a task of this host, to be read.
         111 => MapRecorder {
             /// Whose.
@@ -422,6 +419,25 @@ choice! {
             tid: Tid,
             /// The word that its probe points look at.
             mask: u32,
+        },
+        /// The trace rings of the host, those of tasks that are gone included.
+        150 => ListRings,
+        /// One of them, to be read.
+        151 => MapRing {
+            /// Its segment.
+            id: SegmentId,
+        },
+        /// It was read to its end, and its task is gone.
+        152 => DropRing {
+            /// Its segment.
+            id: SegmentId,
+        },
+        /// A host is to have a recorder, which is a task; answered with its id, or 0 while it starts.
+        153 => Recorder {
+            /// The host.
+            host: Tid,
+            /// All tasks of the host are recorded, those to come included.
+            all: bool,
         },
         /// Memory that other tasks may read and write without the asker's taking part.
         113 => Expose {

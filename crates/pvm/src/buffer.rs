@@ -198,6 +198,11 @@ impl Buffer {
         envelope
     }
 
+    /// What is told of it besides what is in it.
+    pub const fn head(&self) -> &Head {
+        &self.head
+    }
+
     /// Its tag, as received or as last sent.
     pub const fn tag(&self) -> i32 {
         self.head.tag()

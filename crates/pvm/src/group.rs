@@ -142,6 +142,7 @@ impl Task {
         if others.is_empty() {
             return Err(Code::NoInst);
         }
+        self.probe_group(&members, 0);
         self.multicast(buffer, &others, tag, context)
     }
 }

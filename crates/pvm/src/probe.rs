@@ -1,50 +1,376 @@
-//! What the probe points of a task note: records of `pvm_shm::recorder`, made from envelopes.
+//! What calls note of themselves: one record a call, at its end, and parts before it.
+//!
+//! A call that takes its short way notes itself with [`Noting`] alone. One that takes the long way
+//! says first who it is ([`begin`]): what happens below (a wait, a copy, a message) knows by that
+//! what it is a part of. The only message of a call is told with the call itself, further ones as
+//! parts. Nothing here has a destructor, so a handler may leave a call by `longjmp`.
 
+use crate::order::Stamp;
 use crate::pattern::Pattern;
-use pvm_shm::recorder::{Point, Record, Way};
-use pvm_wire::Envelope;
-
-/// How far the negotiation of a direct route is: [`Record::result`] of [`Point::Route`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(i32)]
-pub enum Negotiation {
-    /// The host was asked for one.
-    Asked = 1,
-    /// It stands.
-    Stands = 2,
-    /// There will be none for now.
-    Refused = 3,
-    /// It ended.
-    Broke = 4,
-}
-
-/// A record about nothing but its point.
-pub(crate) fn at(point: Point) -> Record {
-    Record { point: point as u8, thread: crate::sys::thread_number().get(), ..Record::default() }
-}
+use crate::sys;
+use pvm_shm::lane::Head;
+use pvm_shm::probe::Probes;
+pub(crate) use pvm_shm::probe::RECORDS;
+use pvm_shm::recorder::Recorder;
+use pvm_wire::record::{Processor, Reason, Record, RouteStep, Transfer, Way, What, calls};
+use pvm_wire::{Encoding, Envelope, Tid};
+use std::cell::Cell;
 
 /// Daemons on the way between two hosts: that of the sender and that of the receiver.
 const HOPS: u8 = 2;
 
-/// A message on its way to `peer`.
-pub(crate) fn sending(point: Point, peer: u32, way: Way, envelope: &Envelope) -> Record {
-    Record {
-        way: way as u8,
-        hops: if way == Way::Daemons { HOPS } else { 0 },
-        peer,
-        tag: envelope.tag,
-        context: envelope.context,
-        bytes: envelope.data_size,
-        sequence: envelope.sequence,
-        ..at(point)
+/// Which call this thread is in, and how many are around it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Current {
+    /// Its number.
+    pub call: u16,
+    /// Calls around it.
+    pub depth: u8,
+}
+
+impl Current {
+    const NONE: Self = Self { call: calls::NONE, depth: 0 };
+}
+
+/// A message that a call has sent or taken.
+#[derive(Clone, Copy)]
+struct Told {
+    begin: u64,
+    length: u64,
+    message: Transfer,
+    how: How,
+}
+
+/// What only senders or only receivers know.
+#[derive(Clone, Copy)]
+enum How {
+    Sent { wire: u64, pieces: u32 },
+    Taken { any_source: bool, any_tag: bool },
+}
+
+impl Told {
+    fn what(self) -> What {
+        let message = self.message;
+        match self.how {
+            How::Sent { wire, pieces } => What::Send { message, wire, pieces },
+            How::Taken { any_source, any_tag } => What::Receive { message, any_source, any_tag },
+        }
     }
 }
 
-/// A message that was taken, and what was asked for.
-pub(crate) fn received(envelope: &Envelope, way: Way, pattern: &Pattern) -> Record {
-    Record {
-        asked_source: pattern.source.map_or(0, |source| source.0),
-        asked_tag: pattern.tag.unwrap_or(-1),
-        ..sending(Point::Received, envelope.src.0, way, envelope)
+/// What a group call knows of its group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GroupTold {
+    /// Members, 0 if that is not known.
+    pub members: u32,
+    /// The caller's place.
+    pub instance: u32,
+    /// The root, -1 for none.
+    pub root: i32,
+    /// Items, or members of a barrier.
+    pub count: u64,
+}
+
+impl GroupTold {
+    const NONE: Self = Self { members: 0, instance: 0, root: -1, count: 0 };
+}
+
+/// What the group call of this thread has found out.
+pub fn take_group() -> GroupTold {
+    GROUP.replace(GroupTold::NONE)
+}
+
+/// A group call that is noted has found out more of its group.
+pub fn tell_group(more: impl FnOnce(&mut GroupTold)) {
+    let mut told = GROUP.get();
+    more(&mut told);
+    GROUP.set(told);
+}
+
+thread_local! {
+    static GROUP: Cell<GroupTold> = const { Cell::new(GroupTold::NONE) };
+    static CURRENT: Cell<Current> = const { Cell::new(Current::NONE) };
+    static TOLD: Cell<Option<Told>> = const { Cell::new(None) };
+    static SLEPT: Cell<Option<Processor>> = const { Cell::new(None) };
+}
+
+fn thread() -> u16 {
+    sys::thread_number().get() as u16
+}
+
+/// This thread is in a call from now on, which goes its long way. What it was in before.
+pub fn begin(call: u16, depth: u8) -> Current {
+    TOLD.set(None);
+    GROUP.set(GroupTold::NONE);
+    CURRENT.replace(Current { call, depth })
+}
+
+/// The call is over. A call that is in no other one leaves nothing, whatever was left by longjmp.
+fn leave(depth: u8, outer: Current) {
+    CURRENT.set(if depth == 0 { Current::NONE } else { outer });
+}
+
+/// A moment at which something began that is to be noted.
+#[derive(Clone, Copy, Debug)]
+pub struct Noting {
+    recorder: &'static Recorder,
+    me: Tid,
+    begin: u64,
+}
+
+impl Noting {
+    /// The moment now, if something is to be noted and there is a ring.
+    #[inline(always)]
+    pub(crate) fn now(probes: &'static Probes, me: Tid) -> Option<Self> {
+        if !probes.is_on() {
+            return None;
+        }
+        let recorder = probes.recorder()?;
+        Some(Self { recorder, me, begin: recorder.now() })
     }
+
+    /// Notes a call without arguments but for the bytes that it packed or unpacked.
+    #[inline]
+    pub fn call(self, current: Current, (thread, result): (u16, i32), bytes: u64) {
+        self.put(current, (thread, result), What::Call { bytes });
+    }
+
+    /// Notes a call that has sent a small message of this number within the host.
+    #[inline]
+    pub fn sent(
+        self,
+        current: Current,
+        thread: u16,
+        (peer, tag, context): (Tid, i32, i32),
+        (number, bytes, encoding): (u64, usize, Encoding),
+    ) {
+        let (way, hops, bytes) = (Way::Memory, 0, bytes as u64);
+        let message = Transfer { peer, tag, context, number, bytes, encoding, way, hops };
+        self.put(current, (thread, 0), What::Send { message, wire: bytes, pieces: 1 });
+    }
+
+    /// Notes a call that has taken a message of so many bytes.
+    #[inline]
+    pub fn taken(
+        self,
+        current: Current,
+        (thread, result): (u16, i32),
+        (head, bytes): (&Head, usize),
+        (any_source, any_tag): (bool, bool),
+    ) {
+        let from = (head.source(), head.sequence());
+        let message = Transfer {
+            tag: head.tag(),
+            context: head.context(),
+            bytes: bytes as u64,
+            encoding: head.encoding(),
+            ..origin(from, self.me)
+        };
+        self.put(current, (thread, result), What::Receive { message, any_source, any_tag });
+    }
+
+    /// Notes what is no call and takes no time.
+    pub(crate) fn alone(self, what: What) {
+        let (begin, thread, depth) = (self.begin, thread(), CURRENT.get().depth);
+        let (length, result, part, call) = (0, 0, false, calls::NONE);
+        self.recorder.put(&Record { begin, length, thread, depth, call, result, part, what });
+    }
+
+    /// Notes what it was.
+    #[inline]
+    pub fn put(self, current: Current, (thread, result): (u16, i32), what: What) {
+        let Current { call, depth } = current;
+        let length = self.recorder.now().saturating_sub(self.begin);
+        let part = false;
+        self.recorder.put(&Record {
+            begin: self.begin,
+            length,
+            thread,
+            depth,
+            call,
+            result,
+            part,
+            what,
+        });
+    }
+
+    /// Ends a call that went the long way: with `what`, or with its only message.
+    pub fn end(self, outer: Current, result: i32, what: Option<What>) {
+        let current = CURRENT.get();
+        let told = TOLD.take();
+        let what = match (what, told) {
+            (None, Some(told)) => told.what(),
+            (what, told) => {
+                if let Some(told) = told {
+                    flush(self.recorder, told);
+                }
+                what.unwrap_or(What::Call { bytes: 0 })
+            }
+        };
+        leave(current.depth, outer);
+        self.put(current, (thread(), result), what);
+    }
+}
+
+/// Notes a message as a part of the call that this thread is in.
+fn flush(recorder: &Recorder, told: Told) {
+    put_part(recorder, (told.begin, told.length), 0, told.what());
+}
+
+fn put_part(recorder: &Recorder, (begin, length): (u64, u64), result: i32, what: What) {
+    let Current { call, depth } = CURRENT.get();
+    let depth = if call == calls::NONE { 0 } else { depth.saturating_add(1) };
+    let thread = thread();
+    let part = true;
+    recorder.put(&Record { begin, length, thread, depth, call, result, part, what });
+}
+
+/// A message, as it was sent or taken within a call.
+fn tell(recorder: &Recorder, told: Told) {
+    if CURRENT.get() == Current::NONE {
+        // Nobody will end this.
+        return flush(recorder, told);
+    }
+    if let Some(before) = TOLD.replace(Some(told)) {
+        flush(recorder, before);
+    }
+}
+
+/// A message from its envelope, as its receiver sees it.
+pub(crate) fn taken(envelope: &Envelope, me: Tid) -> Transfer {
+    Transfer {
+        tag: envelope.tag,
+        context: envelope.context,
+        bytes: envelope.data_size,
+        encoding: envelope.encoding,
+        ..origin((envelope.src, envelope.sequence), me)
+    }
+}
+
+/// Whose a message is, and which way it came, by its source and what stands for its number.
+#[inline]
+fn origin((peer, sequence): (Tid, u64), me: Tid) -> Transfer {
+    let near = peer.host() == me.host() || !peer.is_task();
+    let stamp = Stamp::from_raw(sequence);
+    let way = if peer == me {
+        Way::Own
+    } else if near {
+        Way::Memory
+    } else if stamp.is_direct() {
+        Way::Direct
+    } else {
+        Way::Daemons
+    };
+    Transfer {
+        peer,
+        tag: 0,
+        context: 0,
+        number: if near { sequence } else { stamp.number() },
+        bytes: 0,
+        encoding: Encoding::Raw,
+        way,
+        hops: if way == Way::Daemons { HOPS } else { 0 },
+    }
+}
+
+/// A message to (or from) `peer`.
+fn sent(envelope: &Envelope, peer: Tid, way: Way) -> Transfer {
+    Transfer {
+        peer,
+        tag: envelope.tag,
+        context: envelope.context,
+        number: envelope.sequence,
+        bytes: envelope.data_size,
+        encoding: envelope.encoding,
+        way,
+        hops: if way == Way::Daemons { HOPS } else { 0 },
+    }
+}
+
+/// Bytes of a message with what is around it: between hosts its envelope goes along.
+const fn wire_bytes(bytes: u64, way: Way) -> u64 {
+    match way {
+        Way::Direct | Way::Daemons => bytes + Envelope::SIZE as u64,
+        Way::None | Way::Memory | Way::Own => bytes,
+    }
+}
+
+/// The moment now, if something is to be noted.
+#[inline]
+pub(crate) fn moment(probes: &Probes) -> Option<u64> {
+    if probes.is_on() { probes.recorder().map(Recorder::now) } else { None }
+}
+
+/// A message was put on its way, from `begin` until now.
+#[cold]
+pub(crate) fn note_sent(probes: &Probes, begin: u64, (to, way): (Tid, Way), envelope: &Envelope) {
+    let Some(recorder) = probes.recorder() else { return };
+    let message = sent(envelope, to, way);
+    let how = How::Sent { wire: wire_bytes(message.bytes, way), pieces: 1 };
+    let length = recorder.now().saturating_sub(begin);
+    tell(recorder, Told { begin, length, message, how });
+}
+
+/// A message was taken by who looked for `pattern`.
+#[cold]
+pub(crate) fn note_taken(probes: &Probes, me: Tid, envelope: &Envelope, pattern: &Pattern) {
+    let Some(recorder) = probes.recorder() else { return };
+    let how = How::Taken { any_source: pattern.source.is_none(), any_tag: pattern.tag.is_none() };
+    let begin = recorder.now();
+    tell(recorder, Told { begin, length: 0, message: taken(envelope, me), how });
+}
+
+/// Something else within a call, from `begin` until now.
+#[cold]
+pub(crate) fn note_part(probes: &Probes, begin: u64, what: What) {
+    if let Some(recorder) = probes.recorder() {
+        put_part(recorder, (begin, recorder.now().saturating_sub(begin)), 0, what);
+    }
+}
+
+/// A step of the negotiation of a direct route.
+pub(crate) fn note_route(probes: &Probes, peer: Tid, step: RouteStep) {
+    if let Some(begin) = moment(probes) {
+        note_part(probes, begin, What::Route { peer, step });
+    }
+}
+
+/// What the call that this thread is in waits for.
+pub(crate) fn reason() -> Reason {
+    match CURRENT.get().call {
+        calls::RECV | calls::NRECV | calls::TRECV | calls::PRECV | calls::PROBE => Reason::Message,
+        calls::NEOPVM_RECEIVE | calls::NEOPVM_RECEIVE_ITEMS | calls::NEOPVM_WAIT => Reason::Message,
+        calls::BARRIER | calls::REDUCE | calls::GATHER | calls::SCATTER => Reason::Group,
+        calls::NEOPVM_BARRIER | calls::NEOPVM_BARRIER_UNTIL => Reason::Group,
+        calls::SEND | calls::PSEND | calls::MCAST | calls::BCAST => Reason::Room,
+        calls::NEOPVM_SEND | calls::NEOPVM_SEND_ITEMS => Reason::Room,
+        calls::NEOPVM_MULTICAST | calls::NEOPVM_BROADCAST => Reason::Room,
+        calls::NONE => Reason::Other,
+        _ => Reason::Answer,
+    }
+}
+
+/// A wait, noted. Nothing in here has a destructor: a handler may leave it by longjmp.
+#[inline]
+pub(crate) fn wait<T>(probes: &Probes, wait: impl FnOnce() -> T) -> T {
+    let Some(begin) = moment(probes) else { return wait() };
+    SLEPT.set(None);
+    let done = wait();
+    note_part(probes, begin, What::Wait { reason: reason(), processor: SLEPT.take() });
+    done
+}
+
+/// A sleep of this thread within a wait: processor time is asked for here only, where its price
+/// does not count.
+#[inline]
+pub(crate) fn sleep<T>(is_noted: bool, sleep: impl FnOnce() -> T) -> T {
+    if !is_noted {
+        return sleep();
+    }
+    let begin = sys::processor_time();
+    let done = sleep();
+    // One wait may sleep twice; then the first begin counts.
+    let begin = SLEPT.get().map_or(begin, |before| before.begin);
+    SLEPT.set(Some(Processor { begin, end: sys::processor_time() }));
+    done
 }

@@ -89,7 +89,20 @@ impl State {
     /// The number of the next message to a task.
     #[inline(always)]
     pub(crate) fn next_number(&self, to: Tid) -> u64 {
-        self.sequences.get(to).copied().unwrap_or(0) + 1
+        self.last_number(to) + 1
+    }
+
+    /// The number of the last message to a task.
+    #[inline(always)]
+    pub(crate) fn last_number(&self, to: Tid) -> u64 {
+        self.sequences.get(to).copied().unwrap_or(0)
+    }
+
+    /// A number for a message that the task sends to itself.
+    pub(crate) fn number_own(&mut self) -> u64 {
+        let number = self.next_number(self.me);
+        self.sequences.insert(self.me, number);
+        number
     }
 
     /// Others may hear of what this task does next sooner than of the messages that it has sent.
@@ -121,17 +134,18 @@ impl State {
     }
 
     /// The fast path of [`State::send`] for a message that rides in its lane, to a task of this host that
-    /// has been sent to before. False if that is not open.
+    /// has been sent to before: its number. None if that is not open.
     #[inline(always)]
-    pub(crate) fn send_small(&mut self, to: Tid, small: Small<'_>) -> bool {
+    pub(crate) fn send_small(&mut self, to: Tid, small: Small<'_>) -> Option<u64> {
         let number = self.sequences.or_insert(to, 0);
         self.outbox.follow(self.inlet.seen());
         if !self.outbox.send_small(to, small, *number + 1) {
-            return false;
+            return None;
         }
         *number += 1;
+        let number = *number;
         self.inlet.has_spoken();
-        true
+        Some(number)
     }
 
     /// What stands against the fast path of a receive.

@@ -39,6 +39,12 @@ pub(crate) fn futex_wake(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::PRIVATE, i32::MAX as u32);
 }
 
+/// Processor time of this thread, in nanoseconds. It costs 0.2 to 0.65 us.
+pub(crate) fn processor_time() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
+}
+
 /// The time since the computer's start, the same for all tasks of the host.
 pub(crate) fn clock() -> Duration {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);

@@ -21,12 +21,12 @@ use crate::state::State;
 use crate::sys::gate::{self, Gate, GateGuard};
 use crate::sys::{self, Leaked};
 use crate::wait::{Deadline, WaitToken, Waiter, Woken};
-use crate::{locate, plug, source};
+use crate::{locate, plug, probe, source};
 use aside::{Aside, DESCRIPTOR, OVER};
 use place::Place;
 use pvm_shm::probe::Probes;
 use pvm_shm::{Inlet, Outbox, Slab};
-use pvm_wire::request::{Reply, Request, Role, Welcome};
+use pvm_wire::request::{RECORDED, Reply, Request, Role, Welcome};
 use pvm_wire::{Blob, Code, Envelope, HostIndex, Layout, PROTOCOL_VERSION, Tid};
 use rustix::event::epoll;
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -53,6 +53,8 @@ static LAST: Leaked<Task> = Leaked::none();
 #[derive(Debug)]
 pub struct Task {
     welcome: Welcome,
+    /// Its program, as it has told.
+    pub(crate) program: Blob,
     /// The one that was made before: detectors of leaks find all tasks from [`LAST`] on, and report none.
     _before: Option<&'static Self>,
     /// None once the task is over and nobody is inside any more.
@@ -104,9 +106,10 @@ impl Task {
         let mut connection =
             sockets.iter().find_map(|path| Connection::open(path).ok()).ok_or(Code::SysErr)?;
         let program = Blob(program.to_vec());
+        let own_name = program.clone();
         let (version, cookie, layout) = (PROTOCOL_VERSION, plug::cookie(), Layout::NATIVE);
         let hello = Request::Hello { version, role: Role::Task, program, reset, cookie, layout };
-        let (welcome, inbox) = connection.greet(&hello)?;
+        let (mut welcome, inbox) = connection.greet(&hello)?;
         let (bell, doorbell) = new_bell(&welcome.doorbell)?;
         let (inbox, activity, place) = Place::map(&inbox, &mut connection)?;
         let outbox = Outbox::beside(activity.clone()).inspect_err(|_| place.give())?;
@@ -116,6 +119,11 @@ impl Task {
         inbox.start(&activity);
         let inlet = Inlet::new(welcome.tid, inbox.clone(), activity.clone());
         let probes = Arc::new(Probes::new(&inbox));
+        let options = &mut welcome.inherited.trace.options;
+        if *options & RECORDED != 0 {
+            *options &= !RECORDED;
+            probes.word().fetch_or(probe::RECORDS, Ordering::Relaxed);
+        }
         let task = Box::leak(Box::new(Self {
             waiter: Waiter::new(
                 (inbox, inlet.watch().clone()),
@@ -133,6 +141,7 @@ impl Task {
             ))),
             probes,
             memories: Memories::new(),
+            program: own_name,
             welcome,
             _before: LAST.get(),
             generation: AtomicU32::new(0),
@@ -223,6 +232,13 @@ impl Task {
     pub fn ask(&self, request: &Request) -> Result<u32, Code> {
         let mut state = self.live()?.enter()?;
         state.tell_clock();
+        if let Request::Spawn { spawn } = request
+            && self.probes.is_on()
+        {
+            let mut spawn = spawn.clone();
+            spawn.inherited.trace.options |= RECORDED;
+            return state.connection.send(&Request::Spawn { spawn });
+        }
         state.connection.send(request)
     }
 
@@ -272,8 +288,9 @@ impl Task {
         if !to.is_task() {
             return Err(Code::BadParam);
         }
-        // Within the host, and noting nothing, it may go faster.
-        let here = to.host() == self.tid().host() && to != self.tid() && !self.probes.is_on();
+        // Within the host it may go faster.
+        let here = to.host() == self.tid().host() && to != self.tid();
+        self.ready_probes();
         if here && self.send_here(buffer, to, tag, context)? {
             buffer.edit(|about| (about.tag, about.dst) = (tag, to));
             return Ok(());
@@ -289,12 +306,19 @@ impl Task {
         tag: i32,
         context: i32,
     ) -> Result<bool, Code> {
+        let begin = probe::moment(&self.probes);
         if let Some(small) = buffer.small(self.tid(), (tag, context)) {
-            return Ok(self.live()?.enter()?.send_small(to, small));
+            let mut state = self.live()?.enter()?;
+            let sent = state.send_small(to, small).is_some();
+            state.probe_small(begin.filter(|_| sent), to, &small);
+            return Ok(sent);
         }
         let Some((described, size, pieces)) = buffer.stream() else { return Ok(false) };
         let envelope = Envelope { src: self.tid(), dst: to, tag, context, ..described };
-        self.live()?.enter()?.send_stream(envelope, (size, pieces))
+        let mut state = self.live()?.enter()?;
+        let sent = state.send_stream(envelope, (size, pieces))?;
+        state.probe_sent(begin.filter(|_| sent), &[to], &envelope);
+        Ok(sent)
     }
 
     /// Sends a message to many, once to each, this task itself left out.
@@ -354,8 +378,9 @@ impl Task {
             state = self.patiently(state, (sending, envelope), &mut body)?;
         }
         if let Some(message) = to_self {
-            let own = Envelope { dst: self.tid(), ..envelope };
-            state.probe_own(&own);
+            let begin = probe::moment(&self.probes);
+            let own = Envelope { dst: self.tid(), sequence: state.number_own(), ..envelope };
+            state.probe_sent(begin, &[self.tid()], &own);
             crate::orders::taken_in(&own);
             state.mailbox.insert(own, Store::Heap(message.body.0));
             state.news = true;
@@ -379,8 +404,8 @@ impl Task {
         if !self.come_in() {
             return Err(Code::SysErr);
         }
-        let woken =
-            self.probe_wait(|| self.waiter.wait(&self.state, &self.generation, token, deadline));
+        let wait = || self.waiter.wait(&self.state, &self.generation, token, deadline);
+        let woken = probe::wait(&self.probes, wait);
         self.go_out();
         match woken? {
             Woken::Look => self.live().map(|_| true),

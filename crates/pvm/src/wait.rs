@@ -7,10 +7,12 @@
 
 use crate::cores::Moves;
 use crate::patience::{LONG, Patience};
+use crate::probe;
 use crate::sys::gate::Gate;
 use crate::sys::{self, Pinned, gate};
 use pvm_shm::activity::Activity;
 use pvm_shm::inbox::{Header, Inbox};
+use pvm_shm::probe::RECORDS;
 use pvm_shm::watch::Watch;
 use pvm_wire::Code;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -541,7 +543,8 @@ impl Waiter {
                 PollFlags::IN,
             ),
         ];
-        let polled = poll(&mut fds, timeout.as_ref());
+        let noted = self.inbox.probes().load(Ordering::Relaxed) & RECORDS != 0;
+        let polled = probe::sleep(noted, || poll(&mut fds, timeout.as_ref()));
         self.inbox.disarm(&self.activity);
         match polled {
             Ok(0) if again.is_some() && !deadline.passed() => Ok(Woken::Look),

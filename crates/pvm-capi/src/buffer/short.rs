@@ -4,11 +4,13 @@ use std::ffi::c_int;
 
 use pvm::{Buffer, Glance, Owner};
 use pvm_wire::Encoding;
+use pvm_wire::record::calls;
 
 use super::table::{PLACES, TABLE};
 use crate::guard::{Swift, swiftly};
 use crate::probe;
 use crate::slot::Slot;
+use crate::trace::noting::Begun;
 
 /// The slot of a number that a program gave.
 #[inline(always)]
@@ -19,9 +21,19 @@ pub(crate) fn find(id: c_int) -> Option<&'static Slot> {
 /// The short way of `pvm_initsend`; none if it did nothing.
 #[inline(always)]
 pub(super) fn begin(number: c_int) -> Option<c_int> {
-    if probe::is_on() {
-        return None;
-    }
+    if probe::is_on() { begin_noted(number) } else { begin_unseen(number) }
+}
+
+#[inline(never)]
+fn begin_noted(number: c_int) -> Option<c_int> {
+    let begun = Begun::now()?;
+    let id = begin_unseen(number)?;
+    begun.end(calls::INITSEND, id, 0);
+    Some(id)
+}
+
+#[inline(always)]
+fn begin_unseen(number: c_int) -> Option<c_int> {
     let encoding = Encoding::from_number(number)?;
     swiftly!(swift => begin_by(&swift, encoding), else None)
 }

@@ -3,15 +3,18 @@
 use std::ffi::c_void;
 
 use pvm::{Buffer, Glance, Head};
+use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Kind, Run, Tid};
 
 use super::info::Info;
 use super::short::few;
 use super::{limit, neopvm_free, neopvm_new, neopvm_pack, neopvm_send, receive_slowly, status};
 use crate::guard::{self, inside};
-use crate::message::short::{Looked, receive_items, receive_new, send_items};
+use crate::message::short::{Looked, receive_items, receive_new, send_items_of};
 use crate::pointer::store;
-use crate::{buffer, session};
+use crate::trace::noted;
+use crate::trace::noting::{Begun, items_within};
+use crate::{buffer, probe, session};
 
 /// Most bytes of items that a [`Received`] holds.
 const ITEMS_MAX: usize = 64;
@@ -48,6 +51,7 @@ unsafe extern "C" fn neopvm_send_items(
     if unsafe { fast_send(encoding, (kind, items, count), (tid, tag, context)) }.is_some() {
         return 0;
     }
+    noted!(unsafe NEOPVM_SEND_ITEMS, neopvm_send_items(encoding, kind, items, count, tid, tag, context));
     let mut handle = 0;
     // SAFETY: a handle of our own.
     let mut status = unsafe { neopvm_new(encoding, &raw mut handle) };
@@ -80,12 +84,14 @@ unsafe fn fast_send(
     // SAFETY: the caller's promise; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let to = (Tid::from_c_int(tid), tag, session::or_current(context));
+    const CALL: u16 = calls::NEOPVM_SEND_ITEMS;
     match Encoding::from_number(encoding)? {
         Encoding::Default => {
-            send_items(Encoding::Default, (kind.run_of(bytes).to_word(), data), to)
+            let items = (kind.run_of(bytes).to_word(), data);
+            send_items_of(CALL, Encoding::Default, items, to)
         }
         // What is read in place is raw once it is sent.
-        Encoding::Raw | Encoding::InPlace => send_items(Encoding::Raw, (0, data), to),
+        Encoding::Raw | Encoding::InPlace => send_items_of(CALL, Encoding::Raw, (0, data), to),
         Encoding::Trace => None,
     }
 }
@@ -115,8 +121,20 @@ unsafe extern "C" fn neopvm_receive_items(
         return Code::BadParam.number();
     }
     let wanted = (source, tag, context);
+    if probe::is_on()
+        // SAFETY: the caller's promise.
+        && let Glance::Taken(taken) = unsafe { receive_noted(wanted, received) }
+    {
+        // SAFETY: the caller's promise.
+        return unsafe { give(received, Ok(Some(taken))) };
+    }
+    noted!(
+        unsafe NEOPVM_RECEIVE_ITEMS,
+        neopvm_receive_items(source, tag, context, limit_ns, received)
+    );
+    let note = |message: (&Head, usize)| items_within(message, source, tag);
     // SAFETY: the caller's promise.
-    let look = || unsafe { fast_receive(wanted, received) };
+    let look = || unsafe { fast_receive(wanted, received, note) };
     let looked = Looked::now(look);
     let taken = match looked.seen {
         Glance::Taken(taken) => Ok(Some(taken)),
@@ -129,6 +147,15 @@ unsafe extern "C" fn neopvm_receive_items(
             }
         }
     };
+    // SAFETY: the caller's promise.
+    unsafe { give(received, taken) }
+}
+
+/// Tells the program what was received.
+///
+/// # Safety
+/// `received` points to its type.
+unsafe fn give(received: *mut Received, taken: Result<Option<Few>, Code>) -> i32 {
     let handle = match taken {
         Ok(Some(Few::Items)) => return 0,
         Ok(Some(Few::Whole(handle))) => Ok(handle),
@@ -139,27 +166,49 @@ unsafe extern "C" fn neopvm_receive_items(
     status(handle.and_then(|handle| unsafe { put_head(received, handle) }))
 }
 
-/// The fast path: straight out of the lane what finds room in `received`, into a buffer what is longer.
+/// The fast path of a call that is noted.
+///
+/// # Safety
+/// `received` points to its type.
+#[inline(never)]
+unsafe fn receive_noted(wanted: (i32, i32, i32), received: *mut Received) -> Glance<Few> {
+    let Some(begun) = Begun::now() else { return Glance::More };
+    let note = |message: (&Head, usize)| {
+        begun.taken_items(calls::NEOPVM_RECEIVE_ITEMS, 0, message, (wanted.0, wanted.1));
+    };
+    // SAFETY: the caller's promise.
+    unsafe { fast_receive(wanted, received, note) }
+}
+
+/// The fast path: straight out of the lane what finds room in `received`, into a buffer what is longer. `note` sees the
+/// message.
 ///
 /// # Safety
 /// `received` points to its type.
 #[inline(always)]
-unsafe fn fast_receive(wanted: (i32, i32, i32), received: *mut Received) -> Glance<Few> {
+unsafe fn fast_receive(
+    wanted: (i32, i32, i32),
+    received: *mut Received,
+    note: impl Fn((&Head, usize)),
+) -> Glance<Few> {
     let mut about = Head::NONE;
     // SAFETY: the caller's promise. It is only written to.
     let room = unsafe { &mut (*received).items };
     match receive_items(wanted, false, &mut about, room) {
         Glance::Taken((size, run)) => {
+            note((&about, size));
             // SAFETY: the caller's promise.
             unsafe { put_taken(received, &about, (size, run)) };
             Glance::Taken(Few::Items)
         }
         Glance::Nothing => Glance::Nothing,
-        Glance::More => match receive_new(wanted.0, wanted.1, wanted.2) {
-            Glance::Taken(handle) => Glance::Taken(Few::Whole(handle)),
-            Glance::Nothing => Glance::Nothing,
-            Glance::More => Glance::More,
-        },
+        Glance::More => {
+            match receive_new(wanted, |buffer| note((buffer.head(), buffer.sent_size()))) {
+                Glance::Taken(handle) => Glance::Taken(Few::Whole(handle)),
+                Glance::Nothing => Glance::Nothing,
+                Glance::More => Glance::More,
+            }
+        }
     }
 }
 

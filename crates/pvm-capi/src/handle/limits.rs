@@ -7,6 +7,7 @@ use super::status;
 use crate::guard::inside;
 use crate::pointer::store;
 use crate::session;
+use crate::trace::noted;
 
 /// Says what sends do that find no credit, and tells what they did so far. A negative `policy`
 /// changes nothing.
@@ -15,6 +16,7 @@ use crate::session;
 /// `old` is null or points to a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_when_full(policy: i32, old: *mut i32) -> i32 {
+    noted!(unsafe NEOPVM_WHEN_FULL, neopvm_when_full(policy, old));
     status(inside(|| {
         let task = session::task()?;
         let before = task.policy() as i32;

@@ -8,6 +8,7 @@ use super::{answer, context, size, status, with};
 use crate::guard::inside;
 use crate::pointer::{array, store, text, text_or_none};
 use crate::process::{self, Notice, Spawn};
+use crate::trace::noted;
 use crate::{buffer, group, machine, registry, session};
 
 /// `struct neopvm_host`
@@ -54,6 +55,7 @@ unsafe extern "C" fn neopvm_put(
     flags: i32,
     index: *mut i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_PUT, neopvm_put(name, handle, flags, index));
     status(inside(|| {
         // SAFETY: the caller's promise.
         let name = unsafe { text(name) }?;
@@ -75,6 +77,7 @@ unsafe extern "C" fn neopvm_get(
     flags: i32,
     buffer: *mut i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_GET, neopvm_get(name, index, flags, buffer));
     if buffer.is_null() {
         return Code::BadParam.number();
     }
@@ -99,6 +102,7 @@ unsafe extern "C" fn neopvm_spawn(
     outcomes: *mut i32,
     started: *mut i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_SPAWN, neopvm_spawn(program, args, flags, place, count, outcomes, started));
     status(inside(|| {
         // SAFETY: the caller's promise.
         let results = process::spawn(unsafe { wish(program, args, flags, place, count) }?)?;
@@ -169,6 +173,7 @@ where
 /// `hosts` is null or has `room` elements; `count` is null or points to a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_hosts(hosts: *mut Host, room: u64, count: *mut u64) -> i32 {
+    noted!(unsafe NEOPVM_HOSTS, neopvm_hosts(hosts, room, count));
     status(inside(|| {
         let lines: Vec<Host> = machine::hosts()?
             .iter()
@@ -197,6 +202,7 @@ unsafe extern "C" fn neopvm_tasks(
     room: u64,
     count: *mut u64,
 ) -> i32 {
+    noted!(unsafe NEOPVM_TASKS, neopvm_tasks(place, tasks, room, count));
     status(inside(|| {
         let lines: Vec<TaskLine> = machine::tasks(place)?
             .iter()
@@ -218,6 +224,7 @@ unsafe extern "C" fn neopvm_tasks(
 /// Sends a signal to a task.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_signal(tid: i32, number: i32) -> i32 {
+    noted!(NEOPVM_SIGNAL, neopvm_signal(tid, number));
     status(inside(|| process::signal(tid, number).map(drop)))
 }
 
@@ -233,6 +240,7 @@ unsafe extern "C" fn neopvm_notify(
     tids: *const i32,
     count: i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_NOTIFY, neopvm_notify(kind, tag, in_context, tids, count));
     status(inside(|| {
         let listed = if tids.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
         // SAFETY: the caller's promise.
@@ -248,6 +256,7 @@ unsafe extern "C" fn neopvm_notify(
 /// `name` is null or ends with 0; `instance` is null or points to a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_join(name: *const c_char, instance: *mut i32) -> i32 {
+    noted!(unsafe NEOPVM_JOIN, neopvm_join(name, instance));
     status(inside(|| {
         // SAFETY: the caller's promise.
         let joined = session::task()?.join_group(unsafe { group::group_name(name) }?)?;
@@ -263,6 +272,7 @@ unsafe extern "C" fn neopvm_join(name: *const c_char, instance: *mut i32) -> i32
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_leave_group(name: *const c_char) -> i32 {
+    noted!(unsafe NEOPVM_LEAVE_GROUP, neopvm_leave_group(name));
     // SAFETY: the caller's promise.
     status(inside(|| session::task()?.leave_group(unsafe { group::group_name(name) }?)))
 }
@@ -279,6 +289,7 @@ unsafe extern "C" fn neopvm_members(
     room: u64,
     count: *mut u64,
 ) -> i32 {
+    noted!(unsafe NEOPVM_MEMBERS, neopvm_members(name, tids, room, count));
     status(inside(|| {
         // SAFETY: the caller's promise.
         let members = session::task()?.members(unsafe { group::group_name(name) }?)?;
@@ -294,6 +305,7 @@ unsafe extern "C" fn neopvm_members(
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_barrier(name: *const c_char, count: i32) -> i32 {
+    noted!(unsafe NEOPVM_BARRIER, neopvm_barrier(name, count));
     // SAFETY: the caller's promise.
     status(group::barrier(|| unsafe { group::group_name(name) }, count))
 }
@@ -304,6 +316,7 @@ unsafe extern "C" fn neopvm_barrier(name: *const c_char, count: i32) -> i32 {
 /// `name` is null or ends with 0.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_delete(name: *const c_char, index: i32) -> i32 {
+    noted!(unsafe NEOPVM_DELETE, neopvm_delete(name, index));
     // SAFETY: the caller's promise.
     status(inside(|| registry::delete(unsafe { text(name) }?, index, 0).map(drop)))
 }
@@ -314,6 +327,7 @@ unsafe extern "C" fn neopvm_delete(name: *const c_char, index: i32) -> i32 {
 /// `new` points to a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_new_context(new: *mut i32) -> i32 {
+    noted!(unsafe NEOPVM_NEW_CONTEXT, neopvm_new_context(new));
     // SAFETY: the caller's promise.
     unsafe { answer(new, registry::new_context) }
 }
@@ -321,6 +335,7 @@ unsafe extern "C" fn neopvm_new_context(new: *mut i32) -> i32 {
 /// Gives a context back.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_free_context(old: i32) -> i32 {
+    noted!(NEOPVM_FREE_CONTEXT, neopvm_free_context(old));
     status(inside(|| registry::free_context(old).map(drop)))
 }
 

@@ -9,6 +9,7 @@ use pvm_wire::{Code, Tid};
 use super::{answer, kind, size, status, with};
 use crate::guard::inside;
 use crate::pointer::store;
+use crate::trace::noted;
 use crate::{buffer, session};
 
 /// `NEOPVM_MAY_READ`
@@ -27,6 +28,7 @@ unsafe extern "C" fn neopvm_view_items(
     count: u64,
     data: *mut *const c_void,
 ) -> i32 {
+    noted!(unsafe NEOPVM_VIEW_ITEMS, neopvm_view_items(handle, kind_number, count, data));
     let view = || {
         let (kind, count) = (kind(kind_number)?, size(count)?);
         let viewed = buffer::get(handle)?.content(|content| {
@@ -51,6 +53,7 @@ unsafe extern "C" fn neopvm_allocate(
     count: u64,
     items: *mut *mut c_void,
 ) -> i32 {
+    noted!(unsafe NEOPVM_ALLOCATE, neopvm_allocate(handle, kind_number, count, items));
     let allocate = || {
         let (kind, count) = (kind(kind_number)?, size(count)?);
         // Shared memory is a task's.
@@ -68,6 +71,7 @@ unsafe extern "C" fn neopvm_allocate(
 /// `reading` points to a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_is_being_read(handle: i32, reading: *mut i32) -> i32 {
+    noted!(unsafe NEOPVM_IS_BEING_READ, neopvm_is_being_read(handle, reading));
     let look = || with(handle, |buffer| Ok(i32::from(buffer.is_being_read())));
     // SAFETY: the caller's promise.
     unsafe { answer(reading, look) }
@@ -79,6 +83,7 @@ unsafe extern "C" fn neopvm_is_being_read(handle: i32, reading: *mut i32) -> i32
 /// `reading` points to a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_is_read(handle: i32, reading: *mut i32) -> i32 {
+    noted!(unsafe NEOPVM_IS_READ, neopvm_is_read(handle, reading));
     // SAFETY: both functions ask the caller for the same.
     unsafe { neopvm_is_being_read(handle, reading) }
 }
@@ -94,6 +99,7 @@ unsafe extern "C" fn neopvm_expose(
     rights: i32,
     address: *mut *mut c_void,
 ) -> i32 {
+    noted!(unsafe NEOPVM_EXPOSE, neopvm_expose(number, bytes, rights, address));
     let expose = || {
         if !matches!(rights, MAY_READ | MAY_WRITE) {
             return Err(Code::BadParam);
@@ -108,6 +114,7 @@ unsafe extern "C" fn neopvm_expose(
 /// Exposes it no more.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_withdraw(number: u32) -> i32 {
+    noted!(NEOPVM_WITHDRAW, neopvm_withdraw(number));
     status(inside(|| session::task()?.withdraw(number)))
 }
 
@@ -122,6 +129,7 @@ unsafe extern "C" fn neopvm_exposed(
     bytes: *mut u64,
     rights: *mut i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_EXPOSED, neopvm_exposed(tid, number, bytes, rights));
     status(inside(|| {
         let (size, writable) = session::task()?.exposed(Tid::from_c_int(tid), number)?;
         // SAFETY: the caller's promise.
@@ -144,6 +152,7 @@ unsafe extern "C" fn neopvm_get_memory(
     data: *mut c_void,
     bytes: u64,
 ) -> i32 {
+    noted!(unsafe NEOPVM_GET_MEMORY, neopvm_get_memory(tid, number, offset, data, bytes));
     status(inside(|| {
         let bytes = size(bytes)?;
         if data.is_null() && bytes > 0 || isize::try_from(bytes).is_err() {
@@ -171,6 +180,7 @@ unsafe extern "C" fn neopvm_put_memory(
     data: *const c_void,
     bytes: u64,
 ) -> i32 {
+    noted!(unsafe NEOPVM_PUT_MEMORY, neopvm_put_memory(tid, number, offset, data, bytes));
     status(inside(|| {
         // SAFETY: the caller's promise.
         let bytes = unsafe { crate::pointer::array(data.cast::<u8>(), size(bytes)?) }?;
@@ -236,6 +246,7 @@ unsafe extern "C" fn neopvm_add_memory(
     add: i64,
     before: *mut i64,
 ) -> i32 {
+    noted!(unsafe NEOPVM_ADD_MEMORY, neopvm_add_memory(tid, number, offset, bytes, add, before));
     status(inside(|| {
         let word = Word::of(bytes)?;
         let wanted = match word {
@@ -261,6 +272,7 @@ unsafe extern "C" fn neopvm_exchange_memory(
     wanted: i64,
     before: *mut i64,
 ) -> i32 {
+    noted!(unsafe NEOPVM_EXCHANGE_MEMORY, neopvm_exchange_memory(tid, number, offset, bytes, expected, wanted, before));
     status(inside(|| {
         let word = Word::of(bytes)?;
         let exchange = match word {

@@ -3,10 +3,14 @@
 
 use std::ffi::c_void;
 
+use pvm::Buffer;
+use pvm_wire::record::calls;
 use pvm_wire::{Encoding, Kind, Tid};
 
 use super::info::Info;
 use crate::guard::swiftly;
+use crate::slot::Slot;
+use crate::trace::noting::Begun;
 use crate::{buffer, message, pack, probe, session};
 
 /// `neopvm_new`. A process that is no task goes the long way, as the child of a fork must.
@@ -14,13 +18,24 @@ use crate::{buffer, message, pack, probe, session};
 pub(super) fn new(encoding: i32) -> Option<i32> {
     let encoding = Encoding::from_number(encoding)?;
     session::current()?;
-    swiftly!(swift => buffer::short::make_by(&swift, encoding), else None)
+    let make = || swiftly!(swift => buffer::short::make_by(&swift, encoding), else None);
+    if probe::is_on() { noted(calls::NEOPVM_NEW, 0, make) } else { make() }
+}
+
+/// A short way of a call that is noted.
+#[inline(never)]
+fn noted<T>(call: u16, bytes: usize, work: impl FnOnce() -> Option<T>) -> Option<T> {
+    let begun = Begun::now()?;
+    let done = work()?;
+    begun.end(call, 0, bytes);
+    Some(done)
 }
 
 /// `neopvm_free`
 #[inline(always)]
 pub(super) fn free(handle: i32) -> Option<()> {
-    swiftly!(swift => buffer::short::free_by(&swift, handle), else None)
+    let free = || swiftly!(swift => buffer::short::free_by(&swift, handle), else None);
+    if probe::is_on() { noted(calls::NEOPVM_FREE, 0, free) } else { free() }
 }
 
 /// `neopvm_pack`
@@ -39,7 +54,8 @@ pub(super) unsafe fn pack(
     // SAFETY: the caller's promise; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let slot = buffer::short::find(handle)?;
-    swiftly!(swift => pack::pack_by(&swift, slot, kind, data), else None)
+    let pack = || swiftly!(swift => pack::pack_by(&swift, slot, kind, data), else None);
+    if probe::is_on() { noted(calls::NEOPVM_PACK, bytes, pack) } else { pack() }
 }
 
 /// `neopvm_unpack`
@@ -58,7 +74,8 @@ pub(super) unsafe fn unpack(
     // SAFETY: the caller's promise; not null. It is only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
     let slot = buffer::short::find(handle)?;
-    swiftly!(swift => pack::unpack_by(&swift, slot, kind, out), else None)
+    let mut unpack = || swiftly!(swift => pack::unpack_by(&swift, slot, kind, out), else None);
+    if probe::is_on() { noted(calls::NEOPVM_UNPACK, bytes, unpack) } else { unpack() }
 }
 
 #[inline(always)]
@@ -68,9 +85,6 @@ pub(super) fn few(
     count: u64,
     stride: i64,
 ) -> Option<(Kind, *mut u8, usize)> {
-    if probe::is_on() {
-        return None;
-    }
     let kind = Kind::from_number(kind)?;
     let (count, stride) = (usize::try_from(count).ok()?, isize::try_from(stride).ok()?);
     pack::few(kind, items, count, stride).map(|(first, bytes)| (kind, first, bytes))
@@ -79,17 +93,31 @@ pub(super) fn few(
 /// `neopvm_send`
 #[inline(always)]
 pub(super) fn send(handle: i32, tid: i32, tag: i32, context: i32) -> Option<()> {
-    if probe::is_on() || tag < 0 {
+    if tag < 0 {
         return None;
     }
     let to = (Tid::from_c_int(tid), tag, session::or_current(context));
     let slot = buffer::short::find(handle)?;
-    swiftly!(swift => message::short::send_by(&swift, slot, to), else None)
+    if probe::is_on() {
+        return send_noted(slot, to);
+    }
+    swiftly!(swift => message::short::send_by(&swift, slot, to, |_, _| ()), else None)
+}
+
+#[inline(never)]
+fn send_noted(slot: &Slot, to: (Tid, i32, i32)) -> Option<()> {
+    let begun = Begun::now()?;
+    let then = |number: u64, buffer: &Buffer| {
+        begun.sent_buffer(calls::NEOPVM_SEND, to, (number, buffer));
+    };
+    swiftly!(swift => message::short::send_by(&swift, slot, to, then), else None)
 }
 
 /// `neopvm_info`
 #[inline(always)]
 pub(super) fn info(handle: i32) -> Option<Info> {
     let slot = buffer::short::find(handle)?;
-    swiftly!(swift => Some(Info::of(&slot.enter_swiftly(swift.owner)?.content)), else None)
+    let info =
+        || swiftly!(swift => Some(Info::of(&slot.enter_swiftly(swift.owner)?.content)), else None);
+    if probe::is_on() { noted(calls::NEOPVM_INFO, 0, info) } else { info() }
 }

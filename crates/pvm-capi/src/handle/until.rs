@@ -8,6 +8,7 @@ use pvm_wire::Code;
 use super::{answer, limit, machine, status};
 use crate::guard::{Limit, Patience, inside};
 use crate::pointer::{store, text};
+use crate::trace::noted;
 use crate::{buffer, group, process, registry, session};
 
 /// The caller's word that is not 0 any more once it gives up; one that is always 0 where there is none.
@@ -50,6 +51,7 @@ unsafe extern "C" fn neopvm_get_until(
     give_up: *const i32,
     buffer: *mut i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_GET_UNTIL, neopvm_get_until(name, index, flags, limit_ns, give_up, buffer));
     if buffer.is_null() {
         return Code::BadParam.number();
     }
@@ -80,6 +82,7 @@ unsafe extern "C" fn neopvm_barrier_until(
     give_up: *const i32,
     met: *mut i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_BARRIER_UNTIL, neopvm_barrier_until(name, count, limit_ns, give_up, met));
     let wait = |patience: Patience<'_>| {
         // SAFETY: the caller's promise.
         group::barrier_until(|| unsafe { group::group_name(name) }, count, patience)
@@ -110,6 +113,7 @@ unsafe extern "C" fn neopvm_spawn_until(
     outcomes: *mut i32,
     started: *mut i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_SPAWN_UNTIL, neopvm_spawn_until(program, args, flags, place, count, give_up, outcomes, started));
     // SAFETY: the caller's promise.
     let wish = || unsafe { machine::wish(program, args, flags, place, count) };
     let wait = |patience: Patience<'_>| process::spawn_until(wish, patience);
@@ -139,6 +143,7 @@ unsafe extern "C" fn neopvm_freeze_until(
     give_up: *const i32,
     members: *mut i32,
 ) -> i32 {
+    noted!(unsafe NEOPVM_FREEZE_UNTIL, neopvm_freeze_until(name, size, give_up, members));
     let wait = |patience: Patience<'_>| {
         // SAFETY: the caller's promise.
         group::freeze_until(|| unsafe { group::group_name(name) }, size, patience)
@@ -157,5 +162,6 @@ unsafe extern "C" fn neopvm_freeze_until(
 /// Ends every sleep of this task's threads: those that wait look whether they are to give up.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_wake() -> i32 {
+    noted!(NEOPVM_WAKE, neopvm_wake());
     status(inside(|| session::current().ok_or(Code::SysErr).map(pvm::Task::nudge)))
 }

@@ -6,6 +6,7 @@ use super::{limit, status};
 use crate::guard::{inside, same_task};
 use crate::pointer::store;
 use crate::session;
+use crate::trace::noted;
 
 /// Waits until more has arrived than `*seen` counts, and counts it. Unlike the other calls it does not enrol:
 /// a thread that waits on behalf of others must not bring a task back that has left.
@@ -14,6 +15,7 @@ use crate::session;
 /// `seen` is null or points to a number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_wait(seen: *mut u32, limit_ns: i64) -> i32 {
+    noted!(unsafe NEOPVM_WAIT, neopvm_wait(seen, limit_ns));
     if seen.is_null() {
         return Code::BadParam.number();
     }

@@ -3,14 +3,16 @@
 use std::ffi::{c_int, c_void};
 
 use pvm::{Buffer, Glance, Head, Task};
+use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use super::matching::{self, Stop};
-use super::short::{self, Looked, receive_items, send_items};
+use super::short::{self, Looked, receive_items, send_items_of};
 use super::{check_address, is_nobody, never_comes};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
 use crate::pack::{self, Items, few};
 use crate::selection::pattern;
+use crate::trace::noting::{Begun, items_within};
 use crate::trace::{int_at, traced};
 use crate::{buffer, handler, held, pointer, probe, session};
 
@@ -53,7 +55,7 @@ unsafe fn fast_send(
     count: c_int,
     kind: c_int,
 ) -> Option<()> {
-    if probe::is_on() || tag < 0 {
+    if tag < 0 {
         return None;
     }
     let kind = Kind::from_number(kind)?;
@@ -62,7 +64,7 @@ unsafe fn fast_send(
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     let to = (Tid::from_c_int(tid), tag, session::context());
     // Of raw data, too, their type is told, so that a computer of another layout can read them.
-    send_items(Encoding::Raw, (kind.run_of(bytes).to_word(), data), to)
+    send_items_of(calls::PSEND, Encoding::Raw, (kind.run_of(bytes).to_word(), data), to)
 }
 
 /// The long way: as an in-place message, which is copied once, to where its receiver reads it.
@@ -153,8 +155,14 @@ pub(crate) unsafe extern "C" fn pvm_precv(
     length: *mut c_int,
 ) -> c_int {
     let answers = Answers { tid: from_tid, tag: from_tag, length };
-    // SAFETY: the program's promise.
-    match unsafe { fast_receive((tid, tag), (items, count, kind), answers) } {
+    let taken = if probe::is_on() {
+        // SAFETY: the program's promise.
+        unsafe { receive_noted((tid, tag), (items, count, kind), answers) }
+    } else {
+        // SAFETY: as above.
+        unsafe { fast_receive((tid, tag), (items, count, kind), answers, |_| ()) }
+    };
+    match taken {
         Glance::Taken(()) => 0,
         // SAFETY: as above.
         _ => unsafe { receive((tid, tag), (items, count, kind), answers) },
@@ -170,6 +178,7 @@ unsafe fn fast_receive(
     (tid, tag): (c_int, c_int),
     (items, count, kind): (*mut c_void, c_int, c_int),
     answers: Answers,
+    note: impl FnOnce((&Head, usize)),
 ) -> Glance<()> {
     let size = Kind::from_number(kind).map(Kind::size);
     let (Some(size), Ok(count)) = (size, usize::try_from(count)) else { return Glance::More };
@@ -184,6 +193,7 @@ unsafe fn fast_receive(
     let mut about = Head::NONE;
     match receive_items((tid, tag, session::context()), true, &mut about, room) {
         Glance::Taken((size, _)) => {
+            note((&about, size));
             // SAFETY: the caller's promise.
             unsafe { answers.give(about.source(), about.tag(), size) };
             Glance::Taken(())
@@ -191,6 +201,22 @@ unsafe fn fast_receive(
         Glance::Nothing => Glance::Nothing,
         Glance::More => Glance::More,
     }
+}
+
+/// The fast path of a call that is noted.
+///
+/// # Safety
+/// As for [`fast_receive`].
+#[inline(never)]
+unsafe fn receive_noted(
+    from: (c_int, c_int),
+    items: (*mut c_void, c_int, c_int),
+    answers: Answers,
+) -> Glance<()> {
+    let Some(begun) = Begun::now() else { return Glance::More };
+    let note = |message: (&Head, usize)| begun.taken_items(calls::PRECV, 0, message, from);
+    // SAFETY: the caller's promise.
+    unsafe { fast_receive(from, items, answers, note) }
 }
 
 /// The long way, which begins with a little wait for what the fast path takes.
@@ -206,7 +232,10 @@ unsafe fn receive(
     let Answers { tid: from_tid, tag: from_tag, length } = answers;
     traced!(unsafe PRECV, pvm_precv(tid, tag, items, count, kind, from_tid, from_tag, length), [RST: tid, RMC: tag, RCX: session::context(), PDA: items, PC: count, PDT: kind], |r| [CC: r, MNB: int_at(length), MC: int_at(from_tag), MCX: session::context(), SRC: int_at(from_tid)]);
     // SAFETY: the program's promise.
-    let look = || unsafe { fast_receive((tid, tag), (items, count, kind), answers) };
+    let look = || unsafe {
+        let note = |message: (&Head, usize)| items_within(message, tid, tag);
+        fast_receive((tid, tag), (items, count, kind), answers, note)
+    };
     let looked = Looked::now(look);
     if looked.seen == Glance::Taken(()) {
         return 0;

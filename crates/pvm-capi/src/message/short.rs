@@ -3,12 +3,14 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pvm::{Glance, Head, Key, Owner, Small, Task, WaitToken};
+use pvm::{Buffer, Glance, Head, Key, Owner, Small, Task, WaitToken};
+use pvm_wire::record::calls;
 use pvm_wire::{Encoding, Run, Tid};
 
 use crate::guard::{Limit, Swift, swiftly};
 use crate::selection::pattern;
 use crate::slot::Slot;
+use crate::trace::noting::{self, Begun};
 use crate::{buffer, handler, held, probe, session};
 
 /// False as long as no program has ever set a matching function of its own (`pvm_recvf`): receives then need not look.
@@ -23,23 +25,42 @@ pub(super) fn custom_is_possible() -> bool {
 /// The short way of `pvm_send`; none if it did nothing.
 #[inline(always)]
 pub(super) fn send(tid: c_int, tag: c_int) -> Option<()> {
-    if probe::is_on() || tag < 0 {
+    if probe::is_on() {
+        return send_noted(tid, tag);
+    }
+    send_then(tid, tag, |_, _| ())
+}
+
+#[inline(never)]
+fn send_noted(tid: c_int, tag: c_int) -> Option<()> {
+    let begun = Begun::now()?;
+    let to = (Tid::from_c_int(tid), tag, session::context());
+    send_then(tid, tag, |number, buffer| begun.sent_buffer(calls::SEND, to, (number, buffer)))
+}
+
+#[inline(always)]
+fn send_then(tid: c_int, tag: c_int, then: impl FnOnce(u64, &Buffer)) -> Option<()> {
+    if tag < 0 {
         return None;
     }
     let to = (Tid::from_c_int(tid), tag, session::context());
-    swiftly!(swift => send_by(&swift, swift.thread.sending.slot()?, to), else None)
+    swiftly!(swift => send_by(&swift, swift.thread.sending.slot()?, to, then), else None)
 }
 
-/// The short way of sending a buffer to a task under a tag that is not below 0, in a context.
+/// The short way of sending a buffer to a task under a tag that is not below 0, in a context. `then` sees what was sent.
 #[inline(always)]
 pub(crate) fn send_by(
     swift: &Swift<impl Owner>,
     slot: &Slot,
     to: (Tid, c_int, c_int),
+    then: impl FnOnce(u64, &Buffer),
 ) -> Option<()> {
     let task = session::current()?;
     let mut place = slot.enter_swiftly(swift.owner)?;
-    task.send_inline(swift.owner, &mut place.content.buffer, to).then_some(())
+    let buffer = &mut place.content.buffer;
+    let number = task.send_inline(swift.owner, buffer, to)?;
+    then(number, buffer);
+    Some(())
 }
 
 /// Sends a message of `data`, which one run describes or nothing (0), under a tag that is not below 0, in a context; it never
@@ -49,10 +70,37 @@ pub(crate) fn send_items(
     encoding: Encoding,
     (run, data): (u64, &[u8]),
     (to, tag, context): (Tid, c_int, c_int),
-) -> Option<()> {
+) -> Option<u64> {
     let task = session::current()?;
     let small = Small { encoding, run, source: task.tid(), tag, context, wait_id: 0, data };
-    swiftly!(swift => task.send_small(swift.owner, to, small).then_some(()), else None)
+    swiftly!(swift => task.send_small(swift.owner, to, small), else None)
+}
+
+/// [`send_items`] of a call, noted if that is to be.
+#[inline(always)]
+pub(crate) fn send_items_of(
+    call: u16,
+    encoding: Encoding,
+    items: (u64, &[u8]),
+    to: (Tid, c_int, c_int),
+) -> Option<()> {
+    if probe::is_on() {
+        return send_items_noted(call, encoding, items, to);
+    }
+    send_items(encoding, items, to).map(drop)
+}
+
+#[inline(never)]
+fn send_items_noted(
+    call: u16,
+    encoding: Encoding,
+    items: (u64, &[u8]),
+    to: (Tid, c_int, c_int),
+) -> Option<()> {
+    let begun = Begun::now()?;
+    let number = send_items(encoding, items, to)?;
+    begun.sent(call, to, (number, items.1.len(), encoding));
+    Some(())
 }
 
 /// Receives a small message of the current context, raw if `raw` says so, into memory of the program's.
@@ -63,7 +111,7 @@ pub(crate) fn receive_items(
     about: &mut Head,
     room: &mut [u8],
 ) -> Glance<(usize, Option<Run>)> {
-    if probe::is_on() || !is_plain(tag) {
+    if !is_plain(tag) {
         return Glance::More;
     }
     let Some(task) = session::current() else { return Glance::More };
@@ -83,15 +131,38 @@ fn is_plain(tag: c_int) -> bool {
 /// nothing if it gives none.
 #[inline(always)]
 pub(super) fn receive(tid: c_int, tag: c_int) -> Glance<c_int> {
+    receive_then(tid, tag, |_, _| ())
+}
+
+/// The same of a call that is noted.
+#[inline(never)]
+pub(super) fn receive_noted(tid: c_int, tag: c_int) -> Glance<c_int> {
+    let Some(begun) = Begun::now() else { return Glance::More };
+    receive_then(tid, tag, |id, buffer| begun.taken(calls::RECV, id, buffer, (tid, tag)))
+}
+
+/// The same within a call that goes its long way.
+#[inline(always)]
+pub(super) fn receive_within(tid: c_int, tag: c_int) -> Glance<c_int> {
+    receive_then(tid, tag, |_, buffer| noting::taken_within(buffer, tid, tag))
+}
+
+#[inline(always)]
+fn receive_then(tid: c_int, tag: c_int, then: impl FnOnce(c_int, &Buffer)) -> Glance<c_int> {
     if !is_plain(tag) || custom_is_possible() {
         return Glance::More;
     }
     // Whatever is wrong, the long way tells it.
-    swiftly!(swift => receive_by(&swift, tid, tag), else Glance::More)
+    swiftly!(swift => receive_by(&swift, tid, tag, then), else Glance::More)
 }
 
 #[inline(always)]
-fn receive_by(swift: &Swift<impl Owner>, tid: c_int, tag: c_int) -> Glance<c_int> {
+fn receive_by(
+    swift: &Swift<impl Owner>,
+    tid: c_int,
+    tag: c_int,
+    then: impl FnOnce(c_int, &Buffer),
+) -> Glance<c_int> {
     let (Some(task), Some(slot)) = (session::current(), swift.thread.receiving.slot()) else {
         return Glance::More;
     };
@@ -100,7 +171,9 @@ fn receive_by(swift: &Swift<impl Owner>, tid: c_int, tag: c_int) -> Glance<c_int
     match task.take_inline(swift.owner, &wanted, &mut place.content.buffer) {
         Glance::Taken(()) => {
             (place.content.reading, place.content.shown) = (true, None);
-            Glance::Taken(swift.thread.receiving.id())
+            let id = swift.thread.receiving.id();
+            then(id, &place.content.buffer);
+            Glance::Taken(id)
         }
         Glance::Nothing => Glance::Nothing,
         Glance::More => Glance::More,
@@ -110,21 +183,31 @@ fn receive_by(swift: &Swift<impl Owner>, tid: c_int, tag: c_int) -> Glance<c_int
 /// The same for a receive that gives each message a buffer of its own, and knows no matching of the program's.
 /// `context` -1 is the current one.
 #[inline(always)]
-pub(crate) fn receive_new(tid: c_int, tag: c_int, context: c_int) -> Glance<c_int> {
-    if probe::is_on() || !is_plain(tag) {
+pub(crate) fn receive_new(
+    (tid, tag, context): (c_int, c_int, c_int),
+    then: impl FnOnce(&Buffer),
+) -> Glance<c_int> {
+    if !is_plain(tag) {
         return Glance::More;
     }
-    swiftly!(swift => receive_new_by(&swift, (tid, tag, context)), else Glance::More)
+    swiftly!(swift => receive_new_by(&swift, (tid, tag, context), then), else Glance::More)
 }
 
 #[inline(always)]
 fn receive_new_by(
     swift: &Swift<impl Owner>,
     (tid, tag, context): (c_int, c_int, c_int),
+    then: impl FnOnce(&Buffer),
 ) -> Glance<c_int> {
     let Some(task) = session::current() else { return Glance::More };
     let wanted = pattern(session::or_current(context), tid, tag);
-    buffer::short::receive_by(swift, |buffer| task.take_inline(swift.owner, &wanted, buffer))
+    buffer::short::receive_by(swift, |buffer| {
+        let taken = task.take_inline(swift.owner, &wanted, buffer);
+        if let Glance::Taken(()) = taken {
+            then(buffer);
+        }
+        taken
+    })
 }
 
 /// A look, and what had arrived before it: what comes behind it ends a wait.

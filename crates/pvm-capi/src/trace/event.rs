@@ -59,6 +59,9 @@ const LONG: i32 = 8;
 const STRING: i32 = 12;
 const ARRAY: i32 = 0x80;
 
+/// Who is told the data of an event.
+pub(crate) type Tell<'a> = &'a mut dyn FnMut(&[Field<'_>]);
+
 /// A datum of an event.
 pub(crate) struct Field<'a> {
     /// What it is.

@@ -27,8 +27,22 @@ impl Machine {
         if self.tasks.alive(of).is_none() {
             return self.pass_on(asker, tid, of, request);
         }
+        self.ask_parent(asker, request);
+    }
+
+    fn ask_parent(&mut self, asker: Asker, request: Request) {
         let (host, deadline) = (self.me(), self.after(ANSWER_NS));
         let ticket = self.question(Question { asker, host, deadline });
         self.effect(Effect::Ask { ticket, request });
+    }
+
+    /// Has the parent of a host start its recorder, or tell who it is.
+    pub(super) fn serve_recorder(&mut self, asker: Asker, tid: Tid, host: Tid, all: bool) {
+        let request = Request::Recorder { host, all };
+        if host.host() == self.me() {
+            self.ask_parent(asker, request);
+        } else {
+            self.pass_on(asker, tid, host, request);
+        }
     }
 }

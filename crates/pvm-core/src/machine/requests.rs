@@ -73,6 +73,7 @@ impl Machine {
             | Request::TaskStatus { tid }
             | Request::SetTrace { tid, .. }
             | Request::SetProbes { tid, .. }
+            | Request::Recorder { host: tid, .. }
             | Request::GetMemory { owner: tid, .. }
             | Request::PutMemory { owner: tid, .. }
             | Request::ChangeMemory { owner: tid, .. }
@@ -170,6 +171,7 @@ impl Machine {
                 }
                 self.answer(asker, Reply::Done);
             }
+            Request::Recorder { host, all } => self.serve_recorder(asker, tid, host, all),
             Request::SetProbes { .. }
             | Request::GetMemory { .. }
             | Request::PutMemory { .. }

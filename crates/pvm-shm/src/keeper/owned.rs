@@ -1,48 +1,14 @@
-//! Segments that are a task's own and go with it: its trace ring and its exposed memory.
+//! Segments that are a task's own and go with it: its exposed memory.
 
 use super::{Keeper, Use};
 use crate::exposed::{self, Exposed};
-use crate::recorder::segment_size;
 use pvm_wire::request::{Segment, SegmentId};
 use pvm_wire::{Code, Tid};
 use rustix::fd::OwnedFd;
 
 impl Keeper {
-    /// A trace ring for a task; asked again, the same one.
-    ///
-    /// # Errors
-    /// [`Code::NoMem`].
-    pub fn open_recorder(&mut self, owner: Tid, records: u32) -> Result<(Segment, &OwnedFd), Code> {
-        let id = match self.recorder_of(owner) {
-            Some(id) => id,
-            None => self.create(segment_size(records), |_| Ok(Use::Recorder(owner)))?,
-        };
-        self.segment(id)
-    }
-
-    /// The trace ring of a task.
-    ///
-    /// # Errors
-    /// [`Code::NotFound`] if it has none.
-    pub fn map_recorder(&self, owner: Tid) -> Result<(Segment, &OwnedFd), Code> {
-        self.segment(self.recorder_of(owner).ok_or(Code::NotFound)?)
-    }
-
-    fn recorder_of(&self, owner: Tid) -> Option<SegmentId> {
-        self.find_use(|purpose| matches!(purpose, Use::Recorder(of) if *of == owner))
-    }
-
     fn find_use(&self, wanted: impl Fn(&Use) -> bool) -> Option<SegmentId> {
         self.segments.iter().find(|(_, kept)| wanted(&kept.purpose)).map(|(id, _)| *id)
-    }
-
-    /// Which probe points of a task note something from now on.
-    ///
-    /// # Errors
-    /// [`Code::NoTask`].
-    pub fn set_probes(&self, tid: Tid, mask: u32) -> Result<(), Code> {
-        self.boxes.get(&tid).ok_or(Code::NoTask)?.inbox.set_probes(mask);
-        Ok(())
     }
 
     /// Memory for a task to expose: for nobody else before its owner has sealed it.
@@ -115,11 +81,12 @@ impl Keeper {
     /// The task is gone.
     pub(super) fn remove_owned(&mut self, tid: Tid) {
         let is_own = |purpose: &Use| match purpose {
-            Use::Recorder(owner) | Use::Exposed(owner, ..) => *owner == tid,
+            Use::Exposed(owner, ..) => *owner == tid,
             _ => false,
         };
         while let Some(id) = self.find_use(is_own) {
             self.end_owned(id, exposed::OWNERLESS);
         }
+        self.end_ring(tid);
     }
 }

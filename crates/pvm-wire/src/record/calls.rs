@@ -86,6 +86,9 @@ calls! { NEOPVM, OURS:
     NEOPVM_NOTIFY = 47 "neopvm_notify", NEOPVM_HOSTS = 48 "neopvm_hosts",
     NEOPVM_TASKS = 49 "neopvm_tasks", NEOPVM_MARK = 50 "neopvm_mark",
     NEOPVM_STATE = 51 "neopvm_state", NEOPVM_PROGRESS = 52 "neopvm_progress",
+    NEOPVM_ADD_MEMORY = 53 "neopvm_add_memory",
+    NEOPVM_EXCHANGE_MEMORY = 54 "neopvm_exchange_memory",
+    NEOPVM_IS_BEING_READ = 55 "neopvm_is_being_read",
 }
 
 /// The function's name.

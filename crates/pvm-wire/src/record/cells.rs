@@ -137,6 +137,11 @@ impl What {
         }
     }
 
+    /// Its number ([`kind`]).
+    pub fn kind(&self) -> u8 {
+        self.shape().kind
+    }
+
     #[inline]
     fn put_further(&self, cells: usize, mut put: impl FnMut(Cell)) {
         match self {

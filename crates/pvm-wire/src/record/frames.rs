@@ -19,6 +19,9 @@
 use super::{Cell, Loss, Moment};
 use crate::{Blob, DecodeError, HostIndex, Reader, Tid, Wire, choice, record};
 
+/// In this context both say it, in messages of raw bytes: a frame each, under any tag.
+pub const CONTEXT: i32 = 0x7ec0_4de5;
+
 /// A block holds at most so many cells: 512 KiB.
 pub const BLOCK_CELLS_MAX: usize = 1 << 14;
 
@@ -72,6 +75,7 @@ record! {
     }
 
     /// Counts of one task.
+    #[derive(Copy)]
     pub struct Counts {
         /// Records that it noted.
         pub noted: u64,
@@ -92,6 +96,11 @@ choice! {
         },
         /// What was noted up to now, then the end.
         2 => Stop,
+        /// What the recorder's clock shows: [`Frame::Shows`].
+        3 => Clock {
+            /// For the one who asks.
+            number: u64,
+        },
     }
 
     /// From the recorder.
@@ -147,6 +156,13 @@ choice! {
             status: i32,
             /// What became of its records.
             counts: Counts,
+        },
+        /// To [`Ask::Clock`].
+        8 => Shows {
+            /// Whose answer it is.
+            number: u64,
+            /// The clock of the recorder's host.
+            at: u64,
         },
         /// The last frame.
         7 => End {

@@ -190,6 +190,11 @@ choice! {
             /// The word's value before, with zeros above four bytes.
             before: u64,
         },
+        /// To [`super::Request::ListRings`].
+        150 => Rings {
+            /// All of them.
+            rings: Vec<super::segments::Ring>,
+        },
         /// Unasked (its number is 0): there will be no direct route for now.
         61 => NoRoute {
             /// To which task.

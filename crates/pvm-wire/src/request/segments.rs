@@ -31,6 +31,21 @@ record! {
     }
 }
 
+record! {
+    /// The trace ring of a task.
+    #[derive(Copy)]
+    pub struct Ring {
+        /// Its segment.
+        pub id: SegmentId,
+        /// Whose it is, or was.
+        pub owner: Tid,
+        /// The task is gone: nothing more will be noted.
+        pub ended: bool,
+        /// As `wait` tells it, -1 if nobody knows.
+        pub status: i32,
+    }
+}
+
 choice! {
     /// One indivisible change of a word of exposed memory.
     pub enum Change {

@@ -2,6 +2,10 @@
 
 use crate::{Blob, Tid, record};
 
+/// In [`TraceOptions::options`]: the task is recorded from its first call on, and so are those that
+/// it spawns. Programs do not see it.
+pub const RECORDED: i32 = 1 << 16;
+
 record! {
     /// Where a message of the machine (output of a task, a trace event) is to go.
     pub struct Target {
@@ -19,7 +23,7 @@ record! {
         pub target: Target,
         /// Bytes collected before they are sent.
         pub buffer: i32,
-        /// `PvmTraceFull`, `PvmTraceTime`, `PvmTraceCount`.
+        /// `PvmTraceFull`, `PvmTraceTime`, `PvmTraceCount`; beside them [`RECORDED`].
         pub options: i32,
         /// The mask in its text form.
         pub mask: Blob,

@@ -23,11 +23,12 @@ pub(crate) enum Prepared<'a> {
 
 impl Buffer {
     /// Once sent, in-place data are raw data.
-    pub(super) fn sent_encoding(&self) -> Encoding {
+    pub fn sent_encoding(&self) -> Encoding {
         if self.encoding == Encoding::InPlace { Encoding::Raw } else { self.encoding }
     }
 
-    pub(crate) fn sent_size(&self) -> usize {
+    /// Bytes of the data that would be sent now.
+    pub fn sent_size(&self) -> usize {
         if self.in_place.is_empty() {
             self.size
         } else {

@@ -133,6 +133,7 @@ impl Task {
         if wanted > size && known.lost > 0 {
             return Err(Code::NoTask);
         }
+        self.probe_group(&known.members, wanted.into());
         let word = known.roster.barrier();
         let (stage, woken) = match word.arrive(instance, wanted) {
             Arrival::Last(others) => (Entered::Done(Stage::Met), others),

@@ -5,12 +5,12 @@ use super::parts::{Parts, join};
 use crate::buffer::Store;
 use crate::buffer::sending::Prepared;
 use crate::order::Stamp;
-use crate::probe::Negotiation;
 use crate::route::DONT_ROUTE;
 use crate::route::direct::Direct;
 use crate::route::notices::Notice;
 use pvm_shm::lane::INLINE_MAX;
 use pvm_shm::{Pushed, Sent};
+use pvm_wire::record::RouteStep;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::route::Route;
 use pvm_wire::spread::Receiver;
@@ -55,7 +55,7 @@ impl State {
             }
         } else if self.routes.ask(to) {
             self.connection.tell(&Request::OpenRoute { to })?;
-            self.probe_route(to, Negotiation::Asked);
+            self.probe_route(to, RouteStep::Asked);
         }
         self.send(to, envelope, body)
     }
@@ -178,7 +178,7 @@ impl State {
                 // The wish is made again after a while.
                 (Reply::NoRoute { peer }, _) => {
                     self.routes.refused(peer);
-                    self.probe_route(peer, Negotiation::Refused);
+                    self.probe_route(peer, RouteStep::Refused);
                 }
                 _ => {}
             }
@@ -196,7 +196,7 @@ impl State {
             let _ = self.connection.tell(&Request::RouteBroken { peer });
             return;
         }
-        self.probe_route(peer, Negotiation::Stands);
+        self.probe_route(peer, RouteStep::Stands);
         let descriptor = self.routes.open.get(&peer).map_or(-1, |direct| direct.socket.as_raw_fd());
         let notices = self.routes.notices.added(peer, descriptor);
         self.tell_self(notices);
@@ -226,7 +226,7 @@ impl State {
     fn break_route(&mut self, peer: Tid) {
         let Some(direct) = self.routes.remove(peer) else { return };
         self.outbox.release_pair(&direct.pair);
-        self.probe_route(peer, Negotiation::Broke);
+        self.probe_route(peer, RouteStep::Broke);
         // If the daemon is gone, that is noticed elsewhere.
         let _ = self.connection.tell(&Request::RouteBroken { peer });
         let notices = self.routes.notices.deleted(peer);

@@ -3,8 +3,9 @@
 use super::State;
 use crate::buffer::sending::Prepared;
 use crate::pattern::Pattern;
-use crate::probe::{self, Negotiation};
-use pvm_shm::recorder::{Point, Record, Way};
+use crate::probe;
+use pvm_shm::lane::Small;
+use pvm_wire::record::{RouteStep, Way};
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
 
 impl State {
@@ -16,10 +17,10 @@ impl State {
         envelope: Envelope,
         body: &mut Prepared<'_>,
     ) -> Result<bool, Code> {
-        if !self.probes.is_on() {
-            return self.send(to, envelope, body);
-        }
-        self.probe_send(to, Way::Memory, envelope, |state| state.send(to, envelope, body))
+        let begin = probe::moment(&self.probes);
+        let sent = self.send(to, envelope, body)?;
+        self.probe_sent(begin.filter(|_| sent), &[to], &envelope);
+        Ok(sent)
     }
 
     /// [`State::send_abroad`], noted.
@@ -29,14 +30,13 @@ impl State {
         envelope: Envelope,
         body: &mut Prepared<'_>,
     ) -> Result<bool, Code> {
-        if !self.probes.is_on() {
-            return self.send_abroad(to, envelope, body);
-        }
-        let way = self.way_to(to);
-        self.probe_send(to, way, envelope, |state| state.send_abroad(to, envelope, body))
+        let begin = probe::moment(&self.probes);
+        let sent = self.send_abroad(to, envelope, body)?;
+        self.probe_sent(begin.filter(|_| sent), &[to], &envelope);
+        Ok(sent)
     }
 
-    /// [`State::send_spread`], noted once for the host.
+    /// [`State::send_spread`], noted for each receiver: their sending begins and ends together.
     pub(crate) fn probed_send_spread(
         &mut self,
         host: HostIndex,
@@ -44,36 +44,30 @@ impl State {
         envelope: Envelope,
         body: &mut Prepared<'_>,
     ) -> Result<bool, Code> {
-        if !self.probes.is_on() {
-            return self.send_spread(host, to, envelope, body);
-        }
-        let id = Tid::host_id(host);
-        let send = |state: &mut Self| state.send_spread(host, to, envelope, body);
-        self.probe_send(id, Way::Daemons, envelope, send)
+        let begin = probe::moment(&self.probes);
+        let sent = self.send_spread(host, to, envelope, body)?;
+        self.probe_sent(begin.filter(|_| sent), to, &envelope);
+        Ok(sent)
     }
 
-    #[cold]
-    fn probe_send(
-        &mut self,
-        to: Tid,
-        way: Way,
-        mut envelope: Envelope,
-        send: impl FnOnce(&mut Self) -> Result<bool, Code>,
-    ) -> Result<bool, Code> {
-        envelope.sequence = self.next_number(to);
-        self.probes.note(probe::sending(Point::SendBegin, to.0, way, &envelope));
-        let sent = send(self);
-        // A route can end, or come to stand, while it is used.
-        let way = if way == Way::Memory || to.is_host() { way } else { self.way_to(to) };
-        let result = match sent {
-            Ok(true) => 0,
-            // It is tried again when there is credit.
-            Ok(false) => Code::OutOfRes.number(),
-            Err(code) => code.number(),
-        };
-        let end = probe::sending(Point::SendEnd, to.0, way, &envelope);
-        self.probes.note(Record { result, ..end });
-        sent
+    /// What was sent has its numbers by now.
+    #[inline]
+    pub(crate) fn probe_sent(&self, begin: Option<u64>, to: &[Tid], envelope: &Envelope) {
+        let Some(begin) = begin else { return };
+        for &to in to {
+            let told = Envelope { sequence: self.last_number(to), ..*envelope };
+            probe::note_sent(&self.probes, begin, (to, self.way_to(to)), &told);
+        }
+    }
+
+    /// The same of a small message within the host.
+    #[inline]
+    pub(crate) fn probe_small(&self, begin: Option<u64>, to: Tid, small: &Small<'_>) {
+        let Some(begin) = begin else { return };
+        let mut envelope = Envelope::new(self.me, to, small.tag, small.context);
+        envelope.encoding = small.encoding;
+        envelope.data_size = small.data.len() as u64;
+        self.probe_sent(Some(begin), &[to], &envelope);
     }
 
     fn way_to(&self, peer: Tid) -> Way {
@@ -88,26 +82,16 @@ impl State {
         }
     }
 
-    /// A message that the task sends to itself.
-    pub(crate) fn probe_own(&self, envelope: &Envelope) {
-        if self.probes.is_on() {
-            self.probes.note(probe::sending(Point::SendEnd, self.me.0, Way::Own, envelope));
-        }
-    }
-
     /// A receive has found a message.
     #[inline]
     pub(crate) fn probe_received(&self, envelope: &Envelope, pattern: &Pattern) {
         if self.probes.is_on() {
-            self.probes.note(probe::received(envelope, self.way_to(envelope.src), pattern));
+            probe::note_taken(&self.probes, self.me, envelope, pattern);
         }
     }
 
     /// A direct route is negotiated.
-    pub(crate) fn probe_route(&self, peer: Tid, step: Negotiation) {
-        if self.probes.is_on() {
-            let record = Record { peer: peer.0, result: step as i32, ..probe::at(Point::Route) };
-            self.probes.note(Record { way: Way::Direct as u8, ..record });
-        }
+    pub(crate) fn probe_route(&self, peer: Tid, step: RouteStep) {
+        probe::note_route(&self.probes, peer, step);
     }
 }

@@ -1,12 +1,15 @@
-//! The probe points of calls and waits, and the switch for them.
+//! The switch of the probe points, and the ring that they note into.
 
 use super::Task;
-use crate::probe;
+use crate::members::Members;
+use crate::pattern::Pattern;
+use crate::probe::{self, Noting};
 use pvm_shm::probe::RECORDS;
-use pvm_shm::recorder::{Point, RECORDS as RING, Reader, Record, Recorder};
+use pvm_shm::recorder::{Reader, Recorder};
 use pvm_shm::segment::Mapping;
-use pvm_wire::request::{Reply, Request};
-use pvm_wire::{Code, Tid};
+use pvm_wire::record::{Class, Record, What, calls};
+use pvm_wire::request::{Reply, Request, Ring, SegmentId};
+use pvm_wire::{Code, Envelope, Tid};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -15,14 +18,6 @@ impl Task {
     /// calls are probe points, too.
     pub fn probe_word(&self) -> &AtomicU32 {
         self.probes.word()
-    }
-
-    /// Notes that a call begins or ends. `call` is its number as a kind of event.
-    pub fn probe_call(&self, point: Point, call: u16, result: i32) {
-        if self.probes.is_on() {
-            self.ready_probes();
-            self.probes.note(Record { call, result, ..probe::at(point) });
-        }
     }
 
     /// Which probe points of this task note something from now on.
@@ -44,16 +39,47 @@ impl Task {
     /// # Errors
     /// [`Code::NotFound`] if it has noted nothing yet.
     pub fn read_recorder(&self, tid: Tid) -> Result<Reader, Code> {
+        self.map_reader(&Request::MapRecorder { tid })
+    }
+
+    fn map_reader(&self, request: &Request) -> Result<Reader, Code> {
         let mut state = self.live()?.enter()?;
-        let (segment, fd) = state.connection.ask_segment(&Request::MapRecorder { tid })?;
+        let (segment, fd) = state.connection.ask_segment(request)?;
         let size = usize::try_from(segment.size).map_err(|_| Code::NoMem)?;
-        let mapping = Mapping::new(&fd, size, true).map_err(|_| Code::NoMem)?;
+        let mapping = Mapping::new(&fd, size, false).map_err(|_| Code::NoMem)?;
         Ok(Reader::new(Arc::new(mapping)))
+    }
+
+    /// All trace rings of this host.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if the daemon is gone.
+    pub fn rings(&self) -> Result<Vec<Ring>, Code> {
+        match self.request(&Request::ListRings)? {
+            Reply::Rings { rings } => Ok(rings),
+            _ => Err(Code::DSysErr),
+        }
+    }
+
+    /// One of them, to be read.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] if it is gone, [`Code::NoMem`].
+    pub fn map_ring(&self, id: SegmentId) -> Result<Reader, Code> {
+        self.map_reader(&Request::MapRing { id })
+    }
+
+    /// A ring whose task is gone was read to its end.
+    ///
+    /// # Errors
+    /// [`Code::SysErr`] if the daemon is gone.
+    pub fn drop_ring(&self, id: SegmentId) -> Result<(), Code> {
+        self.done(&Request::DropRing { id })
     }
 
     /// Has a ring if one is needed. Not to be called with the gate in hand.
     #[inline]
-    pub(super) fn ready_probes(&self) {
+    pub(crate) fn ready_probes(&self) {
         if self.probes.is_on() && self.probes.recorder().is_none() {
             self.open_recorder();
         }
@@ -65,40 +91,83 @@ impl Task {
         if self.probes.recorder().is_some() {
             return;
         }
-        let request = Request::OpenRecorder { records: RING };
-        let opened = state.connection.ask_segment(&request).and_then(|(segment, fd)| {
+        let opened = state.connection.ask_segment(&Request::OpenRecorder);
+        let opened = opened.and_then(|(segment, fd)| {
             let size = usize::try_from(segment.size).map_err(|_| Code::NoMem)?;
-            Mapping::new(&fd, size, true).map_err(|_| Code::NoMem)
+            // Most of it has no memory yet.
+            Mapping::new(&fd, size, false).map_err(|_| Code::NoMem)
         });
+        let host = state.outbox.activity().clone();
         match opened {
-            Ok(mapping) => self.probes.set_recorder(Recorder::new(Arc::new(mapping))),
+            Ok(mapping) => {
+                let recorder = Recorder::new(Arc::new(mapping), host);
+                self.introduce(&recorder);
+                self.probes.set_recorder(recorder);
+            }
             // Without memory for a trace the work goes on; nobody asks again and again.
             Err(_) => self.set_own_probes(0),
         }
     }
 
+    /// The moment now, if calls are to be noted.
+    #[inline(always)]
+    pub fn noting(&'static self) -> Option<Noting> {
+        Noting::now(&self.probes, self.tid())
+    }
+
+    /// The same for a call that goes its long way: it makes the ring where there is none yet.
+    pub fn noting_slowly(&'static self) -> Option<Noting> {
+        self.ready_probes();
+        self.noting()
+    }
+
+    /// The first records of a ring: the task itself.
+    fn introduce(&self, recorder: &Recorder) {
+        // Numbers of names are counted from 1 on in each class.
+        let (class, number) = (Class::Program, 1);
+        let text = self.program.0.clone();
+        let parent = Tid(u32::try_from(self.welcome.parent).unwrap_or(0));
+        let (process, name) = (std::process::id(), number);
+        let name_of = What::Name { class, number, text };
+        for what in [name_of, What::Begin { parent, process, name }] {
+            recorder.put(&Record { what, ..Record::call(calls::NONE, recorder.now(), 0) });
+        }
+    }
+
+    /// A group call knows who is in the group.
+    #[inline]
+    pub(crate) fn probe_group(&self, members: &Members, count: u64) {
+        if self.probes.is_on() {
+            let instance = members.instance(self.tid()).unwrap_or(-1);
+            probe::tell_group(|told| {
+                told.members = u32::try_from(members.size()).unwrap_or(0);
+                told.instance = instance.cast_unsigned();
+                told.count = count;
+            });
+        }
+    }
+
+    /// Notes something that takes no time and is no part of a call, if anything is noted.
+    pub fn note(&'static self, what: What) {
+        if let Some(noting) = self.noting_slowly() {
+            noting.alone(what);
+        }
+    }
+
+    /// A message was taken on a short way of a call that is noted the long way.
+    pub fn note_taken(&self, envelope: &Envelope, pattern: &Pattern) {
+        probe::note_taken(&self.probes, self.tid(), envelope, pattern);
+    }
+
     /// Copies of the program's data, noted.
     #[inline]
     pub(super) fn probe_copy<T>(&self, bytes: usize, copy: impl FnOnce() -> T) -> T {
-        if !self.probes.is_on() {
-            return copy();
-        }
-        let record = |point| Record { bytes: bytes as u64, ..probe::at(point) };
-        self.probes.note(record(Point::CopyBegin));
+        let begin = probe::moment(&self.probes);
         let done = copy();
-        self.probes.note(record(Point::CopyEnd));
-        done
-    }
-
-    /// A wait, noted. Nothing in here has a destructor: a handler may leave it by longjmp.
-    #[inline]
-    pub(super) fn probe_wait<T>(&self, wait: impl FnOnce() -> T) -> T {
-        if !self.probes.is_on() {
-            return wait();
+        // What rides in a lane is copied there, and no copy of its own.
+        if let Some(begin) = begin.filter(|_| bytes > pvm_shm::lane::SPANNING_MAX) {
+            probe::note_part(&self.probes, begin, What::Copy { bytes: bytes as u64 });
         }
-        self.probes.note(probe::at(Point::WaitBegin));
-        let done = wait();
-        self.probes.note(probe::at(Point::WaitEnd));
         done
     }
 

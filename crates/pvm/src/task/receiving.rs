@@ -4,6 +4,7 @@ use super::Task;
 use crate::buffer::{self, Buffer};
 use crate::mailbox::MessageKey;
 use crate::pattern::Pattern;
+use crate::probe;
 use crate::wait::{Deadline, WaitToken};
 use pvm_wire::{Code, Envelope};
 
@@ -75,7 +76,8 @@ impl Task {
         if !self.come_in() {
             return true;
         }
-        let has_come = self.waiter.linger_for(&self.generation, token, deadline);
+        let linger = || self.waiter.linger_for(&self.generation, token, deadline);
+        let has_come = probe::wait(&self.probes, linger);
         self.go_out();
         has_come
     }

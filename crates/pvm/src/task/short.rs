@@ -4,9 +4,9 @@ use super::Task;
 use super::aside::{MAILBOX, OVER, ROUTES};
 use crate::buffer::Buffer;
 use crate::pattern::Pattern;
-use crate::plug;
 use crate::state::State;
 use crate::sys::gate::{Owner, ThisThread};
+use crate::{plug, probe};
 use pvm_shm::Glance;
 use pvm_shm::lane::{Head, Key, Small};
 use pvm_wire::{Code, Run, Tid};
@@ -20,12 +20,17 @@ impl Task {
     }
 
     /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the thread that
-    /// `owner` says. False if it did nothing.
+    /// `owner` says: the message's number. None if it did nothing.
     #[inline(always)]
-    pub fn send_inline(&self, owner: impl Owner, buffer: &mut Buffer, to: (Tid, i32, i32)) -> bool {
-        let Some(small) = buffer.small(self.tid(), (to.1, to.2)) else { return false };
+    pub fn send_inline(
+        &self,
+        owner: impl Owner,
+        buffer: &mut Buffer,
+        to: (Tid, i32, i32),
+    ) -> Option<u64> {
+        let small = buffer.small(self.tid(), (to.1, to.2))?;
         let sent = self.send_small(owner, to.0, small);
-        if sent {
+        if sent.is_some() {
             buffer.address(to);
         }
         sent
@@ -33,15 +38,15 @@ impl Task {
 
     /// The same of a message that is no buffer's. Its source is this task.
     #[inline(always)]
-    pub fn send_small(&self, owner: impl Owner, to: Tid, small: Small<'_>) -> bool {
-        if !self.is_near(to) || plug::is_carried(to, small.tag) || self.probes.is_on() {
-            return false;
+    pub fn send_small(&self, owner: impl Owner, to: Tid, small: Small<'_>) -> Option<u64> {
+        if !self.is_near(to) || plug::is_carried(to, small.tag) {
+            return None;
         }
-        let Some(mut guard) = self.state.enter_swiftly(owner) else { return false };
+        let mut guard = self.state.enter_swiftly(owner)?;
         if self.aside.get() & OVER != 0 {
-            return false;
+            return None;
         }
-        let Some(state) = &mut *guard else { return false };
+        let state = guard.as_mut()?;
         state.send_small(to, small)
     }
 
@@ -76,9 +81,6 @@ impl Task {
         about: &mut Head,
         room: &mut [u8],
     ) -> Glance<(usize, Option<Run>)> {
-        if self.probes.is_on() {
-            return Glance::More;
-        }
         let Some(mut guard) = self.state.enter_swiftly(owner) else { return Glance::More };
         let Some(state) = &mut *guard else { return Glance::More };
         let aside = self.aside.get();
@@ -110,13 +112,13 @@ impl Task {
         context: i32,
     ) -> Result<usize, Code> {
         let Some(small) = buffer.small(self.tid(), (tag, context)) else { return Ok(0) };
-        if self.probes.is_on() {
-            return Ok(0);
-        }
         let mut state = self.live()?.enter()?;
-        let sent = to
-            .iter()
-            .take_while(|&&to| to.host() == self.tid().host() && state.send_small(to, small));
+        let sent = to.iter().take_while(|&&to| {
+            let begin = probe::moment(&self.probes);
+            let sent = to.host() == self.tid().host() && state.send_small(to, small).is_some();
+            state.probe_small(begin.filter(|_| sent), to, &small);
+            sent
+        });
         let sent = sent.count();
         drop(state);
         if let Some(&last) = sent.checked_sub(1).and_then(|last| to.get(last)) {

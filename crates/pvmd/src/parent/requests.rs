@@ -138,8 +138,11 @@ impl Parent {
             | Request::MapInbox { .. }
             | Request::MapGroup { .. }
             | Request::OpenGroup { .. }
-            | Request::OpenRecorder { .. }
+            | Request::OpenRecorder
             | Request::MapRecorder { .. }
+            | Request::ListRings
+            | Request::MapRing { .. }
+            | Request::DropRing { .. }
             | Request::Expose { .. }
             | Request::MapExposed { .. }
             | Request::Withdraw { .. }

@@ -94,8 +94,16 @@ impl Segments {
                 keeper.drop_segment(asker, id);
                 return Ok((Reply::Done, None));
             }
-            Request::OpenRecorder { records } => keeper.open_recorder(asker, records),
+            Request::OpenRecorder => keeper.open_recorder(asker),
             Request::MapRecorder { tid } => keeper.map_recorder(tid),
+            Request::ListRings => {
+                return Ok((Reply::Rings { rings: keeper.list_rings() }, None));
+            }
+            Request::MapRing { id } => keeper.map_ring(id),
+            Request::DropRing { id } => {
+                keeper.drop_ring(id);
+                return Ok((Reply::Done, None));
+            }
             Request::Expose { number, bytes } => keeper.expose(asker, number, bytes),
             Request::MapExposed { owner, number } => keeper.map_exposed(owner, number),
             Request::Withdraw { number } => {
@@ -167,6 +175,21 @@ impl Segments {
             Sent::Delivered | Sent::Gone => Ok(()),
             Sent::Full => Err(Code::OutOfRes),
         }
+    }
+
+    /// Somebody reads the trace rings from now on; `all` tasks note.
+    pub(crate) fn begin_recording(&mut self, all: bool) {
+        self.keeper.begin_recording(all);
+    }
+
+    /// Nobody reads them any more.
+    pub(crate) fn end_recording(&mut self) {
+        self.keeper.end_recording();
+    }
+
+    /// How a task has ended, of which the machine will say that it is gone.
+    pub(crate) fn note_status(&mut self, tid: Tid, status: i32) {
+        self.keeper.note_status(tid, status);
     }
 
     /// The task is gone; what it sent stays until it is read.

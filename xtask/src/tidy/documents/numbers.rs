@@ -113,15 +113,6 @@ const NUMBERS: &[Number] = &[
     number("crates/pvm-shm/src/clock.rs", "AHEAD", &[(SHM, "more than {} in front of it")]),
     number("crates/pvm-shm/src/inlet.rs", "SILENT", &[(SHM, "silent for {} messages")]),
     number(
-        "crates/pvm-shm/src/recorder.rs",
-        "RECORDS",
-        &[
-            (MEMORY, "{} records are kept"),
-            (HEADER, "so far: {} are kept"),
-            (SHM, "the ring full ({} records)"),
-        ],
-    ),
-    number(
         "crates/pvm-wire/src/request/segments.rs",
         "MEMORY_BYTES_MAX",
         &[(SHM, "at most {KiB} KiB a piece")],

@@ -1,0 +1,134 @@
+//! Trace rings: made for tasks, read by the host's recorder, kept behind their tasks until it has.
+
+use super::{Keeper, Use};
+use crate::recorder::{self, FIRST_SIZE, SEGMENT_SIZE};
+use crate::segment::{self, Mapping, PAGE};
+use crate::sync::Ordering;
+use pvm_wire::request::{Ring, Segment, SegmentId};
+use pvm_wire::{Code, Tid};
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+
+/// Rings of tasks that are gone which wait for the recorder at most; the oldest makes room.
+const ENDED_MAX: usize = 256;
+
+impl Keeper {
+    /// A trace ring for a task; asked again, the same one.
+    ///
+    /// # Errors
+    /// [`Code::NoMem`].
+    pub fn open_recorder(&mut self, owner: Tid) -> Result<(Segment, &OwnedFd), Code> {
+        let id = match self.rings.living.get(&owner) {
+            Some(id) => *id,
+            None => {
+                self.check_room(FIRST_SIZE as u64)?;
+                let fd = segment::create_sparse(SEGMENT_SIZE, FIRST_SIZE);
+                let fd = fd.map_err(|_| Code::NoMem)?;
+                let head = Mapping::new(&fd, PAGE, true).map_err(|_| Code::NoMem)?;
+                let id = self.adopt(
+                    fd,
+                    SEGMENT_SIZE,
+                    Use::Recorder(owner, Arc::new(head), FIRST_SIZE as u64),
+                )?;
+                self.rings.living.insert(owner, id);
+                id
+            }
+        };
+        self.segment(id)
+    }
+
+    /// The trace ring of a task.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] if it has none.
+    pub fn map_recorder(&self, owner: Tid) -> Result<(Segment, &OwnedFd), Code> {
+        self.segment(*self.rings.living.get(&owner).ok_or(Code::NotFound)?)
+    }
+
+    /// A trace ring by its segment.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`] if there is no such ring.
+    pub fn map_ring(&self, id: SegmentId) -> Result<(Segment, &OwnedFd), Code> {
+        match self.segments.get(&id).map(|kept| &kept.purpose) {
+            Some(Use::Recorder(..)) => self.segment(id),
+            _ => Err(Code::NotFound),
+        }
+    }
+
+    /// All trace rings, those of tasks that are gone first.
+    pub fn list_rings(&self) -> Vec<Ring> {
+        let living = self.rings.living.iter();
+        let living =
+            living.map(|(owner, id)| Ring { id: *id, owner: *owner, ended: false, status: -1 });
+        self.rings.ended.iter().copied().chain(living).collect()
+    }
+
+    /// The ring of a task that is gone was read to its end.
+    pub fn drop_ring(&mut self, id: SegmentId) {
+        let before = self.rings.ended.len();
+        self.rings.ended.retain(|ring| ring.id != id);
+        if self.rings.ended.len() < before {
+            self.delete_ring(id);
+        }
+    }
+
+    /// From now on somebody reads the rings; `all` tasks note.
+    pub fn begin_recording(&mut self, all: bool) {
+        self.rings.recorded = true;
+        if all && !self.rings.all {
+            self.rings.all = true;
+            self.boxes.values().for_each(|own| own.inbox.note_records(true));
+        }
+    }
+
+    /// Nobody reads the rings any more: no task notes, and what waits is let go.
+    pub fn end_recording(&mut self) {
+        (self.rings.recorded, self.rings.all) = (false, false);
+        self.boxes.values().for_each(|own| own.inbox.note_records(false));
+        while let Some(ring) = self.rings.ended.pop_front() {
+            self.delete_ring(ring.id);
+        }
+    }
+
+    /// Which probe points of a task note something from now on.
+    ///
+    /// # Errors
+    /// [`Code::NoTask`].
+    pub fn set_probes(&self, tid: Tid, mask: u32) -> Result<(), Code> {
+        self.boxes.get(&tid).ok_or(Code::NoTask)?.inbox.note_records(mask & 1 != 0);
+        Ok(())
+    }
+
+    /// How a task has ended, of which the keeper will hear that it is gone.
+    pub fn note_status(&mut self, tid: Tid, status: i32) {
+        if self.rings.living.contains_key(&tid) {
+            self.rings.statuses.insert(tid, status);
+        }
+    }
+
+    /// The owner is gone.
+    pub(super) fn end_ring(&mut self, owner: Tid) {
+        let status = self.rings.statuses.remove(&owner).unwrap_or(-1);
+        let Some(id) = self.rings.living.remove(&owner) else { return };
+        if !self.rings.recorded {
+            return self.delete_ring(id);
+        }
+        self.rings.ended.push_back(Ring { id, owner, ended: true, status });
+        if self.rings.ended.len() > ENDED_MAX
+            && let Some(oldest) = self.rings.ended.pop_front()
+        {
+            self.delete_ring(oldest.id);
+        }
+    }
+
+    fn delete_ring(&mut self, id: SegmentId) {
+        if let Some(Use::Recorder(_, head, _)) = self.segments.get(&id).map(|kept| &kept.purpose) {
+            let grown = recorder::grown_bytes(head);
+            let less = |taken: u64| Some(taken.saturating_sub(grown));
+            let rings = self.activity.rings();
+            let _ = rings.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        }
+        self.delete(id);
+    }
+}

@@ -1,0 +1,188 @@
+//! The reading end of a trace ring: see [`super`].
+
+use super::place::{Place, Slot, join, split, stamp};
+use crate::segment::Mapping;
+use crate::sync::Ordering;
+use crate::ticks;
+use pvm_wire::record::{Cell, Moment};
+use std::sync::Arc;
+
+/// A claim that nobody has filled for so long is given up, in nanoseconds: its thread has left it by
+/// `longjmp` out of a signal handler, or has ended.
+const ABANDONED: u64 = 1_000_000_000;
+
+/// What one look at a ring gave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Drained {
+    /// Records taken out.
+    pub taken: usize,
+    /// Records since the ring began that found no room, or whose claim was given up.
+    pub lost: u64,
+}
+
+/// The other end. Only one at a time: whoever comes later goes on where the last one was.
+#[derive(Debug)]
+pub struct Reader {
+    pub(super) place: Place,
+    /// The last look by both clocks.
+    looked: Option<Moment>,
+    /// A claim that was not filled, and since when that is known.
+    waits: Option<(u64, u64)>,
+}
+
+impl Reader {
+    /// Reads a task's recorder. The task may write anything there at any time.
+    pub const fn new(mapping: Arc<Mapping>) -> Self {
+        Self::of(Place::Shared(mapping))
+    }
+
+    pub(super) const fn of(place: Place) -> Self {
+        Self { place, looked: None, waits: None }
+    }
+
+    /// Two moments by both clocks, the look before this one and this one: times in between lie on
+    /// the line through them. None before the owner has begun.
+    pub fn moments(&mut self) -> Option<(Moment, Moment)> {
+        let (source, first) = self.place.header().clock()?;
+        let now = Moment { ticks: source.now(), nanoseconds: ticks::nanoseconds() };
+        let before = self.looked.replace(now).unwrap_or(first);
+        Some((before, now))
+    }
+
+    /// Cells that wait, as far as claims tell.
+    pub fn waiting(&self) -> u64 {
+        let header = self.place.header();
+        let (_, read) = split(header.progress.0.read.load(Ordering::Relaxed));
+        let (_, claimed) = split(header.claims.0.reserved.load(Ordering::Relaxed));
+        claimed.saturating_sub(read)
+    }
+
+    /// How full the ring is in its present size, in percent; above 100 where it is about to grow.
+    pub fn fullness(&self) -> u64 {
+        let (region, _) = split(self.place.header().claims.0.reserved.load(Ordering::Relaxed));
+        let cells = self.place.region(region).map_or(1, <[Slot]>::len) as u64;
+        self.waiting().saturating_mul(100) / cells.max(1)
+    }
+
+    /// Records taken out since the ring began, and of these, passed on.
+    pub fn counts(&self) -> (u64, u64) {
+        let progress = &self.place.header().progress.0;
+        (progress.taken.load(Ordering::Relaxed), progress.passed.load(Ordering::Relaxed))
+    }
+
+    /// So many records were passed on, or told to be lost: a reader that comes later asks nothing of them.
+    pub fn pass(&self, records: u64) {
+        self.place.header().progress.0.passed.fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// Takes out what is complete, in the order of the claims, at most `records` records and about
+    /// `cells` cells. `ended`: the owner is gone, and nobody fills a claim any more.
+    pub fn drain(
+        &mut self,
+        (records, cells): (usize, usize),
+        ended: bool,
+        out: &mut Vec<Cell>,
+    ) -> Drained {
+        let place = self.place.clone();
+        let progress = &place.header().progress.0;
+        let (mut region, mut position) = split(progress.read.load(Ordering::Relaxed));
+        let limit = out.len().saturating_add(cells);
+        let mut taken = 0;
+        while taken < records && out.len() < limit {
+            let Some(slots) = place.region(region) else { break };
+            let Some(count) = take(slots, position, out) else {
+                if let Some(grown) = self.grown(region, position) {
+                    place.give_up(region);
+                    region = grown;
+                } else if self.is_abandoned(position, ended) {
+                    progress.skipped.fetch_add(1, Ordering::Relaxed);
+                    position = self.behind(region, position);
+                } else {
+                    break;
+                }
+                continue;
+            };
+            taken += 1;
+            position += count as u64;
+        }
+        progress.taken.fetch_add(taken as u64, Ordering::Relaxed);
+        // PAIRS WITH: `Recorder::claim`, which may use the cells again now.
+        progress.read.store(join(region, position), Ordering::Release);
+        let skipped = progress.skipped.load(Ordering::Relaxed);
+        let lost = place.header().lost.0.load(Ordering::Relaxed).saturating_add(skipped);
+        Drained { taken, lost }
+    }
+
+    /// The region in which the ring goes on at this position, if it has grown there. A writer that
+    /// is killed behind its claim has left nothing to be told: the stamp itself tells.
+    fn grown(&self, region: u32, position: u64) -> Option<u32> {
+        let (last, _) = split(self.place.header().claims.0.reserved.load(Ordering::Acquire));
+        (region + 1..=last)
+            .find(|next| self.place.region(*next).is_some_and(|slots| is_stamped(slots, position)))
+    }
+
+    /// True if the claim at this position will not be filled any more.
+    fn is_abandoned(&mut self, position: u64, ended: bool) -> bool {
+        let (_, claimed) = split(self.place.header().claims.0.reserved.load(Ordering::Acquire));
+        if position >= claimed {
+            self.waits = None;
+            return false;
+        }
+        let now = ticks::nanoseconds();
+        let since = match self.waits {
+            Some((at, since)) if at == position => since,
+            _ => now,
+        };
+        self.waits = Some((position, since));
+        ended || now.saturating_sub(since) > ABANDONED
+    }
+
+    /// The next position from which a record can be read, or the end of the claims.
+    fn behind(&self, region: u32, position: u64) -> u64 {
+        let (last, claimed) = split(self.place.header().claims.0.reserved.load(Ordering::Acquire));
+        let regions: Vec<&[Slot]> =
+            (region..=last).filter_map(|number| self.place.region(number)).collect();
+        // Not farther than a ring full: a position that lies would lead on for ever.
+        let most = regions.last().map_or(0, |slots| slots.len()) as u64;
+        (position + 1..claimed.min(position + most))
+            .find(|at| regions.iter().any(|slots| is_stamped(slots, *at)))
+            .unwrap_or(claimed)
+    }
+}
+
+fn slot(slots: &[Slot], position: u64) -> &Slot {
+    &slots[position as usize & (slots.len() - 1)]
+}
+
+fn is_stamped(slots: &[Slot], position: u64) -> bool {
+    // PAIRS WITH: `Recorder::put`.
+    slot(slots, position).first.load(Ordering::Acquire) as u32 == stamp(position)
+}
+
+/// The cells of the record at a position, if it is complete.
+fn take(slots: &[Slot], position: u64, out: &mut Vec<Cell>) -> Option<usize> {
+    let head = slot(slots, position);
+    // PAIRS WITH: `Recorder::put`: behind a head's stamp all cells of the record are there.
+    let first = head.first.load(Ordering::Acquire);
+    if first as u32 != stamp(position) {
+        return None;
+    }
+    let cell = read(head, first);
+    let count = cell.cells().min(slots.len());
+    out.push(cell);
+    for at in 1..count {
+        let further = slot(slots, position + at as u64);
+        out.push(read(further, further.first.load(Ordering::Relaxed)));
+    }
+    Some(count)
+}
+
+fn read(slot: &Slot, first: u64) -> Cell {
+    let others = slot.others.with(|others| {
+        // SAFETY: inside of the mapping; plain bytes, valid whatever they are. The stamp says that
+        // the writer is done; one that lies spoils its own record.
+        unsafe { others.read_volatile() }
+    });
+    // The lower half of the first word is the ring's.
+    Cell([first & !0xffff_ffff, others[0], others[1], others[2]])
+}
