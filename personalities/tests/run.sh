@@ -21,36 +21,12 @@ export PATH=$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
 unset PVM_VMID PVM_ROOT PROCGRP
 failures=0 runs=0
 
+# shellcheck source=personalities/tests/building.sh
+. "$here/tests/building.sh"
+
 fail() {
     echo "FAIL $*"
     failures=$((failures + 1))
-}
-
-flags_of() {
-    head -5 "$1" | sed -n 's/.*flags: *\(.*[^ *\/]\)[ *\/]*$/\1/p' | head -1
-}
-
-# One object, linked with the shared library to be run, and with the static one to see that it can be.
-build_program() {
-    local source=$1 program own libs
-    program=$BUILT/$(basename "${source%.*}")
-    own=$(flags_of "$source")
-    libs=-l$NAME
-    case " $own" in *' -l'*) libs= ;; esac
-    local compiler=$CC
-    case $source in *.f | *.f90) compiler=$FC ;; esac
-    # shellcheck disable=SC2086
-    $compiler -O1 -g $FLAGS $own -c -o "$program.o" "$source" &&
-        $compiler -o "$program" "$program.o" $LIBS $libs $own -lpvm3 -lm -lpthread &&
-        $compiler -o "$program.static" "$program.o" $LIBS -Wl,-Bstatic $libs $own -Wl,-Bdynamic -lpvm3 -lm -lpthread -ldl ||
-        fail "$NAME: $(basename "$source") does not build"
-}
-
-build_programs() {
-    local source
-    for source in "$here/$NAME"/tests/*.c "$here/$NAME"/tests/*.f "$here/$NAME"/tests/*.f90; do
-        [ -f "$source" ] && build_program "$source"
-    done
 }
 
 run_program() {
@@ -89,6 +65,13 @@ run_scripts() {
             tail -n 15 "$work/out"
         }
     done
+}
+
+run_strangers() {
+    [ -f "$here/$NAME/tests/chance.c" ] || return 0
+    runs=$((runs + 1))
+    timeout 90 bash "$here/tests/strangers.sh" "$NAME" "$BUILT/chance" "$work/stranger" >"$work/out" 2>&1 </dev/null ||
+        fail "$(cat "$work/out")"
 }
 
 run_deaths() {
@@ -135,10 +118,7 @@ check_headers() {
 }
 
 test_interface() {
-    export NAME=$1 BUILT=$work/programs/$1
-    export FLAGS="-I$TREE/include/neopvm/$NAME -I$prefix/include"
-    export LIBS="-L$TREE/lib/neopvm/$NAME -Wl,-rpath,$TREE/lib/neopvm/$NAME -L$prefix/lib -Wl,-rpath,$prefix/lib"
-    mkdir -p "$BUILT"
+    use_interface "$1" "$work"
     if [ -f "$here/$NAME/tests/run.sh" ]; then
         runs=$((runs + 1))
         timeout "${NEOPVM_LONG:+3}300" bash "$here/$NAME/tests/run.sh" "$prefix" >"$work/$NAME.log" 2>&1 </dev/null ||
@@ -153,6 +133,7 @@ test_interface() {
     run_list
     run_scripts
     run_deaths
+    run_strangers
     [ -f "$here/$NAME/$NAME.calls" ] && check_names
     check_headers
 }
@@ -163,6 +144,9 @@ mkdir -p "$PVM_TMP"
     exit 1
 }
 trap '"$PVM" halt >/dev/null 2>&1' EXIT
+export STRANGER=$work/stranger
+$CC -O1 -I"$prefix/include" -o "$STRANGER" "$here/tests/stranger.c" -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3 ||
+    fail "stranger.c does not build"
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -d ./*/Makefile | cut -d/ -f2)
 for name in "$@"; do test_interface "$name"; done
 left=$("$PVM" ps --json)

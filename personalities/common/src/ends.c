@@ -23,6 +23,14 @@ static int watch(const int32_t *ranks, int32_t count)
     return left;
 }
 
+/* Ids of tasks are above 0; the machine's is not. */
+static int is_of_machine(neopvm_buffer notice)
+{
+    struct neopvm_info info;
+    return neopvm_info(notice, &info) == NEOPVM_OK && info.source <= 0;
+}
+
+/* A rank, or -1: what a task has sent is no notice. */
 static int32_t hear_end(void)
 {
     neopvm_buffer notice = 0;
@@ -30,7 +38,7 @@ static int32_t hear_end(void)
     int status = neopvm_receive(NEOPVM_ANY, TAG_ENDED, job_this.contexts[JOB_OWN], JOB_FOREVER, &notice);
     if (status != NEOPVM_OK)
         return status;
-    int32_t rank = job_rank_of(job_read_number(notice, 1, INT32_MAX, &failed));
+    int32_t rank = is_of_machine(notice) ? job_rank_of(job_read_number(notice, 1, INT32_MAX, &failed)) : -1;
     neopvm_free(notice);
     if (rank >= 0)
         stages[rank] |= TOLD;

@@ -21,7 +21,7 @@ use crate::operator::Operator;
 use crate::options::tasks::{Interface, RunOptions};
 use crate::program::in_path;
 use crate::signals;
-use cluster::{Cluster, RANKS_MAX, check_size};
+use cluster::{Cluster, check_size};
 use plan::Plan;
 use pvm_wire::request::{HostInfo, Reply, Request, SpawnRequest};
 use pvm_wire::{Blob, Code, Tid};
@@ -35,6 +35,8 @@ use words::{Heard, Line, Word};
 
 /// Between the signal that asks the ranks of a failed job to end and the one that ends them.
 const FAILED_GRACE: Duration = Duration::from_millis(300);
+/// So many words of each rank are kept that come before the machine has told who the ranks are.
+const EARLY_EACH: usize = 4;
 /// What a rank has said may come a little behind the news that it has ended.
 const WORD_DELAY: Duration = Duration::from_millis(200);
 
@@ -311,8 +313,9 @@ impl Keeper {
             return Ok(());
         }
         let Some(rank) = self.ranks.get_mut(from) else {
-            // A rank may be faster than the answer to its start. A stranger knows the context by chance only.
-            if !self.starting.is_empty() && self.early.len() < RANKS_MAX {
+            // A rank may be faster than the answer to its start. What strangers say is bounded.
+            let most = EARLY_EACH * self.ranks.len();
+            if !self.starting.is_empty() && self.early.len() < most {
                 self.early.push(Heard { from, word });
             }
             return Ok(());
