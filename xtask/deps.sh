@@ -41,6 +41,10 @@ case $what in check | all)
   need '/usr/lib/*/slang/v2/modules/pvm-module.so' slang-pvm
   need NPpvm netpipe-pvm
   need strace strace
+  # TCGMSG over MPI.
+  need '/usr/lib/*/libga-openmpi.a' libglobalarrays-dev
+  need '/usr/lib/*/libarmci-openmpi.a' libarmci-mpi-dev
+  need mpirun.openmpi openmpi-bin libopenmpi-dev
   # The report of `pvm bench` is drawn once.
   need chromium chromium fonts-dejavu-core
   need ip iproute2
