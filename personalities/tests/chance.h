@@ -2,7 +2,7 @@
 /*
  * chance.h - programs by chance, compared with a model; an interface's chance.c says how its calls do what is drawn.
  *
- *     chance SEED [OPERATIONS]
+ *     chance SEED [OPERATIONS [PAUSE]]      PAUSE: microseconds between two rounds
  *
  * A run is rounds. From the seed and the number of a round all ranks draw the same plan: who sends what to whom and what
  * all do together. So each rank knows what it gets, from whom, and in which order the messages of one rank and type come.
@@ -504,8 +504,11 @@ int main(int argc, char **argv)
 #endif
     barrier();
     int round = 0;
-    for (; done < most; round++)
+    for (; done < most; round++) {
         done += one_round(round);
+        if (argc > 3)
+            usleep((useconds_t)atoi(argv[3]));
+    }
     barrier();
     for (int from = 0; from < all; from++)
         for (int type = 0; type < KEYS; type++)

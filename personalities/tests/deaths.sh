@@ -15,7 +15,7 @@ now() { date +%s%N; }
 ranks_of() { pgrep -f "^[^ ]*$program $1 "; }
 
 start() { # SEED: waits until four ranks run
-    "$PVM" run --quiet --as "$name" -n 4 "$program" "$1" 1000000000 >"$folder/out" 2>"$folder/err" </dev/null &
+    "$PVM" run --quiet --as "$name" -n 4 "$program" "$1" 1000000000 500 >"$folder/out" 2>"$folder/err" </dev/null &
     job=$!
     local tick
     for tick in $(seq 1000); do

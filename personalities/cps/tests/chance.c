@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * chance SEED [OPERATIONS]: blocks, calls and queues by chance. All processes draw the same plan of each round, so each
+ * chance SEED [OPERATIONS [PAUSE]]: blocks, calls and queues by chance. All processes draw the same plan of each round, so each
  * knows what its blocks, its answers and its queues must be.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "cps.h"
@@ -188,8 +189,11 @@ int main(int argc, char **argv)
         CHECK(acp_declare_block(blocks[block], &size, &number) == 0);
     }
     sync_all(1);
-    for (; done < most; round++)
+    for (; done < most; round++) {
         done += one_round(round);
+        if (argc > 3)
+            usleep((useconds_t)atoi(argv[3]));
+    }
     if (me == 1)
         printf("ok seed %llu: %ld operations of %d processes in %d rounds\n", (unsigned long long)seed, done, all, round);
     acp_stop_process();
