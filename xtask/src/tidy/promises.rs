@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PAGES: [(&str, &str, &str); 3] = [
     ("doc/reliability.md", "## What is promised", "* "),
     ("SECURITY.md", "## What an attacker can and cannot do", "| "),
-    ("SECURITY.md", "## What stands behind it", "* "),
+    ("SECURITY.md", "## How it is protected", "* "),
 ];
 const TABLE: (&str, &str) = ("doc/testing.md", "## Promises and their tests");
 const MARK: &str = "<!-- promise: ";
