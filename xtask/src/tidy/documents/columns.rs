@@ -16,7 +16,6 @@ const OLD: &[&str] = &[
     "conformance/README.md",
     "conformance/facts.md",
     "conformance/random/README.md",
-    "doc/java.md",
     "doc/performance-java.md",
     "doc/performance.md",
     "doc/python.md",
