@@ -18,7 +18,6 @@ const OLD: &[&str] = &[
     "conformance/random/README.md",
     "doc/performance-java.md",
     "doc/performance.md",
-    "doc/python.md",
     "doc/shm.md",
     "doc/testing.md",
     "doc/wire.md",
