@@ -281,7 +281,7 @@ fn after_look(
 
 #[pymethods]
 impl Task {
-    /// Joins a group; this task's instance number in it.
+    /// Joins a group and returns this task's instance number.
     fn join(&self, py: Python<'_>, group: &str) -> PyResult<i32> {
         let request = self.task.joining(group.as_bytes());
         let request = request.map_err(|code| group_failure(py, "join", group, code))?;
@@ -295,13 +295,16 @@ impl Task {
         self.asked(py, ("leave_group", group), (&request, false)).map(drop)
     }
 
-    /// The members by instance number; 0 where nobody is.
+    /// Returns the ids of the members in the order of instance numbers, with 0 for a number that no
+    /// member has.
     fn members(&self, py: Python<'_>, group: &str) -> PyResult<Vec<i32>> {
         let members = self.present(py, ("members", group))?;
         Ok(members.tids.iter().map(|tid| tid.as_c_int()).collect())
     }
 
-    /// Fixes the members of a group once `size` of them have asked for it, however late; how many they are.
+    /// Waits until `size` members (-1: all) have called it, and returns the number of members.
+    ///
+    /// From then on no task can join the group.
     #[pyo3(signature = (group, size=-1))]
     fn freeze(&self, py: Python<'_>, group: &str, size: i32) -> PyResult<i32> {
         let request = Request::FreezeGroup { group: Blob(group.as_bytes().to_vec()), size };
@@ -310,7 +313,11 @@ impl Task {
         kept.map_err(|code| group_failure(py, "freeze", group, code))
     }
 
-    /// Waits until `count` members (-1: all) have called it.
+    /// Waits until `count` members (-1: all) have called it. Raises `NoTaskError` if one of them
+    /// died.
+    ///
+    /// An interrupted call leaves the barrier, which does not count it. If the barrier was met
+    /// already, the call returns, and the interrupt is raised after it.
     #[pyo3(signature = (group, count=-1))]
     fn barrier(&self, py: Python<'_>, group: &str, count: i32) -> PyResult<()> {
         self.wait_at_barrier(py, (group, count), None).map(drop)
@@ -327,7 +334,7 @@ impl Task {
         self.wait_at_barrier(py, (group, count), Some(stop))
     }
 
-    /// Sends a message to all members but this task.
+    /// Sends a message to all members except this task.
     #[pyo3(signature = (message, group, tag=0))]
     fn broadcast_message(
         &self,
@@ -343,7 +350,10 @@ impl Task {
         })
     }
 
-    /// Combines the items of all members in the root's, by an operation's name or a function of two buffers.
+    /// Combines the items of all members in the root's buffer.
+    ///
+    /// `op` is 'max', 'min', 'sum', 'prod', or a function of two arrays that returns the result or
+    /// changes the first.
     #[pyo3(name = "Reduce", signature = (op, items, group, root=0, tag=0))]
     fn reduce(
         &self,
@@ -384,7 +394,7 @@ impl Task {
         finish(py, ("Reduce", group), result, function_raised.or(raised))
     }
 
-    /// Collects the items of all members in the root's `result`, in the order of their instances.
+    /// Collects the items of all members in the root's `result`, in the order of instance numbers.
     #[pyo3(name = "Gather", signature = (items, result, group, root=0, tag=0))]
     fn gather_items(
         &self,
@@ -413,7 +423,7 @@ impl Task {
         finish(py, ("Gather", group), done, raised)
     }
 
-    /// Gives each member its part of the root's `items`, in the order of their instances.
+    /// Stores in each member's `part` its part of the root's `items`.
     #[pyo3(name = "Scatter", signature = (items, part, group, root=0, tag=0))]
     fn scatter_items(
         &self,

@@ -158,8 +158,10 @@ impl Word {
     }
 }
 
-/// Memory that this task exposes. It stays where it is while this, or a view of it, is there: what was withdrawn is
-/// this process's alone.
+/// Memory that this task exposes, see `Machine.expose`. The end of a `with` withdraws it.
+///
+/// The memory stays valid as long as this object or a view of it exists. After it has been
+/// withdrawn, only this process uses it.
 #[pyclass(frozen, module = "neopvm._core", weakref)]
 pub(crate) struct Exposed {
     task: &'static pvm::Task,
@@ -172,25 +174,27 @@ pub(crate) struct Exposed {
 
 #[pymethods]
 impl Exposed {
-    /// Its number.
+    /// The number that this task has chosen for the memory.
     #[getter]
     const fn number(&self) -> u32 {
         self.number
     }
 
-    /// Whether others may write it.
+    /// True if other tasks may write the memory.
     #[getter]
     const fn writable(&self) -> bool {
         self.writable
     }
 
-    /// Its size.
+    /// The size of the memory.
     #[getter]
     fn nbytes(&self) -> usize {
         self.held.memory().bytes
     }
 
-    /// The memory itself.
+    /// The memory itself, as bytes. Other tasks may read and write it at the same time.
+    ///
+    /// `numpy.frombuffer` makes it an array. The child of a fork must not use it.
     #[getter]
     fn view(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyMemoryView>> {
         let (py, this) = (slf.py(), slf.get());
@@ -205,7 +209,7 @@ impl Exposed {
         PyMemoryView::from(Bound::new(py, view)?.as_any())
     }
 
-    /// Exposes it no more. Again it does nothing.
+    /// Ends the exposure: other tasks get `NotFoundError`. A second call does nothing.
     fn withdraw(&self, py: Python<'_>) -> PyResult<()> {
         if self.generation != generation() || !self.task.is_alive() {
             return Ok(());
@@ -320,7 +324,11 @@ impl Task {
 
 #[pymethods]
 impl Task {
-    /// Exposes fresh memory, all 0.
+    /// Exposes new memory, all 0, under a number that this task chooses.
+    ///
+    /// All tasks of the machine may read the memory and, if it is `writable`, write it; this task
+    /// makes no call for that. The exposure ends with the task. Raises `UseError` if the number is
+    /// in use.
     #[pyo3(signature = (number, nbytes, *, writable=false))]
     fn expose(
         &self,
@@ -345,7 +353,7 @@ impl Task {
         Ok(Exposed { task: self.task, number, held, writable, generation: generation() })
     }
 
-    /// Exposes memory no more.
+    /// Ends an exposure: other tasks get `NotFoundError`.
     fn withdraw(&self, number: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, number) = (number.py(), number_of(number, "withdraw")?);
         py.detach(|| caught(|| self.task.withdraw(number))).map_err(|code| {
@@ -354,7 +362,8 @@ impl Task {
         })
     }
 
-    /// Size and whether others may write.
+    /// Returns the size of the memory that a task exposes under a number, and whether other tasks
+    /// may write it.
     fn exposed(
         &self,
         owner: &Bound<'_, PyAny>,
@@ -366,7 +375,11 @@ impl Task {
         found.map_err(|code| place.failed(py, (self, "exposed"), code, (0, 0)))
     }
 
-    /// Reads exposed memory into a buffer, or as `bytes`.
+    /// Fills a buffer with bytes that a task exposes, beginning at `offset`; or returns `into` bytes.
+    ///
+    /// Nothing is converted. On one host, aligned words of 4 or 8 bytes are read as a whole. Raises
+    /// `NotFoundError`, `NoTaskError` if the owner has ended, `HostError` if its host has left, or
+    /// `UseError` if the bytes are not all inside the memory.
     #[pyo3(signature = (owner, number, offset, into))]
     fn get_memory<'py>(
         &self,
@@ -391,7 +404,10 @@ impl Task {
         self.get(py, (place, offset), region.bytes_mut(), call).map(|()| None)
     }
 
-    /// Writes exposed memory.
+    /// Writes the bytes of a buffer to memory that a task exposes, beginning at `offset`.
+    ///
+    /// The copy is complete when the call returns. Raises the errors of `get_memory`, and
+    /// `DeniedError` if the memory may only be read.
     fn put_memory(
         &self,
         owner: &Bound<'_, PyAny>,
@@ -410,7 +426,10 @@ impl Task {
         done.map_err(|code| place.failed(py, (self, call), code, (offset, bytes.len())))
     }
 
-    /// Adds to a word; its value before.
+    /// Adds to an aligned word of `size` bytes (4 or 8) atomically, modulo 2**32 or 2**64.
+    ///
+    /// Returns the previous value as a signed number. The change is made once for each call that
+    /// returns; after `HostError` it is unknown whether it was made.
     #[pyo3(signature = (owner, number, offset, add, *, size=8))]
     fn add_memory(
         &self,
@@ -427,7 +446,9 @@ impl Task {
         self.change(py, (place, offset), (word, change), call)
     }
 
-    /// Sets a word to `wanted` if it is `expected`; its value before.
+    /// Sets a word to `wanted` if it is `expected`, atomically, as `add_memory`.
+    ///
+    /// Returns the previous value; the word was set if that is `expected`.
     #[pyo3(signature = (owner, number, offset, expected, wanted, *, size=8))]
     fn exchange_memory(
         &self,

@@ -19,7 +19,11 @@ use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// A message of the machine: items of PVM's types, one behind the other.
+/// A message: a sequence of items of PVM's types.
+///
+/// Packing methods return the message itself, so that calls can be chained. A received message can
+/// only be read. A message cannot be closed while a view of it is open. Closing it twice does
+/// nothing; any other use of a closed message raises `ClosedError`.
 #[pyclass(frozen, module = "neopvm", weakref)]
 pub(crate) struct Message {
     /// None once it is closed.
@@ -248,14 +252,14 @@ impl Message {
         }
     }
 
-    /// Packs a number, a sequence of numbers, or a buffer of that type.
+    /// Packs a number, a sequence of numbers, or a buffer, as items of a type.
     fn pack<'py>(slf: Bound<'py, Self>, kind: &str, values: Values<'_, 'py>) -> Packed<'py> {
         let kind = type_named(slf.py(), kind)?;
         slf.get().pack_values(kind, values)?;
         Ok(slf)
     }
 
-    /// Packs the items of a buffer: numpy's arrays, memoryview, array, bytes.
+    /// Packs the items of a buffer. The format of the buffer determines their type.
     #[pyo3(name = "Pack")]
     fn pack_buffer<'py>(slf: Bound<'py, Self>, items: Values<'_, 'py>) -> Packed<'py> {
         let region = Region::of(items, "Pack")?;
@@ -263,7 +267,7 @@ impl Message {
         Ok(slf)
     }
 
-    /// Packs a text, as `pvm_pkstr` does.
+    /// Packs a string, as `pvm_pkstr` does.
     fn str<'py>(slf: Bound<'py, Self>, text: &Bound<'py, PyString>) -> Packed<'py> {
         let py = slf.py();
         let encoded;
@@ -287,41 +291,56 @@ impl Message {
         Ok(slf)
     }
 
+    /// Packs 8-bit integers.
     fn i8<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Byte, values)
     }
+    /// Packs 16-bit integers.
     fn i16<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Short, values)
     }
+    /// Packs 32-bit integers.
     fn i32<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Int, values)
     }
+    /// Packs 64-bit integers.
     fn i64<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Long, values)
     }
+    /// Packs unsigned 16-bit integers.
     fn u16<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Ushort, values)
     }
+    /// Packs unsigned 32-bit integers.
     fn u32<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Uint, values)
     }
+    /// Packs unsigned 64-bit integers.
     fn u64<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Ulong, values)
     }
+    /// Packs 32-bit floats.
     fn f32<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Float, values)
     }
+    /// Packs 64-bit floats.
     fn f64<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Double, values)
     }
+    /// Packs complex numbers of two 32-bit floats.
     fn c64<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Cplx, values)
     }
+    /// Packs complex numbers of two 64-bit floats.
     fn c128<'py>(slf: Bound<'py, Self>, values: Values<'_, 'py>) -> Packed<'py> {
         pack_as!(slf, Dcplx, values)
     }
 
-    /// Packs `count` items that are written later, up to the sending, into the memory that this gives.
+    /// Packs `count` items and returns their memory, which the program fills before it sends the
+    /// message.
+    ///
+    /// The items are sent without a copy to other tasks of this host. Release the memory before
+    /// more is packed.
     fn allocate<'py>(
         slf: Bound<'py, Self>,
         kind: &str,
@@ -338,7 +357,10 @@ impl Message {
         show(slf, (address, true), (kind, count))
     }
 
-    /// The next item, or the next `count` items as a list.
+    /// Returns the next item, or the next `count` items as a list.
+    ///
+    /// Items must be read as the type they were packed as; with `convert` they are converted as PVM
+    /// does. Raises `WrongTypeError` or `ShortError`.
     #[pyo3(signature = (kind, count=None, *, convert=false))]
     fn unpack(
         &self,
@@ -350,7 +372,7 @@ impl Message {
         self.read_values(py, (type_named(py, kind)?, convert), count)
     }
 
-    /// Reads as many items as a buffer has room for into it.
+    /// Reads items until the buffer is full.
     #[pyo3(name = "Unpack", signature = (into, *, convert=false))]
     fn unpack_buffer(&self, into: &Bound<'_, PyAny>, convert: bool) -> PyResult<()> {
         let py = into.py();
@@ -363,7 +385,7 @@ impl Message {
         })
     }
 
-    /// Reads a text.
+    /// Reads a string.
     fn unpack_str<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let bytes = self.with(py, "unpack_str", |buffer| {
             if buffer.may_be_text() { buffer.unpack_str() } else { Err(Code::Mismatch) }
@@ -371,7 +393,10 @@ impl Message {
         memory::text(py, &bytes)
     }
 
-    /// The data where they lie: all bytes, or the next `count` items (all that are of one kind) of a type.
+    /// Returns a read-only view of the data without a copy.
+    ///
+    /// Without a `kind` it shows all bytes; else the next `count` items of this type, or all that
+    /// follow.
     #[pyo3(signature = (kind=None, count=None))]
     fn view<'py>(
         slf: Bound<'py, Self>,
@@ -408,14 +433,14 @@ impl Message {
         show(slf, (address as *mut u8, false), (kind, count))
     }
 
-    /// C's word for what comes next; none at the end, and in raw data, which do not say.
+    /// The type of the next item, as C's word; None at the end and for raw data.
     #[getter]
     fn next_type(&self, py: Python<'_>) -> PyResult<Option<&'static str>> {
         let run = self.with(py, "next_type", |buffer| Ok(next_run(buffer)))?;
         Ok(run.map(|run| held(run.shape)))
     }
 
-    /// Reads again from the first item.
+    /// Moves the read position back to the first item.
     fn rewind(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, "rewind", |buffer| {
             buffer.rewind();
@@ -423,7 +448,7 @@ impl Message {
         })
     }
 
-    /// Sends it to a task, or to several.
+    /// Sends the message to a task, or to several. It can be sent again.
     #[pyo3(signature = (dest, tag=0, *, context=None))]
     fn send(&self, dest: &Bound<'_, PyAny>, tag: i32, context: Option<i32>) -> PyResult<()> {
         let py = dest.py();
@@ -438,13 +463,15 @@ impl Message {
         })
     }
 
-    /// True while a receiver still holds what was sent: allocated memory must not be changed.
+    /// True while a receiver reads what was sent.
+    ///
+    /// The program must not change allocated memory meanwhile.
     #[getter]
     fn is_being_read(&self, py: Python<'_>) -> PyResult<bool> {
         self.with(py, "is_being_read", |buffer| Ok(buffer.is_being_read()))
     }
 
-    /// The sender's id; of a message of one's own 0.
+    /// The id of the sender; 0 for a message of this task's own.
     #[getter]
     fn source(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.envelope(py)?.src.as_c_int())
@@ -460,13 +487,13 @@ impl Message {
         Ok(self.envelope(py)?.context)
     }
 
-    /// DEFAULT or RAW.
+    /// `DEFAULT` or `RAW`.
     #[getter]
     fn encoding(&self, py: Python<'_>) -> PyResult<i32> {
         self.with(py, "message", |buffer| Ok(buffer.encoding() as i32))
     }
 
-    /// Bytes of data in memory.
+    /// The number of bytes of data.
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
         self.with(py, "message", |buffer| Ok(buffer.data_size()))
@@ -477,7 +504,7 @@ impl Message {
         self.generation != generation() || self.lock().is_none()
     }
 
-    /// Gives its memory back. Again it does nothing.
+    /// Frees the memory of the message. Raises `ViewOpenError` while a view of it is open.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         if self.generation != generation() {
             return Ok(());

@@ -107,12 +107,14 @@ impl Task {
         Ok(rows.collect())
     }
 
-    /// A context that nobody else in the machine has.
+    /// Makes a context that no other task has.
+    ///
+    /// A receive does not match messages of another context.
     fn new_context(&self, py: Python<'_>) -> PyResult<i32> {
         self.number(py, &Request::NewContext, "new_context")
     }
 
-    /// Gives one back.
+    /// Gives a context back.
     fn free_context(&self, py: Python<'_>, context: i32) -> PyResult<()> {
         self.done(py, &Request::FreeContext { context }, "free_context")
     }

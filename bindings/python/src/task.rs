@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 /// In-place messages from here on may be read by their receiver while they are written.
 const IN_PLACE_MIN: usize = 32 << 10;
 
-/// This process in the machine. `neopvm.Machine` is made of it.
+/// This process as a task. Timeouts are in seconds; a source or tag of -1 matches any.
 #[pyclass(frozen, subclass, module = "neopvm._core", weakref)]
 pub(crate) struct Task {
     pub(crate) task: &'static pvm::Task,
@@ -86,7 +86,7 @@ impl Task {
 
     fn late(py: Python<'_>, (source, tag): (i32, i32), call: &str) -> PyErr {
         let failure = Failure::new(Code::NoData, call).class("Timeout");
-        failure.of(source, tag).because("nothing that fits has come in time").raise(py)
+        failure.of(source, tag).because("no matching message has arrived in time").raise(py)
     }
 
     fn send_buffer(
@@ -150,20 +150,20 @@ impl Task {
         Ok(Self { task })
     }
 
-    /// This task's id.
+    /// The id of this task.
     #[getter]
     const fn tid(&self) -> i32 {
         self.task.tid().as_c_int()
     }
 
-    /// The task that spawned this one; none for a task that was not spawned.
+    /// The task that spawned this one; None if it was not spawned.
     #[getter]
     fn parent(&self) -> Option<i32> {
         let parent = self.task.welcome().parent;
         (parent > 0).then_some(parent)
     }
 
-    /// The tasks of the same spawn, this one among them.
+    /// The tasks that were spawned by the same call, including this one.
     #[getter]
     fn siblings(&self) -> Vec<i32> {
         let listed = &self.task.welcome().siblings;
@@ -173,13 +173,13 @@ impl Task {
         listed.iter().map(|tid| tid.as_c_int()).collect()
     }
 
-    /// False once it has left, in the child of a fork, and when the daemon is gone.
+    /// False after this task has left, in the child of a fork, and when the daemon has ended.
     #[getter]
     fn is_connected(&self) -> bool {
         self.task.is_alive()
     }
 
-    /// The context of calls that name none.
+    /// The context of calls that do not name one.
     #[getter]
     fn get_context(&self) -> i32 {
         session::context()
@@ -190,7 +190,7 @@ impl Task {
         session::set_context(context);
     }
 
-    /// Leaves the machine. Again it does nothing.
+    /// Leaves the machine. A second call does nothing.
     fn leave(&self, py: Python<'_>) -> PyResult<()> {
         if !self.task.is_alive() {
             return Ok(());
@@ -199,7 +199,7 @@ impl Task {
         py.detach(|| self.task.leave()).or_raise(py, "close")
     }
 
-    /// Waits for a message and takes it.
+    /// Waits for a message and takes it. Raises `Timeout` when the timeout expires.
     #[pyo3(signature = (source=-1, tag=-1, timeout=None, *, context=None))]
     fn receive(
         &self,
@@ -215,7 +215,7 @@ impl Task {
         found.map(Message::received).ok_or_else(|| Self::late(py, (source, tag), "receive"))
     }
 
-    /// A message that is there already, or none.
+    /// Takes a message that has arrived already. Returns None if there is none.
     #[pyo3(signature = (source=-1, tag=-1, *, context=None))]
     fn try_receive(
         &self,
@@ -258,7 +258,8 @@ impl Task {
         self.task.passed_by()
     }
 
-    /// Source, tag and bytes of the first message that fits, which stays; none if there is none.
+    /// Returns source, tag and size of the first message that matches, without taking it; None if
+    /// there is none.
     #[pyo3(signature = (source=-1, tag=-1, *, context=None))]
     fn probe(
         &self,
@@ -273,7 +274,10 @@ impl Task {
         Ok(found.map(|(envelope, size)| (envelope.src.as_c_int(), envelope.tag, size)))
     }
 
-    /// Waits for a message whose items fill the buffer. Returns its source and tag.
+    /// Waits for a message whose items fill the buffer, and returns its source and tag.
+    ///
+    /// If the message does not fit the buffer, raises `ShortError`, `TooLongError` or
+    /// `WrongTypeError` with the message as its `message`.
     #[pyo3(name = "Recv", signature = (into, source=-1, tag=-1, timeout=None, *, context=None))]
     fn receive_into(
         &self,
@@ -299,7 +303,9 @@ impl Task {
         }
     }
 
-    /// Sends the items of a buffer to a task, or to several. It may be changed when this returns.
+    /// Sends the items of a buffer to a task, or to several.
+    ///
+    /// The buffer may be changed when the call returns.
     #[pyo3(name = "Send", signature = (items, dest, tag=0, *, context=None))]
     fn send_items(
         &self,
@@ -327,7 +333,7 @@ impl Task {
         self.send_buffer(py, (&mut buffer, &target), context, "Send")
     }
 
-    /// Sends the bytes of several buffers as one message, as they are.
+    /// Sends the bytes of several buffers as one raw message.
     #[pyo3(signature = (pieces, dest, tag, *, context=None))]
     fn send_pieces(
         &self,
@@ -356,7 +362,8 @@ impl Task {
         self.send_buffer(py, (&mut buffer, &target), context, "send")
     }
 
-    /// A descriptor that is readable when something has come that no receive has looked at.
+    /// Returns a descriptor that is readable when a message has arrived that no receive or probe
+    /// has examined.
     fn fileno(&self, py: Python<'_>) -> PyResult<i32> {
         self.task.descriptor().or_raise(py, "fileno")
     }

@@ -168,7 +168,7 @@ pub(crate) fn deadline(py: Python<'_>, seconds: Option<f64>, call: &str) -> PyRe
         None => Ok(Deadline::Never),
         Some(seconds) if seconds.is_nan() => {
             let failure = Failure::new(Code::BadParam, call);
-            Err(failure.because("a time limit that is no number").raise(py))
+            Err(failure.because("the timeout is not a number").raise(py))
         }
         Some(seconds) if seconds > 0.0 => {
             let limit = Duration::try_from_secs_f64(seconds);

@@ -117,7 +117,7 @@ def test_an_object_that_is_cut_short_is_refused(vm: pvm.Machine) -> None:
 def test_counts_that_lie_reserve_no_memory(vm: pvm.Machine) -> None:
     head = objects._HEAD.pack(b"NeoPVMpy", 1, 4, 0xFFFF_FFFF, 1 << 62)
     vm.message(raw=True).i8(head + b"root" + bytes(100)).send(vm.tid, 8)
-    with pytest.raises(pvm.ForeignError, match="cut short"):
+    with pytest.raises(pvm.ForeignError, match="truncated"):
         vm.recv(tag=8, timeout=PATIENCE)
 
 

@@ -6,8 +6,9 @@
 ...     team.send({"job": 1}, tag=1)
 ...     answer = vm.recv(tag=2, timeout=60)
 
-Lower-case calls carry objects, upper-case ones the items of buffers (numpy's arrays, memoryview, array) without
-copies in between, and ``vm.message()`` packs typed messages that C and Fortran read.
+Lower-case calls transfer objects. Upper-case calls transfer the items of buffers (numpy's arrays,
+memoryview, array) without further copies. ``vm.message()`` packs typed messages that C and Fortran
+can read.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from __future__ import annotations
 from ._core import DEFAULT, RAW, Exposed, Message, is_main_interpreter
 
 if not is_main_interpreter():
-    # Its exceptions would be those of another interpreter, which no `except` of this one knows.
-    raise ImportError("neopvm works in the main interpreter alone: a subinterpreter can be no task of its own")
+    # The exceptions would be classes of another interpreter, which no `except` here matches.
+    raise ImportError(
+        "neopvm works only in the main interpreter: a subinterpreter cannot be a task"
+    )
 
 from .errors import (
     BrokenError,

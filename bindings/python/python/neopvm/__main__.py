@@ -1,4 +1,4 @@
-"""``python -m neopvm ARGUMENTS`` is ``pvm ARGUMENTS``: the console and the commands."""
+"""``python -m neopvm ARGUMENTS`` runs ``pvm ARGUMENTS``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .errors import Error
 
 
 def main() -> int:
-    """Becomes the program ``pvm``."""
+    """Replaces this process by the program ``pvm``."""
     try:
         program = launch.find("pvm")
     except Error as error:

@@ -1,4 +1,4 @@
-"""Messages for coroutines of asyncio: the task's descriptor in the event loop."""
+"""Receiving in coroutines of asyncio, with the task's descriptor in the event loop."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Limit", "in_thread", "receive"]
 
 
 class Limit:
-    """A moment that is some seconds away; None is never."""
+    """A deadline that is some seconds away; None means never."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + seconds
 
     def left(self) -> float | None:
-        """Seconds until then, 0 if it is over."""
+        """Returns the seconds until the deadline, 0 if it has passed, or None."""
         return None if self._end is None else max(0.0, self._end - time.monotonic())
 
 
@@ -31,23 +31,28 @@ _Wanted = tuple[int, int, int]
 
 
 class _Arrivals:
-    """Wakes the coroutines of one event loop when what they wait for has come."""
+    """Wakes the coroutines of one event loop when a message that they wait for has arrived."""
 
     def __init__(self, task: _core.Task, loop: asyncio.AbstractEventLoop) -> None:
         self.task = task
-        # A loop that is over is not kept.
+        # A weak reference does not keep a loop that has ended.
         self.loop = weakref.ref(loop)
         self._watch = _core.Watch()
-        # Of our own: a loop has one reader for each, and that of the task's may be the program's.
+        # A copy: a loop has one reader for each descriptor, and the program may read the task's
+        # own.
         self._descriptor = os.dup(task.fileno())
         weakref.finalize(self, os.close, self._descriptor)
         self._waiting: dict[asyncio.Future[None], _Wanted] = {}
         self._users = 0
 
     async def receive(self, wanted: _Wanted) -> _core.Message:
-        """The first message that fits. Between the look and the return nothing is awaited: who is cancelled has taken
-        nothing."""
-        # Before the first look: who looks past a message from now on tells this loop.
+        """Takes the first message that matches.
+
+        Nothing is awaited between the look and the return, so a cancelled coroutine has taken
+        nothing.
+        """
+        # Before the first look: from now on this loop is told when another call passes over a
+        # message.
         self._enter()
         try:
             while (message := self._look(wanted)) is None:
@@ -60,12 +65,12 @@ class _Arrivals:
         passed_by = self.task._passed_by
         message = self.task._look(wanted, self._watch)
         if self._waiting and self.task._passed_by != passed_by:
-            # It has looked past what others wait for.
+            # The call has passed over messages that others wait for.
             asyncio.get_running_loop().call_soon(self._wake)
         return message
 
     async def _come(self, wanted: _Wanted) -> None:
-        """Returns when such a message has come since the caller has looked, or may have."""
+        """Returns when such a message has, or may have, arrived since the caller's last look."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         if not self._waiting:
@@ -75,7 +80,7 @@ class _Arrivals:
             await future
         except asyncio.CancelledError:
             if future.done() and not future.cancelled() and self._waiting:
-                # Woken for a message that it does not take: it may be another's.
+                # The message that woke this coroutine may be wanted by another one.
                 loop.call_soon(self._wake)
             raise
         finally:
@@ -83,14 +88,15 @@ class _Arrivals:
             self._rest(loop)
 
     def _wake(self) -> None:
-        """Wakes those for whom there is something, in the order in which they came."""
+        """Wakes the coroutines whose messages have arrived, in the order in which they began to
+        wait."""
         self._watch.drain()
         while True:
             passed_by = self.task._passed_by
             for future, wanted in list(self._waiting.items()):
                 if not future.done() and self._is_there(wanted):
                     future.set_result(None)
-            # What has come in the middle is seen by those who were asked before.
+            # A message that arrived during the loop may be for a coroutine that was checked before.
             if self.task._passed_by == passed_by:
                 return
 
@@ -98,7 +104,7 @@ class _Arrivals:
         try:
             return self.task._peek(wanted, self._watch)
         except Exception:
-            return True  # Who waits is told of it when he looks.
+            return True  # The coroutine gets the exception when it looks.
 
     def _enter(self) -> None:
         self._users += 1
@@ -110,13 +116,13 @@ class _Arrivals:
         self._users -= 1
         if self._users == 0:
             self._watch.disarm()
-            # A coroutine that is thrown away ends where no loop runs, or another one.
+            # A coroutine that is garbage-collected ends where no loop runs, or another one.
             loop = self.loop()
             if loop is not None:
                 self._leave(loop, self._watch.fileno())
 
     def end(self) -> None:
-        """Its loop is over, or its machine."""
+        """Ends this object when its loop or its machine has ended."""
         self._watch.disarm()
 
     def _rest(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -129,13 +135,13 @@ class _Arrivals:
             loop.remove_reader(descriptor)
 
 
-# Replaced and never changed, so that other threads may read it.
+# This tuple is replaced and never changed, so that other threads may read it.
 _arrivals: tuple[_Arrivals, ...] = ()
 _changing = threading.Lock()
 
 
 def _arrivals_of(task: _core.Task) -> _Arrivals:
-    """What wakes the coroutines of the loop that runs here."""
+    """Returns the object that wakes the coroutines of the running loop."""
     global _arrivals
     loop = asyncio.get_running_loop()
     for known in _arrivals:
@@ -158,9 +164,9 @@ def _is_alive(known: _Arrivals, task: _core.Task) -> bool:
 async def receive(
     task: _core.Task, source: int, tag: int, timeout: float | None, context: int | None
 ) -> _core.Message:
-    """As ``Task.receive``. Cancelled, it takes no message."""
+    """Does what ``Task.receive`` does. A cancelled call takes no message."""
     if timeout is not None and math.isnan(timeout):
-        raise UseError(Code["BadParam"], "receive", cause="a time limit that is no number")
+        raise UseError(Code["BadParam"], "receive", cause="the timeout is not a number")
     wanted = (source, tag, task.context if context is None else context)
     arrivals = _arrivals_of(task)
     if timeout is None:
@@ -169,14 +175,18 @@ async def receive(
         async with asyncio.timeout(timeout):
             return await arrivals.receive(wanted)
     except TimeoutError:
-        cause = "nothing that fits has come in time"
+        cause = "no matching message has arrived in time"
         raise Timeout(Code["NoData"], "receive", source, tag, cause) from None
 
 
 async def in_thread(call: Callable[[Callable[[], bool]], bool]) -> bool:
-    """A call that waits, in a thread of its own. It is given what tells it that nobody waits for it any more: then it ends,
-    False if it has had no effect, and the coroutine ends behind it. If it had one all the same its coroutine is told, and
-    what came too late to cancel it cancels what is awaited next."""
+    """Runs a call that waits in a thread of its own, and awaits it.
+
+    ``call`` gets a function that returns True when the coroutine has been cancelled. Then the call
+    should end; it returns False if it has had no effect, and the coroutine is cancelled after it.
+    If the call has had its effect already, the coroutine returns, and the cancellation takes effect
+    at its next ``await``.
+    """
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     before = 0 if task is None else task.cancelling()
@@ -193,7 +203,7 @@ async def in_thread(call: Callable[[Callable[[], bool]], bool]) -> bool:
             loop.call_soon(_cancel_again, task, before, cancelled.args)
         return done.result()
     finally:
-        # A coroutine that is thrown away waits no longer either.
+        # A coroutine that is garbage-collected does not wait any longer, either.
         stop.set()
 
 
@@ -217,23 +227,23 @@ def _in_a_thread(loop: asyncio.AbstractEventLoop, call: Callable[[], bool]) -> a
         try:
             loop.call_soon_threadsafe(end, result, error)
         except RuntimeError:
-            pass  # The loop is closed, and nobody waits in it.
+            pass  # The loop is closed, so no coroutine waits.
 
     threading.Thread(target=run, name="neopvm-wait", daemon=True).start()
     return done
 
 
 async def _end_of(done: asyncio.Future[bool]) -> None:
-    """Until it is known what has come of it, however often that is cancelled."""
+    """Waits until the outcome is known, however often this wait is cancelled."""
     while not done.done():
         try:
             await asyncio.wait([done])
         except asyncio.CancelledError:
-            pass  # It is being cancelled already, and the task counts these.
+            pass  # The cancellation is in progress already, and the task counts each request.
 
 
 def _cancel_again(task: asyncio.Task[object], before: int, message: tuple[object, ...]) -> None:
-    """Unless the cancelling was a limit of time that is over with the call, which has taken it back."""
+    """Repeats a cancellation, unless it came from a timeout that has ended with the call."""
     if not task.done() and task.cancelling() > before:
         task.uncancel()
         task.cancel(*message)

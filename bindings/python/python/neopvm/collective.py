@@ -8,13 +8,17 @@ from typing import Any, cast
 from . import _core, objects
 from .errors import Code, GroupError, UseError
 
-# Where collective messages travel; PVM's SYSCTX_SG.
+# The context of collective messages, PVM's SYSCTX_SG.
 CONTEXT = 0x7FFFD
 
 
 def fold(function: Callable[[Any, Any], Any], like: Any, x: bytearray, y: bytearray) -> bytes:
-    """Calls ``function`` with two arguments like ``like`` (arrays of numpy's for such, memoryviews otherwise) and
-    gives the bytes of its result. Without a result it has changed the first argument."""
+    """Calls ``function`` with two arguments of the shape of ``like`` and returns the bytes of its
+    result.
+
+    The arguments are numpy arrays if ``like`` is one, else memoryviews. A function that returns
+    None has changed its first argument, which is the result then.
+    """
     shape = memoryview(like)
     if hasattr(like, "__array_interface__"):
         import numpy
@@ -38,7 +42,7 @@ def fold(function: Callable[[Any, Any], Any], like: Any, x: bytearray, y: bytear
 
 
 def _members(task: _core.Task, group: str, root: int) -> tuple[list[int], int]:
-    """The members that are there, and the root's id."""
+    """Returns the ids of the members, and the root's id."""
     tids = task.members(group)
     if not 0 <= root < len(tids) or not tids[root]:
         raise GroupError(Code["NoInst"], "collective", cause=f"group {group!r} has no instance {root}")
@@ -52,7 +56,8 @@ def _send(task: _core.Task, value: object, to: int | Sequence[int], tag: int) ->
 
 
 def gather(task: _core.Task, value: Any, group: str, root: int, tag: int) -> list[Any] | None:
-    """The objects of all members in the order of their instances at the root; None elsewhere."""
+    """Returns the objects of all members, in the order of instance numbers, at the root, and None
+    elsewhere."""
     tids, root_tid = _members(task, group, root)
     if task.tid != root_tid:
         _send(task, value, root_tid, tag)
@@ -64,7 +69,7 @@ def gather(task: _core.Task, value: Any, group: str, root: int, tag: int) -> lis
 
 
 def scatter(task: _core.Task, values: Sequence[Any] | None, group: str, root: int, tag: int) -> Any:
-    """This member's part of the root's sequence, which has one object for each member."""
+    """Returns this member's part of the root's sequence, which has one object for each member."""
     tids, root_tid = _members(task, group, root)
     if task.tid != root_tid:
         return objects.decode(task._from_member(group, root_tid, root, tag))
@@ -79,7 +84,7 @@ def scatter(task: _core.Task, values: Sequence[Any] | None, group: str, root: in
 
 
 def bcast(task: _core.Task, value: Any, group: str, root: int, tag: int) -> Any:
-    """The root's object at every member."""
+    """Returns the root's object at every member."""
     tids, root_tid = _members(task, group, root)
     if task.tid != root_tid:
         return objects.decode(task._from_member(group, root_tid, root, tag))
@@ -90,7 +95,8 @@ def bcast(task: _core.Task, value: Any, group: str, root: int, tag: int) -> Any:
 def reduce(
     task: _core.Task, function: Callable[[Any, Any], Any], value: Any, group: str, root: int, tag: int
 ) -> Any:
-    """The objects of all members made one by a function, in the order of their instances, at the root."""
+    """Combines the objects of all members with a function, in the order of instance numbers, at the
+    root."""
     parts = gather(task, value, group, root, tag)
     if parts is None:
         return None

@@ -1,9 +1,10 @@
 """The thread of a pool: gives out work, takes results, replaces workers that died.
 
-An idle worker gets work at once. A worker of this host whose work is short gets the next piece ahead of time, so that
-it need not wait for it: on lease. It may begin that until some moment on the clock that all processes of the host share,
-and gives it back if that has passed. A worker that has not finished what is in front by then can be left with
-that alone, and another one that is idle gets the piece: nothing stands behind long work, and nothing is done twice.
+An idle worker gets work at once. A worker of this host whose work is short gets the next piece
+ahead of time, so that it need not wait for it: on lease. It may begin that until some moment on the
+clock that all processes of the host share, and gives it back if that has passed. A worker that has
+not finished what is in front by then can be left with that alone, and another one that is idle gets
+the piece: nothing stands behind long work, and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -74,12 +75,14 @@ class Dealer:
         self._context = 0
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
-        # Behind the lock: what waits, the workers, how it ends, and whether the thread will look at these.
+        # Behind the lock: what waits, the workers, how it ends, and whether the thread will look at
+        # these.
         self._queue: collections.deque[Item] = collections.deque()
         self._workers: dict[int, _Worker] = {}
         self._closing = self._woken = False
         self._broken: BaseException | None = None
-        # The thread's own: workers with nothing; with one piece, if that is short; what was given ahead.
+        # The thread's own: workers with nothing; with one piece, if that is short; what was given
+        # ahead.
         self._idle: collections.deque[int] = collections.deque()
         self._nearly: collections.deque[int] = collections.deque()
         self._leases: collections.deque[tuple[float, int, int]] = collections.deque()
@@ -123,8 +126,8 @@ class Dealer:
         with self._lock:
             self._closing = True
             if cancel:
-                # What a dead worker had has begun in its caller's eyes, and what an idle one is about to get: that is
-                # done, not dropped.
+                # What a dead worker had has begun in its caller's eyes, and what an idle one is
+                # about to get: that is done, not dropped.
                 idle = sum(not worker.items for worker in self._workers.values())
                 begun = collections.deque[Item]()
                 for place, item in enumerate(self._queue):
@@ -136,7 +139,10 @@ class Dealer:
         self._wake()
 
     def forget(self, pid: int) -> None:
-        """The same for a pool that nobody has any more. It is called in the middle of anything, so it takes no lock."""
+        """The same for a pool that nobody has any more.
+
+        It is called in the middle of anything, so it takes no lock.
+        """
         if pid == os.getpid():
             self._closing = True
             self._wake()
@@ -191,7 +197,10 @@ class Dealer:
             self._machine.notify(TASK_EXIT, EXIT, started, context=self._context)
 
     def _next(self) -> _core.Message:
-        """The next message. Where a worker is idle what others were given ahead is asked for when that is over."""
+        """The next message.
+
+        Where a worker is idle what others were given ahead is asked for when that is over.
+        """
         while self._idle and self._leases:
             left = self._leases[0][0] - time.monotonic()
             try:
@@ -320,8 +329,8 @@ class Dealer:
         now = time.monotonic()
         if not self._leases or self._leases[0][0] >= now:
             return
-        # A worker says that it has finished the piece in front before it looks at the clock. So who has not said that
-        # now, behind the moment, finds it passed.
+        # A worker says that it has finished the piece in front before it looks at the clock. So who
+        # has not said that now, behind the moment, finds it passed.
         while (message := self._machine.try_receive(context=self._context)) is not None:
             self._take(message)
         again = []
@@ -431,7 +440,10 @@ class Dealer:
 
 
 def _call_back(end: Callable[..., object], *args: Any) -> None:
-    """Ends a future. A callback of it that raises what no executor expects, such as SystemExit, ends nothing else."""
+    """Ends a future.
+
+    A callback of it that raises what no executor expects, such as SystemExit, ends nothing else.
+    """
     try:
         end(*args)
     except BaseException:

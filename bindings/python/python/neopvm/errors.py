@@ -1,8 +1,8 @@
-"""What goes wrong, as exceptions.
+"""Exceptions.
 
-Every one is an :class:`Error` with the machine's code, the call, the task and the tag that it is about (where it
-is about a message), the cause in a sentence, and a hint what to do. Those that mean what a built-in exception
-means are that as well: a ``Timeout`` is a ``TimeoutError``.
+Each of them is an :class:`Error` with the machine's code, the call, the cause in one sentence, and
+a hint about what to do. If it is about a message, it also has the task and the tag. Exceptions that
+have a built-in counterpart derive from it: a ``Timeout`` is a ``TimeoutError``.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from . import _core
 _TEXTS = {number: text for number, _, text in _core.codes()}
 
 Code = enum.IntEnum("Code", {name: number for number, name, _ in _core.codes()})  # type: ignore[misc]
-Code.__doc__ = "PVM's results below zero."
+Code.__doc__ = "PVM's negative results."
 
 
 class Error(Exception):
-    """Something that a machine, a task or a message could not do.
+    """A call has failed.
 
-    ``code`` is PVM's number (a :class:`Code`), ``call`` what was called, ``task`` and ``tag`` whose message it was
-    (or None), ``cause`` one sentence, ``hint`` what to do, or an empty text. Where a message was received and refused,
-    ``message`` is that: it can be read otherwise.
+    ``code`` is PVM's number (a :class:`Code`), and ``call`` the name of the call. ``task`` and
+    ``tag`` are those of the message that the exception is about, or None. ``cause`` is one
+    sentence, and ``hint`` says what to do or is empty. If a message was received and refused, it is
+    in ``message`` and can be read in another way.
     """
 
     message: _core.Message | None = None
@@ -46,7 +47,7 @@ class Error(Exception):
         super().__init__(self.code, call, task, tag, cause, hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The message stays where it was received.
+        # The message cannot be pickled: it stays in this process.
         rest = {name: value for name, value in self.__dict__.items() if name != "message"}
         return type(self), self.args, rest
 
@@ -61,39 +62,39 @@ class Error(Exception):
 
 
 class NoMachineError(Error, ConnectionError):
-    """No daemon answers, or it went away."""
+    """No daemon answers, or it has ended."""
 
 
 class Timeout(Error, TimeoutError):
-    """What was waited for has not come in time."""
+    """The timeout has expired."""
 
 
 class ShortError(Error, EOFError):
-    """A message holds less than was asked of it."""
+    """The message has fewer items than the call asked for."""
 
 
 class BrokenError(ShortError):
-    """The sender died before its message was whole."""
+    """The sender died before its message was complete."""
 
 
 class TooLongError(Error, ValueError):
-    """A message holds more than the buffer has room for."""
+    """The message is larger than the buffer."""
 
 
 class WrongTypeError(Error, TypeError):
-    """Items of another type than was asked for, or an object that has none of PVM's types."""
+    """The items have another type than the call asked for, or an object has none of PVM's types."""
 
 
 class ForeignError(Error, ValueError):
-    """A message that holds no Python object, or one that cannot be read here."""
+    """The message contains no Python object, or one that cannot be unpickled here."""
 
 
 class DeniedError(Error, PermissionError):
-    """Not allowed, such as to unpickle the object of another user."""
+    """The operation is not allowed, for instance unpickling an object of another user."""
 
 
 class UseError(Error, ValueError):
-    """A call that makes no sense now."""
+    """The call is not valid with these arguments or in this state."""
 
 
 class ClosedError(UseError):
@@ -101,51 +102,55 @@ class ClosedError(UseError):
 
 
 class ViewOpenError(Error, BufferError):
-    """A message cannot be closed while a view of it is open."""
+    """The message cannot be closed because a view of it is open."""
 
 
 class NoTaskError(Error, LookupError):
-    """No such task, or it ended before it did its part."""
+    """The task does not exist, or it ended before it did its part."""
 
 
 class SpawnError(Error):
-    """Some tasks were not started. ``started`` are the ids of those that were."""
+    """Some tasks were not started. ``started`` has the ids of those that were."""
 
     started: tuple[int, ...] = ()
 
 
 class HostError(Error):
-    """A host could not be added or deleted, or failed. ``results`` tells of each host: see ``Machine.add_hosts``."""
+    """A host could not be added or deleted, or has failed.
+
+    ``results`` has the result for each host, see ``Machine.add_hosts``.
+    """
 
     results: tuple[HostResult, ...] = ()
 
 
 class GroupError(Error, LookupError):
-    """No such group or instance, or this task is not (or already) in it."""
+    """The group or the instance does not exist, or this task is not in the group or is in it
+    already."""
 
 
 class NotFoundError(Error, LookupError):
-    """Nothing has this name."""
+    """There is no entry of this name."""
 
 
 class FullError(Error, MemoryError):
-    """No memory, or a limit is reached."""
+    """There is no memory, or a limit is reached."""
 
 
 class WorkerLostError(Error):
-    """A worker of a pool died, and so did those that were given the same work after it."""
+    """A worker of a pool died, and so did the other workers that got the same work after it."""
 
 
 class HostResult(NamedTuple):
-    """What became of one host."""
+    """The result of adding or deleting one host."""
 
     name: str
-    #: The host's id, or a code below zero.
+    #: The host's id, or a negative code.
     outcome: int
-    #: The first stage of joining that failed, or an empty text.
+    #: The first stage of joining that failed, or an empty string.
     stage: str
     detail: str
-    #: The next command, or an empty text.
+    #: The command to try next, or an empty string.
     remedy: str
 
 
@@ -175,14 +180,14 @@ _CLASSES: dict[str, type[Error]] = {
 }
 
 _HINTS: dict[int, str] = {
-    Code["SysErr"]: "neopvm.connect() starts a machine where none runs; `pvm status` shows one that does",
-    Code["BadVersion"]: "the daemon is of another version: `pvm upgrade`, or `pvm halt` and connect again",
+    Code["SysErr"]: "neopvm.connect() starts a machine if none runs; `pvm status` shows the machine that runs",
+    Code["BadVersion"]: "the daemon has another version: `pvm upgrade`, or `pvm halt` and connect again",
     Code["NoFile"]: "give an absolute path, or a name that is in the spawn path of the host (pvmd(1), ep=)",
     Code["NoHost"]: "`pvm conf`, or Machine.hosts(), shows the hosts",
-    Code["NoGroup"]: "a group is there once a task has joined it",
+    Code["NoGroup"]: "a group exists once a task has joined it",
     Code["NotInGroup"]: "join the group first",
-    Code["DSysErr"]: "a fault of NeoPVM's own: please report it, with what stands in standard error and in the daemon's log",
-    Code["OutOfRes"]: "send or put less at a time, and receive what waits unread; PVM_SPILL chooses what a send does then",
+    Code["DSysErr"]: "this is a bug of NeoPVM: please report it, with the standard error and the daemon's log",
+    Code["OutOfRes"]: "send or put less at a time, and receive unread messages; PVM_SPILL sets what a send does then",
 }
 
 
@@ -194,7 +199,7 @@ def make(
     cause: str | None,
     name: str | None,
 ) -> Error:
-    """The exception for a failure that the core tells."""
+    """Makes the exception for a failure that the core reports."""
     kind = globals()[name] if name else _CLASSES.get(Code(code).name, Error)
     made: Error = kind(code, call, task, tag, cause)
     return made

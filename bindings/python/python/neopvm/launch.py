@@ -1,4 +1,4 @@
-"""The daemon: where it is, and starting it."""
+"""Finding and starting the daemon."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from .errors import Code, NoMachineError
 
 READY_SECONDS_MAX = 20.0
 END_SECONDS_MAX = 20.0
-# Stands in the daemon of NeoPVM and not in PVM 3's, which has the same name.
+# The daemon of NeoPVM contains these bytes. PVM 3's daemon, which has the same name, does not.
 _MARK = b"neopvm-host-"
 
 
 def folders() -> list[Path]:
-    """Where the programs are looked for, in this order: PVM_ROOT, this package, beside the interpreter, PATH."""
+    """Returns the folders in which programs are searched:
+
+    PVM_ROOT, this package, the interpreter's folder, PATH.
+    """
     places = [Path(root) / "bin" for root in [os.environ.get("PVM_ROOT")] if root]
     places.append(Path(__file__).resolve().parent / "bin")
     places.append(Path(sys.executable).parent)
@@ -38,7 +41,7 @@ def _is_ours(daemon: Path) -> bool:
 
 
 def find(name: str) -> Path:
-    """``pvm`` or ``pvmd`` of NeoPVM."""
+    """Returns the path of NeoPVM's ``pvm`` or ``pvmd``."""
     for folder in folders():
         if _is_ours(folder / "pvmd") and os.access(folder / name, os.X_OK):
             return folder / name
@@ -46,13 +49,15 @@ def find(name: str) -> Path:
         Code["SysErr"],
         "connect",
         cause=f"no machine runs, and the program {name} was not found",
-        hint="set PVM_ROOT to the folder that `make install PREFIX=` was given",
+        hint="set PVM_ROOT to the PREFIX of `make install PREFIX=...`",
     )
 
 
 class _Starting:
-    """A process that is started in a thread of its own, where no signal is seen: Popen does not know the process any more
-    in which it was interrupted."""
+    """Starts a process in a thread of its own, where no signal handler runs.
+
+    If a signal handler interrupted Popen, the process would run and Popen would not know it.
+    """
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
@@ -60,10 +65,13 @@ class _Starting:
         self._done = threading.Event()
 
     def run(self, command: list[str], said: IO[bytes], environment: dict[str, str]) -> None:
-        """Returns or raises when it is known whether there is a process."""
+        """Starts the process.
+
+        Returns or raises only when it is known whether the process exists.
+        """
         threads: list[int] = []
         try:
-            # No step of Python's between the start and the noting of it.
+            # No Python instruction runs between the start of the thread and the change of the list.
             threads.extend(map(_thread.start_new_thread, [self._start], [(command, said, environment)]))
             self._done.wait()
         finally:
@@ -75,7 +83,8 @@ class _Starting:
 
     def _start(self, command: list[str], said: IO[bytes], environment: dict[str, str]) -> None:
         try:
-            # Its standard input is its life; Ctrl-C on our terminal is not for it.
+            # The daemon ends with its standard input. Its own process group does not get our
+            # Ctrl-C.
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -91,7 +100,7 @@ class _Starting:
 
 
 class Daemon:
-    """A daemon that ends with this process, however that ends."""
+    """A daemon that ends with this process, in whatever way the process ends."""
 
     def __init__(self, vmid: str) -> None:
         self.vmid = vmid
@@ -105,7 +114,7 @@ class Daemon:
         return process
 
     def start(self) -> None:
-        """Starts it and waits until it is ready. Interrupted, it is ended: nobody will have it."""
+        """Starts the daemon and waits until it is ready. An interrupt ends the daemon."""
         command = [str(find("pvmd")), "--bound"]
         environment = dict(os.environ, PVM_VMID=self.vmid)
         environment.pop("PVMSOCK", None)
@@ -148,7 +157,7 @@ class Daemon:
                 self._process.stdin.close()
             if self._has_ended(END_SECONDS_MAX / 4):
                 return
-            # Somebody else holds the other end of its life, such as a child that C code has forked.
+            # Another process still has the pipe open, such as a child that C code has forked.
             self._process.terminate()
             if not self._has_ended(END_SECONDS_MAX):
                 self._process.kill()
@@ -162,10 +171,11 @@ class Daemon:
         return True
 
     def in_forked_child(self) -> None:
-        """The daemon's life is the parent's: a child that holds it, too, would keep it from ending."""
+        """Closes the daemon's pipe: a child that kept it open would prevent the daemon from
+        ending."""
         if self._process.stdin is not None:
             self._process.stdin.close()
-        # It is no child of this process, which must neither wait for it nor complain of it.
+        # The daemon is not a child of this process, so Popen must neither wait for it nor warn.
         self._process.returncode = 0
 
 
@@ -183,9 +193,9 @@ def _command(call: str, word: str) -> None:
     done = subprocess.run([find("pvm"), word], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         cause = done.stderr.strip() or f"`pvm {word}` ended with status {done.returncode}"
-        raise NoMachineError(Code["SysErr"], call, cause=cause, hint="`pvm doctor` looks for the reason")
+        raise NoMachineError(Code["SysErr"], call, cause=cause, hint="`pvm doctor` searches for the cause")
 
 
 def search(program: str) -> str:
-    """The program that a name without a folder means for a user: one of PATH, else as it is."""
+    """Returns the path of a program in PATH, or the name itself if there is none."""
     return shutil.which(program) or program

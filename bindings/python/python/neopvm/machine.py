@@ -1,4 +1,4 @@
-"""This process in a machine."""
+"""The connection of this process to a machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .output import Output
 from .tables import Host, HostTable, TaskInfo, TaskTable
 from .team import Team, Tid
 
-#: Any task as a source, any tag.
+#: As a source: any task. As a tag: any tag.
 ANY = -1
 
 #: Kinds of notices.
@@ -45,7 +45,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Received(Generic[_T]):
-    """An object that was received, and its message's head."""
+    """An object that was received, with the envelope of its message."""
 
     obj: _T
     source: Tid
@@ -59,11 +59,12 @@ def _received(message: _core.Message, copy: bool = True) -> Received[Any]:
 
 
 class Machine(_core.Task):
-    """This process as a task of a machine. :func:`connect` gives it.
+    """This process as a task of a machine. :func:`connect` returns it.
 
-    Lower-case ``send`` and ``recv`` carry Python objects, ``Send`` and ``Recv`` the items of buffers without copies in
-    between, :meth:`message` and ``receive`` typed messages that C and Fortran read. All calls may be used from any
-    thread; calls that wait let other threads run, and Ctrl-C ends them.
+    ``send`` and ``recv`` transfer Python objects. ``Send`` and ``Recv`` transfer the items of
+    buffers without further copies. :meth:`message` and ``receive`` are for typed messages that C
+    and Fortran can read. Any thread may make any call. While a call waits, other threads run, and
+    Ctrl-C ends the wait.
     """
 
     def __init__(self) -> None:
@@ -71,14 +72,17 @@ class Machine(_core.Task):
         self._own_vmid = False
         self._output: Output | None = None
         self._pid = os.getpid()
-        # Calls of `connect` that have given it and were not closed yet.
+        # Calls of `connect` that have returned this object and were not closed yet.
         self._uses = 0
 
-    # ---- Coming and going ----
+    # ---- Leaving ----
 
     def close(self) -> None:
-        """Takes back one :func:`connect`; the last one leaves the machine, and ends it if :func:`connect` started it.
-        Again it does nothing."""
+        """Undoes one :func:`connect`.
+
+        The last ``close`` leaves the machine, and ends it if :func:`connect` started it. Further
+        calls do nothing.
+        """
         if self._pid != os.getpid():
             return
         with _connecting:
@@ -87,7 +91,7 @@ class Machine(_core.Task):
                 self._depart()
 
     def _depart(self) -> None:
-        """Leaves, whoever else has connected. Called with `_connecting`."""
+        """Leaves, even if other callers have connected. The caller holds `_connecting`."""
         self._uses = 0
         if self._output is not None:
             self._output.end()
@@ -96,7 +100,7 @@ class Machine(_core.Task):
         try:
             self.leave()
         except NoMachineError:
-            pass  # It has ended before us, which comes to the same.
+            pass  # The machine has ended already.
         if daemon is not None:
             daemon.end()
             if self._own_vmid and os.environ.get("PVM_VMID") == daemon.vmid:
@@ -137,7 +141,10 @@ class Machine(_core.Task):
     # ---- Objects ----
 
     def send(self, obj: object, dest: int | Iterable[int], tag: int = 0, *, context: int | None = None) -> None:
-        """Sends an object to a task, or to each of several. It may be changed when this returns."""
+        """Sends an object to a task, or to each of several.
+
+        The object may be changed when the call returns.
+        """
         objects.send(self, obj, dest, tag, context)
 
     def recv(
@@ -149,23 +156,27 @@ class Machine(_core.Task):
         context: int | None = None,
         copy: bool = True,
     ) -> Received[Any]:
-        """Waits for an object: ``.obj .source .tag .nbytes``. ``timeout`` is in seconds; ``Timeout`` when it is over.
+        """Waits for an object. The result has ``.obj .source .tag .nbytes``.
 
-        Without ``copy`` large buffers in the object (arrays) are read-only views of the message, without a copy.
+        ``timeout`` is in seconds; raises ``Timeout`` when it expires. With ``copy=False`` large
+        buffers in the object (arrays) are read-only views of the message.
         """
         return _received(self.receive(source, tag, timeout, context=context), copy)
 
     def try_recv(
         self, source: int = ANY, tag: int = ANY, *, context: int | None = None
     ) -> Received[Any] | None:
-        """An object that is there already, or None."""
+        """Takes an object that has arrived already. Returns None if there is none."""
         message = self.try_receive(source, tag, context=context)
         return None if message is None else _received(message)
 
     # ---- Typed messages ----
 
     def message(self, *, raw: bool = False) -> _core.Message:
-        """A new message to be packed. A raw one is bytes as they are in memory, for hosts of one kind."""
+        """Makes a message to be packed.
+
+        A ``raw`` message contains bytes as they are in memory, for hosts with the same data format.
+        """
         return _core.Message(_core.RAW if raw else _core.DEFAULT)
 
     # ---- asyncio ----
@@ -173,19 +184,19 @@ class Machine(_core.Task):
     async def areceive(
         self, source: int = ANY, tag: int = ANY, timeout: float | None = None, *, context: int | None = None
     ) -> _core.Message:
-        """As :meth:`receive`, for coroutines of asyncio."""
+        """Does what :meth:`receive` does, for coroutines of asyncio."""
         return await aio.receive(self, source, tag, timeout, context)
 
     async def arecv(
         self, source: int = ANY, tag: int = ANY, timeout: float | None = None, *, context: int | None = None
     ) -> Received[Any]:
-        """As :meth:`recv`, for coroutines of asyncio."""
+        """Does what :meth:`recv` does, for coroutines of asyncio."""
         return _received(await aio.receive(self, source, tag, timeout, context))
 
     async def messages(
         self, source: int = ANY, tag: int = ANY, *, context: int | None = None
     ) -> AsyncIterator[Received[Any]]:
-        """All objects that come, for ``async for``."""
+        """Yields each object that arrives, for ``async for``."""
         while True:
             yield await self.arecv(source, tag, context=context)
 
@@ -205,9 +216,10 @@ class Machine(_core.Task):
     ) -> Team:
         """Starts ``n`` tasks.
 
-        ``program`` is a function, which is called with ``args`` in each of them; a Python script (``.py``), run by this
-        interpreter; or any program. Functions and scripts run with this process's folder and module path.
-        ``host`` or ``arch`` say where (``others``: everywhere else). ``SpawnError`` if not all could be started.
+        ``program`` is a function, which each task calls with ``args``; a Python script (``.py``),
+        which this interpreter runs; or any program. Functions and scripts run with this process's
+        folder and module path. ``host`` or ``arch`` say where the tasks run, or with ``others``
+        where they do not. Raises ``SpawnError`` if a task was not started.
         """
         if n < 1:
             raise UseError(Code["BadParam"], "spawn", cause=f"{n} tasks cannot be started")
@@ -216,7 +228,8 @@ class Machine(_core.Task):
         output = self._output.target if self._output is not None else None
         place, flags = spawning.place(host, arch, others, least_loaded)
         wish = how.wish | {"flags": flags, "place": place.encode(), "count": n, "output": output}
-        # The core writes the answer here, so that an interrupt between its coming and the next line loses nobody.
+        # The core writes the ids here, so that no task is lost if an interrupt comes before the
+        # next line.
         outcomes: list[int] = []
         try:
             tried = self._spawn(os.fsencode(how.file), wish, outcomes)
@@ -236,15 +249,15 @@ class Machine(_core.Task):
         return team
 
     def _end_all(self, tids: Iterable[int]) -> None:
-        """Ends tasks that nobody will know."""
+        """Ends tasks whose ids the caller will never get."""
         for tid in tids:
             try:
                 self._signal(tid, signal.SIGKILL)
             except Error:
-                return  # The machine has gone, and they with it.
+                return  # The machine has ended, and its tasks with it.
 
     def kill(self, tid: int) -> None:
-        """Ends a task. One that does not exist is no error."""
+        """Ends a task. It is no error if the task does not exist."""
         self._signal(tid, signal.SIGTERM)
 
     def signal(self, tid: int, number: int) -> None:
@@ -252,11 +265,14 @@ class Machine(_core.Task):
         self._signal(tid, int(number))
 
     def tasks(self, place: int = 0) -> TaskTable:
-        """The tasks of the machine, of a host, or one task; without a row for what is not there."""
+        """Returns the tasks of the machine, of a host, or one task.
+
+        The table is empty if there are none.
+        """
         return TaskTable(TaskInfo(*_task(row)) for row in self._tasks(place))
 
     def is_running(self, tid: int) -> bool:
-        """True if there is such a task."""
+        """Returns True if the task exists."""
         return bool(self._tasks(tid))
 
     def wait(self, tids: Iterable[int], timeout: float | None = None) -> None:
@@ -288,15 +304,19 @@ class Machine(_core.Task):
         cancel: bool = False,
         context: int | None = None,
     ) -> None:
-        """Asks for a message under ``tag`` when one of these tasks (``TASK_EXIT``) or hosts (``HOST_DELETE``) ends: one
-        int, its id. ``HOST_ADD``: the number of new hosts and their ids, ``count`` times, -1 for ever."""
+        """Requests a message with ``tag`` for each of these tasks (``TASK_EXIT``) or hosts
+        (``HOST_DELETE``) when it ends.
+
+        The message contains one int, the id. For ``HOST_ADD`` each message contains the number of
+        new hosts and their ids; ``count`` is the number of messages that are wanted, -1 for all.
+        """
         where = self.context if context is None else context
         self._notify((kind, cancel), (where, tag), count, list(tids))
 
     # ---- Hosts ----
 
     def hosts(self) -> HostTable:
-        """The hosts of the machine."""
+        """Returns the hosts of the machine."""
         rows = self._hosts()
         return HostTable(
             Host(tid, name, arch, speed, cores, draining, tuple(addresses), version)
@@ -304,26 +324,30 @@ class Machine(_core.Task):
         )
 
     def add_hosts(self, *names: str) -> tuple[HostResult, ...]:
-        """Adds hosts through ssh, each as in a host file (a name and options). ``HostError`` if one could not be added;
-        its ``results`` tell of each the stage that failed, the reason and the next command."""
+        """Adds hosts through ssh. Each argument is a name with options, as in a host file.
+
+        Raises ``HostError`` if one could not be added; its ``results`` have for each host the stage
+        that failed, the reason and the next command.
+        """
         return results.changed("add_hosts", names, self._add_hosts([name.encode() for name in names]))
 
     def delete_hosts(self, *names: str) -> tuple[HostResult, ...]:
-        """Takes hosts out of the machine; their tasks end."""
+        """Removes hosts from the machine. Their tasks end."""
         return results.changed("delete_hosts", names, self._delete_hosts([name.encode() for name in names]))
 
     def add_local(self, count: int = 1) -> HostTable:
-        """Starts more hosts on this computer, linked as any others."""
+        """Starts more hosts on this computer."""
         if count < 1:
             raise UseError(Code["BadParam"], "add_local", cause=f"{count} hosts cannot be started")
         rows = self._add_local(count)
         results.changed("add_local", ["a host of this computer"] * len(rows), rows)
         return self.hosts()
 
-    # ---- Groups (join, leave_group, members, freeze, barrier, Reduce, Gather, Scatter are the core's) ----
+    # ---- Groups (join, leave_group, members, freeze, barrier, Reduce, Gather, Scatter are the
+    # core's) ----
 
     def instance(self, group: str, tid: int | None = None) -> int:
-        """The instance number of a task, or of this one, in a group."""
+        """Returns the instance number of a task, or of this task, in a group."""
         wanted = self.tid if tid is None else tid
         tids = self.members(group)
         if wanted not in tids:
@@ -333,36 +357,47 @@ class Machine(_core.Task):
         return tids.index(wanted)
 
     def size(self, group: str) -> int:
-        """How many members a group has."""
+        """Returns the number of members of a group."""
         return sum(1 for tid in self.members(group) if tid)
 
     def broadcast(self, obj: object, group: str, tag: int = 0) -> None:
-        """Sends an object to all members of a group but this task, who receive it as any other."""
+        """Sends an object to all members of a group except this task.
+
+        They receive it like any other object.
+        """
         others = [tid for tid in self.members(group) if tid not in (0, self.tid)]
         if others:
             self.send(obj, others, tag)
 
     def gather(self, obj: object, group: str, root: int = 0, tag: int = 0) -> list[Any] | None:
-        """The objects of all members in the order of their instances at the root; None elsewhere."""
+        """Returns the objects of all members, in the order of instance numbers, at the root, and
+        None elsewhere."""
         return collective.gather(self, obj, group, root, tag)
 
     def scatter(self, objs: Sequence[Any] | None, group: str, root: int = 0, tag: int = 0) -> Any:
-        """This member's object of the root's sequence, which has one for each member."""
+        """Returns this member's object of the root's sequence, which has one object for each
+        member."""
         return collective.scatter(self, objs, group, root, tag)
 
     def bcast(self, obj: Any, group: str, root: int = 0, tag: int = 0) -> Any:
-        """The root's object at every member: all call it."""
+        """Returns the root's object at every member. All members must call it."""
         return collective.bcast(self, obj, group, root, tag)
 
     def reduce(
         self, function: Callable[[Any, Any], Any], obj: Any, group: str, root: int = 0, tag: int = 0
     ) -> Any:
-        """The objects of all members made one by a function at the root; None elsewhere."""
+        """Combines the objects of all members with a function.
+
+        Returns the result at the root, and None elsewhere.
+        """
         return collective.reduce(self, function, obj, group, root, tag)
 
     async def abarrier(self, group: str, count: int = -1) -> None:
-        """As ``barrier``, for coroutines of asyncio: it waits in a thread. Cancelled, it has left the barrier; one that was
-        met already returns, and the next ``await`` is cancelled."""
+        """Does what ``barrier`` does, for coroutines of asyncio. It waits in a thread.
+
+        A cancelled call leaves the barrier. If the barrier was met already, the call returns, and
+        the next ``await`` is cancelled.
+        """
         await aio.in_thread(lambda stop: self._barrier_unless(group, count, stop))
 
     # ---- Named messages ----
@@ -376,10 +411,13 @@ class Machine(_core.Task):
         many: bool = False,
         overwritable: bool = False,
     ) -> int:
-        """Puts an object, or a :class:`Message`, under a name that all tasks of the machine see. Its index.
+        """Stores an object, or a :class:`Message`, under a name that all tasks of the machine see;
+        returns its index.
 
-        ``persistent``: it stays when this task has gone. ``many``: several under one name. ``overwritable``: by other
-        tasks. What this task has put under the name before is replaced; the name of another is ``DeniedError``.
+        A ``persistent`` entry stays when this task ends. With ``many`` there may be several entries
+        under one name. Other tasks may replace an ``overwritable`` entry. An entry that this task
+        has stored under the name before is replaced; if the entry belongs to another task, raises
+        ``DeniedError``.
         """
         flags = _NAME_PERSISTENT * persistent | _NAME_MANY * many | _NAME_OVERWRITABLE * overwritable
         if isinstance(obj, _core.Message):
@@ -392,8 +430,12 @@ class Machine(_core.Task):
     def get_message(
         self, name: str, index: int = 0, *, first: bool = False, take: bool = False, timeout: float | None = 0
     ) -> _core.Message:
-        """The message under a name. ``first``: at or behind the index. ``take``: and remove it. It is waited for up to
-        ``timeout`` seconds, None being for ever; ``NotFoundError`` if it is not there."""
+        """Returns the message under a name.
+
+        With ``first`` it is the first one at or behind the index, and with ``take`` it is also
+        removed. The call waits up to ``timeout`` seconds, or with None for ever. Raises
+        ``NotFoundError`` if there is no such entry.
+        """
         flags = _NAME_FIRST * first | _NAME_TAKE * take | (_NAME_WAIT if timeout != 0 else 0)
         found = self._get(name, index, flags, timeout)
         if found is None:
@@ -403,15 +445,16 @@ class Machine(_core.Task):
     def get(
         self, name: str, index: int = 0, *, first: bool = False, take: bool = False, timeout: float | None = 0
     ) -> Any:
-        """The object under a name, see :meth:`get_message`."""
+        """Returns the object under a name, see :meth:`get_message`."""
         return objects.decode(self.get_message(name, index, first=first, take=take, timeout=timeout))
 
     def delete(self, name: str, index: int = 0) -> None:
-        """Removes what is under a name."""
+        """Deletes the entry of a name."""
         self._delete(name, index)
 
     def names(self, pattern: str = "*") -> dict[str, list[tuple[int, Tid, int]]]:
-        """The names that fit a pattern, each with index, owner and flags of its entries."""
+        """Returns the names that match a pattern, each with index, owner and flags of its
+        entries."""
         return {
             name: [(index, Tid(owner), flags) for index, owner, flags in entries]
             for name, entries in self._names(pattern)
@@ -420,8 +463,11 @@ class Machine(_core.Task):
     # ---- Output of tasks ----
 
     def catch_output(self, stream: IO[str] | None = None) -> None:
-        """Has what tasks spawned from now on print written to ``stream`` (standard output), line by line, each behind
-        its task's id."""
+        """Writes the output of tasks that are spawned from now on to ``stream``, by default to
+        standard output.
+
+        The output is written line by line, and each line begins with the id of its task.
+        """
         if self._output is not None:
             self._output.end()
         self._output = Output(self, stream if stream is not None else sys.stdout)
@@ -452,7 +498,7 @@ def _forget(machine: Machine) -> None:
 
 
 def current() -> Machine:
-    """The machine that this process is in; ``ClosedError`` if it is in none."""
+    """Returns the machine of this process. Raises ``ClosedError`` if it is in none."""
     if _current is None or not _current.is_connected:
         raise ClosedError(
             Code["SysErr"], "current", cause="this process is in no machine", hint="neopvm.connect() first"
@@ -461,7 +507,8 @@ def current() -> Machine:
 
 
 def connected() -> Machine:
-    """The machine that this process is in, or is from now on. Nobody takes that back but the end of the process."""
+    """Returns the machine of this process, and connects if necessary; the connection lasts until
+    the process ends."""
     with _connecting:
         if _current is not None and _current.is_connected:
             return _current
@@ -469,12 +516,15 @@ def connected() -> Machine:
 
 
 def connect(*, start: bool = True, lasting: bool = False, hosts: int = 1) -> Machine:
-    """Becomes a task of the machine that runs, and gives it; connected already, the same one again, which is left when
-    each of these calls has been closed (``with`` does so).
+    """Becomes a task of the machine that runs, and returns the machine.
 
-    Where none runs, one is started that ends with this process; ``lasting``: one that goes on, as ``pvm up`` starts it.
-    With ``start=False`` it is ``NoMachineError``. ``hosts``: so many hosts on this computer, if it is started.
-    PVM_VMID names the machine, if there are several.
+    Further calls return the same object. The process leaves the machine when each of these calls
+    has been closed; the end of a ``with`` does that.
+
+    If no machine runs, the call starts one that ends with this process, or with ``lasting`` one
+    that goes on, as ``pvm up`` does. It starts ``hosts`` hosts on this computer. With
+    ``start=False`` it raises ``NoMachineError`` instead. PVM_VMID names the machine if there are
+    several.
     """
     global _current
     with _connecting:
@@ -491,7 +541,7 @@ def connect(*, start: bool = True, lasting: bool = False, hosts: int = 1) -> Mac
 
 
 def _enrolled(start: bool, lasting: bool) -> Machine:
-    """This process as a task of a machine that runs, or is started now."""
+    """Makes this process a task of a machine that runs, or that is started now."""
     program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
     vmid = os.environ.get("PVM_VMID", "")
     daemon = None
@@ -516,7 +566,8 @@ def _enrolled(start: bool, lasting: bool) -> Machine:
 
 
 def _take_back() -> None:
-    """An interrupt may come when this process is a task and nobody has it yet."""
+    """Leaves after an interrupt that came when this process was a task already and the caller did
+    not know it yet."""
     try:
         _core.Task().leave()
     except Error:
@@ -524,8 +575,11 @@ def _take_back() -> None:
 
 
 def _started(vmid: str, program: str) -> launch.Daemon | None:
-    """A daemon of our own in which this process is a task now; None if another program was quicker with one of that
-    name, and this process is a task of that."""
+    """Starts a daemon of this process's own and enrols there.
+
+    Returns None if another program was faster with a machine of that name and this process is a
+    task of that machine.
+    """
     own = "PVM_VMID" in os.environ
     limit = aio.Limit(launch.READY_SECONDS_MAX)
     while True:
@@ -534,13 +588,14 @@ def _started(vmid: str, program: str) -> launch.Daemon | None:
             if not _is_ready(daemon, limit):
                 if _is_at_others(program):
                     return None
-                # That one is not ready yet, or was about to end when it was in the way of ours.
+                # The other machine is not ready yet, or was about to end when it prevented ours.
                 continue
             os.environ["PVM_VMID"] = vmid
             _core.enrol(program)
             return daemon
         except BaseException:
-            # An interrupt, too: a daemon that nobody knows would go on until this process ends.
+            # Also after an interrupt: a daemon that no caller knows would run until this process
+            # ends.
             daemon.end()
             if not own:
                 os.environ.pop("PVM_VMID", None)
@@ -548,7 +603,10 @@ def _started(vmid: str, program: str) -> launch.Daemon | None:
 
 
 def _is_ready(daemon: launch.Daemon, limit: aio.Limit) -> bool:
-    """Starts it; False where another program has one of that name, until the time is over."""
+    """Starts the daemon.
+
+    Returns False while another program runs a machine of that name, until the limit is over.
+    """
     try:
         daemon.start()
     except NoMachineError as failure:
@@ -559,7 +617,7 @@ def _is_ready(daemon: launch.Daemon, limit: aio.Limit) -> bool:
 
 
 def _is_at_others(program: str) -> bool:
-    """True if this process is a task now of the machine that another program is starting."""
+    """Enrols in the machine that another program is starting. Returns True if that succeeded."""
     limit = aio.Limit(0.5)
     while True:
         try:
@@ -579,7 +637,7 @@ def _close_at_exit() -> None:
             with _connecting:
                 machine._depart()
         except Error:
-            pass  # The process ends, and with it its being a task.
+            pass  # The process ends, and the task with it.
 
 
 def _in_forked_child() -> None:
@@ -589,7 +647,7 @@ def _in_forked_child() -> None:
     if _current is not None and _current._daemon is not None:
         _current._daemon.in_forked_child()
     _current = None
-    # The daemon is the parent's, and what names it.
+    # The daemon belongs to the parent, and so does the variable that names it.
     if os.environ.get("PVM_VMID", "") == f"python-{os.getppid()}":
         del os.environ["PVM_VMID"]
 

@@ -1,6 +1,6 @@
-"""Python objects as messages.
+"""Encoding of Python objects as messages.
 
-A message with an object is raw bytes (PvmDataRaw)::
+A message with an object consists of raw bytes (PvmDataRaw)::
 
     8 bytes   mark                       2 bytes   length of the user's name
     2 bytes   version of this layout     4 bytes   number of buffers
@@ -8,12 +8,12 @@ A message with an object is raw bytes (PvmDataRaw)::
     then the user's name, 8 bytes for the length of each buffer, the pickle (protocol 5),
     and the buffers that it refers to, each at a multiple of 64 bytes
 
-Large buffers (numpy's arrays, and bytes or a bytearray that is the object itself) are thus never copied into the
-pickle. Within another object pickle copies bytes and bytearrays.
+So large buffers (numpy's arrays, and bytes or a bytearray that is the object itself) are never copied into the pickle.
+Within another object, pickle copies bytes and bytearrays.
 
-Unpickling runs what the sender wrote. All tasks of a machine run in the name of one user on each host, which the
-daemons check; a host that another user lent may have tasks of his. The sender's name is in the message, and an
-object of another user is refused unless ``trusted`` names him.
+Unpickling runs code that the sender chose. All tasks of a machine on one host belong to one user, which the daemons
+check; but a host that another user has lent runs that user's tasks. The message contains the sender's user name, and an
+object of another user is refused unless the name is in ``trusted``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MARK = b"NeoPVMpy"
 _VERSION = 1
 _ALIGNMENT = 64
 _ZEROS = bytes(_ALIGNMENT)
-# Bytes from here on are worth a piece of their own.
+# Bytes objects of this size and more are sent beside the pickle.
 _LARGE = 64 << 10
 _NAME_OF_MAIN = b"__main__"
 
@@ -47,7 +47,7 @@ trusted: set[str] = set()
 
 @functools.cache
 def user() -> str:
-    """The name of the user that this process runs as, whatever LOGNAME or USER say."""
+    """Returns the name of the user that this process runs as. LOGNAME and USER are not used."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -55,7 +55,7 @@ def user() -> str:
 
 
 class _Plain:
-    """Bytes that go beside the pickle, where pickle would copy them into it."""
+    """Bytes that are sent beside the pickle; pickle alone would copy them into it."""
 
     def __init__(self, value: bytes | bytearray) -> None:
         self._value = value
@@ -70,19 +70,22 @@ def _bytes(buffer: bytearray | memoryview) -> bytes:
 
 
 def _bytearray(buffer: bytearray | memoryview) -> bytearray:
-    # What was copied for the receiver is its own.
+    # A bytearray was copied for the receiver already.
     return buffer if isinstance(buffer, bytearray) else bytearray(buffer)
 
 
 def dumps(value: object, buffers: list[pickle.PickleBuffer] | None, call: str = "send") -> bytes:
-    """The pickle of an object, its large buffers beside it. What only this process could import goes by value, for which
-    cloudpickle is asked."""
+    """Returns the pickle of an object; its large buffers are appended to ``buffers``.
+
+    Functions and classes that only this process could import are pickled by value, with
+    cloudpickle.
+    """
     try:
         text = pickle.dumps(value, 5, buffer_callback=None if buffers is None else buffers.append)
     except (pickle.PicklingError, AttributeError, TypeError) as refused:
         return _by_value(value, buffers, call, refused)
     if _NAME_OF_MAIN in text and worker.is_homeless():
-        # Pickle writes such a function or class by a name under which nobody else finds it.
+        # Pickle refers to such a function or class by a name that no other process can import.
         return _by_value(value, buffers, call, None) or text
     return text
 
@@ -90,18 +93,21 @@ def dumps(value: object, buffers: list[pickle.PickleBuffer] | None, call: str = 
 def _by_value(
     value: object, buffers: list[pickle.PickleBuffer] | None, call: str, refused: Exception | None
 ) -> bytes:
-    """The pickle of an object with its functions and classes in it; nothing without cloudpickle, where pickle did it."""
+    """Returns a pickle that contains the object's functions and classes.
+
+    Without cloudpickle it returns nothing if pickle has succeeded.
+    """
     try:
         import cloudpickle  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         if refused is None and not _is_of_main(value):
             return b""
-        reason = refused or "what `__main__` defines cannot be imported by another process"
+        reason = refused or "another process cannot import what `__main__` defines"
         raise ForeignError(
             Code["BadParam"],
             call,
             cause=f"the object cannot be pickled: {reason}",
-            hint="install cloudpickle to send lambdas and functions of a notebook, or write them into a module",
+            hint="install cloudpickle to send lambdas and functions of a notebook, or move them into a module",
         ) from refused
     callback = None
     if buffers is not None:
@@ -116,7 +122,7 @@ def _by_value(
 
 
 def _is_of_main(value: object) -> bool:
-    """True for a function, method or partial of ``__main__``, and for a call of one."""
+    """Returns True for a function, method or partial of ``__main__``, and for a call of one."""
     if isinstance(value, tuple) and value:
         return _is_of_main(value[0])
     if isinstance(value, functools.partial):
@@ -125,7 +131,10 @@ def _is_of_main(value: object) -> bool:
 
 
 def encode(value: object, skip: int = 0) -> list[bytes | memoryview]:
-    """The pieces of the message for an object, to be sent one behind the other, and behind ``skip`` bytes."""
+    """Returns the pieces of the message for an object.
+
+    They will be sent in this order, after ``skip`` bytes.
+    """
     buffers: list[pickle.PickleBuffer] = []
     if type(value) in (bytes, bytearray) and len(value) >= _LARGE:  # type: ignore[arg-type]
         value = _Plain(value)  # type: ignore[arg-type]
@@ -152,19 +161,22 @@ def _refuse(message: _core.Message, cause: str) -> ForeignError:
 
 
 def decode(message: _core.Message, copy: bool = True, skip: int = 0) -> Any:
-    """The object of a message, behind ``skip`` bytes. Without ``copy`` its large buffers are views of the message, and
-    read-only. Whatever is raised has the message."""
+    """Returns the object of a message, which begins after ``skip`` bytes.
+
+    Without ``copy`` its large buffers are read-only views of the message. Every exception has the
+    message as its ``message``.
+    """
     try:
         return _decode(message, copy, skip)
     except Error:
-        raise  # It says whose message it is.
+        raise  # The exception has the message already.
     except MemoryError as error:
-        cause = "there is no memory for a copy of its object; decode() of this error's .message reads it once there is"
+        cause = "there is no memory for a copy of its object; decode() of this error's .message can read it later"
         full = FullError(Code["NoMem"], "recv", message.source, message.tag, cause)
         full.message = message
         raise full from error
     except BaseException as interrupt:
-        # It was taken, and nobody else has it.
+        # The message was taken, and only this exception has it.
         with contextlib.suppress(AttributeError):
             interrupt.message = message  # type: ignore[attr-defined]
         raise
@@ -173,17 +185,17 @@ def decode(message: _core.Message, copy: bool = True, skip: int = 0) -> Any:
 def _decode(message: _core.Message, copy: bool, skip: int) -> Any:
     source, tag = message.source, message.tag
     if message.encoding != _core.RAW:
-        raise _refuse(message, "it holds typed items, not a Python object; unpack() of this error's .message reads it")
+        raise _refuse(message, "it contains typed items, not a Python object; unpack() of this error's .message reads it")
     whole = message.view()[skip:]
     if whole.nbytes < _HEAD.size or bytes(whole[:8]) != _MARK:
-        raise _refuse(message, "it holds bytes, not a Python object; view() of this error's .message shows them")
-    # Read once: the sender's memory could change under a look taken twice.
+        raise _refuse(message, "it contains bytes, not a Python object; view() of this error's .message shows them")
+    # The head is read only once, because the sender can change its memory between two reads.
     _, version, name_size, count, size = _HEAD.unpack(whole[: _HEAD.size])
     if version != _VERSION:
-        raise _refuse(message, f"its object is in layout {version}, this version reads {_VERSION}")
+        raise _refuse(message, f"its object has layout {version}, but this version reads layout {_VERSION}")
     start = _HEAD.size + name_size
     if start + 8 * count + size > whole.nbytes:
-        raise _refuse(message, "its object is cut short")
+        raise _refuse(message, "its object is truncated")
     name = bytes(whole[_HEAD.size : start]).decode(errors="replace")
     if name != user() and name not in trusted:
         denied = DeniedError(
@@ -191,7 +203,7 @@ def _decode(message: _core.Message, copy: bool, skip: int) -> Any:
             "recv",
             source,
             tag,
-            f"its object was pickled by user {name!r}, and unpickling runs what he wrote",
+            f"its object was pickled by user {name!r}, and unpickling can run any code of that user",
             f"neopvm.objects.trusted.add({name!r}) allows it; decode() of this error's .message reads it then",
         )
         denied.message = message
@@ -204,7 +216,7 @@ def _decode(message: _core.Message, copy: bool, skip: int) -> Any:
     for nbytes in sizes:
         end += -(skip + end) % _ALIGNMENT
         if end + nbytes > whole.nbytes:
-            raise _refuse(message, "its object is cut short")
+            raise _refuse(message, "its object is truncated")
         part = whole[end : end + nbytes]
         buffers.append(bytearray(part) if copy else part)
         end += nbytes
@@ -212,14 +224,15 @@ def _decode(message: _core.Message, copy: bool, skip: int) -> Any:
 
 
 def _loads(text: memoryview, buffers: Sequence[memoryview | bytearray], message: _core.Message) -> Any:
-    # The pickle is copied out first: unpickling reads it several times.
+    # The pickle is copied first, because unpickling reads it several times.
     copied = io.BytesIO(text)
     try:
         return pickle.Unpickler(copied, buffers=buffers).load()
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:
-        # Whatever its bytes and its classes raise, SystemExit too: one exception that says whose message it was.
+        # Unpickling can raise anything, even SystemExit. It becomes one exception that has the
+        # message.
         failure = _refuse(message, f"its object cannot be unpickled: {type(error).__name__}: {error}")
         raise failure from error
 
@@ -231,7 +244,7 @@ def send(task: _core.Task, value: object, dest: int | Iterable[int], tag: int, c
 
 def _target(dest: int | Iterable[int]) -> int | list[int]:
     try:
-        # Whatever counts as an integer: numpy's, too.
+        # This accepts every kind of integer, also those of numpy.
         return operator.index(dest)  # type: ignore[arg-type]
     except TypeError:
         return list(dest)  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""What spawned tasks print, written by the task that spawned them.
+"""The output of spawned tasks, written by the task that spawned them.
 
-The machine sends it as messages: the task's id and the number of bytes, then the bytes; a number of 0 is the end,
--1 the beginning, -2 says that a task was made whose output will come.
+The machine sends the output as messages: the id of the task, the number of bytes, and the bytes. In
+place of the number of bytes, 0 means the end of the output, -1 its beginning, and -2 that a task
+was created whose output will follow.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from .errors import Error
 
 _TAG = 1
 _STOP_TAG = 2
-# How long the end waits for the output of tasks that have ended: their hosts have it and are sending it.
+# How long the end waits for the output of ended tasks, which their hosts are still sending.
 _DRAIN_SECONDS_MAX = 10.0
 _PAUSE_SECONDS = 0.005
 
 
 class Output:
-    """A thread that writes what tasks print."""
+    """A thread that writes the output of tasks."""
 
     def __init__(self, task: _core.Task, stream: IO[str]) -> None:
         self._task = task
@@ -37,7 +38,7 @@ class Output:
 
     @property
     def target(self) -> tuple[int, int, int]:
-        """Where output goes: id, context, tag."""
+        """The destination of the output: task id, context and tag."""
         return self._task.tid, self._context, _TAG
 
     def _run(self) -> None:
@@ -53,7 +54,7 @@ class Output:
                 else:
                     time.sleep(_PAUSE_SECONDS)
         except Error:
-            pass  # The machine has ended, and all output with it.
+            pass  # The machine has ended, so there is no more output.
 
     def _take(self, message: _core.Message) -> None:
         tid, number = message.unpack("i4"), message.unpack("i4")
@@ -86,14 +87,14 @@ class Output:
             self._stream.write(f"[t{tid:x}] {line.decode(errors='replace')}\n")
             self._stream.flush()
         except (OSError, ValueError):
-            pass  # Nobody reads it any more.
+            pass  # The reader has closed the stream.
         except Exception:
-            # A stream of the program's that does not write is asked no more; what tasks print is taken all the same.
+            # A stream of the program that fails is not used again; the output is still received.
             self._stream = None
             traceback.print_exc()
 
     def end(self) -> None:
-        """Writes what tasks that have ended have printed, and ends."""
+        """Writes the remaining output of tasks that have ended, and ends the thread."""
         try:
             with _core.Message() as stop:
                 stop.send(self._task.tid, _STOP_TAG, context=self._context)

@@ -1,7 +1,8 @@
 """A pool of tasks as an executor of concurrent.futures.
 
-When a worker dies, its items go to others and a new worker is started; an item that has seen several workers die is
-given up. So a function may run more than once for one item, and should have no effects that must happen once.
+When a worker dies, its items go to other workers, and a new worker is started. An item with which
+several workers have died fails. So a function may run more than once for one item, and should have
+no effects that must happen only once.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ __all__ = ["LOSSES_MAX", "Pool", "RemoteTraceback"]
 
 
 class Pool(Executor):
-    """``with Pool(8) as pool: pool.map(f, xs)``: an executor whose workers are tasks of the machine.
+    """An executor whose workers are tasks of the machine: ``with Pool(8) as pool: pool.map(f,
+    xs)``.
 
-    Functions and arguments are pickled, as for processes of concurrent.futures. ``on`` are arguments of
-    :meth:`Machine.spawn` that say where the workers are (``host=``, ``arch=``, ``least_loaded=``).
+    Functions and arguments are pickled, as for processes of concurrent.futures. ``on`` has
+    arguments of :meth:`Machine.spawn` that say where the workers run (``host=``, ``arch=``,
+    ``least_loaded=``).
     """
 
     def __init__(self, max_workers: int | None = None, *, machine: Machine | None = None, **on: Any) -> None:
@@ -43,28 +46,28 @@ class Pool(Executor):
         size = max_workers or max(1, sum(host.cores for host in where.hosts()))
         self._pid = os.getpid()
         self._dealer = dealer = Dealer(where, size, {"least_loaded": True} if not on else on)
-        # A pool that is forgotten does what it has, and ends.
+        # A pool that is garbage-collected completes its work and ends.
         weakref.finalize(self, dealer.forget, os.getpid()).atexit = False
         _dealers.add(dealer)
         dealer.start()
 
     @property
     def workers(self) -> tuple[Tid, ...]:
-        """The workers that live, as far as is known."""
+        """The workers that are known to run."""
         return self._dealer.workers
 
     @property
     def lost(self) -> int:
-        """How many workers have died."""
+        """The number of workers that have died."""
         return self._dealer.lost
 
     def submit(self, fn: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_R]:
-        """Has a worker call a function; its result or exception comes in the future."""
+        """Has a worker call a function. The future gets the result or the exception."""
         future: Future[_R] = Future()
-        # Pickled here, so that what cannot be is the caller's exception.
+        # Pickled here, so that the caller gets the exception if pickling fails.
         item = Item(future, objects.encode((fn, args, kwargs), HEAD_SIZE))
         if self._pid != os.getpid():
-            # The thread that would give it out is the parent's.
+            # Only the parent has the thread that distributes the work.
             cause = "the pool belongs to the process that forked this one"
             raise UseError(Code["BadParam"], "submit", cause=cause)
         if _is_ending:
@@ -73,7 +76,10 @@ class Pool(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Takes no more work; ends the workers when all is done. In the child of a fork it does nothing."""
+        """Accepts no more work, and ends the workers when all work is done.
+
+        In the child of a fork the call does nothing.
+        """
         if self._pid != os.getpid():
             return
         self._dealer.close(cancel_futures)
@@ -86,7 +92,7 @@ _is_ending = False
 
 
 def _at_exit() -> None:
-    """The program ends when the work of its pools is done, and before the machine is left."""
+    """Completes the work of all pools before the program ends and before it leaves the machine."""
     global _is_ending
     _is_ending = True
     dealers = list(_dealers)
@@ -100,6 +106,7 @@ def _in_forked_child() -> None:
     _dealers.clear()
 
 
-# As concurrent.futures does: before the interpreter waits for threads, and before what atexit has.
+# As in concurrent.futures: this runs before the interpreter waits for threads and before atexit
+# handlers.
 getattr(threading, "_register_atexit", atexit.register)(_at_exit)
 os.register_at_fork(after_in_child=_in_forked_child)

@@ -1,4 +1,4 @@
-"""What became of hosts that were to be added or deleted."""
+"""The results of adding and deleting hosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .errors import Error, HostError, HostResult
 def changed(
     call: str, names: Sequence[str], rows: Sequence[tuple[int, str, str, str]]
 ) -> tuple[HostResult, ...]:
-    """The results by name; ``HostError`` if one of them is a failure."""
+    """Returns the results by name. Raises ``HostError`` if one of them is a failure."""
     results = tuple(HostResult(name, *row) for name, row in zip(names, rows))
     failed = [result for result in results if result.outcome < 0]
     if failed:

@@ -1,8 +1,8 @@
-"""A spawned function: the interpreter that :func:`neopvm.worker.command` starts becomes a task, is told what to call,
-and calls it.
+"""The main program of a spawned function.
 
-The script or module that the spawner runs is run once more under another name, so that functions of it are found; what
-it does only under ``if __name__ == "__main__"`` it does not do again.
+The interpreter that :func:`neopvm.worker.command` starts becomes a task, receives the function, and
+calls it. Before that, it runs the spawner's script or module under another name, so that its
+functions are defined. Code under ``if __name__ == "__main__"`` does not run again.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from .machine import TASK_EXIT, Machine, connect
 
 
 def _prepare(told: dict[str, Any]) -> None:
-    """Arguments are the spawner's, modules are found as there, and its script is ``__main__``."""
+    """Sets the spawner's arguments and module path, and makes its script ``__main__``."""
     sys.path[:] = told["path"]
     sys.argv[:] = told["argv"]
     name, script = told["module"], told["script"]
     if name is None and script is None:
         return
     if told["multiprocessing"]:
-        # Its first import gives that name to what is `__main__` then, which must not come in the middle of the script.
+        # The first import of multiprocessing binds that name to the present `__main__`; do that
+        # before the script runs.
         import multiprocessing  # noqa: F401
     main = types.ModuleType(worker.MAIN)
     worker.is_beginning = True
@@ -41,7 +42,7 @@ def _prepare(told: dict[str, Any]) -> None:
 
 
 def _told(machine: Machine, parent: int) -> dict[str, Any] | None:
-    """What the spawner says; None if it has died before it said anything."""
+    """Receives the spawner's message. Returns None if the spawner has died before it sent one."""
     watched = (TASK_EXIT, worker.ORPHAN_TAG, [parent])
     machine.notify(*watched, context=worker.BOOT_CONTEXT)
     message = machine.receive(context=worker.BOOT_CONTEXT)
@@ -53,7 +54,7 @@ def _told(machine: Machine, parent: int) -> dict[str, Any] | None:
 
 
 def main() -> int:
-    """Becomes a task and does what its spawner says."""
+    """Becomes a task and calls the function that the spawner has sent."""
     with connect(start=False) as machine:
         parent = machine.parent
         if parent is None:

@@ -1,4 +1,4 @@
-"""What a spawn asks the machine for."""
+"""The request of a spawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Program = str | os.PathLike[str] | Callable[..., object]
 
 @dataclass(frozen=True)
 class Command:
-    """A program with its arguments and surroundings, and what it is told once it runs."""
+    """A program with its arguments and environment, and the message that it gets when it runs."""
 
     file: str
     wish: dict[str, object]
@@ -29,7 +29,7 @@ class Command:
 def command(
     program: _Program, args: Sequence[Any], env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None
 ) -> Command:
-    """How a function, a script of Python's or any program is started."""
+    """Returns the command that starts a function, a Python script or any other program."""
     boot = worker.boot(program, tuple(args)) if callable(program) else None
     file, arguments = _line(program, args)
     additions = dict(env or {})
@@ -59,9 +59,9 @@ def _line(program: _Program, args: Sequence[Any]) -> tuple[str, list[str]]:
 
 
 def place(host: str | None, arch: str | None, others: bool, least_loaded: bool) -> tuple[str, int]:
-    """Where that is, and its flags."""
+    """Returns the name of the host or architecture, and the flags of the spawn."""
     if host is not None and arch is not None:
-        raise UseError(Code["BadParam"], "spawn", cause="a host or an architecture, not both")
+        raise UseError(Code["BadParam"], "spawn", cause="host and arch cannot be used together")
     flags = (_ON_OTHERS if others else 0) | (_core.LEAST_LOADED if least_loaded else 0)
     if host is not None:
         return host, flags | _ON_HOST
@@ -71,14 +71,14 @@ def place(host: str | None, arch: str | None, others: bool, least_loaded: bool) 
 
 
 def _exported() -> dict[str, str]:
-    """The variables that PVM_EXPORT names."""
+    """Returns the variables that PVM_EXPORT names."""
     names = os.environ.get("PVM_EXPORT", "")
     exported = {name: os.environ[name] for name in names.split(":") if name in os.environ}
     return {**exported, "PVM_EXPORT": names} if names else exported
 
 
 def not_started(file: str, outcomes: list[int], tried: list[str], started: Sequence[int]) -> SpawnError:
-    """What is said of those that did not start."""
+    """Makes the exception for tasks that were not started."""
     code = next(outcome for outcome in outcomes if outcome <= 0)
     cause = f"{len(outcomes) - len(started)} of {len(outcomes)} tasks of {file} were not started: "
     cause += Error(code or Code["DSysErr"]).cause

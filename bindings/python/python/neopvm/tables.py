@@ -1,4 +1,4 @@
-"""Hosts and tasks of a machine as tables, which a notebook shows as such."""
+"""Hosts and tasks of a machine as tables, which notebooks show as tables."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Generic, TypeVar
 class Host:
     """A host of the machine."""
 
-    #: Its id.
+    #: The id of the host's daemon.
     tid: int
     name: str
-    #: Its architecture's name, such as LINUX64.
+    #: The name of the architecture, such as LINUX64.
     arch: str
-    #: Relative speed: 1000 for the first host, unless `sp=` says otherwise.
+    #: The relative speed: 1000 for the first host, unless `sp=` sets it.
     speed: int
     cores: int
-    #: True while it gets no new tasks and leaves with its last.
+    #: True while the host gets no new tasks and will leave when its last task ends.
     draining: bool
-    #: Where other daemons reach it.
+    #: The addresses at which other daemons reach the host.
     addresses: tuple[str, ...]
-    #: NeoPVM's version there.
+    #: The version of NeoPVM on the host.
     version: str
 
 
@@ -33,14 +33,14 @@ class TaskInfo:
     """A task of the machine."""
 
     tid: int
-    #: The task that spawned it, 0 for none.
+    #: The task that spawned this one, 0 for none.
     parent: int
-    #: Its host's id.
+    #: The id of the host.
     host: int
     #: PVM's flags.
     flags: int
     pid: int
-    #: The program as it was given to spawn; empty for what was not spawned.
+    #: The program as it was passed to spawn; empty for a task that was not spawned.
     name: str
 
 
@@ -48,7 +48,7 @@ _Row = TypeVar("_Row")
 
 
 class Table(tuple[_Row, ...], Generic[_Row]):
-    """Rows that print as a table, in a notebook as one of HTML."""
+    """Rows that are printed as a table, in a notebook as an HTML table."""
 
     _columns: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Tasks that belong together."""
+"""The tasks of one spawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Tid(int):
-    """The id of a task. It is the number that C programs see, and prints as PVM prints it."""
+    """The id of a task: the number that C programs use, printed as PVM prints it."""
 
     __slots__ = ()
 
@@ -26,9 +26,9 @@ class Tid(int):
 
 
 class Team(tuple[Tid, ...]):
-    """The tasks of one spawn: their ids, and what is done with all of them."""
+    """The ids of the tasks of one spawn, with operations on all of them."""
 
-    # Whoever has received it uses the machine that he is in.
+    # A task that has received a team uses its own machine.
     _of: Machine | None = None
 
     @property
@@ -42,7 +42,7 @@ class Team(tuple[Tid, ...]):
 
     @classmethod
     def of(cls, machine: Machine, tids: Iterable[int]) -> Team:
-        """A team of tasks that run already."""
+        """Makes a team of tasks that run already."""
         team = cls(Tid(tid) for tid in tids)
         team._of = machine
         return team
@@ -56,7 +56,7 @@ class Team(tuple[Tid, ...]):
         self._machine.Send(items, self, tag)
 
     def kill(self) -> None:
-        """Ends them."""
+        """Ends all of them."""
         for tid in self:
             self._machine.kill(tid)
 

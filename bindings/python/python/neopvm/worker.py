@@ -1,5 +1,7 @@
-"""What a spawned interpreter is told by who spawns it: where modules are looked for, the script or module that the
-spawner runs, its arguments, and the pickled function. :mod:`neopvm.spawned` does what is told.
+"""The message that a spawned interpreter gets from the spawning process.
+
+It contains the module path, the script or module that the spawner runs, its arguments, and the
+pickled function. :mod:`neopvm.spawned` reads it.
 """
 
 from __future__ import annotations
@@ -12,22 +14,25 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-#: Under which a spawned function is told what to call, and that nobody will tell it.
+#: The tag of this message, and the tag of the notice that the spawner has died before it sent one.
 BOOT_TAG, ORPHAN_TAG = 1, 2
-#: The context of these: one of those that PVM keeps for itself, where no program's messages are.
+#: The context of both: one that PVM reserves, so that it contains no messages of programs.
 BOOT_CONTEXT = 0x7FFF7
-#: What the spawner's script is called where it is run once more for its functions. It is the name that multiprocessing
-#: gives it in its processes: what one of them hands to the other is found there.
+#: The module name under which a spawned interpreter runs the spawner's script for its functions. multiprocessing uses
+#: this name in its processes, too, so objects can be passed between both.
 MAIN = "__mp_main__"
 
-# What a spawned function makes of the script's classes and raises of its exceptions names them by the script's second
-# name; here they are the first one's. In a process of multiprocessing it has that name already.
+# Spawned functions pickle objects of the script's classes with this module name; here the module is
+# `__main__`. In a process of multiprocessing the module has this name already.
 sys.modules.setdefault(MAIN, sys.modules["__main__"])
 
 
 def command(function: Callable[..., object]) -> list[str]:
-    """The interpreter's arguments for a spawned function. Modules are found as here from the first import on; the
-    folder that it stands in is asked for none."""
+    """Returns the interpreter's arguments for a spawned function.
+
+    The module path is that of this process from the first import on, without the working folder of
+    the new process.
+    """
     name = getattr(function, "__qualname__", type(function).__name__)
     code = (
         f"import sys; sys.path[:] = {ascii(module_folders())}; sys.argv[:] = [{ascii(name)}]; "
@@ -37,18 +42,21 @@ def command(function: Callable[..., object]) -> list[str]:
 
 
 def flags() -> list[str]:
-    """The options of this interpreter: -O, -W, -X and so on."""
+    """Returns the options of this interpreter: -O, -W, -X and so on."""
     return list(subprocess._args_from_interpreter_flags())  # type: ignore[attr-defined]
 
 
 def module_folders() -> list[str]:
-    """Where modules are looked for here, by names that hold in other folders."""
+    """Returns the module path of this process as absolute paths."""
     return [os.path.abspath(folder) for folder in sys.path]
 
 
 def module_path(env: Mapping[str, str] | None) -> str | None:
-    """PYTHONPATH for a spawned interpreter, None if it needs none. The folder of this package is in it only where the
-    interpreter would not find it otherwise, and last: what is installed there hides nothing."""
+    """Returns PYTHONPATH for a spawned interpreter, or None if it needs none.
+
+    It contains the folder of this package only if the interpreter would not find the package
+    otherwise. The folder is the last one, so that other modules in it hide nothing.
+    """
     given = (env or {}).get("PYTHONPATH") or os.environ.get("PYTHONPATH", "")
     folders = [os.path.abspath(folder) for folder in given.split(os.pathsep) if folder]
     here = str(Path(__file__).absolute().parent.parent)
@@ -58,7 +66,8 @@ def module_path(env: Mapping[str, str] | None) -> str | None:
 
 
 def _is_site(folder: str) -> bool:
-    """True for a folder that an interpreter started like this one looks into by itself."""
+    """Returns True for a folder that is in the default module path of an interpreter started like
+    this one."""
     site = sys.modules.get("site")
     if site is None:
         return False
@@ -67,8 +76,11 @@ def _is_site(folder: str) -> bool:
 
 
 def _main() -> tuple[str | None, str | None]:
-    """What runs as ``__main__`` here: a module (``python -m``), or a script; neither for an interactive one, for
-    ``-c`` and for a package, whose ``__main__`` does what it does however it is called."""
+    """Returns the module (``python -m``) or the script that runs as ``__main__`` here.
+
+    Both are None for an interactive interpreter, for ``-c``, and for a package, whose ``__main__``
+    module runs its program under any name.
+    """
     main = sys.modules["__main__"]
     spec = getattr(main, "__spec__", None)
     if spec is not None and spec.name:
@@ -79,12 +91,15 @@ def _main() -> tuple[str | None, str | None]:
 
 
 def is_homeless() -> bool:
-    """True if what is defined in ``__main__`` here could be imported by no other process."""
+    """Returns True if no other process can import what is defined in ``__main__`` here."""
     return _main() == (None, None)
 
 
 def boot(function: Callable[..., object], args: tuple[Any, ...]) -> bytes:
-    """What a worker is told, as bytes that need none of the spawner's modules to be read."""
+    """Returns the message for a spawned interpreter.
+
+    Reading it needs none of the spawner's modules.
+    """
     from . import objects
 
     module, script = _main()
@@ -99,15 +114,15 @@ def boot(function: Callable[..., object], args: tuple[Any, ...]) -> bytes:
     return pickle.dumps(told, 5)
 
 
-#: True while the script of the spawner is run for its functions.
+#: True while this process runs the spawner's script to define its functions.
 is_beginning = False
 
 
 def check_began() -> None:
-    """Refuses what would spawn the same script again and again."""
+    """Refuses a spawn that would run the same script again and again."""
     if is_beginning:
         from .errors import Code, UseError
 
-        cause = "the script spawns tasks although it is only run to find a function of it"
+        cause = "the script spawns tasks while it is run only to define its functions"
         hint = 'spawn under `if __name__ == "__main__":`'
         raise UseError(Code["BadParam"], "spawn", cause=cause, hint=hint)
