@@ -1,10 +1,11 @@
 #!/bin/bash
 # Four hosts on this computer draw a picture together: demo.sh PREFIX OUT
 #
-# Starts a machine of four daemons that share nothing but the network, runs the token ring and Mandelbrot on it, with
-# workers in C and, where these languages are, one in Java and one in Python; writes OUT/mandelbrot.png and ends
-# the machine. Everything it makes at run time lies in a folder of its own, so it
-# disturbs no other machine of the user and may run twice at once. Any failure shows in the exit status.
+# Starts a machine of four daemons that share only the network, and runs the token ring and
+# Mandelbrot on it, with workers in C and, if these languages are installed, one in Java and one in
+# Python. Writes OUT/mandelbrot.png and ends the machine. All files of the run are in a folder of
+# its own, so the script disturbs no other machine of the user and may run twice at once. The exit
+# status is not 0 if anything fails.
 set -eu
 prefix=$(realpath "$1") out=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +17,8 @@ export PVM_TMP PVM_VMID=demo${PVM_TMP##*.} PVM_ROOT=$prefix PVM_ALLOW_ROOT=1
 export PATH=$prefix/bin:$PATH
 unset PVMSOCK PVMEPID PVM_EXPORT
 
-# Everything of this machine carries its PVM_VMID in the environment; what looks for it must not.
+# All processes of this machine have its PVM_VMID in their environment; the search for them must not
+# have it.
 left_over() (
   mark="PVM_VMID=$PVM_VMID"
   unset PVM_VMID
@@ -50,7 +52,7 @@ else
 fi
 wheel=$(compgen -G "$prefix/share/python/neopvm-*.whl" || true)
 if [ -n "$wheel" ] && python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-  # An environment of its own is more than one program needs.
+  # The wheel is unpacked; one program does not need a virtual environment.
   rm -rf "$out/python"
   python3 -m zipfile -e "$wheel" "$out/python"
   worker mandelbrot_python env PYTHONPATH="$out/python" python3 "$here/python/mandelbrot_worker.py"
@@ -69,10 +71,10 @@ rm -f "$out/mandelbrot.png"
 timeout --foreground 300 "$out/bin/mandelbrot" -o "$out/mandelbrot.png" "${workers[@]}" | tee "$out/mandelbrot.txt"
 [ "${PIPESTATUS[0]}" = 0 ] && [ -s "$out/mandelbrot.png" ] || { echo "demo: the picture is not there" >&2; exit 1; }
 
-# Every host must have done its part.
+# Every host must have computed rows.
 hosts=$(awk 'NR > 1 && $1 != "all" && NF >= 4 && $3 > 0 { print $1 }' "$out/mandelbrot.txt" | sort -u | wc -l)
 [ "$hosts" = 4 ] || { echo "demo: only $hosts of 4 hosts computed rows" >&2; exit 1; }
-# So must every language.
+# Every language must have computed rows, too.
 for name in "${workers[@]##*/}"; do
   [ "$name" = -x ] || awk -v name="$name" '$5 == name && $3 > 0 { found = 1 } END { exit !found }' "$out/mandelbrot.txt" ||
     { echo "demo: $name computed no rows" >&2; exit 1; }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * exposed: every task adds its share to a sum in the memory of the first, which only waits for it.
+ * exposed: tasks write their results into the memory of the first task.
  *
  *     exposed [TASKS]
  *
- * Each writes its share to a place of its own, then how many it has written; no task receives a message
- * for it. Works in the same way over several hosts.
+ * Each task writes its result to an element of its own, then a mark that it is done. No messages
+ * are received. The tasks may run on several hosts.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static void must(int32_t status, const char *what)
     }
 }
 
-/* The others: the first told them their places when it started them. */
+/* The other tasks. The first task has passed their index as an argument. */
 static void share(int parent, int place)
 {
     int64_t sum = 0, one = 1;
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
         return 2;
     must(neopvm_expose(NUMBER, sizeof *board, NEOPVM_MAY_WRITE, &address), "expose");
     board = address;
-    /* A plain name is looked for along the spawn path, which need not lead here. */
+    /* pvm_spawn searches a plain name in the spawn path, which may not contain this folder. */
     if (!realpath(argv[0], path))
         snprintf(path, sizeof path, "%s", argv[0]);
     for (int i = 0; i < tasks; i++) {

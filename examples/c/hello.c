@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* hello: the first PVM program. Starts one hello_other somewhere in the machine and prints its greeting. */
+/* hello: a first PVM program. Starts one hello_other somewhere and prints its greeting. */
 #include <stdio.h>
 #include <string.h>
 #include "pvm3.h"
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     (void)argc;
     printf("I am t%x\n", (unsigned)pvm_mytid());
 
-    /* hello_other lies beside this program; a bare name would be looked for along the spawn path. */
+    /* hello_other is in this folder. pvm_spawn would search a plain name in the spawn path. */
     if (slash && argv[0][0] == '/')
         snprintf(other, sizeof other, "%.*s/hello_other", (int)(slash - argv[0]), argv[0]);
     if (pvm_spawn(other, NULL, PvmTaskDefault, "", 1, &tid) != 1) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* hello_other: started by hello; says where it runs and ends. */
+/* hello_other: hello starts it. It sends the name of its host and ends. */
 #include <stdio.h>
 #include <unistd.h>
 #include "pvm3.h"

@@ -2,12 +2,14 @@
 /*
  * mandelbrot: the hosts of the machine draw one picture together.
  *
- *     mandelbrot [-o FILE.png] [-w WIDTH] [-h HEIGHT] [-i ITERATIONS] [-n WORKERS_PER_HOST] [-x PROGRAM]...
+ *     mandelbrot [-o FILE.png] [-w WIDTH] [-h HEIGHT] [-i ITERATIONS] [-n WORKERS_PER_HOST] [-x
+ *     PROGRAM]...
  *
- * One program, two parts: started from the shell it is the master, spawned it is a worker. The master starts
- * workers on every host, and one of each PROGRAM, which may be written in any language; keeps two bands of rows on the way to each of them, so that nobody waits for
- * the next one, and gives the bands of a worker that dies to the others. At the end it writes the picture
- * and says who computed what.
+ * The program has two parts: started from the shell it is the master, and spawned it is a worker.
+ * The master starts workers on every host, and one worker of each PROGRAM, which may be written in
+ * any language. It gives each worker two bands of rows at a time, so that no worker waits for the
+ * next band, and gives the bands of a worker that dies to the others. At the end it writes the
+ * picture and prints what each worker has computed.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -52,7 +54,7 @@ static int escape(double x, double y, int iterations)
     return n;
 }
 
-/* One pixel: the mean of SAMPLES x SAMPLES points. 0 is inside the set, 1..255 are steps of the palette. */
+/* Returns the mean of SAMPLES x SAMPLES points: 0 is inside the set, 1..255 are colours. */
 static unsigned char pixel(const struct picture *p, int column, int row)
 {
     double step = 3.2 / p->width;
@@ -107,11 +109,11 @@ static void work(int master)
 struct job {
     struct picture picture;
     unsigned char *pixels;
-    int *holder;               /* for each band: the worker's place in the list, NOBODY or DONE */
+    int *holder;               /* for each band: the index of its worker, NOBODY or DONE */
     int bands, bands_done;
     struct worker *workers;
     int worker_count;
-    const char *others[OTHERS_MAX]; /* workers' programs beside our own */
+    const char *others[OTHERS_MAX]; /* programs of other workers */
     int other_count;
 };
 
@@ -219,7 +221,7 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Starts `count` workers; a host of NULL is any. */
+/* Starts `count` workers on a host, or anywhere if `host` is NULL. */
 static void add_workers(struct job *job, const char *program, const char *host, int count)
 {
     struct pvmhostinfo *hosts;
@@ -254,7 +256,7 @@ static void start_workers(struct job *job, const char *program, int per_host)
 
     pvm_config(&host_count, NULL, &hosts);
     job->workers = calloc((size_t)(host_count * per_host + job->other_count), sizeof *job->workers);
-    /* The next call of pvm_config has the table. */
+    /* The next call of pvm_config changes the table. */
     names = calloc((size_t)host_count + 1, sizeof *names);
     for (h = 0; h < host_count; h++)
         names[h] = strdup(hosts[h].hi_name);

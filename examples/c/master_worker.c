@@ -2,11 +2,12 @@
 /*
  * master_worker: counts the primes below LIMIT with a pool of workers.
  *
- *     master_worker [WORKERS [LIMIT]]          one worker per host and 2000000 unless told otherwise
+ *     master_worker [WORKERS [LIMIT]]          the defaults are one worker per host and 2000000
  *
- * The pattern most PVM programs follow: the master hands out pieces of work, a worker that returns a result
- * gets the next piece, so fast hosts do more. The master also asks to be told when a worker dies and
- * gives its piece to another one: kill a worker, or a whole host, and the answer is still right.
+ * Most PVM programs follow this pattern: the master distributes pieces of work, and a worker that
+ * returns a result gets the next piece, so fast hosts do more. The master also requests a notice
+ * when a worker dies, and gives its piece to another one: if a worker or a whole host is killed,
+ * the result is still correct.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static int count_primes(int from, int to)
     return count;
 }
 
-/* A worker: pieces come until the master says "from 0 to 0". */
+/* A worker: it receives pieces until the master sends "from 0 to 0". */
 static void work(int master)
 {
     int range[2], count;
@@ -44,9 +45,9 @@ static void work(int master)
     }
 }
 
-struct worker { int tid, piece, done; };            /* piece: -1 when it has nothing to do */
+struct worker { int tid, piece, done; };            /* piece: -1 while the worker is idle */
 
-static int open_pieces[PIECES], open_count;         /* pieces nobody works on */
+static int open_pieces[PIECES], open_count;         /* pieces that no worker has */
 
 static void hand_out(struct worker *w, int limit)
 {
@@ -73,7 +74,7 @@ static struct worker *find(struct worker *workers, int count, int tid)
     return NULL;
 }
 
-/* Returns the number of primes, or -1 when every worker has died. */
+/* Returns the number of primes, or -1 if every worker has died. */
 static int farm_out(struct worker *workers, int count, int limit)
 {
     int i, tag, from, result, primes = 0, done = 0, alive = count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * A PNG file is a signature and chunks: length (4), name (4), data, CRC of name and data (4), all
- * numbers big-endian. Ours has IHDR, PLTE, one IDAT per band of rows, IEND. The pixels are a zlib stream of
- * "stored" blocks: valid everywhere, and nothing to get wrong.
+ * numbers big-endian. This program writes IHDR, PLTE, one IDAT for each band of rows, and IEND. The
+ * pixels are a zlib stream of "stored" (uncompressed) blocks, which every reader accepts.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void write_chunk(FILE *f, const char *name, const unsigned char *data, si
     fwrite(sum, 1, 4, f);
 }
 
-/* From deep blue over white and gold to dark again, so that neighbouring bands differ. */
+/* A palette from deep blue over white and gold to dark, so that neighbouring bands differ. */
 static void write_palette(FILE *f)
 {
     static const unsigned char stop[6][3] = {

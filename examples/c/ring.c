@@ -2,11 +2,11 @@
 /*
  * ring: a token of 4032 bytes goes round a ring of tasks.
  *
- *     ring [TASKS [ROUNDS]]          4 tasks and 2 rounds unless told otherwise
+ *     ring [TASKS [ROUNDS]]          the defaults are 4 tasks and 2 rounds
  *
- * The first task starts the others, all join the group "foo", meet at a barrier and find their
- * neighbours by their number in the group. Each task adds one to every word of the token it passes on,
- * so the first task can tell that each of them had it in its hands.
+ * The first task starts the others. All join the group "foo", wait at a barrier and find their
+ * neighbours by their instance numbers. Each task adds one to every word of the token before it
+ * sends it on, so the first task can check that every task has had the token.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void receive_token(int tid, int *token)
     pvm_upkint(token, TOKEN_WORDS, 1);
 }
 
-/* Starts the other tasks of the ring and tells them its size. */
+/* Starts the other tasks of the ring and passes them its size. */
 static int start_others(const char *program, int tasks, int rounds)
 {
     char path[PATH_MAX];
@@ -60,7 +60,7 @@ static int start_others(const char *program, int tasks, int rounds)
     return started == tasks - 1;
 }
 
-/* The first task: sends the token out and looks at what comes back. */
+/* The first task: sends the token and checks it when it comes back. */
 static int lead(int tasks, int rounds, int right, int left)
 {
     int token[TOKEN_WORDS] = {0}, round, word, wrong = 0;
@@ -78,7 +78,7 @@ static int lead(int tasks, int rounds, int right, int left)
     return wrong != 0;
 }
 
-/* Every other task: takes the token, marks it, passes it on. */
+/* Every other task: receives the token, changes it, and sends it on. */
 static int follow(int rounds, int right, int left)
 {
     int token[TOKEN_WORDS], round, word;
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
         pvm_upkint(&rounds, 1, 1);
         pvm_joingroup((char *)group);
     } else {
-        pvm_joingroup((char *)group); /* first, so that it is instance 0 */
+        pvm_joingroup((char *)group); /* before the others, so that this task is instance 0 */
         if (!start_others(argv[0], tasks, rounds)) {
             pvm_exit();
             return 1;
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     left = pvm_gettid((char *)group, (me + tasks - 1) % tasks);
     status = me == 0 ? lead(tasks, rounds, right, left) : follow(rounds, right, left);
 
-    pvm_barrier((char *)group, tasks); /* nobody leaves while another still asks for its tid */
+    pvm_barrier((char *)group, tasks); /* no task leaves while another one still asks for its tid */
     pvm_lvgroup((char *)group);
     pvm_exit();
     return status;

@@ -1,7 +1,7 @@
 C     SPDX-License-Identifier: MIT OR Apache-2.0
 C     ring in Fortran: a token of 4032 bytes goes round a ring of four
 C     tasks, twice. Every task but the first adds one to each word, so
-C     the first can tell that all of them had it.
+C     the first task can check that all of them have had the token.
       program ring
       implicit none
       include 'fpvm3.h'

@@ -2,7 +2,7 @@
 import java.util.List;
 import org.neopvm.*;
 
-/** The first task starts three more of itself, which greet it. */
+/** The first task starts three more tasks of this program, which send it greetings. */
 class Hello {
     public static void main(String[] args) throws Exception {
         try (Pvm pvm = Pvm.connect()) {

@@ -2,10 +2,11 @@
 import org.neopvm.*;
 
 /**
- * A Java worker for the Mandelbrot master in C; the messages are those of ../c/mandelbrot.c.
+ * A Mandelbrot worker in Java, which uses the messages of ../c/mandelbrot.c.
  *
- * A job is four ints: the band of rows (below 0: the end), and width, height and iterations of the picture. The answer
- * is the band, the seconds that it took as a double, and a byte for each pixel.
+ * A job consists of four ints: the band of rows (a negative number ends the worker), and the width, height and
+ * iterations of the picture. The answer consists of the band, the seconds of computing as a double, and a byte for
+ * each pixel.
  */
 class MandelbrotWorker {
     static final int JOB = 1;
@@ -14,7 +15,7 @@ class MandelbrotWorker {
     static final int SAMPLES = 2;
 
     record Picture(int width, int height, int iterations) {
-        /** The mean of SAMPLES x SAMPLES points: 0 is inside the set, 1 to 255 are steps of the palette. */
+        /** Returns the mean of SAMPLES x SAMPLES points: 0 is inside the set, 1 to 255 are colours of the palette. */
         byte pixel(int column, int row) {
             double step = 3.2 / width;
             int sum = 0;
@@ -27,7 +28,7 @@ class MandelbrotWorker {
             return (byte) (sum / (SAMPLES * SAMPLES));
         }
 
-        /** Steps until the point leaves the circle of radius 2. */
+        /** Returns the number of steps until the point leaves the circle of radius 2. */
         int escape(double x, double y) {
             double a = 0, b = 0, aa = 0, bb = 0;
             int n = 0;

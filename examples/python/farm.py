@@ -1,4 +1,4 @@
-"""A farm: work for many, done again where a worker dies. farm.py [WORKERS [LIMIT]] counts primes."""
+"""A pool of workers that repeats the work of dead workers. farm.py [WORKERS [LIMIT]] counts primes."""
 
 import os
 import random
@@ -9,8 +9,8 @@ import neopvm as pvm
 
 
 def primes(block: tuple[int, int]) -> int:
-    """How many primes there are from the first number up to the second."""
-    # Now and then a worker is killed in the middle: the answer stays right.
+    """Returns the number of primes from the first number up to the second."""
+    # Now and then a worker kills itself in the middle; the result is still correct.
     if random.random() < 0.005:
         os.kill(os.getpid(), signal.SIGKILL)
     first, end = block

@@ -1,4 +1,4 @@
-"""One task starts others and hears from them."""
+"""One task starts others and receives their greetings."""
 
 import neopvm as pvm
 

@@ -1,8 +1,8 @@
-"""A Python worker for any Mandelbrot master: the messages are those of ../c/mandelbrot.c.
+"""A Mandelbrot worker in Python, which uses the messages of ../c/mandelbrot.c.
 
-A job is four ints: the band of rows (below 0: the end), and width, height and iterations of the picture. The answer is the
-band, the seconds that it took as a double, and a byte for each pixel. Without a parent this program is a master of
-itself: it draws a small picture with two workers and writes it as text.
+A job consists of four ints: the band of rows (a negative number ends the worker), and the width, height and iterations
+of the picture. The answer consists of the band, the seconds of computing as a double, and a byte for each pixel. If the
+program was not spawned it is the master: it draws a small picture with two workers and prints it as text.
 """
 
 import sys
@@ -15,7 +15,7 @@ BAND_ROWS, SAMPLES = 4, 2
 
 
 def escape(x: float, y: float, iterations: int) -> int:
-    """Steps until the point leaves the circle of radius 2."""
+    """Returns the number of steps until the point leaves the circle of radius 2."""
     a = b = aa = bb = 0.0
     n = 0
     while n < iterations and aa + bb < 4:
@@ -27,7 +27,7 @@ def escape(x: float, y: float, iterations: int) -> int:
 
 
 def pixel(width: int, height: int, iterations: int, column: int, row: int) -> int:
-    """The mean of SAMPLES x SAMPLES points: 0 is inside the set, 1 to 255 are steps of the palette."""
+    """Returns the mean of SAMPLES x SAMPLES points: 0 is inside the set, 1 to 255 are colours of the palette."""
     step = 3.2 / width
     total = 0
     for i in range(SAMPLES * SAMPLES):
@@ -52,7 +52,7 @@ def work(vm: pvm.Machine, master: int) -> None:
 
 
 def draw(vm: pvm.Machine, width: int = 72, height: int = 32, iterations: int = 200) -> list[bytes]:
-    """The rows of a picture, drawn by two workers."""
+    """Returns the rows of a picture that two workers have computed."""
     team = vm.spawn(__file__, n=2)
     bands = iter(range((height + BAND_ROWS - 1) // BAND_ROWS))
     rows: dict[int, bytes] = {}
