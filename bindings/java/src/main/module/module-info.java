@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /**
- * NeoPVM for Java. As a module of its own it brings {@code jdk.net}, whose options of sockets tell who listens at the other
- * end: a program with modules would be without it.
+ * NeoPVM for Java. The module requires {@code jdk.net}, whose socket options tell which user is at
+ * the other end of a connection; a modular program would not have it otherwise.
  */
 module org.neopvm {
     requires jdk.net;

@@ -13,8 +13,9 @@ import org.neopvm.Message;
 import org.neopvm.TaskId;
 
 /**
- * Waits for what listeners look for and hands it to them. Each listener has one wait at a time; the thread sleeps until
- * one is over. Whatever a wait has taken is handed over, also when events are disabled at that moment.
+ * Waits for what listeners look for and hands it to them. Each listener has one wait at a time; the
+ * thread sleeps until one is over. Whatever a wait has taken is handed over, also when events are
+ * disabled at that moment.
  */
 final class MessageEvents {
     private static final System.Logger LOG = System.getLogger("pbj");
@@ -94,7 +95,10 @@ final class MessageEvents {
         }
     }
 
-    /** One message at most; false where no more will come. What fails for a moment, or in a listener, is tried again. */
+    /**
+     * One message at most; false where no more will come. What fails for a moment, or in a
+     * listener, is tried again.
+     */
     private boolean goOn(int milliseconds, List<Wait> waits, LinkedBlockingQueue<Optional<Wait>> queue)
             throws InterruptedException {
         try {

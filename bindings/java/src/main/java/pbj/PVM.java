@@ -8,9 +8,9 @@ import org.neopvm.HostInfo;
 import org.neopvm.TaskId;
 import org.neopvm.engine.Engine;
 
-/** The machine; there is one. */
+/** The machine. There is one instance. */
 public final class PVM extends PVMObject {
-    /** What the results mean, by the negative of the result. */
+    /** The texts of the results, indexed by the negated result. */
     public static final String[] pvm_errlist = texts();
     private static final PVM MACHINE = new PVM();
 
@@ -27,7 +27,7 @@ public final class PVM extends PVMObject {
         return texts;
     }
 
-    /** The machine. */
+    /** Returns the machine. */
     public static PVM getInstance() {
         return MACHINE;
     }
@@ -35,24 +35,31 @@ public final class PVM extends PVMObject {
     /**
      * Starts as many tasks of a program as {@code tids} has room for.
      *
-     * @param tids becomes their ids; behind them the reasons why the others do not run
-     * @return how many run
+     * @param tids gets the ids of the tasks, then a negative result for each one that was not
+     *     started
+     * @return the number of tasks that run
      */
     public int spawn(String program, int[] tids) throws PVMException {
         return spawn(program, null, PvmTaskDefault, null, tids);
     }
 
-    /** The same with arguments. */
+    /** Starts tasks as {@link #spawn(String, int[])} does, with arguments for the program. */
     public int spawn(String program, String[] arguments, int[] tids) throws PVMException {
         return spawn(program, arguments, PvmTaskDefault, null, tids);
     }
 
-    /** The same at a place: {@code flag} is PvmTaskHost or PvmTaskArch, perhaps with PvmHostCompl added. */
+    /**
+     * Starts tasks as {@link #spawn(String, int[])} does, on the hosts that {@code where} names:
+     * {@code flag} is PvmTaskHost or PvmTaskArch; with PvmHostCompl added, all other hosts.
+     */
     public int spawn(String program, int flag, String where, int[] tids) throws PVMException {
         return spawn(program, null, flag, where, tids);
     }
 
-    /** The same with arguments, at a place. */
+    /**
+     * Starts tasks as {@link #spawn(String, int[])} does, with arguments and on the hosts that
+     * {@code where} names.
+     */
     public int spawn(String program, String[] arguments, int flag, String where, int[] tids) throws PVMException {
         int[] outcomes = call(pvm -> pvm.transport().spawn(program,
                 arguments == null ? List.of() : List.of(arguments), flag, where, tids.length));
@@ -60,17 +67,17 @@ public final class PVM extends PVMObject {
         return (int) Arrays.stream(outcomes).filter(n -> n > 0).count();
     }
 
-    /** The hosts. */
+    /** Returns the hosts of the machine. */
     public PVMHostInfo[] config() throws PVMException {
         return call(pvm -> pvm.hosts().stream().map(PVMHostInfo::new).toArray(PVMHostInfo[]::new));
     }
 
-    /** All tasks. */
+    /** Returns all tasks of the machine. */
     public PVMTaskInfo[] alltasks() throws PVMException {
         return tasks(0);
     }
 
-    /** Tasks: all for 0, or those of a host, or one. */
+    /** Returns all tasks if {@code where} is 0, else those of a host, or one task. */
     public PVMTaskInfo[] tasks(int where) throws PVMException {
         return call(pvm -> pvm.transport().tasks(where).stream().map(PVMTaskInfo::new).toArray(PVMTaskInfo[]::new));
     }
@@ -99,17 +106,24 @@ public final class PVM extends PVMObject {
         });
     }
 
-    /** Adds hosts; tells for each its daemon's id or why it could not be added. */
+    /**
+     * Adds hosts. The result has for each host its id, or a negative result if it was not added.
+     */
     public int[] addHosts(String[] names) throws PVMException {
         return call(pvm -> pvm.transport().addHosts(List.of(names)));
     }
 
-    /** Removes hosts; tells for each 0 or why it could not be removed. */
+    /**
+     * Removes hosts. The result has for each host 0, or a negative result if it was not removed.
+     */
     public int[] delHosts(String[] names) throws PVMException {
         return call(pvm -> pvm.transport().deleteHosts(List.of(names)));
     }
 
-    /** Asks for a message with a tag for each of the tasks or hosts when it ends: one int, its id. */
+    /**
+     * Requests a message with a tag for each of the tasks or hosts when it ends. It contains one
+     * int, the id.
+     */
     public void notify(int what, int tag, int[] tids) throws PVMException {
         call(pvm -> {
             pvm.transport().notify(what, tag, Engine.CURRENT_CONTEXT, tids, tids.length);
@@ -117,7 +131,10 @@ public final class PVM extends PVMObject {
         });
     }
 
-    /** Asks for up to {@code count} messages (-1: all) with a tag when hosts come: their number and their ids. */
+    /**
+     * Requests up to {@code count} messages (-1: all) with a tag when hosts are added. Each
+     * contains the number of new hosts and their ids.
+     */
     public void notify(int what, int tag, int count) throws PVMException {
         call(pvm -> {
             pvm.transport().notify(what, tag, Engine.CURRENT_CONTEXT, null, count);
@@ -125,7 +142,7 @@ public final class PVM extends PVMObject {
         });
     }
 
-    /** The id of the daemon of a task's host. */
+    /** Returns the id of a task's host, or {@link #PvmNoHost}. */
     public int tidToHost(int tid) throws PVMException {
         return call(pvm -> pvm.hosts().stream().mapToInt(HostInfo::tid)
                 .filter(host -> (host & 0x3ffc0000) == (tid & 0x3ffc0000)).findFirst().orElse(PvmNoHost));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package pbj;
 
-/** The numbers of {@code pvm3.h}, under the names that they have there; usable in a switch. */
+/** The numbers of {@code pvm3.h} under their names there. They can be used in a switch. */
 public interface PVMConstants {
-    /** Done. */
+    /** Success. */
     int PvmOk = 0;
-    /** An argument makes no sense. */
+    /** An argument is invalid. */
     int PvmBadParam = -2;
     /** Members of a group disagree. */
     int PvmMismatch = -3;
@@ -17,17 +17,17 @@ public interface PVMConstants {
     int PvmNoHost = -6;
     /** Unknown program. */
     int PvmNoFile = -7;
-    /** Somebody else owns it. */
+    /** Another task owns the object. */
     int PvmDenied = -8;
     /** Out of memory. */
     int PvmNoMem = -10;
-    /** Undecodable message. */
+    /** The message cannot be decoded. */
     int PvmBadMsg = -12;
     /** The local daemon does not answer. */
     int PvmSysErr = -14;
     /** No current buffer. */
     int PvmNoBuf = -15;
-    /** No buffer of that number. */
+    /** No buffer has this number. */
     int PvmNoSuchBuf = -16;
     /** A group needs a name. */
     int PvmNullGroup = -17;
@@ -37,9 +37,9 @@ public interface PVMConstants {
     int PvmNoGroup = -19;
     /** Not a member. */
     int PvmNotInGroup = -20;
-    /** No member with that number. */
+    /** No member has this instance number. */
     int PvmNoInst = -21;
-    /** A host went away. */
+    /** A host failed or left. */
     int PvmHostFail = -22;
     /** Not a spawned task. */
     int PvmNoParent = -23;
@@ -47,7 +47,7 @@ public interface PVMConstants {
     int PvmNotImpl = -24;
     /** The daemon failed. */
     int PvmDSysErr = -25;
-    /** Library and daemon do not fit together. */
+    /** The library and the daemon have different versions. */
     int PvmBadVersion = -26;
     /** A table is full. */
     int PvmOutOfRes = -27;
@@ -55,7 +55,7 @@ public interface PVMConstants {
     int PvmDupHost = -28;
     /** The daemon could not be started. */
     int PvmCantStart = -29;
-    /** Under way already. */
+    /** Already in progress or already done. */
     int PvmAlready = -30;
     /** Unknown task. */
     int PvmNoTask = -31;
@@ -63,25 +63,25 @@ public interface PVMConstants {
     int PvmNotFound = -32;
     /** The entry exists. */
     int PvmExists = -33;
-    /** A hoster belongs on the first host. */
+    /** A hoster must run on the first host. */
     int PvmHostrNMstr = -34;
-    /** The spawner asked not to be told. */
+    /** The task was spawned with PvmNoSpawnParent. */
     int PvmParentNotSet = -35;
     /** The first host is known as a loopback address. */
     int PvmIPLoopback = -36;
 
     /** Encoding: readable by every architecture. */
     int PvmDataDefault = 0;
-    /** Encoding: bytes as they are. */
+    /** Encoding: bytes as they are in memory. */
     int PvmDataRaw = 1;
-    /** Encoding of C programs alone; {@link PVMMessageBuffer#makeBuffer(int)} refuses it. */
+    /** Encoding for C programs only; {@link PVMMessageBuffer#makeBuffer(int)} refuses it. */
     int PvmDataInPlace = 2;
 
-    /** Spawn: where the machine likes. */
+    /** Spawn: on hosts that the machine chooses. */
     int PvmTaskDefault = 0;
-    /** Spawn: on a host. */
+    /** Spawn: on the named host. */
     int PvmTaskHost = 1;
-    /** Spawn: on an architecture. */
+    /** Spawn: on hosts of the named architecture. */
     int PvmTaskArch = 2;
     /** Spawn: under a debugger. */
     int PvmTaskDebug = 4;
@@ -89,17 +89,17 @@ public interface PVMConstants {
     int PvmTaskTrace = 8;
     /** Spawn: on the front end of a parallel computer. */
     int PvmMppFront = 16;
-    /** Spawn: anywhere but there. */
+    /** Spawn: on all hosts except those. */
     int PvmHostCompl = 32;
-    /** Spawn: the task is not told who its parent is. */
+    /** Spawn: the task does not learn its parent's id. */
     int PvmNoSpawnParent = 64;
 
     /** Notify: when a task ends. */
     int PvmTaskExit = 1;
     /** Notify: when a host leaves. */
     int PvmHostDelete = 2;
-    /** Notify: when hosts come. */
+    /** Notify: when hosts are added. */
     int PvmHostAdd = 3;
-    /** Added to one of those: not any more. */
+    /** Added to one of those kinds: withdraws the request. */
     int PvmNotifyCancel = 256;
 }

@@ -4,7 +4,7 @@ package pbj;
 import org.neopvm.Code;
 import org.neopvm.PvmException;
 
-/** A call failed; {@link #getReason} tells why and can be switched on. */
+/** A call has failed. {@link #getReason} returns the reason, which can be used in a switch. */
 public class PVMException extends Exception implements PVMConstants {
     private static final long serialVersionUID = 1;
 
@@ -12,7 +12,7 @@ public class PVMException extends Exception implements PVMConstants {
 
     /**
      * @param reason one of the negative numbers of {@link PVMConstants}
-     * @param what what was tried
+     * @param what the operation that failed
      */
     public PVMException(int reason, String what) {
         super(what);
@@ -29,7 +29,7 @@ public class PVMException extends Exception implements PVMConstants {
         this.reason = code.number();
     }
 
-    /** Why: one of the negative numbers of {@link PVMConstants}. */
+    /** Returns the reason: one of the negative numbers of {@link PVMConstants}. */
     public int getReason() {
         return reason;
     }

@@ -11,13 +11,14 @@ import org.neopvm.PvmException;
 import org.neopvm.TaskId;
 
 /**
- * A group and what its members do together. Members may be programs of any language. In gather, scatter and reduce all
- * members give the same tag, root and number of items; the root is a number in the group.
+ * A group of tasks, with the operations of its members. Members may be written in any language. In
+ * gather, scatter and reduce all members pass equal tags, roots and numbers of items; the root is
+ * an instance number of the group.
  */
 public class PVMGroup extends PVMObject {
-    /** The larger one of two. */
+    /** The maximum. */
     public static final int PvmMax = 0;
-    /** The smaller one. */
+    /** The minimum. */
     public static final int PvmMin = 1;
     /** The sum. */
     public static final int PvmSum = 2;
@@ -31,12 +32,12 @@ public class PVMGroup extends PVMObject {
     /** The members once the group is frozen: then the machine need not be asked. */
     private int frozenSize = -1;
 
-    /** A group by its name. {@link #join} joins it. */
+    /** Makes the object for a group. {@link #join} joins it. */
     public PVMGroup(String name) {
         this.name = name;
     }
 
-    /** Its name. */
+    /** Returns the name of the group. */
     public String getName() {
         return name;
     }
@@ -48,7 +49,7 @@ public class PVMGroup extends PVMObject {
         return joined;
     }
 
-    /** Joins the group and tells the number in it. */
+    /** Joins the group and returns this task's instance number. */
     public int join() throws PVMException {
         return call(pvm -> {
             Group group = pvm.join(name);
@@ -72,12 +73,12 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** This task's number in the group. */
+    /** Returns this task's instance number. */
     public int getInstance() throws PVMException {
         return call(pvm -> group().instance());
     }
 
-    /** The task with a number. */
+    /** Returns the task that has an instance number. */
     public int getTID(int instance) throws PVMException {
         return call(pvm -> {
             int[] members = pvm.transport().members(name);
@@ -88,7 +89,7 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** How many members there are now. */
+    /** Returns the present number of members. */
     public int size() throws PVMException {
         synchronized (this) {
             if (frozenSize >= 0) {
@@ -111,7 +112,10 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** Fixes the members once {@code size} of them have asked for it. */
+    /**
+     * Waits until {@code size} members have called it, and returns the number of members. No task
+     * can join the group any more.
+     */
     public int freeze(int size) throws PVMException {
         return call(pvm -> {
             int members = group().freeze(size);
@@ -122,7 +126,7 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** True once {@link #freeze} has returned. */
+    /** Returns true once {@link #freeze} has returned. */
     public synchronized boolean isFrozen() {
         return frozenSize >= 0;
     }
@@ -144,27 +148,42 @@ public class PVMGroup extends PVMObject {
         return OPERATIONS[number];
     }
 
-    /** The items of all members behind one another; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public byte[] gatherByte(byte[] items, int tag, int root) throws PVMException {
         return call(pvm -> group().gather(items, tag, root));
     }
 
-    /** This member's {@code count} items of the root's array; the others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array. Members other than the root
+     * pass null.
+     */
     public byte[] scatterByte(byte[] all, int count, int tag, int root) throws PVMException {
         return call(pvm -> group().scatterBytes(all, count, tag, root));
     }
 
-    /** The items of all members behind one another; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public short[] gatherShort(short[] items, int tag, int root) throws PVMException {
         return call(pvm -> group().gather(items, tag, root));
     }
 
-    /** This member's {@code count} items of the root's array; the others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array. Members other than the root
+     * pass null.
+     */
     public short[] scatterShort(short[] all, int count, int tag, int root) throws PVMException {
         return call(pvm -> group().scatterShorts(all, count, tag, root));
     }
 
-    /** Combines the items of all members by an operation, such as {@link #PvmSum}; the root gets the result. */
+    /**
+     * Combines the items of all members by an operation, such as {@link #PvmSum}, and returns the
+     * result at the root.
+     */
     public short[] reduceShort(int operation, short[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             short[] result = items.clone();
@@ -173,7 +192,7 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** The same by a function of the user's. */
+    /** Combines the items of all members by a function, and returns the result at the root. */
     public short[] reduceShort(IntBinaryOperator function, short[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             short[] result = items.clone();
@@ -182,17 +201,26 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** The items of all members behind one another; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public int[] gatherInt(int[] items, int tag, int root) throws PVMException {
         return call(pvm -> group().gather(items, tag, root));
     }
 
-    /** This member's {@code count} items of the root's array; the others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array. Members other than the root
+     * pass null.
+     */
     public int[] scatterInt(int[] all, int count, int tag, int root) throws PVMException {
         return call(pvm -> group().scatterInts(all, count, tag, root));
     }
 
-    /** Combines the items of all members by an operation, such as {@link #PvmSum}; the root gets the result. */
+    /**
+     * Combines the items of all members by an operation, such as {@link #PvmSum}, and returns the
+     * result at the root.
+     */
     public int[] reduceInt(int operation, int[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             int[] result = items.clone();
@@ -201,7 +229,7 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** The same by a function of the user's. */
+    /** Combines the items of all members by a function, and returns the result at the root. */
     public int[] reduceInt(IntBinaryOperator function, int[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             int[] result = items.clone();
@@ -210,17 +238,26 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** The items of all members behind one another; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public long[] gatherLong(long[] items, int tag, int root) throws PVMException {
         return call(pvm -> group().gather(items, tag, root));
     }
 
-    /** This member's {@code count} items of the root's array; the others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array. Members other than the root
+     * pass null.
+     */
     public long[] scatterLong(long[] all, int count, int tag, int root) throws PVMException {
         return call(pvm -> group().scatterLongs(all, count, tag, root));
     }
 
-    /** Combines the items of all members by an operation, such as {@link #PvmSum}; the root gets the result. */
+    /**
+     * Combines the items of all members by an operation, such as {@link #PvmSum}, and returns the
+     * result at the root.
+     */
     public long[] reduceLong(int operation, long[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             long[] result = items.clone();
@@ -229,7 +266,7 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** The same by a function of the user's. */
+    /** Combines the items of all members by a function, and returns the result at the root. */
     public long[] reduceLong(LongBinaryOperator function, long[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             long[] result = items.clone();
@@ -238,17 +275,26 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** The items of all members behind one another; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public float[] gatherFloat(float[] items, int tag, int root) throws PVMException {
         return call(pvm -> group().gather(items, tag, root));
     }
 
-    /** This member's {@code count} items of the root's array; the others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array. Members other than the root
+     * pass null.
+     */
     public float[] scatterFloat(float[] all, int count, int tag, int root) throws PVMException {
         return call(pvm -> group().scatterFloats(all, count, tag, root));
     }
 
-    /** Combines the items of all members by an operation, such as {@link #PvmSum}; the root gets the result. */
+    /**
+     * Combines the items of all members by an operation, such as {@link #PvmSum}, and returns the
+     * result at the root.
+     */
     public float[] reduceFloat(int operation, float[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             float[] result = items.clone();
@@ -257,7 +303,7 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** The same by a function of the user's. */
+    /** Combines the items of all members by a function, and returns the result at the root. */
     public float[] reduceFloat(DoubleBinaryOperator function, float[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             float[] result = items.clone();
@@ -266,17 +312,26 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** The items of all members behind one another; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public double[] gatherDouble(double[] items, int tag, int root) throws PVMException {
         return call(pvm -> group().gather(items, tag, root));
     }
 
-    /** This member's {@code count} items of the root's array; the others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array. Members other than the root
+     * pass null.
+     */
     public double[] scatterDouble(double[] all, int count, int tag, int root) throws PVMException {
         return call(pvm -> group().scatterDoubles(all, count, tag, root));
     }
 
-    /** Combines the items of all members by an operation, such as {@link #PvmSum}; the root gets the result. */
+    /**
+     * Combines the items of all members by an operation, such as {@link #PvmSum}, and returns the
+     * result at the root.
+     */
     public double[] reduceDouble(int operation, double[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             double[] result = items.clone();
@@ -285,7 +340,7 @@ public class PVMGroup extends PVMObject {
         });
     }
 
-    /** The same by a function of the user's. */
+    /** Combines the items of all members by a function, and returns the result at the root. */
     public double[] reduceDouble(DoubleBinaryOperator function, double[] items, int tag, int root) throws PVMException {
         return call(pvm -> {
             double[] result = items.clone();

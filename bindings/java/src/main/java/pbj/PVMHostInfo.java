@@ -3,17 +3,17 @@ package pbj;
 
 import org.neopvm.HostInfo;
 
-/** C's {@code struct pvmhostinfo}. */
+/** A host, as C's {@code struct pvmhostinfo} describes it. */
 public class PVMHostInfo {
     /** The id of the host's daemon. */
     public final int hi_tid;
-    /** Its name. */
+    /** The name of the host. */
     public final String hi_name;
-    /** Its architecture. */
+    /** The architecture. */
     public final String hi_arch;
-    /** Relative speed, 1000 unless configured. */
+    /** The relative speed; the first host has 1000. */
     public final int hi_speed;
-    /** Data representation. */
+    /** The data format: hosts with equal numbers need no conversion. */
     public final int hi_dsig;
 
     PVMHostInfo(HostInfo host) {
@@ -24,22 +24,22 @@ public class PVMHostInfo {
         hi_dsig = host.signature();
     }
 
-    /** {@link #hi_tid} */
+    /** Returns {@link #hi_tid}. */
     public int getTID() {
         return hi_tid;
     }
 
-    /** {@link #hi_name} */
+    /** Returns {@link #hi_name}. */
     public String getName() {
         return hi_name;
     }
 
-    /** {@link #hi_arch} */
+    /** Returns {@link #hi_arch}. */
     public String getArch() {
         return hi_arch;
     }
 
-    /** {@link #hi_speed} */
+    /** Returns {@link #hi_speed}. */
     public int getSpeed() {
         return hi_speed;
     }

@@ -12,10 +12,11 @@ import org.neopvm.TaskId;
 import org.neopvm.engine.Kind;
 
 /**
- * A message: one to be packed and sent ({@link #makeBuffer()}), or one that has come. A boolean is a byte of 0 or 1 and
- * a char is C's unsigned short; the other types are those of C with the same name, long being 64 bits.
+ * A message that is being packed ({@link #makeBuffer()}), or one that was received. A boolean is
+ * packed as a byte of 0 or 1, and a char as C's unsigned short; the other types are C's types of
+ * the same name, with a long of 64 bits.
  *
- * <p>Objects go with {@link #PvmDataRaw} alone. They are read through a filter ({@link #setObjectFilter}).
+ * <p>Objects need {@link #PvmDataRaw}. They are read through a filter ({@link #setObjectFilter}).
  */
 public class PVMMessageBuffer extends PVMObject {
     private final Draft draft;
@@ -35,13 +36,13 @@ public class PVMMessageBuffer extends PVMObject {
         this.raw = message.info().encoding() == Encoding.RAW;
     }
 
-    /** A message to be packed, readable by every architecture. */
+    /** Makes a message that every architecture can read. */
     public static PVMMessageBuffer makeBuffer() throws PVMException {
         return makeBuffer(PvmDataDefault);
     }
 
     /**
-     * A message to be packed.
+     * Makes a message to be packed.
      *
      * @param encoding {@link #PvmDataDefault} or {@link #PvmDataRaw}
      */
@@ -68,12 +69,12 @@ public class PVMMessageBuffer extends PVMObject {
         return message;
     }
 
-    /** Sends to a task; the message can be sent again. */
+    /** Sends the message to a task. It can be sent again. */
     public void send(int tid, int tag) throws PVMException {
         call(pvm -> draft().send(new TaskId(tid), tag));
     }
 
-    /** Sends to each of the tasks but this one. */
+    /** Sends the message to each of the tasks except this one. */
     public void send(int[] tids, int tag) throws PVMException {
         call(pvm -> {
             return draft().sendAll(java.util.Arrays.stream(tids).mapToObj(TaskId::new).toList(), tag);
@@ -84,22 +85,22 @@ public class PVMMessageBuffer extends PVMObject {
         draft().sendAll(tasks, tag);
     }
 
-    /** The tag of a message that has come. */
+    /** Returns the tag of a received message. */
     public int getMessageTag() throws PVMException {
         return call(pvm -> message().tag());
     }
 
-    /** The task that sent it. */
+    /** Returns the id of the sender of a received message. */
     public int getSenderTID() throws PVMException {
         return call(pvm -> message().source().number());
     }
 
-    /** Its length in bytes. */
+    /** Returns the length of a received message in bytes. */
     public long getLength() throws PVMException {
         return call(pvm -> message().info().bytes());
     }
 
-    /** Gives the message back. Twice is no error. */
+    /** Frees the message. A second call does nothing. */
     public void freeBuffer() throws PVMException {
         call(pvm -> {
             if (draft != null) {
@@ -111,17 +112,17 @@ public class PVMMessageBuffer extends PVMObject {
         });
     }
 
-    /** Packs one. */
+    /** Packs one item. */
     public void pack(boolean item) throws PVMException {
         call(pvm -> draft().put(item));
     }
 
-    /** Packs all of them. */
+    /** Packs all items of an array. */
     public void pack(boolean[] items) throws PVMException {
         call(pvm -> draft().put(items));
     }
 
-    /** Packs every {@code stride}th, beginning with the first. */
+    /** Packs every {@code stride}th item of an array, beginning with the first one. */
     public void pack(boolean[] items, int stride) throws PVMException {
         int count = count(items.length, stride);
         boolean[] some = new boolean[count];
@@ -131,194 +132,194 @@ public class PVMMessageBuffer extends PVMObject {
         pack(some);
     }
 
-    /** The next one. */
+    /** Returns the next item. */
     public boolean unPackBoolean() throws PVMException {
         return call(pvm -> message().getBoolean());
     }
 
-    /** The next {@code count}. */
+    /** Returns the next {@code count} items. */
     public boolean[] unPackBoolean(int count) throws PVMException {
         return call(pvm -> message().getBooleans(count));
     }
 
-    /** Packs one. */
+    /** Packs one item. */
     public void pack(byte item) throws PVMException {
         call(pvm -> draft().put(item));
     }
 
-    /** Packs all of them. */
+    /** Packs all items of an array. */
     public void pack(byte[] items) throws PVMException {
         call(pvm -> draft().put(items));
     }
 
-    /** Packs every {@code stride}th, beginning with the first. */
+    /** Packs every {@code stride}th item of an array, beginning with the first one. */
     public void pack(byte[] items, int stride) throws PVMException {
         int count = count(items.length, stride);
         call(pvm -> draft().put(Kind.BYTE, items, 0, count, stride));
     }
 
-    /** The next one. */
+    /** Returns the next item. */
     public byte unPackByte() throws PVMException {
         return call(pvm -> message().getByte());
     }
 
-    /** The next {@code count}. */
+    /** Returns the next {@code count} items. */
     public byte[] unPackByte(int count) throws PVMException {
         return call(pvm -> message().getBytes(count));
     }
 
-    /** Packs one. */
+    /** Packs one item. */
     public void pack(char item) throws PVMException {
         call(pvm -> draft().put(item));
     }
 
-    /** Packs all of them. */
+    /** Packs all items of an array. */
     public void pack(char[] items) throws PVMException {
         call(pvm -> draft().put(items));
     }
 
-    /** Packs every {@code stride}th, beginning with the first. */
+    /** Packs every {@code stride}th item of an array, beginning with the first one. */
     public void pack(char[] items, int stride) throws PVMException {
         int count = count(items.length, stride);
         call(pvm -> draft().put(Kind.CHAR, items, 0, count, stride));
     }
 
-    /** The next one. */
+    /** Returns the next item. */
     public char unPackChar() throws PVMException {
         return call(pvm -> message().getChar());
     }
 
-    /** The next {@code count}. */
+    /** Returns the next {@code count} items. */
     public char[] unPackChar(int count) throws PVMException {
         return call(pvm -> message().getChars(count));
     }
 
-    /** Packs one. */
+    /** Packs one item. */
     public void pack(short item) throws PVMException {
         call(pvm -> draft().put(item));
     }
 
-    /** Packs all of them. */
+    /** Packs all items of an array. */
     public void pack(short[] items) throws PVMException {
         call(pvm -> draft().put(items));
     }
 
-    /** Packs every {@code stride}th, beginning with the first. */
+    /** Packs every {@code stride}th item of an array, beginning with the first one. */
     public void pack(short[] items, int stride) throws PVMException {
         int count = count(items.length, stride);
         call(pvm -> draft().put(Kind.SHORT, items, 0, count, stride));
     }
 
-    /** The next one. */
+    /** Returns the next item. */
     public short unPackShort() throws PVMException {
         return call(pvm -> message().getShort());
     }
 
-    /** The next {@code count}. */
+    /** Returns the next {@code count} items. */
     public short[] unPackShort(int count) throws PVMException {
         return call(pvm -> message().getShorts(count));
     }
 
-    /** Packs one. */
+    /** Packs one item. */
     public void pack(int item) throws PVMException {
         call(pvm -> draft().put(item));
     }
 
-    /** Packs all of them. */
+    /** Packs all items of an array. */
     public void pack(int[] items) throws PVMException {
         call(pvm -> draft().put(items));
     }
 
-    /** Packs every {@code stride}th, beginning with the first. */
+    /** Packs every {@code stride}th item of an array, beginning with the first one. */
     public void pack(int[] items, int stride) throws PVMException {
         int count = count(items.length, stride);
         call(pvm -> draft().put(Kind.INT, items, 0, count, stride));
     }
 
-    /** The next one. */
+    /** Returns the next item. */
     public int unPackInt() throws PVMException {
         return call(pvm -> message().getInt());
     }
 
-    /** The next {@code count}. */
+    /** Returns the next {@code count} items. */
     public int[] unPackInt(int count) throws PVMException {
         return call(pvm -> message().getInts(count));
     }
 
-    /** Packs one. */
+    /** Packs one item. */
     public void pack(long item) throws PVMException {
         call(pvm -> draft().put(item));
     }
 
-    /** Packs all of them. */
+    /** Packs all items of an array. */
     public void pack(long[] items) throws PVMException {
         call(pvm -> draft().put(items));
     }
 
-    /** Packs every {@code stride}th, beginning with the first. */
+    /** Packs every {@code stride}th item of an array, beginning with the first one. */
     public void pack(long[] items, int stride) throws PVMException {
         int count = count(items.length, stride);
         call(pvm -> draft().put(Kind.LONG, items, 0, count, stride));
     }
 
-    /** The next one. */
+    /** Returns the next item. */
     public long unPackLong() throws PVMException {
         return call(pvm -> message().getLong());
     }
 
-    /** The next {@code count}. */
+    /** Returns the next {@code count} items. */
     public long[] unPackLong(int count) throws PVMException {
         return call(pvm -> message().getLongs(count));
     }
 
-    /** Packs one. */
+    /** Packs one item. */
     public void pack(float item) throws PVMException {
         call(pvm -> draft().put(item));
     }
 
-    /** Packs all of them. */
+    /** Packs all items of an array. */
     public void pack(float[] items) throws PVMException {
         call(pvm -> draft().put(items));
     }
 
-    /** Packs every {@code stride}th, beginning with the first. */
+    /** Packs every {@code stride}th item of an array, beginning with the first one. */
     public void pack(float[] items, int stride) throws PVMException {
         int count = count(items.length, stride);
         call(pvm -> draft().put(Kind.FLOAT, items, 0, count, stride));
     }
 
-    /** The next one. */
+    /** Returns the next item. */
     public float unPackFloat() throws PVMException {
         return call(pvm -> message().getFloat());
     }
 
-    /** The next {@code count}. */
+    /** Returns the next {@code count} items. */
     public float[] unPackFloat(int count) throws PVMException {
         return call(pvm -> message().getFloats(count));
     }
 
-    /** Packs one. */
+    /** Packs one item. */
     public void pack(double item) throws PVMException {
         call(pvm -> draft().put(item));
     }
 
-    /** Packs all of them. */
+    /** Packs all items of an array. */
     public void pack(double[] items) throws PVMException {
         call(pvm -> draft().put(items));
     }
 
-    /** Packs every {@code stride}th, beginning with the first. */
+    /** Packs every {@code stride}th item of an array, beginning with the first one. */
     public void pack(double[] items, int stride) throws PVMException {
         int count = count(items.length, stride);
         call(pvm -> draft().put(Kind.DOUBLE, items, 0, count, stride));
     }
 
-    /** The next one. */
+    /** Returns the next item. */
     public double unPackDouble() throws PVMException {
         return call(pvm -> message().getDouble());
     }
 
-    /** The next {@code count}. */
+    /** Returns the next {@code count} items. */
     public double[] unPackDouble(int count) throws PVMException {
         return call(pvm -> message().getDoubles(count));
     }
@@ -330,17 +331,20 @@ public class PVMMessageBuffer extends PVMObject {
         return (int) ((length + (long) stride - 1) / stride);
     }
 
-    /** Packs a text, as {@code pvm_pkstr} does, in UTF-8. */
+    /** Packs a string as {@code pvm_pkstr} does, in UTF-8. */
     public void pack(String text) throws PVMException {
         call(pvm -> draft().put(text));
     }
 
-    /** The next text. */
+    /** Returns the next string. */
     public String unPackString() throws PVMException {
         return call(pvm -> message().getString());
     }
 
-    /** Packs an object; only with {@link #PvmDataRaw}, as only Java tasks can read it. */
+    /**
+     * Packs an object. The message must be in {@link #PvmDataRaw}, because only Java tasks can read
+     * the object.
+     */
     public void pack(Serializable object) throws PVMException {
         if (!raw) {
             throw new PVMException(PvmBadParam, "objects need PvmDataRaw");
@@ -349,15 +353,18 @@ public class PVMMessageBuffer extends PVMObject {
     }
 
     /**
-     * Says of which classes objects may be. Without it they are of those of Java's base module that only hold what they
-     * are given: texts, numbers, lists, times and the like. Java's own filter for all
-     * streams, if one is set, is asked as well.
+     * Sets the filter for the classes of objects. By default the classes of Java's base module are
+     * allowed that only contain what they are given: strings, numbers, lists, times and so on.
+     * Java's own filter for all streams, if one is set, must allow a class, too.
      */
     public void setObjectFilter(ObjectInputFilter allowed) {
         filter = java.util.Objects.requireNonNull(allowed, "a filter is needed");
     }
 
-    /** The next object. A class that the filter refuses is {@link #PvmDenied}, what is no object {@link #PvmBadMsg}. */
+    /**
+     * Returns the next object. Throws {@link #PvmDenied} for a class that the filter refuses, and
+     * {@link #PvmBadMsg} if the data are not an object.
+     */
     public Object unPackObject() throws PVMException {
         return call(pvm -> filter == null
                 ? message().getObject(Object.class) : message().getObject(Object.class, filter));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package pbj;
 
-/** A listener for all messages. What to do with them is still to be said. */
+/** A listener for all messages. Subclasses implement {@link #receivedPVMMessageBuffer}. */
 public abstract class PVMMessageBufferAdapter implements PVMMessageBufferListener {
-    /** For classes that extend it. */
+    /** For subclasses. */
     protected PVMMessageBufferAdapter() {}
 
     @Override

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package pbj;
 
-/** Wants messages of one kind, as they come ({@link PVMTask#addPVMMessageBufferListener}). */
+/** A listener for messages of one sender and tag ({@link PVMTask#addPVMMessageBufferListener}). */
 public interface PVMMessageBufferListener {
-    /** Whose messages; -1 is anybody's. */
+    /** Returns the id of the sender whose messages the listener wants; -1 means any. */
     int lookingForTID();
 
-    /** With which tag; -1 is any. */
+    /** Returns the tag of the messages that the listener wants; -1 means any. */
     int lookingForMessageTag();
 
-    /** A message has come. */
+    /** Is called with each message that arrives. */
     void receivedPVMMessageBuffer(PVMMessageBuffer buffer);
 }

@@ -6,24 +6,27 @@ import org.neopvm.Pvm;
 import org.neopvm.PvmException;
 
 /**
- * What the other classes have in common: the numbers of {@code pvm3.h}, and the one connection to the machine, which is
- * made when it is first needed.
+ * The superclass of the other classes. It has the numbers of {@code pvm3.h} and the connection of
+ * this process to the machine, which the first call that needs it opens.
  */
 public class PVMObject implements PVMConstants {
     private static Pvm machine;
-    /** A call has failed as one does whose machine is gone. */
+    /** True after a call has failed in a way that means that the machine may have ended. */
     private static boolean doubtful;
 
-    /** Only for classes that extend it. */
+    /** For subclasses. */
     protected PVMObject() {}
 
-    /** Something that may fail. */
+    /** An operation that may fail. */
     @FunctionalInterface
     interface Work<T> {
         T run(Pvm machine) throws InterruptedException;
     }
 
-    /** Runs it as a task of the machine. A process that has left is enrolled again, as in PVM. */
+    /**
+     * Runs an operation as a task of the machine. A process that has left is enrolled again, as in
+     * PVM.
+     */
     static <T> T call(Work<T> work) throws PVMException {
         try {
             return work.run(machine());
@@ -50,7 +53,10 @@ public class PVMObject implements PVMConstants {
         return machine;
     }
 
-    /** The next call looks itself: what is known of the connection may be a little old. */
+    /**
+     * Has the next call check the connection, because {@code isOpen} may not know yet that the
+     * daemon has ended.
+     */
     private static synchronized void doubt(Code failure) {
         doubtful |= failure == Code.SYS_ERR;
     }

@@ -6,19 +6,19 @@ import org.neopvm.Message;
 import org.neopvm.Pvm;
 import org.neopvm.TaskId;
 
-/** A task: what a parallel program extends. Any thread may call any method. */
+/** A task. Parallel programs extend this class. Any thread may call any method. */
 public class PVMTask extends PVMObject {
     private final MessageEvents events = new MessageEvents();
 
-    /** A task; it is enrolled by the first call that needs it. */
+    /** Makes the object. The first call that needs the machine enrols the task. */
     public PVMTask() {}
 
-    /** This task's id. Enrols it. */
+    /** Enrols this task and returns its id. */
     public int myTID() throws PVMException {
         return call(pvm -> pvm.self().number());
     }
 
-    /** The id of the task that spawned this one; {@link #PvmNoParent} if none did. */
+    /** Returns the id of the task that spawned this one, or {@link #PvmNoParent}. */
     public int parent() throws PVMException {
         return call(pvm -> pvm.transport().parent());
     }
@@ -33,17 +33,17 @@ public class PVMTask extends PVMObject {
         }
     }
 
-    /** Waits for a message of a task with a tag; -1 is any. */
+    /** Waits for a message of a task with a tag, and returns it; -1 matches any task or tag. */
     public PVMMessageBuffer receive(int tid, int tag) throws PVMException {
         return call(pvm -> new PVMMessageBuffer(pvm.receive(new TaskId(tid), tag)));
     }
 
-    /** A message that is here already, or null. */
+    /** Returns a message that has arrived already, or null. */
     public PVMMessageBuffer nonBlockingReceive(int tid, int tag) throws PVMException {
         return call(pvm -> buffer(pvm.poll(new TaskId(tid), tag).orElse(null)));
     }
 
-    /** Waits for a message for some time; null when it is over. */
+    /** Waits for a message, and returns it, or null if the time expires. */
     public PVMMessageBuffer timedReceive(int tid, int tag, TimeVal time) throws PVMException {
         Duration limit = Duration.ofSeconds(time.tv_sec).plusNanos(Math.multiplyExact(time.tv_usec, 1000L));
         return call(pvm -> buffer(pvm.receive(new TaskId(tid), tag, limit).orElse(null)));
@@ -53,32 +53,33 @@ public class PVMTask extends PVMObject {
         return message == null ? null : new PVMMessageBuffer(message);
     }
 
-    /** True if such a message is here. */
+    /** Returns true if a matching message has arrived. The message is not taken. */
     public boolean probe(int tid, int tag) throws PVMException {
         return call((Pvm pvm) -> pvm.probe(new TaskId(tid), tag).isPresent());
     }
 
-    /** From now on, while message events are enabled, {@code listener} gets the messages that it is looking for. */
+    /** Adds a listener. It gets the messages that it wants while message events are enabled. */
     public void addPVMMessageBufferListener(PVMMessageBufferListener listener) {
         events.add(listener);
     }
 
-    /** It gets no more. */
+    /** Removes a listener. */
     public void removePVMMessageBufferListener(PVMMessageBufferListener listener) {
         events.remove(listener);
     }
 
     /**
-     * Hands messages to the listeners as they come, one after the other, on a thread of its own. That thread keeps
-     * the program running until {@link #disableMessageEvents}, or until no machine answers, which is logged.
+     * Passes arriving messages to the listeners, one after the other, on a thread of its own. The
+     * thread keeps the program running until {@link #disableMessageEvents}, or until the machine
+     * does not answer, which is logged.
      *
-     * @param milliseconds how often listeners are asked whether they look for something else than before
+     * @param milliseconds the interval at which listeners are asked which messages they want
      */
     public void enableMessageEvents(int milliseconds) {
         events.enable(milliseconds);
     }
 
-    /** Hands out no more. A listener may call it while it handles a message. */
+    /** Stops passing messages to listeners. A listener may call it while it handles a message. */
     public void disableMessageEvents() {
         events.disable();
     }

@@ -3,19 +3,19 @@ package pbj;
 
 import org.neopvm.TaskInfo;
 
-/** C's {@code struct pvmtaskinfo}. */
+/** A task, as C's {@code struct pvmtaskinfo} describes it. */
 public class PVMTaskInfo {
     /** The task's id. */
     public final int ti_tid;
-    /** Its parent's id, or a negative number of {@link PVMConstants}. */
+    /** The id of the parent, or a negative number of {@link PVMConstants}. */
     public final int ti_ptid;
-    /** The id of its host's daemon. */
+    /** The id of the host. */
     public final int ti_host;
-    /** Its state. */
+    /** The state of the task. */
     public final int ti_flag;
-    /** Its program, empty where it was not spawned. */
+    /** The program; empty for a task that was not spawned. */
     public final String ti_a_out;
-    /** Its process. */
+    /** The process id. */
     public final int ti_pid;
 
     PVMTaskInfo(TaskInfo task) {
@@ -27,22 +27,22 @@ public class PVMTaskInfo {
         ti_pid = task.pid();
     }
 
-    /** {@link #ti_tid} */
+    /** Returns {@link #ti_tid}. */
     public int getTID() {
         return ti_tid;
     }
 
-    /** {@link #ti_ptid} */
+    /** Returns {@link #ti_ptid}. */
     public int getParentTID() {
         return ti_ptid;
     }
 
-    /** {@link #ti_host} */
+    /** Returns {@link #ti_host}. */
     public int getHostTID() {
         return ti_host;
     }
 
-    /** {@link #ti_a_out} */
+    /** Returns {@link #ti_a_out}. */
     public String getName() {
         return ti_a_out;
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package pbj;
 
-/** C's {@code struct timeval}. */
+/** A time, as C's {@code struct timeval}. */
 public class TimeVal {
     /** Seconds. */
     public long tv_sec;
-    /** And microseconds. */
+    /** Microseconds. */
     public long tv_usec;
 
-    /** No time. */
+    /** A time of 0. */
     public TimeVal() {}
 
     /**
      * @param seconds seconds
-     * @param microseconds and microseconds
+     * @param microseconds microseconds in addition to the seconds
      */
     public TimeVal(long seconds, long microseconds) {
         tv_sec = seconds;

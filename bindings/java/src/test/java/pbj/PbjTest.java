@@ -97,7 +97,7 @@ class PbjTest {
         } catch (PVMException e) {
             switch (e.getReason()) {
                 case PVMException.PvmBadParam:
-                    assertEquals("an argument makes no sense", PVM.pvm_errlist[-1 * e.getReason()]);
+                    assertEquals("an argument is invalid", PVM.pvm_errlist[-1 * e.getReason()]);
                     return;
                 default:
                     break;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm;
 
-/** What went wrong, with the number and the meaning that it has in {@code pvm3.h}. */
+/** The results of failed calls, with their numbers and meanings in {@code pvm3.h}. */
 public enum Code {
-    /** An argument makes no sense. */
-    BAD_PARAM(-2, "PvmBadParam", "an argument makes no sense"),
+    /** An argument is invalid. */
+    BAD_PARAM(-2, "PvmBadParam", "an argument is invalid"),
     /** Members of a group disagree. */
     MISMATCH(-3, "PvmMismatch", "members of a group disagree"),
-    /** A value does not fit its encoding, or the room for it is too small. */
+    /** A value does not fit its encoding, or the memory for it is too small. */
     OVERFLOW(-4, "PvmOverflow", "a value does not fit"),
     /** The message has fewer items left than asked for. */
     NO_DATA(-5, "PvmNoData", "the message has fewer items left"),
@@ -15,17 +15,17 @@ public enum Code {
     NO_HOST(-6, "PvmNoHost", "unknown host"),
     /** Unknown program. */
     NO_FILE(-7, "PvmNoFile", "unknown program"),
-    /** Somebody else owns it. */
+    /** Another task owns the object. */
     DENIED(-8, "PvmDenied", "not permitted"),
     /** Out of memory. */
     NO_MEM(-10, "PvmNoMem", "out of memory"),
-    /** The message cannot be read as what it should be. */
+    /** The message cannot be decoded. */
     BAD_MSG(-12, "PvmBadMsg", "the message cannot be read"),
     /** The local daemon does not answer. */
     SYS_ERR(-14, "PvmSysErr", "no daemon answers"),
     /** No current buffer. */
     NO_BUF(-15, "PvmNoBuf", "no current buffer"),
-    /** No buffer of that number, or it is closed. */
+    /** No buffer has this number, or the message is closed. */
     NO_SUCH_BUF(-16, "PvmNoSuchBuf", "the message is closed"),
     /** A group needs a name. */
     NULL_GROUP(-17, "PvmNullGroup", "a group needs a name"),
@@ -35,36 +35,36 @@ public enum Code {
     NO_GROUP(-19, "PvmNoGroup", "unknown group"),
     /** Not a member. */
     NOT_IN_GROUP(-20, "PvmNotInGroup", "not a member of the group"),
-    /** No member with that number. */
-    NO_INST(-21, "PvmNoInst", "no member with that number"),
-    /** A host went away. */
-    HOST_FAIL(-22, "PvmHostFail", "a host went away"),
+    /** No member has this instance number. */
+    NO_INST(-21, "PvmNoInst", "no member has this instance number"),
+    /** A host failed or left. */
+    HOST_FAIL(-22, "PvmHostFail", "a host failed or left"),
     /** Not a spawned task. */
     NO_PARENT(-23, "PvmNoParent", "no parent task"),
     /** Not available. */
     NOT_IMPL(-24, "PvmNotImpl", "not available here"),
     /** The daemon failed. */
     D_SYS_ERR(-25, "PvmDSysErr", "the daemon failed"),
-    /** Library and daemon do not fit together. */
-    BAD_VERSION(-26, "PvmBadVersion", "library and daemon do not fit together"),
-    /** A table is full, or too much waits unread. */
-    OUT_OF_RES(-27, "PvmOutOfRes", "too much waits, or a limit is reached"),
+    /** The library and the daemon have different versions. */
+    BAD_VERSION(-26, "PvmBadVersion", "the library and the daemon have different versions"),
+    /** A table is full, or too much is unread. */
+    OUT_OF_RES(-27, "PvmOutOfRes", "too much is unread, or a limit is reached"),
     /** The host is a member already. */
     DUP_HOST(-28, "PvmDupHost", "the host is a member already"),
     /** The daemon could not be started. */
     CANT_START(-29, "PvmCantStart", "the daemon could not be started"),
-    /** Under way already. */
-    ALREADY(-30, "PvmAlready", "under way already"),
+    /** Already in progress or already done. */
+    ALREADY(-30, "PvmAlready", "already in progress or already done"),
     /** Unknown task. */
-    NO_TASK(-31, "PvmNoTask", "unknown task, or it is gone"),
+    NO_TASK(-31, "PvmNoTask", "the task does not exist or has ended"),
     /** No such entry. */
-    NOT_FOUND(-32, "PvmNotFound", "no such entry"),
+    NOT_FOUND(-32, "PvmNotFound", "there is no such entry"),
     /** The entry exists. */
-    EXISTS(-33, "PvmExists", "the entry exists"),
-    /** A hoster belongs on the first host. */
-    HOSTER_NOT_MASTER(-34, "PvmHostrNMstr", "a hoster belongs on the first host"),
-    /** The spawner asked not to be told. */
-    PARENT_NOT_SET(-35, "PvmParentNotSet", "the parent is not told"),
+    EXISTS(-33, "PvmExists", "the entry exists already"),
+    /** A hoster must run on the first host. */
+    HOSTER_NOT_MASTER(-34, "PvmHostrNMstr", "a hoster must run on the first host"),
+    /** The task was spawned with PvmNoSpawnParent. */
+    PARENT_NOT_SET(-35, "PvmParentNotSet", "the task was spawned with PvmNoSpawnParent"),
     /** The first host is known as a loopback address. */
     IP_LOOPBACK(-36, "PvmIPLoopback", "the first host has a loopback address");
 
@@ -78,22 +78,25 @@ public enum Code {
         this.text = text;
     }
 
-    /** The negative number of {@code pvm3.h}. */
+    /** Returns the negative number of {@code pvm3.h}. */
     public int number() {
         return number;
     }
 
-    /** The name in {@code pvm3.h}. */
+    /** Returns the name in {@code pvm3.h}. */
     public String historicName() {
         return historicName;
     }
 
-    /** What it means, in words. */
+    /** Returns a text that describes the code. */
     public String text() {
         return text;
     }
 
-    /** The code of a negative result; {@link #D_SYS_ERR} for a number that {@code pvm3.h} does not have. */
+    /**
+     * Returns the code of a negative result, or {@link #D_SYS_ERR} for a number that {@code pvm3.h}
+     * does not have.
+     */
     public static Code of(int number) {
         for (Code code : values()) {
             if (code.number == number) {

@@ -10,9 +10,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Reads what {@code java.util.CollSer} has written: the lists of {@code List.of}. That class also stands for {@code Set.of}
- * and {@code Map.of}, which no filter can tell apart; this one refuses them. Java takes a class of this name and number in the
- * place of the other.
+ * Reads what {@code java.util.CollSer} has written: the lists of {@code List.of}. That class also
+ * stands for {@code Set.of} and {@code Map.of}, which no filter can tell apart; this one refuses
+ * them. Java takes a class of this name and number in the place of the other.
  */
 final class CollSer implements Serializable {
     private static final long serialVersionUID = 6309168927139932177L;

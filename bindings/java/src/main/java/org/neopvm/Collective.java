@@ -8,12 +8,15 @@ import org.neopvm.engine.Kind;
 import org.neopvm.engine.Outgoing;
 
 /**
- * Reduce, gather and scatter: messages between the members of a group and its root, the same that the C library sends
- * and reads, so that members may be programs of any language. Who is not the root of a reduce or gather sends and goes
- * on; a member that dies before it has sent ends the root's wait with {@link Code#NO_TASK}.
+ * Reduce, gather and scatter: messages between the members of a group and its root, the same that
+ * the C library sends and reads, so that members may be programs of any language. Who is not the
+ * root of a reduce or gather sends and goes on; a member that dies before it has sent ends the
+ * root's wait with {@link Code#NO_TASK}.
  */
 final class Collective {
-    /** Where these messages travel; {@code crates/pvm/src/group/collective.rs} has the same number. */
+    /**
+     * Where these messages travel; {@code crates/pvm/src/group/collective.rs} has the same number.
+     */
     private static final int CONTEXT = 0x7fffd;
     /** How long a member is waited for before it is asked whether it is still there. */
     private static final long LOOK_NS = 200_000_000;

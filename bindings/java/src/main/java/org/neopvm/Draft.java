@@ -10,11 +10,12 @@ import org.neopvm.engine.Outgoing;
 import org.neopvm.engine.Texts;
 
 /**
- * A message being packed: {@code pvm.message().put(3.5).put(column).to(worker, WORK)}.
+ * A message that is being packed: {@code pvm.message().put(3.5).put(column).to(worker, WORK)}.
  *
- * <p>{@link #to} sends it and closes it. Who wants to send it several times uses {@link #send} within
- * try-with-resources. Closing twice does nothing; use after close is a {@link PvmException} with
- * {@link Code#NO_SUCH_BUF}. Calls of several threads take turns.
+ * <p>{@link #to} sends the message and closes it. To send it several times, use {@link #send}
+ * within try-with-resources. Closing a message twice does nothing; using it afterwards throws a
+ * {@link PvmException} with {@link Code#NO_SUCH_BUF}. Several threads may use one message; a lock
+ * serialises their calls.
  */
 public final class Draft implements AutoCloseable {
     private final Engine engine;
@@ -74,7 +75,10 @@ public final class Draft implements AutoCloseable {
         return put(new double[] {item});
     }
 
-    /** Packs a text as {@code pvm_pkstr} does, in UTF-8. It holds no char 0 and no half of a surrogate pair. */
+    /**
+     * Packs a string as {@code pvm_pkstr} does, in UTF-8. It must not contain the char 0 or an
+     * unpaired surrogate.
+     */
     public Draft put(String text) {
         message.packText(Texts.bytes(text, "packing"));
         return this;
@@ -125,10 +129,11 @@ public final class Draft implements AutoCloseable {
     }
 
     /**
-     * Packs part of an array: {@code count} items that lie {@code stride} elements apart, from {@code from} on.
+     * Packs part of an array: {@code count} items that lie {@code stride} elements apart, beginning
+     * at {@code from}.
      *
      * @param items an array of the kind's Java type
-     * @throws IndexOutOfBoundsException if they are not all in the array
+     * @throws IndexOutOfBoundsException if the items are not all in the array
      */
     public Draft put(Kind kind, Object items, int from, int count, int stride) {
         Items.check(kind, items, from, count, stride);
@@ -137,10 +142,11 @@ public final class Draft implements AutoCloseable {
     }
 
     /**
-     * Packs an object by Java's serialization: an int, the number of bytes, and the bytes. Only Java tasks can read
-     * it.
+     * Packs an object with Java's serialization, as an int with the number of bytes, and the bytes.
+     * Only Java tasks can read it.
      *
-     * @throws PvmException {@link Code#BAD_PARAM} if it, or what it holds, is not serializable
+     * @throws PvmException {@link Code#BAD_PARAM} if the object, or one that it refers to, is not
+     *     serializable
      */
     public Draft putObject(Serializable object) {
         byte[] bytes = Serialized.write(object);
@@ -148,10 +154,11 @@ public final class Draft implements AutoCloseable {
     }
 
     /**
-     * Packs items that are written afterwards, before sending, straight into the memory that the receiver reads.
+     * Packs items that the program writes afterwards, before it sends the message, directly into
+     * the memory that the receiver reads.
      *
-     * @return the place for them; it ends with the next put or with {@link #close}
-     * @throws PvmException {@link Code#NOT_IMPL} where the engine has no such memory
+     * @return the memory of the items; it is valid until the next put or {@link #close}
+     * @throws PvmException {@link Code#NOT_IMPL} if the engine has no such memory
      */
     public ByteBuffer allocate(Kind kind, int count) {
         if (count < 0) {
@@ -164,25 +171,28 @@ public final class Draft implements AutoCloseable {
         return place;
     }
 
-    /** Sends to a task and keeps the message, to be sent again. A task that is gone is no error, as in PVM. */
+    /**
+     * Sends the message to a task. It can be sent again. As in PVM, it is no error if the task has
+     * ended.
+     */
     public Draft send(TaskId task, int tag) {
         engine.send(message, task.number(), tag, Engine.CURRENT_CONTEXT);
         return this;
     }
 
-    /** Sends to each of the tasks, but not to this one, and keeps the message. */
+    /** Sends the message to each of the tasks except this one. It can be sent again. */
     public Draft sendAll(Collection<TaskId> tasks, int tag) {
         int[] tids = tasks.stream().mapToInt(TaskId::number).toArray();
         engine.multicast(message, tids, tag, Engine.CURRENT_CONTEXT);
         return this;
     }
 
-    /** Sends to a task and closes the message. */
+    /** Sends the message to a task and closes it. */
     public void to(TaskId task, int tag) {
         engine.sendLast(message, task.number(), tag, Engine.CURRENT_CONTEXT);
     }
 
-    /** Sends to each of the tasks, but not to this one, and closes the message. */
+    /** Sends the message to each of the tasks except this one, and closes it. */
     public void toAll(Collection<TaskId> tasks, int tag) {
         try (this) {
             sendAll(tasks, tag);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm;
 
-/** How the data of a message are stored. */
+/** The encoding of the data of a message. */
 public enum Encoding {
-    /** Converted for receivers of another kind ({@code PvmDataDefault}). */
+    /** Items are converted for receivers with another data format ({@code PvmDataDefault}). */
     DEFAULT(0),
     /** Bytes as they are in memory ({@code PvmDataRaw}). */
     RAW(1);
@@ -14,7 +14,7 @@ public enum Encoding {
         this.number = number;
     }
 
-    /** The number in {@code pvm3.h}. */
+    /** Returns the number in {@code pvm3.h}. */
     public int number() {
         return number;
     }

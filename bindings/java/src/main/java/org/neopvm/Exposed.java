@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import org.neopvm.engine.Exposure;
 
 /**
- * Memory that this task exposes: other tasks read and, if they may, write it by {@link Memory} while this one does
- * something else.
+ * Memory that this task exposes. Other tasks read it and, if they may, write it with {@link
+ * Memory}; this task makes no call for that.
  *
  * <pre>{@code
  * try (Exposed counter = pvm.expose(1, 8, true)) {
@@ -15,7 +15,8 @@ import org.neopvm.engine.Exposure;
  * }
  * }</pre>
  *
- * <p>It goes with the task, or when it is closed. Nothing of it waits for the collector: what nobody closes stays exposed.
+ * <p>The exposure ends with the task, or when this object is closed. The garbage collector does not
+ * end it.
  */
 public final class Exposed implements AutoCloseable {
     private final Memory memory;
@@ -30,22 +31,22 @@ public final class Exposed implements AutoCloseable {
         this.writable = writable;
     }
 
-    /** Its number, as C's {@code uint32_t}. */
+    /** Returns the number that this task has chosen, as C's {@code uint32_t}. */
     public int number() {
         return memory.number();
     }
 
-    /** Its size. */
+    /** Returns the size in bytes. */
     public long bytes() {
         return bytes;
     }
 
-    /** True if tasks other than this one may write it. */
+    /** Returns true if other tasks may write the memory. */
     public boolean isWritable() {
         return writable;
     }
 
-    /** As the other tasks reach it, words in one step included. */
+    /** Returns this memory as other tasks use it, including the atomic changes of words. */
     public Memory memory() {
         return memory;
     }
@@ -55,10 +56,12 @@ public final class Exposed implements AutoCloseable {
     }
 
     /**
-     * All of it, to be read and written, in this computer's order of bytes. Other tasks read and write at the same time;
-     * words that they change are read by {@link #memory}, or by a {@code VarHandle} of the buffer.
+     * Returns a buffer of the whole memory, in this computer's byte order. Other tasks may read and
+     * write it at the same time. To read words that they change, use {@link #memory} or a {@code
+     * VarHandle} of the buffer.
      *
-     * @throws PvmException {@link Code#OVERFLOW} beyond 2 GiB, for which there is {@code Segments.of}
+     * @throws PvmException {@link Code#OVERFLOW} if the memory is larger than 2 GiB; use {@code
+     *     Segments.of} then
      */
     public ByteBuffer buffer() {
         if (bytes > Integer.MAX_VALUE) {
@@ -68,9 +71,10 @@ public final class Exposed implements AutoCloseable {
     }
 
     /**
-     * A part of it.
+     * Returns a buffer of a part of the memory.
      *
-     * @throws PvmException {@link Code#BAD_PARAM} if it is not all inside, {@link Code#NOT_FOUND} once it was withdrawn
+     * @throws PvmException {@link Code#BAD_PARAM} if the part is not all inside, {@link
+     *     Code#NOT_FOUND} if the memory has been withdrawn
      */
     public ByteBuffer buffer(long offset, int count) {
         if (offset < 0 || count < 0 || offset > bytes - count) {
@@ -81,16 +85,17 @@ public final class Exposed implements AutoCloseable {
     }
 
     /**
-     * Exposes it no more: other tasks are told {@link Code#NOT_FOUND}, and use of its buffers throws {@link
-     * IllegalStateException}. A second time it does nothing.
+     * Ends the exposure. Other tasks then get {@link Code#NOT_FOUND}, and using a buffer of the
+     * memory throws {@link IllegalStateException}. A second call does nothing.
      *
-     * @throws PvmException {@link Code#ALREADY} while a call of another thread uses a buffer of it: it stays exposed
+     * @throws PvmException {@link Code#ALREADY} while a call of another thread uses a buffer of the
+     *     memory; it stays exposed
      */
     public void withdraw() {
         exposure.close();
     }
 
-    /** As {@link #withdraw}. */
+    /** Does what {@link #withdraw} does. */
     @Override
     public void close() {
         withdraw();

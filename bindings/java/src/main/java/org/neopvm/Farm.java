@@ -15,8 +15,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * Many pieces of work for many workers, of which some may be lost: the work of a worker that ends without having
- * answered is given to another one.
+ * A farm distributes pieces of work to workers. If a worker ends before it has answered, another
+ * worker gets its piece.
  *
  * <pre>{@code
  * List<Integer> squares = pvm.farm("square", 8)
@@ -24,13 +24,17 @@ import java.util.function.Function;
  *         .run(numbers, WORK, (message, number) -> message.put(number), RESULT, Message::getInt);
  * }</pre>
  *
- * <p>A worker gets one message with the tag of work at a time and answers each with one message with the tag of
- * results to the task that sent it. Only messages of its own workers are a farm's: several may run at once, with the same
- * tags. Workers may be programs of any language. When all is done, and when it fails, the
- * workers are killed unless {@link #ending} has said that a message ends them.
+ * <p>A worker gets one message with the work tag at a time. It answers each with one message with
+ * the result tag to the task that sent it. A farm receives messages of its own workers only, so
+ * several farms may run at once with the same tags. Workers may be written in any language. When
+ * all work is done, or the farm fails, the workers are killed, unless {@link #ending} sets a
+ * message that ends them.
  */
 public final class Farm {
-    /** How often one piece of work is tried: what ends its workers again and again is at fault itself. */
+    /**
+     * How often one piece of work is tried: what ends its workers again and again is at fault
+     * itself.
+     */
     private static final int TRIES_MAX = 3;
 
     private final Pvm pvm;
@@ -50,37 +54,41 @@ public final class Farm {
         this.workers = workers;
     }
 
-    /** With arguments for the program. */
+    /** Sets the arguments of the program. */
     public Farm arguments(List<String> list) {
         arguments = List.copyOf(list);
         return this;
     }
 
-    /** On certain hosts. */
+    /** Sets the hosts on which the workers run. */
     public Farm on(Place where) {
         place = where;
         return this;
     }
 
-    /** Starts up to {@code count} workers anew for those that are lost. Without this the others do their work. */
+    /**
+     * Starts up to {@code count} new workers in place of lost ones. By default the other workers do
+     * their work.
+     */
     public Farm replacing(int count) {
         replacements = count;
         return this;
     }
 
-    /** Ends workers by an empty message with a tag instead of killing them. */
+    /** Ends workers with an empty message that has this tag, instead of killing them. */
     public Farm ending(int tag) {
         endTag = tag;
         return this;
     }
 
     /**
-     * Has all pieces of work done.
+     * Does all pieces of work.
      *
      * @param pack packs one piece of work into a message
-     * @param unpack reads the result out of a worker's message
+     * @param unpack reads the result from a worker's message
      * @return the results in the order of the inputs
-     * @throws PvmException {@link Code#NO_TASK} when all workers are lost, or several in turn with the same piece
+     * @throws PvmException {@link Code#NO_TASK} if all workers are lost, or several of them with
+     *     the same piece
      */
     public <I, R> List<R> run(List<I> inputs, int workTag, BiConsumer<Draft, I> pack, int resultTag,
             Function<Message, R> unpack) throws InterruptedException {

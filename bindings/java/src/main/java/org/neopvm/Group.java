@@ -11,11 +11,13 @@ import org.neopvm.engine.Engine;
 import org.neopvm.engine.Kind;
 
 /**
- * A group that this task has joined: {@code try (Group group = pvm.join("workers")) ...}. Closing leaves it.
+ * A group that this task has joined: {@code try (Group group = pvm.join("workers")) ...}. Closing
+ * it leaves the group.
  *
- * <p>Reduce, gather and scatter are called by all members with the same tag, root and number of items; members may be
- * programs of any language. In a reduce the root's array becomes the result, the others' stay as they are. The
- * functions of users run on the root alone, in the thread that called.
+ * <p>All members must call reduce, gather and scatter with equal tags, roots and numbers of items.
+ * Members may be written in any language. In a reduce the root's array becomes the result; the
+ * arrays of other members are unchanged. The function of a reduce runs only on the root, in the
+ * calling thread.
  */
 public final class Group implements AutoCloseable {
     private final Engine engine;
@@ -29,22 +31,22 @@ public final class Group implements AutoCloseable {
         this.instance = instance;
     }
 
-    /** Its name. */
+    /** Returns the name of the group. */
     public String name() {
         return name;
     }
 
-    /** This task's number in the group. */
+    /** Returns this task's instance number. */
     public int instance() {
         return instance;
     }
 
-    /** How many members there are now. */
+    /** Returns the present number of members. */
     public int size() {
         return members().size();
     }
 
-    /** The members there are now, by their numbers. */
+    /** Returns the present members in the order of their instance numbers. */
     public List<TaskId> members() {
         return Arrays.stream(engine.members(name)).filter(tid -> tid != 0).mapToObj(TaskId::new).toList();
     }
@@ -59,12 +61,15 @@ public final class Group implements AutoCloseable {
         engine.barrier(name, -1);
     }
 
-    /** Fixes the members once {@code size} of them have asked for it, and tells how many they are. */
+    /**
+     * Waits until {@code size} members have called it, and returns the number of members, which is
+     * fixed from then on.
+     */
     public int freeze(int size) throws InterruptedException {
         return engine.freeze(name, size);
     }
 
-    /** Sends a message to all members but this task, and closes it. */
+    /** Sends a message to all members except this task, and closes the message. */
     public void broadcast(Draft message, int tag) {
         message.toAll(members(), tag);
     }
@@ -78,7 +83,9 @@ public final class Group implements AutoCloseable {
         reduce(items, (IntBinaryOperator) operation::apply, tag, root);
     }
 
-    /** The same with a function of the user's; it has to be associative and commutative. */
+    /**
+     * Combines the items of all members with a function, which must be associative and commutative.
+     */
     public void reduce(short[] items, IntBinaryOperator function, int tag, int root) throws InterruptedException {
         call(Kind.SHORT, tag, root).reduce(items, items.length, (x, y) -> {
             short[] a = (short[]) x;
@@ -94,7 +101,9 @@ public final class Group implements AutoCloseable {
         reduce(items, (IntBinaryOperator) operation::apply, tag, root);
     }
 
-    /** The same with a function of the user's; it has to be associative and commutative. */
+    /**
+     * Combines the items of all members with a function, which must be associative and commutative.
+     */
     public void reduce(int[] items, IntBinaryOperator function, int tag, int root) throws InterruptedException {
         call(Kind.INT, tag, root).reduce(items, items.length, (x, y) -> {
             int[] a = (int[]) x;
@@ -110,7 +119,9 @@ public final class Group implements AutoCloseable {
         reduce(items, (LongBinaryOperator) operation::apply, tag, root);
     }
 
-    /** The same with a function of the user's; it has to be associative and commutative. */
+    /**
+     * Combines the items of all members with a function, which must be associative and commutative.
+     */
     public void reduce(long[] items, LongBinaryOperator function, int tag, int root) throws InterruptedException {
         call(Kind.LONG, tag, root).reduce(items, items.length, (x, y) -> {
             long[] a = (long[]) x;
@@ -126,7 +137,9 @@ public final class Group implements AutoCloseable {
         reduce(items, (DoubleBinaryOperator) operation::apply, tag, root);
     }
 
-    /** The same with a function of the user's; it has to be associative and commutative. */
+    /**
+     * Combines the items of all members with a function, which must be associative and commutative.
+     */
     public void reduce(float[] items, DoubleBinaryOperator function, int tag, int root) throws InterruptedException {
         call(Kind.FLOAT, tag, root).reduce(items, items.length, (x, y) -> {
             float[] a = (float[]) x;
@@ -142,7 +155,9 @@ public final class Group implements AutoCloseable {
         reduce(items, (DoubleBinaryOperator) operation::apply, tag, root);
     }
 
-    /** The same with a function of the user's; it has to be associative and commutative. */
+    /**
+     * Combines the items of all members with a function, which must be associative and commutative.
+     */
     public void reduce(double[] items, DoubleBinaryOperator function, int tag, int root) throws InterruptedException {
         call(Kind.DOUBLE, tag, root).reduce(items, items.length, (x, y) -> {
             double[] a = (double[]) x;
@@ -153,62 +168,98 @@ public final class Group implements AutoCloseable {
         });
     }
 
-    /** The items of all members behind one another, by their numbers; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public byte[] gather(byte[] items, int tag, int root) throws InterruptedException {
         return (byte[]) call(Kind.BYTE, tag, root).gather(items, items.length);
     }
 
-    /** This member's {@code count} items of the root's array, which holds so many for each; others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array, which has {@code count} items
+     * for each member. Members other than the root pass null.
+     */
     public byte[] scatterBytes(byte[] all, int count, int tag, int root) throws InterruptedException {
         return (byte[]) call(Kind.BYTE, tag, root).scatter(all, all == null ? 0 : all.length, count);
     }
 
-    /** The items of all members behind one another, by their numbers; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public short[] gather(short[] items, int tag, int root) throws InterruptedException {
         return (short[]) call(Kind.SHORT, tag, root).gather(items, items.length);
     }
 
-    /** This member's {@code count} items of the root's array, which holds so many for each; others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array, which has {@code count} items
+     * for each member. Members other than the root pass null.
+     */
     public short[] scatterShorts(short[] all, int count, int tag, int root) throws InterruptedException {
         return (short[]) call(Kind.SHORT, tag, root).scatter(all, all == null ? 0 : all.length, count);
     }
 
-    /** The items of all members behind one another, by their numbers; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public int[] gather(int[] items, int tag, int root) throws InterruptedException {
         return (int[]) call(Kind.INT, tag, root).gather(items, items.length);
     }
 
-    /** This member's {@code count} items of the root's array, which holds so many for each; others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array, which has {@code count} items
+     * for each member. Members other than the root pass null.
+     */
     public int[] scatterInts(int[] all, int count, int tag, int root) throws InterruptedException {
         return (int[]) call(Kind.INT, tag, root).scatter(all, all == null ? 0 : all.length, count);
     }
 
-    /** The items of all members behind one another, by their numbers; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public long[] gather(long[] items, int tag, int root) throws InterruptedException {
         return (long[]) call(Kind.LONG, tag, root).gather(items, items.length);
     }
 
-    /** This member's {@code count} items of the root's array, which holds so many for each; others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array, which has {@code count} items
+     * for each member. Members other than the root pass null.
+     */
     public long[] scatterLongs(long[] all, int count, int tag, int root) throws InterruptedException {
         return (long[]) call(Kind.LONG, tag, root).scatter(all, all == null ? 0 : all.length, count);
     }
 
-    /** The items of all members behind one another, by their numbers; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public float[] gather(float[] items, int tag, int root) throws InterruptedException {
         return (float[]) call(Kind.FLOAT, tag, root).gather(items, items.length);
     }
 
-    /** This member's {@code count} items of the root's array, which holds so many for each; others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array, which has {@code count} items
+     * for each member. Members other than the root pass null.
+     */
     public float[] scatterFloats(float[] all, int count, int tag, int root) throws InterruptedException {
         return (float[]) call(Kind.FLOAT, tag, root).scatter(all, all == null ? 0 : all.length, count);
     }
 
-    /** The items of all members behind one another, by their numbers; null for who is not the root. */
+    /**
+     * Returns, at the root, the items of all members in the order of their numbers; null at the
+     * other members.
+     */
     public double[] gather(double[] items, int tag, int root) throws InterruptedException {
         return (double[]) call(Kind.DOUBLE, tag, root).gather(items, items.length);
     }
 
-    /** This member's {@code count} items of the root's array, which holds so many for each; others give null. */
+    /**
+     * Returns this member's {@code count} items of the root's array, which has {@code count} items
+     * for each member. Members other than the root pass null.
+     */
     public double[] scatterDoubles(double[] all, int count, int tag, int root) throws InterruptedException {
         return (double[]) call(Kind.DOUBLE, tag, root).scatter(all, all == null ? 0 : all.length, count);
     }

@@ -4,8 +4,9 @@ package org.neopvm;
 import java.util.Set;
 
 /**
- * Classes of {@code java.base} whose objects, while they are read from a stream, do no more than to take what is in it: no
- * comparing, no hashing, no code that the stream names, no work that grows faster than the stream.
+ * Classes of {@code java.base} whose objects, while they are read from a stream, do no more than to
+ * take what is in it: no comparing, no hashing, no code that the stream names, no work that grows
+ * faster than the stream.
  */
 final class Holders {
     /** Of {@code java.time} all: values, and what stands for them in a stream. */
@@ -25,12 +26,18 @@ final class Holders {
             "java.util.concurrent.ConcurrentLinkedQueue", "java.util.concurrent.CopyOnWriteArrayList",
             "java.util.concurrent.LinkedBlockingDeque", "java.util.concurrent.LinkedBlockingQueue");
 
-    /** How the names of wrappers begin that {@link java.util.Collections} puts around lists and collections. */
+    /**
+     * How the names of wrappers begin that {@link java.util.Collections} puts around lists and
+     * collections.
+     */
     private static final Set<String> WRAPPERS = Set.of("Empty", "Singleton", "Unmodifiable", "Synchronized");
 
     private Holders() {}
 
-    /** Also true for an interface: it stands for the elements of an array, and has no objects of its own. */
+    /**
+     * Also true for an interface: it stands for the elements of an array, and has no objects of its
+     * own.
+     */
     static boolean has(Class<?> type) {
         String name = type.getName();
         return NAMES.contains(name) || PACKAGES.contains(type.getPackageName()) || Throwable.class.isAssignableFrom(type)

@@ -4,6 +4,6 @@ package org.neopvm;
 /**
  * A host has left the machine or is lost, and its tasks with it.
  *
- * @param host which, as it was
+ * @param host the host, as it was before
  */
 public record HostGone(HostInfo host) {}

@@ -4,11 +4,11 @@ package org.neopvm;
 /**
  * A host of the machine.
  *
- * @param tid its daemon's id
- * @param name its name
- * @param arch its architecture, as {@code LINUX64}
- * @param speed relative speed, 1000 unless configured
- * @param signature its data representation: hosts with the same number need no conversion
- * @param cores its processor cores, 0 where it is not known
+ * @param tid the id of the host's daemon
+ * @param name the name
+ * @param arch the architecture, such as {@code LINUX64}
+ * @param speed the relative speed; the first host has 1000
+ * @param signature the data format: hosts with equal numbers need no conversion
+ * @param cores the number of processor cores, 0 if it is not known
  */
 public record HostInfo(int tid, String name, String arch, int speed, int signature, int cores) {}

@@ -4,8 +4,8 @@ package org.neopvm;
 import java.util.List;
 
 /**
- * Hosts have come into the machine.
+ * Hosts have been added to the machine.
  *
- * @param hosts which
+ * @param hosts the new hosts
  */
 public record HostsAdded(List<HostInfo> hosts) {}

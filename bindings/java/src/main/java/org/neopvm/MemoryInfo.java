@@ -2,9 +2,9 @@
 package org.neopvm;
 
 /**
- * What a task exposes under a number.
+ * The properties of exposed memory.
  *
- * @param bytes its size
- * @param isWritable true if tasks other than its owner may write it
+ * @param bytes the size
+ * @param isWritable true if tasks other than the owner may write the memory
  */
 public record MemoryInfo(long bytes, boolean isWritable) {}

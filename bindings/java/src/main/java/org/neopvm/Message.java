@@ -12,12 +12,14 @@ import org.neopvm.engine.Incoming;
 import org.neopvm.engine.Kind;
 
 /**
- * A message that has come. Its items are read in the order in which they were packed, as the types that they were
- * packed as; where PVM reads another type, so does this. What does not fit is a {@link PvmException} that names the
- * task, the tag and the cause; {@link #rewind} reads the message again.
+ * A received message. Its items are read in the order in which they were packed, and as the types
+ * they were packed as; other types are converted as in PVM. If an item cannot be read, the call
+ * throws a {@link PvmException} that states the task, the tag and the cause. {@link #rewind} moves
+ * back to the first item.
  *
- * <p>A message is closed when it has been read; what is forgotten is closed some time after. Closing twice does
- * nothing, also while another thread reads; a read after that fails with {@link Code#NO_SUCH_BUF}.
+ * <p>Close a message when you have read it. The garbage collector closes messages that the program
+ * has forgotten. Closing a message twice does nothing, also while another thread reads; using it
+ * afterwards throws {@link Code#NO_SUCH_BUF}.
  */
 public final class Message implements AutoCloseable {
     private final Incoming message;
@@ -30,78 +32,81 @@ public final class Message implements AutoCloseable {
         return message;
     }
 
-    /** Its head. */
+    /** Returns the envelope of the message. */
     public MessageInfo info() {
         return message.info();
     }
 
-    /** The task that sent it. */
+    /** Returns the task that sent the message. */
     public TaskId source() {
         return new TaskId(message.info().source());
     }
 
-    /** Its tag. */
+    /** Returns the tag of the message. */
     public int tag() {
         return message.info().tag();
     }
 
-    /** Bytes that are unread. */
+    /** Returns the number of bytes that are not read yet. */
     public long left() {
         return message.left();
     }
 
-    /** Reads again from the first item. */
+    /** Moves the read position back to the first item. */
     public Message rewind() {
         message.rewind();
         return this;
     }
 
-    /** A byte as a boolean: 0 is false. */
+    /** Returns the next byte as a boolean: 0 is false. */
     public boolean getBoolean() {
         return getByte() != 0;
     }
 
-    /** The next byte. */
+    /** Returns the next byte. */
     public byte getByte() {
         return (byte) message.unpackInt(Kind.BYTE);
     }
 
-    /** The next 16-bit integer. */
+    /** Returns the next 16-bit integer. */
     public short getShort() {
         return (short) message.unpackInt(Kind.SHORT);
     }
 
-    /** The next char, C's unsigned short. */
+    /** Returns the next char, C's unsigned short. */
     public char getChar() {
         return (char) message.unpackInt(Kind.CHAR);
     }
 
-    /** The next 32-bit integer. */
+    /** Returns the next 32-bit integer. */
     public int getInt() {
         return message.unpackInt(Kind.INT);
     }
 
-    /** The next 64-bit integer, C's long. */
+    /** Returns the next 64-bit integer, C's long. */
     public long getLong() {
         return message.unpackLong();
     }
 
-    /** The next float. */
+    /** Returns the next float. */
     public float getFloat() {
         return getFloats(1)[0];
     }
 
-    /** The next double. */
+    /** Returns the next double. */
     public double getDouble() {
         return getDoubles(1)[0];
     }
 
-    /** The next text, as {@code pvm_pkstr} packs it, as UTF-8; bytes that are none become the replacement char. */
+    /**
+     * Returns the next string, as {@code pvm_pkstr} packs it, decoded as UTF-8. Invalid bytes
+     * become the replacement character.
+     */
     public String getString() {
         return new String(message.unpackText(), StandardCharsets.UTF_8);
     }
 
-    /** The next bytes as booleans: 0 is false. */
+    /** Returns the next bytes as booleans: 0 is false. */
     public boolean[] getBooleans(int count) {
         byte[] bytes = getBytes(count);
         boolean[] items = new boolean[count];
@@ -111,37 +116,37 @@ public final class Message implements AutoCloseable {
         return items;
     }
 
-    /** The next bytes. */
+    /** Returns the next bytes. */
     public byte[] getBytes(int count) {
         return (byte[]) get(Kind.BYTE, count);
     }
 
-    /** The next 16-bit integers. */
+    /** Returns the next 16-bit integers. */
     public short[] getShorts(int count) {
         return (short[]) get(Kind.SHORT, count);
     }
 
-    /** The next chars. */
+    /** Returns the next chars. */
     public char[] getChars(int count) {
         return (char[]) get(Kind.CHAR, count);
     }
 
-    /** The next 32-bit integers. */
+    /** Returns the next 32-bit integers. */
     public int[] getInts(int count) {
         return (int[]) get(Kind.INT, count);
     }
 
-    /** The next 64-bit integers. */
+    /** Returns the next 64-bit integers. */
     public long[] getLongs(int count) {
         return (long[]) get(Kind.LONG, count);
     }
 
-    /** The next floats. */
+    /** Returns the next floats. */
     public float[] getFloats(int count) {
         return (float[]) get(Kind.FLOAT, count);
     }
 
-    /** The next doubles. */
+    /** Returns the next doubles. */
     public double[] getDoubles(int count) {
         return (double[]) get(Kind.DOUBLE, count);
     }
@@ -169,10 +174,11 @@ public final class Message implements AutoCloseable {
     }
 
     /**
-     * Reads into part of an array: {@code count} items, {@code stride} elements apart, from {@code from} on.
+     * Reads into part of an array: {@code count} items, {@code stride} elements apart, beginning at
+     * {@code from}.
      *
      * @param items an array of the kind's Java type
-     * @throws IndexOutOfBoundsException if there are not so many places
+     * @throws IndexOutOfBoundsException if the array is too short
      */
     public Message into(Kind kind, Object items, int from, int count, int stride) {
         Items.check(kind, items, from, count, stride);
@@ -181,20 +187,25 @@ public final class Message implements AutoCloseable {
     }
 
     /**
-     * An object that {@link Draft#putObject} packed: {@code type}, of classes of its package and of those of Java's base
-     * module that only hold what they are given (texts, numbers, lists, times and the like, but nothing that compares or
-     * computes while it is read), of at most 16 MiB and 20 levels. For a text, a number or an array of such it is made of
-     * nothing else. Tables that hash their keys (as
-     * {@code HashMap} and {@code Set.of}) come only where {@code type} is a map or a set: from a sender that is not
-     * trusted do not ask for one.
+     * Returns an object that {@link Draft#putObject} has packed, of at most 16 MiB and 20 levels.
+     * It may consist of objects of {@code type}, of classes of its package, and of those classes of
+     * Java's base module that only contain what they are given: strings, numbers, lists, times and
+     * so on, but no class that compares or computes while it is read. If {@code type} is a string,
+     * a number or an array of these, nothing else is allowed. Tables that hash their keys ({@code
+     * HashMap}, {@code Set.of}) are allowed only if {@code type} is a map or a set: do not request
+     * one from a sender that is not trusted.
      *
-     * @throws PvmException {@link Code#BAD_MSG} for what is no such object, {@link Code#DENIED} for other classes
+     * @throws PvmException {@link Code#BAD_MSG} if the data are not such an object, {@link
+     *     Code#DENIED} for other classes
      */
     public <T> T getObject(Class<T> type) {
         return getObject(type, new SafeFilter(type));
     }
 
-    /** The same with a filter of one's own. Java's own filter for all streams, if one is set, is asked as well. */
+    /**
+     * Returns an object, with a filter of the program for its classes. Java's own filter for all
+     * streams, if one is set, must allow a class, too.
+     */
     public <T> T getObject(Class<T> type, ObjectInputFilter filter) {
         java.util.Objects.requireNonNull(filter, "a filter is needed");
         int length = getInt();
@@ -205,13 +216,15 @@ public final class Message implements AutoCloseable {
     }
 
     /**
-     * The next items where they lie, without a copy; read-only, and good until the message is closed: then using them
-     * throws {@link IllegalStateException} with the native engine; with the other one the view stays what it was.
-     * {@code Segments} (Java 22) gives the same as a segment. Closing while another thread is inside a bulk operation
-     * on the view throws IllegalStateException and closes nothing. Keep the message as long as the view. A sender that misbehaves can change the items while
-     * they are read.
+     * Returns a read-only view of the next items, without a copy. With the native engine it is
+     * valid until the message is closed; using it then throws {@link IllegalStateException}. With
+     * the wire engine it stays valid. {@code Segments} (Java 22) returns the view as a segment.
+     * Closing the message while another thread is inside a bulk operation on the view throws
+     * IllegalStateException and closes nothing. Keep a reference to the message as long as you use
+     * the view. A faulty sender can change the items while they are read.
      *
-     * @throws PvmException {@link Code#NOT_IMPL} where they would have to be converted; then they can still be unpacked
+     * @throws PvmException {@link Code#NOT_IMPL} if the items would have to be converted; they can
+     *     still be unpacked
      */
     public ByteBuffer view(Kind kind, int count) {
         // No buffer of Java's is larger; what is passed over by a view that fails would be lost.
@@ -224,22 +237,22 @@ public final class Message implements AutoCloseable {
         return items;
     }
 
-    /** As {@link #view}. */
+    /** Does what {@link #view} does. */
     public IntBuffer viewInts(int count) {
         return view(Kind.INT, count).asIntBuffer();
     }
 
-    /** As {@link #view}. */
+    /** Does what {@link #view} does. */
     public LongBuffer viewLongs(int count) {
         return view(Kind.LONG, count).asLongBuffer();
     }
 
-    /** As {@link #view}. */
+    /** Does what {@link #view} does. */
     public FloatBuffer viewFloats(int count) {
         return view(Kind.FLOAT, count).asFloatBuffer();
     }
 
-    /** As {@link #view}. */
+    /** Does what {@link #view} does. */
     public DoubleBuffer viewDoubles(int count) {
         return view(Kind.DOUBLE, count).asDoubleBuffer();
     }

@@ -2,13 +2,13 @@
 package org.neopvm;
 
 /**
- * The head of a message.
+ * The envelope of a message.
  *
- * @param source the task that sent it
- * @param tag its tag
- * @param context its context; 0 unless somebody chose another
- * @param encoding how its data are stored
- * @param bytes its length as {@code pvm_bufinfo} tells it
+ * @param source the task that sent the message
+ * @param tag the tag
+ * @param context the context; 0 unless the sender chose another one
+ * @param encoding the encoding of the data
+ * @param bytes the length that {@code pvm_bufinfo} reports
  */
 public record MessageInfo(int source, int tag, int context, Encoding encoding, long bytes) {
     @Override

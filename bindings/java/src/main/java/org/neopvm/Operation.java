@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm;
 
-/** What a reduction does with two items, as {@code PvmMax} and its kin do; sums and products of integers wrap. */
+/**
+ * The operation of a reduction, as {@code PvmMax} and its relatives. Sums and products of integers
+ * wrap around.
+ */
 public enum Operation {
-    /** The larger one. */
+    /** The maximum. */
     MAX,
-    /** The smaller one. */
+    /** The minimum. */
     MIN,
     /** The sum. */
     SUM,
@@ -30,7 +33,10 @@ public enum Operation {
         };
     }
 
-    /** Floating point is compared as in C: what is not greater (less) stays, so nothing is said of NaN. */
+    /**
+     * Floating point is compared as in C: what is not greater (less) stays, so nothing is said of
+     * NaN.
+     */
     double apply(double a, double b) {
         return switch (this) {
             case MAX -> b > a ? b : a;

@@ -2,9 +2,9 @@
 package org.neopvm;
 
 /**
- * Where tasks are started.
+ * The hosts on which tasks are started.
  *
- * @param flags of {@code pvm_spawn}, added up
+ * @param flags the sum of flags of {@code pvm_spawn}
  * @param where a host or an architecture, or null
  */
 public record Place(int flags, String where) {
@@ -13,24 +13,24 @@ public record Place(int flags, String where) {
     private static final int COMPLEMENT = 32;
     private static final int LEAST_LOADED_FLAG = 65536;
 
-    /** Where the machine likes. */
+    /** Hosts that the machine chooses. */
     public static final Place ANYWHERE = new Place(0, null);
-    /** On the hosts with the fewest tasks for their cores and speed. */
+    /** The hosts with the fewest tasks for their cores and speed. */
     public static final Place LEAST_LOADED = new Place(LEAST_LOADED_FLAG, null);
-    /** On this task's own host. */
+    /** The host of this task. */
     public static final Place HERE = host(".");
 
-    /** On one host. */
+    /** Returns the place for one host. */
     public static Place host(String name) {
         return new Place(ON_HOST, name);
     }
 
-    /** On hosts of an architecture, as {@code LINUX64}. */
+    /** Returns the place for hosts of an architecture, such as {@code LINUX64}. */
     public static Place arch(String name) {
         return new Place(ON_ARCH, name);
     }
 
-    /** Everywhere but there. */
+    /** Returns the complement: all hosts except those of this place. */
     public Place elsewhere() {
         return new Place(flags ^ COMPLEMENT, where);
     }

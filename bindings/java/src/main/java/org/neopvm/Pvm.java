@@ -16,7 +16,7 @@ import org.neopvm.engine.Incoming;
 import org.neopvm.engine.Withdrawable;
 
 /**
- * The parallel virtual machine, as a task of it sees it.
+ * The connection of this process to a parallel virtual machine.
  *
  * <pre>{@code
  * try (Pvm pvm = Pvm.connect()) {
@@ -29,16 +29,19 @@ import org.neopvm.engine.Withdrawable;
  * }
  * }</pre>
  *
- * <p>All calls may come from any thread, platform or virtual. A process is one task, however often it connects; it
- * leaves the machine when the last connection is closed. Closing twice does nothing.
+ * <p>Any thread, platform or virtual, may make any call. A process is one task, however often it
+ * connects, and leaves the machine when its last connection is closed. Closing a connection twice
+ * does nothing.
  *
- * <p>Failures are {@link PvmException}s. Waits for messages, also for those under names, barriers, freezes and spawns end
- * with {@link InterruptedException} when their thread is interrupted, and then nothing is taken, counted or started. Where
- * something has come of the call by then, its result is told, and the thread is interrupted behind it. A change of hosts is
- * not begun by a thread that is interrupted; once begun it goes on to its end, and the thread is interrupted then.
+ * <p>Failures are {@link PvmException}s. If a thread is interrupted while it waits for a message, a
+ * named message, a barrier, a freeze or a spawn, the call throws {@link InterruptedException}, and
+ * nothing is taken, counted or started. If the call has had its effect already, it returns its
+ * result and sets the interrupt flag of the thread. A thread that is interrupted already does not
+ * begin to add or delete hosts. A change that has begun is completed, and the interrupt flag is set
+ * afterwards.
  */
 public final class Pvm implements AutoCloseable {
-    /** As a tag of a receive: any. */
+    /** As the tag of a receive: any tag. */
     public static final int ANY_TAG = Engine.ANY;
     private static final int TERMINATE = 15;
 
@@ -52,8 +55,8 @@ public final class Pvm implements AutoCloseable {
     }
 
     /**
-     * Enrols this process as a task; anew where the daemon of an earlier connection is lost. That connection stays
-     * closed.
+     * Makes this process a task of the machine. If the daemon of an earlier connection is lost, the
+     * process becomes a new task, and the earlier connection stays closed.
      *
      * @throws PvmException {@link Code#SYS_ERR} if no machine runs here
      */
@@ -62,8 +65,9 @@ public final class Pvm implements AutoCloseable {
     }
 
     /**
-     * The same, but starts a machine of this computer with {@code pvm up} if none runs. It goes on when this task has
-     * ended; {@link #halt} or {@code pvm halt} ends it.
+     * Connects as {@link #connect} does, but starts a machine on this computer with {@code pvm up}
+     * if none runs. The machine goes on when this task ends; {@link #halt} or {@code pvm halt} ends
+     * it.
      *
      * @throws PvmException {@link Code#CANT_START} if it cannot be started
      */
@@ -79,49 +83,58 @@ public final class Pvm implements AutoCloseable {
         return connect();
     }
 
-    /** {@code native} or {@code wire}: what carries the messages of this task. */
+    /**
+     * Returns the name of the engine that transfers the messages of this task: {@code native} or
+     * {@code wire}.
+     */
     public String engine() {
         return engine.name();
     }
 
-    /** The operations on which all this stands, for what it does not offer. */
+    /** Returns the engine, for operations that this class does not offer. */
     public Engine transport() {
         return engine;
     }
 
-    /** False once this connection is closed, this process has left the machine, or its daemon is lost. */
+    /**
+     * Returns false once this connection is closed, this process has left the machine, or its
+     * daemon is lost.
+     */
     public boolean isOpen() {
         return !closed.get() && session.isOpen();
     }
 
-    /** This task. */
+    /** Returns the id of this task. */
     public TaskId self() {
         return new TaskId(engine.tid());
     }
 
-    /** The task that spawned this one, if one did. */
+    /** Returns the task that spawned this one, if there is one. */
     public Optional<TaskId> parent() {
         return engine.parent() > 0 ? Optional.of(new TaskId(engine.parent())) : Optional.empty();
     }
 
     // Messages
 
-    /** A message to be packed, for receivers of every kind. */
+    /** Makes a message in the default encoding, which receivers of every architecture can read. */
     public Draft message() {
         return message(Encoding.DEFAULT);
     }
 
-    /** A message to be packed. */
+    /** Makes a message to be packed. */
     public Draft message(Encoding encoding) {
         return new Draft(engine, encoding);
     }
 
-    /** Waits for a message of a task ({@link TaskId#ANY}) with a tag ({@link #ANY_TAG}). */
+    /**
+     * Waits for a message from a task or {@link TaskId#ANY}, with a tag or {@link #ANY_TAG}, and
+     * returns it.
+     */
     public Message receive(TaskId source, int tag) throws InterruptedException {
         return new Message(engine.receive(source.number(), tag, Engine.CURRENT_CONTEXT, -1));
     }
 
-    /** The same within a time; empty if it is over. */
+    /** Waits for a message until the limit expires. The result is empty if none has arrived. */
     public Optional<Message> receive(TaskId source, int tag, Duration limit) throws InterruptedException {
         return Optional.ofNullable(
                 engine.receive(source.number(), tag, Engine.CURRENT_CONTEXT, nanoseconds(limit))).map(Message::new);
@@ -135,25 +148,26 @@ public final class Pvm implements AutoCloseable {
         }
     }
 
-    /** A message that is here already. */
+    /** Returns a message that has arrived already, if there is one. */
     public Optional<Message> poll(TaskId source, int tag) {
         return Optional.ofNullable(engine.poll(source.number(), tag, Engine.CURRENT_CONTEXT)).map(Message::new);
     }
 
     /**
-     * The next message that fits, when it has come. Cancelling gives the wait up, and loses no message. A failure of
-     * the machine completes it with a {@link PvmException}.
+     * Returns a future of the next message that matches. Cancelling it loses no message. If the
+     * machine fails, the future completes with a {@link PvmException}.
      *
-     * <p>What depends on the future runs on a thread of the library's, of which there are as many as wait at the same
-     * time: a dependent may itself wait for messages.
+     * <p>Dependents of the future run on threads of the library. There is always a free one, so a
+     * dependent may itself wait for messages.
      */
     public CompletableFuture<Message> receiveAsync(TaskId source, int tag) {
         return receiveAsync(source, tag, Dependents.DEFAULT);
     }
 
     /**
-     * The same with what depends on the future run by an executor, to which a thread of the library's hands it, in the
-     * order in which messages were taken; by the library's if that one refuses.
+     * Returns a future whose dependents run on the given executor. A thread of the library passes
+     * them to the executor in the order in which the messages were taken. If the executor refuses
+     * one, the library runs it.
      */
     public CompletableFuture<Message> receiveAsync(TaskId source, int tag, Executor executor) {
         Objects.requireNonNull(executor, "an executor is needed");
@@ -161,51 +175,54 @@ public final class Pvm implements AutoCloseable {
     }
 
     /**
-     * Takes a message that is here already and forgets it, whatever its size: also one that a receive has refused
-     * ({@link Code#OVERFLOW}, {@link Code#NO_MEM}) and that would stand in the way of those behind it.
+     * Drops a message that has arrived already, whatever its size. A message that a receive has
+     * refused ({@link Code#OVERFLOW}, {@link Code#NO_MEM}) would otherwise be the next one again.
      *
-     * @return false if none is here
+     * @return false if there is none
      */
     public boolean discard(TaskId source, int tag) {
         return engine.discard(source.number(), tag, Engine.CURRENT_CONTEXT);
     }
 
-    /** The head of a message that is here already, which stays. */
+    /** Returns the envelope of a message that has arrived already, without taking the message. */
     public Optional<MessageInfo> probe(TaskId source, int tag) {
         return Optional.ofNullable(engine.probe(source.number(), tag, Engine.CURRENT_CONTEXT));
     }
 
     // Tasks
 
-    /** Starts programs where the machine likes. */
+    /** Starts tasks of a program on hosts that the machine chooses. */
     public Team spawn(String program, int count) throws InterruptedException {
         return spawn(program, List.of(), Place.ANYWHERE, count);
     }
 
     /**
-     * Starts programs. Those that could not be started are told with their reasons ({@link Team#failures}); with an
-     * error of the whole call, such as a place that does not exist, this throws.
+     * Starts tasks of a program. {@link Team#failures} has the reasons for tasks that were not
+     * started. The call throws if it fails as a whole, for instance because the place does not
+     * exist.
      */
     public Team spawn(String program, List<String> arguments, Place place, int count) throws InterruptedException {
         return Team.of(program, engine.spawn(program, arguments, place.flags(), place.where(), count));
     }
 
-    /** Ends a task. One that does not exist is no error. */
+    /** Ends a task. It is no error if the task does not exist. */
     public void kill(TaskId task) {
         signal(task, TERMINATE);
     }
 
-    /** Sends a signal of the operating system to a task. One that does not exist is no error. */
+    /**
+     * Sends a signal of the operating system to a task. It is no error if the task does not exist.
+     */
     public void signal(TaskId task, int number) {
         engine.signal(task.number(), number);
     }
 
-    /** All tasks of the machine. */
+    /** Returns all tasks of the machine. */
     public List<TaskInfo> tasks() {
         return engine.tasks(0);
     }
 
-    /** True if a task is there. */
+    /** Returns true if a task exists. */
     public boolean isAlive(TaskId task) {
         try {
             return !engine.tasks(task.number()).isEmpty();
@@ -217,33 +234,39 @@ public final class Pvm implements AutoCloseable {
         }
     }
 
-    /** Has {@code told} run, on a thread for such events, when one of the tasks has ended; at once if it is gone. */
+    /**
+     * Calls {@code told}, on a thread for events, when one of the tasks has ended, or at once if it
+     * has ended already.
+     */
     public Subscription onExit(Collection<TaskId> tasks, Consumer<TaskExit> told) {
         return session.watch.exits(tasks, told);
     }
 
-    /** The same for a team. */
+    /** Calls {@code told} when one of the tasks of a team has ended. */
     public Subscription onExit(Team team, Consumer<TaskExit> told) {
         return onExit(team.tasks(), told);
     }
 
     // Hosts
 
-    /** The hosts of the machine. */
+    /** Returns the hosts of the machine. */
     public List<HostInfo> hosts() {
         return engine.hosts();
     }
 
     /**
-     * Adds hosts, each as a line of a host file.
+     * Adds hosts. Each name may be followed by options, as in a line of a host file.
      *
-     * @return for each null, or why it could not be added
+     * @return for each host the reason if it was not added, else nothing
      */
     public List<Optional<Code>> addHosts(List<String> names) throws InterruptedException {
         return outcomes(engine.addHosts(names));
     }
 
-    /** Removes hosts; their tasks end. Tells for each nothing, or why it could not be removed. */
+    /**
+     * Removes hosts, whose tasks end. The result has for each host the reason if it was not
+     * removed, else nothing.
+     */
     public List<Optional<Code>> deleteHosts(List<String> names) throws InterruptedException {
         return outcomes(engine.deleteHosts(names));
     }
@@ -253,40 +276,43 @@ public final class Pvm implements AutoCloseable {
                 .mapToObj(n -> n < 0 ? Optional.of(Code.of(n)) : Optional.<Code>empty()).toList();
     }
 
-    /** Has {@code told} run when one of the hosts that are in the machine now leaves it. */
+    /** Calls {@code told} when one of the hosts that are in the machine now leaves it. */
     public Subscription onHostGone(Consumer<HostGone> told) {
         return session.watch.hostsGone(hosts(), told);
     }
 
-    /** Has {@code told} run when hosts come into the machine. */
+    /** Calls {@code told} when hosts are added to the machine. */
     public Subscription onHostsAdded(Consumer<HostsAdded> told) {
         return session.watch.hostsAdded(told);
     }
 
-    /** Ends the machine and all its tasks, this process with its program included. */
+    /** Ends the machine and all its tasks, including this process. */
     public void halt() {
         engine.halt();
     }
 
     // Beyond single messages
 
-    /** Messages under names, which all tasks see. */
+    /** Returns the registry of named messages, which all tasks share. */
     public Registry registry() {
         return new Registry(engine);
     }
 
     /**
-     * Exposes fresh memory, all 0, under a number of this task's own. All tasks of the machine may read it by {@link
-     * Memory} and, if it is {@code writable}, write it.
+     * Exposes new memory, all 0, under a number that this task chooses. All tasks of the machine
+     * may read it with {@link Memory} and, if it is {@code writable}, write it.
      *
-     * @throws PvmException {@link Code#ALREADY} for a number in use, {@link Code#NO_MEM}, and {@link Code#NOT_IMPL} with the
-     *     wire engine, whose tasks have no shared memory: they reach that of others
+     * @throws PvmException {@link Code#ALREADY} if the number is in use, {@link Code#NO_MEM}, or
+     *     {@link Code#NOT_IMPL} with the wire engine, whose tasks have no shared memory
      */
     public Exposed expose(int number, long bytes, boolean writable) {
         return new Exposed(memory(self(), number), engine.expose(number, bytes, writable), bytes, writable);
     }
 
-    /** What a task exposes under a number. Nothing is asked before it is used. */
+    /**
+     * Returns the memory that a task exposes under a number. This call itself does not check that
+     * it exists.
+     */
     public Memory memory(TaskId owner, int number) {
         return new Memory(engine, owner, number);
     }
@@ -296,7 +322,7 @@ public final class Pvm implements AutoCloseable {
         return new Group(engine, group, engine.join(group));
     }
 
-    /** A farm of {@code workers} tasks of a program, which are started when it runs. */
+    /** Makes a farm of {@code workers} tasks of a program. {@link Farm#run} starts them. */
     public Farm farm(String program, int workers) {
         return new Farm(this, program, workers);
     }
@@ -309,7 +335,7 @@ public final class Pvm implements AutoCloseable {
         }
     }
 
-    /** Leaves the machine at once. Calls over other connections of this process fail from now on. */
+    /** Leaves the machine at once. Calls through other connections of this process then fail. */
     public void leave() {
         if (closed.compareAndSet(false, true)) {
             session.end();

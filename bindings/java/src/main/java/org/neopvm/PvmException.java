@@ -2,8 +2,8 @@
 package org.neopvm;
 
 /**
- * A call failed. The text says what was tried, with which task and tag, and why it failed; {@link #code} is for
- * programs.
+ * A call has failed. The text says which operation failed, with the task and the tag, and why;
+ * {@link #code} returns the reason for programs.
  */
 public class PvmException extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -11,24 +11,24 @@ public class PvmException extends RuntimeException {
     private final Code code;
 
     /**
-     * @param code why
-     * @param what what was tried, with the task and the tag where there are such
+     * @param code the reason
+     * @param what the operation that failed, with its task and tag if there are any
      */
     public PvmException(Code code, String what) {
         this(code, what, null);
     }
 
     /**
-     * @param code why
-     * @param what what was tried
-     * @param cause what it comes from, or null
+     * @param code the reason
+     * @param what the operation that failed
+     * @param cause the cause, or null
      */
     public PvmException(Code code, String what, Throwable cause) {
         super(what + ": " + code.text() + " (" + code.historicName() + ")", cause);
         this.code = code;
     }
 
-    /** Why. */
+    /** Returns the reason. */
     public final Code code() {
         return code;
     }

@@ -4,13 +4,13 @@ package org.neopvm;
 import java.util.Optional;
 import org.neopvm.engine.Engine;
 
-/** Messages under names: what {@code pvm_putinfo} and its kin keep. */
+/** The named messages of the machine, as {@code pvm_putinfo} and its relatives store them. */
 public final class Registry {
-    /** Stays when its owner has gone. */
+    /** The entry stays when its owner ends. */
     public static final int PERSISTENT = 1;
-    /** Several under one name, each with an index. */
+    /** There may be several entries under one name, each with an index. */
     public static final int MANY = 2;
-    /** Other tasks may replace it. */
+    /** Other tasks may replace the entry. */
     public static final int OVERWRITABLE = 4;
     private static final int FIRST = 8;
 
@@ -21,10 +21,10 @@ public final class Registry {
     }
 
     /**
-     * Puts a message under a name and closes it.
+     * Stores a message under a name, and closes the message.
      *
-     * @param flags added up
-     * @return its index
+     * @param flags the sum of flags
+     * @return the index of the entry
      */
     public int put(String name, Draft message, int flags) {
         try (message) {
@@ -32,12 +32,12 @@ public final class Registry {
         }
     }
 
-    /** The first message under a name, if there is one. */
+    /** Returns the first message under a name, if there is one. */
     public Optional<Message> get(String name) {
         return find(name, FIRST);
     }
 
-    /** The same, and removes it. */
+    /** Returns and removes the first message under a name, if there is one. */
     public Optional<Message> take(String name) {
         return find(name, FIRST | Engine.TAKE);
     }
@@ -51,12 +51,12 @@ public final class Registry {
         }
     }
 
-    /** Waits until there is a message under a name. */
+    /** Waits until there is a message under a name, and returns it. */
     public Message await(String name) throws InterruptedException {
         return new Message(engine.get(name, 0, FIRST | Engine.WAIT));
     }
 
-    /** Removes a message. {@link Code#NOT_FOUND} if there is none. */
+    /** Removes a message. Throws {@link Code#NOT_FOUND} if there is none. */
     public void remove(String name, int index) {
         engine.delete(name, index);
     }

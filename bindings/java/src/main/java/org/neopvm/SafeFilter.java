@@ -14,14 +14,16 @@ import java.util.SortedSet;
 import java.util.UUID;
 
 /**
- * What an object that comes in a message may be made of. For a text, a number or an array of such nothing but that. For
- * other types: the type itself, classes of its package, and those classes of {@code java.base} that only hold what they
- * are given ({@link Holders}), within limits. Others of {@code java.base} work with what they read before anybody asks them to: a
- * queue by priority compares with a comparator that the message brings, and four kilobytes of such keep a computer busy for years.
+ * What an object that comes in a message may be made of. For a text, a number or an array of such
+ * nothing but that. For other types: the type itself, classes of its package, and those classes of
+ * {@code java.base} that only hold what they are given ({@link Holders}), within limits. Others of
+ * {@code java.base} work with what they read before anybody asks them to: a queue by priority
+ * compares with a comparator that the message brings, and four kilobytes of such keep a computer
+ * busy for years.
  *
- * <p>Tables that hash their keys come only where the type that is asked for is a map or a set. Five kilobytes of
- * sets of sets, ten in each and shared, keep a computer busy for years, as each level is hashed once for each place that
- * it stands in; no limit to sizes or to depth sees that.
+ * <p>Tables that hash their keys come only where the type that is asked for is a map or a set. Five
+ * kilobytes of sets of sets, ten in each and shared, keep a computer busy for years, as each level
+ * is hashed once for each place that it stands in; no limit to sizes or to depth sees that.
  */
 final class SafeFilter implements ObjectInputFilter {
     private static final int DEPTH_MAX = 20;
@@ -95,7 +97,10 @@ final class SafeFilter implements ObjectInputFilter {
         return element.getPackage() == wanted.getPackage() && element.getClassLoader() == wanted.getClassLoader();
     }
 
-    /** True for a class that may hash what it reads: not those that compare their keys, or know them beforehand. */
+    /**
+     * True for a class that may hash what it reads: not those that compare their keys, or know them
+     * beforehand.
+     */
     private static boolean isTable(Class<?> type) {
         if (EnumSet.class.isAssignableFrom(type) || type == EnumMap.class) {
             return false;

@@ -29,8 +29,8 @@ final class Serialized {
 
     /**
      * @param what the message, for the exception's text
-     * @throws PvmException {@link Code#BAD_MSG} for what is no object; {@link Code#DENIED} for a class that the filter
-     *     refuses; {@link Code#BAD_MSG} for one that is not here
+     * @throws PvmException {@link Code#BAD_MSG} for what is no object; {@link Code#DENIED} for a
+     *     class that the filter refuses; {@link Code#BAD_MSG} for one that is not here
      */
     static <T> T read(byte[] bytes, Class<T> type, ObjectInputFilter filter, Object what) {
         if (bytes.length > SafeFilter.BYTES_MAX && filter instanceof SafeFilter) {

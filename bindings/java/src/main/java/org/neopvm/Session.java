@@ -4,7 +4,9 @@ package org.neopvm;
 import org.neopvm.engine.Engine;
 import org.neopvm.engine.Engines;
 
-/** The one task that this class loader's part of the process is, shared by all who have connected. */
+/**
+ * The one task that this class loader's part of the process is, shared by all who have connected.
+ */
 final class Session {
     private static Session current;
 

@@ -6,13 +6,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** Starts a machine by the {@code pvm} program: that of {@code PVM_ROOT}, else the one on the path. */
+/**
+ * Starts a machine by the {@code pvm} program: that of {@code PVM_ROOT}, else the one on the path.
+ */
 final class Starter {
     private static final int LIMIT_S = 60;
 
     private Starter() {}
 
-    /** Not begun by a thread that is interrupted; once begun it goes on to its end, and the thread is interrupted then. */
+    /**
+     * Not begun by a thread that is interrupted; once begun it goes on to its end, and the thread
+     * is interrupted then.
+     */
     static void start() throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException("starting a machine");

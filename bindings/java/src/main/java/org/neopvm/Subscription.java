@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm;
 
-/** Events that were asked for. Closing it asks no more; an event that is under way may still come. */
+/**
+ * A request for events. Closing it withdraws the request; an event that is in progress may still
+ * arrive.
+ */
 @FunctionalInterface
 public interface Subscription extends AutoCloseable {
     @Override

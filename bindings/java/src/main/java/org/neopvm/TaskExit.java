@@ -2,8 +2,9 @@
 package org.neopvm;
 
 /**
- * A task has ended or left the machine. What it had sent has arrived before this.
+ * A task has ended or left the machine. The messages that it had sent have arrived before this
+ * event.
  *
- * @param task which
+ * @param task the task
  */
 public record TaskExit(TaskId task) {}

@@ -4,7 +4,7 @@ package org.neopvm;
 /**
  * The id of a task.
  *
- * @param number what C programs know as its tid
+ * @param number the tid in C programs
  */
 public record TaskId(int number) {
     /** As a source: any task. */

@@ -4,11 +4,11 @@ package org.neopvm;
 /**
  * A task of the machine.
  *
- * @param tid its id
+ * @param tid the id of the task
  * @param parent the task that spawned it, or a negative number of {@link Code}
- * @param host the id of its host's daemon
- * @param flags as {@code ti_flag} of {@code pvm3.h}
- * @param pid its process on its host
- * @param program its program, empty where it was not spawned
+ * @param host the id of the host
+ * @param flags the flags, as {@code ti_flag} of {@code pvm3.h}
+ * @param pid the process id on the host
+ * @param program the program; empty for a task that was not spawned
  */
 public record TaskInfo(int tid, int parent, int host, int flags, int pid, String program) {}

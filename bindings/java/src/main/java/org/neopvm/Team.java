@@ -5,14 +5,14 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * What a spawn has started.
+ * The result of a spawn.
  *
  * @param program the program
- * @param tasks those that run
- * @param failures why the others do not
+ * @param tasks the tasks that run
+ * @param failures the reasons for the tasks that were not started
  */
 public record Team(String program, List<TaskId> tasks, List<Code> failures) implements Iterable<TaskId> {
-    /** With lists of its own. */
+    /** Copies the lists. */
     public Team {
         tasks = List.copyOf(tasks);
         failures = List.copyOf(failures);
@@ -24,13 +24,13 @@ public record Team(String program, List<TaskId> tasks, List<Code> failures) impl
                 java.util.Arrays.stream(outcomes).filter(n -> n <= 0).mapToObj(Code::of).toList());
     }
 
-    /** How many run. */
+    /** Returns the number of tasks that run. */
     public int size() {
         return tasks.size();
     }
 
     /**
-     * The same, if all that were asked for run.
+     * Returns this team if all tasks were started.
      *
      * @throws PvmException the first failure
      */

@@ -18,10 +18,10 @@ import org.neopvm.engine.Incoming;
 import org.neopvm.engine.Kind;
 
 /**
- * Hands notices of the machine to those who asked for them. Notices travel in a context of their own, so that no
- * receive of the program takes one, each request under a tag of its own. One thread waits for them, by futures that it
- * completes itself, and runs the callbacks one after the other; one that throws is logged and does not keep the others
- * from running.
+ * Hands notices of the machine to those who asked for them. Notices travel in a context of their
+ * own, so that no receive of the program takes one, each request under a tag of its own. One thread
+ * waits for them, by futures that it completes itself, and runs the callbacks one after the other;
+ * one that throws is logged and does not keep the others from running.
  */
 final class Watch implements AutoCloseable {
     private static final int TASK_EXIT = 1;
@@ -32,7 +32,8 @@ final class Watch implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger("org.neopvm");
 
     /**
-     * @param left how many notices can still come; negative is without end. The thread for events alone counts.
+     * @param left how many notices can still come; negative is without end. The thread for events
+     *     alone counts.
      */
     private record Request(int[] left, Consumer<Incoming> told) {
         /** True if this was the last notice. */
@@ -72,7 +73,10 @@ final class Watch implements AutoCloseable {
         }
     }
 
-    /** Runs on the thread for events, which also completes the futures: none is complete while this asks for one. */
+    /**
+     * Runs on the thread for events, which also completes the futures: none is complete while this
+     * asks for one.
+     */
     private void listen() {
         while (!closed) {
             try {
@@ -90,7 +94,10 @@ final class Watch implements AutoCloseable {
         }
     }
 
-    /** A look for notices has failed, as where no memory is left for them. They stay where they are until there is. */
+    /**
+     * A look for notices has failed, as where no memory is left for them. They stay where they are
+     * until there is.
+     */
     private void pause(Throwable why) {
         if (!failing) {
             failing = true;

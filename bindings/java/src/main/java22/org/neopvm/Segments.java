@@ -8,13 +8,13 @@ import org.neopvm.ffm.NativeExposure;
 import org.neopvm.ffm.NativeOutgoing;
 
 /**
- * Memory of messages as segments, of any size, for Java 22 and newer. With another engine than the native one they are
- * made of buffers, which end at 2 GiB.
+ * Returns memory of messages as segments of any size, for Java 22 and newer. With the wire engine
+ * the segments are made from buffers, which end at 2 GiB.
  */
 public final class Segments {
     private Segments() {}
 
-    /** As {@link Message#view}. */
+    /** Does what {@link Message#view} does, and returns a segment. */
     public static MemorySegment view(Message message, Kind kind, long count) {
         if (count >= 0 && message.incoming() instanceof Lying incoming) {
             MemorySegment items = incoming.segment(kind, count);
@@ -26,7 +26,7 @@ public final class Segments {
         return MemorySegment.ofBuffer(message.view(kind, number(count)));
     }
 
-    /** As {@link Draft#allocate}. */
+    /** Does what {@link Draft#allocate} does, and returns a segment. */
     public static MemorySegment allocate(Draft draft, Kind kind, long count) {
         if (count >= 0 && draft.outgoing() instanceof NativeOutgoing outgoing) {
             MemorySegment items = outgoing.segment(kind, count);
@@ -37,7 +37,10 @@ public final class Segments {
         return MemorySegment.ofBuffer(draft.allocate(kind, number(count)));
     }
 
-    /** All the memory that this task exposes; its use throws {@link IllegalStateException} once it is withdrawn. */
+    /**
+     * Returns all of the exposed memory. Using it throws {@link IllegalStateException} once it has
+     * been withdrawn.
+     */
     public static MemorySegment of(Exposed exposed) {
         return exposed.exposure() instanceof NativeExposure exposure
                 ? exposure.segment()
