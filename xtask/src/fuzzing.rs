@@ -114,20 +114,21 @@ fn libfuzzer() -> Option<PathBuf> {
     versions.map(|version| version.join("lib/linux").join(&name)).find(|file| file.is_file())
 }
 
-/// The built program, with this target chosen and no arguments yet.
+/// The built program, with this target chosen.
 fn program(root: &Path, target: &str, watch: Watch) -> Command {
     let program = watch.folder(root).join(this_kind()).join("release/decoders");
     let mut command = Command::new(program);
     command.env(CHOICE, target).current_dir(root);
+    // Where what it finds is left; it would be the current folder otherwise.
+    let found = root.join("fuzz/artifacts").join(target);
+    command.arg(format!("-artifact_prefix={}/", found.display()));
     command
 }
 
 /// One target for some seconds, beginning with its corpus.
 pub(crate) fn for_seconds(root: &Path, target: &str, seconds: &str, watch: Watch) -> Command {
-    let found = root.join("fuzz/artifacts").join(target);
     let mut command = program(root, target, watch);
     command.arg(corpus::folder(root, target));
-    command.arg(format!("-artifact_prefix={}/", found.display()));
     command.arg(format!("-max_total_time={seconds}"));
     command.args(["-rss_limit_mb=2048", "-timeout=10", "-print_final_stats=1"]);
     command
