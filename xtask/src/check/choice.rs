@@ -101,7 +101,7 @@ mod tests {
     fn a_change_runs_the_parts_of_all_packages_that_depend_on_it() {
         assert_eq!(
             by_files(&["crates/pvm-sim/src/lib.rs"]),
-            ["simulator", "lint", "simulation", "planted"]
+            ["programs", "build", "simulator", "lint", "clippy", "simulation", "planted"]
         );
         let shared_memory = by_files(&["crates/pvm-shm/src/lib.rs"]);
         for name in ["loom", "conformance", "java", "python", "fuzz", "mixed", "hosts", "tests"] {

@@ -28,6 +28,8 @@ const ORIGINAL: &str = "the original";
 const ALL_TESTS: &str = "tests";
 const END_TO_END: &str = "end-to-end";
 const SIMULATED: &str = "simulated";
+/// The parts that compile all of the workspace that is not for users only. Clippy watches them.
+const WATCHED: [&str; 3] = ["programs", "build", "simulator"];
 
 /// What the simulator runs is compiled apart, because it is optimised, and once, with the bugs that can be planted:
 /// none is, where nobody plants one.
@@ -35,6 +37,21 @@ const PLANTED: &str = "--features=pvm-sim/planted,pvm-quorum/planted";
 
 /// All crates but those of the end-to-end tests, which need an installation.
 const CRATES: [&str; 2] = ["--workspace", "--exclude=pvm-e2e"];
+
+/// Every crate of the workspace but xtask: a change of that concerns every part.
+const EVERY: &[&str] = &[
+    "pvm-wire",
+    "pvm-shm",
+    "pvm-core",
+    "pvm-quorum",
+    "pvm-trace",
+    "pvm",
+    "pvmd",
+    "pvm-capi",
+    "pvm-cli",
+    "pvm-sim",
+    "pvm-e2e",
+];
 
 /// What an installation is made of.
 const INSTALLED: &[&str] = &["pvmd", "pvm-cli", "pvm-capi"];
@@ -93,6 +110,7 @@ pub(crate) const PARTS: &[Part] = &[
         name: "programs",
         owner: "pvm-e2e",
         work: Work::Builds,
+        fast: true,
         alone: &[DEBUG],
         concerns: Concerns { packages: &["pvm-e2e"], paths: &[] },
         steps: |run| run.compile_tests(END_TO_END, &["--package=pvm-e2e"]),
@@ -150,8 +168,6 @@ pub(crate) const PARTS: &[Part] = &[
         owner: "all",
         work: Work::Computes,
         fast: true,
-        after: &["build"],
-        alone: &[DEBUG],
         // What no other part can judge; and it looks at every file.
         concerns: Concerns {
             packages: &[],
@@ -165,7 +181,18 @@ pub(crate) const PARTS: &[Part] = &[
                 "SECURITY.md",
             ],
         },
-        steps: |run| run.step(&["make", "lint"]),
+        steps: |run| every([run.step(&["cargo", "fmt", "--all", "--check"]), run.own(&["tidy"])]),
+        ..PART
+    },
+    Part {
+        name: "clippy",
+        owner: "all",
+        work: Work::Computes,
+        fast: true,
+        uses: &WATCHED,
+        concerns: Concerns { packages: EVERY, paths: &["clippy.toml"] },
+        needs: &[Need("clippy-driver", "(not Debian's) rustup component add clippy")],
+        steps: |run| every(WATCHED.map(|part| run.no_warning_of(part))),
         ..PART
     },
     Part {
@@ -311,7 +338,7 @@ pub(crate) const PARTS: &[Part] = &[
             let documents = ["cargo", "test", "--doc", "--no-fail-fast"];
             every([
                 run.run_real_programs(&all, &[]),
-                run.step(&[&documents[..], &CRATES, &UNOPTIMISED].concat()),
+                run.with_compiled_tests(&[&documents[..], &CRATES, &UNOPTIMISED].concat()),
             ])
         },
         ..PART

@@ -3,6 +3,7 @@
 
 use super::cpu;
 use crate::again;
+use crate::outside;
 use crate::programs::{self, Program};
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
@@ -22,6 +23,14 @@ const OF_CARGO: [&str; 4] = ["CARGO_MANIFEST", "CARGO_PKG_", "CARGO_BIN_", "CARG
 /// Gives way to every other session. Linux shares its cores among sessions before it looks at the niceness of
 /// processes, and each daemon of a test is in a session of its own; so this one says it for the whole session.
 const GIVE_WAY: &str = "{ echo 10 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 10 \"$@\"";
+
+/// Makes clippy the compiler of the workspace's own crates: compiling them so takes a sixth longer, where a
+/// run of clippy beside it would check all of them, and all that they use, once more. What it denies is
+/// a warning here, so that the tests run all the same; [`Run::no_warning_of`] fails for it.
+const CLIPPY: [(&str, &str); 2] = [
+    ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
+    ("CLIPPY_ARGS", "--cap-lints__CLIPPY_HACKERY__warn__CLIPPY_HACKERY__"),
+];
 
 /// Tests that failed, of which nothing says yet that it was not the computer's fault.
 #[derive(Debug)]
@@ -126,7 +135,36 @@ impl<'a> Run<'a> {
             [&["cargo", "test", "--no-run", "--message-format=json-render-diagnostics"], arguments]
                 .concat();
         let messages = self.list(&format!("{list}.json"));
-        self.command_to(&self.prepare(&words), Some(&messages))
+        self.watch(self.prepare(&words), |command| self.command_to(command, Some(&messages)))
+    }
+
+    /// Cargo with these words, with the crates as [`Self::compile_tests`] has compiled them.
+    pub(crate) fn with_compiled_tests(&self, words: &[&str]) -> Result<(), String> {
+        self.watch(self.prepare(words), |command| self.command(command))
+    }
+
+    /// Runs cargo with clippy as the compiler, where there is clippy.
+    fn watch(
+        &self,
+        mut cargo: Command,
+        run: impl Fn(&Command) -> Result<(), String>,
+    ) -> Result<(), String> {
+        if outside::is_there(CLIPPY[0].1) {
+            cargo.envs(CLIPPY);
+        }
+        run(&cargo)
+    }
+
+    /// Fails if that part, which has compiled something in this check, was warned of anything.
+    pub(crate) fn no_warning_of(&self, part: &str) -> Result<(), String> {
+        let log = self.list(&format!("{part}.log"));
+        let text = fs::read_to_string(&log).map_err(|e| format!("{}: {e}", log.display()))?;
+        let warnings = warnings(&text);
+        if warnings.is_empty() {
+            return Ok(());
+        }
+        self.note(&warnings.join("\n"))?;
+        Err(format!("{} lines with warnings in {}", warnings.len(), log.display()))
     }
 
     /// The test programs that are noted under `list`.
@@ -276,6 +314,14 @@ impl<'a> Run<'a> {
         let file = File::options().append(true).create(true).open(&self.log);
         file.map_err(|e| format!("{}: {e}", self.log.display()))
     }
+}
+
+/// The lines in which a compiler or cargo warns, each with the next one, which says where.
+fn warnings(log: &str) -> Vec<&str> {
+    let lines: Vec<&str> = log.lines().collect();
+    let warns =
+        |at: &usize| ["warning:", "error:", "error["].iter().any(|w| lines[*at].starts_with(w));
+    (0..lines.len()).filter(warns).flat_map(|at| lines[at..].iter().take(2).copied()).collect()
 }
 
 /// One step that fails does not hide what the next ones would tell.

@@ -201,3 +201,19 @@ fn one_command_that_fails_beside_others_fails_the_part() {
     };
     assert_eq!(words(&folder.rows(&[part("x", steps)], None)), [("x", "FAILED")]);
 }
+
+#[test]
+fn a_warning_of_what_another_part_compiled_fails_the_part_that_looks_for_it() {
+    let folder = Folder::new("warnings");
+    let parts = [
+        part("quiet", |run| run.step(&["echo", "fine: no warning: at all"])),
+        part("loud", |run| run.step(&["echo", "warning: unused\n  --> src/lib.rs:7"])),
+        Part { uses: &["quiet"], ..part("content", |run| run.no_warning_of("quiet")) },
+        Part { uses: &["loud"], ..part("strict", |run| run.no_warning_of("loud")) },
+    ];
+    let rows = folder.rows(&parts, Some(Room::on(2)));
+    let expected =
+        [("content", "passed"), ("loud", "passed"), ("quiet", "passed"), ("strict", "FAILED")];
+    assert_eq!(words(&rows), expected);
+    assert!(read(&folder.places().log("strict")).contains("src/lib.rs:7"));
+}

@@ -1,4 +1,4 @@
-//! Writes the trace of a simulated ring: `ring FILE [ROUNDS] [TASKS]`. For samples and measurements.
+//! Writes the trace of a simulated ring: `simulated_ring FILE [ROUNDS] [TASKS]`. For samples and measurements.
 
 #[path = "../tests/simulated/ring.rs"]
 mod ring;
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let path = args.next().ok_or("ring FILE [ROUNDS] [TASKS]")?;
+    let path = args.next().ok_or("simulated_ring FILE [ROUNDS] [TASKS]")?;
     let rounds = args.next().map_or(Ok(10), |rounds| rounds.parse())?;
     let tasks = args.next().map_or(Ok(4), |tasks| tasks.parse())?;
     let ring = ring::Ring { rounds, tasks, offset: 3_000_000, drift: 15, ..ring::Ring::default() };
