@@ -49,6 +49,10 @@ struct Keeper;
 impl Drop for Keeper {
     fn drop(&mut self) {
         thread::here(|thread| {
+            if thread.inside.get() {
+                // A handler has interrupted the library and ends the process: what it was at work on is not to be touched.
+                return;
+            }
             for current in [&thread.sending, &thread.receiving, &thread.probed] {
                 free(current.clear());
             }

@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::time::Duration;
 
-use pvm::{Among, Only, Owner, Task, WaitToken};
+use pvm::{Among, Marked, Owner, Task, WaitToken};
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};
 
@@ -113,7 +113,7 @@ impl<O: Owner> Swift<O> {
 /// A short way as the process is now: compiled twice, so that a program with one thread pays for no lock.
 pub(crate) enum Way {
     /// The process has one thread.
-    Alone(Swift<Only>),
+    Alone(Swift<Marked>),
     /// It may have more.
     Among(Swift<Among>),
 }
@@ -123,8 +123,9 @@ impl Way {
     #[inline(always)]
     pub(crate) fn enter() -> Option<Self> {
         let thread = thread::known()?;
-        // SAFETY: the short ways pack, send and receive; none starts a thread, and the value ends with them.
-        match unsafe { Only::now() } {
+        // SAFETY: the short ways pack, send and receive; none starts a thread, and the value ends with them. A handler that
+        // interrupts them finds the mark of this thread, and each call of the library's looks there first.
+        match unsafe { Marked::now() } {
             Some(only) => Swift::enter(thread, only).map(Self::Alone),
             None => Swift::enter(thread, Among(thread.number.get()?)).map(Self::Among),
         }

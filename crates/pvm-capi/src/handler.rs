@@ -111,12 +111,6 @@ impl Handlers {
     }
 }
 
-/// True once there was a handler or output was caught: a receive then has more to look for.
-#[inline]
-pub(crate) fn is_possible() -> bool {
-    MORE.load(Ordering::Acquire) || output::is_possible()
-}
-
 /// Takes a message that is not the program's to receive: output to be printed is dealt with here,
 /// one for a handler is returned.
 pub(crate) fn arrivals(task: &Task) -> Result<Option<Errand>, Code> {

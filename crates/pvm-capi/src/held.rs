@@ -5,12 +5,11 @@
 //! arrived before anything that is still in the queue.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use pvm::{Buffer, Forked, Gate, Pattern, Task};
 use pvm_wire::{Code, Envelope};
 
-use crate::buffer;
+use crate::{aside, buffer};
 
 /// A message that waits here.
 #[derive(Clone, Copy)]
@@ -35,8 +34,6 @@ struct Queue {
 }
 
 static HELD: Gate<Queue> = Gate::new(Queue { messages: Vec::new(), last: 0 });
-/// False as long as nothing was ever shown: receives then need not look here.
-static SHOWING: AtomicBool = AtomicBool::new(false);
 
 /// Contexts of messages that are not the program's to choose: caught output, collective calls.
 const SYSTEM_CONTEXTS: std::ops::RangeInclusive<c_int> = 0x7_fff6..=0x7_ffff;
@@ -44,7 +41,7 @@ const SYSTEM_CONTEXTS: std::ops::RangeInclusive<c_int> = 0x7_fff6..=0x7_ffff;
 /// True once a message was shown.
 #[inline]
 pub(crate) fn is_possible() -> bool {
-    SHOWING.load(Ordering::Acquire)
+    aside::has(aside::SHOWS)
 }
 
 pub(crate) fn reset_after_fork(forked: &Forked) {
@@ -66,7 +63,7 @@ pub(crate) fn forget_all() -> Result<(), Code> {
 
 /// Takes all messages out of the queue and tells those that wait here behind `seen`, in order.
 pub(crate) fn show_all(task: &Task, seen: u64) -> Result<Vec<Shown>, Code> {
-    SHOWING.store(true, Ordering::Release);
+    aside::set(aside::SHOWS);
     let mut held = HELD.enter()?;
     for (key, envelope) in task.pending()? {
         if SYSTEM_CONTEXTS.contains(&envelope.context) {

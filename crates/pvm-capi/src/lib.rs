@@ -13,6 +13,7 @@
     reason = "the signatures are those of PVM's C and Fortran interfaces"
 )]
 
+mod aside;
 mod buffer;
 mod control;
 mod forks;

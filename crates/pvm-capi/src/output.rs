@@ -13,7 +13,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use pvm::{Buffer, Forked, Gate, Task};
 use pvm_wire::{Code, Kind};
@@ -21,7 +20,7 @@ use pvm_wire::{Code, Kind};
 use crate::guard::{Limit, Look, call, wait_for};
 use crate::say::{say, who};
 use crate::selection::pattern;
-use crate::session;
+use crate::{aside, session};
 
 /// The context and tag under which caught output comes; PVM's `SYSCTX_TC` and `TC_OUTPUTX`.
 const CONTEXT: c_int = 0x7_ffff;
@@ -157,13 +156,10 @@ pub(crate) fn collect(task: &Task) -> Result<(), Code> {
     Ok(())
 }
 
-/// False as long as nothing was ever caught: receives then need not look.
-static CAUGHT: AtomicBool = AtomicBool::new(false);
-
 /// True once output was caught.
 #[inline]
 pub(crate) fn is_possible() -> bool {
-    CAUGHT.load(Ordering::Acquire)
+    aside::has(aside::CATCHES)
 }
 
 fn is_catching() -> Result<bool, Code> {
@@ -179,7 +175,7 @@ pub(crate) fn expect(task: &Task, tids: &[c_int]) -> Result<(), Code> {
     let here = session::option(session::OUTPUT_TID) == task.tid().as_c_int()
         && session::option(session::OUTPUT_TAG) == TAG;
     if here {
-        CAUGHT.store(true, Ordering::Release);
+        aside::set(aside::CATCHES);
         CATCH.enter()?.open.extend(tids.iter().filter(|&&tid| tid > 0));
     }
     Ok(())
@@ -215,7 +211,7 @@ pub(crate) fn drain() -> Result<(), Code> {
 pub(crate) unsafe extern "C" fn pvm_catchout(stream: *mut c_void) -> c_int {
     call("pvm_catchout", || {
         let task = session::task()?;
-        CAUGHT.store(true, Ordering::Release);
+        aside::set(aside::CATCHES);
         collect(task)?;
         let mut catch = CATCH.enter()?;
         if stream.is_null() {

@@ -8,7 +8,7 @@ use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
 use crate::guard::{Swift, call, call_here, failed, inside, swiftly};
-use crate::slot::Slot;
+use crate::slot::{Content, Slot};
 use crate::trace::noting::Begun;
 use crate::trace::{kind, text_at, traced};
 use crate::{pointer, probe};
@@ -193,24 +193,28 @@ unsafe fn pack_swiftly(kind: Kind, first: *mut c_void, count: c_int, stride: c_i
     // SAFETY: the program's promise to the exported function; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
     swiftly!(swift => {
-        let slot = swift.thread.sending.slot()?;
-        let packed = pack_by(&swift, slot, kind, data);
-        // SAFETY: the program's promise to the exported function: until the buffer is begun anew.
-        packed.or_else(|| if stride == 1 { unsafe { place_by(&swift, slot, data) } } else { None })
+        let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
+        let content = &mut place.content;
+        if content.reading {
+            None
+        } else if content.buffer.fast_pack(kind, data) {
+            Some(())
+        } else {
+            // SAFETY: the program's promise to the exported function.
+            unsafe { note_place(content, data, stride) }
+        }
     }, else None)
 }
 
-/// [`pack_by`] of an in-place buffer, which notes where the items are.
+/// Notes where items of an in-place buffer are.
 ///
 /// # Safety
 /// The items can be read until the buffer is freed or begun anew.
 #[inline(never)]
-unsafe fn place_by(swift: &Swift<impl Owner>, slot: &Slot, data: &[u8]) -> Option<()> {
-    let mut place = slot.enter_swiftly(swift.owner)?;
+unsafe fn note_place(content: &mut Content, data: &[u8], stride: c_int) -> Option<()> {
     // SAFETY: the caller's promise.
     let memory = unsafe { pvm::ProgramMemory::new(data.as_ptr(), data.len()) };
-    let content = &mut place.content;
-    (!content.reading && content.buffer.fast_pack_in_place(memory)).then_some(())
+    (stride == 1 && content.buffer.fast_pack_in_place(memory)).then_some(())
 }
 
 #[inline(always)]

@@ -19,17 +19,18 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, size: usize) {
             to.add(last).cast::<T>().write_unaligned(b);
         }
     }
-    // SAFETY: the caller's promise, and each arm's `T` is no larger than `size`.
+    // SAFETY: the caller's promise, and each branch's `T` is no larger than `size`.
     unsafe {
-        match size {
-            0 => {}
-            1..4 => {
-                ends::<u8>(from, to, size);
-                to.add(size / 2).write(from.add(size / 2).read());
-            }
-            4..8 => ends::<u32>(from, to, size),
-            8..=16 => ends::<u64>(from, to, size),
-            _ => std::ptr::copy_nonoverlapping(from, to, size),
+        // The most frequent sizes are asked for first.
+        if size.wrapping_sub(8) <= 8 {
+            ends::<u64>(from, to, size);
+        } else if size > 16 {
+            std::ptr::copy_nonoverlapping(from, to, size);
+        } else if size >= 4 {
+            ends::<u32>(from, to, size);
+        } else if size > 0 {
+            ends::<u8>(from, to, size);
+            to.add(size / 2).write(from.add(size / 2).read());
         }
     }
 }

@@ -23,7 +23,7 @@ mod room;
 mod sender;
 
 pub use cell::{CELL_SIZE, Cell, Content, SLAB_PAYLOAD_MAX, SPANNING_MAX};
-pub use head::{Head, Key, Small};
+pub use head::{Head, Key};
 pub use kind::{INLINE_MAX, Kind};
 pub use receiver::{Popped, Receiver};
 pub use ring::{HEADER_SIZE, Header, Ring, segment_size};
@@ -49,7 +49,7 @@ mod tests {
     fn take(receiver: &mut Receiver, tag: Option<i32>, room: &mut [u8]) -> Option<(Head, usize)> {
         let mut about = Head::NONE;
         let wanted = (Tid(1), Key::new(0, tag));
-        receiver.take(wanted, &mut about, room).map(|(size, _)| (about, size))
+        receiver.take((wanted.0, &wanted.1), &mut about, room).map(|size| (about, size))
     }
 
     fn envelope(sequence: u64) -> Envelope {
@@ -318,7 +318,7 @@ mod tests {
             sender.push(Kind::Slab, &liar, b"no body").expect("room");
             ring.cells()[receiver.at()].content.with_mut(|content| {
                 // SAFETY: nobody else is there.
-                unsafe { (*content).head.shape.kind = Kind::Spanning as u8 }
+                unsafe { content.cast::<u8>().write(Kind::Spanning as u8) }
             });
             let mut room = room_for(0);
             assert!(take(&mut receiver, None, &mut room).is_none());

@@ -63,6 +63,8 @@ struct LaneOut {
     place: u32,
     inbox: Inbox,
     doorbell: Option<SocketAddrUnix>,
+    /// It leads to a task, not to a host.
+    to_task: bool,
 }
 
 impl LaneOut {
@@ -576,7 +578,7 @@ impl Outbox {
 fn open(broker: &mut dyn Broker, to: Tid, cells: u32) -> Result<LaneOut, Code> {
     let opened = broker.open_lane(to, cells)?;
     let id = opened.0.id;
-    let lane = enter(broker, opened);
+    let lane = enter(broker, to, opened);
     if lane.is_err() {
         // Its receiver would wait for messages in this ring, while the next opening is another one.
         broker.drop_segment(id);
@@ -584,7 +586,7 @@ fn open(broker: &mut dyn Broker, to: Tid, cells: u32) -> Result<LaneOut, Code> {
     lane
 }
 
-fn enter(broker: &mut dyn Broker, opened: (Segment, OwnedFd)) -> Result<LaneOut, Code> {
+fn enter(broker: &mut dyn Broker, to: Tid, opened: (Segment, OwnedFd)) -> Result<LaneOut, Code> {
     let (segment, mapping) = map(opened)?;
     // A receiver that has died since takes its inbox with it.
     let gone = |code| if code == Code::NotFound { Code::NoTask } else { code };
@@ -596,5 +598,6 @@ fn enter(broker: &mut dyn Broker, opened: (Segment, OwnedFd)) -> Result<LaneOut,
         place: segment.lane,
         inbox: Inbox::new(inbox),
         doorbell: SocketAddrUnix::new(segment.doorbell.0.as_slice()).ok(),
+        to_task: to.is_task(),
     })
 }

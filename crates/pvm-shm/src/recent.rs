@@ -46,6 +46,22 @@ impl<K: Ord + Copy, V> Recent<K, V> {
         Some(&mut self.entries[place].1)
     }
 
+    /// The value, to be changed, of a key that is most likely the one that was found last.
+    #[inline(always)]
+    pub fn again(&mut self, key: K) -> Option<&mut V> {
+        // Twice, as the compiler does not see that only one of the two borrows goes on.
+        let is_last = matches!(self.entries.get(self.last), Some((found, _)) if *found == key);
+        if is_last {
+            return self.entries.get_mut(self.last).map(|(_, value)| value);
+        }
+        self.other(key)
+    }
+
+    #[inline(never)]
+    fn other(&mut self, key: K) -> Option<&mut V> {
+        self.get_mut(key)
+    }
+
     /// The value of a key, or of a key that is new.
     #[inline(always)]
     pub fn or_insert(&mut self, key: K, value: V) -> &mut V {
@@ -151,6 +167,7 @@ mod tests {
                     plain.insert(key, step);
                 }
                 2 => assert_eq!(recent.get_mut(key), plain.get_mut(&key)),
+                3 if step % 2 == 0 => assert_eq!(recent.again(key), plain.get_mut(&key)),
                 _ => assert_eq!(recent.get(key), plain.get(&key)),
             }
         }

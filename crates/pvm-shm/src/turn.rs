@@ -74,6 +74,12 @@ impl Turn {
         free
     }
 
+    /// True if nobody has it or is said to sleep.
+    #[inline(always)]
+    pub fn is_free(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == FREE
+    }
+
     /// Gives back what [`Turn::take_alone`] took.
     #[inline(always)]
     pub fn give_back_alone(&self) {

@@ -151,7 +151,7 @@ impl Watch {
     /// Where the next cell of a watched ring will be.
     #[inline(always)]
     pub fn set(&self, slot: usize, receiver: &Receiver) {
-        let Some((stamp, next)) = receiver.next_stamp() else { return };
+        let (stamp, next) = receiver.next_stamp();
         let slot = &self.slots[slot];
         slot.next.store(next, Ordering::Relaxed);
         slot.stamp.store(ptr::from_ref(stamp).cast_mut(), Ordering::Relaxed);

@@ -8,7 +8,7 @@ mod keepers {
 
 use keepers::lacking::Lacking;
 use pvm_shm::inbox::{Inbox, Marked};
-use pvm_shm::lane::{Head, Key, Small, room_for};
+use pvm_shm::lane::{Head, Key, room_for};
 use pvm_shm::segment::Mapping;
 use pvm_shm::{Body, Broker, Glance, Inlet, Keeper, Outbox, Payload, Sent};
 use pvm_wire::request::{Segment, SegmentId};
@@ -185,17 +185,9 @@ fn the_first_message_to_a_task_with_a_number_that_was_anothers_arrives() {
         let mut next = inlet(&mut keeper, B);
         // By the fast path as by the long way: what finds the old lane looks for the new one.
         let body = vec![2; size];
-        let about = envelope(A, 2, &body);
-        let small = Small {
-            encoding: about.encoding,
-            run: 0,
-            source: A,
-            tag: 2,
-            context: 0,
-            wait_id: 0,
-            data: &body,
-        };
-        if !out.send_small(B, small, 1) {
+        let mut head = Head::NEW;
+        head.describe(Encoding::Raw, size, 0);
+        if !out.send_small((A, 1), (B, 2, 0), &mut head, &body) {
             assert_eq!(send(&mut keeper, &mut out, A, 2, &body), Sent::Delivered);
         }
         assert_eq!(send(&mut keeper, &mut out, A, 3, &body), Sent::Delivered);
@@ -393,8 +385,8 @@ fn who_wants_a_message_of_one_sender_leaves_those_of_others_where_they_are() {
     }
     let wanted = |inlet: &mut Inlet, source, tag, room: &mut [u8]| {
         let mut about = Head::NONE;
-        match inlet.take_small(source, Key::new(0, Some(tag)), &mut about, room) {
-            Glance::Taken((size, _)) => Glance::Taken((about.source(), size)),
+        match inlet.take_small(source, &Key::new(0, Some(tag)), &mut about, room) {
+            Glance::Taken(size) => Glance::Taken((about.source(), size)),
             Glance::Nothing => Glance::Nothing,
             Glance::More => Glance::More,
         }

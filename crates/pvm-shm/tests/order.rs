@@ -76,7 +76,7 @@ impl Host {
     fn receive(&mut self, me: usize, from: Option<usize>, alone: bool) -> bool {
         let mut room = room_for(5000);
         let (any, mut about) = (Key::new(0, None), Head::NONE);
-        match self.tasks[me].inlet.take_small(from.map(tid), any, &mut about, &mut room) {
+        match self.tasks[me].inlet.take_small(from.map(tid), &any, &mut about, &mut room) {
             Glance::Taken(_) => self.received(me, from, about.envelope()),
             _ => self.receive_properly(me, from, alone),
         }

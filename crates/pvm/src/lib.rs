@@ -39,14 +39,14 @@ pub use members::Members;
 pub use memory::{Held, Memory};
 pub use pattern::Pattern;
 pub use pvm_shm::Glance;
-pub use pvm_shm::lane::{Head, Key, SPANNING_MAX, Small};
+pub use pvm_shm::lane::{Head, Key, SPANNING_MAX};
 pub use pvm_shm::probe as probes;
 pub use pvm_shm::recorder::{Drained, Reader as RecordReader, cost_ps as record_cost_ps};
 pub use pvm_shm::ticks::nanoseconds as record_clock;
 pub use pvm_shm::turn::Number;
 #[doc(hidden)]
 pub use route::stream::read_route;
-pub use sys::gate::{Among, Forked, Gate, GateGuard, Only, Owner, SwiftGuard, trust_alone};
+pub use sys::gate::{Among, Forked, Gate, GateGuard, Marked, Owner, SwiftGuard, trust_alone};
 pub use sys::memory::ProgramMemory;
 pub use task::Task;
 pub use task::after_fork;

@@ -15,7 +15,7 @@ use crate::route::{self, Arrived, Routes};
 use crate::sys::memory::ProgramMemory;
 use crate::task::aside::{ARRIVALS, MAILBOX, ROUTES};
 use parts::Parts;
-use pvm_shm::lane::Small;
+use pvm_shm::lane::Head;
 use pvm_shm::probe::Probes;
 use pvm_shm::recent::Recent;
 use pvm_shm::{Inlet, Outbox, Sent};
@@ -135,11 +135,18 @@ impl State {
 
     /// The fast path of [`State::send`] for a message that rides in its lane, to a task of this host that
     /// has been sent to before: its number. None if that is not open.
-    #[inline(always)]
-    pub(crate) fn send_small(&mut self, to: Tid, small: Small<'_>) -> Option<u64> {
-        let number = self.sequences.or_insert(to, 0);
+    // One copy, out of line: what its callers keep in registers is not in its way.
+    #[inline(never)]
+    pub(crate) fn send_small(
+        &mut self,
+        to: (Tid, i32, i32),
+        head: &mut Head,
+        data: &[u8],
+    ) -> Option<u64> {
+        // Who was never sent to has no lane yet.
+        let number = self.sequences.again(to.0)?;
         self.outbox.follow(self.inlet.seen());
-        if !self.outbox.send_small(to, small, *number + 1) {
+        if !self.outbox.send_small((self.me, *number + 1), to, head, data) {
             return None;
         }
         *number += 1;

@@ -307,10 +307,11 @@ impl Task {
         context: i32,
     ) -> Result<bool, Code> {
         let begin = probe::moment(&self.probes);
-        if let Some(small) = buffer.small(self.tid(), (tag, context)) {
+        if let Some((head, data)) = buffer.small() {
+            let to = (to, tag, context);
             let mut state = self.live()?.enter()?;
-            let sent = state.send_small(to, small).is_some();
-            state.probe_small(begin.filter(|_| sent), to, &small);
+            let sent = state.send_small(to, head, data).is_some();
+            state.probe_small(begin.filter(|_| sent), to, (head, data.len()));
             return Ok(sent);
         }
         let Some((described, size, pieces)) = buffer.stream() else { return Ok(false) };

@@ -14,7 +14,7 @@ use crate::message::short::{Looked, receive_items, receive_new, send_items_of};
 use crate::pointer::store;
 use crate::trace::noted;
 use crate::trace::noting::{Begun, items_within};
-use crate::{buffer, probe, session};
+use crate::{aside, buffer, probe, session};
 
 /// Most bytes of items that a [`Received`] holds.
 const ITEMS_MAX: usize = 64;
@@ -194,11 +194,11 @@ unsafe fn fast_receive(
     let mut about = Head::NONE;
     // SAFETY: the caller's promise. It is only written to.
     let room = unsafe { &mut (*received).items };
-    match receive_items(wanted, false, &mut about, room) {
-        Glance::Taken((size, run)) => {
+    match receive_items(wanted, (false, aside::MATCHES), &mut about, room) {
+        Glance::Taken(size) => {
             note((&about, size));
             // SAFETY: the caller's promise.
-            unsafe { put_taken(received, &about, (size, run)) };
+            unsafe { put_taken(received, &about, size) };
             Glance::Taken(Few::Items)
         }
         Glance::Nothing => Glance::Nothing,
@@ -217,8 +217,8 @@ unsafe fn fast_receive(
 /// # Safety
 /// `received` points to its type.
 #[inline(always)]
-unsafe fn put_taken(received: *mut Received, about: &Head, (size, run): (usize, Option<Run>)) {
-    let run = run.filter(|_| about.encoding() == Encoding::Default);
+unsafe fn put_taken(received: *mut Received, about: &Head, size: usize) {
+    let run = about.run().filter(|_| about.encoding() == Encoding::Default);
     let kind = run.and_then(|run| Kind::of_shape(run.shape)).unwrap_or(Kind::Byte);
     let bytes = run.map_or(size, Run::xdr_size);
     // SAFETY: the caller's promise.

@@ -7,7 +7,7 @@ use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Kind, Tid};
 
 use super::matching::{self, Stop};
-use super::short::{self, Looked, receive_items, send_items_of};
+use super::short::{Looked, receive_items, send_items_of};
 use super::{check_address, is_nobody, never_comes};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
 use crate::pack::{self, Items, few};
@@ -185,14 +185,14 @@ unsafe fn fast_receive(
     let Some(bytes) = count.checked_mul(size).filter(|bytes| *bytes <= isize::MAX as usize) else {
         return Glance::More;
     };
-    if short::custom_is_possible() || items.is_null() {
+    if items.is_null() {
         return Glance::More;
     }
     // SAFETY: the caller's promise; not null. It is only written to.
     let room = unsafe { std::slice::from_raw_parts_mut(items.cast(), bytes) };
     let mut about = Head::NONE;
-    match receive_items((tid, tag, session::context()), true, &mut about, room) {
-        Glance::Taken((size, _)) => {
+    match receive_items((tid, tag, session::context()), (true, 0), &mut about, room) {
+        Glance::Taken(size) => {
             note((&about, size));
             // SAFETY: the caller's promise.
             unsafe { answers.give(about.source(), about.tag(), size) };

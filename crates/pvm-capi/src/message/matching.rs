@@ -1,7 +1,6 @@
 //! The program's own matching (`pvm_recvf`): its function chooses among all messages that are there.
 
 use std::ffi::c_int;
-use std::sync::atomic::Ordering;
 
 use pvm::{Forked, Gate};
 use pvm_wire::Code;
@@ -10,7 +9,7 @@ use super::short;
 use crate::guard::{self, Limit, failed, inside, refused};
 use crate::selection::Selection;
 use crate::trace::traced;
-use crate::{buffer, handler, held, session};
+use crate::{aside, buffer, handler, held, session};
 
 /// Says of a message (its number) whether a receive (of this task id and tag) takes it.
 pub(crate) type Match = unsafe extern "C" fn(c_int, c_int, c_int) -> c_int;
@@ -34,7 +33,7 @@ pub(super) fn custom() -> Result<Option<Match>, Code> {
 
 /// From now on receives ask whether there is a function.
 pub(super) fn look_further() {
-    short::MATCHING.store(true, Ordering::Release);
+    aside::set(aside::MATCHES);
 }
 
 /// What a receive looks for if the program has not said otherwise: as a function, so that a program's own can call it.

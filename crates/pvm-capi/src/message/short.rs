@@ -1,25 +1,23 @@
 //! The short ways of sending and receiving a small message within the host.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
-use pvm::{Buffer, Glance, Head, Key, Owner, Small, Task, WaitToken};
+use pvm::orders::MORE;
+use pvm::{Buffer, Glance, Head, Key, Owner, Task, WaitToken};
 use pvm_wire::record::calls;
-use pvm_wire::{Encoding, Run, Tid};
+use pvm_wire::{Encoding, Tid};
 
 use crate::guard::{Limit, Swift, swiftly};
 use crate::selection::pattern;
 use crate::slot::Slot;
 use crate::trace::noting::{self, Begun};
-use crate::{buffer, handler, held, probe, session};
-
-/// False as long as no program has ever set a matching function of its own (`pvm_recvf`): receives then need not look.
-pub(super) static MATCHING: AtomicBool = AtomicBool::new(false);
+use crate::{aside, buffer, probe, session};
 
 /// True once there was such a function.
 #[inline]
 pub(super) fn custom_is_possible() -> bool {
-    MATCHING.load(Ordering::Acquire)
+    aside::has(aside::MATCHES)
 }
 
 /// The short way of `pvm_send`; none if it did nothing.
@@ -72,8 +70,10 @@ pub(crate) fn send_items(
     (to, tag, context): (Tid, c_int, c_int),
 ) -> Option<u64> {
     let task = session::current()?;
-    let small = Small { encoding, run, source: task.tid(), tag, context, wait_id: 0, data };
-    swiftly!(swift => task.send_small(swift.owner, to, small), else None)
+    let mut head = Head::NEW;
+    head.describe(encoding, data.len(), run);
+    let to = (to, tag, context);
+    swiftly!(swift => task.send_small(swift.owner, to, &mut head, data), else None)
 }
 
 /// [`send_items`] of a call, noted if that is to be.
@@ -103,15 +103,16 @@ fn send_items_noted(
     Some(())
 }
 
-/// Receives a small message of the current context, raw if `raw` says so, into memory of the program's.
+/// Receives a small message of the current context, raw if `raw` says so, into memory of the program's. `but`: what it
+/// does not look for.
 #[inline(always)]
 pub(crate) fn receive_items(
     (tid, tag, context): (c_int, c_int, c_int),
-    raw: bool,
+    (raw, but): (bool, u32),
     about: &mut Head,
     room: &mut [u8],
-) -> Glance<(usize, Option<Run>)> {
-    if !is_plain(tag) {
+) -> Glance<usize> {
+    if !is_plain(tag, but) {
         return Glance::More;
     }
     let Some(task) = session::current() else { return Glance::More };
@@ -121,10 +122,10 @@ pub(crate) fn receive_items(
     swiftly!(swift => task.take_small(swift.owner, (&wanted, key), about, room), else Glance::More)
 }
 
-/// True if a receive has no more to look for than a message of this tag.
+/// True if a receive of this tag has no more to look for than its message. `but`: what it does not look for in any case.
 #[inline(always)]
-fn is_plain(tag: c_int) -> bool {
-    tag >= -1 && !handler::is_possible() && !held::is_possible()
+fn is_plain(tag: c_int, but: u32) -> bool {
+    tag >= -1 && !MORE.load(Ordering::Acquire) && !aside::has(!but)
 }
 
 /// The short way of a receive into the receive buffer, for a small message that lies next in a busy lane. It changes
@@ -149,7 +150,7 @@ pub(super) fn receive_within(tid: c_int, tag: c_int) -> Glance<c_int> {
 
 #[inline(always)]
 fn receive_then(tid: c_int, tag: c_int, then: impl FnOnce(c_int, &Buffer)) -> Glance<c_int> {
-    if !is_plain(tag) || custom_is_possible() {
+    if !is_plain(tag, 0) {
         return Glance::More;
     }
     // Whatever is wrong, the long way tells it.
@@ -187,7 +188,7 @@ pub(crate) fn receive_new(
     (tid, tag, context): (c_int, c_int, c_int),
     then: impl FnOnce(&Buffer),
 ) -> Glance<c_int> {
-    if !is_plain(tag) {
+    if !is_plain(tag, aside::MATCHES) {
         return Glance::More;
     }
     swiftly!(swift => receive_new_by(&swift, (tid, tag, context), then), else Glance::More)

@@ -3,7 +3,7 @@
 use super::{Arrival, Glance, Inlet, TURN, Watched};
 use crate::broker::Broker;
 use crate::lane::{Head, Key};
-use pvm_wire::{Envelope, Run, Tid};
+use pvm_wire::{Envelope, Tid};
 
 impl Inlet {
     /// [`Inlet::next`] of one sender whose lane is watched, the others staying where they are, if it is wanted. None says
@@ -26,17 +26,17 @@ impl Inlet {
     }
 
     /// The fast path of [`Inlet::next`] for a plain message that rides in its lane, is no longer than `room`, lies next in a
-    /// watched lane and is wanted: its data go to `room`, what describes it to `about`, and its size and its only run
-    /// are given out. The inbox itself is not looked at, and of the lanes only that of `source`, if it is given. After
+    /// watched lane and is wanted: its data go to `room`, what describes it to `about`, and its size is given out. The inbox itself is not looked at, and of the lanes only that of `source`, if it is given. After
     /// [`Glance::Nothing`] a [`Watch::look_for`](crate::watch::Watch::look_for) looks there, too.
-    #[inline(always)]
+    // One copy, out of line: what its callers keep in registers is not in its way.
+    #[inline(never)]
     pub fn take_small(
         &mut self,
         source: Option<Tid>,
-        wanted: Key,
+        wanted: &Key,
         about: &mut Head,
         room: &mut [u8],
-    ) -> Glance<(usize, Option<Run>)> {
+    ) -> Glance<usize> {
         let slot = match source {
             Some(source) => self.slot_of_source(source),
             None => self.slot_of_first(),
@@ -108,10 +108,10 @@ impl Inlet {
     fn take_small_of(
         &mut self,
         slot: usize,
-        wanted: Key,
+        wanted: &Key,
         about: &mut Head,
         room: &mut [u8],
-    ) -> Glance<(usize, Option<Run>)> {
+    ) -> Glance<usize> {
         let Some(place) = self.watched[slot].place else { return Glance::More };
         let Some(Some(lane)) = self.lanes.get_mut(place) else { return Glance::More };
         let Some(taken) = lane.receiver.take((lane.sender, wanted), about, room) else {
@@ -121,7 +121,7 @@ impl Inlet {
         self.turn += 1;
         self.watched[slot].last = self.turn;
         self.recent = slot;
-        self.streak = self.streak.saturating_add(1);
+        self.streak = self.streak.wrapping_add(1);
         self.note_moment(about.received_by(self.me));
         Glance::Taken(taken)
     }

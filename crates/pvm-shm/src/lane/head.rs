@@ -9,7 +9,7 @@
 //! Numbers are as the processor has them, as both ends are on one host. A message on the fast path is described by this
 //! alone: the [`Envelope`] of the wire is made of it when somebody asks.
 
-use crate::lane::kind::{Extent, INLINE_MAX, Kind};
+use crate::lane::kind::{Extent, Kind};
 use pvm_wire::{Encoding, Envelope, Layout, Run, Tid};
 
 /// The 44 bytes behind a cell's stamp.
@@ -27,19 +27,19 @@ pub struct Head {
     sequence: u64,
 }
 
-/// What decides how a message is read: one word, which is read from a cell once.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, packed(4))]
-pub(super) struct Shape {
-    pub(super) kind: u8,
-    pub(super) encoding: u8,
-    pub(super) layout: u8,
-    pub(super) flags: u8,
-    /// Bytes of the payload; of a message that rides in the cell, those that are data; its runs.
-    pub(super) size: u8,
-    pub(super) data_size: u8,
-    pub(super) run_count: u16,
-}
+/// What decides how a message is read, as one number: its first byte is the lowest. It is read from a cell once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub(super) struct Shape(u64);
+
+/// Where the parts of a [`Shape`] lie.
+const ENCODING: u32 = 8;
+const LAYOUT: u32 = 16;
+const FLAGS: u32 = 24;
+/// Bytes of the payload; of a message that rides in the cell, those that are data; its runs.
+const SIZE: u32 = 32;
+const DATA_SIZE: u32 = 40;
+const RUN_COUNT: u32 = 48;
 
 /// Which messages of a lane are wanted: a context, a tag or any, and perhaps raw ones only.
 #[derive(Clone, Copy, Debug)]
@@ -72,85 +72,87 @@ impl Key {
 
     /// True if a message is one of them.
     #[inline(always)]
-    pub(super) const fn fits(self, head: &Head) -> bool {
+    pub(super) const fn fits(&self, head: &Head) -> bool {
         (head.key ^ self.value) & self.mask == 0
-            && (!self.raw || head.shape.encoding == Encoding::Raw as u8)
-    }
-}
-
-/// A message that rides in its lane, as its sender describes it: all but its number and its moment.
-#[derive(Clone, Copy, Debug)]
-pub struct Small<'a> {
-    /// Raw or default; the items are laid out as here.
-    pub encoding: Encoding,
-    /// The only run as [`Run::to_word`], 0 for none.
-    pub run: u64,
-    /// Who sends it.
-    pub source: Tid,
-    /// Its tag.
-    pub tag: i32,
-    /// Its context.
-    pub context: i32,
-    /// `pvm_setminfo`'s wait id.
-    pub wait_id: i32,
-    /// Its data.
-    pub data: &'a [u8],
-}
-
-impl Small<'_> {
-    /// Runs that are counted: a raw message has no list, though it may say what its items are.
-    #[inline(always)]
-    pub(super) const fn run_count(&self) -> u32 {
-        (self.encoding.has_runs() && self.run != 0) as u32
-    }
-
-    /// As it stands in a cell of this kind.
-    #[inline(always)]
-    pub(super) fn head(&self, kind: Kind, size: usize, (sequence, moment): (u64, u32)) -> Head {
-        Head {
-            shape: Shape {
-                kind: kind as u8,
-                encoding: self.encoding as u8,
-                layout: Layout::NATIVE as u8,
-                flags: 0,
-                size: size as u8,
-                data_size: self.data.len() as u8,
-                run_count: self.run_count() as u16,
-            },
-            key: key_of(self.context, self.tag),
-            source: self.source.0,
-            destination: moment,
-            wait_id: self.wait_id,
-            first_run: self.run,
-            sequence,
-        }
+            && (!self.raw || head.shape.encoding() == Encoding::Raw as u8)
     }
 }
 
 impl Shape {
-    const NONE: Self =
-        Self { kind: 0, encoding: 0, layout: 0, flags: 0, size: 0, data_size: 0, run_count: 0 };
+    const NONE: Self = Self(0);
 
-    /// The first four bytes as one number.
     #[inline(always)]
-    const fn first(self) -> u32 {
-        u32::from_ne_bytes([self.kind, self.encoding, self.layout, self.flags])
+    const fn of(kind: u8, encoding: u8, layout: u8, flags: u8) -> Self {
+        Self::from_number(
+            kind as u64
+                | (encoding as u64) << ENCODING
+                | (layout as u64) << LAYOUT
+                | (flags as u64) << FLAGS,
+        )
     }
 
-    /// True for a message of this kind that was packed on a computer such as this one, raw or by default, for one receiver.
+    /// The same with these sizes, of which the lower bits are kept.
+    #[inline(always)]
+    const fn with(self, size: u8, data_size: u8, run_count: u16) -> Self {
+        let sizes = (size as u64) << SIZE
+            | (data_size as u64) << DATA_SIZE
+            | (run_count as u64) << RUN_COUNT;
+        Self::from_number(self.number() & u32::MAX as u64 | sizes)
+    }
+
+    #[inline(always)]
+    const fn from_number(number: u64) -> Self {
+        Self(number.to_le())
+    }
+
+    #[inline(always)]
+    const fn number(self) -> u64 {
+        u64::from_le(self.0)
+    }
+
+    #[inline(always)]
+    pub(super) const fn kind(self) -> u8 {
+        self.number() as u8
+    }
+
+    #[inline(always)]
+    const fn encoding(self) -> u8 {
+        (self.number() >> ENCODING) as u8
+    }
+
+    #[inline(always)]
+    const fn layout(self) -> u8 {
+        (self.number() >> LAYOUT) as u8
+    }
+
+    #[inline(always)]
+    const fn flags(self) -> u8 {
+        (self.number() >> FLAGS) as u8
+    }
+
+    #[inline(always)]
+    pub(super) const fn size(self) -> usize {
+        (self.number() >> SIZE) as u8 as usize
+    }
+
+    #[inline(always)]
+    const fn data_size(self) -> u8 {
+        (self.number() >> DATA_SIZE) as u8
+    }
+
+    #[inline(always)]
+    pub(super) const fn run_count(self) -> u16 {
+        (self.number() >> RUN_COUNT) as u16
+    }
+
+    /// True for a message of this kind that was packed on a computer such as this one, raw or by default, for one receiver,
+    /// and that has one run at most.
     #[inline(always)]
     pub(super) const fn is_plain(self, kind: Kind) -> bool {
-        const BUT_ENCODING: u32 = u32::from_ne_bytes([u8::MAX, 0, u8::MAX, u8::MAX]);
-        let plain = u32::from_ne_bytes([kind as u8, 0, Layout::NATIVE as u8, 0]);
-        self.first() & BUT_ENCODING == plain && self.encoding <= Encoding::Raw as u8
-    }
-
-    /// The bytes of a plain message that rides in one cell; none if its numbers do not fit one another, or it has several runs.
-    #[inline(always)]
-    pub(super) fn riding(self) -> Option<usize> {
-        let sound = self.size == self.data_size && self.run_count <= 1;
-        let size = usize::from(self.size);
-        (sound && self.is_plain(Kind::Inline) && size <= INLINE_MAX).then_some(size)
+        // Default and raw differ in one bit, no run and one run as well; sizes may be any.
+        const MASK: u64 = !(1 << ENCODING | 0xffff << SIZE | 1 << RUN_COUNT);
+        const { assert!(Encoding::Default as u8 == 0 && Encoding::Raw as u8 == 1) };
+        self.number() & MASK == kind as u64 | (Layout::NATIVE as u64) << LAYOUT
     }
 }
 
@@ -167,8 +169,10 @@ impl Head {
     };
 
     /// Of a message that is packed, or to be received.
-    pub const NEW: Self =
-        Self { shape: Shape { layout: Layout::NATIVE as u8, ..Shape::NONE }, ..Self::NONE };
+    pub const NEW: Self = Self {
+        shape: Shape::of(0, Encoding::Default as u8, Layout::NATIVE as u8, 0),
+        ..Self::NONE
+    };
 
     /// What a head tells that nobody understands.
     pub const fn no_envelope() -> Envelope {
@@ -177,31 +181,54 @@ impl Head {
 
     /// Of the last cell of a ring: its payload is the number of a segment.
     pub(super) const MOVED: Self =
-        Self { shape: Shape { kind: Kind::Moved as u8, size: 4, ..Shape::NONE }, ..Self::NONE };
+        Self { shape: Shape::of(Kind::Moved as u8, 0, 0, 0).with(4, 0, 0), ..Self::NONE };
+
+    /// Becomes that of a small message, packed here: raw or by default, of so many bytes, which `run` describes as
+    /// [`Run::to_word`] does, or nothing (0).
+    #[inline(always)]
+    pub fn describe(&mut self, encoding: Encoding, size: usize, run: u64) {
+        let shape = Shape::of(Kind::Inline as u8, encoding as u8, Layout::NATIVE as u8, 0);
+        // What is longer goes into several cells, which have room for its size.
+        let run_count = u16::from(encoding.has_runs() && run != 0);
+        self.shape = shape.with(size as u8, size as u8, run_count);
+        self.first_run = run;
+    }
+
+    /// Its number.
+    #[inline(always)]
+    pub(crate) const fn set_sequence(&mut self, sequence: u64) {
+        self.sequence = sequence;
+    }
+
+    /// The same in the sender's lane to a task, where the moment stands in the receiver's place.
+    #[inline(always)]
+    pub(super) const fn of_sender(self, (source, moment): (Tid, u32)) -> Self {
+        Self { source: source.0, destination: moment, ..self }
+    }
+
+    /// The same of a message that lies in several cells, of which the first one has so many bytes.
+    #[inline(always)]
+    pub(super) const fn spanning(mut self, size: usize) -> Self {
+        let shape = self.shape;
+        let kind = Shape::of(Kind::Spanning as u8, shape.encoding(), shape.layout(), 0);
+        self.shape = kind.with(size as u8, shape.data_size(), shape.run_count());
+        self
+    }
 
     /// Of a message with this envelope, of which so many bytes are in the cell.
     #[inline(always)]
     pub(super) fn of(kind: Kind, envelope: &Envelope, size: usize) -> Self {
-        let shape = Shape {
-            kind: kind as u8,
-            encoding: envelope.encoding as u8,
-            layout: envelope.layout as u8,
-            flags: envelope.flags as u8,
-            size: size as u8,
-            data_size: envelope.data_size as u8,
-            run_count: envelope.run_count as u16,
-        };
+        let Envelope { encoding, layout, flags, .. } = *envelope;
+        let shape = Shape::of(kind as u8, encoding as u8, layout as u8, flags as u8);
+        let runs = envelope.run_count as u16;
+        let shape = shape.with(size as u8, envelope.data_size as u8, runs);
         Self { shape, ..Self::about(envelope) }
     }
 
     /// What an envelope says besides sizes: for a message that is not in a cell.
     pub fn about(envelope: &Envelope) -> Self {
-        let shape = Shape {
-            layout: envelope.layout as u8,
-            flags: envelope.flags as u8,
-            encoding: envelope.encoding as u8,
-            ..Shape::NONE
-        };
+        let Envelope { encoding, layout, flags, .. } = *envelope;
+        let shape = Shape::of(0, encoding as u8, layout as u8, flags as u8);
         Self {
             shape,
             key: key_of(envelope.context, envelope.tag),
@@ -216,18 +243,18 @@ impl Head {
     /// The envelope; none if it is nonsense.
     #[inline(always)]
     pub fn envelope(&self) -> Option<Envelope> {
-        let Shape { encoding, layout, flags, data_size, run_count, .. } = self.shape;
+        let shape = self.shape;
         Some(Envelope {
             src: Tid(self.source),
             dst: Tid(self.destination),
             tag: self.tag(),
             context: self.context(),
-            encoding: Encoding::from_number(encoding.into())?,
-            layout: Layout::from_number(layout)?,
-            flags: flags.into(),
-            run_count: run_count.into(),
+            encoding: Encoding::from_number(shape.encoding().into())?,
+            layout: Layout::from_number(shape.layout())?,
+            flags: shape.flags().into(),
+            run_count: shape.run_count().into(),
             wait_id: self.wait_id,
-            data_size: data_size.into(),
+            data_size: shape.data_size().into(),
             first_run: self.first_run,
             sequence: self.sequence,
         })
@@ -240,21 +267,25 @@ impl Head {
         Some(Envelope { data_size, run_count, ..self.envelope()? })
     }
 
-    /// The only run of a plain message of so many bytes, which has none or one; none if it does not describe them.
+    /// True if the only run of a plain message describes just its so many bytes; one that has none is raw or empty.
     #[inline(always)]
-    pub(super) fn only_run(&self, run_count: u32, size: usize) -> Option<Option<Run>> {
-        let has_list = self.shape.encoding != Encoding::Raw as u8;
-        if has_list && run_count == 0 || !has_list && self.first_run == 0 {
-            return (size == 0 || !has_list).then_some(None);
+    pub(super) fn is_described(&self, run_count: u32, size: usize) -> bool {
+        let is_raw = self.shape.encoding() == Encoding::Raw as u8;
+        if self.first_run == 0 {
+            return is_raw || size == 0;
         }
-        let run = Run::from_word(self.first_run).ok()?;
-        if run.shape.is_narrow_long() {
-            // What a computer of the other width has packed, which some readers have to convert.
-            return None;
-        }
-        // A count has 56 bits, so this does not overflow.
+        let Ok(run) = Run::from_word(self.first_run) else { return false };
+        // A count has 56 bits, so this does not overflow. What a computer of the other width has packed as longs some readers
+        // have to convert.
         let described = run.count as u64 * run.shape.size() as u64;
-        (run.count > 0 && described == size as u64).then_some(Some(run))
+        let is_listed = is_raw || run_count == 1;
+        is_listed && run.count > 0 && described == size as u64 && !run.shape.is_narrow_long()
+    }
+
+    /// The only run of a small message that was taken out of a lane.
+    #[inline(always)]
+    pub fn run(&self) -> Option<Run> {
+        if self.first_run == 0 { None } else { Run::from_word(self.first_run).ok() }
     }
 
     /// The tag.
@@ -281,20 +312,22 @@ impl Head {
         Tid(self.destination)
     }
 
-    /// The encoding of a message that was taken out of a lane.
+    /// The encoding of a small message that was taken out of a lane.
     #[inline(always)]
     pub const fn encoding(&self) -> Encoding {
-        // What it does not know it takes for the default: nothing else comes here.
-        match Encoding::from_number(self.shape.encoding as i32) {
-            Some(encoding) => encoding,
-            None => Encoding::Default,
-        }
+        if self.shape.encoding() == Encoding::Raw as u8 { Encoding::Raw } else { Encoding::Default }
     }
 
     /// True where the items are laid out as on this computer.
     #[inline(always)]
     pub const fn is_native(&self) -> bool {
-        self.shape.layout == Layout::NATIVE as u8
+        self.shape.layout() == Layout::NATIVE as u8
+    }
+
+    /// Runs in the list: none or one.
+    #[inline(always)]
+    pub(super) const fn run_count(&self) -> u32 {
+        self.shape.run_count() as u32
     }
 
     /// Its number among the messages of its sender to its receiver.

@@ -7,7 +7,7 @@ use crate::lane::kind::{EXTENT_SIZE, Extent, INLINE_MAX, Kind};
 use crate::lane::ring::{Ring, Walk};
 use crate::lane::room::{Room, room_for};
 use crate::sync::{AtomicU32, Ordering, fence, read_shared};
-use pvm_wire::{Envelope, Run, Tid};
+use pvm_wire::{Envelope, Tid};
 
 /// The end of a lane that empties it.
 #[derive(Debug)]
@@ -40,9 +40,9 @@ impl Receiver {
     }
 
     /// The stamp that the next cell will have when it is complete, and where it is.
-    pub(crate) fn next_stamp(&self) -> Option<(&AtomicU32, u32)> {
-        let cell = self.walk.next()?;
-        Some((&cell.stamp, (self.position as u32).wrapping_add(1)))
+    #[inline(always)]
+    pub(crate) fn next_stamp(&self) -> (&AtomicU32, u32) {
+        (&self.walk.next().stamp, (self.position as u32).wrapping_add(1))
     }
 
     /// Where the sender reads whether this ring is watched.
@@ -57,15 +57,16 @@ impl Receiver {
 
     /// Which cell is next.
     #[cfg(test)]
-    pub(super) const fn at(&self) -> usize {
-        self.walk.at
+    pub(super) fn at(&self) -> usize {
+        self.walk.at()
     }
 
     /// True if a cell is complete.
     #[inline]
     pub fn is_ready(&self) -> bool {
         // PAIRS WITH: `Sender::publish`.
-        self.next_stamp().is_some_and(|(stamp, next)| stamp.load(Ordering::Acquire) == next)
+        let (stamp, next) = self.next_stamp();
+        stamp.load(Ordering::Acquire) == next
     }
 
     /// What the next complete cell is, and its moment.
@@ -74,11 +75,11 @@ impl Receiver {
         if !self.is_ready() {
             return None;
         }
-        let cell = self.walk.next()?;
+        let cell = self.walk.next();
         // SAFETY: raw reads of plain bytes inside the cell.
         Some(read_shared!(cell.content, |content| unsafe {
             let head = &raw const (*content).head;
-            let kind = (&raw const (*head).shape.kind).read();
+            let kind = (&raw const (*head).shape).read_unaligned().kind();
             (kind, (&raw const (*head).destination).read_unaligned())
         }))
     }
@@ -116,7 +117,7 @@ impl Receiver {
     /// The next complete cell, which stays the next one; where the payload is longer than `room`, that grows.
     #[inline]
     pub fn peek(&self, room: &mut Room) -> Option<Popped> {
-        let cell = self.walk.next()?;
+        let cell = self.walk.next();
         // PAIRS WITH: `Sender::publish`.
         if cell.stamp.load(Ordering::Acquire) != (self.position as u32).wrapping_add(1) {
             return None;
@@ -127,8 +128,8 @@ impl Receiver {
             unsafe {
                 let head = (&raw const (*content).head).read_unaligned();
                 let from = (&raw const (*content).payload).cast::<u8>();
-                let kind = head.shape.kind;
-                let mut size = usize::from(head.shape.size).min(INLINE_MAX);
+                let kind = head.shape.kind();
+                let mut size = head.shape.size().min(INLINE_MAX);
                 if !Kind::has_extent(kind) {
                     copy(from, room.as_mut_ptr(), size);
                     return Popped { kind, envelope: head.envelope(), size, cells: 1 };
@@ -202,62 +203,71 @@ impl Receiver {
     }
 
     /// Takes the next message on the fast path: if it lies whole in this ring, is plain, no longer than `room`, and
-    /// `wanted` of `source`. Its data go to `room`, what describes it to `about`; its size and its only run are given out.
+    /// `wanted` of `source`. Its data go to `room`, what describes it to `about`, and its size is given out.
     /// Whatever else is there stays.
     #[inline(always)]
     pub fn take(
         &mut self,
-        (source, wanted): (Tid, Key),
+        (source, wanted): (Tid, &Key),
         about: &mut Head,
         room: &mut [u8],
-    ) -> Option<(usize, Option<Run>)> {
-        let cell = self.walk.next()?;
+    ) -> Option<usize> {
+        let cell = self.walk.next();
         // PAIRS WITH: `Sender::publish`.
         if cell.stamp.load(Ordering::Acquire) != (self.position as u32).wrapping_add(1) {
             return None;
         }
-        let (size, run, cells) = read_shared!(cell.content, |content| {
-            // SAFETY: a raw read of plain bytes inside the cell.
-            let head = unsafe { (&raw const (*content).head).read_unaligned() };
-            if head.source != source.0 || !wanted.fits(&head) {
-                return None;
-            }
-            match head.shape.riding() {
-                Some(size) if size <= room.len() => {
-                    let run = head.only_run(head.shape.run_count.into(), size)?;
-                    *about = head;
-                    // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
-                    unsafe {
-                        let from = (&raw const (*content).payload).cast::<u8>();
-                        copy(from, room.as_mut_ptr(), size);
-                    }
-                    (size, run, 1)
-                }
-                Some(_) => return None,
-                None => {
-                    let (size, run) = self.take_spanning((source, wanted), content, about, room)?;
-                    (size, run, spanned(size))
-                }
-            }
-        });
+        let (size, cells) = read_shared!(cell.content, |content| {
+            self.take_out((source, wanted), content, about, room)
+        })?;
         self.step(cells);
         // Of a stream the next one is there; else it is looked at soon anyway.
-        if let Some(soon) = self.walk.next() {
-            prefetch_to_read(soon);
-        }
+        prefetch_to_read(self.walk.next());
         self.report_now_and_then();
-        Some((size, run))
+        Some(size)
+    }
+
+    /// What [`Receiver::take`] finds in a complete cell: the bytes of a message, and how many cells it took.
+    #[inline(always)]
+    fn take_out(
+        &self,
+        (source, wanted): (Tid, &Key),
+        content: *const Content,
+        about: &mut Head,
+        room: &mut [u8],
+    ) -> Option<(usize, usize)> {
+        // SAFETY: a raw read of plain bytes inside the cell.
+        let head = unsafe { (&raw const (*content).head).read_unaligned() };
+        if head.source != source.0 || !wanted.fits(&head) {
+            return None;
+        }
+        if !head.shape.is_plain(Kind::Inline) {
+            let size = self.take_spanning((source, wanted), content, about, room)?;
+            return Some((size, spanned(size)));
+        }
+        let size = head.shape.size();
+        let fits = size <= INLINE_MAX && size <= room.len();
+        if !fits || !head.is_described(head.run_count(), size) {
+            return None;
+        }
+        *about = head;
+        // SAFETY: a raw read of plain bytes inside the cell; `size` was read once and is no more than either has.
+        unsafe {
+            let from = (&raw const (*content).payload).cast::<u8>();
+            copy(from, room.as_mut_ptr(), size);
+        }
+        Some((size, 1))
     }
 
     /// What [`Receiver::take`] finds of a wanted message in several cells, of which the first one is complete.
     #[inline(never)]
     fn take_spanning(
         &self,
-        (source, wanted): (Tid, Key),
+        (source, wanted): (Tid, &Key),
         first: *const Content,
         about: &mut Head,
         room: &mut [u8],
-    ) -> Option<(usize, Option<Run>)> {
+    ) -> Option<usize> {
         // SAFETY: as in `peek`. What is read here is all that counts, whatever was read before.
         let (head, extent) = unsafe {
             let extent = (&raw const (*first).payload).cast::<Extent>();
@@ -267,13 +277,13 @@ impl Receiver {
         let size = usize::try_from(data_size).ok()?;
         let is_wanted = head.source == source.0 && wanted.fits(&head);
         let is_plain = head.shape.is_plain(Kind::Spanning) && run_count <= 1;
-        if !is_wanted || !is_plain || !self.may_span(size) || size > room.len() {
+        let fits = self.may_span(size) && size <= room.len();
+        if !is_wanted || !is_plain || !fits || !head.is_described(run_count, size) {
             return None;
         }
-        let run = head.only_run(run_count, size)?;
         *about = head;
         self.copy_spanning(first, room.get_mut(..size)?);
-        Some((size, run))
+        Some(size)
     }
 
     /// The oldest message that [`Receiver::pop_ahead`] gave, of so many cells, is done with.

@@ -97,11 +97,12 @@ impl Ring {
 pub(super) struct Walk {
     ring: Ring,
     header: *const Header,
-    first: *const Cell,
-    /// How many cells.
-    pub(super) cells: usize,
     /// The next one.
-    pub(super) at: usize,
+    next: *const Cell,
+    /// Behind the last one.
+    end: *const Cell,
+    /// How many cells: at least one.
+    pub(super) cells: usize,
 }
 
 // SAFETY: the pointers lead into the ring that is kept here, and what lies there is made of atomics and
@@ -113,10 +114,13 @@ unsafe impl Sync for Walk {}
 impl Walk {
     /// Begins with the cell for `position`.
     pub(super) fn new(ring: Ring, position: u64) -> Self {
+        // No segment is so small that it has no cell; if one were, nothing would ever come.
+        let ring = if ring.cells().is_empty() { Ring::on_heap(1) } else { ring };
         let (header, cells) = (std::ptr::from_ref(ring.header()), ring.cells());
         let (first, cells) = (cells.as_ptr(), cells.len());
-        let at = (position % cells.max(1) as u64) as usize;
-        Self { ring, header, first, cells, at }
+        let at = (position % cells as u64) as usize;
+        let (next, end) = (first.wrapping_add(at), first.wrapping_add(cells));
+        Self { ring, header, next, end, cells }
     }
 
     pub(super) const fn ring(&self) -> &Ring {
@@ -129,45 +133,45 @@ impl Walk {
         unsafe { &*self.header }
     }
 
-    /// None in a ring without cells.
-    #[inline(always)]
-    fn cell(&self, at: usize) -> Option<&Cell> {
-        if at >= self.cells {
-            return None;
-        }
-        // SAFETY: inside of the ring's cells, as was just checked.
-        let cell = unsafe { self.first.add(at) };
-        // SAFETY: as for `header`.
-        Some(unsafe { &*cell })
-    }
-
     /// The next cell.
     #[inline(always)]
-    pub(super) fn next(&self) -> Option<&Cell> {
-        self.cell(self.at)
+    pub(super) fn next(&self) -> &Cell {
+        // SAFETY: `next` is always one of the ring's cells, which neither moves nor goes before this does.
+        unsafe { &*self.next }
     }
 
-    /// The cell behind the next one.
+    /// Which of the ring's cells is next.
+    #[cfg(test)]
+    pub(super) fn at(&self) -> usize {
+        self.cells - (self.end.addr() - self.next.addr()) / size_of::<Cell>()
+    }
+
     #[inline(always)]
-    pub(super) fn second(&self) -> Option<&Cell> {
-        self.cell(if self.at + 1 == self.cells { 0 } else { self.at + 1 })
+    fn place(&self, by: usize) -> *const Cell {
+        let place = self.next.wrapping_add(by);
+        if place >= self.end { place.wrapping_sub(self.cells) } else { place }
     }
 
-    /// The cell that lies so many behind the next one, of a ring that has more than that.
+    /// The cell that lies so many behind the next one; none if the ring has no more than that.
     #[inline(always)]
     pub(super) fn ahead(&self, by: usize) -> Option<&Cell> {
-        self.cell(self.place(by))
+        if by >= self.cells {
+            return None;
+        }
+        // SAFETY: no further than once round, so it is one of the ring's cells; as for `next`.
+        Some(unsafe { &*self.place(by) })
     }
 
+    /// Most likely the cell behind the next one, for a hint to the processor: behind the last one there is none.
     #[inline(always)]
-    const fn place(&self, by: usize) -> usize {
-        let at = self.at + by;
-        if at >= self.cells { at - self.cells } else { at }
+    pub(super) const fn second(&self) -> *const Cell {
+        self.next.wrapping_add(1)
     }
 
     /// Past the cells of a message, no more than there are.
     #[inline(always)]
     pub(super) fn advance_by(&mut self, cells: usize) {
-        self.at = self.place(cells);
+        debug_assert!(cells <= self.cells);
+        self.next = self.place(cells);
     }
 }

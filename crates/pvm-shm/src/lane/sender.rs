@@ -2,11 +2,11 @@
 
 use crate::bytes::{copy, prefetch_to_write};
 use crate::lane::cell::{Cell, FOLLOWING, SLAB_PAYLOAD_MAX, SPANNING_MAX, spanned};
-use crate::lane::head::{Head, Small};
+use crate::lane::head::Head;
 use crate::lane::kind::{EXTENT_SIZE, Extent, INLINE_MAX, Kind};
 use crate::lane::ring::{Ring, Walk};
 use crate::sync::{Ordering, fence, write_shared};
-use pvm_wire::Envelope;
+use pvm_wire::{Envelope, Tid};
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -43,8 +43,8 @@ impl Sender {
 
     #[inline(always)]
     fn has_room(&mut self, kept: u64) -> bool {
-        let room = (self.walk.cells as u64).saturating_sub(kept);
-        self.position - self.consumed < room || self.position - self.read_mark() < room
+        let (cells, used) = (self.walk.cells as u64, self.position + kept);
+        used < cells + self.consumed || used < cells + self.read_mark()
     }
 
     /// How far the receiver says that it has read.
@@ -98,26 +98,27 @@ impl Sender {
         if self.span(&head, Extent::of(envelope), body) { Ok(()) } else { Err(Full) }
     }
 
-    /// Publishes a message on the fast path, with its number and its moment; false if the ring has no room for it, or it is
-    /// longer than [`SPANNING_MAX`].
+    /// Publishes a message on the fast path, which somebody sends at a moment; false if the ring has no room for it, or it is longer than
+    /// [`SPANNING_MAX`].
     #[inline(always)]
-    pub fn push_small(&mut self, small: Small<'_>, stamps: (u64, u32)) -> bool {
-        if small.data.len() > INLINE_MAX {
-            return self.push_small_spanning(small, stamps);
+    pub fn push_small(&mut self, head: &Head, sent: (Tid, u32), data: &[u8]) -> bool {
+        if data.len() > INLINE_MAX {
+            return self.push_small_spanning(head, sent, data);
         }
         if !self.has_room(1) {
             return false;
         }
-        self.publish(&small.head(Kind::Inline, small.data.len(), stamps), None, small.data);
+        let cell = self.walk.next();
+        fill(cell, &head.of_sender(sent), None, data);
+        self.complete(cell, 1);
         true
     }
 
     #[inline(never)]
-    fn push_small_spanning(&mut self, small: Small<'_>, stamps: (u64, u32)) -> bool {
-        let size = EXTENT_SIZE + small.data.len().min(SLAB_PAYLOAD_MAX);
-        let extent = Extent { data_size: small.data.len() as u64, run_count: small.run_count() };
-        small.data.len() <= SPANNING_MAX
-            && self.span(&small.head(Kind::Spanning, size, stamps), extent, small.data)
+    fn push_small_spanning(&mut self, head: &Head, sent: (Tid, u32), data: &[u8]) -> bool {
+        let size = EXTENT_SIZE + data.len().min(SLAB_PAYLOAD_MAX);
+        let extent = Extent { data_size: data.len() as u64, run_count: head.run_count() };
+        data.len() <= SPANNING_MAX && self.span(&head.spanning(size).of_sender(sent), extent, data)
     }
 
     #[inline]
@@ -127,7 +128,7 @@ impl Sender {
             return false;
         }
         let (front, behind) = body.split_at(body.len().min(SLAB_PAYLOAD_MAX));
-        let Some(first) = self.walk.next() else { return false };
+        let first = self.walk.next();
         self.prefetch(behind.len());
         for (n, part) in behind.chunks(FOLLOWING).enumerate() {
             let Some(cell) = self.walk.ahead(n + 1) else { return false };
@@ -187,7 +188,7 @@ impl Sender {
 
     #[inline(always)]
     fn publish(&mut self, head: &Head, extent: Option<Extent>, payload: &[u8]) {
-        let Some(cell) = self.walk.next() else { return };
+        let cell = self.walk.next();
         fill(cell, head, extent, payload);
         self.complete(cell, 1);
     }
@@ -202,9 +203,7 @@ impl Sender {
         self.position += cells as u64;
         self.walk.advance_by(cells);
         // The receiver looks at the next one; the one behind that can come here meanwhile.
-        if let Some(soon) = self.walk.second() {
-            prefetch_to_write(std::ptr::from_ref(soon));
-        }
+        prefetch_to_write(self.walk.second());
     }
 
     /// Asked behind a publication: true if the receiver looks at this ring by itself, so

@@ -4,8 +4,8 @@
 use super::{Buffer, Store};
 use crate::sys::memory::ProgramMemory;
 use pvm_shm::bytes::copy_slice;
-use pvm_shm::lane::{Head, SPANNING_MAX, Small, room_for};
-use pvm_wire::{Cursor, Encoding, Kind, Run, Tid};
+use pvm_shm::lane::{Head, SPANNING_MAX, room_for};
+use pvm_wire::{Cursor, Encoding, Kind, Run};
 
 impl Buffer {
     /// True if all that it has is the memory of a small message.
@@ -39,18 +39,23 @@ impl Buffer {
     /// [`Buffer::pack`] of what still fits its memory, by a list of one run; false if it did nothing.
     #[inline(always)]
     pub fn fast_pack(&mut self, kind: Kind, items: &[u8]) -> bool {
-        let Store::Small(small) = &mut self.store else { return false };
-        let Some(room) = small.get_mut(self.size..self.size + items.len()) else { return false };
-        if self.encoding == Encoding::Default {
-            if !self.runs.push_alike(kind, items.len() / kind.size()) {
-                return false;
-            }
-        } else if self.encoding != Encoding::Raw {
-            return false;
-        }
+        let Some(room) = self.room_behind(kind, items.len()) else { return false };
         copy_slice(items, room);
         self.size += items.len();
         true
+    }
+
+    /// Where so many bytes of items go, which are noted.
+    #[inline(always)]
+    fn room_behind(&mut self, kind: Kind, bytes: usize) -> Option<&mut [u8]> {
+        let Store::Small(small) = &mut self.store else { return None };
+        let room = small.get_mut(self.size..self.size + bytes)?;
+        let noted = match self.encoding {
+            Encoding::Raw => true,
+            Encoding::Default => self.runs.push_alike(kind, bytes / kind.size()),
+            Encoding::InPlace | Encoding::Trace => false,
+        };
+        noted.then_some(room)
     }
 
     /// [`Buffer::pack_in_place`] of items, where the list of places has room; false if it did nothing.
@@ -67,15 +72,22 @@ impl Buffer {
     /// [`Buffer::unpack`] of items that lie in memory of its own as they are wanted; false if it did nothing.
     #[inline(always)]
     pub fn fast_unpack(&mut self, kind: Kind, out: &mut [u8]) -> bool {
-        let Store::Small(bytes) = &self.store else { return false };
-        if !self.head.is_native() {
-            return false;
-        }
-        let (told, length) = ((self.encoding, self.size), out.len());
-        let Some(from) = self.cursor.pass(&self.runs, told, kind, length) else { return false };
-        let Some(from) = bytes.get(from..from + length) else { return false };
+        let Some(from) = self.next_items(kind, out.len()) else { return false };
         copy_slice(from, out);
         true
+    }
+
+    /// The next so many bytes of items, which are passed over.
+    #[inline(always)]
+    fn next_items(&mut self, kind: Kind, bytes: usize) -> Option<&[u8]> {
+        let Store::Small(small) = &self.store else { return None };
+        if !self.head.is_native() {
+            return None;
+        }
+        // None of its data lie outside of its memory.
+        let size = self.size.min(small.len());
+        let from = self.cursor.pass(&self.runs, (self.encoding, size), kind, bytes)?;
+        small.get(from..from + bytes)
     }
 
     /// All items of a message in private memory, where they are of one type and laid out as here; raw ones are bytes.
@@ -113,28 +125,27 @@ impl Buffer {
 
     /// A message of so many bytes was put into [`Buffer::room`].
     #[inline(always)]
-    pub(crate) fn fill_small(&mut self, size: usize, run: Option<Run>) {
+    pub(crate) fn fill_small(&mut self, size: usize) {
         self.encoding = self.head.encoding();
-        self.clear(size, run);
+        self.clear(size, self.head.run());
     }
 
-    /// What a message that rides in its lane sends. None if it does not, or if it is more than that.
+    /// What a message that rides in its lane sends: its description, but for where it goes, and its data. None if it
+    /// does not ride, or if it is more than that.
     #[inline(always)]
-    pub(crate) fn small(&mut self, source: Tid, (tag, context): (i32, i32)) -> Option<Small<'_>> {
-        let wait_id = self.head.wait_id();
-        let about =
-            |encoding, run, data| Small { encoding, run, source, tag, context, wait_id, data };
+    pub(crate) fn small(&mut self) -> Option<(&mut Head, &[u8])> {
         if self.encoding == Encoding::InPlace {
-            let run = self.only_run(self.sent_size())?;
-            return self.gathered().map(|data| about(Encoding::Raw, run, data));
+            return self.in_place();
         }
         let run = self.only_run(self.size)?;
-        let Store::Small(bytes) = &self.store else { return None };
         // A message of another layout keeps it, and what traces is not small.
         if self.encoding == Encoding::Trace || !self.head.is_native() {
             return None;
         }
-        Some(about(self.encoding, run, bytes.get(..self.size)?))
+        let Store::Small(bytes) = &self.store else { return None };
+        let data = bytes.get(..self.size)?;
+        self.head.describe(self.encoding, data.len(), run);
+        Some((&mut self.head, data))
     }
 
     /// The run that describes all of so many bytes, as [`Run::to_word`]; 0 if nothing does, none if it takes several.
@@ -150,16 +161,27 @@ impl Buffer {
         }
     }
 
-    /// The data of a small in-place message, as they are now.
-    #[inline]
-    fn gathered(&mut self) -> Option<&[u8]> {
-        if let [piece] = &self.in_place[..] {
-            return (piece.size() <= SPANNING_MAX).then(|| piece.bytes());
+    /// The same of an in-place message, whose data are as they are now.
+    #[inline(always)]
+    fn in_place(&mut self) -> Option<(&mut Head, &[u8])> {
+        if self.in_place.len() != 1 {
+            return self.gathered();
         }
+        let [piece] = &self.in_place[..] else { return None };
+        let run = self.only_run(piece.size())?;
+        self.head.describe(Encoding::Raw, piece.size(), run);
+        (piece.size() <= SPANNING_MAX).then_some((&mut self.head, piece.bytes()))
+    }
+
+    /// The same of one that lies in several places, or in none.
+    #[inline(never)]
+    fn gathered(&mut self) -> Option<(&mut Head, &[u8])> {
         let size = self.sent_size();
+        let run = self.only_run(size)?;
         if size > SPANNING_MAX {
             return None;
         }
+        self.head.describe(Encoding::Raw, size, run);
         let Store::Small(room) = &mut self.store else { return None };
         if room.len() < size {
             *room = room_for(size);
@@ -170,7 +192,7 @@ impl Buffer {
             front.copy_from_slice(piece.bytes());
             rest = behind;
         }
-        room.get(..size)
+        Some((&mut self.head, room.get(..size)?))
     }
 }
 
@@ -238,7 +260,6 @@ mod tests {
     #[test]
     fn what_rides_in_a_lane_is_what_the_long_way_sends() {
         use crate::buffer::sending::Prepared;
-        let (own, address) = (Tid(0x40001), (7, 3));
         for (encoding, sizes) in [
             (Encoding::Default, &[8usize, 4][..]),
             (Encoding::Raw, &[8, 300]),
@@ -259,8 +280,9 @@ mod tests {
                     buffer.pack(Kind::Int, part).expect("room");
                 }
             }
-            let small = buffer.small(own, address).expect("small and of one type");
-            let told = (small.encoding, small.run, small.data.to_vec());
+            let (head, small) = buffer.small().expect("small and of one type");
+            let about = head.envelope().expect("our own");
+            let told = (about.encoding, about.first_run, small.to_vec());
             let (envelope, body) = buffer.prepare().expect("memory");
             let Prepared::Bytes(front, behind) = body else { panic!("it is small") };
             let sent = (envelope.encoding, envelope.first_run, [front, &behind].concat());
@@ -270,6 +292,6 @@ mod tests {
         let mut two_types = Buffer::new(Encoding::Default);
         two_types.pack(Kind::Int, &[0; 4]).expect("room");
         two_types.pack(Kind::Double, &[0; 8]).expect("room");
-        assert!(two_types.small(own, address).is_none(), "its list lies behind the data");
+        assert!(two_types.small().is_none(), "its list lies behind the data");
     }
 }

@@ -4,7 +4,7 @@ use super::State;
 use crate::buffer::sending::Prepared;
 use crate::pattern::Pattern;
 use crate::probe;
-use pvm_shm::lane::Small;
+use pvm_shm::lane::Head;
 use pvm_wire::record::{RouteStep, Way};
 use pvm_wire::{Code, Envelope, HostIndex, Tid};
 
@@ -62,11 +62,16 @@ impl State {
 
     /// The same of a small message within the host.
     #[inline]
-    pub(crate) fn probe_small(&self, begin: Option<u64>, to: Tid, small: &Small<'_>) {
+    pub(crate) fn probe_small(
+        &self,
+        begin: Option<u64>,
+        (to, tag, context): (Tid, i32, i32),
+        (head, size): (&Head, usize),
+    ) {
         let Some(begin) = begin else { return };
-        let mut envelope = Envelope::new(self.me, to, small.tag, small.context);
-        envelope.encoding = small.encoding;
-        envelope.data_size = small.data.len() as u64;
+        let mut envelope = Envelope::new(self.me, to, tag, context);
+        envelope.encoding = head.encoding();
+        envelope.data_size = size as u64;
         self.probe_sent(Some(begin), &[to], &envelope);
     }
 

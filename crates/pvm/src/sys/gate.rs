@@ -46,7 +46,7 @@ pub unsafe trait Owner: Copy {
 /// The process's only thread: looked up once for many gates, as a process gets no second thread while a call of its
 /// only one lasts.
 #[derive(Clone, Copy, Debug)]
-pub struct Only(PhantomData<*const ()>);
+pub(crate) struct Only(PhantomData<*const ()>);
 
 impl Only {
     /// None if there may be other threads.
@@ -55,7 +55,7 @@ impl Only {
     /// As long as the value or a copy of it is used, this process gets no second thread: gates are taken by it in two
     /// steps, between which another thread would come.
     #[inline(always)]
-    pub unsafe fn now() -> Option<Self> {
+    pub(crate) unsafe fn now() -> Option<Self> {
         is_alone().then_some(Self(PhantomData))
     }
 }
@@ -71,6 +71,32 @@ unsafe impl Owner for Only {
         // There was no other thread when it was taken, so nobody waits.
         turn.give_back_alone();
     }
+}
+
+/// The process's only thread, behind a mark of the caller's: whoever interrupts it looks at that mark before it enters any
+/// gate, so that a gate need not say that it is taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Marked(PhantomData<*const ()>);
+
+impl Marked {
+    /// None if there may be other threads.
+    ///
+    /// # Safety
+    /// As for [`Only::now`]; and as long as the value or a copy of it is used, no handler of signals enters a gate.
+    #[inline(always)]
+    pub unsafe fn now() -> Option<Self> {
+        is_alone().then_some(Self(PhantomData))
+    }
+}
+
+// SAFETY: there is no other thread, and no handler enters.
+unsafe impl Owner for Marked {
+    #[inline(always)]
+    fn take(self, turn: &Turn) -> bool {
+        turn.is_free()
+    }
+    #[inline(always)]
+    fn give_back(self, _: &Turn) {}
 }
 
 /// The proof that this is the child of a fork, where the forking thread is the only one.

@@ -8,19 +8,13 @@ use crate::state::State;
 use crate::sys::gate::{Owner, ThisThread};
 use crate::{plug, probe};
 use pvm_shm::Glance;
-use pvm_shm::lane::{Head, Key, Small};
-use pvm_wire::{Code, Run, Tid};
+use pvm_shm::lane::{Head, Key};
+use pvm_wire::{Code, Tid};
 use std::sync::atomic::Ordering;
 
 impl Task {
-    /// True for a task of this host but this one, to which messages go by a lane.
-    #[inline(always)]
-    fn is_near(&self, to: Tid) -> bool {
-        to.is_task() && to.host() == self.tid().host() && to != self.tid()
-    }
-
     /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the thread that
-    /// `owner` says: the message's number. None if it did nothing.
+    /// `owner` says: the message's number. None if nothing was sent.
     #[inline(always)]
     pub fn send_inline(
         &self,
@@ -28,26 +22,29 @@ impl Task {
         buffer: &mut Buffer,
         to: (Tid, i32, i32),
     ) -> Option<u64> {
-        let small = buffer.small(self.tid(), (to.1, to.2))?;
-        let sent = self.send_small(owner, to.0, small);
-        if sent.is_some() {
-            buffer.address(to);
-        }
-        sent
+        let (head, data) = buffer.small()?;
+        self.send_small(owner, to, head, data)
     }
 
-    /// The same of a message that is no buffer's. Its source is this task.
+    /// The same of a message that is no buffer's, and is described but for its number and where it goes.
     #[inline(always)]
-    pub fn send_small(&self, owner: impl Owner, to: Tid, small: Small<'_>) -> Option<u64> {
-        if !self.is_near(to) || plug::is_carried(to, small.tag) {
+    pub fn send_small(
+        &self,
+        owner: impl Owner,
+        to: (Tid, i32, i32),
+        head: &mut Head,
+        data: &[u8],
+    ) -> Option<u64> {
+        // What the daemons carry has tags of its own; to whom there is a lane the state knows.
+        if plug::is_carried(Tid::NONE, to.1) {
             return None;
         }
         let mut guard = self.state.enter_swiftly(owner)?;
+        let state = guard.as_mut()?;
         if self.aside.get() & OVER != 0 {
             return None;
         }
-        let state = guard.as_mut()?;
-        state.send_small(to, small)
+        state.send_small(to, head, data)
     }
 
     /// [`Task::receive_into`] by the thread that `owner` says, of a small message that lies next in a busy lane. If it gives
@@ -62,8 +59,8 @@ impl Task {
         let Some((about, room)) = buffer.room() else { return Glance::More };
         let wanted = Key::new(pattern.context, pattern.tag);
         match self.take_small(owner, (pattern, wanted), about, room) {
-            Glance::Taken((size, run)) => {
-                buffer.fill_small(size, run);
+            Glance::Taken(size) => {
+                buffer.fill_small(size);
                 Glance::Taken(())
             }
             Glance::Nothing => Glance::Nothing,
@@ -71,7 +68,7 @@ impl Task {
         }
     }
 
-    /// The same into memory that is no buffer's: its size, and its only run. What is told of the message goes to `about`, raw
+    /// The same into memory that is no buffer's; its size. What is told of the message goes to `about`, raw
     /// data and items of one type as they lie to `room`. `wanted` says what `pattern` does, or less.
     #[inline(always)]
     pub fn take_small(
@@ -80,14 +77,18 @@ impl Task {
         (pattern, wanted): (&Pattern, Key),
         about: &mut Head,
         room: &mut [u8],
-    ) -> Glance<(usize, Option<Run>)> {
+    ) -> Glance<usize> {
         let Some(mut guard) = self.state.enter_swiftly(owner) else { return Glance::More };
         let Some(state) = &mut *guard else { return Glance::More };
         let aside = self.aside.get();
-        if aside != 0 && !passes(state, pattern, aside) {
-            return Glance::More;
+        if aside != 0 {
+            // A copy, so that the pattern itself need not lie in memory.
+            let pattern = *pattern;
+            if !passes(state, &pattern, aside) {
+                return Glance::More;
+            }
         }
-        let taken = state.inlet.take_small(pattern.source, wanted, about, room);
+        let taken = state.inlet.take_small(pattern.source, &wanted, about, room);
         if taken == Glance::Nothing {
             self.waiter.streaming.store(state.inlet.is_streaming(), Ordering::Relaxed);
         }
@@ -96,6 +97,9 @@ impl Task {
 
     /// [`Task::take_inline`] by this thread, whoever else there is; true if the message was there.
     pub(crate) fn take_swiftly(&self, pattern: &Pattern, buffer: &mut Buffer) -> bool {
+        if self.probes.is_on() {
+            return false;
+        }
         let taken = match ThisThread::now() {
             ThisThread::Alone(only) => self.take_inline(only, pattern, buffer),
             ThisThread::Among(among) => self.take_inline(among, pattern, buffer),
@@ -111,12 +115,14 @@ impl Task {
         tag: i32,
         context: i32,
     ) -> Result<usize, Code> {
-        let Some(small) = buffer.small(self.tid(), (tag, context)) else { return Ok(0) };
+        let Some((head, data)) = buffer.small() else { return Ok(0) };
         let mut state = self.live()?.enter()?;
         let sent = to.iter().take_while(|&&to| {
             let begin = probe::moment(&self.probes);
-            let sent = to.host() == self.tid().host() && state.send_small(to, small).is_some();
-            state.probe_small(begin.filter(|_| sent), to, &small);
+            let address = (to, tag, context);
+            let sent =
+                to.host() == self.tid().host() && state.send_small(address, head, data).is_some();
+            state.probe_small(begin.filter(|_| sent), address, (head, data.len()));
             sent
         });
         let sent = sent.count();
