@@ -27,6 +27,8 @@ mod outcome;
 mod program;
 mod progress;
 mod proxy;
+mod recorder;
+mod recording;
 mod run;
 mod show;
 mod signals;
@@ -105,6 +107,7 @@ fn command(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Complete(options)) => complete::complete(&options).map_err(Failure::from),
         Some(Command::Generate(options)) => generate::generate(&options),
         Some(Command::Proxy(options)) => return proxy::run(&options),
+        Some(Command::Recorder(options)) => return recorder::run(&options),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

@@ -90,6 +90,20 @@ pub(crate) enum Command {
     /// Speaks for a task without shared memory; the daemon starts it
     #[command(hide = true)]
     Proxy(ProxyOptions),
+    /// Reads the trace rings of this host's tasks; the daemon starts it
+    #[command(hide = true)]
+    Recorder(RecorderOptions),
+}
+
+/// Of `pvm recorder`.
+#[derive(Debug, Args)]
+pub(crate) struct RecorderOptions {
+    /// The process that started this one, with whose end it ends
+    #[arg(long)]
+    pub(crate) host: i32,
+    /// What the monotonic clock is behind the time of day, in nanoseconds
+    #[arg(long)]
+    pub(crate) clock: u64,
 }
 
 /// Of `pvm proxy`.

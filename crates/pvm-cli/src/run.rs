@@ -11,6 +11,7 @@ mod own;
 pub(crate) mod program;
 mod running;
 pub(crate) mod streams;
+mod traced;
 mod writer;
 
 use crate::failure::Failure;
@@ -18,6 +19,7 @@ use crate::options::tasks::RunOptions;
 use events::Events;
 use running::Running;
 use std::process::ExitCode;
+use traced::Traced;
 
 /// Runs the program to its end.
 pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
@@ -26,13 +28,21 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     }
     let (own, mut operator) = own::machine()?;
     let vmid = own.as_ref().map(|own| own.vmid.as_str());
+    let socket = own.as_ref().map(|own| own.bound.socket.clone());
+    let traced = options.trace.as_deref().map(|file| Traced::begin(socket, file)).transpose()?;
     let start = program::start(&mut operator, options, vmid)?;
+    if let Some(traced) = &traced {
+        traced.expect(start.tasks());
+    }
     let (asker, answers) = operator.split()?;
     let events = Events::listen(asker, answers)?;
     let mut running = Running::new(events, &start, options)?;
     running.report_failed(&start);
     let ended = running.until_finished();
     let ending = running.finish();
+    if let Some(traced) = traced {
+        traced.finish()?;
+    }
     ended?;
     Ok(ExitCode::from(ending.status()))
 }

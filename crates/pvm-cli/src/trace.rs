@@ -5,8 +5,11 @@ mod export;
 mod import;
 mod place;
 mod profile;
+mod record;
 mod report;
 mod show;
+
+pub(crate) use record::told;
 
 use crate::failure::Failure;
 use crate::options::trace::{TraceCommand, TraceOptions};
@@ -14,6 +17,8 @@ use crate::options::trace::{TraceCommand, TraceOptions};
 /// Does what was asked.
 pub(crate) fn trace(options: &TraceOptions) -> Result<(), Failure> {
     match &options.what {
+        TraceCommand::Record(options) => record::record(options),
+        TraceCommand::Stop(options) => record::stop(options),
         TraceCommand::Show(options) => show::show(options),
         TraceCommand::Profile(options) => profile::profile(options),
         TraceCommand::Export(options) => export::export(options),

@@ -30,6 +30,8 @@ const ARMED: u64 = 1 << 63;
 const PROBES_AT: usize = 64;
 /// In that word: calls note records.
 pub const RECORDS: u32 = 1;
+/// In that word: the owner is never recorded, as what it does is a part of recording.
+pub const UNRECORDED: u32 = 4;
 /// Where the owner's wish lies.
 const WISH_AT: usize = 192;
 
@@ -277,11 +279,11 @@ impl Inbox {
     /// Anybody: from now on the owner's calls note records, or none. What it tells PVM's tracers
     /// is its own affair.
     pub fn note_records(&self, on: bool) {
-        if on {
-            self.probes().fetch_or(RECORDS, Ordering::Relaxed);
-        } else {
-            self.probes().fetch_and(!RECORDS, Ordering::Relaxed);
-        }
+        let noting = |word: u32| {
+            let on = on && word & UNRECORDED == 0;
+            Some(if on { word | RECORDS } else { word & !RECORDS })
+        };
+        let _ = self.probes().fetch_update(Ordering::Relaxed, Ordering::Relaxed, noting);
     }
 
     /// Lanes ever opened.

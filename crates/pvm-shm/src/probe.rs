@@ -10,7 +10,7 @@ use crate::sync::{AtomicU32, Ordering};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-pub use crate::inbox::RECORDS;
+pub use crate::inbox::{RECORDS, UNRECORDED};
 /// Calls of the C library send PVM's trace events. Set by the task itself.
 pub const EVENTS: u32 = 2;
 

@@ -91,6 +91,8 @@ thread_local! {
     static GROUP: Cell<GroupTold> = const { Cell::new(GroupTold::NONE) };
     static CURRENT: Cell<Current> = const { Cell::new(Current::NONE) };
     static TOLD: Cell<Option<Told>> = const { Cell::new(None) };
+    /// The call has sent or taken more than one message.
+    static SEVERAL: Cell<bool> = const { Cell::new(false) };
     static SLEPT: Cell<Option<Processor>> = const { Cell::new(None) };
 }
 
@@ -101,6 +103,7 @@ fn thread() -> u16 {
 /// This thread is in a call from now on, which goes its long way. What it was in before.
 pub fn begin(call: u16, depth: u8) -> Current {
     TOLD.set(None);
+    SEVERAL.set(false);
     GROUP.set(GroupTold::NONE);
     CURRENT.replace(Current { call, depth })
 }
@@ -199,7 +202,7 @@ impl Noting {
         let current = CURRENT.get();
         let told = TOLD.take();
         let what = match (what, told) {
-            (None, Some(told)) => told.what(),
+            (None, Some(told)) if !SEVERAL.get() => told.what(),
             (what, told) => {
                 if let Some(told) = told {
                     flush(self.recorder, told);
@@ -232,6 +235,7 @@ fn tell(recorder: &Recorder, told: Told) {
         return flush(recorder, told);
     }
     if let Some(before) = TOLD.replace(Some(told)) {
+        SEVERAL.set(true);
         flush(recorder, before);
     }
 }

@@ -18,6 +18,8 @@ pub(crate) mod output;
 pub(crate) mod poll;
 pub(crate) mod program;
 mod proxies;
+mod recorder;
+mod recording;
 mod requests;
 pub(crate) mod segments;
 mod setup;
@@ -40,6 +42,7 @@ use crate::parent::output::Outputs;
 use crate::parent::poll::{Poll, Token};
 use crate::parent::program::{Program, Upgrade};
 use crate::parent::proxies::Proxies;
+use crate::parent::recorder::Recorder;
 use crate::parent::segments::Segments;
 use crate::parent::silence::Silence;
 use crate::parent::tasks::Tasks;
@@ -81,6 +84,7 @@ pub(crate) struct Parent {
     given: Given,
     journal: Journal,
     proxies: Proxies,
+    recorder: Recorder,
     around: Surroundings,
     /// What the daemon is, and where such a program is installed.
     program: Program,

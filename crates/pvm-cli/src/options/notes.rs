@@ -205,6 +205,27 @@ other's clocks, or by the messages; --raw leaves them as they are.
 
 Example: `pvm trace profile run.trace`; `pvm trace export run.trace --to perfetto -o run.pftrace`.";
 
+/// `pvm trace record`.
+pub(crate) const TRACE_RECORD: &str = "\
+Tasks need not be prepared for it. Each host of the machine gets a recorder, a process of low priority \
+that reads what tasks note and ends a few seconds after the last recording. The recording ends with \
+the tasks that were named, with `pvm trace stop`, or with the first interrupt (Ctrl-C); then the file is \
+completed. What it has before is read by all commands, too. A disk that is full ends the recording, \
+not the tasks.
+
+The file is for its owner alone (rights 0600) and holds no message's content. Records that found no \
+room, or were lost with a recorder that was killed, are told by `pvm trace show` as gaps.
+
+Example: `pvm trace record --all -o all.trace`; `pvm trace record t40002 -o one.trace`. \
+`pvm run --trace FILE PROGRAM` records a program from its first call to its last.";
+
+/// `pvm trace stop`.
+pub(crate) const TRACE_STOP: &str = "\
+Recordings of `pvm trace record` are told to end, on whatever host they run; that of `pvm run --trace` \
+ends with its program.
+
+JSON: stopped (the number of recordings).";
+
 /// `pvm trace show`.
 pub(crate) const TRACE_SHOW: &str = "\
 Times of records are seconds after the trace's begin.

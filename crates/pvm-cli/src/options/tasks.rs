@@ -23,6 +23,9 @@ pub(crate) struct RunOptions {
     /// Set a variable for the tasks, beside the environment of this command
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub(crate) env: Vec<String>,
+    /// Record what the tasks do, and all that they start, into this file (pvm trace)
+    #[arg(long, value_name = "FILE", conflicts_with = "interface")]
+    pub(crate) trace: Option<PathBuf>,
     /// Output as it is, without a prefix per task (there is none for a single task's own output)
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -141,9 +144,14 @@ fn victim(text: &str) -> Result<Victim, String> {
     if text == "all" {
         return Ok(Victim::All);
     }
+    tid(text).map(Victim::Task)
+}
+
+/// The id of a task, as `pvm ps` shows it.
+pub(crate) fn tid(text: &str) -> Result<Tid, String> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix('t')).unwrap_or(text);
     match u32::from_str_radix(digits, 16).map(Tid) {
-        Ok(tid) if tid.is_task() => Ok(Victim::Task(tid)),
+        Ok(tid) if tid.is_task() => Ok(tid),
         _ => Err("not a task id such as t40002; `pvm ps` lists them".to_owned()),
     }
 }

@@ -1,9 +1,11 @@
 //! The options of `pvm trace`.
 
 use clap::{Args, Subcommand, ValueEnum};
+use pvm_wire::Tid;
 use std::path::PathBuf;
 
 use super::notes;
+use super::tasks::tid;
 
 /// Of `pvm trace`.
 #[derive(Debug, Args)]
@@ -16,6 +18,12 @@ pub(crate) struct TraceOptions {
 /// What can be done with a trace.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
+    /// Record running tasks, or all tasks of the machine, until it is stopped
+    #[command(after_help = notes::TRACE_RECORD)]
+    Record(RecordOptions),
+    /// Stop the recordings of the machine and complete their files
+    #[command(after_help = notes::TRACE_STOP)]
+    Stop(StopOptions),
     /// Tell what a trace holds: hosts, tasks, clocks, what is missing; or its records
     #[command(after_help = notes::TRACE_SHOW)]
     Show(ShowOptions),
@@ -34,6 +42,47 @@ pub(crate) enum TraceCommand {
     /// Write one HTML page about a trace, which needs nothing else
     #[command(after_help = notes::TRACE_REPORT)]
     Report(ReportOptions),
+}
+
+/// Of `pvm trace record`.
+#[derive(Debug, Args)]
+pub(crate) struct RecordOptions {
+    /// The tasks; what they start is recorded, too
+    #[arg(value_name = "TID", required_unless_present = "all", conflicts_with = "all",
+          value_parser = tid)]
+    pub(crate) tasks: Vec<Tid>,
+    /// All tasks of the machine, those to come included
+    #[arg(short, long)]
+    pub(crate) all: bool,
+    /// The trace
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// The file keeps the newest records within this size, such as 500M or 20G
+    #[arg(long, value_name = "SIZE", default_value = "10G", value_parser = size)]
+    pub(crate) max_size: u64,
+}
+
+/// Of `pvm trace stop`.
+#[derive(Debug, Args)]
+pub(crate) struct StopOptions {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A size in bytes, or with K, M, G or T; at least what a trace needs.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let (number, shift) = match text.trim_end_matches(['b', 'B', 'i']) {
+        rest if rest.ends_with(['k', 'K']) => (&rest[..rest.len() - 1], 10),
+        rest if rest.ends_with(['m', 'M']) => (&rest[..rest.len() - 1], 20),
+        rest if rest.ends_with(['g', 'G']) => (&rest[..rest.len() - 1], 30),
+        rest if rest.ends_with(['t', 'T']) => (&rest[..rest.len() - 1], 40),
+        rest => (rest, 0),
+    };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes
+        .filter(|bytes| *bytes >= 4 << 20)
+        .ok_or_else(|| "a size is a number of bytes from 4M on, such as 500M or 20G".to_owned())
 }
 
 /// Of `pvm trace show`.

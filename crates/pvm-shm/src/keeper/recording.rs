@@ -40,8 +40,11 @@ impl Keeper {
     /// The trace ring of a task.
     ///
     /// # Errors
-    /// [`Code::NotFound`] if it has none.
+    /// [`Code::NotFound`] if it has none, [`Code::Already`] while the host's recorder reads it.
     pub fn map_recorder(&self, owner: Tid) -> Result<(Segment, &OwnedFd), Code> {
+        if self.rings.recorded {
+            return Err(Code::Already);
+        }
         self.segment(*self.rings.living.get(&owner).ok_or(Code::NotFound)?)
     }
 

@@ -140,9 +140,16 @@ impl<W: Write + Seek> Writer<W> {
         Ok(self.out.flush()?)
     }
 
-    /// Completes the file.
+    /// Completes the file. One that might not grow and has but one chapter is as one that may: it
+    /// is no longer than what is in it.
     pub fn finish(mut self) -> Result<W, Error> {
         self.flush()?;
+        if self.chapter.size > 0 && self.chapter.sequence == 0 {
+            self.chapter.size = 0;
+            self.out.seek(SeekFrom::Start(0))?;
+            self.out.write_all(&self.chapter.head())?;
+            self.out.seek(SeekFrom::Start(self.at))?;
+        }
         self.end_chapter()?;
         self.out.flush()?;
         Ok(self.out)

@@ -54,6 +54,12 @@ impl Cell {
         if count == 0 { 1 } else { count as usize }
     }
 
+    /// The kind of the record that begins here ([`kind`]).
+    #[inline]
+    pub const fn kind(&self) -> u8 {
+        (self.0[0] >> 32) as u8
+    }
+
     #[inline]
     const fn further(first: u32, words: [u64; 3]) -> Self {
         Self([(first as u64) << 32, words[0], words[1], words[2]])

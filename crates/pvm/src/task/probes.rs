@@ -4,7 +4,7 @@ use super::Task;
 use crate::members::Members;
 use crate::pattern::Pattern;
 use crate::probe::{self, Noting};
-use pvm_shm::probe::RECORDS;
+use pvm_shm::probe::{RECORDS, UNRECORDED};
 use pvm_shm::recorder::{Reader, Recorder};
 use pvm_shm::segment::Mapping;
 use pvm_wire::record::{Class, Record, What, calls};
@@ -24,6 +24,12 @@ impl Task {
     pub fn set_own_probes(&self, mask: u32) {
         let events = self.probes.word().load(Ordering::Relaxed) & !RECORDS;
         self.probes.word().store(events | mask & RECORDS, Ordering::Relaxed);
+    }
+
+    /// This task is a part of recording: it is never recorded, or it would record without an end that
+    /// it records.
+    pub fn be_unrecorded(&self) {
+        self.probes.word().store(UNRECORDED, Ordering::Relaxed);
     }
 
     /// Switches the probe points of any task of the machine: 1 on, 0 off. The task takes no part.

@@ -7,7 +7,7 @@ use crate::parent::poll::{Interest, Token};
 use crate::parent::tasks::Signalled;
 use crate::processes;
 use pvm_core::io::{Effect, Event, Launch};
-use pvm_wire::request::{Reply, Welcome};
+use pvm_wire::request::{Reply, Request, Welcome};
 use pvm_wire::{Blob, Code, Tid};
 use rustix::process::{Pid, PidfdFlags};
 use std::os::unix::ffi::OsStringExt as _;
@@ -36,7 +36,10 @@ impl Parent {
                 Effect::Log { text } => self.log.line(&text),
                 Effect::Forget { tid } => self.forget(tid),
                 Effect::Ask { ticket, request } => {
-                    let reply = self.segments.answer_machine(&request);
+                    let reply = match request {
+                        Request::Recorder { all, .. } => self.record(all),
+                        request => self.segments.answer_machine(&request),
+                    };
                     self.tell(Event::Answered { ticket, reply });
                 }
                 Effect::Save { key, value } => self.journal.save(key, value),
@@ -80,6 +83,7 @@ impl Parent {
                 return self.tell(Event::Exited { tid, status: 0 });
             }
         };
+        self.recorder.enrolled(pid, tid);
         if self.tasks.enrol(tid, pid) {
             self.watch(pid);
         }

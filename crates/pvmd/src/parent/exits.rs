@@ -40,6 +40,7 @@ impl Parent {
             waited.ok().flatten().map(|(_, status)| status.as_raw())
         });
         self.proxies.gone(pid);
+        self.recorder_gone(pid, status);
         self.watched.remove(&pid);
         for (tid, status) in self.tasks.gone(pid, status) {
             let rest = self.outputs.read_rest(tid, &mut self.scratch);
@@ -49,6 +50,7 @@ impl Parent {
             self.watch_leftovers(tid);
             self.feeds.remove(tid);
             self.given.gone(tid);
+            self.segments.note_status(tid, status);
             self.tell(Event::Exited { tid, status });
         }
     }

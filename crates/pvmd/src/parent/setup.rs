@@ -78,6 +78,7 @@ impl Parent {
             given: Default::default(),
             journal: Default::default(),
             proxies: Default::default(),
+            recorder: Default::default(),
             around,
             own_path: program.path().to_path_buf(),
             program,

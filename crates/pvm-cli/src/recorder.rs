@@ -1,0 +1,142 @@
+//! `pvm recorder`: the one process of a host that reads the trace rings of its tasks.
+//!
+//! The daemon's parent starts it when somebody wants to record, and again if it is killed. It is a
+//! task: those who listen tell it so by messages ([`pvm_wire::record::frames`]), and get what it
+//! reads as messages, on this host and on others. When nobody has listened for a while it ends, and
+//! with it all recording of the host.
+
+mod clock;
+mod listeners;
+mod pace;
+mod rings;
+
+use crate::failure::{Failure, Status};
+use crate::options::RecorderOptions;
+use crate::proxy::end_with;
+use clock::Clock;
+use listeners::Listeners;
+use pace::Pace;
+use pvm::{Deadline, Pattern, Policy, Task};
+use pvm_wire::HostIndex;
+use pvm_wire::record::frames::{Ask, CONTEXT};
+use rings::Rings;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// It ends when nobody has listened for so long.
+const IDLE: Duration = Duration::from_secs(5);
+/// Who stops gets what was noted until then; tasks that note faster than they are read have no end.
+const LAST_LOOK: Duration = Duration::from_secs(2);
+/// Whether those who listen are still there is asked so often.
+const ROLL_CALL: Duration = Duration::from_secs(1);
+/// Rings of new tasks are looked for so often.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Reads rings until nobody listens.
+///
+/// # Errors
+/// This was not started by a daemon, or the host is gone.
+pub(crate) fn run(options: &RecorderOptions) -> Result<ExitCode, Failure> {
+    let failed = |text: String| Failure::new(Status::Daemon, format!("pvm recorder: {text}"));
+    end_with(options.host).map_err(failed)?;
+    let task = Task::enrol(b"recorder", false).map_err(|code| failed(code.to_string()))?;
+    task.be_unrecorded();
+    // Who does not read holds up nobody but himself, and fills no disk.
+    task.set_policy(Policy::Block).map_err(|code| failed(code.to_string()))?;
+    let mut recorder = Recorder {
+        task,
+        clock: Clock::new(options.clock),
+        listeners: Listeners::new(task),
+        rings: Rings::new(task),
+        pace: Pace::new(),
+        heard: Instant::now(),
+        listed: None,
+    };
+    recorder.serve().map_err(|code| failed(code.to_string()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Recorder {
+    task: &'static Task,
+    clock: Clock,
+    listeners: Listeners,
+    rings: Rings,
+    pace: Pace,
+    /// When it was known last that somebody listens.
+    heard: Instant,
+    /// When the rings were listed last.
+    listed: Option<Instant>,
+}
+
+impl Recorder {
+    fn serve(&mut self) -> Result<(), pvm_wire::Code> {
+        loop {
+            let token = self.task.token();
+            self.hear()?;
+            self.list()?;
+            let fullest = self.read();
+            if !self.listeners.is_empty() {
+                if self.heard.elapsed() > ROLL_CALL {
+                    self.listeners.forget_gone();
+                    self.heard = Instant::now();
+                }
+            } else if self.heard.elapsed() > IDLE {
+                return Ok(());
+            }
+            let pause = self.pace.after(fullest, self.listeners.are_behind());
+            self.task.wait(token, Deadline::after(pause))?;
+        }
+    }
+
+    /// What listeners say.
+    fn hear(&mut self) -> Result<(), pvm_wire::Code> {
+        let pattern = Pattern { context: CONTEXT, source: None, tag: None };
+        while let Some(mut message) = self.task.receive(&pattern)? {
+            let from = message.envelope().src;
+            let Some(ask) = listeners::read(&mut message) else { continue };
+            match ask {
+                Ask::Start { tasks, .. } => {
+                    self.listeners.start(from, tasks, (self.host(), self.clock.now()));
+                    self.rings.introduce(&mut self.listeners, from);
+                }
+                Ask::Stop => {
+                    // What was noted up to now.
+                    self.listed = None;
+                    self.list()?;
+                    let begun = Instant::now();
+                    while begun.elapsed() < LAST_LOOK && self.read_once() {}
+                    self.listeners.stop(from, self.clock.now());
+                }
+                Ask::Clock { number } => self.listeners.show(from, number, self.clock.now()),
+            }
+        }
+        self.listeners.look();
+        Ok(())
+    }
+
+    fn host(&self) -> HostIndex {
+        self.task.tid().host()
+    }
+
+    fn list(&mut self) -> Result<(), pvm_wire::Code> {
+        if self.listed.is_some_and(|at| at.elapsed() < LOOK) {
+            return Ok(());
+        }
+        self.listed = Some(Instant::now());
+        let rings = self.task.rings()?;
+        self.rings.know(&rings);
+        Ok(())
+    }
+
+    /// Reads what waits, as long as the listeners follow. How full the fullest ring was.
+    fn read(&mut self) -> u64 {
+        let fullest = self.rings.fullness();
+        while self.read_once() {}
+        fullest
+    }
+
+    /// One block of each ring; false if there was nothing or the listeners do not follow.
+    fn read_once(&mut self) -> bool {
+        !self.listeners.are_behind() && self.rings.read(&mut self.listeners, self.clock)
+    }
+}

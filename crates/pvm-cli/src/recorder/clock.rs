@@ -1,0 +1,22 @@
+//! The host's clock as traces have it.
+
+/// The host's clock as traces have it: monotonic, but from 1970 on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock(u64);
+
+impl Clock {
+    /// The monotonic clock is so much behind the time of day.
+    pub(super) const fn new(behind: u64) -> Self {
+        Self(behind)
+    }
+
+    /// What it showed at that moment of the monotonic clock.
+    pub(super) const fn at(self, monotonic: u64) -> u64 {
+        monotonic.saturating_add(self.0)
+    }
+
+    /// What it shows.
+    pub(super) fn now(self) -> u64 {
+        self.at(pvm::record_clock())
+    }
+}

@@ -1,0 +1,267 @@
+//! Who listens to the recorder, and what they still have to get.
+
+use pvm::{Buffer, Task};
+use pvm_wire::record::frames::{Ask, CONTEXT, Cells, Counts, Frame, HostFacts, TaskFacts};
+use pvm_wire::record::{Cell, Loss, Moment, RECORD_VERSION};
+use pvm_wire::request::{Reply, Request};
+use pvm_wire::{Blob, Code, Encoding, HostIndex, Kind, Tid, Wire as _};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Frames that wait for a listener before no more is read for anybody: with blocks of 512 KiB they
+/// are what the recorder holds beside the rings.
+const BEHIND: usize = 8;
+/// Frames that wait for a listener that does not read; then blocks are lost to it.
+const WAITING_MAX: usize = 64;
+/// Most bytes of a frame that are believed.
+const FRAME_MAX: usize = 1 << 20;
+
+/// A frame of a listener's.
+pub(super) fn read(message: &mut Buffer) -> Option<Ask> {
+    let size = message.data_size();
+    if size > FRAME_MAX {
+        return None;
+    }
+    let mut bytes = vec![0; size];
+    message.unpack(Kind::Byte, &mut bytes).ok()?;
+    Ask::from_bytes(&bytes).ok()
+}
+
+struct Listener {
+    /// The tasks that it asked for and those that they have started, none for all.
+    tasks: Option<BTreeSet<Tid>>,
+    /// Tasks that it was told of, with what it got of each.
+    told: BTreeMap<Tid, Counts>,
+    waiting: VecDeque<Frame>,
+    counts: Counts,
+    /// It has said that it is done.
+    done: bool,
+}
+
+impl Listener {
+    /// True for a task that it was not told of yet.
+    fn tell(&mut self, tid: Tid) -> bool {
+        let is_new = !self.told.contains_key(&tid);
+        self.told.entry(tid).or_insert(Counts { noted: 0, lost: 0 });
+        is_new
+    }
+
+    fn count(&mut self, tid: Tid, noted: u64, lost: u64) {
+        for counts in [Some(&mut self.counts), self.told.get_mut(&tid)].into_iter().flatten() {
+            counts.noted += noted;
+            counts.lost += lost;
+        }
+    }
+
+    fn wants(&self, tid: Tid) -> bool {
+        !self.done && self.tasks.as_ref().is_none_or(|tasks| tasks.contains(&tid))
+    }
+}
+
+/// All of them.
+pub(super) struct Listeners {
+    task: &'static Task,
+    all: BTreeMap<Tid, Listener>,
+}
+
+/// What one block of a ring is to those who listen.
+pub(super) struct Block {
+    pub(super) tid: Tid,
+    pub(super) from: Moment,
+    pub(super) to: Moment,
+    pub(super) cells: Cells,
+    pub(super) records: u64,
+}
+
+impl Listeners {
+    pub(super) const fn new(task: &'static Task) -> Self {
+        Self { task, all: BTreeMap::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// True if everybody has got all: what was told then arrives, whatever becomes of this process.
+    pub(super) fn are_clear(&self) -> bool {
+        self.all.values().all(|listener| listener.waiting.is_empty())
+    }
+
+    /// True while somebody has so much to take that nothing more is read.
+    pub(super) fn are_behind(&self) -> bool {
+        self.all.values().any(|listener| listener.waiting.len() >= BEHIND)
+    }
+
+    /// Somebody listens from now on, or to more tasks.
+    pub(super) fn start(&mut self, from: Tid, tasks: Vec<Tid>, (host, began): (HostIndex, u64)) {
+        if let Some(listener) = self.all.get_mut(&from) {
+            if let Some(wanted) = &mut listener.tasks {
+                wanted.extend(tasks);
+            }
+            return;
+        }
+        let tasks = (!tasks.is_empty()).then(|| tasks.into_iter().collect());
+        let counts = Counts { noted: 0, lost: 0 };
+        let head = Frame::Head { version: RECORD_VERSION, host: facts(host, began) };
+        let waiting = VecDeque::from([head]);
+        let told = BTreeMap::new();
+        self.all.insert(from, Listener { tasks, told, waiting, counts, done: false });
+    }
+
+    /// Somebody is done: the last frame.
+    pub(super) fn stop(&mut self, from: Tid, at: u64) {
+        if let Some(listener) = self.all.get_mut(&from) {
+            for (tid, counts) in std::mem::take(&mut listener.told) {
+                // It goes on, unrecorded.
+                listener.waiting.push_back(Frame::Ended { tid, at, status: -1, counts });
+            }
+            let counts = listener.counts;
+            listener.waiting.push_back(Frame::End { at, counts });
+            listener.done = true;
+        }
+    }
+
+    /// What the clock shows, before all else: who asks measures the way.
+    pub(super) fn show(&mut self, from: Tid, number: u64, at: u64) {
+        // Who does not take it asks again.
+        let _ = send(self.task, from, &Frame::Shows { number, at });
+    }
+
+    /// A task, to those who want it.
+    pub(super) fn task(&mut self, facts: &TaskFacts) {
+        self.tell(facts.tid, |listener| {
+            if listener.tell(facts.tid) {
+                listener.waiting.push_back(Frame::Task { task: facts.clone() });
+            }
+        });
+    }
+
+    /// True if somebody wants to hear of this task.
+    pub(super) fn want(&self, tid: Tid) -> bool {
+        self.all.values().any(|listener| listener.wants(tid))
+    }
+
+    /// A task that was known before somebody listened, with its names.
+    pub(super) fn introduce(&mut self, to: Tid, facts: &TaskFacts, names: &[Cell], at: Moment) {
+        let Some(listener) = self.all.get_mut(&to) else { return };
+        if !listener.wants(facts.tid) || !listener.tell(facts.tid) {
+            return;
+        }
+        listener.waiting.push_back(Frame::Task { task: facts.clone() });
+        if !names.is_empty() {
+            let (tid, from, to, cells) = (facts.tid, at, at, Cells(names.to_vec()));
+            listener.waiting.push_back(Frame::Block { tid, from, to, cells });
+        }
+    }
+
+    /// A task that somebody wants has started another one.
+    pub(super) fn child(&mut self, parent: Tid, child: Tid) {
+        for tasks in self.all.values_mut().filter_map(|listener| listener.tasks.as_mut()) {
+            if tasks.contains(&parent) {
+                tasks.insert(child);
+            }
+        }
+    }
+
+    /// Records of a task.
+    pub(super) fn block(&mut self, block: &Block) {
+        self.tell(block.tid, |listener| {
+            listener.count(block.tid, block.records, 0);
+            if listener.waiting.len() >= WAITING_MAX {
+                listener.count(block.tid, 0, block.records);
+                let (from, to) = (block.from.nanoseconds, block.to.nanoseconds);
+                let (tid, lost, reason) = (block.tid, block.records, Loss::Link);
+                return listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
+            }
+            listener.waiting.push_back(Frame::Block {
+                tid: block.tid,
+                from: block.from,
+                to: block.to,
+                cells: block.cells.clone(),
+            });
+        });
+    }
+
+    /// Something is missing of a task.
+    pub(super) fn gap(&mut self, tid: Tid, (from, to): (u64, u64), lost: u64, reason: Loss) {
+        self.tell(tid, |listener| {
+            listener.count(tid, lost, lost);
+            listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
+        });
+    }
+
+    /// A task is gone.
+    pub(super) fn ended(&mut self, tid: Tid, at: u64, status: i32, counts: Counts) {
+        self.tell(tid, |listener| {
+            listener.told.remove(&tid);
+            listener.waiting.push_back(Frame::Ended { tid, at, status, counts });
+        });
+    }
+
+    fn tell(&mut self, tid: Tid, each: impl Fn(&mut Listener)) {
+        self.all.values_mut().filter(|listener| listener.wants(tid)).for_each(each);
+        self.look();
+    }
+
+    /// Sends what they take now. Those that are gone are forgotten.
+    pub(super) fn look(&mut self) {
+        let task = self.task;
+        self.all.retain(|tid, listener| {
+            while let Some(frame) = listener.waiting.front() {
+                match send(task, *tid, frame) {
+                    Ok(true) => drop(listener.waiting.pop_front()),
+                    Ok(false) => break,
+                    Err(_) => return false,
+                }
+            }
+            !(listener.done && listener.waiting.is_empty())
+        });
+    }
+
+    /// Those who are tasks of the machine no more are forgotten: nobody tells a sender.
+    pub(super) fn forget_gone(&mut self) {
+        let task = self.task;
+        let lives = |tid: &Tid| match task.request(&Request::TaskStatus { tid: *tid }) {
+            Ok(Reply::Number { value }) => value >= 0,
+            Err(Code::NoTask) => false,
+            _ => true,
+        };
+        self.all.retain(|tid, _| lives(tid));
+    }
+}
+
+fn send(task: &Task, to: Tid, frame: &Frame) -> Result<bool, Code> {
+    let mut buffer = Buffer::new(Encoding::Raw);
+    buffer.pack(Kind::Byte, &frame.to_bytes())?;
+    task.send_at_once(&mut buffer, to, 0, CONTEXT)
+}
+
+/// What the head of a trace has of this host.
+fn facts(host: HostIndex, began: u64) -> HostFacts {
+    let system = rustix::system::uname();
+    let read = |path: &str| std::fs::read(path).map(|text| text.trim_ascii().to_vec());
+    let congestion = read("/proc/sys/net/ipv4/tcp_congestion_control").unwrap_or_default();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    HostFacts {
+        host,
+        name: Blob(system.nodename().to_bytes().to_vec()),
+        architecture: Blob(system.machine().to_bytes().to_vec()),
+        version: Blob(env!("CARGO_PKG_VERSION").as_bytes().to_vec()),
+        cores: u32::try_from(cores).unwrap_or(u32::MAX),
+        probe_cost_ps: pvm::record_cost_ps(),
+        congestion: Blob(congestion),
+        mtu: largest_packet(),
+        began,
+    }
+}
+
+/// The smallest MTU of the interfaces that are no loopback, 0 if there is none.
+fn largest_packet() -> u32 {
+    let Ok(interfaces) = std::fs::read_dir("/sys/class/net") else { return 0 };
+    let mtu = |entry: std::fs::DirEntry| {
+        if entry.file_name() == "lo" {
+            return None;
+        }
+        std::fs::read_to_string(entry.path().join("mtu")).ok()?.trim().parse().ok()
+    };
+    interfaces.flatten().filter_map(mtu).min().unwrap_or(0)
+}

@@ -1,0 +1,259 @@
+//! The rings that the recorder reads, and what it knows of their tasks.
+
+use super::clock::Clock;
+use super::listeners::{Block, Listeners};
+use pvm::{RecordReader, Task};
+use pvm_wire::record::frames::{BLOCK_CELLS_MAX, Cells, Counts, TaskFacts};
+use pvm_wire::record::{Cell, Class, DecodedRecords, Loss, Moment, Record, Scale, What};
+use pvm_wire::request::{Ring, SegmentId};
+use pvm_wire::{Blob, Tid};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// The ring of a task that nobody has asked for is not read for so long.
+const GRACE: Duration = Duration::from_secs(3);
+/// Records with which a task introduces itself.
+const INTRODUCTION: usize = 2;
+/// Names of a task that are told again to those who listen later.
+const NAMES_MAX: usize = 4096;
+
+/// A ring that is read.
+struct Known {
+    ring: Ring,
+    reader: RecordReader,
+    facts: Option<TaskFacts>,
+    /// Records with names, for those who listen later.
+    names: Vec<Cell>,
+    /// Records that were looked at and not told yet.
+    held: Vec<Cell>,
+    held_records: u64,
+    /// Records that were told to be lost.
+    lost: u64,
+    /// Records that were read and that not everybody has got.
+    unpassed: u64,
+    end_told: bool,
+    /// When it was seen first.
+    since: Instant,
+    /// The ring is of another recorder, and what that one lost is told.
+    examined: bool,
+    last: Moment,
+}
+
+/// All rings.
+pub(super) struct Rings {
+    task: &'static Task,
+    known: BTreeMap<SegmentId, Known>,
+    room: Vec<Cell>,
+}
+
+impl Rings {
+    pub(super) const fn new(task: &'static Task) -> Self {
+        Self { task, known: BTreeMap::new(), room: Vec::new() }
+    }
+
+    /// The rings that there are now.
+    pub(super) fn know(&mut self, rings: &[Ring]) {
+        let now: BTreeSet<SegmentId> = rings.iter().map(|ring| ring.id).collect();
+        self.known.retain(|id, _| now.contains(id));
+        for ring in rings {
+            if let Some(known) = self.known.get_mut(&ring.id) {
+                known.ring = *ring;
+                continue;
+            }
+            // Without memory to map it, it is looked at again soon.
+            let Ok(reader) = self.task.map_ring(ring.id) else { continue };
+            let known = Known {
+                ring: *ring,
+                reader,
+                facts: None,
+                names: Vec::new(),
+                held: Vec::new(),
+                held_records: 0,
+                lost: 0,
+                unpassed: 0,
+                end_told: false,
+                since: Instant::now(),
+                examined: false,
+                last: Moment { ticks: 0, nanoseconds: 0 },
+            };
+            self.known.insert(ring.id, known);
+        }
+    }
+
+    /// How full the fullest one is, in percent.
+    pub(super) fn fullness(&self) -> u64 {
+        self.known.values().map(|known| known.reader.fullness()).max().unwrap_or(0)
+    }
+
+    /// Tells somebody who begins to listen of the tasks whose rings were begun before.
+    pub(super) fn introduce(&self, listeners: &mut Listeners, from: Tid) {
+        for known in self.known.values() {
+            if let Some(facts) = &known.facts {
+                listeners.introduce(from, facts, &known.names, known.last);
+            }
+        }
+    }
+
+    /// A block of each ring to those who listen; false if there was none.
+    pub(super) fn read(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
+        let mut any = false;
+        let mut done = Vec::new();
+        for known in self.known.values_mut() {
+            if listeners.are_behind() {
+                return any;
+            }
+            // Who listens may still name its tasks.
+            let early = known.since.elapsed() < GRACE;
+            if early && !known.is_wanted(listeners, clock) {
+                continue;
+            }
+            let read = known.read(&mut self.room, listeners, clock);
+            any |= read;
+            known.pass(listeners);
+            if !read && known.ring.ended && known.end(listeners, clock) {
+                done.push(known.ring.id);
+            }
+        }
+        for id in done {
+            self.known.remove(&id);
+            // If the daemon is gone, that is noticed elsewhere.
+            let _ = self.task.drop_ring(id);
+        }
+        any
+    }
+}
+
+impl Known {
+    /// True if somebody wants the task, or the one that has started it: a ring begins with what the
+    /// task says of itself.
+    fn is_wanted(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
+        if self.facts.is_none()
+            && let Some((from, to)) = self.moments(clock)
+        {
+            self.examine(listeners, (from, to));
+            let mut cells = std::mem::take(&mut self.held);
+            let drained =
+                self.reader.drain((INTRODUCTION, usize::MAX), self.ring.ended, &mut cells);
+            self.held_records += drained.taken as u64;
+            self.learn(&cells, listeners, (from, to));
+            self.held = cells;
+        }
+        listeners.want(self.ring.owner)
+    }
+
+    fn moments(&mut self, clock: Clock) -> Option<(Moment, Moment)> {
+        let moment = |m: Moment| Moment { nanoseconds: clock.at(m.nanoseconds), ..m };
+        self.reader.moments().map(|(from, to)| (moment(from), moment(to)))
+    }
+
+    fn read(&mut self, room: &mut Vec<Cell>, listeners: &mut Listeners, clock: Clock) -> bool {
+        let Some((from, to)) = self.moments(clock) else { return false };
+        self.last = to;
+        self.examine(listeners, (from, to));
+        room.clear();
+        room.append(&mut self.held);
+        // A record that begins before the bound may go beyond it.
+        let cells = BLOCK_CELLS_MAX - pvm_wire::record::RECORD_CELLS_MAX;
+        let drained = self.reader.drain((usize::MAX, cells), self.ring.ended, room);
+        self.tell_lost(listeners, drained.lost, (from, to));
+        let records = drained.taken as u64 + std::mem::take(&mut self.held_records);
+        if records == 0 {
+            return false;
+        }
+        self.learn(room, listeners, (from, to));
+        let facts = self.facts.clone().unwrap_or_else(|| self.unknown(from.nanoseconds));
+        listeners.task(&facts);
+        self.facts = Some(facts);
+        let cells = Cells(room.clone());
+        listeners.block(&Block { tid: self.ring.owner, from, to, cells, records });
+        self.unpassed += records;
+        true
+    }
+
+    /// What was read is passed on once everybody has got it.
+    fn pass(&mut self, listeners: &Listeners) {
+        if self.unpassed > 0 && listeners.are_clear() {
+            self.reader.pass(std::mem::take(&mut self.unpassed));
+        }
+    }
+
+    /// What a recorder before this one has taken and not passed on.
+    fn examine(&mut self, listeners: &mut Listeners, (from, to): (Moment, Moment)) {
+        if std::mem::replace(&mut self.examined, true) {
+            return;
+        }
+        let (taken, passed) = self.reader.counts();
+        let lost = taken.saturating_sub(passed);
+        if lost > 0 {
+            let facts = self.unknown(from.nanoseconds);
+            listeners.task(&facts);
+            let span = (from.nanoseconds, to.nanoseconds);
+            listeners.gap(self.ring.owner, span, lost, Loss::Recorder);
+            self.reader.pass(lost);
+        }
+    }
+
+    fn tell_lost(&mut self, listeners: &mut Listeners, lost: u64, (from, to): (Moment, Moment)) {
+        let more = lost.saturating_sub(self.lost);
+        if more > 0 {
+            self.lost = lost;
+            let span = (from.nanoseconds, to.nanoseconds);
+            listeners.gap(self.ring.owner, span, more, Loss::Full);
+        }
+    }
+
+    /// Takes note of names and of what the task says of itself.
+    fn learn(&mut self, cells: &[Cell], listeners: &mut Listeners, (from, to): (Moment, Moment)) {
+        let scale = Scale::new(from, to);
+        // Most blocks have neither; kinds are looked at before records are made of cells.
+        if !cells.iter().any(may_be_told) {
+            return;
+        }
+        for record in DecodedRecords::new(cells).flatten() {
+            match &record.what {
+                What::Name { class: Class::Program, text, .. } => {
+                    let facts = self.unknown(scale.nanoseconds(record.begin));
+                    self.facts = Some(TaskFacts { program: Blob(text.clone()), ..facts });
+                }
+                What::Begin { parent, process, .. } => {
+                    listeners.child(*parent, self.ring.owner);
+                    let facts = self.facts.take();
+                    let facts = facts.unwrap_or_else(|| self.unknown(from.nanoseconds));
+                    self.facts = Some(TaskFacts { parent: *parent, process: *process, ..facts });
+                }
+                What::Name { .. } => self.keep(&record),
+                _ => (),
+            }
+        }
+    }
+
+    fn keep(&mut self, record: &Record) {
+        if self.names.len() < NAMES_MAX {
+            record.encode(|cell| self.names.push(cell));
+        }
+    }
+
+    /// A task of which nobody has told yet.
+    fn unknown(&self, began: u64) -> TaskFacts {
+        let (tid, parent, process) = (self.ring.owner, Tid::NONE, 0);
+        TaskFacts { tid, parent, process, program: Blob::default(), began }
+    }
+
+    /// Tells the end of the task; false while the ring is still needed, as not everybody has got what
+    /// was in it.
+    fn end(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
+        if !std::mem::replace(&mut self.end_told, true) {
+            let (taken, _) = self.reader.counts();
+            let counts = Counts { noted: taken + self.lost, lost: self.lost };
+            listeners.ended(self.ring.owner, clock.now(), self.ring.status, counts);
+        }
+        self.pass(listeners);
+        self.unpassed == 0
+    }
+}
+
+/// True for a cell that may be the head of a record with a name or a beginning.
+const fn may_be_told(cell: &Cell) -> bool {
+    use pvm_wire::record::kind::{BEGIN, NAME};
+    matches!(cell.kind(), NAME | BEGIN)
+}

@@ -1,0 +1,341 @@
+//! Recording into a file: this process listens to the recorders of all hosts.
+//!
+//! It is a task. Each host's parent is asked for the host's recorder, which gets a word by message
+//! and sends what it reads ([`pvm_wire::record::frames`]). A recorder that was replaced has another
+//! id, by which that is noticed; a host that comes later is noticed by the same question.
+
+mod clocks;
+mod hosts;
+
+use crate::failure::{Failure, Status};
+use crate::show::remark;
+use clocks::Comparisons;
+use hosts::Hosts;
+use pvm::{Buffer, Deadline, Pattern, Task, WaitToken};
+use pvm_trace::intake::Intake;
+use pvm_trace::{Limits, Writer};
+use pvm_wire::record::frames::{Ask, CONTEXT, Cells, Frame};
+use pvm_wire::record::{RECORD_VERSION, kind};
+use pvm_wire::request::Request;
+use pvm_wire::{Code, Encoding, Kind, Tid, Wire as _};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{File, OpenOptions};
+use std::io::BufWriter;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Most bytes of a frame that are believed.
+const FRAME_MAX: usize = 1 << 20;
+/// How long the last frames of all hosts are waited for.
+const LAST_WORD: Duration = Duration::from_secs(10);
+/// What has come is written to the file so often.
+const FLUSH: Duration = Duration::from_secs(1);
+
+/// The name under which the registry has all recordings that a command may stop.
+pub(crate) const NAME: &str = "###_NEOPVM_RECORDING_###";
+/// `PvmMboxMultiInstance`
+const MULTI_INSTANCE: i32 = 2;
+
+/// What is to be recorded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Which {
+    /// All tasks, those to come included.
+    All,
+    /// These, and what they start; tasks may be named later.
+    Tasks(Vec<Tid>),
+}
+
+/// A recording that goes on.
+pub(crate) struct Recording {
+    task: &'static Task,
+    path: PathBuf,
+    intake: Option<Intake<BufWriter<File>>>,
+    hosts: Hosts,
+    clocks: Comparisons,
+    which: Which,
+    tasks: BTreeSet<Tid>,
+    /// Tasks that were told of and have not ended.
+    living: BTreeSet<Tid>,
+    flushed: Instant,
+    records: u64,
+    lost: u64,
+    /// The same of each task.
+    losses: BTreeMap<Tid, u64>,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Outcome {
+    /// Records in the file.
+    pub(crate) records: u64,
+    /// Records that are known to be missing.
+    pub(crate) lost: u64,
+}
+
+fn failed(code: Code) -> Failure {
+    Failure::new(Status::Daemon, format!("cannot record: {code}"))
+}
+
+impl Recording {
+    /// Begins: all hosts have recorders from now on, and tasks that are named note.
+    pub(crate) fn begin(
+        sockets: &[PathBuf],
+        path: &Path,
+        bytes: Option<u64>,
+        which: Which,
+    ) -> Result<Self, Failure> {
+        let named = |error: &dyn std::fmt::Display| {
+            Failure::new(Status::Refused, format!("{}: {error}", path.display()))
+        };
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true).mode(0o600);
+        let file = options.open(path).map_err(|error| named(&error))?;
+        let file = BufWriter::with_capacity(1 << 18, file);
+        let identity = pvm::record_clock() ^ u64::from(std::process::id()) << 40;
+        let writer =
+            Writer::new(file, Limits { bytes }, identity).map_err(|error| named(&error))?;
+        let task = Task::enrol_at(sockets, b"pvm trace", false).map_err(failed)?;
+        task.be_unrecorded();
+        let mut recording = Self {
+            task,
+            path: path.to_path_buf(),
+            intake: Some(Intake::new(writer)),
+            hosts: Hosts::new(task, which == Which::All),
+            clocks: Comparisons::new(),
+            which,
+            tasks: BTreeSet::new(),
+            living: BTreeSet::new(),
+            flushed: Instant::now(),
+            records: 0,
+            lost: 0,
+            losses: BTreeMap::new(),
+        };
+        recording.settle()?;
+        if let Which::Tasks(tasks) = recording.which.clone() {
+            recording.add(&tasks)?;
+        }
+        Ok(recording)
+    }
+
+    /// Lets `pvm trace stop` find this recording: by an entry of the registry that goes with this task.
+    pub(crate) fn be_found(&self) -> Result<(), Failure> {
+        let buffer = Buffer::new(Encoding::Raw);
+        let mut message = buffer.to_message().map_err(failed)?;
+        message.envelope.src = self.task.tid();
+        let (name, flags) = (NAME.into(), MULTI_INSTANCE);
+        let placed = self.task.request(&Request::PutInfo { name, flags, message });
+        placed.map(drop).map_err(failed)
+    }
+
+    /// Waits until all hosts have recorders that know of us.
+    fn settle(&mut self) -> Result<(), Failure> {
+        let until = Instant::now() + LAST_WORD;
+        loop {
+            let token = self.task.token();
+            self.step()?;
+            if self.hosts.are_known() {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                let text =
+                    "not every host has started its recorder within ten seconds; its log says why";
+                return Err(Failure::new(Status::Daemon, text.to_owned()));
+            }
+            self.wait(token, Duration::from_millis(5))?;
+        }
+    }
+
+    /// Records these tasks, too.
+    pub(crate) fn add(&mut self, tasks: &[Tid]) -> Result<(), Failure> {
+        let new: Vec<Tid> = tasks.iter().copied().filter(|tid| self.tasks.insert(*tid)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        for tid in &new {
+            self.task.set_probes(*tid, 1).map_err(|code| match code {
+                Code::NoTask => Failure::new(Status::Refused, format!("no such task: {tid}")),
+                code => failed(code),
+            })?;
+        }
+        self.tell_tasks(&new);
+        Ok(())
+    }
+
+    /// The tasks that a program was started with: they note already.
+    pub(crate) fn expect(&mut self, tasks: &[Tid]) {
+        let new: Vec<Tid> = tasks.iter().copied().filter(|tid| self.tasks.insert(*tid)).collect();
+        self.tell_tasks(&new);
+    }
+
+    fn tell_tasks(&self, tasks: &[Tid]) {
+        if tasks.is_empty() {
+            return;
+        }
+        let ask = Ask::Start { version: RECORD_VERSION, tasks: tasks.to_vec() };
+        self.hosts.recorders().for_each(|recorder| tell(self.task, recorder, &ask));
+    }
+
+    /// Takes what has come, and looks after the hosts.
+    pub(crate) fn step(&mut self) -> Result<(), Failure> {
+        self.hear()?;
+        let new = self.hosts.look().map_err(failed)?;
+        for recorder in new {
+            let tasks = match self.which {
+                Which::All => Vec::new(),
+                // Nobody, until somebody is named.
+                Which::Tasks(_) if self.tasks.is_empty() => vec![self.task.tid()],
+                Which::Tasks(_) => self.tasks.iter().copied().collect(),
+            };
+            let ask = Ask::Start { version: RECORD_VERSION, tasks };
+            say(self.task, recorder, &ask).map_err(failed)?;
+        }
+        for host in self.hosts.take_lost() {
+            let now = self.clocks.now();
+            self.write(|intake| intake.broken(host, now));
+        }
+        self.clocks.ask(self.hosts.recorders(), |to, ask| tell(self.task, to, ask));
+        for (host, pair) in self.clocks.take(self.task.tid().host()) {
+            self.write(|intake| intake.writer().clock(host, pair));
+        }
+        if self.flushed.elapsed() > FLUSH {
+            self.flushed = Instant::now();
+            self.write(|intake| intake.writer().flush());
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self) -> Result<(), Failure> {
+        let pattern = Pattern { context: CONTEXT, source: None, tag: None };
+        while let Some(mut message) = self.task.receive(&pattern).map_err(failed)? {
+            let from = message.envelope().src;
+            let Some(frame) = read(&mut message) else { continue };
+            self.take(from, frame);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, from: Tid, mut frame: Frame) {
+        let host = from.host();
+        match &mut frame {
+            Frame::Shows { number, at } => return self.clocks.heard(from, *number, *at),
+            Frame::End { .. } => self.hosts.done(from),
+            Frame::Gap { tid, lost, .. } => {
+                self.lost += *lost;
+                *self.losses.entry(*tid).or_default() += *lost;
+            }
+            Frame::Task { task } => {
+                self.living.insert(task.tid);
+                let is_child = self.tasks.contains(&task.parent) && !self.tasks.contains(&task.tid);
+                // Recorders of other hosts do not know that what it starts there is wanted.
+                if is_child && matches!(self.which, Which::Tasks(_)) {
+                    self.expect(&[task.tid]);
+                }
+            }
+            Frame::Ended { tid, counts, .. } => {
+                self.living.remove(tid);
+                // Recorders that were replaced have lost some, too.
+                counts.lost = self.losses.remove(tid).unwrap_or(0);
+            }
+            Frame::Block { cells, .. } => self.records += heads(cells),
+            Frame::Head { .. } | Frame::Clock { .. } => (),
+        }
+        self.write(|intake| intake.take(host, frame).map(drop));
+    }
+
+    /// A file that cannot be written ends the recording, not what is recorded.
+    fn write(
+        &mut self,
+        work: impl FnOnce(&mut Intake<BufWriter<File>>) -> Result<(), pvm_trace::Error>,
+    ) {
+        let Some(intake) = &mut self.intake else { return };
+        if let Err(error) = work(intake) {
+            let path = self.path.display();
+            remark(format_args!("pvm: {path}: {error}; the recording ends, the tasks go on"));
+            self.intake = None;
+            self.say_stop();
+        }
+    }
+
+    /// Sleeps until something comes, or for so long.
+    pub(crate) fn wait(&self, token: WaitToken, most: Duration) -> Result<(), Failure> {
+        self.task.wait(token, Deadline::after(most)).map(drop).map_err(failed)
+    }
+
+    /// For [`Recording::wait`].
+    pub(crate) fn token(&self) -> WaitToken {
+        self.task.token()
+    }
+
+    /// True once there is nothing more to record: all tasks that were named have ended, or the file
+    /// cannot be written.
+    pub(crate) fn is_over(&self) -> bool {
+        let named = matches!(&self.which, Which::Tasks(tasks) if !tasks.is_empty());
+        self.intake.is_none() || named && self.living.is_empty() && self.records > 0
+    }
+
+    fn say_stop(&self) {
+        self.hosts.recorders().for_each(|recorder| tell(self.task, recorder, &Ask::Stop));
+    }
+
+    /// Has all recorders tell what they still have, and completes the file.
+    pub(crate) fn finish(mut self) -> Result<Outcome, Failure> {
+        self.say_stop();
+        let until = Instant::now() + LAST_WORD;
+        while self.intake.is_some() && !self.hosts.are_done() && Instant::now() < until {
+            let token = self.task.token();
+            // A machine that has ended says no more.
+            if self.step().is_err() {
+                break;
+            }
+            if self.hosts.are_done() || self.wait(token, Duration::from_millis(20)).is_err() {
+                break;
+            }
+        }
+        let now = self.clocks.now();
+        for host in self.hosts.undone() {
+            self.write(|intake| intake.broken(host, now));
+        }
+        let outcome = Outcome { records: self.records, lost: self.lost };
+        let finished = self.intake.take().map(Intake::finish);
+        let _ = self.task.leave();
+        match finished {
+            Some(Err(error)) => {
+                Err(Failure::new(Status::Refused, format!("{}: {error}", self.path.display())))
+            }
+            _ => Ok(outcome),
+        }
+    }
+}
+
+/// How many records there are in these cells, without names, which are no records of a file.
+fn heads(cells: &Cells) -> u64 {
+    let mut at = 0;
+    let mut records = 0;
+    while let Some(head) = cells.0.get(at) {
+        at += head.cells();
+        records += u64::from(head.kind() != kind::NAME);
+    }
+    records
+}
+
+fn read(message: &mut Buffer) -> Option<Frame> {
+    let size = message.data_size();
+    if size > FRAME_MAX {
+        return None;
+    }
+    let mut bytes = vec![0; size];
+    message.unpack(Kind::Byte, &mut bytes).ok()?;
+    Frame::from_bytes(&bytes).ok()
+}
+
+/// A word that is said again, or not missed: a recorder that is gone is replaced.
+fn tell(task: &Task, to: Tid, ask: &Ask) {
+    let _ = say(task, to, ask);
+}
+
+fn say(task: &Task, to: Tid, ask: &Ask) -> Result<(), Code> {
+    let mut buffer = Buffer::new(Encoding::Raw);
+    buffer.pack(Kind::Byte, &ask.to_bytes())?;
+    task.send(&mut buffer, to, 0, CONTEXT)
+}

@@ -1,0 +1,70 @@
+//! `pvm run --trace`: the recording of the program, in a thread of its own.
+
+use crate::failure::{Failure, Status};
+use crate::recording::{Outcome, Recording, Which};
+use crate::trace::told;
+use pvm_wire::Tid;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// A file has no more than this; it keeps the newest: 10 GiB.
+const SIZE_MAX: u64 = 10 << 30;
+/// What has come is taken at least so often.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The recording of a program.
+pub(super) struct Traced {
+    tasks: Sender<Vec<Tid>>,
+    thread: JoinHandle<Result<Outcome, Failure>>,
+    path: PathBuf,
+}
+
+impl Traced {
+    /// Begins, before the program is started. `socket` is that of a machine of our own.
+    pub(super) fn begin(socket: Option<PathBuf>, path: &Path) -> Result<Self, Failure> {
+        let sockets = socket.map_or_else(pvm::locate::sockets, |socket| vec![socket]);
+        let which = Which::Tasks(Vec::new());
+        let recording = Recording::begin(&sockets, path, Some(SIZE_MAX), which)?;
+        let (tasks, named) = channel();
+        let named = move || record(recording, &named);
+        let thread = Builder::new().name("trace".to_owned()).spawn(named);
+        let thread = thread.map_err(|error| Failure::new(Status::Daemon, error.to_string()))?;
+        Ok(Self { tasks, thread, path: path.to_path_buf() })
+    }
+
+    /// The tasks that the program was started with.
+    pub(super) fn expect(&self, tasks: Vec<Tid>) {
+        // The thread goes on until this end of the channel is gone, or the file cannot be written.
+        let _ = self.tasks.send(tasks);
+    }
+
+    /// All tasks have ended.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        let Self { tasks, thread, path } = self;
+        drop(tasks);
+        let ended = thread.join();
+        let panicked = |_| Failure::new(Status::Daemon, "the recording broke off");
+        told(&path, ended.map_err(panicked)??);
+        Ok(())
+    }
+}
+
+fn record(mut recording: Recording, named: &Receiver<Vec<Tid>>) -> Result<Outcome, Failure> {
+    loop {
+        let token = recording.token();
+        match named.try_recv() {
+            Ok(tasks) => recording.expect(&tasks),
+            Err(TryRecvError::Empty) => (),
+            Err(TryRecvError::Disconnected) => return recording.finish(),
+        }
+        recording.step()?;
+        recording.wait(token, LOOK)?;
+        if recording.is_over() {
+            // Nobody is to wait for a thread that is gone.
+            while !matches!(named.recv_timeout(LOOK), Err(RecvTimeoutError::Disconnected)) {}
+            return recording.finish();
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Recorded programs: what their traces say is what they did, whatever is killed meanwhile.
+#![forbid(unsafe_code)]
+
+use pvm_e2e::{Machine, Running, eventually, process};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A recorded program is at work, also on a busy computer.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Begins `pvm run --trace FILE tokens ...`.
+fn begin(machine: &Machine, file: &Path, arguments: &[&str]) -> Running {
+    let program = machine.place().compile("tokens.c");
+    let mut command = machine.place().installed("pvm");
+    command.args(["run", "--quiet", "--trace"]).arg(file).arg(program).args(arguments);
+    Running::start(command)
+}
+
+fn file(machine: &Machine) -> PathBuf {
+    machine.place().home().join("run.trace")
+}
+
+/// What a trace tells of a task: messages sent and taken, records noted and lost.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Line {
+    sent: u64,
+    taken: u64,
+    noted: u64,
+    lost: u64,
+}
+
+fn number(text: &str, name: &str) -> u64 {
+    let from =
+        text.split(&format!("\"{name}\":")).nth(1).unwrap_or_else(|| panic!("{name}: {text}"));
+    let digits: String = from.trim_start().chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
+}
+
+/// What a trace tells of its tasks.
+fn lines(machine: &Machine, file: &Path) -> Vec<Line> {
+    let mut command = machine.place().installed("pvm");
+    command.args(["trace", "show", "--json"]).arg(file);
+    let shown = machine.succeed(command).out;
+    let mut command = machine.place().installed("pvm");
+    command.args(["trace", "profile", "--json"]).arg(file);
+    let profile = machine.succeed(command).out;
+    let tasks = |text: &str| -> Vec<String> {
+        let all = text.split("\"tasks\":").nth(1).expect("tasks").to_owned();
+        let end = all.find(']').expect("an end");
+        all[..end].split('}').filter(|part| part.contains('{')).map(str::to_owned).collect()
+    };
+    let records = number(&shown, "records");
+    let (shown, profile) = (tasks(&shown), tasks(&profile));
+    assert_eq!(shown.len(), profile.len());
+    let line = |(shown, profile): (&String, &String)| Line {
+        sent: number(profile, "sent"),
+        taken: number(profile, "received"),
+        noted: number(shown, "noted"),
+        lost: number(shown, "lost"),
+    };
+    let lines: Vec<Line> = shown.iter().zip(&profile).map(line).collect();
+    // What was noted is in the file or told to be lost. Names are in tables of their own: each task's
+    // program, and texts of the first one.
+    let noted: u64 = lines.iter().map(|line| line.noted - line.lost).sum();
+    let names = noted - records;
+    assert!((lines.len() as u64..=lines.len() as u64 + 1).contains(&names), "{records}: {lines:?}");
+    lines
+}
+
+/// What the tasks themselves have said.
+fn said(output: &str) -> Vec<(u64, u64)> {
+    let words = |line: &str| -> Option<(u64, u64)> {
+        let mut words = line.split_once("sent ")?.1.split(" taken ");
+        Some((words.next()?.parse().ok()?, words.next()?.trim().parse().ok()?))
+    };
+    let mut all: Vec<(u64, u64)> = output.lines().filter_map(words).collect();
+    all.sort_unstable();
+    all
+}
+
+fn told(lines: &[Line]) -> Vec<(u64, u64)> {
+    let mut all: Vec<(u64, u64)> = lines.iter().map(|line| (line.sent, line.taken)).collect();
+    all.sort_unstable();
+    all
+}
+
+/// The recorders of all hosts.
+fn recorders(machine: &Machine) -> Vec<u32> {
+    let processes = machine.place().processes();
+    let is_one = |line: &str| line.contains("pvm recorder");
+    processes.iter().filter(|(_, line)| is_one(line)).map(|&(pid, _)| pid).collect()
+}
+
+#[test]
+fn a_trace_has_every_message_of_every_task_on_all_hosts() {
+    let machine = Machine::local(3);
+    let file = file(&machine);
+    let running = begin(&machine, &file, &["6", "300"]);
+    let output = machine.expect_success(running);
+    let lines = lines(&machine, &file);
+    assert_eq!(told(&lines), said(&output.out), "{lines:?}");
+    assert!(lines.iter().all(|line| line.lost == 0), "{lines:?}");
+    let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    // Nobody records any more, so the recorders end.
+    assert!(eventually(LIMIT, || recorders(&machine).is_empty()));
+    machine.halt();
+}
+
+#[test]
+fn recorders_and_daemons_that_are_killed_lose_nothing_that_is_not_told() {
+    let machine = Machine::local(2);
+    let file = file(&machine);
+    let mut running = begin(&machine, &file, &["4", "400", "2000"]);
+    let mut kills = 0;
+    while running.is_running() {
+        for pid in recorders(&machine) {
+            process::kill(pid);
+            kills += 1;
+        }
+        if kills % 3 == 1
+            && let Some((daemon, _)) =
+                machine.place().processes().iter().find(|(_, line)| line.contains("--daemon"))
+        {
+            process::kill(*daemon);
+        }
+        std::thread::sleep(Duration::from_millis(900));
+    }
+    let output = machine.expect_success(running);
+    let lines = lines(&machine, &file);
+    assert!(kills > 0, "nothing was killed");
+    eprintln!("killed recorders {kills} times: {lines:?}");
+    if lines.iter().all(|line| line.lost == 0) {
+        assert_eq!(told(&lines), said(&output.out), "{lines:?}");
+    }
+    machine.halt();
+}
+
+#[test]
+fn what_a_task_noted_before_it_was_killed_is_in_the_trace() {
+    let machine = Machine::start();
+    let file = file(&machine);
+    let mut running = begin(&machine, &file, &["3", "1000000"]);
+    let tasks = || -> Vec<u32> {
+        let processes = machine.place().processes();
+        let is_task = |line: &str| line.contains("tokens") && !line.contains("pvm run");
+        processes.iter().filter(|(_, line)| is_task(line)).map(|&(pid, _)| pid).collect()
+    };
+    assert!(eventually(LIMIT, || tasks().len() == 3), "{}", running.errors_so_far());
+    std::thread::sleep(Duration::from_secs(1));
+    tasks().into_iter().for_each(process::kill);
+    assert!(eventually(LIMIT, || !running.is_running()), "{}", running.errors_so_far());
+    let lines = lines(&machine, &file);
+    assert!(lines.iter().all(|line| line.lost == 0), "{lines:?}");
+    // They were killed in the midst of a ring, so they differ by no more than one message on its way.
+    let most = lines.iter().map(|line| line.sent).max().unwrap_or(0);
+    assert!(most > 100 && lines.iter().all(|line| line.sent + 3 >= most), "{lines:?}");
+    machine.halt();
+}
+
+#[test]
+fn running_tasks_are_recorded_and_the_recording_is_stopped_by_a_command() {
+    let machine = Machine::local(2);
+    let file = file(&machine);
+    let mut program = machine.begin("tokens.c", &["4", "2000", "1000"]);
+    let mut command = machine.place().installed("pvm");
+    command.args(["trace", "record", "--all", "-o"]).arg(&file);
+    let mut recording = Running::start(command);
+    let begun = eventually(LIMIT, || recording.errors_so_far().contains("recording into"));
+    assert!(begun, "{}", recording.errors_so_far());
+    std::thread::sleep(Duration::from_secs(1));
+    machine.pvm(&["trace", "stop"]);
+    assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
+    let lines = lines(&machine, &file);
+    assert!(lines.iter().filter(|line| line.sent > 10).count() == 4, "{lines:?}");
+    assert!(program.is_running(), "{}", program.errors_so_far());
+    machine.expect_success(program);
+    machine.halt();
+}

@@ -1,0 +1,50 @@
+//! The recorder of the host: a process that reads the trace rings of all tasks (`pvm recorder`).
+//!
+//! It is a task like others, so what it says to those who listen takes the way of messages.
+
+use pvm_wire::Tid;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A recorder that ends so often within a minute is not started again.
+const RESTARTS_MAX: usize = 16;
+const RESTARTS_TIME: Duration = Duration::from_secs(60);
+
+/// The recorder, if there is one.
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    pub(super) process: Option<u32>,
+    pub(super) task: Option<Tid>,
+    starts: Vec<Instant>,
+}
+
+impl Recorder {
+    /// A process has become a task.
+    pub(super) fn enrolled(&mut self, pid: u32, tid: Tid) {
+        if self.process == Some(pid) {
+            self.task = Some(tid);
+        }
+    }
+
+    /// Starts it. `pvmd` is where this daemon lies, `local` where its socket does, and `clock` what the
+    /// monotonic clock is behind the time of day.
+    pub(super) fn start(&mut self, pvmd: &Path, local: &Path, clock: u64) -> Result<(), String> {
+        let now = Instant::now();
+        self.starts.retain(|start| now.duration_since(*start) < RESTARTS_TIME);
+        if self.starts.len() >= RESTARTS_MAX {
+            return Err("it has ended too often".to_owned());
+        }
+        self.starts.push(now);
+        let path = pvmd.with_file_name("pvm");
+        let mut command = Command::new(&path);
+        let host = std::process::id();
+        command.arg("recorder").arg(format!("--host={host}")).arg(format!("--clock={clock}"));
+        command.env("PVMSOCK", local).env_remove("PVMEPID");
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let failed = |error| format!("{}: {error}", path.display());
+        self.process = Some(command.spawn().map_err(failed)?.id());
+        self.task = None;
+        Ok(())
+    }
+}
