@@ -15,10 +15,13 @@ mod link;
 mod message;
 mod order;
 mod peer;
+mod platform;
 mod proxy;
+mod ranks;
 mod reply;
 mod request;
 mod route;
+mod stations;
 mod trace;
 mod words;
 
@@ -28,7 +31,7 @@ use std::sync::LazyLock;
 /// Runs a target once on these bytes.
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 14] = [
+const TARGETS: [(&str, Target); 17] = [
     ("event", event::run),
     ("frame", frame::run),
     ("hostfile", hostfile::run),
@@ -37,10 +40,13 @@ const TARGETS: [(&str, Target); 14] = [
     ("message", message::run),
     ("order", order::run),
     ("peer", peer::run),
+    ("platform", platform::run),
     ("proxy", proxy::run),
+    ("ranks", ranks::run),
     ("reply", reply::run),
     ("request", request::run),
     ("route", route::run),
+    ("stations", stations::run),
     ("trace", trace::run),
     ("words", words::run),
 ];

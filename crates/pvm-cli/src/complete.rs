@@ -252,6 +252,10 @@ mod tests {
         assert_eq!(words("trace show --ev"), "--events");
         assert_eq!(of("trace show "), (Shell::Files, vec![]));
         assert_eq!(of("trace nonsense x"), (Shell::Nothing, vec![]));
+        assert_eq!(words("predict ch"), "check");
+        assert_eq!(words("predict generate st"), "stencil star");
+        assert_eq!(words("predict x --model=th"), "thesis");
+        assert_eq!(of("predict check "), (Shell::Files, vec![]));
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod nearest;
 mod operator;
 mod options;
 mod outcome;
+mod predict;
 mod program;
 mod progress;
 mod proxy;
@@ -104,6 +105,7 @@ fn command(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Doctor(options)) => doctor::doctor(&options),
         Some(Command::Bench(options)) => bench::bench(&options),
         Some(Command::Trace(options)) => trace::trace(&options),
+        Some(Command::Predict(options)) => predict::predict(&options),
         Some(Command::Complete(options)) => complete::complete(&options).map_err(Failure::from),
         Some(Command::Generate(options)) => generate::generate(&options),
         Some(Command::Proxy(options)) => return proxy::run(&options),

@@ -6,12 +6,14 @@
 pub(crate) mod bench;
 pub(crate) mod hosts;
 pub(crate) mod notes;
+pub(crate) mod predict;
 pub(crate) mod tasks;
 pub(crate) mod trace;
 
 use bench::BenchOptions;
 use clap::{Args, Parser, Subcommand};
 use hosts::{AddOptions, DelOptions, DoctorOptions, TokenOptions, UpOptions, UpgradeOptions};
+use predict::PredictOptions;
 use std::path::PathBuf;
 use tasks::{KillOptions, NamesOptions, PsOptions, RunOptions};
 use trace::TraceOptions;
@@ -81,6 +83,10 @@ pub(crate) enum Command {
     /// Read, draw and convert traces of what tasks did
     #[command(after_help = notes::TRACE, disable_help_subcommand = true)]
     Trace(TraceOptions),
+    /// Predict what a recorded program would take on another network
+    #[command(after_help = notes::PREDICT, disable_help_subcommand = true,
+        args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Predict(PredictOptions),
     /// Write the man pages or completions, for `make install`
     #[command(hide = true)]
     Generate(GenerateOptions),

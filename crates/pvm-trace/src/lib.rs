@@ -32,3 +32,4 @@ pub use pvm_wire::record::{
     Class, Loss, Processor, Reason, Record, RouteStep, Transfer, Way, What, calls,
     frames::{ClockPair, Counts, HostFacts, TaskFacts},
 };
+pub use pvm_wire::{Encoding, Tid};

@@ -423,6 +423,18 @@ pub(crate) const PARTS: &[Part] = &[
         steps: planted,
         ..PART
     },
+    // Errors that are planted in the models of predictions are found by those models' tests.
+    Part {
+        name: "models",
+        owner: "pvm-predict",
+        work: Work::Computes,
+        alone: &[DEBUG],
+        concerns: Concerns { packages: &["pvm-predict"], paths: &[] },
+        steps: |run| {
+            run.step(&["cargo", "test", "--quiet", "--package=pvm-predict", "--features=planted"])
+        },
+        ..PART
+    },
     Part {
         name: "loom",
         owner: "pvm-shm",

@@ -12,7 +12,7 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("pvm-core", &["pvm-wire"]),
     ("pvm-quorum", &["pvm-core", "pvm-wire"]),
     ("pvm-trace", &["pvm-wire"]),
-    ("pvm-predict", &["pvm-trace", "pvm-wire"]),
+    ("pvm-predict", &["pvm-trace"]),
     ("pvm", &["pvm-shm", "pvm-wire"]),
     ("pvmd", &["pvm-core", "pvm-shm", "pvm-wire", "pvm-quorum"]),
     ("pvm-capi", &["pvm", "pvm-wire"]),

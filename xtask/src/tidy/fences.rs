@@ -28,7 +28,12 @@ const FENCES: [Fence; 5] = [
         why: "unsafe code lives in pvm-shm, pvm-capi, the sys files and two files of Python's binding only",
     },
     Fence {
-        folders: &["crates/pvm-core/src/", "crates/pvm-wire/src/", "crates/pvm-sim/src/"],
+        folders: &[
+            "crates/pvm-core/src/",
+            "crates/pvm-wire/src/",
+            "crates/pvm-sim/src/",
+            "crates/pvm-predict/src/",
+        ],
         but_not: &[],
         words: &["Instant", "SystemTime", "std::net", "std::thread", "std::process", "getrandom"],
         why: "no clock, no thread and no network here: time is an argument, randomness a seed",
@@ -54,7 +59,7 @@ const FENCES: [Fence; 5] = [
 ];
 
 /// Crates whose root must forbid unsafe code outright.
-const FORBID: [&str; 5] = ["pvm-wire", "pvm-core", "pvm-sim", "pvm-cli", "xtask"];
+const FORBID: [&str; 6] = ["pvm-wire", "pvm-core", "pvm-sim", "pvm-predict", "pvm-cli", "xtask"];
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
     let rust = || sources.iter().filter(|s| s.is_rust());

@@ -273,3 +273,45 @@ is SVG.";
 pub(crate) const TRACE_REPORT: &str = "\
 The page has the tables of `pvm trace profile`, the pictures of `pvm trace draw`, and the machine as it \
 was; it needs no other file, no network and no script.";
+
+/// `pvm predict`.
+pub(crate) const PREDICT: &str = "\
+The trace is one of:
+
+  a folder with the files station.0, station.1 ..., or those files: lines c, s, m, r (`pvm trace export --to \
+thesis` writes them of a trace);
+  SimGrid's time-independent trace, one file for all ranks or one for each (`pvm trace export --to ti`).
+
+The network is a name of `pvm predict networks`, or a platform file in TOML: neopvm-platform(7). Its seconds are \
+those of the last task. SERVICE is the part of BLOCKED behind the begin of the send that ended it, ALGORITHM \
+the part before.
+
+JSON: seconds, low and high (mean, least and most of the runs), collisions (their mean; null where frames \
+cannot collide), lost (frames), stations (station, seconds, computing, sending, receiving, blocked, service, \
+algorithmic, phases, net, transport, messages, bytes, own_messages, own_bytes), path (task, seconds, computing, \
+phases, messages: what led to the end), inputs (trace, form, network, model, depth, runs, actions, version). \
+phases are late, host, queue, wire and retransmission, and sum up to blocked. Tables, and stations and path in \
+JSON, are those of the first run. One input gives one result, byte for byte.
+
+  pvm predict generate ring --tasks 4 -o ring.ti
+  pvm predict ring.ti --network switch-100
+  pvm predict stations/ --network ethernet-10 --model thesis --seeds 10 --json";
+
+/// `pvm predict networks`.
+pub(crate) const PREDICT_NETWORKS: &str = "\
+0 B is what a message without data takes when it has the network for itself, 1 MB how fast one of a million bytes \
+is. The machines behind the Ethernets are those of table 1 of Message-Passing Performance of Various Computers (1997).
+
+JSON: a list of name, about, seconds_0, seconds_1e6, half (bytes at which half the bandwidth is reached, as \
+the table has it; null for others).";
+
+/// `pvm predict check`.
+pub(crate) const PREDICT_CHECK: &str = "\
+Every line is read, and every receive must find its send. The exit status is 1 where something is wrong.
+
+JSON: form, actions, seconds (on a network that costs nothing), tasks (task, computing, messages, bytes, \
+own_messages, receives).";
+
+/// `pvm predict generate`.
+pub(crate) const PREDICT_GENERATE: &str = "\
+In each round a task computes, sends its messages, and receives those that are for it.";

@@ -1,0 +1,24 @@
+//! `pvm predict`: what a program would take on another network.
+//!
+//! Crate `pvm-predict` has the models. Here files are read, runs are started on all cores, and what they
+//! come to is told.
+
+mod check;
+mod generate;
+mod input;
+mod networks;
+mod simulate;
+mod tell;
+
+use crate::failure::Failure;
+use crate::options::predict::{PredictCommand, PredictOptions};
+
+/// Does what was asked.
+pub(crate) fn predict(options: &PredictOptions) -> Result<(), Failure> {
+    match &options.what {
+        None => simulate::simulate(&options.run),
+        Some(PredictCommand::Networks(options)) => networks::networks(options),
+        Some(PredictCommand::Check(options)) => check::check(options),
+        Some(PredictCommand::Generate(options)) => generate::generate(options),
+    }
+}

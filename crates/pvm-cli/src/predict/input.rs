@@ -1,0 +1,176 @@
+//! What is read: a trace in one of its forms, and the platform.
+
+use crate::failure::{Failure, Status};
+use crate::nearest;
+use pvm_predict::platform::{Platform, built_in, named};
+use pvm_predict::source::{Ranks, Stations};
+use pvm_predict::{Error, Source};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+/// A file that is read as a stream.
+type Stream = BufReader<File>;
+
+/// A flop of a time-independent trace is a nanosecond, as `pvm trace export --to ti` writes it.
+const FLOPS: f64 = 1e9;
+/// Files of a folder.
+const STATIONS_MAX: usize = 4096;
+
+/// A trace that can be opened as often as there are runs.
+#[derive(Clone, Debug)]
+pub(super) struct Trace {
+    /// Its files, one for each task or one for all.
+    pub(super) files: Vec<PathBuf>,
+    /// Its form.
+    pub(super) form: Form,
+}
+
+/// What a trace looks like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// Lines c, s, m, r.
+    Thesis,
+    /// SimGrid's time-independent lines.
+    Ti,
+}
+
+impl Form {
+    /// Its word in JSON.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Thesis => "thesis",
+            Self::Ti => "ti",
+        }
+    }
+}
+
+impl Trace {
+    /// Finds out what the files are.
+    pub(super) fn find(files: &[PathBuf]) -> Result<Self, Failure> {
+        let files = match files {
+            [folder] if folder.is_dir() => stations(folder)?,
+            _ => files.to_vec(),
+        };
+        let first = &files[0];
+        let form = match first_word(first)?.as_slice() {
+            word if word.starts_with(b"NEOTRACE") => {
+                let text = format!(
+                    "{}: a trace of NeoPVM is not read here yet\n  `pvm trace export --to thesis -o DIR {}` makes a folder that is",
+                    first.display(),
+                    first.display()
+                );
+                return Err(Failure::new(Status::Refused, text));
+            }
+            b"c" | b"s" | b"m" | b"r" => Form::Thesis,
+            word if !word.is_empty() && word.iter().all(u8::is_ascii_digit) => Form::Ti,
+            _ => return Err(unknown(first)),
+        };
+        Ok(Self { files, form })
+    }
+
+    /// Opens it for one run.
+    pub(super) fn open(&self) -> Result<Box<dyn Source>, Failure> {
+        let files: Result<Vec<Stream>, Failure> =
+            self.files.iter().map(|file| open(file)).collect();
+        Ok(match self.form {
+            Form::Thesis => Box::new(Stations::new(files?)),
+            Form::Ti => {
+                let ranks = Ranks::new(files?, FLOPS).map_err(|error| self.wrong(&error))?;
+                Box::new(ranks)
+            }
+        })
+    }
+
+    /// An error of a run, with the file that it is about.
+    pub(super) fn wrong(&self, error: &Error) -> Failure {
+        let file = match error {
+            Error::Line { task, .. } => {
+                self.files.get(*task as usize).or_else(|| self.files.first())
+            }
+            Error::Io(_) | Error::Trace(_) => self.files.first(),
+            _ => None,
+        };
+        let text = match file {
+            Some(file) => format!("{}: {error}", file.display()),
+            None => error.to_string(),
+        };
+        Failure::new(Status::Refused, text)
+    }
+}
+
+fn open(path: &Path) -> Result<Stream, Failure> {
+    let file = File::open(path).map_err(|error| at(path, &error))?;
+    Ok(BufReader::with_capacity(1 << 16, file))
+}
+
+/// Something of the file system failed.
+pub(super) fn at(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(Status::Refused, format!("{}: {error}", path.display()))
+}
+
+/// The files station.0, station.1 ... of a folder.
+fn stations(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let name = |number: usize| folder.join(format!("station.{number}"));
+    let count = (0..=STATIONS_MAX).take_while(|number| name(*number).exists()).count();
+    if count == 0 {
+        let text = format!(
+            "{}: a folder without station.0\n  `pvm trace export --to thesis -o DIR TRACE` and `pvm predict generate --stations DIR` make such folders",
+            folder.display()
+        );
+        return Err(Failure::new(Status::Refused, text));
+    }
+    Ok((0..count).map(name).collect())
+}
+
+/// The first word that is no comment.
+fn first_word(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut begin = Vec::new();
+    let mut reader = open(path)?.take(1 << 16);
+    loop {
+        begin.clear();
+        let read = reader.read_until(b'\n', &mut begin).map_err(|error| at(path, &error))?;
+        let line = begin.trim_ascii();
+        if read == 0 || !(line.is_empty() || line.starts_with(b"#")) {
+            return Ok(line.split(u8::is_ascii_whitespace).next().unwrap_or_default().to_vec());
+        }
+    }
+}
+
+fn unknown(path: &Path) -> Failure {
+    let text = format!(
+        "{}: no trace that is known here\n  lines begin with c, s, m, r (the thesis), or with the number of a rank (SimGrid)",
+        path.display()
+    );
+    Failure::new(Status::Refused, text)
+}
+
+/// A built-in platform by name, or one in a file.
+pub(super) fn platform(word: &str) -> Result<Platform, Failure> {
+    if let Some(platform) = named(word) {
+        return Ok(platform);
+    }
+    let path = Path::new(word);
+    if !word.ends_with(".toml") && !path.exists() {
+        return Err(no_network(word));
+    }
+    let mut text = String::new();
+    let read = open(path)?.take(1 << 20).read_to_string(&mut text);
+    read.map_err(|error| at(path, &error))?;
+    let mut platform = Platform::parse(&text)
+        .map_err(|error| Failure::new(Status::Refused, format!("{}: {error}", path.display())))?;
+    if platform.name.is_empty() {
+        word.clone_into(&mut platform.name);
+    }
+    Ok(platform)
+}
+
+/// That a network is unknown.
+pub(super) fn no_network(word: &str) -> Failure {
+    let near = nearest::to(word, built_in().map(|known| known.name));
+    let meant = near.map_or_else(String::new, |near| format!("\n  did you mean {near}?"));
+    let text = format!(
+        "{word}: no network of this name, and no file{meant}\n  `pvm predict networks` lists those that are known"
+    );
+    Failure::new(Status::Usage, text)
+}

@@ -1,0 +1,210 @@
+//! What a prediction says: the table of the thesis' appendix A, or JSON.
+
+use super::input::Trace;
+use crate::failure::Failure;
+use crate::options::predict::{ModelName, SimulateOptions};
+use crate::show::{show, show_json};
+use crate::table::{Side, Table};
+use pvm_predict::Time;
+use pvm_predict::blame::{Chain, Phase, Split};
+use pvm_predict::platform::Platform;
+use pvm_predict::report::{Report, StationReport};
+use serde_json::{Map, Value, json};
+
+/// What there is to tell.
+pub(super) struct Prediction<'a> {
+    pub(super) options: &'a SimulateOptions,
+    pub(super) trace: &'a Trace,
+    pub(super) platform: &'a Platform,
+    /// A run for each seed.
+    pub(super) reports: &'a [Report],
+}
+
+/// Tells it.
+pub(super) fn tell(prediction: &Prediction<'_>) -> Result<(), Failure> {
+    if prediction.options.json {
+        return Ok(show_json(&as_json(prediction))?);
+    }
+    show(table(prediction))?;
+    Ok(show(format_args!("\n{}", sums(prediction)))?)
+}
+
+impl Prediction<'_> {
+    fn first(&self) -> &Report {
+        &self.reports[0]
+    }
+
+    /// Mean, least and most of the runs.
+    fn seconds(&self) -> (f64, f64, f64) {
+        let all = || self.reports.iter().map(|report| report.time.seconds());
+        let mean = all().sum::<f64>() / self.reports.len() as f64;
+        let least = all().fold(f64::INFINITY, f64::min);
+        (mean, least, all().fold(0.0, f64::max))
+    }
+
+    fn collisions(&self) -> Option<f64> {
+        let all: Option<Vec<u64>> = self.reports.iter().map(|report| report.collisions).collect();
+        all.map(|all| all.iter().sum::<u64>() as f64 / all.len() as f64)
+    }
+
+    /// The workers of a run: all but the master.
+    fn workers<'a>(&self, report: &'a Report) -> Vec<&'a StationReport> {
+        let is_worker = |number: &u32| Some(*number) != self.options.master;
+        let all = report.stations.iter().zip(0u32..);
+        all.filter(|(_, number)| is_worker(number)).map(|(station, _)| station).collect()
+    }
+}
+
+fn table(prediction: &Prediction<'_>) -> Table {
+    let mut table = Table::new(&[
+        ("TASK", Side::Right),
+        ("SECONDS", Side::Right),
+        ("BLOCKED", Side::Right),
+        ("SERVICE", Side::Right),
+        ("ALGORITHM", Side::Right),
+        ("NET", Side::Right),
+        ("CALLS", Side::Right),
+        ("TRANSPORT", Side::Right),
+        ("MESSAGES", Side::Right),
+        ("BYTES", Side::Right),
+        ("TO ITSELF", Side::Right),
+    ]);
+    let report = prediction.first();
+    for (station, number) in report.stations.iter().zip(0u32..) {
+        table.row(row(number.to_string(), &[station]));
+    }
+    let workers = prediction.workers(report);
+    if !workers.is_empty() {
+        table.row(row(format!("mean of {}", workers.len()), &workers));
+    }
+    table
+}
+
+/// A row: the mean of some tasks.
+fn row(name: String, stations: &[&StationReport]) -> Vec<String> {
+    let count = stations.len() as f64;
+    let mean = |of: &dyn Fn(&StationReport) -> f64| {
+        stations.iter().map(|station| of(station)).sum::<f64>() / count
+    };
+    let time = |of: &dyn Fn(&StationReport) -> Time| {
+        format!("{:.6}", mean(&|station| of(station).seconds()))
+    };
+    let number =
+        |of: &dyn Fn(&StationReport) -> u64| format!("{:.0}", mean(&|station| of(station) as f64));
+    vec![
+        name,
+        time(&|station| station.execution),
+        time(&|station| station.blocked.total()),
+        time(&|station| station.blocked.service()),
+        time(&|station| station.blocked.of(Phase::Late)),
+        time(&|station| station.net),
+        time(&|station| station.sending + station.receiving),
+        time(&|station| station.transport),
+        number(&|station| station.sent.messages),
+        number(&|station| station.sent.bytes),
+        number(&|station| station.own.messages),
+    ]
+}
+
+/// What there is to say beside the table.
+fn sums(prediction: &Prediction<'_>) -> String {
+    let (mean, low, high) = prediction.seconds();
+    let report = prediction.first();
+    let runs = prediction.reports.len();
+    let mut text = format!("{mean:.6} s on {}", prediction.platform.name);
+    if runs > 1 {
+        text += &format!(", {low:.6} to {high:.6} s in {runs} runs");
+    }
+    text += "\n";
+    if let Some(collisions) = prediction.collisions() {
+        let messages = report.sent().messages.max(1) as f64;
+        text += &format!("{collisions:.0} collisions, {:.2} a message\n", collisions / messages);
+    }
+    if report.lost > 0 {
+        text += &format!("{} frames were lost\n", report.lost);
+    }
+    let blocked = report.stations.iter().fold(Split::default(), |mut sum, station| {
+        sum.add_all(&station.blocked);
+        sum
+    });
+    text += &format!("blocked, all tasks: {}\n", phases(&blocked));
+    let path = &report.path;
+    text += &format!(
+        "what led to the end of task {}: computing {}, {}; {} messages\n",
+        report.last,
+        path.computing,
+        phases(&path.split),
+        path.messages
+    );
+    text
+}
+
+fn phases(split: &Split) -> String {
+    let told = Split::PHASES.iter().filter(|(_, phase)| split.of(*phase) > Time::ZERO);
+    let told: Vec<String> =
+        told.map(|(name, phase)| format!("{name} {}", split.of(*phase))).collect();
+    if told.is_empty() { "nothing".to_owned() } else { told.join(", ") }
+}
+
+fn as_json(prediction: &Prediction<'_>) -> Value {
+    let (mean, low, high) = prediction.seconds();
+    let report = prediction.first();
+    let stations: Vec<Value> =
+        report.stations.iter().zip(0u32..).map(|(station, number)| task(station, number)).collect();
+    json!({
+        "seconds": mean,
+        "low": low,
+        "high": high,
+        "collisions": prediction.collisions(),
+        "lost": report.lost,
+        "stations": stations,
+        "path": path(&report.path, report.last),
+        "inputs": inputs(prediction),
+    })
+}
+
+fn inputs(prediction: &Prediction<'_>) -> Value {
+    let options = prediction.options;
+    let files: Vec<String> =
+        prediction.trace.files.iter().map(|file| file.display().to_string()).collect();
+    let model = match options.model {
+        ModelName::Ours => "ours",
+        ModelName::Thesis => "thesis",
+    };
+    let depth = (options.model == ModelName::Ours).then_some("line");
+    json!({"trace": files, "form": prediction.trace.form.word(), "network": prediction.platform.name,
+        "model": model, "depth": depth, "runs": prediction.reports.len(),
+        "actions": prediction.first().actions, "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// Times of a split by phase, in seconds.
+fn split(split: &Split) -> Map<String, Value> {
+    let one =
+        |(name, phase): &(&str, Phase)| ((*name).to_owned(), json!(split.of(*phase).seconds()));
+    Split::PHASES.iter().map(one).collect()
+}
+
+fn task(station: &StationReport, number: u32) -> Value {
+    json!({
+        "station": number,
+        "seconds": station.execution.seconds(),
+        "computing": station.computing.seconds(),
+        "sending": station.sending.seconds(),
+        "receiving": station.receiving.seconds(),
+        "blocked": station.blocked.total().seconds(),
+        "service": station.blocked.service().seconds(),
+        "algorithmic": station.blocked.of(Phase::Late).seconds(),
+        "phases": split(&station.blocked),
+        "net": station.net.seconds(),
+        "transport": station.transport.seconds(),
+        "messages": station.sent.messages,
+        "bytes": station.sent.bytes,
+        "own_messages": station.own.messages,
+        "own_bytes": station.own.bytes,
+    })
+}
+
+fn path(path: &Chain, last: u32) -> Value {
+    json!({"task": last, "seconds": path.total().seconds(), "computing": path.computing.seconds(),
+        "phases": split(&path.split), "messages": path.messages})
+}

@@ -1,0 +1,99 @@
+//! What can be wrong with a trace, a platform or a run, and where.
+
+use crate::action::TaskNumber;
+use std::fmt;
+
+/// Why there is no prediction.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input cannot be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// A trace of ours is no trace, or damaged.
+    #[error(transparent)]
+    Trace(#[from] pvm_trace::Error),
+    /// A line of a text makes no sense.
+    #[error("task {task}, line {line}: {what}")]
+    Line {
+        /// The task whose line it is; in a file for several tasks, the number that stands in it.
+        task: TaskNumber,
+        /// Which line of its file, from 1 on.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// Something in a platform file makes no sense.
+    #[error("line {line} of the platform: {what}")]
+    Platform {
+        /// Which line, from 1 on.
+        line: u64,
+        /// What is wrong there.
+        what: String,
+    },
+    /// What was asked for does not fit the trace or the platform.
+    #[error("{0}")]
+    Unfit(String),
+    /// No task can go on.
+    #[error("{0}")]
+    Standstill(Standstill),
+    /// More than is held in memory.
+    #[error("task {task}: {what} has more than {limit} that nobody takes")]
+    TooMany {
+        /// At which task.
+        task: TaskNumber,
+        /// What there is too much of.
+        what: &'static str,
+        /// How many are held.
+        limit: usize,
+    },
+    /// The run is longer than 64 bits of picoseconds.
+    #[error(
+        "the run would take more than 200 days of simulated time: see the trace's computing times"
+    )]
+    Endless,
+    /// The caller has had enough.
+    #[error("stopped after {0} actions")]
+    Stopped(u64),
+}
+
+/// A task that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    /// Which task.
+    pub task: TaskNumber,
+    /// For whom.
+    pub from: TaskNumber,
+    /// For which tag, where receives ask for one.
+    pub tag: Option<i32>,
+    /// How many bytes it wants, and how many of them have come.
+    pub bytes: u64,
+    /// Of those.
+    pub there: u64,
+}
+
+/// Tasks wait and nothing is under way: who waits for whom.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Standstill {
+    /// How many tasks wait.
+    pub count: u64,
+    /// The first of them.
+    pub first: Vec<Waiting>,
+}
+
+/// Of a standstill, so many are named.
+pub(crate) const WAITING_TOLD: usize = 8;
+
+impl fmt::Display for Standstill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "standstill: {} tasks wait, and no message is under way", self.count)?;
+        for waiting in &self.first {
+            write!(f, "\n  task {} waits for task {}", waiting.task, waiting.from)?;
+            if let Some(tag) = waiting.tag {
+                write!(f, ", tag {tag}")?;
+            }
+            write!(f, ": {} of {} bytes have come", waiting.there, waiting.bytes)?;
+        }
+        Ok(())
+    }
+}

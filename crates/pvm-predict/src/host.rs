@@ -1,0 +1,3 @@
+//! What tasks run on.
+
+pub(crate) mod station;

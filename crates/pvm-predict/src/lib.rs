@@ -1,0 +1,29 @@
+//! What a program would take on another network.
+//!
+//! A [`Source`] says what each task does: it computes, sends, receives. A model runs all tasks in simulated
+//! time over hosts, transports and links, each of which is a small machine without I/O, and tells where
+//! the time went ([`report`]). Nothing here reads a clock or draws a number but from a seed, so one input
+//! gives one result. No input is trusted: each fault has a name and a place, and costs bounded memory.
+
+#![forbid(unsafe_code)]
+
+mod action;
+pub mod as_trace;
+pub mod blame;
+mod error;
+mod host;
+mod kernel;
+pub mod link;
+pub mod model;
+pub mod planted;
+pub mod platform;
+mod program;
+pub mod report;
+pub mod source;
+mod transport;
+mod unit;
+
+pub use action::{Action, Matching, TaskNumber};
+pub use error::{Error, Standstill, Waiting};
+pub use program::Source;
+pub use unit::{Rate, Time};

@@ -1,0 +1,347 @@
+//! A cable that all stations share: CSMA/CD as IEEE 802.3 has it, at any rate.
+//!
+//! A station with a frame waits until the cable has been free for a gap, then sends. Who begins before
+//! the first bits of another one have reached it collides with it. Both jam, draw a number of slots
+//! below 2^n (n collisions of this frame, 10 at most), and try again; after 16 attempts the frame is
+//! given up.
+
+use crate::kernel::Dice;
+use crate::planted::{self, Bug};
+use crate::unit::{Rate, Time};
+use std::collections::VecDeque;
+
+/// The rules of a cable. Lengths in bits are times at its rate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rules {
+    /// Its rate.
+    pub rate: Rate,
+    /// Between two frames.
+    pub gap: u64,
+    /// The unit of backoff.
+    pub slot: u64,
+    /// What a station sends when it has seen a collision.
+    pub jam: u64,
+    /// In front of each frame.
+    pub preamble: u64,
+    /// Bytes of the shortest frame, preamble apart; shorter ones are filled up.
+    pub shortest: u64,
+    /// Bytes that a frame has beside its packet.
+    pub header: u64,
+    /// From one station to any other one.
+    pub propagation: Time,
+    /// After so many attempts a frame is given up.
+    pub attempts: Option<u32>,
+}
+
+impl Rules {
+    /// IEEE 802.3, with 5 us between any two stations: a cable of a kilometre.
+    pub const fn ethernet(rate: Rate) -> Self {
+        Self {
+            rate,
+            gap: 96,
+            slot: 512,
+            jam: 32,
+            preamble: 64,
+            shortest: 64,
+            header: 18,
+            propagation: Time::microseconds(5),
+            attempts: Some(16),
+        }
+    }
+
+    /// How long a frame with such a packet takes, its preamble included.
+    pub fn frame(&self, bytes: u64) -> Time {
+        let shortest = if planted::is(Bug::ShortFrames) { 0 } else { self.shortest };
+        let bytes = bytes.saturating_add(self.header).max(shortest);
+        self.rate.time_of(bytes) + self.rate.time_of_bits(self.preamble)
+    }
+
+    fn gap(&self) -> Time {
+        let gap = if planted::is(Bug::GapForgotten) { 0 } else { self.gap };
+        self.rate.time_of_bits(gap)
+    }
+
+    fn slot(&self) -> Time {
+        let factor = if planted::is(Bug::SlotTooLong) { 2 } else { 1 };
+        self.rate.time_of_bits(self.slot * factor)
+    }
+
+    fn jam(&self) -> Time {
+        self.rate.time_of_bits(self.jam)
+    }
+}
+
+/// Backoff does not grow after so many collisions of a frame.
+const DOUBLINGS_MAX: u32 = 10;
+
+/// What a cable has to say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// A frame has reached all stations.
+    Carried(Carried),
+    /// A frame was given up.
+    Dropped {
+        /// The station that gave up.
+        port: usize,
+        /// The frame.
+        token: u64,
+    },
+    /// The cable wants to be asked again.
+    Wake(Time),
+}
+
+/// How a frame came across.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Carried {
+    /// Who sent it.
+    pub port: usize,
+    /// Which frame.
+    pub token: u64,
+    /// When its station first put a bit of it on the cable.
+    pub tried: Time,
+    /// When the attempt began that succeeded.
+    pub began: Time,
+    /// When its last bit had arrived everywhere.
+    pub ended: Time,
+}
+
+/// The shared cable.
+#[derive(Debug)]
+pub struct Csma {
+    rules: Rules,
+    ports: Vec<Port>,
+    medium: Medium,
+    dice: Dice,
+    collisions: u64,
+    /// The wake that was asked for last.
+    planned: Time,
+    out: VecDeque<Output>,
+}
+
+/// A station as the cable sees it.
+#[derive(Clone, Debug, Default)]
+struct Port {
+    frames: VecDeque<Frame>,
+    state: State,
+    attempts: u32,
+    tried: Option<Time>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    token: u64,
+    bytes: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum State {
+    /// It has nothing to send.
+    #[default]
+    Idle,
+    /// It waits for silence.
+    Deferring,
+    /// It sends, or collides.
+    Sending,
+    /// It has collided and waits.
+    Backoff(Time),
+}
+
+#[derive(Clone, Debug)]
+enum Medium {
+    Free {
+        since: Time,
+    },
+    /// One sends, or several collide.
+    Busy {
+        senders: Vec<usize>,
+        began: Time,
+        until: Time,
+    },
+}
+
+impl Csma {
+    /// A silent cable with so many stations.
+    pub fn new(rules: Rules, ports: usize, seed: u64) -> Self {
+        // The gap before the first frame is over.
+        Self {
+            rules,
+            ports: vec![Port::default(); ports],
+            medium: Medium::Free { since: Time::ZERO },
+            dice: Dice::new(seed, 1),
+            collisions: 0,
+            planned: Time::END,
+            out: VecDeque::new(),
+        }
+    }
+
+    /// How often frames have collided.
+    pub const fn collisions(&self) -> u64 {
+        self.collisions
+    }
+
+    /// A station has a packet to send, behind those that it had before.
+    pub fn handle(&mut self, now: Time, port: usize, token: u64, bytes: u64) {
+        self.settle(now);
+        let own = &mut self.ports[port];
+        own.frames.push_back(Frame { token, bytes });
+        if own.state == State::Idle {
+            self.contend(port, now);
+        }
+        self.plan(now);
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.settle(now);
+        self.plan(now);
+    }
+
+    /// What has happened.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// Does what is due, in the order of its times.
+    fn settle(&mut self, now: Time) {
+        while let Some(due) = self.deadline().filter(|due| *due <= now) {
+            match &self.medium {
+                Medium::Busy { until, .. } if *until <= due => self.end(due),
+                Medium::Busy { .. } => self.expire(due),
+                Medium::Free { .. } => self.begin(due),
+            }
+        }
+    }
+
+    /// When something happens next without anybody's doing.
+    fn deadline(&self) -> Option<Time> {
+        let backoff = self.ports.iter().filter_map(|port| match port.state {
+            State::Backoff(until) => Some(until),
+            _ => None,
+        });
+        let backoff = backoff.min();
+        match &self.medium {
+            Medium::Busy { until, .. } => {
+                Some(backoff.map_or(*until, |backoff| backoff.min(*until)))
+            }
+            Medium::Free { since } => {
+                let free = *since + self.rules.gap();
+                let waits = self.ports.iter().any(|port| port.state == State::Deferring);
+                let backoff = backoff.map(|backoff| backoff.max(free));
+                if waits { Some(free) } else { backoff }
+            }
+        }
+    }
+
+    fn plan(&mut self, now: Time) {
+        let Some(at) = self.deadline() else { return };
+        if at < self.planned || self.planned <= now {
+            self.planned = at;
+            self.out.push_back(Output::Wake(at));
+        }
+    }
+
+    /// A station wants to send its first frame.
+    fn contend(&mut self, port: usize, now: Time) {
+        let free = match &self.medium {
+            Medium::Free { since } => now >= *since + self.rules.gap(),
+            Medium::Busy { began, .. } => now < *began + self.rules.propagation,
+        };
+        self.ports[port].state = State::Deferring;
+        if free || (matches!(self.medium, Medium::Free { .. }) && now == Time::ZERO) {
+            self.send(&[port], now);
+        }
+    }
+
+    /// The cable is free: all that wait for it begin.
+    fn begin(&mut self, now: Time) {
+        let ready: Vec<usize> = (0..self.ports.len())
+            .filter(|port| match self.ports[*port].state {
+                State::Deferring => true,
+                State::Backoff(until) => until <= now,
+                _ => false,
+            })
+            .collect();
+        self.send(&ready, now);
+    }
+
+    /// Backoffs end while others send.
+    fn expire(&mut self, now: Time) {
+        for port in 0..self.ports.len() {
+            if matches!(self.ports[port].state, State::Backoff(until) if until <= now) {
+                self.contend(port, now);
+            }
+        }
+    }
+
+    /// Stations begin at one time.
+    fn send(&mut self, ports: &[usize], now: Time) {
+        for port in ports {
+            let port = &mut self.ports[*port];
+            port.state = State::Sending;
+            port.tried.get_or_insert(now);
+        }
+        let (mut senders, began) =
+            match std::mem::replace(&mut self.medium, Medium::Free { since: now }) {
+                Medium::Busy { senders, began, .. } => (senders, began),
+                Medium::Free { .. } => (Vec::new(), now),
+            };
+        senders.extend_from_slice(ports);
+        let until = match senders.as_slice() {
+            [one] => {
+                let frame = self.ports[*one].frames.front().expect("a sender has a frame");
+                now + self.rules.frame(frame.bytes)
+            }
+            _ => self.collided(began, now),
+        };
+        self.medium = Medium::Busy { senders, began, until };
+    }
+
+    /// When the cable is silent again: the last bit of the jam of the last one that began has passed.
+    fn collided(&self, began: Time, now: Time) -> Time {
+        if planted::is(Bug::JamForgotten) {
+            return now;
+        }
+        let seen = now + self.rules.propagation;
+        let sent = began + self.rules.rate.time_of_bits(self.rules.preamble);
+        seen.max(sent) + self.rules.jam()
+    }
+
+    /// Who sent, or collided, is done.
+    fn end(&mut self, now: Time) {
+        let medium = std::mem::replace(&mut self.medium, Medium::Free { since: now });
+        let Medium::Busy { senders, began, .. } = medium else { return };
+        if let [port] = *senders.as_slice() {
+            return self.carried(port, began, now);
+        }
+        self.collisions += 1;
+        senders.iter().for_each(|port| self.back_off(*port, now));
+    }
+
+    fn carried(&mut self, port: usize, began: Time, now: Time) {
+        let own = &mut self.ports[port];
+        let frame = own.frames.pop_front().expect("it was sent");
+        let tried = own.tried.take().unwrap_or(began);
+        own.attempts = 0;
+        own.state = if own.frames.is_empty() { State::Idle } else { State::Deferring };
+        let ended = now + self.rules.propagation;
+        let token = frame.token;
+        self.out.push_back(Output::Carried(Carried { port, token, tried, began, ended }));
+    }
+
+    fn back_off(&mut self, port: usize, now: Time) {
+        let slot = self.rules.slot();
+        let own = &mut self.ports[port];
+        own.attempts += 1;
+        if self.rules.attempts.is_some_and(|most| own.attempts >= most) {
+            let frame = own.frames.pop_front().expect("it was sent");
+            own.attempts = 0;
+            own.tried = None;
+            own.state = if own.frames.is_empty() { State::Idle } else { State::Deferring };
+            self.out.push_back(Output::Dropped { port, token: frame.token });
+            return;
+        }
+        let doublings = if planted::is(Bug::BackoffFlat) { 1 } else { own.attempts };
+        let slots = self.dice.below(1 << doublings.min(DOUBLINGS_MAX));
+        own.state = State::Backoff(now + slot.times(slots));
+    }
+}

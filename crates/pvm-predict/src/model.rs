@@ -1,0 +1,4 @@
+//! How sources, hosts, transports and links are put together.
+
+pub mod line;
+pub mod thesis;

@@ -1,0 +1,328 @@
+//! Depth `line`: each message takes a latency and a time for each byte, and nothing is shared but the
+//! sender's own door. So nobody's message depends on another one's, and no queue of events is needed: each
+//! task goes on until it waits for a message that was not sent yet.
+
+use crate::action::{Action, Matching, TaskNumber};
+use crate::blame::{Chain, Phase, Told};
+use crate::error::{Error, Standstill, WAITING_TOLD, Waiting};
+use crate::kernel::Map;
+use crate::platform::{Host, Line};
+use crate::program::Source;
+use crate::report::{ASKED_EVERY, Event, Report, StationReport, Watcher};
+use crate::unit::Time;
+use std::collections::VecDeque;
+
+/// Messages that are held until they are taken.
+const MESSAGES_MAX: usize = 1 << 26;
+/// In no list.
+const NOBODY: u32 = u32::MAX;
+
+/// Runs a program on a line.
+pub fn run(
+    source: &mut dyn Source,
+    line: Line,
+    host: Host,
+    watcher: &mut dyn Watcher,
+) -> Result<Report, Error> {
+    let tasks = source.tasks();
+    let matching = source.matching();
+    Run {
+        source,
+        watcher,
+        line,
+        host,
+        matching,
+        tasks: vec![Task::default(); tasks as usize],
+        ready: (0..tasks).collect(),
+        lists: Map::default(),
+        messages: Vec::new(),
+        free: NOBODY,
+        actions: 0,
+        serial: 0,
+    }
+    .all()
+}
+
+/// Receiver, sender, tag; where bytes are taken, the tag is always 0.
+type Key = (TaskNumber, TaskNumber, i32);
+
+/// A task.
+#[derive(Clone, Debug, Default)]
+struct Task {
+    now: Time,
+    /// When its door is free for the next message.
+    door: Time,
+    /// The receive that waits.
+    waits: Option<Receive>,
+    chain: Chain,
+    report: StationReport,
+}
+
+/// A receive whose bytes are not all sent.
+#[derive(Clone, Copy, Debug)]
+struct Receive {
+    from: TaskNumber,
+    tag: i32,
+    bytes: u64,
+    left: u64,
+    time: Time,
+    wait: Told,
+    /// What led to the last byte so far.
+    cause: Chain,
+    message: Option<u64>,
+}
+
+/// A message until it is taken.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    serial: u64,
+    left: u64,
+    began: Time,
+    handed: Time,
+    entered: Time,
+    arrived: Time,
+    /// What led to its begin.
+    chain: Chain,
+    next: u32,
+}
+
+/// Messages of one key, in their order.
+#[derive(Clone, Copy, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+struct Run<'a> {
+    source: &'a mut dyn Source,
+    watcher: &'a mut dyn Watcher,
+    line: Line,
+    host: Host,
+    matching: Matching,
+    tasks: Vec<Task>,
+    ready: VecDeque<TaskNumber>,
+    lists: Map<Key, List>,
+    messages: Vec<Message>,
+    free: u32,
+    actions: u64,
+    serial: u64,
+}
+
+impl Run<'_> {
+    fn all(mut self) -> Result<Report, Error> {
+        while let Some(task) = self.ready.pop_front() {
+            while self.step(task)? {}
+        }
+        self.finish()
+    }
+
+    fn finish(self) -> Result<Report, Error> {
+        let waiting = (0..).zip(&self.tasks).filter_map(|(task, state)| {
+            let Receive { from, tag, bytes, left, .. } = state.waits?;
+            let tag = (self.matching == Matching::Messages).then_some(tag);
+            Some(Waiting { task, from, tag, bytes, there: bytes - left })
+        });
+        let first: Vec<Waiting> = waiting.clone().take(WAITING_TOLD).collect();
+        if !first.is_empty() {
+            let count = waiting.count() as u64;
+            return Err(Error::Standstill(Standstill { count, first }));
+        }
+        if self.tasks.iter().any(|task| task.now == Time::END) {
+            return Err(Error::Endless);
+        }
+        let stations = self.tasks.iter().map(|task| task.report).collect();
+        let mut report = Report { actions: self.actions, stations, ..Report::default() };
+        report.finish(self.tasks.iter().map(|task| task.chain));
+        Ok(report)
+    }
+
+    /// One action of a task; false if it waits, or is over.
+    fn step(&mut self, number: TaskNumber) -> Result<bool, Error> {
+        if let Some(receive) = self.tasks[number as usize].waits.take() {
+            return self.receive(number, receive);
+        }
+        if self.actions.is_multiple_of(ASKED_EVERY) && !self.watcher.goes_on(self.actions) {
+            return Err(Error::Stopped(self.actions));
+        }
+        let Some(action) = self.source.next(number)? else {
+            let task = &mut self.tasks[number as usize];
+            task.report.execution = task.now;
+            return Ok(false);
+        };
+        self.actions += 1;
+        match action {
+            Action::Compute(time) => {
+                let time = time.scaled(1.0 / self.host.speed);
+                let task = &mut self.tasks[number as usize];
+                task.now += time;
+                task.chain.computing += time;
+                task.report.computing += time;
+                Ok(true)
+            }
+            Action::Send { time, bytes, to, tag } => self.send(number, (time, bytes), &[to], tag),
+            Action::Multicast { time, bytes, to, tag } => {
+                self.send(number, (time, bytes), &to, tag)
+            }
+            Action::Receive { time, bytes, from, tag } => {
+                let task = &self.tasks[number as usize];
+                let (wait, cause) = (Told::since(task.now), task.chain);
+                let left = bytes;
+                let receive = Receive { from, tag, bytes, left, time, wait, cause, message: None };
+                self.receive(number, receive)
+            }
+        }
+    }
+
+    fn send(
+        &mut self,
+        number: TaskNumber,
+        (time, bytes): (Time, u64),
+        to: &[TaskNumber],
+        tag: i32,
+    ) -> Result<bool, Error> {
+        let task = &mut self.tasks[number as usize];
+        let (began, chain) = (task.now, task.chain);
+        let whole = time + self.host.send_of(bytes);
+        task.now += whole;
+        task.chain.split.add(Phase::Host, whole);
+        task.report.sending += whole;
+        task.report.count(number, to, bytes);
+        let handed = task.now;
+        for to in to {
+            let task = &mut self.tasks[number as usize];
+            let (mut entered, mut arrived) = (handed, handed);
+            if *to != number {
+                entered = handed.max(task.door);
+                task.door = entered + self.line.time_of(bytes);
+                arrived = task.door + self.line.latency;
+                task.report.net += arrived - handed;
+            }
+            self.serial += 1;
+            let (serial, left, next) = (self.serial, bytes, NOBODY);
+            let message = Message { serial, left, began, handed, entered, arrived, chain, next };
+            let message = self.put(message, number)?;
+            let (task, to_all, ended) = (number, &[*to], handed);
+            let sent = Event::Sent { task, message: serial, to: to_all, bytes, began, ended };
+            self.watcher.event(sent)?;
+            self.append((*to, number, self.tag(tag)), message);
+            let waits = self.tasks[*to as usize].waits;
+            if waits.is_some_and(|waits| waits.from == number && waits.tag == self.tag(tag)) {
+                self.ready.push_back(*to);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes what is there; false if it waits for more.
+    fn receive(&mut self, number: TaskNumber, mut receive: Receive) -> Result<bool, Error> {
+        receive.tag = self.tag(receive.tag);
+        let key = (number, receive.from, receive.tag);
+        while receive.left > 0 || receive.message.is_none() {
+            if self.matching == Matching::Bytes && receive.left == 0 {
+                break;
+            }
+            let Some(list) = self.lists.get(&key).copied() else {
+                // The same task would only find out again that nothing is there.
+                self.tasks[number as usize].waits = Some(receive);
+                return Ok(false);
+            };
+            let message = &mut self.messages[list.first as usize];
+            let some = match self.matching {
+                Matching::Bytes => receive.left.min(message.left),
+                Matching::Messages => message.left,
+            };
+            message.left -= some;
+            receive.left = match self.matching {
+                Matching::Bytes => receive.left - some,
+                Matching::Messages => 0,
+            };
+            message.tell(&mut receive);
+            if message.left == 0 {
+                receive.message = Some(message.serial);
+                self.release(key, list);
+            } else {
+                receive.message = None;
+            }
+        }
+        self.received(number, &receive)?;
+        Ok(true)
+    }
+
+    fn received(&mut self, number: TaskNumber, receive: &Receive) -> Result<(), Error> {
+        let task = &mut self.tasks[number as usize];
+        let began = task.now;
+        let waited = receive.wait.split.total();
+        if waited > Time::ZERO {
+            task.chain = receive.cause;
+        }
+        let whole = receive.time + self.host.receive_of(receive.bytes);
+        task.report.blocked.add_all(&receive.wait.split);
+        task.report.receiving += whole;
+        task.chain.split.add(Phase::Host, whole);
+        task.now = began + waited + whole;
+        if receive.from != number {
+            task.report.received.add(receive.bytes);
+        }
+        let (message, from, ended) = (receive.message, receive.from, task.now);
+        self.watcher.event(Event::Received { task: number, message, from, began, waited, ended })
+    }
+
+    const fn tag(&self, tag: i32) -> i32 {
+        match self.matching {
+            Matching::Bytes => 0,
+            Matching::Messages => tag,
+        }
+    }
+
+    fn put(&mut self, message: Message, task: TaskNumber) -> Result<u32, Error> {
+        if self.free != NOBODY {
+            let place = self.free;
+            self.free = self.messages[place as usize].next;
+            self.messages[place as usize] = message;
+            return Ok(place);
+        }
+        if self.messages.len() >= MESSAGES_MAX {
+            return Err(Error::TooMany { task, what: "its sends", limit: MESSAGES_MAX });
+        }
+        self.messages.push(message);
+        Ok((self.messages.len() - 1) as u32)
+    }
+
+    fn append(&mut self, key: Key, message: u32) {
+        let list = self.lists.entry(key).or_insert(List { first: message, last: NOBODY });
+        if list.last != NOBODY {
+            self.messages[list.last as usize].next = message;
+        }
+        list.last = message;
+    }
+
+    /// The first message of a list is taken.
+    fn release(&mut self, key: Key, list: List) {
+        let message = &mut self.messages[list.first as usize];
+        let next = std::mem::replace(&mut message.next, self.free);
+        self.free = list.first;
+        if next == NOBODY {
+            self.lists.remove(&key);
+        } else if let Some(list) = self.lists.get_mut(&key) {
+            list.first = next;
+        }
+    }
+}
+
+impl Message {
+    /// What held it up, and what led to its arrival, if that is the last so far.
+    fn tell(&self, receive: &mut Receive) {
+        let wait = &mut receive.wait;
+        let before = wait.end();
+        let mut way = Told::since(self.began);
+        for told in [wait, &mut way] {
+            told.until(Phase::Late, self.began);
+            told.until(Phase::Host, self.handed);
+            told.until(Phase::Queue, self.entered);
+            told.until(Phase::Wire, self.arrived);
+        }
+        if receive.wait.end() > before {
+            receive.cause = self.chain.follow(&way.split);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Errors that are planted in the models on purpose, so that their tests can show that they find them.
+//!
+//! Without the feature `planted`, which only one test turns on, [`is`] is false for the compiler already.
+
+/// An error, named after what is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bug {
+    /// A frame of the shared cable begins without the gap behind the last one.
+    GapForgotten,
+    /// The slot of the shared cable is twice as long.
+    SlotTooLong,
+    /// Backoff does not double behind a collision.
+    BackoffFlat,
+    /// A collision takes no time.
+    JamForgotten,
+    /// Frames below the shortest one are sent as they are.
+    ShortFrames,
+    /// The thesis: an acknowledgement is forgotten.
+    AcknowledgementForgotten,
+    /// The thesis: protocol time is taken a packet, not a message.
+    ServerTimePerPacket,
+    /// The thesis: the rest of a write's time is not held.
+    RestForgotten,
+    /// The thesis: what a receive left over is lost.
+    StubLost,
+    /// The thesis: a message to oneself passes the protocol.
+    OwnMessagesPassTcp,
+}
+
+impl Bug {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::GapForgotten,
+        Self::SlotTooLong,
+        Self::BackoffFlat,
+        Self::JamForgotten,
+        Self::ShortFrames,
+        Self::AcknowledgementForgotten,
+        Self::ServerTimePerPacket,
+        Self::RestForgotten,
+        Self::StubLost,
+        Self::OwnMessagesPassTcp,
+    ];
+}
+
+#[cfg(feature = "planted")]
+thread_local! {
+    static PLANTED: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+}
+
+/// Plants an error in what this thread runs from now on.
+#[cfg(feature = "planted")]
+pub fn plant(bug: Option<Bug>) {
+    PLANTED.set(bug);
+}
+
+/// True where this error is planted.
+#[cfg(feature = "planted")]
+pub(crate) fn is(bug: Bug) -> bool {
+    PLANTED.get() == Some(bug)
+}
+
+/// True where this error is planted: nowhere.
+#[cfg(not(feature = "planted"))]
+pub(crate) const fn is(_: Bug) -> bool {
+    false
+}

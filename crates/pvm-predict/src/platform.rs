@@ -1,0 +1,11 @@
+//! What a program is to run on: hosts, the network between them, the transport over it.
+//!
+//! A platform is a TOML file, or one of the built-in ones, which are such files, too. Whatever is wrong
+//! with it is told with its line.
+
+mod built_in;
+mod facts;
+mod reading;
+
+pub use built_in::{BuiltIn, built_in, named};
+pub use facts::{Congestion, Host, Line, Network, Platform, Switch, Tcp, Transport};

@@ -1,0 +1,155 @@
+//! Platforms that are known by name: files that are compiled in, and the machines of a published table.
+
+use super::facts::{Host, Line, Network, Platform, Transport};
+use crate::unit::Time;
+
+/// A platform that is known by name.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BuiltIn {
+    /// Its name.
+    pub name: &'static str,
+    of: Of,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Of {
+    File(&'static str),
+    Row(Row),
+}
+
+/// A row of table 1 of *Message-Passing Performance of Various Computers* (Dongarra and Dunigan, 1997).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Row {
+    about: &'static str,
+    /// What a message without data takes, in microseconds.
+    pub latency: f64,
+    /// Megabytes a second of a message of a million bytes.
+    pub bandwidth: f64,
+    /// The size at which half the bandwidth is reached, as the table has it.
+    pub half: u32,
+}
+
+const fn file(name: &'static str, text: &'static str) -> BuiltIn {
+    BuiltIn { name, of: Of::File(text) }
+}
+
+const fn row(
+    name: &'static str,
+    about: &'static str,
+    latency: f64,
+    bandwidth: f64,
+    half: u32,
+) -> BuiltIn {
+    BuiltIn { name, of: Of::Row(Row { about, latency, bandwidth, half }) }
+}
+
+/// All of them: networks of today first, then the published table.
+pub fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
+    FILES.iter().chain(&TABLE)
+}
+
+/// The one of this name.
+pub fn named(name: &str) -> Option<Platform> {
+    built_in().find(|known| known.name == name).map(BuiltIn::platform)
+}
+
+impl BuiltIn {
+    /// The platform.
+    pub fn platform(&self) -> Platform {
+        match self.of {
+            Of::File(text) => Platform::parse(text).expect("a test reads every built-in file"),
+            Of::Row(row) => row.platform(self.name),
+        }
+    }
+
+    /// Its row, if it is one of the published table.
+    pub const fn row(&self) -> Option<Row> {
+        match self.of {
+            Of::Row(row) => Some(row),
+            Of::File(_) => None,
+        }
+    }
+
+    /// The file it is, to begin an own one with.
+    pub const fn text(&self) -> Option<&'static str> {
+        match self.of {
+            Of::File(text) => Some(text),
+            Of::Row(_) => None,
+        }
+    }
+}
+
+impl Row {
+    /// Latency is what is left of a message without data; what a byte takes is what the million bytes tell.
+    fn platform(&self, name: &str) -> Platform {
+        let million = 1.0 / self.bandwidth;
+        let byte = (million - self.latency * 1e-6) * 1e6;
+        let latency = Time::of_seconds(self.latency * 1e-6);
+        Platform {
+            name: name.to_owned(),
+            about: format!("{}: half the bandwidth at {} B", self.about, self.half),
+            network: Network::Line(Line { latency, byte }),
+            host: Host::default(),
+            transport: Transport::None,
+        }
+    }
+}
+
+const FILES: [BuiltIn; 6] = [
+    file("ethernet-10", include_str!("../../networks/ethernet-10.toml")),
+    file("ethernet-100", include_str!("../../networks/ethernet-100.toml")),
+    file("switch-10", include_str!("../../networks/switch-10.toml")),
+    file("switch-100", include_str!("../../networks/switch-100.toml")),
+    file("switch-1000", include_str!("../../networks/switch-1000.toml")),
+    file("tbf-10", include_str!("../../networks/tbf-10.toml")),
+];
+
+const TABLE: [BuiltIn; 28] = [
+    row("convex-spp1000-pvm", "Convex SPP1000 (PVM), SPP-UX 3.0.4.1", 76.0, 11.0, 1000),
+    row("convex-spp1000-sm-1-n", "Convex SPP1000 (sm 1-n), SPP-UX 3.0.4.1", 2.5, 82.0, 1000),
+    row("convex-spp1000-sm-m-n", "Convex SPP1000 (sm m-n), SPP-UX 3.0.4.1", 12.0, 59.0, 1000),
+    row("convex-spp1200-pvm", "Convex SPP1200 (PVM), SPP-UX 3.0.4.1", 63.0, 15.0, 1000),
+    row("convex-spp1200-sm-1-n", "Convex SPP1200 (sm 1-n), SPP-UX 3.0.4.1", 2.2, 92.0, 1000),
+    row("convex-spp1200-sm-m-n", "Convex SPP1200 (sm m-n), SPP-UX 3.0.4.1", 11.0, 71.0, 1000),
+    row("cray-t3d-sm", "Cray T3D (sm), MAX 1.2.0.2", 3.0, 128.0, 363),
+    row("cray-t3d-pvm", "Cray T3D (PVM), MAX 1.2.0.2", 21.0, 27.0, 1502),
+    row("fujitsu-vpp300", "Fujitsu VPP300, F90/VP V10L10", 19.0, 522.0, 11427),
+    row("intel-paragon-osf", "Intel Paragon, OSF 1.0.4", 29.0, 154.0, 7236),
+    row("intel-paragon-sunmos", "Intel Paragon, SUNMOS 1.6.2", 25.0, 171.0, 5856),
+    row("intel-delta", "Intel Delta, NX 3.3.10", 77.0, 8.0, 900),
+    row("intel-ipsc-860", "Intel iPSC/860, NX 3.3.2", 65.0, 3.0, 340),
+    row("intel-ipsc-2", "Intel iPSC/2, NX 3.3.2", 370.0, 2.8, 1742),
+    row("ibm-sp-1", "IBM SP-1, MPL", 270.0, 7.0, 1904),
+    row("ibm-sp-2", "IBM SP-2, MPI", 35.0, 35.0, 3263),
+    row("ksr-1", "KSR-1, OSF R1.2.2", 73.0, 8.0, 635),
+    row("meiko-cs2-sm", "Meiko CS2 (sm), Solaris 2.3", 11.0, 40.0, 285),
+    row("meiko-cs2", "Meiko CS2, Solaris 2.3", 83.0, 43.0, 3559),
+    row("ncube-2", "nCUBE 2, Vertex 2.0", 154.0, 1.7, 333),
+    row("ncube-1", "nCUBE 1, Vertex 2.3", 384.0, 0.4, 148),
+    row("nec-cenju-3", "NEC Cenju-3, Env. Rel 1.5d", 40.0, 13.0, 900),
+    row("nec-cenju-3-sm", "NEC Cenju-3 (sm), Env. Rel 1.5d", 34.0, 25.0, 400),
+    row("sgi", "SGI, IRIX 6.1", 10.0, 64.0, 799),
+    row("tmc-cm-5", "TMC CM-5, CMMD 2.0", 95.0, 9.0, 962),
+    row("ethernet", "Ethernet, TCP/IP", 500.0, 0.9, 450),
+    row("fddi", "FDDI, TCP/IP", 900.0, 9.7, 8730),
+    row("atm-100", "ATM-100, TCP/IP", 900.0, 3.5, 3150),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_sound_and_every_name_is_one() {
+        let mut names = std::collections::BTreeSet::new();
+        for known in built_in() {
+            assert!(names.insert(known.name), "{} stands twice", known.name);
+            if let Some(text) = known.text() {
+                let platform =
+                    Platform::parse(text).unwrap_or_else(|error| panic!("{}: {error}", known.name));
+                assert_eq!(platform.name, known.name);
+                assert!(!platform.about.is_empty());
+            }
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! What a platform is, and how its file is read.
+
+use super::reading::Section;
+use crate::error::Error;
+use crate::link::csma;
+use crate::unit::{Rate, Time};
+
+/// A platform.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Platform {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a line.
+    pub about: String,
+    /// The network.
+    pub network: Network,
+    /// What each host is like.
+    pub host: Host,
+    /// How messages become packets.
+    pub transport: Transport,
+}
+
+/// A network.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Network {
+    /// Each message takes a latency and a time for each byte; messages of one task follow one another.
+    Line(Line),
+    /// A cable that all hosts share: CSMA/CD.
+    Cable(csma::Rules),
+    /// A switch with a cable to each host, both ways at once.
+    Switch(Switch),
+}
+
+/// Latency and time a byte.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Line {
+    /// What a message without data takes.
+    pub latency: Time,
+    /// What a byte takes, in picoseconds.
+    pub byte: f64,
+}
+
+impl Line {
+    /// How long so many bytes take behind one another.
+    pub fn time_of(&self, bytes: u64) -> Time {
+        Time((bytes as f64 * self.byte).round() as u64)
+    }
+}
+
+/// A switch and its cables.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Switch {
+    /// Of each cable, each way.
+    pub rate: Rate,
+    /// From one end of a cable to the other one.
+    pub latency: Time,
+    /// What a port, of the switch or of a host, holds back at most, in bytes of frames.
+    pub queue: u64,
+    /// Where the ports are shaped by a token bucket (Linux' tbf), its burst in bytes.
+    pub burst: Option<u64>,
+    /// Bytes of a frame beside its packet, as the rate counts them.
+    pub header: u64,
+    /// Bytes of the shortest frame.
+    pub shortest: u64,
+    /// The share of frames that is lost on each way across.
+    pub loss: f64,
+}
+
+/// What hosts are like.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Host {
+    /// Computing takes its recorded time divided by this.
+    pub speed: f64,
+    /// What a send costs beside what the trace tells.
+    pub send: Time,
+    /// What a receive costs beside what the trace tells.
+    pub receive: Time,
+    /// What each byte of it costs, in picoseconds.
+    pub byte: f64,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self { speed: 1.0, send: Time::ZERO, receive: Time::ZERO, byte: 0.0 }
+    }
+}
+
+impl Host {
+    /// What a send of so many bytes costs.
+    pub fn send_of(&self, bytes: u64) -> Time {
+        self.send + Time((bytes as f64 * self.byte).round() as u64)
+    }
+
+    /// What a receive of so many bytes costs.
+    pub fn receive_of(&self, bytes: u64) -> Time {
+        self.receive + Time((bytes as f64 * self.byte).round() as u64)
+    }
+}
+
+/// How messages become packets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Transport {
+    /// A message is what crosses the network.
+    None,
+    /// Segments of TCP.
+    Tcp(Tcp),
+}
+
+/// Which algorithm says how much may be under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Congestion {
+    /// RFC 5681 and 6582.
+    Reno,
+    /// RFC 9438.
+    Cubic,
+    /// Bottleneck bandwidth and round-trip time, as Linux has it (version 1).
+    Bbr,
+}
+
+/// What is known of a TCP.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tcp {
+    /// How much may be under way.
+    pub congestion: Congestion,
+    /// Data of a full segment.
+    pub segment: u64,
+    /// Bytes of IP and TCP in front of it.
+    pub header: u64,
+    /// Segments that may be under way at first.
+    pub initial_window: u64,
+    /// A connection that was idle begins anew with the initial window.
+    pub idle_restart: bool,
+    /// A segment that is not full waits while others are under way.
+    pub nagle: bool,
+    /// How long an acknowledgement waits for a second segment; none waits if this is none.
+    pub delayed_ack: Time,
+    /// What a sender holds of what is not acknowledged: a write waits beyond it.
+    pub send_buffer: u64,
+    /// What a receiver holds.
+    pub receive_buffer: u64,
+    /// What each message has beside its data: frames, records, seals.
+    pub message: u64,
+    /// The shortest time until a segment is sent anew.
+    pub timeout: Time,
+}
+
+impl Default for Tcp {
+    fn default() -> Self {
+        Self {
+            congestion: Congestion::Bbr,
+            segment: 1448,
+            header: 52,
+            initial_window: 10,
+            idle_restart: true,
+            nagle: false,
+            delayed_ack: Time::microseconds(40_000),
+            send_buffer: 4 << 20,
+            receive_buffer: 6 << 20,
+            message: 0,
+            timeout: Time::microseconds(200_000),
+        }
+    }
+}
+
+impl Platform {
+    /// Reads a platform file.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut file = Section::file(text)?;
+        let name = file.text("name")?.unwrap_or_default();
+        let about = file.text("about")?.unwrap_or_default();
+        let network = file.section("network")?.ok_or_else(|| Error::Platform {
+            line: 1,
+            what: "it has no section [network]".to_owned(),
+        })?;
+        let network = network.read(network_of)?;
+        let host = match file.section("host")? {
+            Some(section) => section.read(host_of)?,
+            None => Host::default(),
+        };
+        let transport = match file.section("transport")? {
+            Some(section) => section.read(transport_of)?,
+            None => Transport::None,
+        };
+        file.end()?;
+        Ok(Self { name, about, network, host, transport })
+    }
+
+    /// The network as a line: what a message takes that has it for itself.
+    pub fn line(&self) -> Line {
+        match self.network {
+            Network::Line(line) => line,
+            Network::Cable(rules) => Line {
+                latency: rules.frame(0) + rules.propagation,
+                byte: 8e12 / rules.rate.to_bits() * self.overhead(rules.header + 8 + 12),
+            },
+            Network::Switch(switch) => Line {
+                latency: switch.frame(0).times(2) + switch.latency.times(2),
+                byte: 8e12 / switch.rate.to_bits() * self.overhead(switch.header),
+            },
+        }
+    }
+
+    /// How many bytes of frames there are for a byte of data.
+    fn overhead(&self, frame: u64) -> f64 {
+        match self.transport {
+            Transport::None => (1500 + frame) as f64 / 1500.0,
+            Transport::Tcp(tcp) => (tcp.segment + tcp.header + frame) as f64 / tcp.segment as f64,
+        }
+    }
+}
+
+impl Switch {
+    /// How long a frame with such a packet takes at the rate of a cable.
+    pub fn frame(&self, bytes: u64) -> Time {
+        self.rate.time_of(self.length(bytes))
+    }
+
+    /// How long a frame with such a packet is.
+    pub fn length(&self, bytes: u64) -> u64 {
+        bytes.saturating_add(self.header).max(self.shortest)
+    }
+}
+
+fn network_of(section: &mut Section<'_>) -> Result<Network, Error> {
+    let kind = section.choice("kind", &["line", "cable", "switch"])?;
+    match kind {
+        0 => {
+            let latency = section.time("latency")?.unwrap_or_default();
+            let rate = section.need("rate", Section::rate)?;
+            Ok(Network::Line(Line { latency, byte: 8e12 / rate.to_bits() }))
+        }
+        1 => {
+            let mut rules = csma::Rules::ethernet(section.need("rate", Section::rate)?);
+            rules.propagation = section.time("propagation")?.unwrap_or(rules.propagation);
+            let longest = rules.rate.time_of_bits(rules.slot / 2);
+            if rules.propagation > longest {
+                let what = format!("a cable may not be longer than half a slot, {longest}");
+                return Err(section.wrong("propagation", what));
+            }
+            Ok(Network::Cable(rules))
+        }
+        _ => Ok(Network::Switch(Switch {
+            rate: section.need("rate", Section::rate)?,
+            latency: section.time("latency")?.unwrap_or_default(),
+            queue: section.size("queue")?.unwrap_or(256_000).max(2_000),
+            burst: section.size("burst")?,
+            // Frame head and checksum, preamble, gap: what a byte of a packet's neighbours costs.
+            header: section.size("frame")?.unwrap_or(38),
+            shortest: section.size("shortest")?.unwrap_or(84),
+            loss: section.share("loss")?.unwrap_or(0.0),
+        })),
+    }
+}
+
+fn host_of(section: &mut Section<'_>) -> Result<Host, Error> {
+    let speed = section.number("speed", 1e-6, 1e6)?.unwrap_or(1.0);
+    let send = section.time("send")?.unwrap_or_default();
+    let receive = section.time("receive")?.unwrap_or_default();
+    let byte = section.rate("copy")?.map_or(0.0, |rate| 8e12 / rate.to_bits());
+    Ok(Host { speed, send, receive, byte })
+}
+
+fn transport_of(section: &mut Section<'_>) -> Result<Transport, Error> {
+    if section.choice("kind", &["none", "tcp"])? == 0 {
+        return Ok(Transport::None);
+    }
+    let plain = Tcp::default();
+    let congestion = match section.chosen("congestion", &["reno", "cubic", "bbr"])? {
+        Some(0) => Congestion::Reno,
+        Some(1) => Congestion::Cubic,
+        _ => Congestion::Bbr,
+    };
+    let segment = section.size("segment")?.unwrap_or(plain.segment);
+    if !(88..=64_000).contains(&segment) {
+        return Err(section.wrong("segment", "a segment has 88 to 64000 bytes".to_owned()));
+    }
+    let window = section.number("initial_window", 1.0, 1e4)?;
+    let buffer = |size: Option<u64>, plain: u64| size.unwrap_or(plain).max(2 * segment);
+    Ok(Transport::Tcp(Tcp {
+        congestion,
+        segment,
+        header: section.size("header")?.unwrap_or(plain.header).min(1_000),
+        initial_window: window.map_or(plain.initial_window, |window| window as u64),
+        idle_restart: section.flag("idle_restart")?.unwrap_or(plain.idle_restart),
+        nagle: section.flag("nagle")?.unwrap_or(plain.nagle),
+        delayed_ack: section.time("delayed_ack")?.unwrap_or(plain.delayed_ack),
+        send_buffer: buffer(section.size("send_buffer")?, plain.send_buffer),
+        receive_buffer: buffer(section.size("receive_buffer")?, plain.receive_buffer),
+        message: section.size("message")?.unwrap_or(plain.message).min(1_000_000),
+        timeout: section.time("timeout")?.unwrap_or(plain.timeout).max(Time::microseconds(1)),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::reading::TEXT_MAX;
+
+    #[test]
+    fn a_whole_file_is_read() {
+        let text = "name = \"lab\"\n[network]\nkind = \"switch\"\nrate = \"10 Mb/s\"\nburst = \"1600 B\"\n\
+                    [host]\nspeed = 2\nsend = \"3 us\"\n[transport]\nkind = \"tcp\"\ncongestion = \"reno\"\n";
+        let platform = Platform::parse(text).expect("it is sound");
+        let Network::Switch(switch) = platform.network else { panic!("a switch") };
+        assert_eq!((switch.rate.to_bits(), switch.burst), (1e7, Some(1600)));
+        assert_eq!((platform.host.speed, platform.host.send), (2.0, Time::microseconds(3)));
+        let Transport::Tcp(tcp) = platform.transport else { panic!("TCP") };
+        assert_eq!(tcp.congestion, Congestion::Reno);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let network = "[network]\nkind = \"cable\"\nrate = \"10 Mb/s\"\n";
+        for (text, line, what) in [
+            ("", 1, "no section [network]"),
+            ("name = 3\n[network]\n", 1, "name is an integer, not text"),
+            ("[network]\nkind = \"tube\"\n", 2, "line, cable, switch"),
+            ("[network]\nkind = \"cable\"\n", 1, "rate is missing"),
+            ("[network]\nkind = \"cable\"\nrate = \"-10 Mb/s\"\n", 3, "negative"),
+            ("[network]\nkind = \"cable\"\nrate = 10\n", 3, "rate is an integer, not text"),
+            (
+                "[network]\nkind = \"line\"\nrate = \"1 B/s\"\nlatncy = \"1 us\"\n",
+                4,
+                "latncy is unknown",
+            ),
+            (&format!("{network}propagation = \"1 ms\"\n"), 4, "half a slot"),
+            (&format!("{network}[host]\nspeed = nan\n"), 5, "speed is not between"),
+            (&format!("{network}[hots]\n"), 4, "hots is unknown here: about, host, name"),
+            (&format!("{network}[transport]\nkind = \"tcp\"\nnagle = 1\n"), 6, "true or false"),
+            ("[network\n", 1, ""),
+            ("x = 1\nx = 2\n", 2, ""),
+        ] {
+            match Platform::parse(text) {
+                Err(Error::Platform { line: found, what: told }) => {
+                    assert_eq!(found, line, "{text}: {told}");
+                    assert!(told.contains(what), "{text}: {told}");
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        let long = format!("name = \"{}\"", "x".repeat(TEXT_MAX));
+        assert!(
+            Platform::parse(&long).expect_err("too long").to_string().contains("1048576 bytes")
+        );
+        let deep = "x = ".to_owned() + &"[".repeat(100_000);
+        assert!(Platform::parse(&deep).is_err());
+    }
+}

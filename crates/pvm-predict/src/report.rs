@@ -1,0 +1,161 @@
+//! What a simulated run comes to: the columns of the thesis' appendix A, and what they are made of.
+
+use crate::action::TaskNumber;
+use crate::blame::{Chain, Split};
+use crate::unit::Time;
+
+/// One station, or task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StationReport {
+    /// From the begin of the run to its end.
+    pub execution: Time,
+    /// Of that, it computed.
+    pub computing: Time,
+    /// Of that, it was in sends.
+    pub sending: Time,
+    /// Of that, it was in receives whose bytes were there.
+    pub receiving: Time,
+    /// Of that, it was blocked, by cause. The four sum up to the whole.
+    pub blocked: Split,
+    /// How long its packets took on links, waiting for them included.
+    pub net: Time,
+    /// How long its processor worked for the transport, beside the task.
+    pub transport: Time,
+    /// What it sent to others.
+    pub sent: Traffic,
+    /// What it took from others.
+    pub received: Traffic,
+    /// What it sent to itself.
+    pub own: Traffic,
+}
+
+/// Messages and bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    /// How many messages.
+    pub messages: u64,
+    /// How many bytes they had.
+    pub bytes: u64,
+}
+
+impl Traffic {
+    /// One more message.
+    pub const fn add(&mut self, bytes: u64) {
+        self.messages += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+impl StationReport {
+    /// Counts a message to each of some tasks.
+    pub(crate) fn count(&mut self, number: TaskNumber, to: &[TaskNumber], bytes: u64) {
+        for to in to {
+            let traffic = if *to == number { &mut self.own } else { &mut self.sent };
+            traffic.add(bytes);
+        }
+    }
+
+    /// All its times: they sum up to the execution.
+    pub fn total(&self) -> Time {
+        self.computing + self.sending + self.receiving + self.blocked.total()
+    }
+}
+
+/// A run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// The end of the last task.
+    pub time: Time,
+    /// Each task, in the order of the source.
+    pub stations: Vec<StationReport>,
+    /// How often frames collided, where they can.
+    pub collisions: Option<u64>,
+    /// Frames that were lost: given up, or thrown away by a full queue.
+    pub lost: u64,
+    /// What led to the end of the last task.
+    pub path: Chain,
+    /// The task that ended last.
+    pub last: TaskNumber,
+    /// How many actions tasks did.
+    pub actions: u64,
+}
+
+impl Report {
+    /// Bytes that were sent to other tasks.
+    pub fn sent(&self) -> Traffic {
+        self.stations.iter().fold(Traffic::default(), |sum, station| Traffic {
+            messages: sum.messages + station.sent.messages,
+            bytes: sum.bytes.saturating_add(station.sent.bytes),
+        })
+    }
+
+    /// Finds the last task and ends the report.
+    pub(crate) fn finish(&mut self, chains: impl Iterator<Item = Chain>) {
+        for ((station, number), chain) in self.stations.iter().zip(0..).zip(chains) {
+            if station.execution > self.time || number == 0 {
+                (self.time, self.last, self.path) = (station.execution, number, chain);
+            }
+        }
+    }
+}
+
+/// What happens in a run, for who wants to write it down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Event<'a> {
+    /// A send is over.
+    Sent {
+        /// The sender.
+        task: TaskNumber,
+        /// The message's number among all of the run.
+        message: u64,
+        /// Its receivers.
+        to: &'a [TaskNumber],
+        /// Its size.
+        bytes: u64,
+        /// When the call began.
+        began: Time,
+        /// When it ended.
+        ended: Time,
+    },
+    /// A receive is over.
+    Received {
+        /// The receiver.
+        task: TaskNumber,
+        /// The message whose last byte it took, if it did.
+        message: Option<u64>,
+        /// The sender.
+        from: TaskNumber,
+        /// When the call began.
+        began: Time,
+        /// How long it waited, from its begin on.
+        waited: Time,
+        /// When it ended.
+        ended: Time,
+    },
+}
+
+/// How often the watcher is asked whether the run goes on, in actions.
+pub(crate) const ASKED_EVERY: u64 = 1 << 12;
+
+/// Somebody who wants to know what happens.
+pub trait Watcher {
+    /// Something has happened.
+    fn event(&mut self, event: Event<'_>) -> Result<(), crate::error::Error>;
+
+    /// So many actions are done; false ends the run.
+    fn goes_on(&mut self, actions: u64) -> bool;
+}
+
+/// Nobody wants to know.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watcher for Unwatched {
+    fn event(&mut self, _: Event<'_>) -> Result<(), crate::error::Error> {
+        Ok(())
+    }
+
+    fn goes_on(&mut self, _: u64) -> bool {
+        true
+    }
+}

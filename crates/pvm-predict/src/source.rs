@@ -1,0 +1,10 @@
+//! Where actions come from. Every source is a stream: it holds a line or a block of each task.
+
+mod lines;
+mod pattern;
+mod ranks;
+mod stations;
+
+pub use pattern::{Pattern, Shape};
+pub use ranks::Ranks;
+pub use stations::Stations;

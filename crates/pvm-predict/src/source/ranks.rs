@@ -1,0 +1,281 @@
+//! SimGrid's time-independent traces: lines *rank action arguments*, a file a rank, or one for all.
+//!
+//! Sends do not wait for their receivers, as in PVM, so `isend` is `send`, and its `wait` is nothing.
+//! An `irecv` receives where it is waited for. A call of all ranks becomes the messages that a plain
+//! library would make of it: binomial trees, dissemination, pairwise exchange.
+
+mod collective;
+mod rows;
+mod words;
+
+use self::collective::Call;
+use self::rows::Rows;
+use self::words::{computing, size};
+use crate::action::{Action, Matching, TaskNumber};
+use crate::error::Error;
+use crate::program::Source;
+use crate::unit::Time;
+use std::collections::VecDeque;
+use std::io::{BufRead, Read, Seek};
+
+/// Receives that were begun and not waited for.
+const BEGUN_MAX: usize = 1 << 16;
+
+/// The ranks of a time-independent trace.
+#[derive(Debug)]
+pub struct Ranks<R> {
+    rows: Rows<R>,
+    ranks: Vec<Rank>,
+    /// How long one flop takes.
+    flop: f64,
+}
+
+/// What is known of a rank between two lines.
+#[derive(Debug, Default)]
+struct Rank {
+    /// What its last line comes to and was not done yet.
+    ahead: VecDeque<Action>,
+    /// Receives that were begun.
+    begun: VecDeque<Action>,
+    /// Sends that were begun: their waits are nothing.
+    sent: usize,
+    /// Calls of all ranks so far.
+    calls: u32,
+}
+
+impl<R: BufRead + Seek> Ranks<R> {
+    /// A file for each rank, or one whose lines tell whose they are. `flops` are those of a second.
+    pub fn new(mut files: Vec<R>, flops: f64) -> Result<Self, Error> {
+        let rows = match files.len() {
+            1 => Rows::index(files.remove(0))?,
+            _ => Rows::each(files),
+        };
+        let ranks = (0..rows.count()).map(|_| Rank::default()).collect();
+        Ok(Self { rows, ranks, flop: 1.0 / flops.max(1.0) })
+    }
+}
+
+impl<R: Read + BufRead + Seek> Source for Ranks<R> {
+    fn tasks(&self) -> TaskNumber {
+        self.ranks.len() as TaskNumber
+    }
+
+    fn matching(&self) -> Matching {
+        Matching::Messages
+    }
+
+    fn next(&mut self, task: TaskNumber) -> Result<Option<Action>, Error> {
+        let ranks = self.tasks();
+        loop {
+            let rank = &mut self.ranks[task as usize];
+            if let Some(action) = rank.ahead.pop_front() {
+                return Ok(Some(action));
+            }
+            let done = match self.rows.next(task)? {
+                Some(text) => rank.line(text, task, ranks, self.flop),
+                None => return Ok(None),
+            };
+            done.map_err(|what| Error::Line { task, line: self.rows.line(task), what })?;
+        }
+    }
+}
+
+impl Rank {
+    /// Takes a line in.
+    fn line(
+        &mut self,
+        text: &str,
+        task: TaskNumber,
+        ranks: TaskNumber,
+        flop: f64,
+    ) -> Result<(), String> {
+        let mut words = text.split_ascii_whitespace();
+        if words.next().and_then(|word| word.parse().ok()) != Some(task) {
+            return Err(format!("it is not rank {task}'s"));
+        }
+        let what = words.next().ok_or("it ends behind the rank")?.to_ascii_lowercase();
+        let words: Vec<&str> = words.collect();
+        match what.as_str() {
+            "init" | "finalize" | "comm_size" | "comm_dup" | "test" => Ok(()),
+            "compute" => self.put(Action::Compute(computing(&words, flop)?)),
+            "send" | "isend" => {
+                let (to, tag, bytes) = message(&words, ranks)?;
+                self.sent += usize::from(what == "isend");
+                self.put(Action::Send { time: Time::ZERO, bytes, to, tag })
+            }
+            "recv" | "irecv" => {
+                let (from, tag, bytes) = message(&words, ranks)?;
+                let action = Action::Receive { time: Time::ZERO, bytes, from, tag };
+                if what == "recv" { self.put(action) } else { self.begin(action) }
+            }
+            "wait" => self.wait(&words, task),
+            "waitall" => {
+                self.ahead.append(&mut self.begun);
+                self.sent = 0;
+                Ok(())
+            }
+            _ => self.call(&what, &words, (task, ranks), flop),
+        }
+    }
+
+    fn put(&mut self, action: Action) -> Result<(), String> {
+        self.ahead.push_back(action);
+        Ok(())
+    }
+
+    fn begin(&mut self, action: Action) -> Result<(), String> {
+        if self.begun.len() >= BEGUN_MAX {
+            return Err(format!("more than {BEGUN_MAX} receives that nobody waits for"));
+        }
+        self.begun.push_back(action);
+        Ok(())
+    }
+
+    /// `wait source destination tag`: a receive that was begun, or a send, which is over.
+    fn wait(&mut self, words: &[&str], task: TaskNumber) -> Result<(), String> {
+        let asked: Vec<i64> = words.iter().filter_map(|word| word.parse().ok()).collect();
+        let place = match *asked.as_slice() {
+            [source, to, tag] if to == i64::from(task) => self.begun.iter().position(|one| {
+                matches!(one, Action::Receive { from, tag: its, .. }
+                    if i64::from(*from) == source && i64::from(*its) == tag)
+            }),
+            [_, _, _] => None,
+            [] if !self.begun.is_empty() => Some(0),
+            [] => None,
+            _ => return Err("wait names source, destination and tag, or nothing".to_owned()),
+        };
+        match place.and_then(|place| self.begun.remove(place)) {
+            Some(action) => self.put(action),
+            None if self.sent > 0 => {
+                self.sent -= 1;
+                Ok(())
+            }
+            None => Err("it waits for what was not begun".to_owned()),
+        }
+    }
+
+    fn call(
+        &mut self,
+        what: &str,
+        words: &[&str],
+        (task, ranks): (TaskNumber, TaskNumber),
+        flop: f64,
+    ) -> Result<(), String> {
+        let call = Call::parse(what, words, ranks, flop)?;
+        self.calls = self.calls.wrapping_add(1);
+        // Tags of programs are not negative.
+        let tag = -1 - (self.calls & 0x3fff_ffff) as i32;
+        call.expand(task, ranks, tag, &mut self.ahead);
+        Ok(())
+    }
+}
+
+/// *peer tag elements type*; without a type they are bytes.
+fn message(words: &[&str], ranks: TaskNumber) -> Result<(TaskNumber, i32, u64), String> {
+    let [peer, tag, rest @ ..] = words else {
+        return Err("a message has peer, tag and size".to_owned());
+    };
+    let peer = peer
+        .parse()
+        .ok()
+        .filter(|peer| *peer < ranks)
+        .ok_or_else(|| format!("{peer:?} is none of the {ranks} ranks"))?;
+    let tag = tag.parse().map_err(|_| format!("{tag:?} is no tag"))?;
+    let bytes = match rest {
+        [] => 0,
+        [elements] => size(elements, None)?,
+        [elements, kind, ..] => size(elements, Some(kind))?,
+    };
+    Ok((peer, tag, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn of(text: &str) -> Result<Vec<Vec<Action>>, Error> {
+        let mut source = Ranks::new(vec![Cursor::new(text)], 1e9)?;
+        let mut all = Vec::new();
+        for task in 0..source.tasks() {
+            let mut own = Vec::new();
+            while let Some(action) = source.next(task)? {
+                own.push(action);
+            }
+            all.push(own);
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn lines_of_ranks_may_be_mixed() {
+        let text = "0 init\n1 init\n0 compute 1000\n1 irecv 0 7 100\n0 send 1 7 100\n1 compute 5\n\
+                    1 wait 0 1 7\n0 finalize\n1 finalize\n";
+        let all = of(text).expect("it is sound");
+        let send = Action::Send { time: Time::ZERO, bytes: 100, to: 1, tag: 7 };
+        let receive = Action::Receive { time: Time::ZERO, bytes: 100, from: 0, tag: 7 };
+        assert_eq!(all[0], [Action::Compute(Time::nanoseconds(1000)), send]);
+        assert_eq!(all[1], [Action::Compute(Time::nanoseconds(5)), receive]);
+    }
+
+    #[test]
+    fn every_send_of_a_call_of_all_has_its_receive() {
+        let calls = [
+            "barrier",
+            "bcast 100 2",
+            "reduce 80 5 1",
+            "allreduce 64 9",
+            "alltoall 10 10",
+            "gather 8 8 0",
+            "allgather 8 8",
+            "scatter 8 8 3",
+            "reducescatter 40 4",
+        ];
+        for ranks in [1u32, 2, 3, 5, 8] {
+            let mut text = String::new();
+            for rank in 0..ranks {
+                for call in
+                    calls.iter().filter(|_| ranks > 3).chain(["barrier", "allreduce 8 1"].iter())
+                {
+                    text += &format!("{rank} {call}\n");
+                }
+            }
+            let all = of(&text).expect("it is sound");
+            let mut open = std::collections::BTreeMap::new();
+            for (task, actions) in (0u32..).zip(&all) {
+                for action in actions {
+                    match action {
+                        Action::Send { to, tag, bytes, .. } => {
+                            *open.entry((task, *to, *tag, *bytes)).or_insert(0) += 1
+                        }
+                        Action::Receive { from, tag, bytes, .. } => {
+                            *open.entry((*from, task, *tag, *bytes)).or_insert(0) -= 1
+                        }
+                        _ => (),
+                    }
+                }
+            }
+            assert!(open.values().all(|count| *count == 0), "{ranks} ranks: {open:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for (line, what) in [
+            ("0 send 9 1 1", "\"9\" is none of the 2 ranks"),
+            ("0 send 1", "peer, tag and size"),
+            ("0 send 1 1 -5", "negative"),
+            ("0 send 1 1 5 77", "no type"),
+            ("0 compute nan", "less than nothing"),
+            ("0 compute 1e40", "more than 10^6 s"),
+            ("0 wait 1 0 3", "was not begun"),
+            ("0 fly 1", "\"fly\" is no action"),
+            ("0 bcast 10 9", "none of the 2 ranks"),
+        ] {
+            let told = of(&format!("1 init\n{line}\n")).expect_err(line).to_string();
+            assert!(told.starts_with("task 0, line 2: ") && told.contains(what), "{line}: {told}");
+        }
+        assert!(of("4000000000 init\n").expect_err("too many").to_string().contains("rank"));
+        assert!(of("x init\n").is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! The lines of each rank: a file for each, or one file that is read at several places.
+
+use crate::action::TaskNumber;
+use crate::error::Error;
+use crate::source::lines::Lines;
+use std::io::{BufRead, Seek};
+
+/// More ranks are refused: each is a file, or a list of places in one.
+const RANKS_MAX: usize = 1 << 20;
+/// Places in one file, of all ranks: 24 bytes each.
+const RUNS_MAX: usize = 1 << 22;
+const LINE_MAX: usize = 1 << 16;
+
+#[derive(Debug)]
+pub(super) enum Rows<R> {
+    Each(Vec<Lines<R>>),
+    One { reader: R, ranks: Vec<Row>, at: u64, text: String },
+}
+
+/// Where one rank's lines are.
+#[derive(Debug, Default)]
+pub(super) struct Row {
+    runs: Vec<Run>,
+    run: usize,
+    /// The next line: its place and number.
+    at: u64,
+    line: u64,
+}
+
+/// Lines of one rank that follow one another.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    begin: u64,
+    end: u64,
+    line: u64,
+}
+
+impl<R: BufRead + Seek> Rows<R> {
+    pub(super) fn each(files: Vec<R>) -> Self {
+        Self::Each(files.into_iter().map(Lines::new).collect())
+    }
+
+    /// Reads a file of all ranks once, to know where each one's lines are.
+    pub(super) fn index(mut reader: R) -> Result<Self, Error> {
+        let mut ranks: Vec<Row> = Vec::new();
+        let (mut at, mut line, mut runs) = (0u64, 0u64, 0usize);
+        let (mut text, mut last) = (Vec::new(), None);
+        loop {
+            text.clear();
+            let length = take_line(&mut reader, &mut text)? as u64;
+            if length == 0 {
+                break;
+            }
+            line += 1;
+            if length > LINE_MAX as u64 {
+                let what = "longer than 65536 bytes".to_owned();
+                return Err(Error::Line { task: 0, line, what });
+            }
+            if !text.trim_ascii().is_empty() && !text.trim_ascii_start().starts_with(b"#") {
+                let rank = rank(&text, line)?;
+                if ranks.len() <= rank {
+                    ranks.resize_with(rank + 1, Row::default);
+                }
+                if last == Some(rank) {
+                    let run = ranks[rank].runs.last_mut().expect("it has the line before");
+                    run.end = at + length;
+                } else {
+                    runs += 1;
+                    ranks[rank].runs.push(Run { begin: at, end: at + length, line });
+                }
+                last = Some(rank);
+            } else {
+                last = None;
+            }
+            if runs > RUNS_MAX {
+                let what = format!("the lines of ranks change more than {RUNS_MAX} times");
+                return Err(Error::Line { task: 0, line, what });
+            }
+            at += length;
+        }
+        Ok(Self::One { reader, ranks, at, text: String::new() })
+    }
+
+    pub(super) const fn count(&self) -> usize {
+        match self {
+            Self::Each(files) => files.len(),
+            Self::One { ranks, .. } => ranks.len(),
+        }
+    }
+
+    /// The number of the last line that a rank got.
+    pub(super) fn line(&self, task: TaskNumber) -> u64 {
+        match self {
+            Self::Each(files) => files[task as usize].number(),
+            Self::One { ranks, .. } => ranks[task as usize].line,
+        }
+    }
+
+    pub(super) fn next(&mut self, task: TaskNumber) -> Result<Option<&str>, Error> {
+        let (reader, ranks, at, text) = match self {
+            Self::Each(files) => return files[task as usize].next(task),
+            Self::One { reader, ranks, at, text } => (reader, ranks, at, text),
+        };
+        let row = &mut ranks[task as usize];
+        let Some(run) = row.runs.get(row.run) else { return Ok(None) };
+        if row.at < run.begin {
+            (row.at, row.line) = (run.begin, run.line - 1);
+        }
+        if *at != row.at {
+            // The distance is small where ranks take turns, and then the buffer still holds the place.
+            reader.seek_relative(row.at.wrapping_sub(*at).cast_signed())?;
+        }
+        let mut bytes = std::mem::take(text).into_bytes();
+        bytes.clear();
+        row.at += take_line(reader, &mut bytes)? as u64;
+        row.line += 1;
+        *at = row.at;
+        row.run += usize::from(row.at >= run.end);
+        let line = row.line;
+        let made = String::from_utf8(bytes);
+        *text = made.map_err(|_| Error::Line { task, line, what: "not text".to_owned() })?;
+        Ok(Some(text))
+    }
+}
+
+/// How many bytes the next line has. Of a line that is too long, only the begin is kept.
+fn take_line<R: BufRead>(reader: &mut R, text: &mut Vec<u8>) -> Result<usize, Error> {
+    let mut length = 0;
+    loop {
+        let mut limited = std::io::Read::take(&mut *reader, LINE_MAX as u64);
+        let before = text.len();
+        let some = limited.read_until(b'\n', text)?;
+        length += some;
+        let is_whole = some == 0 || text.ends_with(b"\n");
+        if before > 0 {
+            text.truncate(LINE_MAX);
+        }
+        if is_whole {
+            return Ok(length);
+        }
+    }
+}
+
+fn rank(text: &[u8], line: u64) -> Result<usize, Error> {
+    let wrong = |what: &str| Error::Line { task: 0, line, what: what.to_owned() };
+    let word = text.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let word = std::str::from_utf8(word).map_err(|_| wrong("not text"))?;
+    let rank = word.parse().ok().filter(|rank| *rank < RANKS_MAX);
+    rank.ok_or_else(|| wrong("it does not begin with the number of a rank below 1048576"))
+}

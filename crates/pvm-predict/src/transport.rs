@@ -1,0 +1,3 @@
+//! How a message becomes packets. Each transport is a small machine like a link.
+
+pub(crate) mod server;

@@ -1,0 +1,304 @@
+//! The TCP server of the thesis: one for a station, used by one at a time, first come first served.
+//!
+//! A write takes it for 300 us and then as long as its packets take on the cable. A read takes it until
+//! all bytes are there, and 300 us of that are work if a message begins with it. An acknowledgement takes
+//! it as long as its frame takes.
+
+use crate::action::TaskNumber;
+use crate::host::station::Last;
+use crate::kernel::Map;
+use crate::planted::{self, Bug};
+use crate::unit::Time;
+use std::collections::VecDeque;
+
+/// What a packet holds, and what TCP and IP put in front of it.
+pub(crate) const PACKET: u64 = 1460;
+pub(crate) const HEADER: u64 = 40;
+/// A write's, and a message's, time in TCP: assumption B.
+pub(crate) const WORK: Time = Time::microseconds(300);
+
+/// What the server is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Job {
+    /// Send a message.
+    Write { message: u32, bytes: u64 },
+    /// Take bytes of what a station sent.
+    Read { from: TaskNumber, bytes: u64 },
+    /// Tell a station that its message has come.
+    Acknowledge,
+}
+
+/// What happens to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Input {
+    /// The station asks for something.
+    Asked(Job),
+    /// The frame that was offered has come across.
+    Carried,
+    /// Bytes of a message of another station are here; the message has so many in all.
+    Arrived { from: TaskNumber, message: u32, bytes: u64, size: u64 },
+}
+
+/// What it has to say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Output {
+    /// Ask again at this time.
+    Wake(Time),
+    /// A write has got the server.
+    Granted { message: u32 },
+    /// A write's work is done: packets follow.
+    Processed { message: u32 },
+    /// A frame for the cable.
+    Offer { bytes: u64 },
+    /// A packet of a message has come across.
+    Delivered { message: u32, bytes: u64 },
+    /// The first bytes that a read waited for are here; the server has worked for them, or not.
+    Woke { message: u32, worked: bool },
+    /// All bytes of a read are here.
+    Complete(Last),
+    /// A message was taken as a whole.
+    Taken { message: u32 },
+}
+
+/// The server.
+#[derive(Debug, Default)]
+pub(crate) struct Server {
+    jobs: VecDeque<Job>,
+    step: Step,
+    /// What has arrived and was not taken.
+    inbox: Map<TaskNumber, VecDeque<Parcel>>,
+    out: VecDeque<Output>,
+    /// Time of work: the column TCP of appendix A.
+    pub(crate) worked: Time,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Step {
+    #[default]
+    Free,
+    /// The work of a write.
+    Processing {
+        message: u32,
+        bytes: u64,
+        until: Time,
+    },
+    /// Its packets: so many bytes are left, and these are on the cable.
+    Sending {
+        message: u32,
+        left: u64,
+        flying: u64,
+    },
+    /// A read waits.
+    Waiting(Read),
+    /// The work of a read.
+    Receiving {
+        read: Read,
+        until: Time,
+    },
+    Acknowledging,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Read {
+    from: TaskNumber,
+    left: u64,
+    woke: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Parcel {
+    message: u32,
+    size: u64,
+    arrived: u64,
+    taken: u64,
+}
+
+impl Parcel {
+    /// True where no packet of it is half taken.
+    const fn is_between_packets(&self) -> bool {
+        self.taken == self.size || self.taken.is_multiple_of(PACKET)
+    }
+}
+
+impl Server {
+    pub(crate) fn handle(&mut self, now: Time, input: Input) {
+        match input {
+            Input::Asked(job) => {
+                self.jobs.push_back(job);
+                self.serve(now);
+            }
+            Input::Carried => self.carried(now),
+            Input::Arrived { from, message, bytes, size } => {
+                self.arrive(from, message, bytes, size);
+                if let Step::Waiting(read) = self.step
+                    && read.from == from
+                {
+                    self.take(now, read);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        match self.step {
+            Step::Processing { message, bytes, until } if until <= now => {
+                self.out.push_back(Output::Processed { message });
+                self.offer(message, bytes);
+            }
+            Step::Receiving { read, until } if until <= now => {
+                self.wake(read, true);
+                self.take(now, Read { woke: true, ..read });
+            }
+            _ => (),
+        }
+    }
+
+    pub(crate) fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// The message whose packet is on the cable.
+    pub(crate) const fn sends(&self) -> Option<u32> {
+        match self.step {
+            Step::Sending { message, .. } => Some(message),
+            _ => None,
+        }
+    }
+
+    /// How many bytes the read that waits lacks.
+    pub(crate) const fn lacks(&self) -> Option<u64> {
+        match self.step {
+            Step::Waiting(read) => Some(read.left),
+            _ => None,
+        }
+    }
+
+    /// How many bytes of a station wait here.
+    pub(crate) fn there(&self, from: TaskNumber) -> u64 {
+        let parcels = self.inbox.get(&from);
+        parcels.map_or(0, |all| all.iter().map(|parcel| parcel.arrived - parcel.taken).sum())
+    }
+
+    /// A message to oneself is there as soon as it is handed over.
+    pub(crate) fn arrive(&mut self, from: TaskNumber, message: u32, bytes: u64, size: u64) {
+        let parcels = self.inbox.entry(from).or_default();
+        match parcels.back_mut() {
+            Some(last) if last.message == message && last.arrived < size => last.arrived += bytes,
+            _ => parcels.push_back(Parcel { message, size, arrived: bytes, taken: 0 }),
+        }
+    }
+
+    /// Takes bytes that are there without the server: the message that held the last of them.
+    pub(crate) fn take_own(&mut self, from: TaskNumber, bytes: u64) -> Option<Last> {
+        let mut left = bytes;
+        let mut last = None;
+        while left > 0 {
+            last = Some(self.take_some(from, &mut left)?);
+        }
+        last
+    }
+
+    /// Begins the next job, if the last one is done.
+    fn serve(&mut self, now: Time) {
+        while self.step == Step::Free {
+            match self.jobs.pop_front() {
+                None => return,
+                Some(Job::Write { message, bytes }) => {
+                    self.out.push_back(Output::Granted { message });
+                    let until = self.work(now);
+                    self.step = Step::Processing { message, bytes, until };
+                }
+                Some(Job::Read { from, bytes }) => {
+                    self.take(now, Read { from, left: bytes, woke: false });
+                }
+                Some(Job::Acknowledge) => {
+                    self.step = Step::Acknowledging;
+                    self.out.push_back(Output::Offer { bytes: HEADER });
+                }
+            }
+        }
+    }
+
+    fn work(&mut self, now: Time) -> Time {
+        self.worked += WORK;
+        self.out.push_back(Output::Wake(now + WORK));
+        now + WORK
+    }
+
+    fn offer(&mut self, message: u32, bytes: u64) {
+        let flying = bytes.min(PACKET);
+        self.step = Step::Sending { message, left: bytes - flying, flying };
+        self.out.push_back(Output::Offer { bytes: flying + HEADER });
+        if planted::is(Bug::ServerTimePerPacket) {
+            self.worked += WORK;
+        }
+    }
+
+    fn carried(&mut self, now: Time) {
+        match self.step {
+            Step::Sending { message, left, flying } => {
+                self.out.push_back(Output::Delivered { message, bytes: flying });
+                if left > 0 {
+                    return self.offer(message, left);
+                }
+            }
+            Step::Acknowledging => (),
+            _ => return,
+        }
+        self.step = Step::Free;
+        self.serve(now);
+    }
+
+    /// Goes on with a read: takes what is there, and is done or waits.
+    fn take(&mut self, now: Time, mut read: Read) {
+        let first = self.inbox.get(&read.from).and_then(|parcels| parcels.front()).copied();
+        if !read.woke {
+            match first.filter(|first| first.arrived > first.taken) {
+                None => return self.step = Step::Waiting(read),
+                Some(first) if first.is_between_packets() => {
+                    let until = self.work(now);
+                    return self.step = Step::Receiving { read, until };
+                }
+                Some(_) => self.wake(read, false),
+            }
+            read.woke = true;
+        }
+        while read.left > 0 {
+            let Some(last) = self.take_some(read.from, &mut read.left) else {
+                return self.step = Step::Waiting(read);
+            };
+            if read.left == 0 {
+                self.out.push_back(Output::Complete(last));
+            }
+        }
+        self.step = Step::Free;
+        self.serve(now);
+    }
+
+    fn wake(&mut self, read: Read, worked: bool) {
+        if let Some(first) = self.inbox.get(&read.from).and_then(|parcels| parcels.front()) {
+            self.out.push_back(Output::Woke { message: first.message, worked });
+        }
+    }
+
+    /// Takes bytes of the first parcel; nothing if none of it is there.
+    fn take_some(&mut self, from: TaskNumber, left: &mut u64) -> Option<Last> {
+        let parcels = self.inbox.get_mut(&from)?;
+        let first = parcels.front_mut()?;
+        let some = (first.arrived - first.taken).min(*left);
+        if some == 0 {
+            return None;
+        }
+        *left -= some;
+        first.taken += some;
+        let message = first.message;
+        let is_whole = first.taken == first.size || planted::is(Bug::StubLost);
+        let is_end = first.is_between_packets();
+        let last = Last { message, serial: 0, is_end, is_whole };
+        if is_whole {
+            parcels.pop_front();
+            self.out.push_back(Output::Taken { message });
+        }
+        Some(last)
+    }
+}

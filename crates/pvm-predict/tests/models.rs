@@ -1,0 +1,74 @@
+//! Each model against closed forms, and the test of those tests: errors that are planted are found.
+//! `cargo test -p pvm-predict --features planted --test models -- --nocapture` shows what finds which.
+
+#[path = "checks/csma.rs"]
+mod csma;
+#[path = "checks/line.rs"]
+mod line;
+#[path = "checks/thesis.rs"]
+mod thesis;
+
+use std::fmt::Debug;
+
+/// What a check says.
+type Told = Result<(), String>;
+/// A check, and its name.
+type Check = (&'static str, fn() -> Told);
+
+fn is<T: PartialEq + Debug>(what: &str, got: T, expected: T) -> Told {
+    if got == expected { Ok(()) } else { Err(format!("{what}: {got:?}, not {expected:?}")) }
+}
+
+fn near(what: &str, got: f64, expected: f64, within: f64) -> Told {
+    let error = (got - expected).abs() / expected.abs().max(f64::MIN_POSITIVE);
+    if error <= within { Ok(()) } else { Err(format!("{what}: {got:.5}, not {expected:.5}")) }
+}
+
+const CHECKS: &[Check] = &[
+    ("one station has the cable", csma::one_station_has_the_cable),
+    ("the shortest frame", csma::the_shortest_frame),
+    ("two collide and back off", csma::two_collide_and_back_off),
+    ("collisions of two", csma::collisions_of_two),
+    ("efficiency as published", csma::efficiency_as_published),
+    ("the published table", line::the_published_table),
+    ("messages follow one another", line::messages_follow_one_another),
+    ("a message of three packets", thesis::a_message_of_three_packets),
+    ("a receive in two parts", thesis::a_receive_in_two_parts),
+    ("a faster cable", thesis::a_faster_cable),
+    ("a server serves one", thesis::a_server_serves_one),
+    ("an acknowledgement has its time", thesis::an_acknowledgement_has_its_time),
+    ("a multicast is sent once", thesis::a_multicast_is_sent_once),
+    ("a message to oneself", thesis::a_message_to_oneself),
+    ("bytes that are over stay", thesis::bytes_that_are_over_stay),
+    ("those that wait collide", thesis::those_that_wait_collide),
+];
+
+#[test]
+fn every_model_holds() {
+    let wrong: Vec<String> = CHECKS
+        .iter()
+        .filter_map(|(name, check)| check().err().map(|why| format!("{name}: {why}")))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[cfg(feature = "planted")]
+#[test]
+fn planted_errors_are_found() {
+    use pvm_predict::planted::{Bug, plant};
+    let mut missed = Vec::new();
+    for bug in Bug::ALL {
+        plant(Some(*bug));
+        let found = CHECKS.iter().find_map(|(name, check)| match std::panic::catch_unwind(check) {
+            Ok(Ok(())) => None,
+            Ok(Err(why)) => Some(format!("{name}: {why}")),
+            Err(_) => Some(format!("{name}: a panic")),
+        });
+        plant(None);
+        match found {
+            Some(found) => println!("{bug:?}: {found}"),
+            None => missed.push(*bug),
+        }
+    }
+    assert!(missed.is_empty(), "not found: {missed:?}");
+}

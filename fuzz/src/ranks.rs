@@ -1,0 +1,20 @@
+//! Bytes as a time-independent trace of SimGrid, all ranks in one file, which is run on a line.
+
+use pvm_predict::platform::{Host, Line};
+use pvm_predict::report::Unwatched;
+use pvm_predict::source::Ranks;
+use pvm_predict::{Source as _, Time, model};
+use std::io::Cursor;
+
+pub(crate) fn run(bytes: &[u8]) {
+    let Ok(mut source) = Ranks::new(vec![Cursor::new(bytes)], 1e9) else { return };
+    // A call of very many ranks is very many messages, and no fault.
+    if source.tasks() > 64 {
+        return;
+    }
+    let line = Line { latency: Time::nanoseconds(7), byte: 3.0 };
+    let Ok(report) = model::line::run(&mut source, line, Host::default(), &mut Unwatched) else {
+        return;
+    };
+    assert!(report.stations.iter().all(|station| station.total() == station.execution));
+}
