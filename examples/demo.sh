@@ -3,7 +3,7 @@
 #
 # Starts a machine of four daemons that share only the network, and runs the token ring and
 # Mandelbrot on it, with workers in C and, if these languages are installed, one in Java and one in
-# Python. Writes OUT/mandelbrot.png and ends the machine. All files of the run are in a folder of
+# Python. Writes OUT/ring.trace, OUT/ring.svg and OUT/mandelbrot.png, and ends the machine. All files of the run are in a folder of
 # its own, so the script disturbs no other machine of the user and may run twice at once. The exit
 # status is not 0 if anything fails.
 set -eu
@@ -65,7 +65,16 @@ timeout --foreground 60 pvm up --local 4
 timeout --foreground 20 pvm conf
 
 echo
-timeout --foreground 60 "$out/bin/ring" 4 10
+# The ring is recorded, and drawn as in the figure that it is known by.
+trace=$out/ring.trace
+timeout --foreground 60 pvm run --trace "$trace" "$out/bin/ring" 4 10
+timeout --foreground 20 pvm trace draw "$trace" --what spacetime -o "$out/ring.svg"
+recorded=$(timeout --foreground 20 pvm trace show --json "$trace" | grep -o '"tid":"t[0-9a-f]*"' | wc -l)
+[ "$recorded" = 4 ] || { echo "demo: the trace has $recorded of the ring's 4 tasks" >&2; exit 1; }
+matched=$(timeout --foreground 20 pvm trace profile "$trace" | awk '/with both ends/ { print $2 }')
+# Ten rounds of four messages, and what the first task tells the three others.
+[ "$matched" = 43 ] || { echo "demo: the trace has $matched of the ring's 43 messages" >&2; exit 1; }
+echo "the ring's trace: $trace, drawn in $out/ring.svg"
 echo
 rm -f "$out/mandelbrot.png"
 timeout --foreground 300 "$out/bin/mandelbrot" -o "$out/mandelbrot.png" "${workers[@]}" | tee "$out/mandelbrot.txt"
