@@ -7,6 +7,7 @@
 //! The calls are thin: they turn the arguments into C's and make the C call. Those that PVM does
 //! differently for Fortran, one host or task per call, are in `fortran/tables.rs`.
 
+mod marks;
 mod tables;
 mod text;
 

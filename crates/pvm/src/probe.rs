@@ -12,9 +12,13 @@ use pvm_shm::lane::Head;
 use pvm_shm::probe::Probes;
 pub(crate) use pvm_shm::probe::RECORDS;
 use pvm_shm::recorder::Recorder;
-use pvm_wire::record::{Processor, Reason, Record, RouteStep, Transfer, Way, What, calls};
+use pvm_wire::record::{Class, Processor, Reason, Record, RouteStep, Transfer, Way, What, calls};
 use pvm_wire::{Encoding, Envelope, Tid};
 use std::cell::Cell;
+use std::collections::BTreeMap;
+
+/// Numbers of names in a task's records.
+pub(crate) type Numbers = BTreeMap<(Class, Vec<u8>), u32>;
 
 /// Daemons on the way between two hosts: that of the sender and that of the receiver.
 const HOPS: u8 = 2;

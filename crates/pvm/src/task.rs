@@ -55,6 +55,8 @@ pub struct Task {
     welcome: Welcome,
     /// Its program, as it has told.
     pub(crate) program: Blob,
+    /// Numbers of names in its records.
+    pub(crate) names: Gate<probe::Numbers>,
     /// The one that was made before: detectors of leaks find all tasks from [`LAST`] on, and report none.
     _before: Option<&'static Self>,
     /// None once the task is over and nobody is inside any more.
@@ -142,6 +144,7 @@ impl Task {
             probes,
             memories: Memories::new(),
             program: own_name,
+            names: Gate::new(probe::Numbers::new()),
             welcome,
             _before: LAST.get(),
             generation: AtomicU32::new(0),

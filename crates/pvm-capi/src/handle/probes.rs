@@ -124,7 +124,6 @@ static READERS: pvm::Gate<BTreeMap<u32, RecordReader>> = pvm::Gate::new(BTreeMap
 
 pub(crate) fn reset_after_fork(forked: &Forked) {
     READERS.reset_after_fork(forked, BTreeMap::new);
-    names::reset_after_fork(forked);
 }
 
 /// Switches the probe points of a task.

@@ -7,11 +7,14 @@ use crate::probe::{self, Noting};
 use pvm_shm::probe::{RECORDS, UNRECORDED};
 use pvm_shm::recorder::{Reader, Recorder};
 use pvm_shm::segment::Mapping;
-use pvm_wire::record::{Class, Record, What, calls};
+use pvm_wire::record::{Class, NAME_BYTES_MAX, Record, What, calls};
 use pvm_wire::request::{Reply, Request, Ring, SegmentId};
 use pvm_wire::{Code, Envelope, Tid};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A program that makes up names without an end gets number 0, which has no name.
+const NAMES_KEPT: usize = 1 << 16;
 
 impl Task {
     /// The word that the probe points look at: bits of [`crate::probes`]. For layers above, whose
@@ -150,6 +153,34 @@ impl Task {
                 told.instance = instance.cast_unsigned();
                 told.count = count;
             });
+        }
+    }
+
+    /// The number of a name in this task's records; its first use tells the name.
+    pub fn number_of(&'static self, class: Class, text: &[u8]) -> u32 {
+        let text = &text[..text.len().min(NAME_BYTES_MAX)];
+        let Ok(mut names) = self.names.enter() else { return 0 };
+        let key = (class, text.to_vec());
+        if let Some(number) = names.get(&key) {
+            return *number;
+        }
+        // Number 1 is the program's.
+        let Ok(number) = u32::try_from(names.len() + 2) else { return 0 };
+        if names.len() >= NAMES_KEPT {
+            return 0;
+        }
+        names.insert(key, number);
+        drop(names);
+        self.note(What::Name { class, number, text: text.to_vec() });
+        number
+    }
+
+    /// What a program says of itself, if anybody records it: a mark, a state, its progress. `name` 0 is
+    /// an empty text's.
+    pub fn tell_own(&'static self, (class, text): (Class, &[u8]), what: impl FnOnce(u32) -> What) {
+        if self.probes.is_on() {
+            let name = if text.is_empty() { 0 } else { self.number_of(class, text) };
+            self.note(what(name));
         }
     }
 
