@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Longer ones are not kept: they seldom show more than short ones do.
 const INPUT_BYTES_MAX: usize = 256;
-/// Of a target so many bytes are kept at most, the shortest inputs first.
+/// At most so many bytes are kept for a target, the shortest inputs first.
 const KEPT_BYTES_MAX: usize = 8 << 10;
 
 fn seeds(root: &Path, target: &str) -> PathBuf {

@@ -14,7 +14,7 @@ pub(crate) fn conformance(stage: &str) -> Vec<Vec<String>> {
     scripts.map(|words| as_other(stage, words)).into()
 }
 
-/// The same for test programs, each with these arguments.
+/// Test programs as the second user, each with these arguments.
 pub(crate) fn tests(stage: &str, programs: &[Program], arguments: &[&str]) -> Vec<Vec<String>> {
     let words = |program: &Program| {
         let path = program.path.to_string_lossy();

@@ -101,7 +101,7 @@ pub(crate) enum Command {
     Recorder(RecorderOptions),
 }
 
-/// Of `pvm recorder`.
+/// The arguments of `pvm recorder`.
 #[derive(Debug, Args)]
 pub(crate) struct RecorderOptions {
     /// The process that started this one, with whose end it ends
@@ -112,7 +112,7 @@ pub(crate) struct RecorderOptions {
     pub(crate) clock: u64,
 }
 
-/// Of `pvm proxy`.
+/// The arguments of `pvm proxy`.
 #[derive(Debug, Args)]
 pub(crate) struct ProxyOptions {
     /// The number of the task's hello
@@ -129,7 +129,7 @@ pub(crate) struct ProxyOptions {
     pub(crate) program: std::ffi::OsString,
 }
 
-/// Of commands that only list.
+/// The arguments of commands that only list.
 #[derive(Debug, Args)]
 pub(crate) struct ListOptions {
     /// Print JSON
@@ -137,7 +137,7 @@ pub(crate) struct ListOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm generate`.
+/// The arguments of `pvm generate`.
 #[derive(Debug, Args)]
 pub(crate) struct GenerateOptions {
     /// What to write
@@ -155,7 +155,7 @@ pub(crate) enum Generated {
     Completions,
 }
 
-/// Of `pvm complete`.
+/// The arguments of `pvm complete`.
 #[derive(Debug, Args)]
 pub(crate) struct CompleteOptions {
     /// The words behind `pvm`, the one to be completed last

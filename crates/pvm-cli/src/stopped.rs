@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Who is stopped for longer is waited for no more.
+/// Nobody waits for a process that is stopped for longer.
 pub(crate) const TIME_MAX: Duration = Duration::from_secs(3);
 /// Between two looks.
 pub(crate) const LOOK: Duration = Duration::from_millis(500);

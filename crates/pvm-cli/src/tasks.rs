@@ -18,7 +18,7 @@ pub(crate) fn of(operator: &mut Operator, place: Tid) -> Result<Vec<TaskInfo>, F
     }
 }
 
-/// The same without consoles and other tasks that have asked to be spared.
+/// The tasks without consoles and others that have asked to be spared.
 pub(crate) fn of_programs(operator: &mut Operator, place: Tid) -> Result<Vec<TaskInfo>, Failure> {
     let mut tasks = of(operator, place)?;
     let spared = match operator.ask(&Request::MailboxInfo { pattern: SPARED.into() }) {

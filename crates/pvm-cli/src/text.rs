@@ -15,7 +15,7 @@ pub(crate) fn plain(text: &str) -> String {
     plain_but(text, |_| false)
 }
 
-/// The same for several lines of our own: their ends and tabs stay.
+/// Makes several lines of our own printable; their ends and tabs stay.
 pub(crate) fn plain_lines(text: &str) -> String {
     plain_but(text, |letter| matches!(letter, '\n' | '\t'))
 }
@@ -33,7 +33,7 @@ fn plain_but(text: &str, stays: impl Fn(char) -> bool) -> String {
     shown
 }
 
-/// The same of bytes.
+/// Makes bytes printable.
 pub(crate) fn of(name: &Blob) -> String {
     plain(&name.to_text())
 }

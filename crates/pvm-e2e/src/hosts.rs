@@ -33,7 +33,7 @@ impl Hosts {
         Self::make(&[&count.to_string()], count)
     }
 
-    /// The same with every cable shaped to `rate`, such as `100mbit`.
+    /// So many hosts, with every cable shaped to `rate`, such as `100mbit`.
     pub fn shaped(count: u32, rate: &str) -> Option<Self> {
         Self::make(&[&count.to_string(), rate], count)
     }

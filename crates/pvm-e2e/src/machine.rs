@@ -30,12 +30,12 @@ impl Machine {
         Self::start_in(Place::new())
     }
 
-    /// The same in a place that is there.
+    /// One host, in a place that is there already.
     pub fn start_in(place: Place) -> Self {
         Self::start_with(place, &[])
     }
 
-    /// The same, with more in the environment of the host.
+    /// One host in that place, with these variables in its environment.
     pub fn start_with(place: Place, variables: &[(&str, &std::ffi::OsStr)]) -> Self {
         let mut command = place.installed("pvmd");
         command.arg("--bound").envs(variables.iter().copied());
@@ -55,7 +55,7 @@ impl Machine {
         Self::local_with(hosts, &[])
     }
 
-    /// The same, with more in the environment of the hosts.
+    /// So many hosts on this computer, with these variables in their environments.
     pub fn local_with(hosts: u32, variables: &[(&str, &str)]) -> Self {
         let place = Place::new();
         let mut machine = Self { place, daemon: None, socket: PathBuf::new() };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Of a short run, on a computer where sixteen others want the processors as well.
+/// The limit of a short run on a computer where sixteen other processes want the processors.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// The programs' sources in a folder of the place's own, so that they can be changed.

@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
         self.run_each(programs, arguments, |program, words| self.command(&program.prepare(words)))
     }
 
-    /// The same for tests of real processes.
+    /// Runs tests of real processes, as [`Self::run_programs`] runs others.
     pub(crate) fn run_real_programs(
         &self,
         programs: &[Program],
@@ -255,7 +255,7 @@ impl<'a> Run<'a> {
         self.command_to(command, None)
     }
 
-    /// The same, with what it prints in a file of its own.
+    /// Runs `command` so, with what it prints in a file of its own.
     fn command_to(&self, command: &Command, output: Option<&Path>) -> Result<(), String> {
         let words: Vec<String> = std::iter::once(command.get_program())
             .chain(command.get_args())

@@ -65,7 +65,7 @@ fn unbuilt(kind: Kind, last_words: String) -> Problem {
     Problem { what, how: "were not built".to_owned(), last_words }
 }
 
-/// Who is there, and what is missing for who is not.
+/// The systems that are installed, and what the others lack.
 fn peers(tools: &Tools, npb: &[Contender]) -> Vec<Peer> {
     let mut all = vec![tools.peer(Kind::Ours), tools.peer(Kind::Original)];
     match npb.first() {

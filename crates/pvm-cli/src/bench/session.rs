@@ -21,7 +21,7 @@ const BUILD_TIME_MAX: Duration = Duration::from_secs(120);
 /// After so many failures of a system in a suite the rest of it is left out: each may last its whole limit.
 const FAILURES_MAX: u32 = 2;
 
-/// Who has said nothing for less may just be slow.
+/// A program that has printed nothing for less may just be slow.
 const HANG_TIME_MIN: Duration = Duration::from_secs(10);
 /// More than anybody waits.
 const UNBOUNDED: Duration = Duration::from_secs(86_400);
@@ -126,7 +126,7 @@ impl Session {
     }
 
     fn suite(&self, suite: &Suite, cases: &[Case], progress: &mut Progress) -> Result<(), Failure> {
-        // Who says how long each run may take has as much time as he likes.
+        // A user who says how long each run may take has no limit on the whole.
         let time = if self.limit.is_some() { UNBOUNDED } else { suite.seconds.of(self.length) };
         let mut budget = Budget::new(Instant::now(), time);
         for round in 0..self.rounds {

@@ -4,7 +4,7 @@ use crate::bench::nas::cases::{Class, Name, Shape};
 use clap::Args;
 use std::path::PathBuf;
 
-/// Of `pvm bench`.
+/// The arguments of `pvm bench`.
 #[derive(Debug, Args)]
 pub(crate) struct BenchOptions {
     /// What to measure: echo, linpack, two-nodes, primitives, applications, java; all of these if none is named. Or nas, by itself: the NAS Parallel Benchmarks
@@ -39,7 +39,7 @@ pub(crate) struct BenchOptions {
     pub(crate) nas: NasOptions,
 }
 
-/// Of `pvm bench nas` besides.
+/// Further arguments of `pvm bench nas`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of nas")]
 pub(crate) struct NasOptions {

@@ -10,7 +10,7 @@ pub(crate) fn name_of_host(name: &str) -> Result<String, String> {
     if is_host_name(name) { Ok(name.to_owned()) } else { Err(fault.to_owned()) }
 }
 
-/// Of `pvm up`.
+/// The arguments of `pvm up`.
 #[derive(Debug, Args)]
 pub(crate) struct UpOptions {
     /// This many hosts on this computer, named NAME, NAME.2, ...
@@ -39,7 +39,7 @@ pub(crate) struct UpOptions {
     pub(crate) hostfile: Option<PathBuf>,
 }
 
-/// Of `pvm add`.
+/// The arguments of `pvm add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddOptions {
     /// A host: NAME, USER@NAME or an address, as one would write it for ssh; 'NAME so=... ep=...'
@@ -70,7 +70,7 @@ pub(crate) struct AddOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm del`.
+/// The arguments of `pvm del`.
 #[derive(Debug, Args)]
 pub(crate) struct DelOptions {
     /// A host
@@ -90,7 +90,7 @@ pub(crate) struct DelOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm token`.
+/// The arguments of `pvm token`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenOptions {
     /// How long it is good
@@ -102,7 +102,7 @@ pub(crate) struct TokenOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm upgrade`.
+/// The arguments of `pvm upgrade`.
 #[derive(Debug, Args)]
 pub(crate) struct UpgradeOptions {
     /// A host; none: all hosts of the machine, one after the other
@@ -116,7 +116,7 @@ pub(crate) struct UpgradeOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm doctor`.
+/// The arguments of `pvm doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorOptions {
     /// A host to look at, as for `pvm add`; none: this computer

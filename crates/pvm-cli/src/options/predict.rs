@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::notes;
 
-/// Of `pvm predict`.
+/// The arguments of `pvm predict`.
 #[derive(Debug, Args)]
 pub(crate) struct PredictOptions {
     /// Something else than a prediction
@@ -30,7 +30,7 @@ pub(crate) enum PredictCommand {
     Generate(PatternOptions),
 }
 
-/// Of a prediction.
+/// The arguments of a prediction.
 #[derive(Debug, Args)]
 pub(crate) struct SimulateOptions {
     /// The trace: one file, a file for each task, or a folder with the files station.0, station.1 ...
@@ -76,7 +76,7 @@ pub(crate) enum Depth {
     Line,
 }
 
-/// Of `pvm predict networks`.
+/// The arguments of `pvm predict networks`.
 #[derive(Debug, Args)]
 pub(crate) struct NetworksOptions {
     /// Print this one as a platform file
@@ -87,7 +87,7 @@ pub(crate) struct NetworksOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm predict check`.
+/// The arguments of `pvm predict check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckOptions {
     /// The trace, as for a prediction
@@ -98,10 +98,10 @@ pub(crate) struct CheckOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm predict generate`.
+/// The arguments of `pvm predict generate`.
 #[derive(Debug, Args)]
 pub(crate) struct PatternOptions {
-    /// Who talks to whom
+    /// Which tasks send to which
     #[arg(value_name = "PATTERN")]
     pub(crate) pattern: PatternName,
     /// How many tasks
@@ -124,7 +124,7 @@ pub(crate) struct PatternOptions {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Who talks to whom.
+/// Which tasks send to which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum PatternName {
     /// Tasks 0 and 1, 2 and 3 ... send one message forth and back

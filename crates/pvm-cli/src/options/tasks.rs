@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use pvm_wire::Tid;
 use std::path::PathBuf;
 
-/// Of `pvm run`.
+/// The arguments of `pvm run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
     /// How many tasks
@@ -17,7 +17,8 @@ pub(crate) struct RunOptions {
     /// Run a job of this interface: the tasks are its ranks, and one that fails ends all
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) interface: Option<Interface>,
-    /// Of a job: the file of its own system that says where ranks run (procgroup, NAME.p), or lines 'HOST [RANKS]'
+    /// A job's file that says where its ranks run: in its interface's own form (procgroup, NAME.p),
+    /// or lines 'HOST [RANKS]'
     #[arg(long = "hosts", value_name = "FILE", requires = "interface", conflicts_with = "host")]
     pub(crate) hosts_file: Option<PathBuf>,
     /// Set a variable for the tasks, beside the environment of this command
@@ -46,32 +47,32 @@ impl RunOptions {
     }
 }
 
-/// Whose programs a job is made of.
+/// The interface that a job's programs are written for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Interface {
-    /// Version 4, by C or Fortran.
+    /// TCGMSG, version 4, in C or Fortran.
     Tcgmsg,
-    /// Of Argonne.
+    /// Argonne's p4.
     P4,
-    /// Of Intel's machines, without a host program.
+    /// NX of Intel's machines, without a host program.
     Nx,
-    /// The same, with a host program that loads the nodes.
+    /// NX, with a host program that loads the nodes.
     NxHost,
-    /// Of `ParaSoft`.
+    /// Express of `ParaSoft`, without a host program.
     Express,
-    /// The same, with a host program that loads the nodes.
+    /// Express, with a host program that loads the nodes.
     ExpressHost,
-    /// Of Fermilab.
+    /// Fermilab's CPS.
     Cps,
-    /// Before version 3.
+    /// PVM 2.4, the interface before version 3.
     Pvm2,
-    /// Of IBM.
+    /// IBM's MPL.
     Mpl,
-    /// Of Thinking Machines.
+    /// CMMD of Thinking Machines.
     Cmmd,
-    /// Of nCUBE.
+    /// Vertex of nCUBE's machines.
     Vertex,
-    /// Of Meiko.
+    /// Meiko's MPSC.
     Mpsc,
 }
 
@@ -82,7 +83,7 @@ impl Interface {
     }
 }
 
-/// Of `pvm ps`.
+/// The arguments of `pvm ps`.
 #[derive(Debug, Args)]
 pub(crate) struct PsOptions {
     /// Only the tasks of this host
@@ -96,7 +97,7 @@ pub(crate) struct PsOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm kill`.
+/// The arguments of `pvm kill`.
 #[derive(Debug, Args)]
 pub(crate) struct KillOptions {
     /// The signal, by name or number
@@ -113,7 +114,7 @@ pub(crate) struct KillOptions {
     pub(crate) victims: Vec<Victim>,
 }
 
-/// Who is to get a signal.
+/// The tasks that get a signal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Victim {
     /// Every task that `pvm ps` lists.
@@ -122,7 +123,7 @@ pub(crate) enum Victim {
     Task(Tid),
 }
 
-/// Of `pvm names`.
+/// The arguments of `pvm names`.
 #[derive(Debug, Args)]
 pub(crate) struct NamesOptions {
     /// Names to show; * stands for any text

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::notes;
 use super::tasks::tid;
 
-/// Of `pvm trace`.
+/// The arguments of `pvm trace`.
 #[derive(Debug, Args)]
 pub(crate) struct TraceOptions {
     /// What to do
@@ -44,7 +44,7 @@ pub(crate) enum TraceCommand {
     Report(ReportOptions),
 }
 
-/// Of `pvm trace record`.
+/// The arguments of `pvm trace record`.
 #[derive(Debug, Args)]
 pub(crate) struct RecordOptions {
     /// The tasks; what they start is recorded, too
@@ -62,7 +62,7 @@ pub(crate) struct RecordOptions {
     pub(crate) max_size: u64,
 }
 
-/// Of `pvm trace stop`.
+/// The arguments of `pvm trace stop`.
 #[derive(Debug, Args)]
 pub(crate) struct StopOptions {
     /// Print JSON
@@ -85,7 +85,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "a size is a number of bytes from 4M on, such as 500M or 20G".to_owned())
 }
 
-/// Of `pvm trace show`.
+/// The arguments of `pvm trace show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowOptions {
     /// The trace
@@ -108,7 +108,7 @@ pub(crate) struct ShowOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm trace profile`.
+/// The arguments of `pvm trace profile`.
 #[derive(Debug, Args)]
 pub(crate) struct ProfileOptions {
     /// The trace
@@ -122,7 +122,7 @@ pub(crate) struct ProfileOptions {
     pub(crate) json: bool,
 }
 
-/// Of `pvm trace export`.
+/// The arguments of `pvm trace export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportOptions {
     /// The trace
@@ -156,7 +156,7 @@ pub(crate) enum ExportForm {
     Thesis,
 }
 
-/// Of `pvm trace import`.
+/// The arguments of `pvm trace import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportOptions {
     /// What was recorded: a file for sddf, the files station.0, station.1 ... for thesis
@@ -179,7 +179,7 @@ pub(crate) enum ImportForm {
     Thesis,
 }
 
-/// Of `pvm trace draw`.
+/// The arguments of `pvm trace draw`.
 #[derive(Debug, Args)]
 pub(crate) struct DrawOptions {
     /// The trace
@@ -215,7 +215,7 @@ pub(crate) enum Picture {
     Functions,
 }
 
-/// Of `pvm trace report`.
+/// The arguments of `pvm trace report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportOptions {
     /// The trace

@@ -128,7 +128,7 @@ impl Receiver {
         limit: i64,
     ) -> Result<(Answers, Looked), Code> {
         let mut inbox = lock(&self.inbox);
-        // Who waits already comes first.
+        // A receive that waits already comes first.
         let served = self.offer_new(&mut inbox)?;
         if let Some(answer) = self.look_for(&mut inbox, id, pattern)? {
             return Ok((served, Looked::Found(answer)));
@@ -171,7 +171,7 @@ impl Receiver {
             return Looked::Watch;
         }
         if inbox.waiting.first_end() != first_end {
-            // Who waits for arrivals does not know of this end.
+            // A wait for arrivals does not know of this end.
             self.task.nudge();
         }
         Looked::Waits

@@ -7,7 +7,7 @@ pub struct Row {
     pub what: String,
     /// How often.
     pub count: usize,
-    /// Of those, how often anything was lost, repeated, out of order, wrong or too late.
+    /// How often, among those, anything was lost, repeated, out of order, wrong or too late.
     pub wrong: usize,
     /// In milliseconds.
     pub times_ms: Vec<f64>,

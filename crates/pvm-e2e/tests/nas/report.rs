@@ -36,7 +36,7 @@ fn quantity(value: &Value) -> Quantity {
 }
 
 impl Report {
-    /// Of a run that ends well.
+    /// What a run that ends well reports.
     pub(crate) fn of(machine: &Machine, build: &Build, name: &str, words: &[&str]) -> Self {
         let output = programs::run(machine, build, name, &[words, &["--json"]].concat());
         assert_eq!(output.code(), 0, "nas-{name} {words:?}: {output:?}");
@@ -73,7 +73,7 @@ impl Report {
         }
     }
 
-    /// The same values to 1e-10.
+    /// Fails unless the other report has these values to 1e-10.
     pub(crate) fn assert_same_as(&self, other: &Self) {
         assert!(!self.quantities.is_empty(), "{self:#?}");
         assert_eq!(self.quantities.len(), other.quantities.len(), "{self:#?} {other:#?}");

@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Of a short run, on a computer where sixteen others want the processors as well.
+/// The limit of a short run on a computer where sixteen other processes want the processors.
 const LIMIT: Duration = Duration::from_secs(600);
 /// What ends has ended within this.
 const END: Duration = Duration::from_secs(30);

@@ -62,7 +62,7 @@ fn the_wire_shows_no_payload_name_argument_or_key() {
     }
 }
 
-/// The same words over a plain connection are found, so the search above would have found them.
+/// These words are found on a plain connection, so the search above would have found them.
 #[test]
 fn the_same_secrets_on_a_plain_connection_are_found() {
     let Some(hosts) = Hosts::up(2) else { return };

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Who has had no end so often is left out: each time lasts the whole limit.
+/// A program that has not ended so often is left out, because each such run lasts the whole limit.
 const HANGS_MAX: u32 = 2;
 /// Nobody is called too slow before, nor before he has taken so many times as long as another one.
 const LIMIT_MIN: Duration = Duration::from_secs(30);
@@ -36,7 +36,7 @@ pub(super) struct Race<'a> {
     rules: Rules,
     figures: Figures,
     bar: Bar,
-    /// Who has failed at what: he is not asked again.
+    /// The programs that have failed at a benchmark; they do not run it again.
     failed: BTreeSet<(usize, Case)>,
     /// How often each had no end.
     hangs: BTreeMap<usize, u32>,
@@ -215,7 +215,7 @@ fn judged(
     match contender.told(&ended.output, case) {
         Ok(told) if let Some(how) = told.reproach() => Err((how, String::new())),
         Ok(told) if ended.end == End::Good => Ok(told),
-        // Who ended ill has said why, if not in the form of an answer.
+        // A program that failed has printed why, if not in the form of an answer.
         Err(how) if ended.end == End::Good => Err((how, said)),
         _ => Err((ended.end.text(limit), said)),
     }

@@ -225,7 +225,7 @@ fn text(buffer: &mut Buffer) -> Result<String, Code> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Whoever sends nonsense has said nothing.
+/// A message that makes no sense is dropped.
 fn read(buffer: &mut Buffer) -> Result<Word, Code> {
     match buffer.envelope().tag {
         ENTERED => Ok(Word::Entered { last_call: text(buffer)? }),
