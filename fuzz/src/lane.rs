@@ -1,8 +1,9 @@
 //! A neighbour that scribbles over everything it can reach: lane, inbox word and slab of a receiver, who reads on.
 
 use pvm_shm::inbox::Inbox;
+use pvm_shm::lane::{Head, Key};
 use pvm_shm::segment::Mapping;
-use pvm_shm::{Body, Inlet, Keeper, Outbox};
+use pvm_shm::{Body, Glance, Inlet, Keeper, Outbox};
 use pvm_wire::{Bytes, Envelope, Tid};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -39,6 +40,12 @@ pub(crate) fn run(bytes: &[u8]) {
         let mapping = &reachable[usize::from(*which) % reachable.len()];
         let at = usize::from(u16::from_le_bytes([*a, *b])) % (mapping.size() - value.len());
         mapping.write(at, value);
+        if which & 0x80 != 0 {
+            // Who receives alone watches the lane from then on, and takes what is plain by the fast path.
+            word.write(0, &[0xff; 7]);
+            arrived.extend(inlet.next(&mut keeper.broker(RECEIVER), true));
+            take_small(&mut inlet, (a & 1 == 0).then_some(SENDER));
+        }
         if which & 0x40 != 0 {
             word.write(0, &[0xff; 7]);
             inlet.poll(&mut keeper.broker(RECEIVER), &mut arrived);
@@ -51,5 +58,17 @@ pub(crate) fn run(bytes: &[u8]) {
         assert!(envelope.src == SENDER, "nobody speaks in another's name");
         let mut out = vec![0; payload.size().min(1 << 16)];
         payload.copy_to(0, &mut out);
+    }
+}
+
+/// What is taken by the fast path is whole, the sender's own, and as its run says.
+fn take_small(inlet: &mut Inlet, source: Option<Tid>) {
+    let (mut about, mut room) = (Head::NONE, [0; 1024]);
+    let any = Key::new(0, None);
+    while let Glance::Taken(size) = inlet.take_small(source, &any, &mut about, &mut room) {
+        assert!(size <= room.len());
+        assert!(about.source() == SENDER, "nobody speaks in another's name");
+        assert_eq!(about.destination(), RECEIVER);
+        assert!(about.run().is_none_or(|run| run.size() == size));
     }
 }

@@ -1,6 +1,7 @@
 //! Messages that are few items of one type, in one call each: what other languages would do in three or four.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use pvm::{Buffer, Glance, Head};
 use pvm_wire::record::calls;
@@ -180,6 +181,9 @@ unsafe fn receive_noted(wanted: (i32, i32, i32), received: *mut Received) -> Gla
     unsafe { fast_receive(wanted, received, note) }
 }
 
+/// True where the last message did not find room in a [`Received`]: the next one most likely will not either.
+static LONGER: AtomicBool = AtomicBool::new(false);
+
 /// The fast path: straight out of the lane what finds room in `received`, into a buffer what is longer. `note` sees the
 /// message.
 ///
@@ -191,6 +195,12 @@ unsafe fn fast_receive(
     received: *mut Received,
     note: impl Fn((&Head, usize)),
 ) -> Glance<Few> {
+    let whole = |buffer: &Buffer| note((buffer.head(), buffer.sent_size()));
+    if LONGER.load(Ordering::Relaxed)
+        && let Glance::Taken(handle) = receive_new(wanted, whole)
+    {
+        return Glance::Taken(Few::Whole(handle));
+    }
     let mut about = Head::NONE;
     // SAFETY: the caller's promise. It is only written to.
     let room = unsafe { &mut (*received).items };
@@ -202,13 +212,14 @@ unsafe fn fast_receive(
             Glance::Taken(Few::Items)
         }
         Glance::Nothing => Glance::Nothing,
-        Glance::More => {
-            match receive_new(wanted, |buffer| note((buffer.head(), buffer.sent_size()))) {
-                Glance::Taken(handle) => Glance::Taken(Few::Whole(handle)),
-                Glance::Nothing => Glance::Nothing,
-                Glance::More => Glance::More,
+        Glance::More => match receive_new(wanted, whole) {
+            Glance::Taken(handle) => {
+                LONGER.store(true, Ordering::Relaxed);
+                Glance::Taken(Few::Whole(handle))
             }
-        }
+            Glance::Nothing => Glance::Nothing,
+            Glance::More => Glance::More,
+        },
     }
 }
 
@@ -276,6 +287,7 @@ unsafe fn put_head(received: *mut Received, handle: i32) -> Result<(), Code> {
         })
     })?;
     if out {
+        LONGER.store(false, Ordering::Relaxed);
         neopvm_free(handle);
     }
     Ok(())
