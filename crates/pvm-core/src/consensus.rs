@@ -165,6 +165,11 @@ impl Consensus {
         self.quorum.era()
     }
 
+    /// Where the order goes along a tree: the hosts near to this one in it, and how often they have changed.
+    pub(crate) fn kin(&self) -> Option<(u64, Vec<HostIndex>)> {
+        self.quorum.kin()
+    }
+
     pub(crate) fn input(&mut self, now: Time, input: QuorumInput) {
         self.quorum.handle(now, input);
     }

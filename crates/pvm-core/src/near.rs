@@ -2,8 +2,9 @@
 //!
 //! A link between any two of N hosts would be N times N links, and as many beats, in a machine where
 //! nothing happens. So links stand only between hosts that are *near* each other: the leader and every
-//! other host, as the order comes from there; those that vote; and the neighbours in a ring, so that each
-//! host is watched by four others whoever leads. All other pairs *rest*: their link is made when one of
+//! other host, as the order comes from there, or in a machine of many hosts those next to each other in the
+//! tree along which it comes; those that vote; and the neighbours in a ring, so that each host is watched by
+//! four others whoever leads. All other pairs *rest*: their link is made when one of
 //! them has something to say, and closed when it has not been used for a while.
 //!
 //! Watching a fixed number of others is the idea of SWIM (Das, Gupta and Motivala, 2002). There they
@@ -19,8 +20,8 @@ const SIDE_COUNT: usize = 2;
 /// How long a host that is asked about another, which rests, waits for a link to it.
 pub(crate) const REACH_NS: u64 = 400_000_000;
 
-/// What the near hosts follow from: the host table, the leader, and who votes.
-pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>);
+/// What the near hosts follow from: the host table, the leader, who votes, and the tree.
+pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>, Option<u64>);
 
 /// Who is near to this host, and who is asked about.
 #[derive(Debug, Default)]

@@ -92,11 +92,15 @@ pub enum Bug {
     BeatsBehindBulk,
     /// A long command is one place of the order: all others wait behind it.
     LongInOnePiece,
+    /// A relay hands on what is not committed.
+    RelayedUncommitted,
+    /// What those below a relay lack is not asked about when the log is cut.
+    BelowUncounted,
 }
 
 impl Bug {
     /// All of them: the simulator finds each within the runs of its test.
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 45] = [
         Self::VoteNotReset,
         Self::AcknowledgedBeforeStored,
         Self::CommitByMinority,
@@ -140,6 +144,8 @@ impl Bug {
         Self::NoWindow,
         Self::ResentOnBeat,
         Self::LongInOnePiece,
+        Self::RelayedUncommitted,
+        Self::BelowUncounted,
     ];
 }
 

@@ -223,4 +223,7 @@ pub trait Quorum: fmt::Debug + Send {
     fn may_part(&self, member: Member) -> Option<bool>;
     /// The number of times that somebody went on alone.
     fn era(&self) -> u64;
+    /// Where the order goes along a tree: the hosts to which links are to stand for it, and how often that has
+    /// changed. None where the leader speaks to all.
+    fn kin(&self) -> Option<(u64, Vec<HostIndex>)>;
 }

@@ -1,10 +1,12 @@
 //! One member: what it knows, and where its inputs go.
 
 use crate::flow::{Arriving, Peer, View};
-use crate::frame::{Entry, Frame, What, Word};
+use crate::frame::{Entry, Frame, Kin, What, Word};
 use crate::limits::Limits;
 use crate::log::{Log, Start};
 use crate::need::Need;
+use crate::relay::Relay;
+use crate::tree::Tree;
 use pvm_core::Time;
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, Quorum, QuorumInput, QuorumOutput};
@@ -65,6 +67,9 @@ pub struct Core {
     /// The state, as far as it has come.
     pub(crate) arriving: Option<Arriving>,
     pub(crate) members: Vec<Member>,
+    /// This member's place among them, as far as it has applied the commands.
+    pub(crate) tree: Tree,
+    pub(crate) relay: Relay,
     /// Where members are, as far as that was told.
     pub(crate) computers: BTreeMap<Member, Blob>,
     /// Whom a leader needs besides the majority; none if that is not known.
@@ -130,6 +135,8 @@ impl Core {
             view: View::default(),
             arriving: None,
             members: Vec::new(),
+            tree: Tree::default(),
+            relay: Relay::default(),
             computers: BTreeMap::new(),
             need: None,
             up: BTreeSet::new(),
@@ -151,6 +158,11 @@ impl Core {
             stored: (None, ballot, 0),
             outputs: VecDeque::new(),
         }
+    }
+
+    /// Up to here all members have everything, as far as this one knows.
+    pub const fn everywhere(&self) -> u64 {
+        self.everywhere
     }
 
     /// True until this member has got the state.
@@ -212,13 +224,14 @@ impl Core {
     pub(crate) fn send(&mut self, to: Member, word: Word) {
         let Some(from) = self.me.filter(|me| *me != to && self.is_up(to)) else { return };
         let hasty = word.is_hasty();
-        let frame = Frame { from, to, term: self.term(), word };
+        let frame = Frame { from, to, term: self.term(), word, kin: self.kin() };
         self.put(QuorumOutput::Send { host: to.host(), bytes: Blob(frame.to_bytes()), hasty });
     }
 
     pub(crate) fn set_leader(&mut self, leader: Option<Member>) {
         if self.leader != leader {
             self.leader = leader;
+            self.hand_on_soon();
             let term = self.term();
             self.put(QuorumOutput::Leader { term, leader });
         }
@@ -273,19 +286,18 @@ impl Core {
         else {
             return;
         };
+        let last = self.told_last();
+        if let Some(peer) = self.peers.get_mut(&member) {
+            peer.restart(last);
+            self.send_entries(member);
+        }
+        self.seek_foster();
         match self.role {
-            Role::Leader => {
-                let last = self.log.last();
-                if let Some(peer) = self.peers.get_mut(&member) {
-                    peer.restart(last);
-                }
-                self.send_entries(member);
-            }
             // It was started again, before there was anybody to ask.
             Role::Asking | Role::Candidate => self.ask(member),
             // It had nobody to lead.
             Role::Follower if self.is_sole_voter() => self.next_at = self.now + 1,
-            Role::Follower => {}
+            Role::Leader | Role::Follower => {}
         }
     }
 
@@ -315,12 +327,14 @@ impl Core {
                 self.asked((frame.from, frame.term), (last_term, last), firm, wanted);
             }
             Word::Vote { firm, yes } => self.voted(frame.from, frame.term, firm, yes),
-            word => self.follow(frame.from, frame.term, word),
+            // Who hears nobody may not know of the present term.
+            Word::Foster => self.foster(frame.from),
+            word => self.follow(frame.from, frame.term, word, frame.kin),
         }
     }
 
     /// What leaders and followers say to one another.
-    fn follow(&mut self, from: Member, term: u64, word: Word) {
+    fn follow(&mut self, from: Member, term: u64, word: Word, kin: Option<Kin>) {
         let from_leader = matches!(
             word,
             Word::Append { .. } | Word::Beat { .. } | Word::Install { .. } | Word::Lead
@@ -339,10 +353,13 @@ impl Core {
         }
         if !from_leader {
             self.note_seen(from);
+            self.note_below(from, kin.as_ref());
+        } else if self.is_leader() {
+            return;
+        } else if let Some(kin) = kin.filter(|kin| kin.leader != Some(from)) {
+            self.hear_relay(from, &kin);
         } else {
-            if self.is_leader() {
-                return;
-            }
+            self.hear_above(from);
             self.role = Role::Follower;
             self.heard_at = self.now;
             self.wait_for_silence();
@@ -365,6 +382,7 @@ impl Core {
             Word::Alive { through, stamp } => self.agreed(from, through, stamp, false),
             Word::Differ { hint, stamp } => self.differed(from, hint, stamp),
             Word::Blank => self.wants_state(from),
+            Word::Lacks => self.lack(from),
             _ => {}
         }
     }
@@ -464,6 +482,7 @@ impl Quorum for Core {
 
     fn handle_timeout(&mut self, now: Time) {
         let before = self.enter(now);
+        self.hand_on_if_due();
         if self.me.is_some() && self.next_at <= self.now {
             if self.is_leader() {
                 self.beat();
@@ -479,7 +498,8 @@ impl Quorum for Core {
     }
 
     fn poll_timeout(&self) -> Option<Time> {
-        (!self.is_blank() && self.next_at != NEVER).then_some(Time(self.next_at))
+        let at = self.next_at.min(self.relay.at());
+        (!self.is_blank() && at != NEVER).then_some(Time(at))
     }
 
     fn poll_output(&mut self) -> Option<QuorumOutput> {
@@ -532,6 +552,10 @@ impl Quorum for Core {
     fn era(&self) -> u64 {
         era(self.term())
     }
+
+    fn kin(&self) -> Option<(u64, Vec<HostIndex>)> {
+        self.tree.is_used().then(|| (self.relay.changes, self.near_members()))
+    }
 }
 
 #[cfg(test)]
@@ -554,7 +578,7 @@ mod tests {
     }
 
     fn hear(core: &mut Core, now: u64, word: Word) {
-        let frame = Frame { from: OTHERS[0], to: ME, term: core.term(), word };
+        let frame = Frame { from: OTHERS[0], to: ME, term: core.term(), word, kin: None };
         let bytes = Blob(frame.to_bytes());
         core.handle(Time(now), QuorumInput::Heard { host: OTHERS[0].host(), bytes });
     }

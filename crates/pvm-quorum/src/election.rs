@@ -9,8 +9,12 @@ use std::collections::BTreeMap;
 
 /// So often a leader is heard by those that do not vote: they only follow, and are many.
 const FOLLOWER_BEAT_NS: u64 = 400_000_000;
+/// The same where there are so many that the order goes along a tree.
+const TREE_BEAT_NS: u64 = 550_000_000;
 /// How many times as long they take its silence for nothing.
 const FOLLOWER_PATIENCE: u64 = 2;
+/// The same where a leader's word goes along a tree, from one to the next.
+const TREE_PATIENCE: u64 = 4;
 
 /// How long a leader goes on without an answer of the majority.
 pub(crate) const UNANSWERED_NS: u64 = 2 * SILENCE_NS;
@@ -29,13 +33,18 @@ impl Core {
 
     /// How long no leader is heard before there is none for this member.
     pub(crate) fn silence(&self) -> u64 {
-        if self.is_voter() { SILENCE_NS } else { FOLLOWER_PATIENCE * SILENCE_NS }
+        match self.tree.is_used() {
+            _ if self.is_voter() => SILENCE_NS,
+            true => TREE_PATIENCE * SILENCE_NS,
+            false => FOLLOWER_PATIENCE * SILENCE_NS,
+        }
     }
 
     /// Leader: those that decide hear it with every beat, the others seldom, unless they say nothing.
     fn is_beat_due(&self, member: Member) -> bool {
         let heard = self.peers.get(&member).map_or(0, |peer| peer.heard);
-        self.decides(member) || heard + FOLLOWER_BEAT_NS <= self.now
+        let seldom = if self.tree.is_used() { TREE_BEAT_NS } else { FOLLOWER_BEAT_NS };
+        self.decides(member) || heard + seldom <= self.now
     }
 
     /// Stands for election; not `firm` it only asks whether it would be elected.
@@ -155,16 +164,23 @@ impl Core {
             self.peers.insert(member, Peer::new(next, heard));
         }
         self.next_at = if self.peers.is_empty() { NEVER } else { now + BEAT_NS };
+        self.relay.changes += 1;
         self.set_leader(self.me);
         self.append(What::Nothing);
     }
 
     /// Follows from now on, whoever leads.
     pub(crate) fn step_down(&mut self) {
-        if self.role != Role::Follower {
-            self.role = Role::Follower;
-            self.resigning = None;
-            self.wait_for_silence();
+        if self.role == Role::Follower {
+            return;
+        }
+        let led = self.is_leader();
+        self.role = Role::Follower;
+        self.resigning = None;
+        self.wait_for_silence();
+        if led {
+            self.peers.clear();
+            self.serve();
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Peer {
     pub(crate) heard: u64,
     /// The leader's time when anything came from it.
     pub(crate) seen: u64,
+    /// Up to here it and all below it in the tree have everything.
+    pub(crate) below: u64,
     pub(crate) flow: Flow,
     /// Entries under way: up to which place each message goes, and its bytes.
     sent: VecDeque<(u64, usize)>,
@@ -111,6 +113,7 @@ impl Peer {
             next,
             heard,
             seen: heard,
+            below: 0,
             flow: Flow::Probe { asked: None, again: false },
             sent: VecDeque::new(),
             sent_bytes: 0,

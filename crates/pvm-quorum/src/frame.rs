@@ -18,6 +18,20 @@ record! {
         /// The sender's term.
         pub term: u64,
         pub word: Word,
+        /// Where the order goes along a tree: the sender's place in it.
+        pub kin: Option<Kin>,
+    }
+
+    /// What a member of a tree knows.
+    pub struct Kin {
+        /// Who leads, if that is known.
+        pub leader: Option<Member>,
+        /// How long ago that one said so, in nanoseconds: words age on their way.
+        pub age: u64,
+        /// The tree as the sender has worked it out.
+        pub tree: u64,
+        /// Up to here the sender and all below it have everything; 0 where that is not known.
+        pub below: u64,
     }
 
     /// One place of the log.
@@ -113,6 +127,10 @@ choice! {
         10 => Got {
             through: u64,
         },
+        /// To a member of the tree: whoever should hand the order on to this one is silent.
+        12 => Foster,
+        /// From a member of the tree: it keeps no more what this one lacks next.
+        13 => Lacks,
     }
 }
 
@@ -153,8 +171,9 @@ impl Frame {
             }
             Word::Got { through } => all(&[*through]),
             Word::Ask { last, last_term, .. } => all(&[*last, *last_term]),
-            Word::Blank | Word::Vote { .. } | Word::Lead => true,
+            Word::Blank | Word::Vote { .. } | Word::Lead | Word::Foster | Word::Lacks => true,
         };
-        numbers && self.term < NUMBER_MAX
+        let kin = self.kin.as_ref().is_none_or(|kin| all(&[kin.age, kin.below]));
+        numbers && kin && self.term < NUMBER_MAX
     }
 }

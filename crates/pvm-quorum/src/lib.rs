@@ -8,6 +8,8 @@
 //!   that lags behind by more.
 //! * A member that nobody hears may go on alone where somebody else made certain that no other
 //!   acts (two hosts): the *era* in the upper half of the term grows, and ends all older ones.
+//! * Many members hear the order along a tree: voters are its top, and each member hands on what is
+//!   committed (`tree`, `handing`).
 //! * The leader's own daemon, started again, may lead again at once: its lease died with it.
 //!
 //! Read [`Core`] first, then `election`, `replication` with `flow`, `voters`, `pair` and
@@ -21,13 +23,16 @@ mod election;
 mod exhaustive;
 mod flow;
 mod frame;
+mod handing;
 mod limits;
 mod log;
 mod need;
 mod pair;
 mod parting;
 mod reads;
+mod relay;
 mod replication;
+mod tree;
 mod voters;
 
 pub use crate::core::Core;

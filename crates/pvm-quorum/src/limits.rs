@@ -1,6 +1,7 @@
-//! How much a leader sends ahead of answers, and how much of the log is kept.
+//! How much a leader sends ahead of answers, how much of the log is kept, and to how many it speaks.
 
-/// The bounds of one member. Small ones bring about often what otherwise takes megabytes.
+/// The bounds of one member. Small ones bring about often what otherwise takes megabytes, or thousands
+/// of members.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bytes that are under way to one member and not confirmed; more are not sent.
@@ -13,6 +14,12 @@ pub struct Limits {
     pub cut_bytes: usize,
     /// A member that lags behind by more bytes than this gets the state instead; half of it is kept then.
     pub lag_bytes: usize,
+    /// Up to so many members a leader speaks to each of them; among more the order goes along a tree.
+    pub star_count: usize,
+    /// So many members are below each in the tree.
+    pub tree_width: usize,
+    /// So many voters may fail at once at most.
+    pub failures_max: usize,
 }
 
 impl Limits {
@@ -23,5 +30,14 @@ impl Limits {
         cut_count: 32,
         cut_bytes: 256 << 10,
         lag_bytes: 4 << 20,
+        star_count: 32,
+        tree_width: 20,
+        failures_max: 4,
     };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::USUAL
+    }
 }

@@ -22,6 +22,10 @@ impl Core {
     pub(crate) fn needs(&mut self, members: Vec<Member>, lease: bool) {
         let since = self.now;
         self.need = Some(Need { members, lease, since });
+        if self.tree.is_used() {
+            self.relay.changes += 1;
+            self.serve();
+        }
         self.advance();
         self.arrange();
     }
@@ -40,7 +44,7 @@ impl Core {
     }
 
     /// Those that are needed and are members still.
-    fn needed(&self) -> impl Iterator<Item = Member> + '_ {
+    pub(crate) fn needed(&self) -> impl Iterator<Item = Member> + '_ {
         let members = self.need.iter().flat_map(|need| need.members.iter().copied());
         members.filter(|member| self.is_member(*member))
     }

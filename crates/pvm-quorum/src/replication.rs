@@ -15,9 +15,18 @@ const ENTRY_COUNT_MAX: usize = 256;
 const STATE_BYTES_MAX: usize = 64 << 20;
 
 impl Core {
-    /// All members but this one, and voters that are no members any more.
+    /// Those to whom this member speaks first. A leader speaks to all members, and to voters that are no
+    /// members any more; in a tree to those that it cannot do without and those below it, and others to the latter.
     pub(crate) fn others(&self) -> Vec<Member> {
-        let mut all: Vec<_> = self.members.iter().chain(self.voters()).copied().collect();
+        let mut all: Vec<_> = match (self.is_leader(), self.tree.is_used()) {
+            (false, false) => return Vec::new(),
+            (true, false) => self.members.iter().chain(self.voters()).copied().collect(),
+            (true, true) => {
+                let top = self.voters().iter().chain(&self.tree.top).copied();
+                self.below().chain(top).chain(self.needed()).collect()
+            }
+            (false, true) => self.below().collect(),
+        };
         all.sort_unstable();
         all.dedup();
         all.retain(|member| Some(*member) != self.me);
@@ -61,16 +70,18 @@ impl Core {
             return;
         }
         self.send_pieces(to);
-        let last = self.log.last();
+        let last = self.told_last();
         while self.peers.get(&to).is_some_and(|peer| peer.may_send(last, &self.limits)) {
             self.send_some(to);
         }
     }
 
     fn send_some(&mut self, to: Member) {
+        let last = self.told_last();
         let Some(peer) = self.peers.get_mut(&to) else { return };
-        let before = (peer.next - 1).clamp(self.log.start.number, self.log.last());
-        let count = if peer.is_probed() { 0 } else { ENTRY_COUNT_MAX };
+        let before = (peer.next - 1).clamp(self.log.start.number, last);
+        let room = usize::try_from(last - before).unwrap_or(usize::MAX);
+        let count = if peer.is_probed() { 0 } else { ENTRY_COUNT_MAX.min(room) };
         let (entries, bytes) = self.log.after(before, count, self.limits.piece_bytes);
         peer.note_sent(self.now, before, entries.len() as u64, bytes);
         let before_term = self.log.term(before).unwrap_or(0);
@@ -152,6 +163,7 @@ impl Core {
         view.commit = view.commit.max(commit);
         let (through, stamp) = (view.verified, self.stamp_of(stamp));
         self.send(from, Word::Agree { through, stamp });
+        self.note_taken(from);
         self.follow_view(everywhere);
     }
 
@@ -163,7 +175,12 @@ impl Core {
             self.commit = number;
             if let What::Command { bytes: command } = what {
                 self.put(QuorumOutput::Apply { number, command });
+            } else if matches!(what, What::Voters { .. }) {
+                self.grow_tree();
             }
+        }
+        if !self.is_leader() {
+            self.spread();
         }
     }
 
@@ -176,8 +193,8 @@ impl Core {
     }
 
     fn peer_mut(&mut self, from: Member, stamp: u64) -> Option<&mut Peer> {
-        let (leads, said) = (self.is_leader(), self.stamp);
-        let peer = self.peers.get_mut(&from).filter(|_| leads)?;
+        let said = self.stamp;
+        let peer = self.peers.get_mut(&from)?;
         // What this leader has not said yet nobody has answered.
         peer.heard = peer.heard.max(stamp.min(said));
         Some(peer)
@@ -186,7 +203,7 @@ impl Core {
     /// Leader: a member has this much of the log; `in_order` tells whether the answer is to something
     /// that stays behind the entries sent before it.
     pub(crate) fn agreed(&mut self, from: Member, through: u64, stamp: u64, in_order: bool) {
-        let (last, now) = (self.log.last(), self.now);
+        let (last, now) = (self.told_last(), self.now);
         let Some(peer) = self.peer_mut(from, stamp) else { return };
         let before = peer.matched;
         peer.note_matched(now, through.min(last));
@@ -205,14 +222,21 @@ impl Core {
     }
 
     pub(crate) fn differed(&mut self, from: Member, hint: u64, stamp: u64) {
-        let (start, last) = (self.log.start.number, self.log.last());
+        let (start, last) = (self.log.start.number, self.told_last());
+        let leads = self.is_leader();
         let Some(peer) = self.peer_mut(from, stamp) else { return };
-        if !peer.is_news(stamp) {
+        // From a relay only a new member takes the state.
+        let refused = !leads && matches!(peer.flow, Flow::State(_));
+        if !refused && !peer.is_news(stamp) {
             return;
         }
         if hint < start && !planted::is(Bug::LaggardWithoutState) {
-            // What it lacks next is kept no more.
-            self.wants_state(from);
+            // What it lacks next is kept no more: by this member, or, if it leads, by any.
+            if self.is_leader() {
+                self.wants_state(from);
+            } else {
+                self.send(from, Word::Lacks);
+            }
         } else {
             peer.probe(hint.min(last) + 1);
             self.send_entries(from);
@@ -227,7 +251,7 @@ impl Core {
     }
 
     pub(crate) fn send_state(&mut self, to: Member, number: u64, state: Blob) {
-        if !self.is_leader() || number > self.commit {
+        if !self.peers.contains_key(&to) || number > self.commit {
             return;
         }
         // Behind the last command lie only entries that change no state.
@@ -296,6 +320,10 @@ impl Core {
             let (through, stamp) = (self.commit, 0);
             return self.send(from, Word::Agree { through, stamp });
         }
+        if !self.is_blank() && self.leader != Some(from) {
+            let hint = self.commit;
+            return self.send(from, Word::Differ { hint, stamp: 0 });
+        }
         let mut arriving = match self.arriving.take() {
             Some(arriving) if arriving.start == start => arriving,
             _ => Arriving { start, state: Vec::new() },
@@ -345,8 +373,11 @@ impl Core {
     /// One answer of each member changes what all have: looking at all of them each time would cost
     /// the square of their number.
     fn count_answer(&mut self) {
+        if !self.is_leader() {
+            return;
+        }
         self.answer_count += 1;
-        if self.answer_count >= self.members.len() {
+        if self.answer_count >= self.members.len().min(self.peers.len() + 1) {
             self.note_everywhere();
         }
     }
@@ -354,8 +385,12 @@ impl Core {
     /// Leader: up to where all members have everything, and what of the log is needed no more.
     pub(crate) fn note_everywhere(&mut self) {
         self.answer_count = 0;
-        let everywhere = self.members.iter().map(|member| self.has(*member)).min();
-        self.everywhere = everywhere.unwrap_or(0).min(self.commit);
+        if self.tree.is_used() {
+            self.everywhere = self.everywhere.max(self.all_below());
+        } else {
+            let everywhere = self.members.iter().map(|member| self.has(*member)).min();
+            self.everywhere = everywhere.unwrap_or(0).min(self.commit);
+        }
         if planted::is(Bug::CutTooEarly) {
             self.everywhere = self.commit;
         }

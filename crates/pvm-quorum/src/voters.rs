@@ -19,8 +19,6 @@ const RESIGN_NS: u64 = 5_000_000_000;
 const UNWELL_NS: u64 = 30_000_000_000;
 /// After so much silence of a voter another member votes in its place.
 const STAND_IN_NS: u64 = 1_500_000_000;
-/// So many voters may fail at once at most.
-const FAILURES_MAX: usize = 4;
 /// A member that is so far behind is not caught up.
 const BEHIND_COUNT: u64 = 100;
 
@@ -32,15 +30,20 @@ impl Core {
             self.members = members;
             self.forget_need();
         }
-        if !self.is_leader() {
-            return;
-        }
-        if !self.has_successor() {
+        self.grow_tree();
+        if self.is_leader() && !self.has_successor() {
             self.resigning = None;
         }
+        self.serve();
+        self.advance();
+        self.arrange();
+    }
+
+    /// Those to whom this member speaks first are these now.
+    pub(crate) fn serve(&mut self) {
         let others = self.others();
         self.peers.retain(|member, _| others.binary_search(member).is_ok());
-        let next = self.log.last() + 1;
+        let next = self.told_last() + 1;
         for member in others {
             let new = !self.peers.contains_key(&member);
             self.peers.entry(member).or_insert_with(|| Peer::new(next, 0));
@@ -48,11 +51,9 @@ impl Core {
                 self.send_entries(member);
             }
         }
-        if !self.peers.is_empty() {
+        if self.is_leader() && !self.peers.is_empty() {
             self.next_at = self.next_at.min(self.now + BEAT_NS);
         }
-        self.advance();
-        self.arrange();
     }
 
     /// How many should vote.
@@ -60,7 +61,7 @@ impl Core {
         match self.members.len() {
             0..=2 if self.resigning.is_some() => 2,
             0..=2 => 1,
-            count => 2 * count.div_ceil(4).min(FAILURES_MAX) + 1,
+            count => 2 * count.div_ceil(4).min(self.limits.failures_max) + 1,
         }
     }
 
@@ -146,7 +147,8 @@ impl Core {
     /// The healthy member that shares its computer with the fewest voters and then has most of the
     /// log, of those that fit.
     fn best(&self, fits: impl Fn(&Self, Member) -> bool) -> Option<Member> {
-        let mut all: Vec<_> = self.members.iter().copied().filter(|m| fits(self, *m)).collect();
+        let spoken_to = self.peers.keys().copied().filter(|member| self.is_member(*member));
+        let mut all: Vec<_> = spoken_to.filter(|member| fits(self, *member)).collect();
         all.retain(|member| Some(*member) != self.me && self.is_healthy(*member));
         let matched = |member: &Member| self.peers.get(member).map_or(0, |peer| peer.matched);
         all.into_iter().min_by_key(|m| (self.crowd(*m), Reverse(matched(m)), *m))

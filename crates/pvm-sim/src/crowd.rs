@@ -59,8 +59,9 @@ pub struct Rest {
     pub links: usize,
     /// All links.
     pub all_links: usize,
-    /// What the leader says in a second, and what all others say together.
-    pub said: (u64, u64),
+    /// What the leader says in a second, what the other one says that says most, and what all others say
+    /// together.
+    pub said: (u64, u64, u64),
 }
 
 /// Links and words of so many hosts when nothing happens.
@@ -84,7 +85,8 @@ pub fn at_rest(hosts: usize, seed: u64) -> Result<Rest, String> {
     let leader_said = said.remove(&leader).unwrap_or(0) / 10;
     let leader_links = links.remove(&leader).unwrap_or(0);
     let links = links.into_values().max().unwrap_or(0);
-    let said = (leader_said, said.into_values().sum::<u64>() / 10);
+    let most = said.values().max().copied().unwrap_or(0) / 10;
+    let said = (leader_said, most, said.into_values().sum::<u64>() / 10);
     Ok(Rest { leader_links, links, all_links, said })
 }
 

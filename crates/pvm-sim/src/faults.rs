@@ -17,6 +17,7 @@ use crate::tally::Tally;
 use crate::time::MS;
 use crate::world::{Crash, FIRST, Happening, World};
 use pvm_core::Rules;
+use pvm_quorum::Limits;
 use pvm_wire::HostIndex;
 use pvm_wire::request::{Reply, Request, Role};
 use std::collections::BTreeSet;
@@ -59,6 +60,8 @@ pub struct Outcome {
 pub enum Scene {
     /// Anything, in a machine of 3 to 7 hosts.
     Anything,
+    /// The same in a machine of 8 to 11 hosts, of which few vote and the others hear the order along a tree.
+    Tree,
     /// Hosts die one after the other, down to two.
     Deaths,
     /// A leader loses the others one by one, and the last one's daemon is started again just then.
@@ -90,8 +93,9 @@ pub enum Scene {
 
 impl Scene {
     /// All scenes.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Anything,
+        Self::Tree,
         Self::Deaths,
         Self::Lease,
         Self::Overruled,
@@ -106,6 +110,14 @@ impl Scene {
         Self::Witness,
         Self::Survive,
     ];
+}
+
+/// Where the tree is to be seen few hosts are many: three vote, and one is below each.
+fn limits(scene: Scene) -> Limits {
+    match scene {
+        Scene::Tree => Limits { star_count: 3, tree_width: 1, failures_max: 1, ..Limits::USUAL },
+        _ => Limits::USUAL,
+    }
 }
 
 struct Run {
@@ -139,7 +151,7 @@ pub fn run(scene: Scene, seed: u64, journal: Option<&mut Vec<String>>) -> Result
     };
     // Most clocks are as good as those of real computers, some as bad as those of halted ones.
     let skew = if seed % 4 == 3 { SKEW_BAD } else { SKEW };
-    let mut world = World::skewed("vm", seed, rules, skew);
+    let mut world = World::within(limits(scene), "vm", seed, rules, skew);
     world.journal = journal.as_ref().map(|_| Vec::new());
     world.may_stop(scene == Scene::Stopped);
     world.may_split(scene == Scene::Survive);
@@ -162,6 +174,7 @@ impl Run {
     fn all(&mut self) -> Result<Outcome, String> {
         let count = match self.scene {
             Scene::Anything => 2 + self.random.below(5),
+            Scene::Tree => 7 + self.random.below(4),
             Scene::Deaths => 7,
             Scene::Lease
             | Scene::Overruled
@@ -179,7 +192,7 @@ impl Run {
         self.enrol()?;
         self.actors.start();
         match self.scene {
-            Scene::Anything => self.anything()?,
+            Scene::Anything | Scene::Tree => self.anything()?,
             Scene::Deaths => self.deaths()?,
             Scene::Lease => self.leases()?,
             Scene::Overruled => self.overruled()?,

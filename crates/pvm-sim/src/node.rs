@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::sums::Sums;
 use pvm_core::io::{Event, HostFacts};
 use pvm_core::{Config, Machine, Order, Rules};
-use pvm_quorum::Core;
+use pvm_quorum::{Core, Limits};
 use pvm_wire::{Blob, HostIndex, Tid};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -59,14 +59,15 @@ pub struct Node {
     pub(crate) clock: Clock,
     rules: Rules,
     seed: u64,
+    limits: Limits,
     pid_count: u32,
     connection_count: u64,
 }
 
 /// Different for each host and each of its daemons.
-fn order(seed: u64, config: &Config, rules: &Rules) -> Order {
+fn order((seed, limits): (u64, Limits), config: &Config, rules: &Rules) -> Order {
     let seed = seed ^ u64::from(config.host.0) << 32 ^ u64::from(config.restarts) << 8;
-    Order { quorum: Box::new(Core::new(seed)), rules: rules.clone() }
+    Order { quorum: Box::new(Core::within(limits, seed)), rules: rules.clone() }
 }
 
 impl Node {
@@ -76,6 +77,7 @@ impl Node {
         first: HostIndex,
         facts: HostFacts,
         (seed, rules): (u64, Rules),
+        limits: Limits,
     ) -> Self {
         let config = Config {
             host,
@@ -88,7 +90,7 @@ impl Node {
             debugger: Blob::default(),
         };
         let mut node = Self {
-            machine: Some(Machine::new(config.clone(), order(seed, &config, &rules))),
+            machine: Some(Machine::new(config.clone(), order((seed, limits), &config, &rules))),
             config,
             records: BTreeMap::new(),
             sums: Sums::default(),
@@ -100,6 +102,7 @@ impl Node {
             clock: Clock::RIGHT,
             rules,
             seed,
+            limits,
             pid_count: 100,
             connection_count: 0,
         };
@@ -131,7 +134,7 @@ impl Node {
         self.config.restarts += 1;
         let records: Vec<_> = self.records.clone().into_iter().collect();
         self.paused_until = 0;
-        let order = order(self.seed, &self.config, &self.rules);
+        let order = order((self.seed, self.limits), &self.config, &self.rules);
         self.machine = Some(match &records[..] {
             [] => Machine::new(self.config.clone(), order),
             records => Machine::restore(self.config.clone(), order, records),

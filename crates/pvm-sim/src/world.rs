@@ -19,6 +19,7 @@ use crate::tally::{Fault, Tally};
 use crate::time::MS;
 use pvm_core::io::{HostFacts, Input, News};
 use pvm_core::{Machine, Rules, Time};
+use pvm_quorum::Limits;
 use pvm_wire::request::Reply;
 use pvm_wire::{Blob, HostIndex, Message, Tid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,6 +85,8 @@ pub struct World {
     /// By how many millionths clocks go too fast or too slow at most.
     skew: u32,
     seed: u64,
+    /// Those of all members of the order.
+    limits: Limits,
     busy_at: u64,
     /// Daemons that were started and have no place yet, by who started them and the ticket.
     newcomers: BTreeMap<(HostIndex, u64), HostFacts>,
@@ -106,7 +109,13 @@ impl World {
     /// The same with clocks that began at different moments and go up to so many millionths too
     /// fast or too slow; with none all are right.
     pub fn skewed(name: &str, seed: u64, rules: Rules, millionths: u32) -> Self {
+        Self::within(Limits::USUAL, name, seed, rules, millionths)
+    }
+
+    /// The same with other bounds of the order.
+    pub fn within(limits: Limits, name: &str, seed: u64, rules: Rules, millionths: u32) -> Self {
         let mut world = Self {
+            limits,
             latency: MS,
             name: name.to_owned(),
             seed,

@@ -5,10 +5,11 @@ use pvm_sim::faults::{Outcome, Scene, run};
 use pvm_sim::{Fault, Tally};
 use std::panic::catch_unwind;
 
-/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2188 in all.
+/// Runs of each scene, unless `PVM_SIM_RUNS` says otherwise: 2288 in all.
 const fn runs(scene: Scene) -> u64 {
     match scene {
         Scene::Anything => 600,
+        Scene::Tree => 100,
         Scene::Deaths | Scene::Lease => 100,
         Scene::Overruled | Scene::Deaf | Scene::HalfDeaf | Scene::Stopped => 30,
         Scene::Parted => 60,
@@ -33,9 +34,9 @@ fn faults(scene: Scene) -> Vec<Fault> {
         Scene::SlowCables => &[BrokenOff, Cut, WrongClock],
         Scene::Stopped => &[Cut, Fence, Pause, Silence, StoppedClock, WrongClock],
         Scene::OneComputer => &[Death, Silence, WrongClock],
-        Scene::Anything | Scene::Two | Scene::Witness | Scene::Survive => {
+        Scene::Anything | Scene::Tree | Scene::Two | Scene::Witness | Scene::Survive => {
             // Whole hosts stand still in a scene of their own; all links of two hosts are to stand.
-            let rest = matches!(scene, Scene::Anything);
+            let rest = matches!(scene, Scene::Anything | Scene::Tree);
             let happens = |fault: &Fault| *fault != StoppedClock && (rest || *fault != Rest);
             return Fault::ALL.into_iter().filter(happens).collect();
         }
@@ -106,6 +107,11 @@ fn nothing_is_lost_or_doubled_whatever_fails() {
 #[test]
 fn nothing_is_lost_or_doubled_whatever_fails_in_the_other_half() {
     scene(Scene::Anything, (1, 2));
+}
+
+#[test]
+fn nothing_is_lost_or_doubled_where_the_order_goes_along_a_tree() {
+    scene(Scene::Tree, (0, 1));
 }
 
 #[test]

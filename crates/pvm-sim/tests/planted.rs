@@ -31,6 +31,7 @@ const fn home(bug: Bug) -> Option<Scene> {
         Bug::LeaseOverAPause => Some(Scene::Stopped),
         Bug::NoSecondOpinion | Bug::LeadsHalfDeaf => Some(Scene::HalfDeaf),
         Bug::VotersOnOneComputer => Some(Scene::OneComputer),
+        Bug::RelayedUncommitted | Bug::BelowUncounted => Some(Scene::Tree),
         Bug::LaggardWithoutState | Bug::CatchesUpByAdding | Bug::BeatsBehindBulk => {
             Some(Scene::SlowCables)
         }

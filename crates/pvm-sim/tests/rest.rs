@@ -51,6 +51,13 @@ fn a_host_that_nobody_can_call_is_asked_to_call() {
     said(world, (asked, other));
 }
 
+#[test]
+fn where_the_leader_has_no_link_to_it_a_host_that_nobody_can_call_is_asked_to_call() {
+    let (mut world, (asked, other)) = at_rest(40);
+    world.uncallable.insert(other);
+    said(world, (asked, other));
+}
+
 /// A command on one of them asks about a task on the other one.
 fn said(mut world: World, (asked, other): (HostIndex, HostIndex)) {
     let task = world.connect(other, Role::Task).expect("a host");

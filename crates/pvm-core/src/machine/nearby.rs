@@ -10,17 +10,25 @@ use pvm_wire::peer::Said;
 use pvm_wire::request::Reply;
 use std::collections::BTreeSet;
 
+/// So many of those that watch a host are asked to tell it something.
+const MEET_COUNT: usize = 2;
+
 impl Machine {
     /// Tells the shell to whom links are to stand, if that has changed.
     pub(super) fn tell_near(&mut self) {
         if !*self.joined.get() || self.ending {
             return;
         }
-        let cause = (self.hosts.epoch(), self.consensus.leader(), self.consensus.voters());
+        let kin = self.consensus.kin();
+        let changes = kin.as_ref().map(|(changes, _)| *changes);
+        let cause = (self.hosts.epoch(), self.consensus.leader(), self.consensus.voters(), changes);
         if !self.near.is_news(&cause) {
             return;
         }
-        let hosts = self.near_hosts();
+        let hosts = match kin {
+            Some((_, kin)) => self.near_in_tree(kin),
+            None => self.near_hosts(),
+        };
         if self.near.set(cause, hosts.clone()) {
             self.act(Act::Near { hosts });
         }
@@ -43,6 +51,14 @@ impl Machine {
         near
     }
 
+    /// Where the order goes along a tree: those next to this host there, and those that watch it.
+    fn near_in_tree(&self, kin: Vec<HostIndex>) -> BTreeSet<HostIndex> {
+        let me = self.me();
+        let watch = neighbours(&self.hosts.indices(), me);
+        let near = kin.into_iter().chain(watch);
+        near.filter(|host| *host != me && self.hosts.contains(*host)).collect()
+    }
+
     /// The link was not used, so both sides have closed it.
     pub(super) fn link_rests(&mut self, host: HostIndex) {
         if self.sessions.link_rests(host) {
@@ -60,16 +76,24 @@ impl Machine {
     }
 
     /// A host does not answer where it can be called: the leader has a link to it, so it is asked to
-    /// call here.
+    /// call here. Where the leader has not, those have one that watch it.
     pub(super) fn unreached(&mut self, host: HostIndex) {
         let me = self.me();
+        if self.consensus.kin().is_some() {
+            let watch = neighbours(&self.hosts.indices(), host);
+            let others = watch.into_iter().filter(|by| *by != me).take(MEET_COUNT);
+            for by in others.collect::<Vec<_>>() {
+                self.say(by, Said::Meet { host, with: me });
+            }
+            return;
+        }
         let leader = self.consensus.leader().map(|(_, leader)| leader);
         if let Some(leader) = leader.filter(|leader| *leader != me && *leader != host) {
             self.say(leader, Said::Meet { host, with: me });
         }
     }
 
-    /// Two hosts are to have a link: this is the one that is to call, or the leader.
+    /// Two hosts are to have a link: this is the one that is to call, or one that has a link to it.
     pub(super) fn meet(&mut self, host: HostIndex, with: HostIndex) {
         if host != self.me() {
             self.say(host, Said::Meet { host, with });

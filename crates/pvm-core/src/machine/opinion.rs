@@ -43,8 +43,10 @@ impl Machine {
     /// of which one could lead.
     fn others_to_ask(&self, about: HostIndex) -> Vec<HostIndex> {
         let all = self.hosts.indices();
-        let asked =
-            |host: &HostIndex| *host != self.me() && *host != about && self.sessions.is_up(*host);
+        // Where links to most hosts rest, one is made with the question.
+        let tree = self.consensus.kin().is_some();
+        let can = |host| self.sessions.is_up(host) || tree && !self.sessions.is_lost(host);
+        let asked = |host: &HostIndex| *host != self.me() && *host != about && can(*host);
         let voters = self.consensus.voters();
         let watch = neighbours(&all, about).into_iter().filter(asked);
         let vote = voters.into_iter().filter(asked);
@@ -64,6 +66,7 @@ impl Machine {
         };
         let best = self.doubts.told(self.now.0, of, answer, hears);
         self.give_way_to(best);
+        self.end_suspicions();
         if !self.ordering {
             self.lead_on();
         }
@@ -77,7 +80,22 @@ impl Machine {
         for best in self.doubts.end(self.now.0) {
             self.give_way_to(Some(best));
         }
+        self.end_suspicions();
         self.lead_on();
+    }
+
+    /// A host to which no link is to stand here, and which others hear, is silent for one of them only.
+    fn end_suspicions(&mut self) {
+        if self.consensus.kin().is_none() {
+            return;
+        }
+        let rests = |host: HostIndex| !self.near.contains(host) && !self.sessions.is_lost(host);
+        let spared = |host: &HostIndex| self.doubts.is_spared(*host) && rests(*host);
+        let ended: Vec<_> = self.suspects.iter().copied().filter(spared).collect();
+        for host in ended {
+            self.suspects.remove(&host);
+            self.doubts.forget(host);
+        }
     }
 
     /// As a leader: one that votes and hears a host that is not heard here leads from now on, if it hears

@@ -11,8 +11,14 @@ pub(crate) const FIRST: HostIndex = HostIndex(1);
 /// Commands below this let the host of their number in, those below the next one take one out; others are counted.
 pub(crate) const JOIN_MAX: u64 = 100;
 pub(crate) const LEAVE_MAX: u64 = 200;
-pub(crate) const SMALL: Limits =
-    Limits { window_bytes: 300, piece_bytes: 96, cut_count: 3, cut_bytes: 400, lag_bytes: 1200 };
+pub(crate) const SMALL: Limits = Limits {
+    window_bytes: 300,
+    piece_bytes: 96,
+    cut_count: 3,
+    cut_bytes: 400,
+    lag_bytes: 1200,
+    ..Limits::USUAL
+};
 /// No machine is there to say whom one of two needs.
 pub(crate) const NOBODY_NEEDED: QuorumInput =
     QuorumInput::Need { members: Vec::new(), lease: false };

@@ -45,7 +45,7 @@ impl World {
             self.checks.violate(format!("{}: place {host} has two owners", self.now));
         }
         let rules = self.rules.clone().unwrap_or_else(Rules::plain);
-        let mut node = Node::new(host, FIRST, facts, (self.seed, rules));
+        let mut node = Node::new(host, FIRST, facts, (self.seed, rules), self.limits);
         node.clock = Clock::draw(&mut self.clocks, self.skew);
         if self.skew > 0 {
             self.tally.note(Fault::WrongClock);

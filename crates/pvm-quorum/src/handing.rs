@@ -1,0 +1,242 @@
+//! Handing on what is committed, where the order goes along a tree.
+//!
+//! A relay speaks to those below it as a leader does to its followers, with one difference: it hands on
+//! what is committed, which no later leader takes back. So it matters neither from whom a member has an
+//! entry nor in which order the members above it change. Who leads is handed on, too, with the time
+//! since that leader said so: words age on their way, and those that go in a circle become too old.
+//!
+//! Each answer says up to where the sender and all below it have everything. It counts only where both
+//! sides have worked out the same tree. Then every member is below exactly one other, and the leader cuts off
+//! nothing that somebody lacks.
+//!
+//! A member that hears nothing from above, or lacks what is kept there no more, asks those further up to speak
+//! to it meanwhile.
+
+use crate::core::{Core, Role, SILENCE_NS};
+use crate::frame::{Kin, Word};
+use crate::tree::Tree;
+use pvm_core::planted::{self, Bug};
+use pvm_core::quorum::Member;
+use pvm_wire::HostIndex;
+
+/// How often a relay lets itself be heard.
+const HAND_ON_NS: u64 = 600_000_000;
+/// A member that has heard nothing from above for so long asks another one.
+const ORPHAN_NS: u64 = 2 * SILENCE_NS;
+/// A member that asks no more gets nothing after this.
+const FOSTER_NS: u64 = 5 * HAND_ON_NS;
+
+impl Core {
+    /// Works the tree out anew.
+    pub(crate) fn grow_tree(&mut self) {
+        let Some(me) = self.me else { return };
+        let many = self.members.len() > self.limits.star_count;
+        let tree = match many {
+            true => {
+                let mut voters = self.log.voters_at(self.commit).to_vec();
+                voters.sort_unstable();
+                Tree::of(me, &self.members, &voters, self.limits.tree_width)
+            }
+            false => Tree::default(),
+        };
+        if tree == self.tree {
+            return;
+        }
+        if tree.above != self.tree.above {
+            self.relay.heard_at = self.now;
+            (self.relay.tries, self.relay.fostered_by, self.relay.fostered_at) = (0, None, 0);
+            self.relay.lacking = false;
+        }
+        self.tree = tree;
+        self.relay.next_at = self.tree.is_used().then_some(self.now + HAND_ON_NS);
+        self.relay.changes += 1;
+        // What was below them may be below others now.
+        self.peers.values_mut().for_each(|peer| peer.below = 0);
+        self.serve();
+    }
+
+    /// Those below this member, and those that it fosters.
+    pub(crate) fn below(&self) -> impl Iterator<Item = Member> + '_ {
+        let fosters = self.relay.fosters.keys().filter(|member| self.is_member(**member));
+        self.tree.below.iter().chain(fosters).copied()
+    }
+
+    /// Up to where this member may tell others: what a relay has that is not committed may be taken back.
+    pub(crate) fn told_last(&self) -> u64 {
+        let all = self.is_leader() || planted::is(Bug::RelayedUncommitted);
+        if all { self.log.last() } else { self.commit }
+    }
+
+    /// What goes with every frame where there is a tree.
+    pub(crate) fn kin(&self) -> Option<Kin> {
+        if !self.tree.is_used() {
+            return None;
+        }
+        let age = if self.is_leader() { 0 } else { self.now.saturating_sub(self.heard_at) };
+        let (leader, tree, below) = (self.leader, self.tree.key, self.all_below());
+        Some(Kin { leader, age, tree, below })
+    }
+
+    /// Up to where this member and all below it have everything.
+    pub(crate) fn all_below(&self) -> u64 {
+        if planted::is(Bug::BelowUncounted) {
+            return self.commit;
+        }
+        let below = |member: Member| self.peers.get(&member).map_or(0, |peer| peer.below);
+        let top = self.tree.top.iter().copied();
+        let top = top.filter(|member| self.is_leader() && Some(*member) != self.me);
+        self.below().chain(top).map(below).chain([self.commit]).min().unwrap_or(0)
+    }
+
+    /// A member has answered: what it says of those below it counts where it means the same tree.
+    pub(crate) fn note_below(&mut self, from: Member, kin: Option<&Kin>) {
+        let Some(kin) = kin.filter(|kin| self.tree.is_used() && kin.tree == self.tree.key) else {
+            return;
+        };
+        let Some(peer) = self.peers.get_mut(&from) else { return };
+        peer.below = peer.below.max(kin.below);
+        if self.is_leader() {
+            return self.note_everywhere();
+        }
+        let below = self.all_below();
+        if let Some(upstream) = self.relay.upstream.filter(|_| below > self.relay.told) {
+            self.relay.told = below;
+            self.send(upstream, Word::Alive { through: self.commit, stamp: 0 });
+        }
+    }
+
+    /// A relay speaks. Who votes believes only the leader itself that it leads; what is committed it takes, as it
+    /// may vote no more and not know it.
+    pub(crate) fn hear_relay(&mut self, from: Member, kin: &Kin) {
+        if self.is_voter() {
+            return;
+        }
+        self.role = Role::Follower;
+        self.hear_above(from);
+        let said_at = self.now.saturating_sub(kin.age);
+        if kin.leader.is_some() && said_at + self.silence() > self.now {
+            self.heard_at = self.heard_at.max(said_at);
+            self.wait_for_silence();
+            self.set_leader(kin.leader);
+        }
+    }
+
+    /// Somebody above speaks to this member, or who leads.
+    pub(crate) fn hear_above(&mut self, from: Member) {
+        self.relay.upstream = Some(from);
+        if self.relay.fostered_by == Some(from) {
+            self.relay.fostered_at = self.now;
+        }
+        if self.tree.above.first() != Some(&from) || self.relay.lacking {
+            return;
+        }
+        self.relay.heard_at = self.now;
+        self.relay.tries = 0;
+        if self.relay.fostered_by.take().is_some() {
+            self.relay.changes += 1;
+        }
+    }
+
+    /// Whoever is above keeps less of the log than this member lacks, as it joined later: others are asked.
+    pub(crate) fn lack(&mut self, from: Member) {
+        if self.relay.fostered_by == Some(from) {
+            self.relay.fostered_at = 0;
+            return self.find_foster();
+        }
+        let above = self.tree.above.first() == Some(&from);
+        if above && !self.relay.lacking {
+            self.relay.lacking = true;
+            self.find_foster();
+        }
+    }
+
+    /// What somebody told was taken.
+    pub(crate) fn note_taken(&mut self, from: Member) {
+        if self.relay.lacking && self.tree.above.first() == Some(&from) {
+            self.relay.lacking = false;
+            self.hear_above(from);
+        }
+    }
+
+    /// Somebody leads: those below hear of it at once.
+    pub(crate) fn hand_on_soon(&mut self) {
+        if self.leader.is_some() && !self.is_leader() && self.relay.next_at.is_some() {
+            self.relay.next_at = Some(self.now);
+        }
+    }
+
+    pub(crate) fn hand_on_if_due(&mut self) {
+        if self.relay.next_at.is_none_or(|at| at > self.now) {
+            return;
+        }
+        self.relay.next_at = Some(self.now + HAND_ON_NS);
+        let oldest = self.now.saturating_sub(FOSTER_NS);
+        let before = self.relay.fosters.len();
+        self.relay.fosters.retain(|_, at| *at > oldest);
+        if self.relay.fosters.len() < before {
+            self.relay.changes += 1;
+            self.serve();
+        }
+        if !self.is_leader() {
+            self.spread_beat();
+            self.look_after_all();
+        }
+        let orphan = self.relay.lacking || self.relay.heard_at + ORPHAN_NS <= self.now;
+        if orphan && !self.tree.above.is_empty() {
+            self.find_foster();
+        }
+    }
+
+    /// Nothing has come from above: one further up is asked, and another one if that does not help.
+    fn find_foster(&mut self) {
+        if self.relay.fostered_by.is_some() && self.relay.fostered_at + ORPHAN_NS > self.now {
+            return self.seek_foster();
+        }
+        let turn = self.relay.tries;
+        self.relay.tries += 1;
+        let voters = self.log.voters_at(self.commit);
+        let above = self.tree.above.iter().skip(1);
+        let all: Vec<Member> = above.chain(voters).copied().collect();
+        // Those that lost one and the same member ask different ones.
+        let Some(me) = self.me.filter(|_| !all.is_empty()) else { return };
+        let first = if self.tree.above.len() > 1 { 0 } else { usize::from(me.host().0) };
+        let next = Some(all[(first + turn) % all.len()]);
+        if next != self.relay.fostered_by {
+            self.relay.fostered_by = next;
+            self.relay.changes += 1;
+        }
+        self.seek_foster();
+    }
+
+    /// Asks whoever is to speak to this member.
+    pub(crate) fn seek_foster(&mut self) {
+        if let Some(foster) = self.relay.fostered_by {
+            self.send(foster, Word::Foster);
+        }
+    }
+
+    /// A member hears nothing from above.
+    pub(crate) fn foster(&mut self, from: Member) {
+        if !self.tree.is_used() || self.is_blank() {
+            return;
+        }
+        if self.relay.fosters.insert(from, self.now).is_none() {
+            self.relay.changes += 1;
+            self.serve();
+            if !self.is_leader() {
+                self.spread_beat_to(vec![from]);
+            }
+        }
+    }
+
+    /// The hosts to which links are to stand for the order.
+    pub(crate) fn near_members(&self) -> Vec<HostIndex> {
+        let mut near: Vec<Member> = self.below().chain(self.relay.fostered_by).collect();
+        match self.tree.above.first() {
+            Some(above) if !self.is_voter() => near.push(*above),
+            _ => near.extend(self.voters().iter().copied().chain(self.needed())),
+        }
+        near.retain(|member| Some(*member) != self.me);
+        near.into_iter().map(Member::host).collect()
+    }
+}

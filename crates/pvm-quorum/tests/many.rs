@@ -1,0 +1,287 @@
+//! So many members that the order goes along a tree: at rest nobody has many links or says much, and what is
+//! ordered comes to all, whoever of those that hand it on is dead. `PVM_MANY=4095` makes them more.
+
+use pvm_core::Time;
+use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};
+use pvm_quorum::Core;
+use pvm_wire::{Blob, HostIndex, Wire as _};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+const MS: u64 = 1_000_000;
+const FIRST: HostIndex = HostIndex(1);
+const LATENCY: u64 = MS;
+/// The command that lets all others in.
+const ALL_IN: u64 = 1;
+/// Commands from here on take out the host of their number.
+const OUT: u64 = 1 << 32;
+
+/// A host: its core, and what it has applied.
+struct Host {
+    core: Core,
+    applied: Vec<(u64, u64)>,
+    /// Where its tree was looked at last.
+    changes: Option<u64>,
+    near: BTreeSet<HostIndex>,
+    said: u64,
+}
+
+enum Happening {
+    Heard { from: HostIndex, bytes: Blob },
+    Timeout,
+}
+
+struct Net {
+    count: u16,
+    now: u64,
+    hosts: BTreeMap<HostIndex, Host>,
+    queue: BinaryHeap<Reverse<(u64, u64, HostIndex)>>,
+    happenings: BTreeMap<u64, Happening>,
+    number: u64,
+    links: BTreeSet<(HostIndex, HostIndex)>,
+}
+
+fn pair(a: HostIndex, b: HostIndex) -> (HostIndex, HostIndex) {
+    (a.min(b), a.max(b))
+}
+
+impl Net {
+    /// So many members, all of which are in and at rest.
+    fn at_rest(count: u16) -> Self {
+        let hosts = (1..=count).map(|host| {
+            let core = Core::new(u64::from(host));
+            let near = BTreeSet::new();
+            (HostIndex(host), Host { core, applied: Vec::new(), changes: None, near, said: 0 })
+        });
+        let mut net = Self {
+            count,
+            now: MS,
+            hosts: hosts.collect(),
+            queue: BinaryHeap::new(),
+            happenings: BTreeMap::new(),
+            number: 0,
+            links: BTreeSet::new(),
+        };
+        net.input(FIRST, QuorumInput::Begin { me: Member::new(1, FIRST) });
+        net.propose(FIRST, ALL_IN);
+        net.go(20_000);
+        net
+    }
+
+    fn later(&mut self, at: u64, host: HostIndex, happening: Happening) {
+        self.number += 1;
+        self.queue.push(Reverse((at, self.number, host)));
+        self.happenings.insert(self.number, happening);
+    }
+
+    fn members(&self, applied: &[(u64, u64)]) -> Vec<Member> {
+        let mut members = vec![Member::new(1, FIRST)];
+        for &(number, command) in applied {
+            if command == ALL_IN {
+                members.extend((2..=self.count).map(|host| Member::new(number, HostIndex(host))));
+            } else if command >= OUT {
+                members.retain(|member| u64::from(member.host().0) != command - OUT);
+            }
+        }
+        members
+    }
+
+    fn propose(&mut self, host: HostIndex, command: u64) {
+        self.input(host, QuorumInput::Propose { command: Blob(command.to_bytes()) });
+    }
+
+    fn input(&mut self, host: HostIndex, input: QuorumInput) {
+        let now = Time(self.now);
+        let Some(it) = self.hosts.get_mut(&host) else { return };
+        it.core.handle(now, input);
+        self.drain(host);
+    }
+
+    fn tell_members(&mut self, host: HostIndex) {
+        let members = self.members(&self.hosts[&host].applied);
+        self.input(host, QuorumInput::Members { members });
+        self.input(host, QuorumInput::Need { members: Vec::new(), lease: false });
+    }
+
+    fn drain(&mut self, host: HostIndex) {
+        while let Some(output) = self.hosts.get_mut(&host).and_then(|it| it.core.poll_output()) {
+            self.follow(host, output);
+        }
+        self.link_near(host);
+        let at = self.hosts.get(&host).and_then(|it| it.core.poll_timeout());
+        if let Some(at) = at {
+            self.later(at.0.max(self.now), host, Happening::Timeout);
+        }
+    }
+
+    fn follow(&mut self, host: HostIndex, output: QuorumOutput) {
+        let Some(it) = self.hosts.get_mut(&host) else { return };
+        match output {
+            QuorumOutput::Send { host: to, bytes, .. } if self.links.contains(&pair(host, to)) => {
+                it.said += 1;
+                self.later(self.now + LATENCY, to, Happening::Heard { from: host, bytes });
+            }
+            QuorumOutput::Apply { number, command } => {
+                let command = u64::from_bytes(&command.0).expect("a command of ours");
+                it.applied.push((number, command));
+                if command == ALL_IN || command >= OUT {
+                    self.tell_members(host);
+                }
+            }
+            QuorumOutput::Adopt { state, .. } => {
+                assert!(it.applied.is_empty(), "host {host} has missed what others have");
+                it.applied = Vec::from_bytes(&state.0).expect("a state of ours");
+                self.tell_members(host);
+            }
+            QuorumOutput::StateWanted { to } => {
+                let number = it.applied.last().map_or(1, |last| last.0);
+                let state = Blob(it.applied.to_bytes());
+                self.input(host, QuorumInput::State { to, number, state });
+            }
+            _ => {}
+        }
+    }
+
+    /// The links that a host wants are made; what nobody wants any more goes.
+    fn link_near(&mut self, host: HostIndex) {
+        let Some(it) = self.hosts.get_mut(&host) else { return };
+        let Some((changes, near)) = it.core.kin() else { return };
+        if it.changes.replace(changes) == Some(changes) {
+            return;
+        }
+        let near: BTreeSet<_> = near.into_iter().collect();
+        let before = std::mem::replace(&mut it.near, near.clone());
+        for &other in near.difference(&before) {
+            if self.hosts.contains_key(&other) && self.links.insert(pair(host, other)) {
+                self.input(host, QuorumInput::Linked { host: other, up: true });
+                self.input(other, QuorumInput::Linked { host, up: true });
+            }
+        }
+        for &other in before.difference(&near) {
+            let wanted = self.hosts.get(&other).is_some_and(|it| it.near.contains(&host));
+            if !wanted && self.links.remove(&pair(host, other)) {
+                self.input(host, QuorumInput::Linked { host: other, up: false });
+                self.input(other, QuorumInput::Linked { host, up: false });
+            }
+        }
+    }
+
+    /// A host is no more.
+    fn kill(&mut self, host: HostIndex) {
+        self.hosts.remove(&host);
+        let ends = |link: &(HostIndex, HostIndex)| link.0 == host || link.1 == host;
+        for link in self.links.extract_if(.., ends).collect::<Vec<_>>() {
+            let other = if link.0 == host { link.1 } else { link.0 };
+            self.input(other, QuorumInput::Linked { host, up: false });
+        }
+    }
+
+    fn go(&mut self, ms: u64) {
+        let end = self.now + ms * MS;
+        while let Some(&Reverse((at, number, host))) =
+            self.queue.peek().filter(|next| next.0.0 <= end)
+        {
+            self.queue.pop();
+            self.now = self.now.max(at);
+            let happening = self.happenings.remove(&number).expect("it was noted");
+            let Some(it) = self.hosts.get_mut(&host) else { continue };
+            match happening {
+                Happening::Heard { from, bytes } if self.links.contains(&pair(from, host)) => {
+                    self.input(host, QuorumInput::Heard { host: from, bytes });
+                }
+                Happening::Heard { .. } => {}
+                // Only the last one that was noted counts.
+                Happening::Timeout if it.core.poll_timeout().is_some_and(|due| due.0 <= at) => {
+                    it.core.handle_timeout(Time(at));
+                    self.drain(host);
+                }
+                Happening::Timeout => {}
+            }
+        }
+        self.now = end;
+    }
+
+    fn leader(&self) -> HostIndex {
+        let now = Time(self.now);
+        let leads = |(host, it): (&HostIndex, &Host)| it.core.is_current(now).then_some(*host);
+        self.hosts.iter().find_map(leads).expect("somebody leads")
+    }
+
+    fn have(&self, command: u64) -> usize {
+        let has = |it: &&Host| it.applied.iter().any(|(_, applied)| *applied == command);
+        self.hosts.values().filter(has).count()
+    }
+
+    /// The most links of a host, and the most that any says in a second.
+    fn rest(&mut self) -> (usize, u64) {
+        let mut links = BTreeMap::new();
+        for host in self.links.iter().flat_map(|(a, b)| [*a, *b]) {
+            *links.entry(host).or_insert(0) += 1;
+        }
+        self.hosts.values_mut().for_each(|it| it.said = 0);
+        self.go(5000);
+        let said = self.hosts.values().map(|it| it.said).max().unwrap_or(0) / 5;
+        (links.into_values().max().unwrap_or(0), said)
+    }
+}
+
+fn count() -> u16 {
+    std::env::var("PVM_MANY").map_or(600, |text| text.parse().expect("a number"))
+}
+
+#[test]
+fn nobody_of_many_has_many_links_or_says_much_at_rest() {
+    let mut net = Net::at_rest(count());
+    let (links, said) = net.rest();
+    println!("{} members at rest: at most {links} links and {said} frames in a second", net.count);
+    // Four more links watch each host, and carry two beats a second each.
+    assert!(links <= 36 && said <= 92, "{links} links, {said} frames");
+}
+
+#[test]
+fn what_is_ordered_comes_to_all_whoever_hands_it_on_is_dead() {
+    let mut net = Net::at_rest(count());
+    let leader = net.leader();
+    net.propose(leader, 2);
+    net.go(100);
+    assert_eq!(net.have(2), usize::from(net.count), "a few hops, and no beat is waited for");
+    // Those that hand on to most, but for the leader, and one of them votes.
+    let mut relays: Vec<_> = net.hosts.iter().map(|(host, it)| (it.near.len(), *host)).collect();
+    relays.sort_unstable();
+    let others = relays.iter().rev().map(|relay| relay.1).filter(|host| *host != leader);
+    for host in others.take(3).collect::<Vec<_>>() {
+        net.kill(host);
+    }
+    net.propose(leader, 3);
+    net.go(4000);
+    assert_eq!(net.have(3), net.hosts.len(), "others speak to those below the dead");
+    net.kill(leader);
+    net.go(4000);
+    let next = net.leader();
+    net.propose(next, 4);
+    net.go(4000);
+    assert_eq!(net.have(4), net.hosts.len());
+}
+
+#[test]
+fn a_log_of_many_is_cut_when_all_have_it_and_not_before() {
+    let mut net = Net::at_rest(count().min(200));
+    let leader = net.leader();
+    for command in 2..200 {
+        net.propose(leader, command);
+    }
+    net.go(3000);
+    let everywhere = |net: &Net| net.hosts[&leader].core.everywhere();
+    let last = net.hosts[&leader].applied.last().expect("198 commands").0;
+    assert_eq!(everywhere(&net), last);
+    let near = &net.hosts[&leader].near;
+    let leaf =
+        *net.hosts.keys().find(|host| !near.contains(host) && **host != leader).expect("one");
+    net.kill(leaf);
+    net.propose(leader, 200);
+    net.go(3000);
+    assert_eq!(everywhere(&net), last, "one may lack it");
+    net.propose(leader, OUT + u64::from(leaf.0));
+    net.go(3000);
+    assert_eq!(everywhere(&net), net.hosts[&leader].applied.last().expect("200 commands").0);
+}
