@@ -261,6 +261,17 @@ impl Consensus {
         self.proposed.iter().map(|(&ticket, p)| (ticket, p.command.clone())).collect()
     }
 
+    /// Who waited for these commands was told that they failed: those that take something do nothing any more,
+    /// unless a leader has ordered them already. Whichever comes first under a number counts.
+    pub(crate) fn end_takes(&mut self, marks: &[u64]) {
+        let takes = |command: &Command| matches!(command, Command::TakeInfo { .. });
+        let late = |_: &u64, p: &Proposed| marks.contains(&p.mark) && takes(&p.command);
+        for ticket in self.proposed.keys_where(late) {
+            let command = Command::Piece { offset: 0, last: true, bytes: Blob::default() };
+            self.proposed.insert(ticket, Proposed { mark: 0, command });
+        }
+    }
+
     /// What this host knows those of its commands by that fit and have not been applied here.
     pub(crate) fn marks_of(&self, fits: impl Fn(&Command) -> bool) -> Vec<u64> {
         let fitting = self.proposed.values().filter(|p| p.mark != 0 && fits(&p.command));
@@ -396,16 +407,18 @@ impl Consensus {
         self.long.forget_all();
     }
 
-    /// What this host knows those of its commands by that have been applied without it.
-    pub(crate) fn take_missed(&mut self) -> Vec<u64> {
+    /// Those of this host's commands that have been applied without it: what it knows each by, and, where
+    /// it went in one piece, the command.
+    pub(crate) fn take_missed(&mut self) -> Vec<(u64, Option<Command>)> {
         let applied = self.seats.get(&self.me).map_or(0, |seat| seat.ticket);
         let mut marks = Vec::new();
         for ticket in self.proposed.keys_where(|ticket, _| *ticket <= applied) {
             match self.proposed.remove(&ticket) {
                 Some(Proposed { mark, command: Command::Piece { last, .. } }) => {
-                    marks.extend(if last { self.long.close(mark) } else { None });
+                    let closed = if last { self.long.close(mark) } else { None };
+                    marks.extend(closed.map(|mark| (mark, None)));
                 }
-                Some(Proposed { mark, .. }) => marks.push(mark),
+                Some(Proposed { mark, command }) => marks.push((mark, Some(command))),
                 None => {}
             }
         }

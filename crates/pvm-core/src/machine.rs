@@ -277,6 +277,7 @@ impl Machine {
         for asker in self.pending.take_overdue(now.0) {
             self.fail(asker, Code::HostFail);
         }
+        self.end_proposals();
         self.finish();
     }
 

@@ -318,6 +318,13 @@ impl Pending {
     }
 
     /// The questions and proposals whose time has come: those who asked are to be told.
+    /// The same for what was proposed, besides by what this host knows it.
+    pub(crate) fn take_overdue_proposals(&mut self, now: u64) -> Vec<(u64, Asker)> {
+        let overdue = self.proposals.keys_where(|_, p| p.deadline <= now);
+        let take = |key| Some((key, self.proposals.remove(&key)?.asker));
+        overdue.into_iter().filter_map(take).collect()
+    }
+
     pub(crate) fn take_overdue(&mut self, now: u64) -> Vec<Asker> {
         let mut askers = Vec::new();
         for key in self.questions.keys_where(|_, q| q.deadline != 0 && q.deadline <= now) {
@@ -325,9 +332,6 @@ impl Pending {
         }
         for key in self.home_asks.keys_where(|_, a| a.deadline != 0 && a.deadline <= now) {
             askers.extend(self.home_asks.remove(&key).map(|a| a.asker));
-        }
-        for key in self.proposals.keys_where(|_, p| p.deadline <= now) {
-            askers.extend(self.proposals.remove(&key).map(|p| p.asker));
         }
         askers
     }

@@ -100,6 +100,23 @@ impl Registry {
         Ok(index)
     }
 
+    /// Where the table shows that this was put: at its one place there is the owner's message with these bytes. An
+    /// earlier one like it leaves no difference. With several instances that cannot be told.
+    pub(crate) fn shows_put(
+        &self,
+        name: &Blob,
+        flags: i32,
+        owner: Tid,
+        message: &Message,
+    ) -> Option<i32> {
+        let index = inserted_at(message.envelope.tag)
+            .unwrap_or(flags >> DIRECT_INDEX_SHIFT & DIRECT_INDEX_MASK);
+        let entry = self.entries.get(&(name.clone(), index))?;
+        let same =
+            entry.owner == owner && entry.flags == flags && entry.message.body == message.body;
+        (flags & MULTI_INSTANCE == 0 && same).then_some(index)
+    }
+
     fn insert(&mut self, key: Key, entry: Entry) {
         self.size += entry.message.body.0.len();
         if let Some(before) = self.entries.insert(key, entry) {

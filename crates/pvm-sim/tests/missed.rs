@@ -5,7 +5,7 @@ use pvm_core::Rules;
 use pvm_core::io::News;
 use pvm_sim::{Happening, World};
 use pvm_wire::request::{Reply, Request, Role};
-use pvm_wire::{Blob, Encoding, Envelope, HostIndex, Message, RunList, Tid};
+use pvm_wire::{Blob, Code, Encoding, Envelope, HostIndex, Message, RunList, Tid};
 
 const MS: u64 = 1_000_000;
 const FIRST: HostIndex = HostIndex(1);
@@ -103,6 +103,56 @@ fn who_has_frozen_a_group_on_a_host_that_missed_it_waited_for_ever() {
     miss(&mut world, all[0], LAGS);
     let told = replies(&world, LAGS, all[2].1);
     assert_eq!((told.len(), told.last().cloned()), (before.len() + 1, frozen));
+}
+
+/// A host's own join, put and leave were ordered and it heard no more of that: the tasks were told that their
+/// host had failed.
+#[test]
+fn what_came_of_a_host_s_own_commands_was_not_told_to_who_missed_it() {
+    let (mut world, tasks) = machine(5, "", 3);
+    let joins = world.connect(LAGS, Role::Task).expect("a host");
+    let puts = world.connect(LAGS, Role::Task).expect("a host");
+    go(&mut world, 500);
+    world.request(LAGS, tasks[2], Request::JoinGroup { group: "left".into() });
+    go(&mut world, 500);
+    assert_eq!(leader(&world, LAGS), Some(FIRST));
+    for other in [FIRST, SECOND] {
+        world.deafen(other, LAGS, 60_000 * MS);
+    }
+    world.request(LAGS, tasks[2], Request::LeaveGroup { group: "left".into() });
+    world.request(LAGS, joins, Request::JoinGroup { group: "g".into() });
+    world.request(LAGS, puts, put("mine", 8));
+    go(&mut world, 300);
+    cut(&mut world, LAGS);
+    let before = [tasks[2], joins, puts].map(|task| replies(&world, LAGS, task).len());
+    miss(&mut world, (FIRST, tasks[0]), LAGS);
+    let told = [tasks[2], joins, puts].map(|task| replies(&world, LAGS, task));
+    assert_eq!(told.each_ref().map(Vec::len), before.map(|count| count + 1));
+    let number = || Some(Reply::Number { value: 0 });
+    assert_eq!(told.map(|told| told.last().cloned()), [Some(Reply::Done), number(), number()]);
+}
+
+/// Nobody led when a task took a message; it was told that this failed, and the next leader had it taken.
+#[test]
+fn what_a_task_took_in_vain_was_taken_later() {
+    let (mut world, tasks) = machine(6, "", 3);
+    world.request(LAGS, tasks[2], put("kept", 8));
+    go(&mut world, 500);
+    [FIRST, SECOND].into_iter().for_each(|host| cut(&mut world, host));
+    go(&mut world, 4000);
+    assert_eq!(leader(&world, LAGS), None);
+    let take = Request::RecvInfo { name: "kept".into(), index: 0, flags: 16, context: 0 };
+    world.request(LAGS, tasks[2], take);
+    go(&mut world, 31_000);
+    let failed = Reply::Failed { code: Code::HostFail };
+    assert_eq!(replies(&world, LAGS, tasks[2]).last().cloned(), Some(failed));
+    [FIRST, SECOND].into_iter().for_each(|host| heal(&mut world, host));
+    go(&mut world, 8000);
+    let read = Request::RecvInfo { name: "kept".into(), index: 0, flags: 0, context: 0 };
+    world.request(FIRST, tasks[0], read);
+    go(&mut world, 1000);
+    let last = replies(&world, FIRST, tasks[0]).last().cloned();
+    assert!(matches!(last, Some(Reply::Info { .. })), "{last:?}");
 }
 
 #[test]

@@ -5,12 +5,15 @@
 //! command of this host that was among them is not known.
 
 use super::Machine;
+use crate::group::Group;
 use crate::io::Act;
 use crate::notify::HOST_ADD;
 use crate::pending::HomeAsk;
 use crate::planted::{self, Bug};
+use pvm_wire::peer::Command;
 use pvm_wire::request::{Failure, Reply, Request};
 use pvm_wire::{Blob, Code, HostIndex, Tid, Wire as _};
+use std::collections::BTreeMap;
 
 impl Machine {
     /// The state after the command with this number, instead of the older one that is known here.
@@ -44,7 +47,7 @@ impl Machine {
         for host in new.collect::<Vec<_>>() {
             self.host_is_new(host);
         }
-        self.end_own();
+        self.end_own(&groups);
         self.groups.note_missed(&groups);
         self.end_freezes();
         // A drained host that had asked to leave may have been taken back: if not, it asks again.
@@ -63,10 +66,13 @@ impl Machine {
     }
 
     /// Commands of this host that were among those that it has missed.
-    fn end_own(&mut self) {
-        for mark in self.consensus.take_missed() {
+    fn end_own(&mut self, before: &BTreeMap<Blob, Group>) {
+        for (mark, command) in self.consensus.take_missed() {
             if let Some(proposal) = self.pending.proposals.remove(&mark) {
-                self.fail(proposal.asker, Code::HostFail);
+                let seen = command.and_then(|command| self.seen_of(&command, before));
+                let outcome = seen.map(|outcome| proposal.reply.unwrap_or(outcome));
+                let unknown = Reply::Failed { code: Code::HostFail };
+                self.answer(proposal.asker, outcome.unwrap_or(unknown));
             } else if let Some(start) = self.pending.starts.get(&mark) {
                 let key = start.facts.as_ref().map(|facts| facts.key.clone());
                 let host = key.as_ref().and_then(|key| self.hosts.of_key(key));
@@ -83,6 +89,28 @@ impl Machine {
             }
         }
         self.wait_for_pieces();
+    }
+
+    /// What came of a command that was missed, where the state shows it: nobody but the task itself makes it
+    /// a member or ends that, and what it has put is there.
+    fn seen_of(&self, command: &Command, before: &BTreeMap<Blob, Group>) -> Option<Reply> {
+        let place = |group: &Group, tid| group.members.iter().position(|member| *member == tid);
+        match command {
+            Command::JoinGroup { group, tid } => {
+                let instance = place(self.groups.find(group).ok()?, *tid)?;
+                Some(Reply::Number { value: i32::try_from(instance).ok()? })
+            }
+            Command::LeaveGroup { group, tid } => {
+                let was = before.get(group).is_some_and(|group| group.has(*tid));
+                let is = self.groups.find(group).is_ok_and(|group| group.has(*tid));
+                (was && !is).then_some(Reply::Done)
+            }
+            Command::PutInfo { name, flags, owner, message } => {
+                let index = self.registry.shows_put(name, *flags, *owner, message)?;
+                Some(Reply::Number { value: index })
+            }
+            _ => None,
+        }
     }
 
     /// Tasks of this host that are among those who froze a group in what has been missed. Whoever else wants it

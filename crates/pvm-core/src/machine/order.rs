@@ -70,6 +70,14 @@ impl Machine {
         self.put_pieces();
     }
 
+    /// Nothing has come of these for too long.
+    pub(super) fn end_proposals(&mut self) {
+        let late = self.pending.take_overdue_proposals(self.now.0);
+        let marks: Vec<u64> = late.iter().map(|(mark, _)| *mark).collect();
+        self.consensus.end_takes(&marks);
+        late.into_iter().for_each(|(_, asker)| self.fail(asker, Code::HostFail));
+    }
+
     /// Puts a command to the leader, if there is one.
     fn put(&mut self, ticket: u64, command: Command) {
         match self.consensus.leader() {
