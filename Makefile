@@ -12,7 +12,7 @@ XTASK  := cargo build --quiet --package xtask && $(TARGET)/debug/xtask
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-java bench-links bench-groups bench-nas bench-environments bench-faults oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-java bench-links bench-groups bench-nas bench-environments bench-faults predict-error oracle soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -92,6 +92,11 @@ bench-faults: ## what tasks see while hosts, daemons and links fail (root): targ
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@mkdir -p $(TARGET)/bench
 	@NEOPVM_PREFIX=$(STAGE) cargo run --quiet --package pvm-e2e --bin faults -- --times $(or $(TIMES),8) --out $(TARGET)/bench/faults.jsonl
+
+predict-error: ## predictions beside the kernel's own TCP between namespaces (root): target/predict/error.txt
+	@bash xtask/deps.sh check
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@bash benchmarks/predict/judge.sh $(STAGE)/bin/pvm $(TARGET)/predict
 
 oracle: ## record the original's answers for the conformance programs anew
 	@bash xtask/deps.sh check

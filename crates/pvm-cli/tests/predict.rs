@@ -60,13 +60,31 @@ fn a_pattern_is_made_checked_and_predicted_alike_each_time() {
     let told = done(&args);
     assert_eq!(told, done(&args), "the same bytes");
     let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(fields(&told), "collisions high inputs lost low path seconds stations");
+    assert_eq!(fields(&told), "collisions high inputs lost low path resent seconds stations");
     assert!(told["low"].as_f64() < told["high"].as_f64(), "{told}");
     assert_eq!(
         fields(&told["stations"][0]),
         "algorithmic blocked bytes computing messages net own_bytes own_messages phases receiving seconds sending service station transport"
     );
     assert_eq!(told["stations"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn packets_are_simulated_where_there_are_some() {
+    let folder = Folder::new("packets");
+    let ranks = folder.file("pairs.ti");
+    let made = ["generate", "pairs", "--tasks", "2", "--rounds", "5", "--bytes", "65536"];
+    done(&[&made[..], &["--compute", "0", "-o", &ranks]].concat());
+    let told = |network: &str| -> Value {
+        serde_json::from_str(&done(&[&ranks, "--network", network, "--json"])).unwrap()
+    };
+    let (tbf, cable, line) = (told("tbf-10"), told("ethernet-10"), told("ibm-sp-2"));
+    assert_eq!(tbf["inputs"]["depth"], "packet");
+    assert_eq!(line["inputs"]["depth"], "line");
+    // Ten messages of 46 frames and a bit, each as long as 1514 bytes at 10 Mb/s.
+    let seconds = tbf["seconds"].as_f64().unwrap();
+    assert!((0.53..0.55).contains(&seconds), "{seconds}");
+    assert!(cable["collisions"].as_f64() > Some(0.0), "{cable}");
 }
 
 #[test]

@@ -2,3 +2,4 @@
 //! says what has arrived and when it wants to be asked again.
 
 pub mod csma;
+pub mod port;

@@ -1,4 +1,5 @@
 //! How sources, hosts, transports and links are put together.
 
 pub mod line;
+pub mod packet;
 pub mod thesis;

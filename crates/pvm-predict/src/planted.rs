@@ -25,6 +25,26 @@ pub enum Bug {
     StubLost,
     /// The thesis: a message to oneself passes the protocol.
     OwnMessagesPassTcp,
+    /// A port's queue has no bound.
+    QueueWithoutBound,
+    /// Tokens of a bucket grow beyond its burst.
+    BucketWithoutBottom,
+    /// A link that loses loses nothing.
+    LossForgotten,
+    /// In slow start each acknowledgement counts twice.
+    SlowStartTooFast,
+    /// A connection that was idle keeps its window.
+    IdleRestartForgotten,
+    /// No acknowledgement is delayed.
+    DelayForgotten,
+    /// The second segment is not acknowledged at once.
+    AckEverySegmentLate,
+    /// Segments that are not full never wait.
+    NagleOff,
+    /// A write finds room always.
+    BufferWithoutBound,
+    /// A loss leaves the window as it is.
+    LossUnanswered,
 }
 
 impl Bug {
@@ -40,6 +60,16 @@ impl Bug {
         Self::RestForgotten,
         Self::StubLost,
         Self::OwnMessagesPassTcp,
+        Self::QueueWithoutBound,
+        Self::BucketWithoutBottom,
+        Self::LossForgotten,
+        Self::SlowStartTooFast,
+        Self::IdleRestartForgotten,
+        Self::DelayForgotten,
+        Self::AckEverySegmentLate,
+        Self::NagleOff,
+        Self::BufferWithoutBound,
+        Self::LossUnanswered,
     ];
 }
 

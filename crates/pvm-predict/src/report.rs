@@ -72,6 +72,8 @@ pub struct Report {
     pub collisions: Option<u64>,
     /// Frames that were lost: given up, or thrown away by a full queue.
     pub lost: u64,
+    /// Segments that were sent anew.
+    pub resent: u64,
     /// What led to the end of the last task.
     pub path: Chain,
     /// The task that ended last.

@@ -5,6 +5,10 @@
 mod csma;
 #[path = "checks/line.rs"]
 mod line;
+#[path = "checks/port.rs"]
+mod port;
+#[path = "checks/tcp.rs"]
+mod tcp;
 #[path = "checks/thesis.rs"]
 mod thesis;
 
@@ -32,6 +36,19 @@ const CHECKS: &[Check] = &[
     ("efficiency as published", csma::efficiency_as_published),
     ("the published table", line::the_published_table),
     ("messages follow one another", line::messages_follow_one_another),
+    ("frames follow one another", port::frames_follow_one_another),
+    ("a burst passes free", port::a_burst_passes_free),
+    ("a bucket has a bottom", port::a_bucket_has_a_bottom),
+    ("a queue has a bound", port::a_queue_has_a_bound),
+    ("a message crosses two cables", tcp::a_message_crosses_two_cables),
+    ("slow start doubles", tcp::slow_start_doubles),
+    ("an idle connection begins anew", tcp::an_idle_connection_begins_anew),
+    ("nagle waits for a delayed acknowledgement", tcp::nagle_waits_for_a_delayed_acknowledgement),
+    ("every second segment is acknowledged", tcp::every_second_segment_is_acknowledged),
+    ("a full buffer holds the writer", tcp::a_full_buffer_holds_the_writer),
+    ("throughput under loss", tcp::throughput_under_loss),
+    ("a bucket is not a switch", tcp::a_bucket_is_not_a_switch),
+    ("three into one", tcp::three_into_one),
     ("a message of three packets", thesis::a_message_of_three_packets),
     ("a receive in two parts", thesis::a_receive_in_two_parts),
     ("a faster cable", thesis::a_faster_cable),

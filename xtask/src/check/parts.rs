@@ -435,6 +435,23 @@ pub(crate) const PARTS: &[Part] = &[
         },
         ..PART
     },
+    // Real messages over shaped cables take what was predicted.
+    Part {
+        name: "prediction",
+        owner: "pvm-predict",
+        work: Work::Measures,
+        needs: &[IP],
+        uses: &["install"],
+        concerns: Concerns {
+            packages: &["pvm-predict", "pvm-cli"],
+            paths: &["benchmarks/predict"],
+        },
+        steps: |run| {
+            let pvm = format!("{}/bin/pvm", run.stage);
+            on_hosts(run, &["bash", "benchmarks/predict/judge.sh", &pvm, "target/predict", "small"])
+        },
+        ..PART
+    },
     Part {
         name: "loom",
         owner: "pvm-shm",

@@ -287,7 +287,7 @@ those of the last task. SERVICE is the part of BLOCKED behind the begin of the s
 the part before.
 
 JSON: seconds, low and high (mean, least and most of the runs), collisions (their mean; null where frames \
-cannot collide), lost (frames), stations (station, seconds, computing, sending, receiving, blocked, service, \
+cannot collide), lost (frames), resent (segments), stations (station, seconds, computing, sending, receiving, blocked, service, \
 algorithmic, phases, net, transport, messages, bytes, own_messages, own_bytes), path (task, seconds, computing, \
 phases, messages: what led to the end), inputs (trace, form, network, model, depth, runs, actions, version). \
 phases are late, host, queue, wire and retransmission, and sum up to blocked. Tables, and stations and path in \

@@ -74,6 +74,8 @@ pub(crate) enum ModelName {
 pub(crate) enum Depth {
     /// A latency and a time a byte, nothing shared but the sender's door
     Line,
+    /// Each segment of TCP on each cable; without this option up to 1000 tasks
+    Packet,
 }
 
 /// The arguments of `pvm predict networks`.

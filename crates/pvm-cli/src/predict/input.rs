@@ -2,9 +2,10 @@
 
 use crate::failure::{Failure, Status};
 use crate::nearest;
-use pvm_predict::platform::{Platform, built_in, named};
+use crate::options::predict::Depth;
+use pvm_predict::platform::{Network, Platform, Transport, built_in, named};
 use pvm_predict::source::{Ranks, Stations};
-use pvm_predict::{Error, Source};
+use pvm_predict::{Error, Source, TaskNumber};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 /// A file that is read as a stream.
 type Stream = BufReader<File>;
 
+/// Up to so many tasks, packets are simulated unless something else is asked for.
+const PACKET_TASKS: TaskNumber = 1000;
 /// A flop of a time-independent trace is a nanosecond, as `pvm trace export --to ti` writes it.
 const FLOPS: f64 = 1e9;
 /// Files of a folder.
@@ -163,6 +166,14 @@ pub(super) fn platform(word: &str) -> Result<Platform, Failure> {
         word.clone_into(&mut platform.name);
     }
     Ok(platform)
+}
+
+/// Without a wish, packets are what there is to simulate, where there are some and tasks are few.
+pub(super) fn depth(wish: Option<Depth>, platform: &Platform, tasks: TaskNumber) -> Depth {
+    let has_packets =
+        platform.transport != Transport::None && !matches!(platform.network, Network::Line(_));
+    let plain = if has_packets && tasks <= PACKET_TASKS { Depth::Packet } else { Depth::Line };
+    wish.unwrap_or(plain)
 }
 
 /// That a network is unknown.

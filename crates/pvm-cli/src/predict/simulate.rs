@@ -3,7 +3,7 @@
 use super::input::{self, Trace, at};
 use super::tell::{self, Prediction};
 use crate::failure::{Failure, Status};
-use crate::options::predict::{ModelName, SimulateOptions};
+use crate::options::predict::{Depth, ModelName, SimulateOptions};
 use crate::progress::Progress;
 use crate::show::remark;
 use crate::threads::shortage;
@@ -22,7 +22,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 pub(super) fn simulate(options: &SimulateOptions) -> Result<(), Failure> {
     let trace = Trace::find(&options.files)?;
     let platform = input::platform(&options.network)?;
-    let plan = Plan { trace: &trace, platform: &platform, model: options.model };
+    let (model, depth) = (options.model, options.depth);
+    let plan = Plan { trace: &trace, platform: &platform, model, depth };
     let stop = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stop))?;
     let progress = Progress::start("simulating");
@@ -52,6 +53,7 @@ struct Plan<'a> {
     trace: &'a Trace,
     platform: &'a Platform,
     model: ModelName,
+    depth: Option<Depth>,
 }
 
 /// A run may be stopped by the user.
@@ -126,9 +128,12 @@ impl Plan<'_> {
                 );
                 Err(Error::Unfit(what))
             }
-            (ModelName::Ours, _) => {
-                model::line::run(source, self.platform.line(), self.platform.host, watcher)
-            }
+            (ModelName::Ours, _) => match input::depth(self.depth, self.platform, source.tasks()) {
+                Depth::Packet => model::packet::run(source, self.platform, seed, watcher),
+                Depth::Line => {
+                    model::line::run(source, self.platform.line(), self.platform.host, watcher)
+                }
+            },
         }
     }
 

@@ -1,8 +1,8 @@
 //! What a prediction says: the table of the thesis' appendix A, or JSON.
 
-use super::input::Trace;
+use super::input::{Trace, depth};
 use crate::failure::Failure;
-use crate::options::predict::{ModelName, SimulateOptions};
+use crate::options::predict::{Depth, ModelName, SimulateOptions};
 use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use pvm_predict::Time;
@@ -121,7 +121,8 @@ fn sums(prediction: &Prediction<'_>) -> String {
         text += &format!("{collisions:.0} collisions, {:.2} a message\n", collisions / messages);
     }
     if report.lost > 0 {
-        text += &format!("{} frames were lost\n", report.lost);
+        text +=
+            &format!("{} frames were lost, {} segments sent anew\n", report.lost, report.resent);
     }
     let blocked = report.stations.iter().fold(Split::default(), |mut sum, station| {
         sum.add_all(&station.blocked);
@@ -157,6 +158,7 @@ fn as_json(prediction: &Prediction<'_>) -> Value {
         "high": high,
         "collisions": prediction.collisions(),
         "lost": report.lost,
+        "resent": report.resent,
         "stations": stations,
         "path": path(&report.path, report.last),
         "inputs": inputs(prediction),
@@ -171,9 +173,15 @@ fn inputs(prediction: &Prediction<'_>) -> Value {
         ModelName::Ours => "ours",
         ModelName::Thesis => "thesis",
     };
-    let depth = (options.model == ModelName::Ours).then_some("line");
+    let tasks = prediction.first().stations.len() as u32;
+    let word = (options.model == ModelName::Ours).then(|| {
+        match depth(options.depth, prediction.platform, tasks) {
+            Depth::Line => "line",
+            Depth::Packet => "packet",
+        }
+    });
     json!({"trace": files, "form": prediction.trace.form.word(), "network": prediction.platform.name,
-        "model": model, "depth": depth, "runs": prediction.reports.len(),
+        "model": model, "depth": word, "runs": prediction.reports.len(),
         "actions": prediction.first().actions, "version": env!("CARGO_PKG_VERSION")})
 }
 

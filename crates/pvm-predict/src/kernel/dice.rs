@@ -25,6 +25,11 @@ impl Dice {
     pub(crate) const fn below(&mut self, count: u64) -> u64 {
         ((self.roll() as u128 * count as u128) >> 64) as u64
     }
+
+    /// True with a probability.
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
+        (self.roll() >> 11) as f64 * (1.0 / (1u64 << 53) as f64) < probability
+    }
 }
 
 #[cfg(test)]
@@ -38,6 +43,8 @@ mod tests {
         (0..80_000).for_each(|_| counts[dice.below(8) as usize] += 1);
         assert!(counts.iter().all(|count| (9_600..10_400).contains(count)), "{counts:?}");
         assert_ne!(Dice::new(1, 0).roll(), Dice::new(1, 1).roll());
+        let hits = (0..100_000).filter(|_| dice.chance(0.25)).count();
+        assert!((24_000..26_000).contains(&hits), "{hits}");
         assert_eq!(Dice::new(7, 3).roll(), Dice::new(7, 3).roll());
     }
 }

@@ -190,13 +190,23 @@ impl Platform {
         match self.network {
             Network::Line(line) => line,
             Network::Cable(rules) => Line {
-                latency: rules.frame(0) + rules.propagation,
+                latency: self.shortest(0),
                 byte: 8e12 / rules.rate.to_bits() * self.overhead(rules.header + 8 + 12),
             },
             Network::Switch(switch) => Line {
-                latency: switch.frame(0).times(2) + switch.latency.times(2),
+                latency: self.shortest(0),
                 byte: 8e12 / switch.rate.to_bits() * self.overhead(switch.header),
             },
+        }
+    }
+
+    /// How long a packet takes across a network with nothing else.
+    pub fn shortest(&self, bytes: u64) -> Time {
+        match self.network {
+            Network::Line(line) => line.latency + line.time_of(bytes),
+            Network::Cable(rules) => rules.frame(bytes) + rules.propagation,
+            Network::Switch(Switch { burst: Some(_), latency, .. }) => latency.times(2),
+            Network::Switch(switch) => (switch.frame(bytes) + switch.latency).times(2),
         }
     }
 

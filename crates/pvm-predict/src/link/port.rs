@@ -1,0 +1,136 @@
+//! One way of a cable: a queue with a bound, and a rate or a token bucket behind it.
+//!
+//! With a bucket it is Linux' tbf: a frame that finds enough tokens passes at once, whatever its length, and
+//! takes its length in tokens; others wait in their order. Tokens grow with the rate, up to the burst.
+
+use crate::planted::{self, Bug};
+use crate::unit::{Rate, Time};
+use std::collections::VecDeque;
+
+/// What a way of a cable is like.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rules {
+    /// Its rate.
+    pub rate: Rate,
+    /// From its begin to its end.
+    pub latency: Time,
+    /// How many bytes wait at most.
+    pub queue: u64,
+    /// With a token bucket, its burst in bytes.
+    pub burst: Option<u64>,
+}
+
+/// What a port has to say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// A frame has left the queue: its first bit went at `began`, its last one arrives at `arrives`.
+    Sent {
+        /// The frame.
+        token: u32,
+        /// When it left the queue.
+        began: Time,
+        /// When all of it is at the other end.
+        arrives: Time,
+    },
+    /// The queue was full.
+    Dropped {
+        /// The frame.
+        token: u32,
+    },
+    /// The port wants to be asked again.
+    Wake(Time),
+}
+
+/// One way of a cable.
+#[derive(Debug)]
+pub struct Port {
+    rules: Rules,
+    frames: VecDeque<(u32, u64)>,
+    waiting: u64,
+    /// Without a bucket: when the last frame has left.
+    free: Time,
+    /// With one: tokens, as time at the rate, and when they were counted.
+    tokens: Time,
+    counted: Time,
+    is_asleep: bool,
+    out: VecDeque<Output>,
+}
+
+impl Port {
+    /// An idle one; its bucket is full.
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            frames: VecDeque::new(),
+            waiting: 0,
+            free: Time::ZERO,
+            tokens: rules.burst.map_or(Time::ZERO, |burst| rules.rate.time_of(burst)),
+            counted: Time::ZERO,
+            is_asleep: false,
+            out: VecDeque::new(),
+        }
+    }
+
+    /// A frame of so many bytes is to go.
+    pub fn handle(&mut self, now: Time, token: u32, bytes: u64) {
+        let most = if planted::is(Bug::QueueWithoutBound) { u64::MAX } else { self.rules.queue };
+        let too_long = self.rules.burst.is_some_and(|burst| bytes > burst);
+        if self.waiting.saturating_add(bytes) > most || too_long {
+            return self.out.push_back(Output::Dropped { token });
+        }
+        self.frames.push_back((token, bytes));
+        self.waiting += bytes;
+        if !self.is_asleep {
+            self.serve(now);
+        }
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.is_asleep = false;
+        self.serve(now);
+    }
+
+    /// What has happened.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    fn serve(&mut self, now: Time) {
+        while let Some((token, bytes)) = self.frames.front().copied() {
+            let ready = match self.rules.burst {
+                None => self.free,
+                Some(burst) => self.bucket(now, bytes, burst),
+            };
+            if ready > now {
+                self.is_asleep = true;
+                return self.out.push_back(Output::Wake(ready));
+            }
+            self.frames.pop_front();
+            self.waiting -= bytes;
+            let length = match self.rules.burst {
+                // What passes a bucket passes at once.
+                Some(_) => Time::ZERO,
+                None => self.rules.rate.time_of(bytes),
+            };
+            self.free = now + length;
+            let arrives = self.free + self.rules.latency;
+            self.out.push_back(Output::Sent { token, began: now, arrives });
+        }
+    }
+
+    /// When a frame may pass. If that is now, its tokens are taken.
+    fn bucket(&mut self, now: Time, bytes: u64, burst: u64) -> Time {
+        let most = self.rules.rate.time_of(burst);
+        let grown = self.tokens + now.since(self.counted);
+        let most = if planted::is(Bug::BucketWithoutBottom) { Time::END } else { most };
+        let have = grown.min(most);
+        let need = self.rules.rate.time_of(bytes);
+        if have < need {
+            return now + (need - have);
+        }
+        self.tokens = have - need;
+        self.counted = now;
+        now
+    }
+}

@@ -1,0 +1,439 @@
+//! Depth `packet`: every segment of every connection crosses the network.
+//!
+//! Each task has a host of its own, and each pair of tasks a connection. A message is handed to its connection
+//! in one piece; where the send buffer is full the task waits. It is taken when all of it is there.
+
+mod inbox;
+mod wires;
+
+use self::inbox::{Arrived, Inbox, Message, Receive};
+use self::wires::{Output as Wired, Packet, Planned as OnWire, Wires};
+use crate::action::{Action, TaskNumber};
+use crate::blame::{Chain, Phase, Told};
+use crate::error::{Error, Standstill, WAITING_TOLD, Waiting};
+use crate::kernel::{Map, Queue};
+use crate::platform::{Host, Platform, Tcp, Transport};
+use crate::program::Source;
+use crate::report::{ASKED_EVERY, Event, Report, StationReport, Watcher};
+use crate::transport::tcp::{End, Input, Output, Segment};
+use crate::unit::Time;
+use std::collections::VecDeque;
+
+/// More tasks are refused: each is a host with a port.
+const TASKS_MAX: TaskNumber = 1 << 16;
+/// Messages of one pair that have not arrived.
+const OPEN_MAX: usize = 1 << 20;
+
+/// Runs a program on a platform.
+pub fn run(
+    source: &mut dyn Source,
+    platform: &Platform,
+    seed: u64,
+    watcher: &mut dyn Watcher,
+) -> Result<Report, Error> {
+    let tasks = source.tasks();
+    if tasks > TASKS_MAX {
+        let what = format!("{tasks} tasks are more than {TASKS_MAX}: --depth line");
+        return Err(Error::Unfit(what));
+    }
+    let Transport::Tcp(tcp) = platform.transport else {
+        let what = format!("{} has no transport, so no packets: --depth line", platform.name);
+        return Err(Error::Unfit(what));
+    };
+    let matching = source.matching();
+    Run {
+        source,
+        watcher,
+        host: platform.host,
+        tcp,
+        base: platform.shortest(tcp.header).times(2),
+        queue: Queue::new(),
+        tasks: (0..tasks).map(|_| Task::default()).collect(),
+        wires: Wires::new(platform.network, tasks, seed)?,
+        ends: Vec::new(),
+        connections: Map::default(),
+        inbox: Inbox::new(matching),
+        actions: 0,
+        serial: 0,
+    }
+    .all()
+}
+
+/// What is planned.
+#[derive(Clone, Copy, Debug)]
+enum Planned {
+    Task(TaskNumber),
+    End(u32),
+    Wire(OnWire),
+}
+
+/// A task.
+#[derive(Debug, Default)]
+struct Task {
+    state: State,
+    chain: Chain,
+    report: StationReport,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    /// It wants its next action.
+    #[default]
+    Ready,
+    /// It hands over what its send is about, once the call's time is over.
+    Sending(Box<Send>),
+    /// It waits for room for the rest.
+    Writing(Box<Send>, Time),
+    Receiving(Box<Receive>),
+    Over,
+}
+
+/// A send between its begin and its end.
+#[derive(Debug)]
+struct Send {
+    to: Box<[TaskNumber]>,
+    /// The receiver that is served, and what it has not got.
+    at: usize,
+    left: u64,
+    bytes: u64,
+    tag: i32,
+    began: Time,
+    chain: Chain,
+    serial: u64,
+}
+
+/// One end of a connection, and what it is for.
+#[derive(Debug)]
+struct Side {
+    end: End,
+    own: TaskNumber,
+    other: TaskNumber,
+    /// The other end's number.
+    peer: u32,
+    /// Bytes that were written so far, and messages that have not arrived at the other end.
+    written: u64,
+    open: VecDeque<Message>,
+}
+
+struct Run<'a> {
+    source: &'a mut dyn Source,
+    watcher: &'a mut dyn Watcher,
+    host: Host,
+    tcp: Tcp,
+    /// The time there and back on a network with nothing else.
+    base: Time,
+    queue: Queue<Planned>,
+    tasks: Vec<Task>,
+    wires: Wires,
+    ends: Vec<Side>,
+    connections: Map<(TaskNumber, TaskNumber), u32>,
+    inbox: Inbox,
+    actions: u64,
+    serial: u64,
+}
+
+impl Run<'_> {
+    fn all(mut self) -> Result<Report, Error> {
+        for task in 0..self.tasks.len() as TaskNumber {
+            self.act(Time::ZERO, task)?;
+        }
+        while let Some((now, planned)) = self.queue.pop() {
+            if now == Time::END {
+                return Err(Error::Endless);
+            }
+            match planned {
+                Planned::Task(task) => self.task(now, task)?,
+                Planned::End(end) => {
+                    self.ends[end as usize].end.handle_timeout(now);
+                    self.end(now, end, None)?;
+                }
+                Planned::Wire(planned) => {
+                    self.wires.handle_timeout(now, planned);
+                    self.wire(now)?;
+                }
+            }
+        }
+        self.finish()
+    }
+
+    fn finish(self) -> Result<Report, Error> {
+        let waiting = (0..).zip(&self.tasks).filter_map(|(task, state)| {
+            let State::Receiving(receive) = &state.state else { return None };
+            let Receive { from, tag, bytes, left, .. } = **receive;
+            Some(Waiting { task, from, tag: Some(tag), bytes, there: bytes - left })
+        });
+        let first: Vec<Waiting> = waiting.clone().take(WAITING_TOLD).collect();
+        if !first.is_empty() {
+            let count = waiting.count() as u64;
+            return Err(Error::Standstill(Standstill { count, first }));
+        }
+        debug_assert_eq!(self.wires.sent, self.wires.ended, "each packet arrives or is lost");
+        let mut report = Report {
+            stations: self.tasks.iter().map(|task| task.report).collect(),
+            collisions: self.wires.collisions(),
+            lost: self.wires.lost,
+            resent: self.ends.iter().map(|side| side.end.resent()).sum(),
+            actions: self.actions,
+            ..Report::default()
+        };
+        report.finish(self.tasks.iter().map(|task| task.chain));
+        Ok(report)
+    }
+
+    /// A task's call or computation is over.
+    fn task(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
+        match std::mem::take(&mut self.tasks[number as usize].state) {
+            State::Sending(send) => self.write(now, number, send),
+            State::Ready => self.act(now, number),
+            other => {
+                self.tasks[number as usize].state = other;
+                Ok(())
+            }
+        }
+    }
+
+    /// A task's next action.
+    fn act(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
+        if self.actions.is_multiple_of(ASKED_EVERY) && !self.watcher.goes_on(self.actions) {
+            return Err(Error::Stopped(self.actions));
+        }
+        let action = self.source.next(number)?;
+        let task = &mut self.tasks[number as usize];
+        self.actions += u64::from(action.is_some());
+        match action {
+            None => {
+                task.state = State::Over;
+                task.report.execution = now;
+                Ok(())
+            }
+            Some(Action::Compute(time)) => {
+                let time = time.scaled(1.0 / self.host.speed);
+                task.chain.computing += time;
+                task.report.computing += time;
+                self.queue.push(now + time, Planned::Task(number));
+                Ok(())
+            }
+            Some(Action::Send { time, bytes, to, tag }) => {
+                self.begin_send(now, number, (time, bytes, tag), [to].into());
+                Ok(())
+            }
+            Some(Action::Multicast { time, bytes, to, tag }) => {
+                self.begin_send(now, number, (time, bytes, tag), to);
+                Ok(())
+            }
+            Some(Action::Receive { time, bytes, from, tag }) => {
+                let (wait, cause) = (Told::since(now), task.chain);
+                let (left, began, message, is_done) = (bytes, now, None, false);
+                self.receive(
+                    now,
+                    number,
+                    Receive { from, tag, bytes, left, time, began, wait, cause, message, is_done },
+                )
+            }
+        }
+    }
+
+    fn begin_send(
+        &mut self,
+        now: Time,
+        number: TaskNumber,
+        (time, bytes, tag): (Time, u64, i32),
+        to: Box<[TaskNumber]>,
+    ) {
+        let whole = time + self.host.send_of(bytes);
+        let task = &mut self.tasks[number as usize];
+        let chain = task.chain;
+        task.chain.split.add(Phase::Host, whole);
+        task.report.sending += whole;
+        task.report.count(number, &to, bytes);
+        let left = bytes + self.tcp.message;
+        let send = Send { to, at: 0, left, bytes, tag, began: now, chain, serial: self.serial };
+        self.serial += send.to.len() as u64;
+        task.state = State::Sending(Box::new(send));
+        self.queue.push(now + whole, Planned::Task(number));
+    }
+
+    /// Hands over what there is room for; waits for room, or goes on.
+    fn write(&mut self, now: Time, number: TaskNumber, mut send: Box<Send>) -> Result<(), Error> {
+        while let Some(to) = send.to.get(send.at).copied() {
+            if to != number {
+                let end = self.connection(number, to);
+                let some = self.ends[end as usize].end.room().min(send.left);
+                send.left -= some;
+                let side = &mut self.ends[end as usize];
+                side.written += some;
+                if send.left == 0 {
+                    side.open.push_back(send.message(now, side.written));
+                    if side.open.len() > OPEN_MAX {
+                        let what = "a connection";
+                        return Err(Error::TooMany { task: number, what, limit: OPEN_MAX });
+                    }
+                }
+                side.end.handle(now, Input::Written(some));
+                self.end(now, end, None)?;
+                if send.left > 0 {
+                    self.tasks[number as usize].state = State::Writing(send, now);
+                    return Ok(());
+                }
+            } else {
+                self.inbox.put(to, number, Arrived::new(send.message(now, 0), None));
+            }
+            self.watcher.event(Event::Sent {
+                task: number,
+                message: send.serial + send.at as u64,
+                to: &[to],
+                bytes: send.bytes,
+                began: send.began,
+                ended: now,
+            })?;
+            send.at += 1;
+            send.left = send.bytes + self.tcp.message;
+        }
+        self.act(now, number)
+    }
+
+    /// There is room again for what a task waits to hand over.
+    fn room(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
+        let task = &mut self.tasks[number as usize];
+        match std::mem::take(&mut task.state) {
+            State::Writing(send, since) => {
+                task.report.blocked.add(Phase::Queue, now - since);
+                task.chain.split.add(Phase::Queue, now - since);
+                self.write(now, number, send)
+            }
+            other => {
+                task.state = other;
+                Ok(())
+            }
+        }
+    }
+
+    fn connection(&mut self, own: TaskNumber, other: TaskNumber) -> u32 {
+        if let Some(end) = self.connections.get(&(own, other)) {
+            return *end;
+        }
+        let first = self.ends.len() as u32;
+        for (own, other, peer) in [(own, other, first + 1), (other, own, first)] {
+            let end = End::new(&self.tcp, self.base);
+            self.connections.insert((own, other), self.ends.len() as u32);
+            self.ends.push(Side { end, own, other, peer, written: 0, open: VecDeque::new() });
+        }
+        first
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        number: TaskNumber,
+        mut receive: Receive,
+    ) -> Result<(), Error> {
+        self.inbox.take(number, &mut receive);
+        let task = &mut self.tasks[number as usize];
+        if !receive.is_done {
+            task.state = State::Receiving(Box::new(receive));
+            return Ok(());
+        }
+        receive.wait.until(Phase::Queue, now);
+        let waited = receive.wait.split.total();
+        if waited > Time::ZERO {
+            task.chain = receive.cause;
+        }
+        let whole = receive.time + self.host.receive_of(receive.bytes);
+        task.report.blocked.add_all(&receive.wait.split);
+        task.report.receiving += whole;
+        task.chain.split.add(Phase::Host, whole);
+        if receive.from != number {
+            task.report.received.add(receive.bytes);
+        }
+        task.state = State::Ready;
+        self.queue.push(now + whole, Planned::Task(number));
+        let Receive { from, message, began, .. } = receive;
+        let ended = now + whole;
+        self.watcher.event(Event::Received { task: number, message, from, began, waited, ended })
+    }
+
+    /// Does what an end says; `cause` is the packet that it got.
+    fn end(&mut self, now: Time, number: u32, cause: Option<&Packet>) -> Result<(), Error> {
+        while let Some(output) = self.ends[number as usize].end.poll_output() {
+            match output {
+                Output::Wake(at) => self.queue.push(at, Planned::End(number)),
+                Output::Send(segment) => self.send(now, number, segment)?,
+                Output::Room => {
+                    let own = self.ends[number as usize].own;
+                    self.room(now, own)?;
+                }
+                Output::Here(until) => self.here(now, number, until, cause)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, now: Time, sender: u32, segment: Segment) -> Result<(), Error> {
+        let side = &self.ends[sender as usize];
+        let bytes = segment.bytes + self.tcp.header;
+        let packet = Packet::new((side.own, side.other), (sender, side.peer), bytes, segment);
+        self.wires.send(now, packet);
+        self.wire(now)
+    }
+
+    /// Does what the network says.
+    fn wire(&mut self, now: Time) -> Result<(), Error> {
+        while let Some(output) = self.wires.poll_output() {
+            match output {
+                Wired::At(at, planned) => self.queue.push(at, Planned::Wire(planned)),
+                Wired::Left(packet) if packet.segment.bytes == 0 => (),
+                Wired::Left(packet) => {
+                    let side = &mut self.ends[packet.sender as usize];
+                    side.end.handle(now, Input::Left(packet.segment.bytes));
+                    self.end(now, packet.sender, None)?;
+                }
+                Wired::Arrived(packet) => {
+                    if packet.segment.bytes > 0 {
+                        let report = &mut self.tasks[packet.from as usize].report;
+                        report.net += now - packet.segment.sent;
+                    }
+                    let side = &mut self.ends[packet.receiver as usize];
+                    side.end.handle(now, Input::Arrived(packet.segment));
+                    self.end(now, packet.receiver, Some(&packet))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All bytes of a stream below a place are at its receiver.
+    fn here(
+        &mut self,
+        now: Time,
+        number: u32,
+        until: u64,
+        cause: Option<&Packet>,
+    ) -> Result<(), Error> {
+        let (own, other, peer) = {
+            let side = &self.ends[number as usize];
+            (side.own, side.other, side.peer)
+        };
+        let open = &mut self.ends[peer as usize].open;
+        while let Some(message) = open.front().copied().filter(|message| message.end <= until) {
+            open.pop_front();
+            self.inbox.put(own, other, Arrived::new(message, cause.copied()));
+        }
+        let task = &mut self.tasks[own as usize];
+        match std::mem::take(&mut task.state) {
+            State::Receiving(receive) if receive.from == other => self.receive(now, own, *receive),
+            state => {
+                task.state = state;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Send {
+    /// The message to the receiver that is served.
+    fn message(&self, handed: Time, end: u64) -> Message {
+        let (bytes, tag, began, chain) = (self.bytes, self.tag, self.began, self.chain);
+        let serial = self.serial + self.at as u64;
+        Message { serial, bytes, tag, end, began, handed, chain }
+    }
+}

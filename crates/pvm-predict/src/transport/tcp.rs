@@ -1,0 +1,132 @@
+//! TCP: one end of a connection, segment by segment, as Linux does it.
+//!
+//! An end sends what is written to it ([`sending`]) as far as congestion control ([`congestion`]) lets it, and
+//! acknowledges what arrives ([`receiving`]). Connections stand from the begin; nothing is set up or closed.
+
+mod bbr;
+mod congestion;
+mod receiving;
+mod sample;
+mod segment;
+mod sending;
+
+pub(crate) use self::segment::Segment;
+
+use self::receiving::Receiving;
+use self::sending::Sending;
+use crate::platform::Tcp;
+use crate::unit::Time;
+use std::collections::VecDeque;
+
+/// What happens to an end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Input {
+    /// Bytes are to be sent.
+    Written(u64),
+    /// A segment has arrived.
+    Arrived(Segment),
+    /// A segment has left this host's own queue, so another one may go there.
+    Left(u64),
+}
+
+/// What it has to say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Output {
+    /// To the network.
+    Send(Segment),
+    /// All bytes below are here, in order.
+    Here(u64),
+    /// There is room for so many bytes more than before.
+    Room,
+    /// Ask again at this time.
+    Wake(Time),
+}
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(crate) struct End {
+    sending: Sending,
+    receiving: Receiving,
+    /// The wake that was asked for last.
+    planned: Time,
+    out: VecDeque<Output>,
+}
+
+impl End {
+    /// `base` is the time there and back on a network with nothing else.
+    pub(crate) fn new(tcp: &Tcp, base: Time) -> Self {
+        Self {
+            sending: Sending::new(tcp, base),
+            receiving: Receiving::new(tcp),
+            planned: Time::END,
+            out: VecDeque::new(),
+        }
+    }
+
+    pub(crate) fn handle(&mut self, now: Time, input: Input) {
+        match input {
+            Input::Written(bytes) => self.sending.write(now, bytes),
+            Input::Left(bytes) => self.sending.left(bytes),
+            Input::Arrived(segment) => self.arrived(now, &segment),
+        }
+        self.go_on(now);
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Time) {
+        self.sending.handle_timeout(now);
+        if self.receiving.is_due(now) {
+            self.acknowledge(now);
+        }
+        self.go_on(now);
+    }
+
+    pub(crate) fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    /// How many more bytes a write may hand over.
+    pub(crate) fn room(&self) -> u64 {
+        self.sending.room()
+    }
+
+    /// How often segments were sent anew.
+    pub(crate) const fn resent(&self) -> u64 {
+        self.sending.resent
+    }
+
+    fn arrived(&mut self, now: Time, segment: &Segment) {
+        if self.sending.acknowledged(now, segment) {
+            self.out.push_back(Output::Room);
+        }
+        if segment.bytes > 0 {
+            let before = self.receiving.next();
+            self.receiving.arrived(now, segment);
+            if self.receiving.next() > before {
+                self.out.push_back(Output::Here(self.receiving.next()));
+            }
+            if self.receiving.is_due(now) {
+                self.acknowledge(now);
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, now: Time) {
+        let mut segment = Segment { sent: now, ..Segment::default() };
+        self.receiving.put(&mut segment);
+        self.out.push_back(Output::Send(segment));
+    }
+
+    /// Sends what may be sent, and says when something is due.
+    fn go_on(&mut self, now: Time) {
+        while let Some(mut segment) = self.sending.poll_segment(now) {
+            self.receiving.put(&mut segment);
+            self.out.push_back(Output::Send(segment));
+        }
+        let due = [self.sending.poll_timeout(), self.receiving.poll_timeout()];
+        let Some(at) = due.into_iter().flatten().min() else { return };
+        if at < self.planned || self.planned <= now {
+            self.planned = at;
+            self.out.push_back(Output::Wake(at));
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! What crosses the network.
+
+use crate::unit::Time;
+
+/// Out of order, so many ranges are told in an acknowledgement.
+pub(super) const RANGES: usize = 3;
+
+/// Data, an acknowledgement, or both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Segment {
+    /// Its first byte and how many there are; none in a mere acknowledgement.
+    pub(crate) begin: u64,
+    pub(crate) bytes: u64,
+    /// When these bytes were first sent, and when this time.
+    pub(crate) first_sent: Time,
+    pub(crate) sent: Time,
+    /// Up to here all has come the other way; and ranges beyond.
+    pub(crate) acknowledged: u64,
+    pub(crate) ranges: [(u64, u64); RANGES],
+}

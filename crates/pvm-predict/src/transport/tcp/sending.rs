@@ -1,0 +1,410 @@
+//! What is sent: segments under way, what is taken for lost, and when it goes again.
+
+use super::congestion::Window;
+use super::sample::Sample;
+use super::segment::Segment;
+use crate::planted::{self, Bug};
+use crate::platform::Tcp;
+use crate::unit::Time;
+use std::collections::VecDeque;
+
+/// So many segments beyond a hole make it a loss (RFC 6675).
+const BEYOND: usize = 3;
+/// Segments are handed to the host's queue in trains: as much as a millisecond at the pace makes, two segments
+/// at least, and near hosts get whole ones (Linux: `tcp_tso_autosize`).
+const TRAIN: u64 = 65_536;
+/// Of a connection's own segments, so many trains may wait there (Linux: TCP small queues).
+const TRAINS: u64 = 2;
+const TIMEOUT_MAX: Time = Time::microseconds(120_000_000);
+
+/// A segment that was sent and not acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Flying {
+    begin: u64,
+    bytes: u64,
+    first_sent: Time,
+    sent: Time,
+    /// All that was delivered when it was sent, and when that was.
+    delivered: f64,
+    delivered_at: Time,
+    app_limited: bool,
+    again: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Flying,
+    /// It has come, and something before it has not.
+    Beyond,
+    Lost,
+}
+
+/// The half of an end that sends.
+#[derive(Debug)]
+pub(super) struct Sending {
+    tcp: Tcp,
+    window: Window,
+    /// First byte that is not acknowledged, first that was not sent, end of what was written.
+    first: u64,
+    next: u64,
+    end: u64,
+    flying: VecDeque<Flying>,
+    /// Segments that are on the network.
+    under_way: usize,
+    /// Until what was sent by then is acknowledged, losses are one.
+    recovery: Option<u64>,
+    delivered: f64,
+    delivered_at: Time,
+    app_limited: bool,
+    was_limited: bool,
+    rtt: Option<(Time, Time)>,
+    /// The shortest time there and back.
+    shortest: Time,
+    /// When the segment was sent that was sent last of those that have come, and where it begins.
+    newest: (Time, u64),
+    backoff: u32,
+    timer: Option<Time>,
+    probed: bool,
+    /// By the pace, nothing goes before.
+    pace: Time,
+    /// Own bytes in the host's queue, and how many segments are left of what goes there at once.
+    queued: u64,
+    train: u64,
+    last_sent: Time,
+    pub(super) resent: u64,
+}
+
+impl Sending {
+    /// `base` is the time there and back that the connection's set-up has measured.
+    pub(super) fn new(tcp: &Tcp, base: Time) -> Self {
+        Self {
+            tcp: *tcp,
+            window: Window::new(tcp, base),
+            first: 0,
+            next: 0,
+            end: 0,
+            flying: VecDeque::new(),
+            under_way: 0,
+            recovery: None,
+            delivered: 0.0,
+            delivered_at: Time::ZERO,
+            app_limited: false,
+            was_limited: false,
+            rtt: Some((base, Time(base.0 / 2))),
+            shortest: base,
+            newest: (Time::ZERO, 0),
+            backoff: 0,
+            timer: None,
+            probed: false,
+            pace: Time::ZERO,
+            queued: 0,
+            train: 0,
+            last_sent: Time::ZERO,
+            resent: 0,
+        }
+    }
+
+    /// Bytes are to be sent. A connection that was idle begins anew.
+    pub(super) fn write(&mut self, now: Time, bytes: u64) {
+        let idle = now.since(self.last_sent);
+        if self.flying.is_empty() && self.next == self.end && self.tcp.idle_restart {
+            let timeout = self.timeout();
+            if idle > timeout && self.last_sent > Time::ZERO {
+                self.window.was_idle(idle, timeout);
+            }
+        }
+        self.end += bytes;
+    }
+
+    /// How many more bytes fit into the buffer.
+    pub(super) fn room(&self) -> u64 {
+        if planted::is(Bug::BufferWithoutBound) {
+            return u64::MAX;
+        }
+        self.tcp.send_buffer.saturating_sub(self.end - self.first)
+    }
+
+    pub(super) fn left(&mut self, bytes: u64) {
+        self.queued = self.queued.saturating_sub(bytes);
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Time> {
+        let waits_for_pace = self.has_more() && self.may_fly() && self.window.pacing().is_some();
+        let pace = Some(self.pace).filter(|_| waits_for_pace);
+        [self.timer, pace].into_iter().flatten().min()
+    }
+
+    fn has_more(&self) -> bool {
+        self.next < self.end || self.flying.iter().any(|one| one.state == State::Lost)
+    }
+
+    fn may_fly(&self) -> bool {
+        self.quota() > 0 && !self.is_held_back()
+    }
+
+    /// How many segments the window lets go.
+    fn quota(&self) -> u64 {
+        (self.window.segments.floor().max(1.0) as u64).saturating_sub(self.under_way as u64)
+    }
+
+    /// In a millisecond at the pace, so many bytes go.
+    fn pace(&self) -> u64 {
+        if let Some(rate) = self.window.pacing() {
+            return rate.bytes_in(Time::microseconds(1_000));
+        }
+        let (mean, _) = self.rtt.unwrap_or_default();
+        let window = self.window.segments * self.tcp.segment as f64 * self.window.haste();
+        (window * 1e9 / mean.0.max(1) as f64) as u64
+    }
+
+    /// How many segments go to the host's queue at once.
+    fn next_train(&self) -> u64 {
+        let near = TRAIN >> (self.shortest.0 / 512_000_000).min(63);
+        let most = ((self.pace() + near).min(TRAIN) / self.tcp.segment).max(2);
+        let unsent = (self.end - self.next).div_ceil(self.tcp.segment);
+        most.min(self.quota()).min(unsent.max(1))
+    }
+
+    /// Too much of its own waits in the host's queue.
+    fn is_held_back(&self) -> bool {
+        let least = TRAINS * self.next_train() * self.tcp.segment;
+        self.train == 0 && self.queued > least.max(self.pace()) && !self.flying.is_empty()
+    }
+
+    /// The next segment that may go now.
+    pub(super) fn poll_segment(&mut self, now: Time) -> Option<Segment> {
+        if !self.may_fly() {
+            self.train = 0;
+            self.was_limited |= self.has_more() && self.quota() == 0;
+            return None;
+        }
+        if self.window.pacing().is_some() && now < self.pace {
+            return None;
+        }
+        let place = self.flying.iter().position(|one| one.state == State::Lost);
+        let segment = match place {
+            Some(place) => Some(self.again(now, place)),
+            None => self.fresh(now),
+        }?;
+        self.train = match self.train {
+            0 => self.next_train().saturating_sub(1),
+            left => left - 1,
+        };
+        self.under_way += 1;
+        self.queued += segment.bytes;
+        self.last_sent = now;
+        if let Some(rate) = self.window.pacing() {
+            self.pace = now.max(self.pace) + rate.time_of(segment.bytes + self.tcp.header);
+        }
+        if self.timer.is_none() {
+            self.arm(now);
+        }
+        Some(segment)
+    }
+
+    fn again(&mut self, now: Time, place: usize) -> Segment {
+        let (delivered, delivered_at) = (self.delivered, self.delivered_at);
+        let one = &mut self.flying[place];
+        (one.sent, one.again, one.state) = (now, true, State::Flying);
+        (one.delivered, one.delivered_at) = (delivered, delivered_at);
+        self.resent += 1;
+        let (begin, bytes, first_sent) = (one.begin, one.bytes, one.first_sent);
+        Segment { begin, bytes, first_sent, sent: now, ..Segment::default() }
+    }
+
+    fn fresh(&mut self, now: Time) -> Option<Segment> {
+        let bytes = (self.end - self.next).min(self.tcp.segment);
+        let window = self.first + self.tcp.receive_buffer;
+        let waits = self.tcp.nagle && bytes < self.tcp.segment && !self.flying.is_empty();
+        if bytes == 0 || self.next + bytes > window || (waits && !planted::is(Bug::NagleOff)) {
+            self.app_limited |= bytes == 0;
+            return None;
+        }
+        if self.flying.is_empty() {
+            self.delivered_at = now;
+        }
+        self.app_limited = self.next + bytes == self.end;
+        let begin = self.next;
+        self.next += bytes;
+        let (delivered, delivered_at) = (self.delivered, self.delivered_at);
+        let (first_sent, sent) = (now, now);
+        let app_limited = self.app_limited;
+        let (again, state) = (false, State::Flying);
+        self.flying.push_back(Flying {
+            begin,
+            bytes,
+            first_sent,
+            sent,
+            delivered,
+            delivered_at,
+            app_limited,
+            again,
+            state,
+        });
+        Some(Segment { begin, bytes, first_sent, sent, ..Segment::default() })
+    }
+
+    /// What a segment of the other end says. True if there is more room than before.
+    pub(super) fn acknowledged(&mut self, now: Time, segment: &Segment) -> bool {
+        let under_way = self.under_way as f64;
+        let mut news = News::default();
+        let freed = segment.acknowledged > self.first;
+        self.first = self.first.max(segment.acknowledged);
+        while let Some(one) = self.flying.front().copied() {
+            if one.begin + one.bytes > self.first {
+                break;
+            }
+            self.flying.pop_front();
+            self.came(&one, &mut news);
+        }
+        for (begin, end) in segment.ranges {
+            for place in 0..self.flying.len() {
+                let one = self.flying[place];
+                let inside = one.begin >= begin && one.begin + one.bytes <= end;
+                if inside && one.state != State::Beyond {
+                    self.flying[place].state = State::Beyond;
+                    self.came(&one, &mut news);
+                }
+            }
+        }
+        if news.delivered == 0.0 {
+            return freed;
+        }
+        self.delivered_at = now;
+        self.heard(now, &news, under_way);
+        self.find_losses();
+        if self.recovery.is_some_and(|end| self.first >= end) {
+            self.recovery = None;
+        }
+        if freed {
+            (self.backoff, self.probed) = (0, false);
+        }
+        self.arm(now);
+        freed
+    }
+
+    /// A segment has come.
+    fn came(&mut self, one: &Flying, news: &mut News) {
+        match one.state {
+            State::Flying => self.under_way -= 1,
+            State::Beyond => return,
+            State::Lost => (),
+        }
+        self.newest = self.newest.max((one.sent, one.begin));
+        self.delivered += 1.0;
+        news.delivered += 1.0;
+        if news.last.is_none_or(|last| one.sent >= last.sent) {
+            news.last = Some(*one);
+        }
+    }
+
+    fn heard(&mut self, now: Time, news: &News, under_way: f64) {
+        let Some(last) = news.last else { return };
+        let rtt = (!last.again).then(|| now.since(last.sent));
+        if let Some(sample) = rtt {
+            self.shortest = self.shortest.min(sample);
+            self.rtt = Some(match self.rtt {
+                None => (sample, Time(sample.0 / 2)),
+                Some((mean, spread)) => {
+                    let apart = Time(mean.0.abs_diff(sample.0));
+                    (Time((mean.0 * 7 + sample.0) / 8), Time((spread.0 * 3 + apart.0) / 4))
+                }
+            });
+        }
+        let sample = Sample {
+            delivered: news.delivered,
+            rtt,
+            rate: Some((self.delivered - last.delivered, now.since(last.delivered_at))),
+            before: last.delivered,
+            app_limited: last.app_limited,
+            under_way,
+            was_limited: std::mem::take(&mut self.was_limited),
+            total: self.delivered,
+        };
+        if self.recovery.is_none() || self.window.pacing().is_some() {
+            self.window.acknowledged(now, &sample);
+        }
+    }
+
+    /// A hole with enough beyond it is a loss (RFC 6675). Within a recovery, so is whatever was sent before
+    /// something that has come (RFC 8985). The first loss of a window makes it smaller.
+    fn find_losses(&mut self) {
+        let newest = self.newest;
+        let recovers = self.recovery.is_some();
+        let mut beyond = 0;
+        let mut found = false;
+        for one in self.flying.iter_mut().rev() {
+            let passed = (one.sent, one.begin) < newest && (recovers || beyond >= BEYOND);
+            match one.state {
+                State::Beyond => beyond += 1,
+                State::Flying if passed => {
+                    one.state = State::Lost;
+                    self.under_way -= 1;
+                    found = true;
+                }
+                _ => (),
+            }
+        }
+        if found && self.recovery.is_none() && !planted::is(Bug::LossUnanswered) {
+            self.recovery = Some(self.next);
+            self.window.lost();
+        }
+    }
+
+    /// RFC 6298, with Linux' bound below.
+    fn timeout(&self) -> Time {
+        let plain = self.rtt.map_or(Time::microseconds(1_000_000), |(mean, spread)| {
+            mean + spread.times(4).max(self.tcp.timeout)
+        });
+        plain.times(1 << self.backoff.min(10)).min(TIMEOUT_MAX)
+    }
+
+    /// A probe of the end goes sooner than a timeout (RFC 8985).
+    fn arm(&mut self, now: Time) {
+        if self.flying.is_empty() {
+            self.timer = None;
+            return;
+        }
+        let timeout = self.timeout();
+        let probe =
+            self.rtt.filter(|_| !self.probed && self.recovery.is_none()).map(|(mean, _)| {
+                let alone =
+                    if self.under_way == 1 { self.tcp.timeout } else { Time::microseconds(2_000) };
+                mean.times(2) + alone
+            });
+        self.timer = Some(now + probe.map_or(timeout, |probe| probe.min(timeout)));
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        if self.timer.is_none_or(|timer| timer > now) {
+            return;
+        }
+        self.timer = None;
+        if !self.probed && self.recovery.is_none() && self.rtt.is_some() {
+            self.probed = true;
+            if let Some(last) = self.flying.back_mut().filter(|last| last.state == State::Flying) {
+                last.state = State::Lost;
+                self.under_way -= 1;
+            }
+            self.arm(now);
+            return;
+        }
+        self.backoff += 1;
+        for one in self.flying.iter_mut().filter(|one| one.state == State::Flying) {
+            one.state = State::Lost;
+            one.again = false;
+        }
+        self.under_way = 0;
+        self.recovery = Some(self.next);
+        self.window.timed_out();
+        self.arm(now);
+    }
+}
+
+/// What an acknowledgement brought.
+#[derive(Clone, Copy, Debug, Default)]
+struct News {
+    delivered: f64,
+    last: Option<Flying>,
+}

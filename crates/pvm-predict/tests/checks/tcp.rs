@@ -1,0 +1,155 @@
+//! TCP over a switch and over token buckets, against times that can be added up by hand.
+
+use super::{Told, is, near};
+use pvm_predict::platform::Platform;
+use pvm_predict::report::{Report, Unwatched};
+use pvm_predict::source::Ranks;
+use pvm_predict::{Time, model};
+use std::io::Cursor;
+
+/// A switch of 10 Mb/s whose frames have no more than their packets, and a TCP without headers: a segment of
+/// 1000 bytes takes 800 us on each of two cables.
+fn run(network: &str, transport: &str, text: &str) -> Result<Report, String> {
+    let file = format!(
+        "[network]\nkind = \"switch\"\nrate = \"10 Mb/s\"\nframe = \"0 B\"\nshortest = \"0 B\"\n{network}\n\
+         [transport]\nkind = \"tcp\"\nsegment = \"1000 B\"\nheader = \"0 B\"\n{transport}\n"
+    );
+    let platform = Platform::parse(&file).map_err(|error| error.to_string())?;
+    let source = Ranks::new(vec![Cursor::new(text)], 1e9);
+    let mut source = source.map_err(|error| error.to_string())?;
+    let report = model::packet::run(&mut source, &platform, 1, &mut Unwatched);
+    let report = report.map_err(|error| error.to_string())?;
+    for station in &report.stations {
+        is("its times sum up", station.total(), station.execution)?;
+    }
+    is("the path sums up", report.path.total(), report.time)?;
+    Ok(report)
+}
+
+fn time(network: &str, transport: &str, text: &str) -> Result<Time, String> {
+    run(network, transport, text).map(|report| report.time)
+}
+
+/// Store and forward: three segments, each a cable behind the other.
+pub(crate) fn a_message_crosses_two_cables() -> Told {
+    let text = "0 send 1 0 3000\n1 recv 0 0 3000\n";
+    let took = time("latency = \"5 us\"", "congestion = \"reno\"", text)?;
+    is("it takes", took, Time::microseconds(4 * 800 + 10))
+}
+
+/// Slow start over a long way: a window of 2 segments, then 4, 8, 16 ... each a time there and back of 200 ms.
+/// Segments are acknowledged at once, so each one makes the window one larger.
+pub(crate) fn slow_start_doubles() -> Told {
+    let transport = "congestion = \"reno\"\ninitial_window = 2\ndelayed_ack = \"0 s\"\nsend_buffer = \"100 MB\"";
+    for (segments, rounds) in [(2, 0), (6, 1), (14, 2), (30, 3), (62, 4)] {
+        let text = format!("0 send 1 0 {0}\n1 recv 0 0 {0}\n", segments * 1000);
+        let took = time("latency = \"50 ms\"", transport, &text)?.seconds();
+        // The last round's segments follow one another, at the second cable's end.
+        let last = 2u64.pow(rounds as u32 + 1);
+        let expected = 0.1 + f64::from(rounds) * 0.2 + (last + 1) as f64 * 800e-6;
+        near(&format!("{segments} segments"), took, expected, 0.02)?;
+    }
+    Ok(())
+}
+
+/// Two messages with a pause: a connection that was idle begins with the initial window, unless it does not.
+pub(crate) fn an_idle_connection_begins_anew() -> Told {
+    let text =
+        "0 send 1 0 62000\n0 compute 60000000000\n0 send 1 0 62000\n1 recv 0 0 0\n1 recv 0 0 0\n";
+    let at = |restart: &str| {
+        let transport =
+            format!("congestion = \"reno\"\ninitial_window = 2\nidle_restart = {restart}");
+        time("latency = \"50 ms\"", &transport, text).map(|time| time.seconds() - 60.0)
+    };
+    let (anew, kept) = (at("true")?, at("false")?);
+    // Four rounds of slow start there and back against one.
+    if kept < 0.35 && anew > kept + 0.5 {
+        Ok(())
+    } else {
+        Err(format!("with restart {anew:.3} s, without {kept:.3} s"))
+    }
+}
+
+/// Nagle: the second small message waits for the acknowledgement of the first one, which waits for a second
+/// segment, 40 ms. The first 16 acknowledgements are sent at once, so these are used up before.
+pub(crate) fn nagle_waits_for_a_delayed_acknowledgement() -> Told {
+    let mut text = String::new();
+    for _ in 0..20 {
+        text += "0 send 1 0 10\n0 compute 1000000000\n";
+    }
+    text += "0 send 1 0 10\n0 send 1 0 10\n";
+    for _ in 0..22 {
+        text += "1 recv 0 0 10\n";
+    }
+    let at = |transport: &str| time("", &format!("congestion = \"reno\"\n{transport}"), &text);
+    let off = at("nagle = false")?.seconds() - 20.0;
+    let on = at("nagle = true")?.seconds() - 20.0;
+    near("with Nagle and delayed acknowledgements", on, 0.04, 0.02)?;
+    let quick = at("nagle = true\ndelayed_ack = \"0 s\"")?.seconds() - 20.0;
+    if off < 0.001 && quick < 0.001 {
+        Ok(())
+    } else {
+        Err(format!("without Nagle {off:.5} s, with acknowledgements at once {quick:.5} s"))
+    }
+}
+
+/// The second of two full segments is acknowledged at once: with a window of two, a stream never waits 40 ms.
+pub(crate) fn every_second_segment_is_acknowledged() -> Told {
+    let text = "0 send 1 0 200000\n1 recv 0 0 0\n";
+    let transport = "congestion = \"reno\"\ninitial_window = 2\nreceive_buffer = \"2 kB\"";
+    let took = time("", transport, text)?.seconds();
+    // Two segments cross, the second one is answered: 3 x 800 us for each two.
+    if took < 0.35 { Ok(()) } else { Err(format!("{took:.3} s")) }
+}
+
+/// A write of more than the buffer waits until the rest fits.
+pub(crate) fn a_full_buffer_holds_the_writer() -> Told {
+    let text = "0 send 1 0 100000\n1 recv 0 0 0\n";
+    let report = run("", "congestion = \"reno\"\nsend_buffer = \"40 kB\"", text)?;
+    // 60 kB have to be acknowledged: 60 segments of 800 us, and a few until the first one is.
+    near("the writer ends", report.stations[0].execution.seconds(), 0.0495, 0.04)
+}
+
+/// A loss halves the window: the mean of 1 / sqrt(p) law (Mathis and others, 1997), 1.22 segments in a time
+/// there and back, within a third.
+pub(crate) fn throughput_under_loss() -> Told {
+    let loss = 0.01;
+    let text = "0 send 1 0 4000000\n1 recv 0 0 0\n";
+    let transport = "congestion = \"reno\"\ndelayed_ack = \"0 s\"\nsend_buffer = \"100 MB\"";
+    let network = format!("latency = \"25 ms\"\nloss = {loss}\nqueue = \"10 MB\"");
+    let report = run(&network, transport, text)?;
+    let rate = 4000.0 / report.time.seconds();
+    let law = 1.22 / (0.1 * f64::sqrt(loss));
+    near("segments a second", rate, law, 0.33)?;
+    if report.lost == 0 { Err("nothing was lost".to_owned()) } else { Ok(()) }
+}
+
+/// Linux' tbf: half the time there and back of one segment is half of what the bucket makes the next one wait.
+pub(crate) fn a_bucket_is_not_a_switch() -> Told {
+    let mut text = String::new();
+    for _ in 0..50 {
+        text += "0 send 1 0 1000\n0 recv 1 0 1000\n1 recv 0 0 1000\n1 send 0 0 1000\n";
+    }
+    let transport = "congestion = \"reno\"";
+    let bucket = time("burst = \"1000 B\"", transport, &text)?.seconds() / 100.0;
+    let switch = time("", transport, &text)?.seconds() / 100.0;
+    near("a switch", switch, 1600e-6, 0.001)?;
+    near("a bucket", bucket, 400e-6, 0.04)
+}
+
+/// All of three streams into one port share it, and nothing is lost for good.
+pub(crate) fn three_into_one() -> Told {
+    let text = "0 send 3 0 300000\n1 send 3 0 300000\n2 send 3 0 300000\n\
+                3 recv 0 0 0\n3 recv 1 0 0\n3 recv 2 0 0\n";
+    for congestion in ["reno", "cubic", "bbr"] {
+        let transport = format!("congestion = \"{congestion}\"");
+        let took = time("queue = \"1 MB\"", &transport, text)?.seconds();
+        near(congestion, took, 0.72, 0.02)?;
+    }
+    let report = run("queue = \"8 kB\"", "congestion = \"reno\"", text)?;
+    if report.lost > 0 && report.resent >= report.lost {
+        Ok(())
+    } else {
+        Err(format!("{} lost, {} sent anew", report.lost, report.resent))
+    }
+}
