@@ -413,7 +413,8 @@ int32_t neopvm_set_probes(int32_t tid, int32_t on);
 /*
  * Takes up to `room` records of a task of this host, oldest first, each once; one reader at a time. `dropped`
  * is how many found no room so far. A ring begins with 1 MiB (32768 cells; a record has one to three) and grows
- * to 64 MiB while all of a host have less than 512 MiB. PvmNotFound before the first record.
+ * to 64 MiB while all of a host have less than 512 MiB. PvmNotFound before the first record,
+ * PvmAlready while the host's recorder reads the rings (`pvm trace record`, `pvm run --trace`).
  */
 int32_t neopvm_read_records(int32_t tid, struct neopvm_record *records, uint64_t room,
                             uint64_t *count, uint64_t *dropped);

@@ -1,25 +1,30 @@
-//! How often the recorder looks, and how it makes way for the programs that it records.
-//!
-//! It runs with the lowest priority, in a thread of its own, as long as the rings have room. A
-//! process may not raise its priority again, so another thread, which has kept the usual one, does
-//! the reading when a ring is half full.
+//! How often the recorder looks, and with which priority: low while the rings have room.
 
+use rustix::process::setpriority_process;
 use std::time::Duration;
 
 const LEAST: Duration = Duration::from_millis(1);
 const MOST: Duration = Duration::from_millis(50);
-/// Percent of a ring that may wait before the pace rises.
+/// Percent of a ring that may wait before the pace and the priority rise.
 const HALF: u64 = 50;
+/// The nice values of the recorder while rings have room, and when one is half full.
+const LOW: i32 = 10;
+const USUAL: i32 = 0;
 
 /// The pause between two looks.
 #[derive(Debug)]
 pub(super) struct Pace {
     pause: Duration,
+    /// The nice value, where this process may lower it again: not every user may.
+    nice: Option<i32>,
 }
 
 impl Pace {
-    pub(super) const fn new() -> Self {
-        Self { pause: MOST }
+    pub(super) fn new() -> Self {
+        // One step, to see whether it can be taken back.
+        let back =
+            setpriority_process(None, USUAL + 1).and_then(|()| setpriority_process(None, USUAL));
+        Self { pause: MOST, nice: back.is_ok().then_some(USUAL) }
     }
 
     /// The pause after a look at which the fullest ring was so full, in percent; while listeners
@@ -30,6 +35,11 @@ impl Pace {
             10..HALF => self.pause,
             _ => (self.pause / 4).max(LEAST),
         };
+        let wanted = if fullest < HALF { LOW } else { USUAL };
+        if self.nice.is_some_and(|nice| nice != wanted) && setpriority_process(None, wanted).is_ok()
+        {
+            self.nice = Some(wanted);
+        }
         if behind { LEAST } else { self.pause }
     }
 }
@@ -40,7 +50,7 @@ mod tests {
 
     #[test]
     fn rings_that_fill_are_looked_at_more_often() {
-        let mut pace = Pace::new();
+        let mut pace = Pace { pause: MOST, nice: None };
         assert_eq!(pace.after(0, false), MOST);
         let quick = (0..5).map(|_| pace.after(60, false)).last();
         assert_eq!(quick, Some(LEAST));
