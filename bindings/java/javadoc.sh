@@ -6,5 +6,6 @@ out=$(realpath -m "$1")
 cd "$(dirname "$0")"
 # shellcheck source=bindings/java/jdks.sh
 . ./jdks.sh
-"$oldest/bin/javadoc" -quiet -Xdoclint:all,-missing -Werror --release 17 -d "$out" -sourcepath src/main/java \
+# shellcheck disable=SC2086
+"$oldest/bin/javadoc" ${brief//-XX/-J-XX} -quiet -Xdoclint:all,-missing -Werror --release 17 -d "$out" -sourcepath src/main/java \
   -windowtitle "NeoPVM for Java" org.neopvm org.neopvm.engine pbj

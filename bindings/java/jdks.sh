@@ -17,8 +17,11 @@ newest=$(jdks | tail -n 1 | cut -d' ' -f2)
 oldest_version=$(jdks | head -n 1 | cut -d' ' -f1)
 oldest=$(jdks | head -n 1 | cut -d' ' -f2)
 
-# What is here already is not fetched again.
+# A Java program that runs for seconds ends before its best code would pay, so it is compiled simply.
+brief="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+# What is here already is not fetched again. Tests run in a Java of their own, without these options.
 maven() {
-  JAVA_HOME=$newest MAVEN_OPTS="${MAVEN_OPTS:-} -XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow" \
+  JAVA_HOME=$newest MAVEN_OPTS="${MAVEN_OPTS:-} $brief -XX:+IgnoreUnrecognizedVMOptions --sun-misc-unsafe-memory-access=allow" \
     mvn -B -q -Dstyle.color=never "$@"
 }
