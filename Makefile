@@ -12,7 +12,7 @@ XTASK  := cargo build --quiet --package xtask && $(TARGET)/debug/xtask
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-java bench-links bench-groups bench-nas bench-environments bench-faults predict-error oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-traces bench-java bench-links bench-groups bench-nas bench-environments bench-faults predict-error oracle soak clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -56,6 +56,11 @@ bench-messages: ## messages, side by side with Open MPI, MPICH and the original 
 	@bash xtask/deps.sh demo
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@$(XTASK) bench-messages $(STAGE) $(TARGET)/bench
+
+bench-traces: ## what recording costs: a call, a message, and a million records a second
+	@bash xtask/deps.sh demo
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@bash benchmarks/traces/run.sh $(STAGE) $(TARGET)/bench/traces
 
 bench-modes: ## do small messages stay fast, left alone and disturbed: target/bench/modes.txt
 	@bash xtask/deps.sh demo
