@@ -3,11 +3,14 @@
 //! Every rule is a function from the sources to findings, with tests that plant a violation. A finding
 //! that is a warning is printed; any other one fails the check. The rules, one file each:
 //! [`directions`] (which crate may use which), [`circles`] (no import circles between the files of a crate),
+//! [`callbacks`] (nor circles of function pointers), [`methods`] (no type becomes the whole program),
+//! [`parameters`] (the parts of tuples count as parameters),
 //! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`names`] (files, types, documents,
 //! sizes), [`manual`] (every call has its entry), [`documents`] (what documents name exists, their numbers are the code's),
 //! [`promises`] (every promise has a test), [`members`] (what plain `cargo test` runs), [`weight`] (how many crates from
 //! outside the library and the daemon bring along).
 
+mod callbacks;
 mod circles;
 mod directions;
 mod documents;
@@ -15,7 +18,9 @@ mod fences;
 mod finding;
 mod manual;
 mod members;
+mod methods;
 mod names;
+mod parameters;
 mod promises;
 mod weight;
 
@@ -27,6 +32,9 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     let sources = source::read_all(root).map_err(|e| format!("cannot read the sources: {e}"))?;
     let mut findings = directions::check(&sources);
     findings.extend(circles::check(&sources));
+    findings.extend(callbacks::check(&sources));
+    findings.extend(methods::check(&sources));
+    findings.extend(parameters::check(&sources));
     findings.extend(fences::check(&sources));
     findings.extend(names::check(&sources));
     findings.extend(names::check_places(&sources, root));
