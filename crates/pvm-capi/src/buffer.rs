@@ -4,8 +4,8 @@
 //! number being given out first. A thread has a current send and a current receive buffer; both
 //! belong to the thread, the table to the process, so a buffer can be handed to another thread.
 
+pub(crate) mod fast;
 mod places;
-pub(crate) mod short;
 mod table;
 
 use std::ffi::c_int;
@@ -299,14 +299,14 @@ fn begin_sending_of(thread: &Thread, encoding: Encoding) -> Result<c_int, Code> 
 /// Frees the send buffer and begins a new one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_initsend(number: c_int) -> c_int {
-    match short::begin(number) {
+    match fast::begin(number) {
         Some(id) => id,
-        None => begin_anyhow(number),
+        None => long_begin(number),
     }
 }
 
 #[inline(never)]
-fn begin_anyhow(number: c_int) -> c_int {
+fn long_begin(number: c_int) -> c_int {
     traced!(INITSEND, pvm_initsend(number), [ME: number], |r| [MSB: r]);
     call_here("pvm_initsend", |thread| begin_sending_of(thread, encoding(number)?))
 }

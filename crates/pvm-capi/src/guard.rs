@@ -84,20 +84,20 @@ pub(crate) fn inside_of<T>(body: impl FnOnce(&Thread) -> Result<T, Code>) -> Res
     catch_unwind(AssertUnwindSafe(|| body(thread))).unwrap_or_else(|_| Err(panicked()))
 }
 
-/// The short way of a call: what it does where nothing stands against it, by a thread that is in the library for as
+/// The fast path of a call: what it does where nothing stands against it, by a thread that is in the library for as
 /// long as this lives. Gates are entered only if nobody is inside. What cannot be done so is left as it is, and
 /// [`call`] does it.
 ///
 /// There is no net below: what is done here has nothing in it that panics. (If it did, the process would be
 /// ended at the exported function.)
-pub(crate) struct Swift<O: Owner> {
+pub(crate) struct Fast<O: Owner> {
     /// This thread.
     pub(crate) thread: &'static Thread,
     /// The same, to gates.
     pub(crate) owner: O,
 }
 
-impl<O: Owner> Swift<O> {
+impl<O: Owner> Fast<O> {
     #[inline(always)]
     fn enter(thread: &'static Thread, owner: O) -> Option<Self> {
         if thread.inside.get() {
@@ -110,12 +110,12 @@ impl<O: Owner> Swift<O> {
     }
 }
 
-/// A short way as the process is now: compiled twice, so that a program with one thread pays for no lock.
+/// A fast path as the process is now: compiled twice, so that a program with one thread pays for no lock.
 pub(crate) enum Way {
     /// The process has one thread.
-    Alone(Swift<Marked>),
+    Alone(Fast<Marked>),
     /// It may have more.
-    Among(Swift<Among>),
+    Among(Fast<Among>),
 }
 
 impl Way {
@@ -123,28 +123,28 @@ impl Way {
     #[inline(always)]
     pub(crate) fn enter() -> Option<Self> {
         let thread = thread::known()?;
-        // SAFETY: the short ways pack, send and receive; none starts a thread, and the value ends with them. A handler that
+        // SAFETY: the fast paths pack, send and receive; none starts a thread, and the value ends with them. A handler that
         // interrupts them finds the mark of this thread, and each call of the library's looks there first.
         match unsafe { Marked::now() } {
-            Some(only) => Swift::enter(thread, only).map(Self::Alone),
-            None => Swift::enter(thread, Among(thread.number.get()?)).map(Self::Among),
+            Some(only) => Fast::enter(thread, only).map(Self::Alone),
+            None => Fast::enter(thread, Among(thread.number.get()?)).map(Self::Among),
         }
     }
 }
 
 /// The same calls by whichever way is open; none, or `$else`, where none is.
-macro_rules! swiftly {
-    ($swift:ident => $body:expr, else $none:expr) => {
+macro_rules! fast {
+    ($fast:ident => $body:expr, else $none:expr) => {
         match $crate::guard::Way::enter() {
-            Some($crate::guard::Way::Alone($swift)) => $body,
-            Some($crate::guard::Way::Among($swift)) => $body,
+            Some($crate::guard::Way::Alone($fast)) => $body,
+            Some($crate::guard::Way::Among($fast)) => $body,
             None => $none,
         }
     };
 }
-pub(crate) use swiftly;
+pub(crate) use fast;
 
-impl<O: Owner> Drop for Swift<O> {
+impl<O: Owner> Drop for Fast<O> {
     #[inline(always)]
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);

@@ -3,13 +3,13 @@
 //! A handle is a number of the buffer table, so both interfaces can be mixed. No call prints, keeps
 //! an error or has a current buffer; each answers a status.
 
+mod fast;
 mod info;
 mod items;
 mod limits;
 mod machine;
 mod memory;
 pub(crate) mod probes;
-mod short;
 mod until;
 mod waiting;
 
@@ -24,7 +24,7 @@ use crate::buffer;
 use crate::guard::{self, Limit, Look, inside, wait_for};
 use crate::handler;
 use crate::held;
-use crate::message::short::{Looked, receive_new};
+use crate::message::fast::{Looked, receive_new};
 use crate::pack::{self, Items};
 use crate::pointer::{store, text};
 use crate::process;
@@ -150,7 +150,7 @@ extern "C" fn neopvm_leave() -> i32 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_new(encoding: i32, buffer: *mut i32) -> i32 {
     if !buffer.is_null()
-        && let Some(handle) = short::new(encoding)
+        && let Some(handle) = fast::new(encoding)
     {
         // SAFETY: the caller's promise.
         unsafe { store(buffer, handle) };
@@ -165,7 +165,7 @@ unsafe extern "C" fn neopvm_new(encoding: i32, buffer: *mut i32) -> i32 {
 /// Frees a buffer.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_free(handle: i32) -> i32 {
-    if short::free(handle).is_some() {
+    if fast::free(handle).is_some() {
         return 0;
     }
     noted!(NEOPVM_FREE, neopvm_free(handle));
@@ -191,7 +191,7 @@ unsafe extern "C" fn neopvm_pack(
     stride: i64,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    if unsafe { short::pack(handle, kind_number, items, count, stride) }.is_some() {
+    if unsafe { fast::pack(handle, kind_number, items, count, stride) }.is_some() {
         return 0;
     }
     noted!(unsafe NEOPVM_PACK, neopvm_pack(handle, kind_number, items, count, stride));
@@ -225,7 +225,7 @@ unsafe extern "C" fn neopvm_pack_text(handle: i32, text: *const c_char, length: 
 /// Sends a buffer.
 #[unsafe(no_mangle)]
 extern "C" fn neopvm_send(handle: i32, tid: i32, tag: i32, in_context: i32) -> i32 {
-    if short::send(handle, tid, tag, in_context).is_some() {
+    if fast::send(handle, tid, tag, in_context).is_some() {
         return 0;
     }
     noted!(NEOPVM_SEND, neopvm_send(handle, tid, tag, in_context));
@@ -318,7 +318,9 @@ unsafe extern "C" fn neopvm_receive(
     let looked = Looked::now(|| look_for(wanted));
     let handle = match looked.seen {
         Glance::Taken(handle) => Ok(Some(handle)),
-        Glance::Nothing | Glance::More => receive_anyhow(source, tag, in_context, limit_ns, looked),
+        Glance::Nothing | Glance::More => {
+            linger_and_receive(source, tag, in_context, limit_ns, looked)
+        }
     };
     status(handle.map(|handle| {
         // SAFETY: the caller's promise.
@@ -326,7 +328,7 @@ unsafe extern "C" fn neopvm_receive(
     }))
 }
 
-/// The short way of a receive within its long one.
+/// The fast path of a receive within its long one.
 #[inline(always)]
 fn look_for(wanted: (i32, i32, i32)) -> Glance<i32> {
     receive_new(wanted, |buffer| taken_within(buffer, wanted.0, wanted.1))
@@ -341,7 +343,7 @@ fn receive_noted(wanted: (i32, i32, i32)) -> Glance<i32> {
 }
 
 #[inline(never)]
-fn receive_anyhow(
+fn linger_and_receive(
     source: i32,
     tag: i32,
     in_context: i32,
@@ -353,11 +355,11 @@ fn receive_anyhow(
     if let Glance::Taken(handle) = looked.linger(limit, look) {
         return Ok(Some(handle));
     }
-    receive_slowly((source, tag, in_context), limit)
+    long_receive((source, tag, in_context), limit)
 }
 
 /// The long way of a receive.
-fn receive_slowly(
+fn long_receive(
     (source, tag, in_context): (i32, i32, i32),
     limit: Limit,
 ) -> Result<Option<i32>, Code> {
@@ -406,7 +408,7 @@ unsafe extern "C" fn neopvm_probe(
 #[unsafe(no_mangle)]
 unsafe extern "C" fn neopvm_info(handle: i32, info: *mut Info) -> i32 {
     if !info.is_null()
-        && let Some(known) = short::info(handle)
+        && let Some(known) = fast::info(handle)
     {
         // SAFETY: the caller's promise.
         unsafe { store(info, known) };
@@ -430,7 +432,7 @@ unsafe extern "C" fn neopvm_unpack(
     stride: i64,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    if unsafe { short::unpack(handle, kind_number, items, count, stride) }.is_some() {
+    if unsafe { fast::unpack(handle, kind_number, items, count, stride) }.is_some() {
         return 0;
     }
     noted!(unsafe NEOPVM_UNPACK, neopvm_unpack(handle, kind_number, items, count, stride));

@@ -1,8 +1,8 @@
 //! Sending and receiving.
 
 pub(crate) mod bulk;
+pub(crate) mod fast;
 pub(crate) mod matching;
-pub(crate) mod short;
 
 use std::ffi::{c_int, c_long};
 use std::time::{Duration, Instant};
@@ -113,14 +113,14 @@ fn send_later(tid: c_int, tag: c_int) -> c_int {
 /// Sends the send buffer.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_send(tid: c_int, tag: c_int) -> c_int {
-    match short::send(tid, tag) {
+    match fast::send(tid, tag) {
         Some(()) => 0,
-        None => send_anyhow(tid, tag),
+        None => long_send(tid, tag),
     }
 }
 
 #[inline(never)]
-fn send_anyhow(tid: c_int, tag: c_int) -> c_int {
+fn long_send(tid: c_int, tag: c_int) -> c_int {
     traced!(SEND, pvm_send(tid, tag), [MNB: told(buffer::pvm_getsbuf()).bytes, DST: tid, MC: tag, MCX: session::context()], |r| [CC: r]);
     if guard::is_inside() {
         return send_later(tid, tag);
@@ -169,8 +169,8 @@ pub(crate) unsafe extern "C" fn pvm_mcast(tids: *const c_int, count: c_int, tag:
 /// Receives into the current receive buffer; 0 if the limit is over.
 #[inline(never)]
 fn receive(name: &str, tid: c_int, tag: c_int, limit: Limit) -> c_int {
-    let look = || short::receive_within(tid, tag);
-    let looked = short::Looked::now(look);
+    let look = || fast::receive_within(tid, tag);
+    let looked = fast::Looked::now(look);
     if let Glance::Taken(id) = looked.seen {
         return id;
     }
@@ -266,15 +266,15 @@ fn is_system(tid: c_int) -> bool {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn pvm_recv(tid: c_int, tag: c_int) -> c_int {
     let taken =
-        if probe::is_on() { short::receive_noted(tid, tag) } else { short::receive(tid, tag) };
+        if probe::is_on() { fast::receive_noted(tid, tag) } else { fast::receive(tid, tag) };
     match taken {
         Glance::Taken(id) => id,
-        Glance::Nothing | Glance::More => receive_anyhow(tid, tag),
+        Glance::Nothing | Glance::More => long_receive(tid, tag),
     }
 }
 
 #[inline(never)]
-fn receive_anyhow(tid: c_int, tag: c_int) -> c_int {
+fn long_receive(tid: c_int, tag: c_int) -> c_int {
     traced!(RECV, pvm_recv(tid, tag), [RST: tid, RMC: tag, RCX: session::context()], |r| [MB: r, MNB: told(r).bytes, MC: told(r).tag, MCX: told(r).context, SRC: told(r).source]);
     receive("pvm_recv", tid, tag, Limit::Never)
 }

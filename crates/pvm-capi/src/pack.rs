@@ -7,7 +7,7 @@ use pvm::{Buffer, Owner, SPANNING_MAX};
 use pvm_wire::{Code, Encoding, Kind};
 
 use crate::buffer;
-use crate::guard::{Swift, call, call_here, failed, inside, swiftly};
+use crate::guard::{Fast, call, call_here, failed, fast, inside};
 use crate::slot::{Content, Slot};
 use crate::trace::noting::Begun;
 use crate::trace::{kind, text_at, traced};
@@ -186,14 +186,14 @@ pub(crate) fn few(
     few.then(|| (first.cast(), count * kind.size()))
 }
 
-/// The short way of [`pack_call`]; none if it did nothing.
+/// The fast path of [`pack_call`]; none if it did nothing.
 #[inline(always)]
-unsafe fn pack_swiftly(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<()> {
+unsafe fn fast_pack(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<()> {
     let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
     // SAFETY: the program's promise to the exported function; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
-    swiftly!(swift => {
-        let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
+    fast!(fast => {
+        let mut place = fast.thread.sending.slot()?.try_enter(fast.owner)?;
         let content = &mut place.content;
         if content.reading {
             None
@@ -218,39 +218,29 @@ unsafe fn note_place(content: &mut Content, data: &[u8], stride: c_int) -> Optio
 }
 
 #[inline(always)]
-pub(crate) fn pack_by(
-    swift: &Swift<impl Owner>,
-    slot: &Slot,
-    kind: Kind,
-    data: &[u8],
-) -> Option<()> {
-    let mut place = slot.enter_swiftly(swift.owner)?;
+pub(crate) fn pack_by(fast: &Fast<impl Owner>, slot: &Slot, kind: Kind, data: &[u8]) -> Option<()> {
+    let mut place = slot.try_enter(fast.owner)?;
     let content = &mut place.content;
     (!content.reading && content.buffer.fast_pack(kind, data)).then_some(())
 }
 
-/// The short way of [`unpack_call`]; none if it did nothing.
+/// The fast path of [`unpack_call`]; none if it did nothing.
 #[inline(always)]
-unsafe fn unpack_swiftly(
-    kind: Kind,
-    first: *mut c_void,
-    count: c_int,
-    stride: c_int,
-) -> Option<()> {
+unsafe fn fast_unpack(kind: Kind, first: *mut c_void, count: c_int, stride: c_int) -> Option<()> {
     let (first, bytes) = few(kind, first, usize::try_from(count).ok()?, stride as isize)?;
     // SAFETY: the program's promise to the exported function; not null. It is only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
-    swiftly!(swift => unpack_by(&swift, swift.thread.receiving.slot()?, kind, out), else None)
+    fast!(fast => unpack_by(&fast, fast.thread.receiving.slot()?, kind, out), else None)
 }
 
 #[inline(always)]
 pub(crate) fn unpack_by(
-    swift: &Swift<impl Owner>,
+    fast: &Fast<impl Owner>,
     slot: &Slot,
     kind: Kind,
     out: &mut [u8],
 ) -> Option<()> {
-    let mut place = slot.enter_swiftly(swift.owner)?;
+    let mut place = slot.try_enter(fast.owner)?;
     place.content.buffer.fast_unpack(kind, out).then_some(())
 }
 
@@ -305,7 +295,7 @@ macro_rules! typed_calls {
             stride: c_int,
         ) -> c_int {
             #[inline(never)]
-            unsafe fn anyhow(items: *const $item, count: c_int, stride: c_int) -> c_int {
+            unsafe fn long(items: *const $item, count: c_int, stride: c_int) -> c_int {
                 traced!(unsafe $packed, $pack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
                 let items = items.cast_mut().cast();
                 // SAFETY: the program's promise; packing only reads.
@@ -315,7 +305,7 @@ macro_rules! typed_calls {
             unsafe fn noted(items: *const $item, count: c_int, stride: c_int) -> Option<()> {
                 let begun = Begun::now()?;
                 // SAFETY: as above.
-                unsafe { pack_swiftly(Kind::$kind, items.cast_mut().cast(), count, stride) }?;
+                unsafe { fast_pack(Kind::$kind, items.cast_mut().cast(), count, stride) }?;
                 begun.end(kind::$packed, 0, count as usize * Kind::$kind.size());
                 Some(())
             }
@@ -324,12 +314,12 @@ macro_rules! typed_calls {
                 unsafe { noted(items, count, stride) }
             } else {
                 // SAFETY: as above.
-                unsafe { pack_swiftly(Kind::$kind, items.cast_mut().cast(), count, stride) }
+                unsafe { fast_pack(Kind::$kind, items.cast_mut().cast(), count, stride) }
             };
             match packed {
                 Some(()) => 0,
                 // SAFETY: as above.
-                None => unsafe { anyhow(items, count, stride) },
+                None => unsafe { long(items, count, stride) },
             }
         }
 
@@ -344,7 +334,7 @@ macro_rules! typed_calls {
             stride: c_int,
         ) -> c_int {
             #[inline(never)]
-            unsafe fn anyhow(items: *mut $item, count: c_int, stride: c_int) -> c_int {
+            unsafe fn long(items: *mut $item, count: c_int, stride: c_int) -> c_int {
                 traced!(unsafe $unpacked, $unpack(items, count, stride), [PDA: items, PC: count, PSD: stride], |r| [CC: r]);
                 // SAFETY: the program's promise.
                 unsafe { unpack_call(stringify!($unpack), Kind::$kind, items.cast(), count, stride) }
@@ -353,7 +343,7 @@ macro_rules! typed_calls {
             unsafe fn noted(items: *mut $item, count: c_int, stride: c_int) -> Option<()> {
                 let begun = Begun::now()?;
                 // SAFETY: as above.
-                unsafe { unpack_swiftly(Kind::$kind, items.cast(), count, stride) }?;
+                unsafe { fast_unpack(Kind::$kind, items.cast(), count, stride) }?;
                 begun.end(kind::$unpacked, 0, count as usize * Kind::$kind.size());
                 Some(())
             }
@@ -362,12 +352,12 @@ macro_rules! typed_calls {
                 unsafe { noted(items, count, stride) }
             } else {
                 // SAFETY: as above.
-                unsafe { unpack_swiftly(Kind::$kind, items.cast(), count, stride) }
+                unsafe { fast_unpack(Kind::$kind, items.cast(), count, stride) }
             };
             match unpacked {
                 Some(()) => 0,
                 // SAFETY: as above.
-                None => unsafe { anyhow(items, count, stride) },
+                None => unsafe { long(items, count, stride) },
             }
         }
     )*};

@@ -6,7 +6,7 @@
 
 use std::ops::DerefMut;
 
-use pvm::{Buffer, Forked, Gate, Owner, Remains, SwiftGuard};
+use pvm::{Buffer, FastGuard, Forked, Gate, Owner, Remains};
 use pvm_wire::{Code, Encoding, Envelope, Kind};
 
 /// A buffer and how it is used.
@@ -101,18 +101,15 @@ impl Slot {
 
     /// What is here; none if nothing is, or another thread looks.
     #[inline(always)]
-    pub(crate) fn enter_swiftly<O: Owner>(&self, owner: O) -> Option<SwiftGuard<'_, Place, O>> {
-        let place = self.0.enter_swiftly(owner)?;
+    pub(crate) fn try_enter<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, Place, O>> {
+        let place = self.0.try_enter(owner)?;
         if place.live { Some(place) } else { None }
     }
 
     /// The same where nothing is.
     #[inline(always)]
-    pub(crate) fn enter_vacant_swiftly<O: Owner>(
-        &self,
-        owner: O,
-    ) -> Option<SwiftGuard<'_, Place, O>> {
-        let place = self.0.enter_swiftly(owner)?;
+    pub(crate) fn try_enter_vacant<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, Place, O>> {
+        let place = self.0.try_enter(owner)?;
         if place.live { None } else { Some(place) }
     }
 

@@ -88,7 +88,7 @@ impl Turn {
 
     /// Takes it in one step, if it is free and nobody sleeps beside it.
     #[inline(always)]
-    pub fn take_swiftly(&self, me: Number) -> bool {
+    pub fn try_take(&self, me: Number) -> bool {
         self.0.compare_exchange(FREE, me.0, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn who_takes_it_beside_a_sleeper_is_told_so() {
         let (turn, me, other) = (Turn::new(), Number::nth(0), Number::nth(1));
-        assert!(turn.take_swiftly(me));
+        assert!(turn.try_take(me));
         assert!(!turn.lie_down(), "it is taken");
         assert_eq!(turn.take(me), Err(Taken::Own));
         assert_eq!(turn.take(other), Err(Taken::Other(me.get())));
@@ -186,7 +186,7 @@ mod tests {
         assert!(turn.give_back(false), "somebody waits");
         assert!(turn.lie_down());
         assert!(turn.lie_down(), "left by longjmp and back");
-        assert!(!turn.take_swiftly(me) && !turn.take_alone());
+        assert!(!turn.try_take(me) && !turn.take_alone());
         assert_eq!(turn.take(me), Ok(true));
         assert!(!turn.give_back(true));
         assert_eq!(turn.take(me), Ok(true), "it still sleeps");

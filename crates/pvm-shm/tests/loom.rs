@@ -425,7 +425,7 @@ impl Threads {
     }
 }
 
-/// One thread of a task takes messages the short way, out of a ring that it watches, while another one goes to
+/// One thread of a task takes messages the fast path, out of a ring that it watches, while another one goes to
 /// sleep: that one sees what is left for it, or is woken.
 #[test]
 fn loom_a_thread_sleeps_beside_another_that_watches_and_misses_nothing() {
@@ -465,7 +465,7 @@ fn loom_a_turn_is_one_threads() {
                 thread::spawn(move || {
                     let me = Number::nth(n);
                     let taken = match n {
-                        0 => turn.take_swiftly(me).then_some(false),
+                        0 => turn.try_take(me).then_some(false),
                         _ => turn.take(me).ok(),
                     };
                     if let Some(asleep) = taken {

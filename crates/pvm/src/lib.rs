@@ -46,7 +46,7 @@ pub use pvm_shm::ticks::nanoseconds as record_clock;
 pub use pvm_shm::turn::Number;
 #[doc(hidden)]
 pub use route::stream::read_route;
-pub use sys::gate::{Among, Forked, Gate, GateGuard, Marked, Owner, SwiftGuard, trust_alone};
+pub use sys::gate::{Among, FastGuard, Forked, Gate, GateGuard, Marked, Owner, trust_alone};
 pub use sys::memory::ProgramMemory;
 pub use task::Task;
 pub use task::after_fork;

@@ -1,6 +1,6 @@
 //! What calls note of themselves: one record a call, at its end, and parts before it.
 //!
-//! A call that takes its short way notes itself with [`Noting`] alone. One that takes the long way
+//! A call that takes its fast path notes itself with [`Noting`] alone. One that takes the long way
 //! says first who it is ([`begin`]): what happens below (a wait, a copy, a message) knows by that
 //! what it is a part of. The only message of a call is told with the call itself, further ones as
 //! parts. Nothing here has a destructor, so a handler may leave a call by `longjmp`.

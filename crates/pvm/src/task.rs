@@ -2,6 +2,7 @@
 
 mod arrivals;
 pub(crate) mod aside;
+mod fast;
 mod giving_up;
 mod leaving;
 mod memory;
@@ -10,7 +11,6 @@ mod pressure;
 mod probes;
 mod receiving;
 mod routes;
-mod short;
 
 use crate::buffer::{Buffer, Store};
 use crate::connection::Connection;
@@ -341,11 +341,11 @@ impl Task {
         }
         let mut seen = BTreeSet::from([self.tid()]);
         let others: Vec<Tid> = to.iter().copied().filter(|tid| seen.insert(*tid)).collect();
-        let swiftly = self.multicast_inline(buffer, &others, tag, context)?;
-        if swiftly == others.len() {
+        let fast = self.fast_multicast(buffer, &others, tag, context)?;
+        if fast == others.len() {
             return Ok(());
         }
-        self.send_all(buffer, &others[swiftly..], tag, context)
+        self.send_all(buffer, &others[fast..], tag, context)
     }
 
     fn send_all(

@@ -7,11 +7,11 @@ use pvm::{Buffer, Glance, Head};
 use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Kind, Run, Tid};
 
+use super::fast::few;
 use super::info::Info;
-use super::short::few;
-use super::{limit, neopvm_free, neopvm_new, neopvm_pack, neopvm_send, receive_slowly, status};
+use super::{limit, long_receive, neopvm_free, neopvm_new, neopvm_pack, neopvm_send, status};
 use crate::guard::{self, inside};
-use crate::message::short::{Looked, receive_items, receive_new, send_items_of};
+use crate::message::fast::{Looked, receive_items, receive_new, send_items_of};
 use crate::pointer::store;
 use crate::trace::noted;
 use crate::trace::noting::{Begun, items_within};
@@ -144,7 +144,7 @@ unsafe extern "C" fn neopvm_receive_items(
             let limit = limit(limit_ns);
             match looked.linger(limit, look) {
                 Glance::Taken(taken) => Ok(Some(taken)),
-                _ => receive_slowly(wanted, limit).map(|handle| handle.map(Few::Whole)),
+                _ => long_receive(wanted, limit).map(|handle| handle.map(Few::Whole)),
             }
         }
     };

@@ -6,8 +6,8 @@ use pvm::{Buffer, Glance, Head, Task};
 use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Kind, Tid};
 
+use super::fast::{Looked, receive_items, send_items_of};
 use super::matching::{self, Stop};
-use super::short::{Looked, receive_items, send_items_of};
 use super::{check_address, is_nobody, never_comes};
 use crate::guard::{Limit, Look, call, failed, inside, wait_for};
 use crate::pack::{self, Items, few};

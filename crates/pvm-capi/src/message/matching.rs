@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use pvm::{Forked, Gate};
 use pvm_wire::Code;
 
-use super::short;
+use super::fast;
 use crate::guard::{self, Limit, failed, inside, refused};
 use crate::selection::Selection;
 use crate::trace::traced;
@@ -23,7 +23,7 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
 
 /// The function that a receive asks, if it has to ask one.
 pub(super) fn custom() -> Result<Option<Match>, Code> {
-    if !short::custom_is_possible() {
+    if !fast::custom_is_possible() {
         return Ok(None);
     }
     // A pattern has one context; as in PVM, a program in context -1 receives from all of them.

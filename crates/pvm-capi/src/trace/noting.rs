@@ -1,4 +1,4 @@
-//! The records of calls: those of the short ways, and those of the long ones.
+//! The records of calls: those of the fast paths, and those of the long ones.
 
 use pvm::probe::{Current, Noting, begin};
 use pvm::probes::EVENTS;
@@ -11,7 +11,7 @@ use crate::selection::pattern;
 use crate::thread::{self, Thread};
 use crate::{probe, session};
 
-/// A call that tries its short way, from its begin on.
+/// A call that tries its fast path, from its begin on.
 pub(crate) struct Begun {
     noting: Noting,
     thread: &'static Thread,
@@ -82,7 +82,7 @@ impl Begun {
     }
 }
 
-/// A call that goes its long way has taken a message by the short one.
+/// A call that goes its long way has taken a message by the fast path.
 #[inline(always)]
 pub(crate) fn taken_within(buffer: &Buffer, tid: i32, tag: i32) {
     if probe::is_on() {

@@ -113,7 +113,7 @@ impl<'a> Collective<'a> {
     pub fn receive(&self, task: &Task, from: Tid, message: &mut Buffer) -> Result<bool, Code> {
         let tag = Some(self.arguments.tag);
         let pattern = Pattern { context: CONTEXT, source: Some(from), tag };
-        Ok(task.take_swiftly(&pattern, message) || task.receive_into(&pattern, message)?)
+        Ok(task.fast_receive(&pattern, message) || task.receive_into(&pattern, message)?)
     }
 
     /// Watches over the wait for a member.

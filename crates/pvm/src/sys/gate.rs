@@ -121,7 +121,7 @@ pub struct Among(pub Number);
 unsafe impl Owner for Among {
     #[inline(always)]
     fn take(self, turn: &Turn) -> bool {
-        turn.take_swiftly(self.0)
+        turn.try_take(self.0)
     }
     #[inline(always)]
     fn give_back(self, turn: &Turn) {
@@ -175,9 +175,9 @@ pub struct GateGuard<'a, T> {
     _thread: PhantomData<*const ()>,
 }
 
-/// The value, while the gate is ours by a short way: nobody sleeps beside it.
+/// The value, while the gate is ours by a fast path: nobody sleeps beside it.
 #[derive(Debug)]
-pub struct SwiftGuard<'a, T, O: Owner> {
+pub struct FastGuard<'a, T, O: Owner> {
     gate: &'a Gate<T>,
     owner: O,
     /// A guard stays on its thread.
@@ -204,9 +204,9 @@ impl<T> Gate<T> {
 
     /// [`Gate::enter`] in one step: none if somebody has it, or sleeps beside it.
     #[inline(always)]
-    pub fn enter_swiftly<O: Owner>(&self, owner: O) -> Option<SwiftGuard<'_, T, O>> {
+    pub fn try_enter<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, T, O>> {
         // Not made where it is not ours: its end would open the gate.
-        owner.take(&self.turn).then(|| SwiftGuard { gate: self, owner, _thread: PhantomData })
+        owner.take(&self.turn).then(|| FastGuard { gate: self, owner, _thread: PhantomData })
     }
 
     /// The value, if nobody has the gate.
@@ -220,7 +220,7 @@ impl<T> Gate<T> {
 
     fn enter_among_threads(&self) -> Result<GateGuard<'_, T>, Code> {
         let me = thread_number();
-        if self.turn.take_swiftly(me) {
+        if self.turn.try_take(me) {
             return Ok(self.guard(false));
         }
         if is_alone() {
@@ -302,7 +302,7 @@ impl<T> Drop for GateGuard<'_, T> {
     }
 }
 
-impl<T, O: Owner> Deref for SwiftGuard<'_, T, O> {
+impl<T, O: Owner> Deref for FastGuard<'_, T, O> {
     type Target = T;
     #[inline(always)]
     fn deref(&self) -> &T {
@@ -311,7 +311,7 @@ impl<T, O: Owner> Deref for SwiftGuard<'_, T, O> {
     }
 }
 
-impl<T, O: Owner> DerefMut for SwiftGuard<'_, T, O> {
+impl<T, O: Owner> DerefMut for FastGuard<'_, T, O> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above, and the guard is borrowed exclusively.
@@ -319,7 +319,7 @@ impl<T, O: Owner> DerefMut for SwiftGuard<'_, T, O> {
     }
 }
 
-impl<T, O: Owner> Drop for SwiftGuard<'_, T, O> {
+impl<T, O: Owner> Drop for FastGuard<'_, T, O> {
     #[inline(always)]
     fn drop(&mut self) {
         self.owner.give_back(&self.gate.turn);
@@ -334,10 +334,10 @@ mod tests {
     fn the_only_thread_enters_once_and_leaves() {
         let gate = Gate::new(0);
         let only = Only(PhantomData);
-        *gate.enter_swiftly(only).expect("free") = 7;
-        let guard = gate.enter_swiftly(only).expect("free again");
+        *gate.try_enter(only).expect("free") = 7;
+        let guard = gate.try_enter(only).expect("free again");
         for _ in 0..2 {
-            assert!(gate.enter_swiftly(only).is_none(), "who is refused opens nothing");
+            assert!(gate.try_enter(only).is_none(), "who is refused opens nothing");
         }
         assert_eq!(*guard, 7);
         assert!(!is_alone(), "nobody has promised anything");
@@ -347,10 +347,10 @@ mod tests {
     fn a_thread_among_others_enters_swiftly_where_nobody_is() {
         let gate = Gate::new(0);
         let me = Among(thread_number());
-        *gate.enter_swiftly(me).expect("free") = 7;
+        *gate.try_enter(me).expect("free") = 7;
         let guard = gate.enter().expect("free again");
         for _ in 0..2 {
-            assert!(gate.enter_swiftly(me).is_none(), "who is refused opens nothing");
+            assert!(gate.try_enter(me).is_none(), "who is refused opens nothing");
             assert!(gate.enter_if_free().is_none(), "who is refused opens nothing");
         }
         assert_eq!(*guard, 7);
@@ -363,13 +363,13 @@ mod tests {
             let _guard = gate.enter().expect("free");
             assert_eq!(gate.enter().err(), Some(Code::Already));
         }
-        let swiftly = || gate.enter_swiftly(Among(thread_number())).map(|mut count| *count += 1);
+        let fast = || gate.try_enter(Among(thread_number())).map(|mut count| *count += 1);
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| (0..20_000).for_each(|_| *gate.enter().expect("a turn") += 1));
                 scope.spawn(|| {
                     for _ in 0..20_000 {
-                        if swiftly().is_none() {
+                        if fast().is_none() {
                             *gate.enter().expect("a turn") += 1;
                         }
                     }
@@ -417,7 +417,7 @@ mod tests {
         assert!(!gate.lie_down(), "somebody is inside");
         drop(guard);
         assert!(gate.lie_down());
-        assert!(gate.enter_swiftly(Among(thread_number())).is_none());
+        assert!(gate.try_enter(Among(thread_number())).is_none());
         assert!(gate.enter().expect("free").has_sleeper());
         gate.get_up();
         assert!(!gate.enter().expect("free").has_sleeper());

@@ -191,7 +191,7 @@ impl Task {
         }
     }
 
-    /// A message was taken on a short way of a call that is noted the long way.
+    /// A message was taken on a fast path of a call that is noted the long way.
     pub fn note_taken(&self, envelope: &Envelope, pattern: &Pattern) {
         probe::note_taken(&self.probes, self.tid(), envelope, pattern);
     }

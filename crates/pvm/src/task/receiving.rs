@@ -68,7 +68,7 @@ impl Task {
         self.waiter.inbox.wish().set(wanted);
     }
 
-    /// Waits a little, as [`Task::wait`] does before it sleeps, for what [`Task::take_inline`] has not found: true if
+    /// Waits a little, as [`Task::wait`] does before it sleeps, for what [`Task::fast_take`] has not found: true if
     /// something has come. No lock is held and nothing is owned: longjmp may leave it.
     #[inline]
     pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {

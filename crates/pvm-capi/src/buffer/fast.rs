@@ -1,4 +1,4 @@
-//! The short ways of making, beginning and freeing buffers of small messages.
+//! The fast paths of making, beginning and freeing buffers of small messages.
 
 use std::ffi::c_int;
 
@@ -7,7 +7,7 @@ use pvm_wire::Encoding;
 use pvm_wire::record::calls;
 
 use super::table::{PLACES, TABLE};
-use crate::guard::{Swift, swiftly};
+use crate::guard::{Fast, fast};
 use crate::probe;
 use crate::slot::Slot;
 use crate::trace::noting::Begun;
@@ -18,7 +18,7 @@ pub(crate) fn find(id: c_int) -> Option<&'static Slot> {
     PLACES.at(id)
 }
 
-/// The short way of `pvm_initsend`; none if it did nothing.
+/// The fast path of `pvm_initsend`; none if it did nothing.
 #[inline(always)]
 pub(super) fn begin(number: c_int) -> Option<c_int> {
     if probe::is_on() { begin_noted(number) } else { begin_unseen(number) }
@@ -35,30 +35,30 @@ fn begin_noted(number: c_int) -> Option<c_int> {
 #[inline(always)]
 fn begin_unseen(number: c_int) -> Option<c_int> {
     let encoding = Encoding::from_number(number)?;
-    swiftly!(swift => begin_by(&swift, encoding), else None)
+    fast!(fast => begin_by(&fast, encoding), else None)
 }
 
 #[inline(always)]
-fn begin_by(swift: &Swift<impl Owner>, encoding: Encoding) -> Option<c_int> {
-    let mut place = swift.thread.sending.slot()?.enter_swiftly(swift.owner)?;
+fn begin_by(fast: &Fast<impl Owner>, encoding: Encoding) -> Option<c_int> {
+    let mut place = fast.thread.sending.slot()?.try_enter(fast.owner)?;
     if !place.content.buffer.fast_begin(encoding) {
         return None;
     }
     (place.content.reading, place.content.shown) = (false, None);
-    Some(swift.thread.sending.id())
+    Some(fast.thread.sending.id())
 }
 
 /// Fills the place of the number that is given out next, and gives it out; none if there is no such place with the
 /// memory of a small message, or if `fill` says no. Then nothing has changed but what `fill` did.
 #[inline(always)]
 fn fill_next<O: Owner, T>(
-    swift: &Swift<O>,
+    fast: &Fast<O>,
     reading: bool,
     fill: impl FnOnce(&mut Buffer) -> Result<(), T>,
 ) -> Option<Result<c_int, T>> {
-    let mut table = TABLE.enter_swiftly(swift.owner)?;
+    let mut table = TABLE.try_enter(fast.owner)?;
     let id = *table.free.last()?;
-    let mut place = PLACES.at(id)?.enter_vacant_swiftly(swift.owner)?;
+    let mut place = PLACES.at(id)?.try_enter_vacant(fast.owner)?;
     if let Err(no) = fill(&mut place.content.buffer) {
         return Some(Err(no));
     }
@@ -70,18 +70,18 @@ fn fill_next<O: Owner, T>(
 
 /// A number for a new buffer.
 #[inline(always)]
-pub(crate) fn make_by(swift: &Swift<impl Owner>, encoding: Encoding) -> Option<c_int> {
+pub(crate) fn make_by(fast: &Fast<impl Owner>, encoding: Encoding) -> Option<c_int> {
     let begin = |buffer: &mut Buffer| if buffer.fast_begin(encoding) { Ok(()) } else { Err(()) };
-    fill_next(swift, false, begin)?.ok()
+    fill_next(fast, false, begin)?.ok()
 }
 
 /// A number for a message that `take` puts into a buffer.
 #[inline(always)]
 pub(crate) fn receive_by(
-    swift: &Swift<impl Owner>,
+    fast: &Fast<impl Owner>,
     take: impl FnOnce(&mut Buffer) -> Glance<()>,
 ) -> Glance<c_int> {
-    let taken = fill_next(swift, true, |buffer| match take(buffer) {
+    let taken = fill_next(fast, true, |buffer| match take(buffer) {
         Glance::Taken(()) => Ok(()),
         Glance::Nothing => Err(Glance::Nothing),
         Glance::More => Err(Glance::More),
@@ -95,16 +95,16 @@ pub(crate) fn receive_by(
 
 /// Frees a number that is nobody's current buffer in this thread; none if it did nothing.
 #[inline(always)]
-pub(crate) fn free_by(swift: &Swift<impl Owner>, id: c_int) -> Option<()> {
-    let thread = swift.thread;
+pub(crate) fn free_by(fast: &Fast<impl Owner>, id: c_int) -> Option<()> {
+    let thread = fast.thread;
     if [&thread.sending, &thread.receiving, &thread.probed].iter().any(|own| own.id() == id) {
         return None;
     }
-    let mut table = TABLE.enter_swiftly(swift.owner)?;
+    let mut table = TABLE.try_enter(fast.owner)?;
     if table.free.len() == table.free.capacity() {
         return None;
     }
-    let mut place = PLACES.at(id)?.enter_swiftly(swift.owner)?;
+    let mut place = PLACES.at(id)?.try_enter(fast.owner)?;
     if !place.content.buffer.is_plain() {
         return None;
     }

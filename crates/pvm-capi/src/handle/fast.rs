@@ -1,4 +1,4 @@
-//! The short ways of the calls that a small message needs. They are those of `pvm3.h`, for a buffer that is told by
+//! The fast paths of the calls that a small message needs. They are those of `pvm3.h`, for a buffer that is told by
 //! its number. Each gives none if it did nothing; the long way then does it, or tells what is wrong.
 
 use std::ffi::c_void;
@@ -8,7 +8,7 @@ use pvm_wire::record::calls;
 use pvm_wire::{Encoding, Kind, Tid};
 
 use super::info::Info;
-use crate::guard::swiftly;
+use crate::guard::fast;
 use crate::slot::Slot;
 use crate::trace::noting::Begun;
 use crate::{buffer, message, pack, probe, session};
@@ -18,11 +18,11 @@ use crate::{buffer, message, pack, probe, session};
 pub(super) fn new(encoding: i32) -> Option<i32> {
     let encoding = Encoding::from_number(encoding)?;
     session::current()?;
-    let make = || swiftly!(swift => buffer::short::make_by(&swift, encoding), else None);
+    let make = || fast!(fast => buffer::fast::make_by(&fast, encoding), else None);
     if probe::is_on() { noted(calls::NEOPVM_NEW, 0, make) } else { make() }
 }
 
-/// A short way of a call that is noted.
+/// A fast path of a call that is noted.
 #[inline(never)]
 fn noted<T>(call: u16, bytes: usize, work: impl FnOnce() -> Option<T>) -> Option<T> {
     let begun = Begun::now()?;
@@ -34,7 +34,7 @@ fn noted<T>(call: u16, bytes: usize, work: impl FnOnce() -> Option<T>) -> Option
 /// `neopvm_free`
 #[inline(always)]
 pub(super) fn free(handle: i32) -> Option<()> {
-    let free = || swiftly!(swift => buffer::short::free_by(&swift, handle), else None);
+    let free = || fast!(fast => buffer::fast::free_by(&fast, handle), else None);
     if probe::is_on() { noted(calls::NEOPVM_FREE, 0, free) } else { free() }
 }
 
@@ -53,8 +53,8 @@ pub(super) unsafe fn pack(
     let (kind, first, bytes) = few(kind, items.cast_mut(), count, stride)?;
     // SAFETY: the caller's promise; not null.
     let data = unsafe { std::slice::from_raw_parts(first, bytes) };
-    let slot = buffer::short::find(handle)?;
-    let pack = || swiftly!(swift => pack::pack_by(&swift, slot, kind, data), else None);
+    let slot = buffer::fast::find(handle)?;
+    let pack = || fast!(fast => pack::pack_by(&fast, slot, kind, data), else None);
     if probe::is_on() { noted(calls::NEOPVM_PACK, bytes, pack) } else { pack() }
 }
 
@@ -73,8 +73,8 @@ pub(super) unsafe fn unpack(
     let (kind, first, bytes) = few(kind, items, count, stride)?;
     // SAFETY: the caller's promise; not null. It is only written to.
     let out = unsafe { std::slice::from_raw_parts_mut(first, bytes) };
-    let slot = buffer::short::find(handle)?;
-    let mut unpack = || swiftly!(swift => pack::unpack_by(&swift, slot, kind, out), else None);
+    let slot = buffer::fast::find(handle)?;
+    let mut unpack = || fast!(fast => pack::unpack_by(&fast, slot, kind, out), else None);
     if probe::is_on() { noted(calls::NEOPVM_UNPACK, bytes, unpack) } else { unpack() }
 }
 
@@ -97,11 +97,11 @@ pub(super) fn send(handle: i32, tid: i32, tag: i32, context: i32) -> Option<()> 
         return None;
     }
     let to = (Tid::from_c_int(tid), tag, session::or_current(context));
-    let slot = buffer::short::find(handle)?;
+    let slot = buffer::fast::find(handle)?;
     if probe::is_on() {
         return send_noted(slot, to);
     }
-    swiftly!(swift => message::short::send_by(&swift, slot, to, |_, _| ()), else None)
+    fast!(fast => message::fast::send_by(&fast, slot, to, |_, _| ()), else None)
 }
 
 #[inline(never)]
@@ -110,14 +110,13 @@ fn send_noted(slot: &Slot, to: (Tid, i32, i32)) -> Option<()> {
     let then = |number: u64, buffer: &Buffer| {
         begun.sent_buffer(calls::NEOPVM_SEND, to, (number, buffer));
     };
-    swiftly!(swift => message::short::send_by(&swift, slot, to, then), else None)
+    fast!(fast => message::fast::send_by(&fast, slot, to, then), else None)
 }
 
 /// `neopvm_info`
 #[inline(always)]
 pub(super) fn info(handle: i32) -> Option<Info> {
-    let slot = buffer::short::find(handle)?;
-    let info =
-        || swiftly!(swift => Some(Info::of(&slot.enter_swiftly(swift.owner)?.content)), else None);
+    let slot = buffer::fast::find(handle)?;
+    let info = || fast!(fast => Some(Info::of(&slot.try_enter(fast.owner)?.content)), else None);
     if probe::is_on() { noted(calls::NEOPVM_INFO, 0, info) } else { info() }
 }

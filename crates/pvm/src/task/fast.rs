@@ -16,7 +16,7 @@ impl Task {
     /// [`Task::send`] of a small message to a task of this host that has been sent to before, by the thread that
     /// `owner` says: the message's number. None if nothing was sent.
     #[inline(always)]
-    pub fn send_inline(
+    pub fn fast_send(
         &self,
         owner: impl Owner,
         buffer: &mut Buffer,
@@ -39,7 +39,7 @@ impl Task {
         if plug::is_carried(Tid::NONE, to.1) {
             return None;
         }
-        let mut guard = self.state.enter_swiftly(owner)?;
+        let mut guard = self.state.try_enter(owner)?;
         let state = guard.as_mut()?;
         if self.aside.get() & OVER != 0 {
             return None;
@@ -50,7 +50,7 @@ impl Task {
     /// [`Task::receive_into`] by the thread that `owner` says, of a small message that lies next in a busy lane. If it gives
     /// none, the buffer is as it was; only [`Glance::Nothing`] says that waiting is of use.
     #[inline(always)]
-    pub fn take_inline(
+    pub fn fast_take(
         &self,
         owner: impl Owner,
         pattern: &Pattern,
@@ -78,7 +78,7 @@ impl Task {
         about: &mut Head,
         room: &mut [u8],
     ) -> Glance<usize> {
-        let Some(mut guard) = self.state.enter_swiftly(owner) else { return Glance::More };
+        let Some(mut guard) = self.state.try_enter(owner) else { return Glance::More };
         let Some(state) = &mut *guard else { return Glance::More };
         let aside = self.aside.get();
         if aside != 0 {
@@ -95,20 +95,20 @@ impl Task {
         taken
     }
 
-    /// [`Task::take_inline`] by this thread, whoever else there is; true if the message was there.
-    pub(crate) fn take_swiftly(&self, pattern: &Pattern, buffer: &mut Buffer) -> bool {
+    /// [`Task::fast_take`] by this thread, whoever else there is; true if the message was there.
+    pub(crate) fn fast_receive(&self, pattern: &Pattern, buffer: &mut Buffer) -> bool {
         if self.probes.is_on() {
             return false;
         }
         let taken = match ThisThread::now() {
-            ThisThread::Alone(only) => self.take_inline(only, pattern, buffer),
-            ThisThread::Among(among) => self.take_inline(among, pattern, buffer),
+            ThisThread::Alone(only) => self.fast_take(only, pattern, buffer),
+            ThisThread::Among(among) => self.fast_take(among, pattern, buffer),
         };
         taken == Glance::Taken(())
     }
 
     /// Sends a small message to the first of many by their lanes, as far as that goes; tells to how many.
-    pub(super) fn multicast_inline(
+    pub(super) fn fast_multicast(
         &self,
         buffer: &mut Buffer,
         to: &[Tid],

@@ -1,4 +1,4 @@
-//! The short ways of sending and receiving a small message within the host.
+//! The fast paths of sending and receiving a small message within the host.
 
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use pvm::{Buffer, Glance, Head, Key, Owner, Task, WaitToken};
 use pvm_wire::record::calls;
 use pvm_wire::{Encoding, Tid};
 
-use crate::guard::{Limit, Swift, swiftly};
+use crate::guard::{Fast, Limit, fast};
 use crate::selection::pattern;
 use crate::slot::Slot;
 use crate::trace::noting::{self, Begun};
@@ -20,7 +20,7 @@ pub(super) fn custom_is_possible() -> bool {
     aside::has(aside::MATCHES)
 }
 
-/// The short way of `pvm_send`; none if it did nothing.
+/// The fast path of `pvm_send`; none if it did nothing.
 #[inline(always)]
 pub(super) fn send(tid: c_int, tag: c_int) -> Option<()> {
     if probe::is_on() {
@@ -42,21 +42,21 @@ fn send_then(tid: c_int, tag: c_int, then: impl FnOnce(u64, &Buffer)) -> Option<
         return None;
     }
     let to = (Tid::from_c_int(tid), tag, session::context());
-    swiftly!(swift => send_by(&swift, swift.thread.sending.slot()?, to, then), else None)
+    fast!(fast => send_by(&fast, fast.thread.sending.slot()?, to, then), else None)
 }
 
-/// The short way of sending a buffer to a task under a tag that is not below 0, in a context. `then` sees what was sent.
+/// The fast path of sending a buffer to a task under a tag that is not below 0, in a context. `then` sees what was sent.
 #[inline(always)]
 pub(crate) fn send_by(
-    swift: &Swift<impl Owner>,
+    fast: &Fast<impl Owner>,
     slot: &Slot,
     to: (Tid, c_int, c_int),
     then: impl FnOnce(u64, &Buffer),
 ) -> Option<()> {
     let task = session::current()?;
-    let mut place = slot.enter_swiftly(swift.owner)?;
+    let mut place = slot.try_enter(fast.owner)?;
     let buffer = &mut place.content.buffer;
-    let number = task.send_inline(swift.owner, buffer, to)?;
+    let number = task.fast_send(fast.owner, buffer, to)?;
     then(number, buffer);
     Some(())
 }
@@ -73,7 +73,7 @@ pub(crate) fn send_items(
     let mut head = Head::NEW;
     head.describe(encoding, data.len(), run);
     let to = (to, tag, context);
-    swiftly!(swift => task.send_small(swift.owner, to, &mut head, data), else None)
+    fast!(fast => task.send_small(fast.owner, to, &mut head, data), else None)
 }
 
 /// [`send_items`] of a call, noted if that is to be.
@@ -119,7 +119,7 @@ pub(crate) fn receive_items(
     let wanted = pattern(session::or_current(context), tid, tag);
     let key = Key::new(wanted.context, wanted.tag);
     let key = if raw { key.raw() } else { key };
-    swiftly!(swift => task.take_small(swift.owner, (&wanted, key), about, room), else Glance::More)
+    fast!(fast => task.take_small(fast.owner, (&wanted, key), about, room), else Glance::More)
 }
 
 /// True if a receive of this tag has no more to look for than its message. `but`: what it does not look for in any case.
@@ -128,7 +128,7 @@ fn is_plain(tag: c_int, but: u32) -> bool {
     tag >= -1 && !MORE.load(Ordering::Acquire) && !aside::has(!but)
 }
 
-/// The short way of a receive into the receive buffer, for a small message that lies next in a busy lane. It changes
+/// The fast path of a receive into the receive buffer, for a small message that lies next in a busy lane. It changes
 /// nothing if it gives none.
 #[inline(always)]
 pub(super) fn receive(tid: c_int, tag: c_int) -> Glance<c_int> {
@@ -154,25 +154,25 @@ fn receive_then(tid: c_int, tag: c_int, then: impl FnOnce(c_int, &Buffer)) -> Gl
         return Glance::More;
     }
     // Whatever is wrong, the long way tells it.
-    swiftly!(swift => receive_by(&swift, tid, tag, then), else Glance::More)
+    fast!(fast => receive_by(&fast, tid, tag, then), else Glance::More)
 }
 
 #[inline(always)]
 fn receive_by(
-    swift: &Swift<impl Owner>,
+    fast: &Fast<impl Owner>,
     tid: c_int,
     tag: c_int,
     then: impl FnOnce(c_int, &Buffer),
 ) -> Glance<c_int> {
-    let (Some(task), Some(slot)) = (session::current(), swift.thread.receiving.slot()) else {
+    let (Some(task), Some(slot)) = (session::current(), fast.thread.receiving.slot()) else {
         return Glance::More;
     };
-    let Some(mut place) = slot.enter_swiftly(swift.owner) else { return Glance::More };
+    let Some(mut place) = slot.try_enter(fast.owner) else { return Glance::More };
     let wanted = pattern(session::context(), tid, tag);
-    match task.take_inline(swift.owner, &wanted, &mut place.content.buffer) {
+    match task.fast_take(fast.owner, &wanted, &mut place.content.buffer) {
         Glance::Taken(()) => {
             (place.content.reading, place.content.shown) = (true, None);
-            let id = swift.thread.receiving.id();
+            let id = fast.thread.receiving.id();
             then(id, &place.content.buffer);
             Glance::Taken(id)
         }
@@ -191,19 +191,19 @@ pub(crate) fn receive_new(
     if !is_plain(tag, aside::MATCHES) {
         return Glance::More;
     }
-    swiftly!(swift => receive_new_by(&swift, (tid, tag, context), then), else Glance::More)
+    fast!(fast => receive_new_by(&fast, (tid, tag, context), then), else Glance::More)
 }
 
 #[inline(always)]
 fn receive_new_by(
-    swift: &Swift<impl Owner>,
+    fast: &Fast<impl Owner>,
     (tid, tag, context): (c_int, c_int, c_int),
     then: impl FnOnce(&Buffer),
 ) -> Glance<c_int> {
     let Some(task) = session::current() else { return Glance::More };
     let wanted = pattern(session::or_current(context), tid, tag);
-    buffer::short::receive_by(swift, |buffer| {
-        let taken = task.take_inline(swift.owner, &wanted, buffer);
+    buffer::fast::receive_by(fast, |buffer| {
+        let taken = task.fast_take(fast.owner, &wanted, buffer);
         if let Glance::Taken(()) = taken {
             then(buffer);
         }
