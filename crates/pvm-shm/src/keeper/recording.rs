@@ -135,3 +135,82 @@ impl Keeper {
         self.delete(id);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::probe::{EVENTS, RECORDS, UNRECORDED};
+    use crate::recorder::{Reader, Recorder};
+    use pvm_wire::Blob;
+    use pvm_wire::record::Record;
+
+    const TASK: Tid = Tid(0x4_0002);
+
+    fn keeper() -> Keeper {
+        let mut keeper = Keeper::new(1 << 30).expect("memory");
+        keeper.create_inbox(TASK, Blob::default()).expect("memory");
+        keeper
+    }
+
+    /// A ring with a record in it.
+    fn ring(keeper: &mut Keeper) -> SegmentId {
+        let host = keeper.activity().clone();
+        let (segment, fd) = keeper.open_recorder(TASK).expect("memory");
+        let size = usize::try_from(segment.size).expect("a size");
+        let mapping = Mapping::new(fd, size, false).expect("mapped");
+        Recorder::new(Arc::new(mapping), host).put(&Record::call(1, 2, 3));
+        segment.id
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
+    fn a_ring_outlives_its_task_until_it_was_read() {
+        let mut keeper = keeper();
+        keeper.begin_recording(false);
+        let id = ring(&mut keeper);
+        assert_eq!(keeper.map_recorder(TASK).err(), Some(Code::Already));
+        keeper.note_status(TASK, 9);
+        keeper.remove_task(TASK);
+        assert_eq!(keeper.list_rings(), [Ring { id, owner: TASK, ended: true, status: 9 }]);
+        let (segment, fd) = keeper.map_ring(id).expect("kept");
+        let mapping = Mapping::new(fd, usize::try_from(segment.size).expect("a size"), false);
+        let mut cells = Vec::new();
+        let mut reader = Reader::new(Arc::new(mapping.expect("mapped")));
+        assert_eq!(reader.drain((9, 9), true, &mut cells).taken, 1);
+        let segments = keeper.segments();
+        keeper.drop_ring(id);
+        assert_eq!((keeper.segments(), keeper.map_ring(id).is_err()), (segments - 1, true));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
+    fn a_ring_that_nobody_reads_goes_with_its_task_and_those_that_wait_with_the_recording() {
+        let mut keeper = keeper();
+        let id = ring(&mut keeper);
+        keeper.remove_task(TASK);
+        assert!(keeper.map_ring(id).is_err() && keeper.list_rings().is_empty());
+        keeper.create_inbox(TASK, Blob::default()).expect("memory");
+        keeper.begin_recording(true);
+        let id = ring(&mut keeper);
+        keeper.remove_task(TASK);
+        assert!(keeper.map_ring(id).is_ok());
+        keeper.end_recording();
+        assert!(keeper.map_ring(id).is_err() && keeper.list_rings().is_empty());
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
+    fn recording_that_was_switched_from_outside_ended_a_tasks_own_trace_events() {
+        let mut keeper = keeper();
+        let word = |keeper: &Keeper| keeper.boxes[&TASK].inbox.probes().load(Ordering::Relaxed);
+        keeper.boxes[&TASK].inbox.probes().store(EVENTS, Ordering::Relaxed);
+        keeper.set_probes(TASK, 1).expect("a task");
+        assert_eq!(word(&keeper), EVENTS | RECORDS);
+        keeper.set_probes(TASK, 0).expect("a task");
+        assert_eq!(word(&keeper), EVENTS);
+        // What is a part of recording is not recorded.
+        keeper.boxes[&TASK].inbox.probes().store(UNRECORDED, Ordering::Relaxed);
+        keeper.begin_recording(true);
+        assert_eq!(word(&keeper), UNRECORDED);
+    }
+}
