@@ -14,7 +14,6 @@ const OLD: &[&str] = &[
     "conformance/facts.md",
     "conformance/random/README.md",
     "doc/performance-java.md",
-    "doc/performance.md",
     "doc/shm.md",
     "doc/testing.md",
     "doc/wire.md",
