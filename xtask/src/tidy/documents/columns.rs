@@ -13,7 +13,6 @@ const OLD: &[&str] = &[
     "bindings/python/README.md",
     "conformance/facts.md",
     "conformance/random/README.md",
-    "doc/performance-java.md",
     "doc/shm.md",
     "doc/testing.md",
     "doc/wire.md",
