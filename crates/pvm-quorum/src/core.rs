@@ -1,4 +1,4 @@
-//! One member: what it knows, and where its inputs go.
+//! The state of one member, and the dispatch of its inputs.
 
 use crate::flow::{Arriving, Peer, View};
 use crate::frame::{Entry, Frame, Kin, What, Word};
@@ -14,57 +14,58 @@ use pvm_wire::{Blob, HostIndex, Wire, record};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const MS: u64 = 1_000_000;
-/// How often a leader lets itself be heard.
+/// The interval of a leader's heartbeats.
 pub(crate) const BEAT_NS: u64 = 150 * MS;
-/// Nobody votes for another leader within this time of having heard the present one; a member
-/// that hears none stands for election after this and up to as much again.
+/// The election timeout. A member does not vote for another leader within this time after it has
+/// heard the present one. A member that hears no leader stands for election after one to two of
+/// these times, chosen at random.
 pub(crate) const SILENCE_NS: u64 = 800 * MS;
-/// How long a leader counts on having no successor, from the moment at which it said what a
-/// majority answered. Clocks that go differently have the rest of the silence.
+/// The lease of a leader, from the moment at which it sent the message that a majority has
+/// answered. The rest of the election timeout is the allowance for clocks of different speed.
 pub(crate) const LEASE_NS: u64 = 700 * MS;
-/// For a leader that has nobody to speak to.
+/// The time of an event that never happens, for a leader without other members.
 pub(crate) const NEVER: u64 = u64::MAX;
 /// The half of a term that counts the eras.
 const ERA_SHIFT: u32 = 32;
 
 record! {
-    /// What a member must never forget of elections.
+    /// The part of a member's state that elections require it to keep across restarts.
     pub struct Ballot {
         pub term: u64,
-        /// Whom it voted for in this term.
+        /// The member that this one has voted for in this term.
         pub voted: Option<Member>,
-        /// It has led in this term: it heard no other leader.
+        /// True if this member has led in this term, so there is no other leader in it.
         pub led: bool,
     }
 }
 
-/// What a member is in its term.
+/// The role of a member in its term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Follower,
-    /// It asks whether it would be elected.
+    /// The member asks whether it would be elected (pre-vote).
     Asking,
     Candidate,
     Leader,
 }
 
-/// One member's part of the order.
+/// One member of the consensus.
 #[derive(Clone, Debug)]
 pub struct Core {
     pub(crate) limits: Limits,
     pub(crate) me: Option<Member>,
     pub(crate) ballot: Ballot,
     pub(crate) log: Log,
-    /// Up to here everything is ordered for good, and applied.
+    /// Entries up to this number are committed and applied.
     pub(crate) commit: u64,
     pub(crate) role: Role,
     pub(crate) leader: Option<Member>,
-    /// Who voted for this member.
+    /// The members that have voted for this one.
     pub(crate) votes: BTreeSet<Member>,
     pub(crate) peers: BTreeMap<Member, Peer>,
-    /// What this member knows of the leader's log, in its term.
+    /// The knowledge of this member about the leader's log, in its term.
     pub(crate) view: View,
-    /// The state, as far as it has come.
+    /// The part of the state that has arrived.
     pub(crate) arriving: Option<Arriving>,
     pub(crate) members: Vec<Member>,
     /// This member's place among them, as far as it has applied the commands.
@@ -72,7 +73,7 @@ pub struct Core {
     pub(crate) relay: Relay,
     /// Where members are, as far as that was told.
     pub(crate) computers: BTreeMap<Member, Blob>,
-    /// Whom a leader needs besides the majority; none if that is not known.
+    /// The members that a leader needs besides the majority; none if they are not known.
     pub(crate) need: Option<Need>,
     up: BTreeSet<HostIndex>,
     /// When a leader was heard last.

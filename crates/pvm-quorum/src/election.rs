@@ -1,4 +1,4 @@
-//! Who leads.
+//! Elections.
 
 use crate::core::{BEAT_NS, Core, NEVER, Role, SILENCE_NS};
 use crate::flow::Peer;
@@ -7,7 +7,8 @@ use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 use std::collections::BTreeMap;
 
-/// So often a leader is heard by those that do not vote: they only follow, and are many.
+/// The interval of heartbeats to members that do not vote. There are many of them, and they only
+/// follow.
 const FOLLOWER_BEAT_NS: u64 = 400_000_000;
 /// The same where there are so many that the order goes along a tree.
 const TREE_BEAT_NS: u64 = 550_000_000;
@@ -16,22 +17,22 @@ const FOLLOWER_PATIENCE: u64 = 2;
 /// The same where a leader's word goes along a tree, from one to the next.
 const TREE_PATIENCE: u64 = 4;
 
-/// How long a leader goes on without an answer of the majority.
+/// How long a leader goes on without answers from a majority.
 pub(crate) const UNANSWERED_NS: u64 = 2 * SILENCE_NS;
 
 impl Core {
-    /// How many voters decide.
+    /// The number of voters that are a majority.
     pub(crate) fn majority(&self) -> usize {
         self.voters().len() / 2 + 1
     }
 
-    /// The next election is not before a silence.
+    /// Postpones the next election by an election timeout.
     pub(crate) fn wait_for_silence(&mut self) {
         let unwell = if self.unwell_until > self.now { SILENCE_NS } else { 0 };
         self.next_at = self.now + self.silence() + unwell + self.draw(SILENCE_NS);
     }
 
-    /// How long no leader is heard before there is none for this member.
+    /// How long this member waits for a leader's message before it assumes that there is no leader.
     pub(crate) fn silence(&self) -> u64 {
         match self.tree.is_used() {
             _ if self.is_voter() => SILENCE_NS,
@@ -47,7 +48,7 @@ impl Core {
         self.decides(member) || heard + seldom <= self.now
     }
 
-    /// Stands for election; not `firm` it only asks whether it would be elected.
+    /// Stands for election. Without `firm` the member only asks whether it would be elected.
     pub(crate) fn stand(&mut self, firm: bool, wanted: bool) {
         self.wait_for_silence();
         let Some(me) = self.me.filter(|_| self.is_voter() && !self.may_not_stand()) else {
@@ -94,7 +95,7 @@ impl Core {
         if firm { self.lead() } else { self.stand(true, false) }
     }
 
-    /// Somebody wants to be elected in the frame's term, or, not `firm`, in the one behind it.
+    /// Handles a member's request for a vote in the frame's term, or, without `firm`, in the next one.
     pub(crate) fn asked(
         &mut self,
         (from, term): (Member, u64),
@@ -149,7 +150,7 @@ impl Core {
         }
     }
 
-    /// This member leads from now on.
+    /// Makes this member the leader.
     pub(crate) fn lead(&mut self) {
         self.role = Role::Leader;
         self.ballot.led = true;
@@ -169,7 +170,7 @@ impl Core {
         self.append(What::Nothing);
     }
 
-    /// Follows from now on, whoever leads.
+    /// Makes this member a follower.
     pub(crate) fn step_down(&mut self) {
         if self.role == Role::Follower {
             return;
@@ -184,12 +185,12 @@ impl Core {
         }
     }
 
-    /// The time at which this leader said what a majority has answered by now.
+    /// The time at which this leader sent the latest message that a majority has answered.
     pub(crate) fn answered_at(&self) -> u64 {
         self.majority_at(|peer| peer.heard)
     }
 
-    /// The latest time at which a majority had been at that point.
+    /// The latest time that a majority has reached.
     fn majority_at(&self, time: impl Fn(&Peer) -> u64) -> u64 {
         let mut times: Vec<u64> = self
             .voters()
@@ -204,7 +205,7 @@ impl Core {
         times.get(self.majority() - 1).copied().unwrap_or(0)
     }
 
-    /// Any sign of life counts: what was said last may still be on its way to a voter that lives.
+    /// Notes any message of a member: the leader's last message may still be on its way to it.
     fn is_answered(&self) -> bool {
         self.majority_at(|peer| peer.seen) + UNANSWERED_NS > self.now
     }

@@ -1,11 +1,12 @@
-//! How much of the log is under way to another member.
+//! Flow control between the leader and another member.
 //!
-//! A leader that does not know where another member's log ends *probes* it: a message without entries,
-//! and nothing behind it before that is answered. From then on it *replicates*: entries go out as they
-//! come, up to a window of bytes that nobody has confirmed. A new member first gets the *state*, in
-//! pieces, within the same window. Nothing is sent twice over a link that stands, as such a link loses
-//! nothing; a link that comes back is probed. Where nothing is confirmed for a while, the member is probed,
-//! too: as the probe stays behind what is under way, its answer tells what of that was lost, if anything.
+//! A leader that does not know where another member's log ends *probes* the member: it sends a message
+//! without entries, and nothing more until that is answered. From then on it *replicates*: it sends
+//! entries as they are appended, up to a window of unconfirmed bytes. A new member first gets the
+//! *state*, in pieces, within this window. As long as a link is open it loses nothing, so nothing is
+//! sent twice over it. After a link has been reopened, the member is probed. The member is also probed
+//! if nothing is confirmed for a while: the probe arrives after everything that is in flight, so its
+//! answer tells what was lost.
 
 use crate::limits::Limits;
 use crate::log::Start;
@@ -13,7 +14,7 @@ use pvm_core::planted::{self, Bug};
 use pvm_wire::Blob;
 use std::collections::VecDeque;
 
-/// How long a probe may go without an answer before there is another one.
+/// How long a leader waits for the answer to a probe before it sends another one.
 const PROBE_NS: u64 = 300_000_000;
 /// How long nothing may be confirmed of entries that are under way before the member is probed.
 const ENTRIES_NS: u64 = 600_000_000;
@@ -22,12 +23,12 @@ const ENTRIES_NS: u64 = 600_000_000;
 const PATIENCE_FIRST_NS: u64 = 1_200_000_000;
 const PATIENCE_MAX_NS: u64 = 5_000_000_000;
 
-/// What a leader knows of another member.
+/// The knowledge of a leader about another member.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
-    /// Its log agrees up to here.
+    /// The member's log agrees with the leader's up to this entry.
     pub(crate) matched: u64,
-    /// What to send next.
+    /// The number of the next entry to send.
     pub(crate) next: u64,
     /// The leader's time when it said what was answered last.
     pub(crate) heard: u64,
@@ -44,10 +45,10 @@ pub(crate) struct Peer {
     patience: u64,
 }
 
-/// What is being done about another member.
+/// The mode of sending to another member.
 #[derive(Clone, Debug)]
 pub(crate) enum Flow {
-    /// It is not known where its log ends.
+    /// The leader does not know where the member's log ends.
     Probe {
         /// What was asked first: when, and behind which place. An answer to any later probe is one to
         /// this, too, and where answers take longer than the time between two, there is no other one.
@@ -55,9 +56,9 @@ pub(crate) enum Flow {
         /// It is to be asked once more.
         again: bool,
     },
-    /// Its log is known; it gets what is new.
+    /// The member's log is known, and it gets new entries.
     Replicate,
-    /// It gets the state, or that was asked for.
+    /// The member gets the state, or the state has been requested for it.
     State(Option<Box<Sending>>),
 }
 
@@ -188,7 +189,7 @@ impl Peer {
         matches!(self.flow, Flow::Probe { .. })
     }
 
-    /// Its log agrees up to here.
+    /// The member's log agrees with the leader's up to this entry.
     pub(crate) fn note_matched(&mut self, now: u64, through: u64) {
         if through > self.matched {
             self.matched = through;

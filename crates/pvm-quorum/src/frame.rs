@@ -1,4 +1,4 @@
-//! What members say to one another. Any of it may be lost, repeated or late.
+//! The messages between members. Each may be lost, repeated or late.
 
 use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;

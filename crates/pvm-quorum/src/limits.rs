@@ -4,15 +4,16 @@
 /// of members.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes that are under way to one member and not confirmed; more are not sent.
+    /// The most bytes that are sent to one member and not confirmed yet.
     pub window_bytes: usize,
-    /// Bytes of entries, or of the state, in one message.
+    /// The most bytes of entries, or of the state, in one message.
     pub piece_bytes: usize,
-    /// The log is cut when so many of its entries are everywhere.
+    /// The log is truncated when all members have this many of its entries.
     pub cut_count: u64,
-    /// The log is cut, as far as it is everywhere, when its entries have so many bytes.
+    /// The log is truncated, as far as all members have it, when its entries have this many bytes.
     pub cut_bytes: usize,
-    /// A member that lags behind by more bytes than this gets the state instead; half of it is kept then.
+    /// A member that lags behind by more bytes than this gets the state instead. Then half of this
+    /// many bytes of the log are kept.
     pub lag_bytes: usize,
     /// Up to so many members a leader speaks to each of them; among more the order goes along a tree.
     pub star_count: usize,
@@ -23,7 +24,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of a machine.
+    /// The limits of a machine.
     pub const USUAL: Self = Self {
         window_bytes: 256 << 10,
         piece_bytes: 64 << 10,

@@ -1,4 +1,4 @@
-//! The log: entries after a start that every member has.
+//! The log: entries after a starting point that every member has.
 
 use crate::frame::{Entry, What};
 use pvm_core::quorum::Member;
@@ -6,7 +6,7 @@ use pvm_wire::{Wire, record};
 use std::collections::{BTreeMap, BTreeSet};
 
 record! {
-    /// Where the log begins: the last place that was cut off.
+    /// The starting point of the log: the last entry that was truncated.
     pub struct Start {
         pub number: u64,
         pub term: u64,

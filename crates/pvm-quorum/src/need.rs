@@ -1,8 +1,8 @@
-//! Whom a leader of two needs; what follows from it stands in `pair`.
+//! The members that a leader of two hosts needs. The rules for them are in `pair`.
 
 use pvm_core::quorum::Member;
 
-/// Whom a leader needs besides the majority.
+/// The members that a leader needs besides the majority.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Need {
     /// They must have what is committed.

@@ -1,10 +1,11 @@
-//! Two members, of which one votes: what the other one must have, and who may go on alone.
+//! Two members of which one votes: what the other one must have, and which of them may go on alone.
 //!
-//! A majority of one is no majority. So while the leader is the *sole voter* beside other members,
-//! the machine says which of them it needs: nothing is committed before those have it. Where a
-//! witness decides which of two goes on, the leader's lease hangs on them, too: it leads and
-//! answers only while they answer, as one that is silent may have taken over. What is needed is
-//! not kept: a leader that is started again commits nothing before it has been told anew.
+//! A majority of one voter protects nothing. So while the leader is the *sole voter* beside other
+//! members, the machine says which of them it needs: nothing is committed before these have it. If
+//! a witness decides which of two hosts goes on, the leader's lease depends on these members, too:
+//! it leads and answers only while they answer, because a silent one may have taken over. The list
+//! of needed members is not stored: a restarted leader commits nothing before the machine has sent
+//! it again.
 
 use crate::core::{Core, LEASE_NS, SILENCE_NS};
 use crate::election::UNANSWERED_NS;
@@ -13,7 +14,7 @@ use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::Member;
 
 impl Core {
-    /// This member alone votes.
+    /// True if this member is the only voter.
     pub(crate) fn is_sole_voter(&self) -> bool {
         matches!(self.voters(), [voter] if Some(*voter) == self.me)
     }
@@ -71,7 +72,7 @@ impl Core {
         self.needed().filter(move |_| hangs && !planted::is(Bug::LeadsUnanswered))
     }
 
-    /// It leads and answers only while this member answers.
+    /// True if this leader leads and answers only while that member answers.
     pub(crate) fn is_leased_to(&self, member: Member) -> bool {
         self.leased().any(|other| other == member)
     }
@@ -82,18 +83,18 @@ impl Core {
         self.leased().map(heard).min().unwrap_or(u64::MAX / 2)
     }
 
-    /// The lease holds as far as it hangs on those that are needed.
+    /// True while the lease holds, as far as it depends on the needed members.
     pub(crate) fn is_leased(&self, now: u64) -> bool {
         !self.need_is_unknown() && now < self.leased_at() + LEASE_NS
     }
 
-    /// Those that are needed have been silent for so long that this leader gives up.
+    /// True if the needed members have been silent for so long that this leader steps down.
     pub(crate) fn is_left_alone(&self) -> bool {
         let since = self.need.as_ref().map_or(0, |need| need.since).max(self.leads_since);
         self.leased_at().max(since) + UNANSWERED_NS <= self.now
     }
 
-    /// It would be elected, as it alone votes, and could not lead.
+    /// True if this member would be elected, as the only voter, but could not lead.
     pub(crate) fn may_not_stand(&self) -> bool {
         let alone = self.is_sole_voter() && self.leased().any(|member| !self.is_up(member));
         alone || self.need_is_unknown()

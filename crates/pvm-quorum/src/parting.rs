@@ -1,14 +1,14 @@
-//! Taking out a member that votes.
+//! Removing a voter.
 //!
-//! A majority of those that vote now orders that, and a majority of those that are left orders all
-//! that comes behind it. One that lags behind, or whose cable was cut a moment ago, counts for
-//! nothing in the first and may be needed for the second: of three that vote two order that one of
-//! them goes, and the third may not even know the leader. So the leader asks first: of those that
-//! are left a majority must have answered something that was said after the question, and have all
-//! of the log. An entry that goes into the log meanwhile ends the question.
+//! A majority of the present voters commits the removal, and a majority of the remaining voters
+//! commits everything after it. A voter that lags behind, or whose link broke a moment ago, does not
+//! matter for the first majority and may be needed for the second: of three voters two commit the
+//! removal of one of them, and the third may not even know the leader. So the leader asks first: a
+//! majority of the remaining voters must have answered a message that was sent after the question,
+//! and must have the whole log. An entry that is appended meanwhile ends the question.
 //!
-//! A leader that does not hear a member needs not ask about that one: a majority answers it, this
-//! member is not among those, and a majority of all is one of the others, too.
+//! A leader need not ask about a member that it does not hear: a majority of all answers without
+//! that member, and is therefore also a majority of the others.
 
 use crate::core::Core;
 use pvm_core::planted::{self, Bug};

@@ -1,10 +1,10 @@
-//! Answers that must be up to date.
+//! Linearizable reads.
 //!
-//! A lease says that nobody else leads as long as clocks go on, and the clock of a virtual machine that
-//! is stopped does not. So who answers from what it knows asks a majority first whether it still leads
-//! (Ongaro, "Consensus: Bridging Theory and Practice", 2014, 6.4): an answer to something that was said
-//! after the question came makes sure that the leader led when it was asked. All questions that have
-//! come meanwhile share the next round, and a regular beat is a round, too.
+//! A lease guarantees that no other member leads as long as clocks run, but the clock of a paused
+//! virtual machine does not run. So a leader that answers from its state first asks a majority whether
+//! it still leads (Ongaro, "Consensus: Bridging Theory and Practice", 2014, 6.4): an answer to a message
+//! that was sent after the request arrived proves that the leader led at that time. All requests that
+//! arrive meanwhile share the next round, and a regular heartbeat is a round, too.
 
 use crate::core::Core;
 use pvm_core::Time;
@@ -12,7 +12,7 @@ use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, Quorum as _, QuorumOutput};
 
 impl Core {
-    /// What is said next is said at this time: later than everything before, also where the clock stands.
+    /// The time stamp of the next message. It is later than all before, even if the clock stands still.
     pub(crate) fn next_stamp(&mut self) -> u64 {
         self.stamp = self.now.max(self.stamp + 1);
         self.stamp
@@ -23,7 +23,7 @@ impl Core {
         self.reads.push_back((mark, self.stamp.max(self.now)));
     }
 
-    /// Tells which questions may be answered, and begins a round for those that have none.
+    /// Reports which requests may be answered, and begins a round for those that have none.
     pub(crate) fn serve_reads(&mut self) {
         if self.reads.is_empty() {
             return;

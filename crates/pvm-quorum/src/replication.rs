@@ -1,4 +1,4 @@
-//! How what a leader has ordered comes to all members.
+//! Replication of the leader's log to all members.
 
 use crate::core::Core;
 use crate::flow::{Arriving, Flow, Peer, Sending, View};
@@ -9,7 +9,7 @@ use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, QuorumOutput};
 use pvm_wire::Blob;
 
-/// Most entries in one message.
+/// The most entries in one message.
 const ENTRY_COUNT_MAX: usize = 256;
 /// The longest state that a member takes.
 const STATE_BYTES_MAX: usize = 64 << 20;
@@ -33,20 +33,20 @@ impl Core {
         all
     }
 
-    /// Leader: sends everybody what is new, as far as there is room.
+    /// Leader: sends new entries to all members, as far as the windows allow.
     pub(crate) fn spread(&mut self) {
         for member in self.others() {
             self.send_entries(member);
         }
     }
 
-    /// Leader: says that it leads, and how far the order is.
+    /// Leader: sends a heartbeat with the number of the last committed entry.
     pub(crate) fn spread_beat(&mut self) {
         let others = self.others();
         self.spread_beat_to(others);
     }
 
-    /// The same to these members; at what time it was said.
+    /// Sends a heartbeat to these members, and returns its time stamp.
     pub(crate) fn spread_beat_to(&mut self, members: Vec<Member>) -> u64 {
         let (commit, everywhere, stamp) = (self.commit, self.everywhere, self.next_stamp());
         for member in members {
@@ -55,7 +55,7 @@ impl Core {
         stamp
     }
 
-    /// Leader: whoever has confirmed nothing for too long is asked how far it is.
+    /// Leader: probes the members that have confirmed nothing for too long.
     pub(crate) fn look_after_all(&mut self) {
         let now = self.now;
         for peer in self.peers.values_mut() {
@@ -64,7 +64,7 @@ impl Core {
         self.spread();
     }
 
-    /// Leader: sends a member as much of what it lacks as may be under way.
+    /// Leader: sends a member the entries that it lacks, as far as the window allows.
     pub(crate) fn send_entries(&mut self, to: Member) {
         if !self.is_up(to) {
             return;
@@ -129,7 +129,7 @@ impl Core {
         self.cut();
     }
 
-    /// Follower: entries of the leader.
+    /// Follower: handles entries of the leader.
     pub(crate) fn take(
         &mut self,
         (from, stamp): (Member, u64),
@@ -345,7 +345,7 @@ impl Core {
         self.send(from, Word::Agree { through: number, stamp: 0 });
     }
 
-    /// Leader: orders for good what enough members have.
+    /// Leader: commits the entries that enough members have.
     pub(crate) fn advance(&mut self) {
         if !self.is_leader() {
             return;

@@ -1,9 +1,9 @@
-//! Who votes: one of up to two members, three of three and four, five from five members on, seven
-//! from nine and nine from thirteen on, spread over computers; changed one at a time, by entries of
-//! the log that count from the moment at which they are in it.
+//! The voters: one of up to two members, three of three and four, five from five members on, seven
+//! from nine and nine from thirteen on, distributed over computers. They are changed one at a time, by
+//! entries of the log that take effect as soon as they are appended.
 //!
-//! So any quarter of the members, up to four, may fail at once. All members are sent the log anyway:
-//! more voters cost no more messages, the leader waits for more of the answers.
+//! So any quarter of the members, up to four, may fail at once. All members get the log anyway, so
+//! more voters need no more messages; the leader only waits for more answers.
 
 use crate::core::{BEAT_NS, Core, SILENCE_NS};
 use crate::flow::Peer;
@@ -15,9 +15,9 @@ use std::cmp::Reverse;
 
 /// Until when a leader tries to give way.
 const RESIGN_NS: u64 = 5_000_000_000;
-/// So long others are to stand for election first, where another one was named to lead.
+/// How long the other members wait with an election if a member was named to lead.
 const UNWELL_NS: u64 = 30_000_000_000;
-/// After so much silence of a voter another member votes in its place.
+/// After this long a silence of a voter, another member becomes a voter in its place.
 const STAND_IN_NS: u64 = 1_500_000_000;
 /// A member that is so far behind is not caught up.
 const BEHIND_COUNT: u64 = 100;
@@ -56,7 +56,7 @@ impl Core {
         }
     }
 
-    /// How many should vote.
+    /// The number of members that should vote.
     pub(crate) fn voter_count(&self) -> usize {
         match self.members.len() {
             0..=2 if self.resigning.is_some() => 2,
@@ -65,7 +65,7 @@ impl Core {
         }
     }
 
-    /// Leader: changes who votes, if that is due and the last change is done.
+    /// Leader: changes the voters by one, if that is due and the last change is committed.
     pub(crate) fn arrange(&mut self) {
         let ready = self.log.term(self.commit) == Some(self.term());
         let done = self.log.last_change().is_none_or(|number| number <= self.commit);
@@ -118,7 +118,7 @@ impl Core {
         self.best(|core, member| !core.voters().contains(&member))
     }
 
-    /// How many other voters are on the computer of a member.
+    /// The number of other voters on the computer of a member.
     fn crowd(&self, member: Member) -> usize {
         let Some(computer) = self.computers.get(&member) else { return 0 };
         let shares = |v: &&Member| **v != member && self.computers.get(v) == Some(computer);

@@ -1,24 +1,24 @@
-//! Error numbers of PVM 3, the vocabulary of every answer in the machine.
+//! The error numbers of PVM 3, which all answers in the machine use.
 
 use std::fmt;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $value:literal, $text:literal;)*) => {
-        /// What a call answers when it cannot do what was asked. The numbers are the ABI's.
+        /// The reason why a call failed. The numbers are those of PVM's ABI.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[repr(i32)]
         pub enum Code { $($(#[$doc])* $name = $value),* }
 
         impl Code {
-            /// Every code, in the order of the numbers.
+            /// All codes in the order of their numbers.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The code with this (negative) number.
+            /// Returns the code with this (negative) number.
             pub const fn from_number(number: i32) -> Option<Self> {
                 match number { $($value => Some(Self::$name),)* _ => None }
             }
 
-            /// The text that `pvm_strerror` and `pvm_perror` give.
+            /// The text of `pvm_strerror` and `pvm_perror`.
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$name => $text),* }
             }
@@ -27,45 +27,45 @@ macro_rules! codes {
 }
 
 codes! {
-    /// An argument makes no sense.
+    /// An argument is invalid.
     BadParam = -2, "Bad parameter";
-    /// Two callers disagree, such as on the size of a barrier.
+    /// Two callers disagree, for instance about the size of a barrier.
     Mismatch = -3, "Parameter mismatch";
     /// A value does not fit.
     Overflow = -4, "Value too large";
-    /// A message holds less than was asked of it.
+    /// The message has fewer items than the call asked for.
     NoData = -5, "End of buffer";
-    /// No host of this name, or no host left that fits.
+    /// There is no host of this name, or no host that matches.
     NoHost = -6, "No such host";
-    /// The program was found on none of the paths.
+    /// The program was not found in any folder of the spawn path.
     NoFile = -7, "No such file";
-    /// Not the caller's to change.
+    /// The caller must not change the object.
     Denied = -8, "Permission denied";
     /// The process or the host has no memory left.
     NoMem = -10, "Malloc failed";
-    /// Bytes that are no message.
+    /// The bytes are not a valid message.
     BadMsg = -12, "Can't decode message";
-    /// No daemon, or it went away.
+    /// There is no daemon, or it has ended.
     SysErr = -14, "Can't contact local daemon";
     /// There is no current buffer.
     NoBuf = -15, "No current buffer";
-    /// The number names no buffer.
+    /// No buffer has this number.
     NoSuchBuf = -16, "No such buffer";
     /// A group needs a name.
     NullGroup = -17, "Null group name";
-    /// Joined twice.
+    /// The task is a member of the group already.
     DupGroup = -18, "Already in group";
     /// No task is in a group of this name.
     NoGroup = -19, "No such group";
     /// The task is not a member.
     NotInGroup = -20, "Not in group";
-    /// The instance number is free.
+    /// No member has this instance number.
     NoInst = -21, "No such instance";
     /// The host died before it answered.
     HostFail = -22, "Host failed";
-    /// The task was not spawned by another.
+    /// No other task has spawned this one.
     NoParent = -23, "No parent task";
-    /// Not possible in this combination.
+    /// The operation is not possible in this combination.
     NotImpl = -24, "Not implemented";
     /// The daemon failed.
     DSysErr = -25, "Pvmd system error";
@@ -77,24 +77,24 @@ codes! {
     DupHost = -28, "Duplicate host";
     /// The daemon could not be started there.
     CantStart = -29, "Can't start pvmd";
-    /// The same is being done already.
+    /// The operation is in progress or done already.
     Already = -30, "Already in progress";
     /// No task has this id.
     NoTask = -31, "No such task";
-    /// No entry of this name or number.
+    /// There is no entry of this name or number.
     NotFound = -32, "Not Found";
     /// The entry exists.
     Exists = -33, "Already Exists";
     /// A hoster must run on the first host.
     HosterNmstr = -34, "Hoster must run on master host";
-    /// The spawner did not want to be known as the parent.
+    /// The task was spawned with `PvmNoSpawnParent`.
     ParentNotSet = -35, "Spawning parent set PvmNoParent";
     /// The first host's address is a loopback address.
     IpLoopback = -36, "Master Host IP Address is Loopback! (See pvm3/Readme)";
 }
 
 impl Code {
-    /// The number, as the C calls return it.
+    /// The number that C calls return.
     pub const fn number(self) -> i32 {
         self as i32
     }

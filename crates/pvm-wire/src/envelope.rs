@@ -1,8 +1,8 @@
-//! What goes with the data of every message.
+//! The envelope that every message has besides its data.
 
 use crate::{Blob, DecodeError, Encoding, Layout, Reader, Run, RunList, Tid, Wire};
 
-/// Addresses and measures of a message.
+/// The addresses, the encoding and the sizes of a message.
 ///
 /// ```text
 /// offset 0      4      8      12        16        17      18     20         24
@@ -10,9 +10,9 @@ use crate::{Blob, DecodeError, Encoding, Layout, Reader, Run, RunList, Tid, Wire
 ///        28     32         40          48         56
 ///        (0)    data_size  first_run   sequence
 /// ```
-/// All numbers are little-endian. `first_run` spares messages of one run a list behind the data. In a
-/// message without a run list it may say what all its items are (`pvm_psend`), so that a machine of
-/// another layout can read them.
+/// All numbers are little-endian. Because of `first_run`, a message with one run needs no list behind
+/// the data. In a message without a run list, `first_run` may give the type of all items
+/// (`pvm_psend`), so that a host with another layout can read them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Envelope {
     /// The sending task.
@@ -23,13 +23,13 @@ pub struct Envelope {
     pub tag: i32,
     /// The context.
     pub context: i32,
-    /// How the data are encoded.
+    /// The encoding of the data.
     pub encoding: Encoding,
-    /// How the data lie.
+    /// The data format of the sender.
     pub layout: Layout,
     /// See [`Envelope::SPREAD`]; unknown bits are ignored.
     pub flags: u16,
-    /// Runs in the list behind the data; 0 or 1 run needs none.
+    /// The number of runs in the list behind the data. With 0 or 1 run there is no list.
     pub run_count: u32,
     /// `pvm_setminfo`'s wait id.
     pub wait_id: i32,
@@ -50,7 +50,7 @@ impl Envelope {
     /// the receivers, whose ids and numbers come behind the body (see [`crate::spread`]).
     pub const SPREAD: u16 = 1;
 
-    /// An envelope of an empty message.
+    /// Makes the envelope of an empty message.
     pub const fn new(src: Tid, dst: Tid, tag: i32, context: i32) -> Self {
         Self {
             src,
@@ -68,7 +68,7 @@ impl Envelope {
         }
     }
 
-    /// Notes what the body holds.
+    /// Sets the fields that describe the body.
     #[inline(always)]
     pub fn describe(&mut self, encoding: Encoding, data_size: usize, runs: &RunList) {
         self.encoding = encoding;
@@ -136,7 +136,7 @@ impl Envelope {
         })
     }
 
-    /// The run list of a body that has none behind its data: what a list of one run or none is about.
+    /// Returns the run list of a body that has no list behind its data, because it has at most one run.
     ///
     /// # Errors
     /// The run does not describe exactly `data_size` bytes, or there are several.
@@ -196,9 +196,9 @@ impl Wire for Envelope {
 }
 
 crate::record! {
-    /// A whole message in ordinary memory: how the daemons hand messages on.
+    /// A whole message in ordinary memory, as daemons pass messages on.
     pub struct Message {
-        /// Addresses and measures.
+        /// The envelope.
         pub envelope: Envelope,
         /// The data, then the run list.
         pub body: Blob,
@@ -206,7 +206,7 @@ crate::record! {
 }
 
 impl Message {
-    /// A message with one run of ints, such as every notice is.
+    /// Makes a message with one run of ints, as every notice is.
     pub fn of_ints(envelope: Envelope, ints: &[i32]) -> Self {
         let mut runs = RunList::new();
         runs.push(crate::Kind::Int, ints.len());
@@ -216,7 +216,7 @@ impl Message {
         Self { envelope, body: Blob(body) }
     }
 
-    /// True where the body is as long as the envelope says and the runs fit the data.
+    /// True if the body is as long as the envelope says and the runs describe exactly the data.
     pub fn is_sound(&self) -> bool {
         self.body.0.len() as u64 == self.envelope.body_size()
             && usize::try_from(self.envelope.data_size)

@@ -1,9 +1,9 @@
-//! What crosses a process boundary in NeoPVM.
+//! The data that cross process boundaries in NeoPVM.
 //!
-//! Task ids and error numbers (PVM's own), the envelope of a message, how items lie in it and
-//! how they are read, frames on a socket, and everything that tasks and daemons ask of each
-//! other. Nothing here does I/O, reads a clock or trusts a byte: every decoder is bounded.
-//! Start with [`Envelope`] for messages and with [`request`] for the rest.
+//! This crate defines task ids and error numbers (PVM's own), the envelope of a message, the layout
+//! of its items and how they are read, frames on a socket, and all requests between tasks and
+//! daemons. It does no I/O, reads no clock and trusts no byte: every decoder is bounded. Start with
+//! [`Envelope`] for messages and with [`request`] for the rest.
 
 #![forbid(unsafe_code)]
 
@@ -35,5 +35,6 @@ pub use layout::Layout;
 pub use tid::{HostIndex, Tid};
 pub use unpack::{Body, Bytes, Cursor};
 
-/// The version of everything in this crate. Peers of another version are refused by name.
+/// The version of all definitions in this crate. A peer with another version is refused, with an
+/// error that names both versions.
 pub const PROTOCOL_VERSION: u16 = 9;

@@ -21,7 +21,7 @@ const HOST_SHIFT: u32 = 18;
 const HOST_MASK: u32 = 0x3ffc_0000;
 const LOCAL_MASK: u32 = 0x0003_ffff;
 
-/// The place of a host in the host table, 1 to 4095.
+/// The index of a host in the host table, 1 to 4095.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct HostIndex(pub u16);
 
@@ -41,11 +41,11 @@ impl fmt::Display for HostIndex {
 pub struct Tid(pub u32);
 
 impl Tid {
-    /// Nobody: the parent of a task that has none, a wildcard nowhere.
+    /// No task, for instance as the parent of a task that was not spawned. It is never a wildcard.
     pub const NONE: Self = Self(0);
     /// The source of notices (`pvm_notify`), as programs see it.
     pub const NOTICE_SOURCE: Self = Self(DAEMON_BIT);
-    /// Local numbers run from 1 to this and start again.
+    /// The largest local number. After it the numbers start again with 1.
     pub const LOCAL_MAX: u32 = LOCAL_MASK;
 
     /// The task with number `local` on `host`.
@@ -78,8 +78,8 @@ impl Tid {
         self.0 & (DAEMON_BIT | GROUP_BIT) == 0 && self.local() != 0 && self.host().0 != 0
     }
 
-    /// True for a number that is written like a task's. Some are of host 0, where no task is: as in PVM they are as good
-    /// as those of tasks that have ended.
+    /// True for a number that has the form of a task id. Ids of host 0 have it, too; as in PVM, they are
+    /// treated like ids of tasks that have ended.
     pub const fn may_be_task(self) -> bool {
         self.0 & (DAEMON_BIT | GROUP_BIT) == 0 && self.local() != 0
     }
@@ -94,12 +94,12 @@ impl Tid {
         self.0 & (DAEMON_BIT | GROUP_BIT | LOCAL_MASK) == 0 && self.host().0 != 0
     }
 
-    /// The number as C programs see it.
+    /// The number that C programs use.
     pub const fn as_c_int(self) -> i32 {
         self.0.cast_signed()
     }
 
-    /// From the number that a C program gave.
+    /// Makes an id from the number that a C program has passed.
     pub const fn from_c_int(value: i32) -> Self {
         Self(value.cast_unsigned())
     }
