@@ -44,6 +44,7 @@ const CHECKS: &[Check] = &[
     ("slow start doubles", tcp::slow_start_doubles),
     ("an idle connection begins anew", tcp::an_idle_connection_begins_anew),
     ("nagle waits for a delayed acknowledgement", tcp::nagle_waits_for_a_delayed_acknowledgement),
+    ("nagle under a pace ends", tcp::nagle_under_a_pace_ends),
     ("every second segment is acknowledged", tcp::every_second_segment_is_acknowledged),
     ("a full buffer holds the writer", tcp::a_full_buffer_holds_the_writer),
     ("throughput under loss", tcp::throughput_under_loss),

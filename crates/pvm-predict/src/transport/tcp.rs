@@ -122,7 +122,7 @@ impl End {
             self.receiving.put(&mut segment);
             self.out.push_back(Output::Send(segment));
         }
-        let due = [self.sending.poll_timeout(), self.receiving.poll_timeout()];
+        let due = [self.sending.poll_timeout(now), self.receiving.poll_timeout()];
         let Some(at) = due.into_iter().flatten().min() else { return };
         if at < self.planned || self.planned <= now {
             self.planned = at;

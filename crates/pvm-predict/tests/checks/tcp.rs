@@ -93,6 +93,13 @@ pub(crate) fn nagle_waits_for_a_delayed_acknowledgement() -> Told {
     }
 }
 
+/// With a pace, what Nagle holds back was asked for again and again at one moment: the run never ended.
+pub(crate) fn nagle_under_a_pace_ends() -> Told {
+    let text = "0 send 1 0 10\n0 send 1 0 1010\n1 recv 0 0 0\n1 recv 0 0 0\n";
+    let took = time("", "congestion = \"bbr\"\nnagle = true", text)?;
+    if took < Time::microseconds(50_000) { Ok(()) } else { Err(format!("{took}")) }
+}
+
 /// The second of two full segments is acknowledged at once: with a window of two, a stream never waits 40 ms.
 pub(crate) fn every_second_segment_is_acknowledged() -> Told {
     let text = "0 send 1 0 200000\n1 recv 0 0 0\n";

@@ -129,9 +129,10 @@ impl Sending {
         self.queued = self.queued.saturating_sub(bytes);
     }
 
-    pub(super) fn poll_timeout(&self) -> Option<Time> {
+    /// When something is due. By the pace nothing is that could have gone by now.
+    pub(super) fn poll_timeout(&self, now: Time) -> Option<Time> {
         let waits_for_pace = self.has_more() && self.may_fly() && self.window.pacing().is_some();
-        let pace = Some(self.pace).filter(|_| waits_for_pace);
+        let pace = Some(self.pace).filter(|pace| waits_for_pace && *pace > now);
         [self.timer, pace].into_iter().flatten().min()
     }
 
