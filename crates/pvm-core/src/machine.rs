@@ -266,6 +266,7 @@ impl Machine {
         self.say_leaderless();
         self.end_opinions();
         self.end_probes();
+        self.count_reports();
         self.give_up_late();
         self.close_tasks();
         self.greet_more();

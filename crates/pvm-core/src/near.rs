@@ -13,12 +13,15 @@
 
 use crate::pending::Asker;
 use pvm_wire::HostIndex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Neighbours on each side of the ring.
 const SIDE_COUNT: usize = 2;
 /// How long a host that is asked about another, which rests, waits for a link to it.
 pub(crate) const REACH_NS: u64 = 400_000_000;
+/// So long a leader lacks a link to a host before it counts that others hear nothing of it. A daemon that was killed
+/// is back in a fraction of it; a host that is silent is told of by others only later.
+const LACK_NS: u64 = 1_000_000_000;
 
 /// What the near hosts follow from: the host table, the leader, who votes, and the tree.
 pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>, Option<u64>);
@@ -31,6 +34,10 @@ pub(crate) struct Near {
     hosts: BTreeSet<HostIndex>,
     /// Others have asked whether these are heard, and links to them are being made.
     probes: Vec<Probe>,
+    /// Since when there is no link where there should be one.
+    lacking: BTreeMap<HostIndex, u64>,
+    /// Hosts that others hear nothing of, and when that counts.
+    reported: BTreeMap<HostIndex, u64>,
 }
 
 /// Somebody wants to know whether a host that rests is heard here.
@@ -59,6 +66,28 @@ impl Near {
         first || changed
     }
 
+    /// There is no link to this host, and there should be.
+    pub(crate) fn lacks(&mut self, host: HostIndex, now: u64) {
+        self.lacking.entry(host).or_insert(now);
+    }
+
+    /// There is one, or need not be.
+    pub(crate) fn lacks_no_more(&mut self, host: HostIndex) {
+        self.lacking.remove(&host);
+        self.reported.remove(&host);
+    }
+
+    /// Another host hears nothing of this one, to which this one has no link either.
+    pub(crate) fn report(&mut self, host: HostIndex, now: u64) {
+        let since = *self.lacking.entry(host).or_insert(now);
+        self.reported.insert(host, since + LACK_NS);
+    }
+
+    /// Those that others hear nothing of, and this host has had no link to for long enough.
+    pub(crate) fn take_reported(&mut self, now: u64) -> BTreeSet<HostIndex> {
+        self.reported.extract_if(.., |_, at| *at <= now).map(|(host, _)| host).collect()
+    }
+
     /// A link to this host is being made, to answer this.
     pub(crate) fn probe(&mut self, of: HostIndex, asker: Asker, until: u64) {
         self.probes.push(Probe { of, asker, until });
@@ -76,7 +105,8 @@ impl Near {
     }
 
     pub(crate) fn next_time(&self) -> Option<u64> {
-        self.probes.iter().map(|probe| probe.until).min()
+        let probes = self.probes.iter().map(|probe| probe.until);
+        probes.chain(self.reported.values().copied()).min()
     }
 }
 

@@ -113,6 +113,12 @@ impl Sessions {
         self.unheard.range((host, 0)..=(host, u64::MAX)).next().is_some()
     }
 
+    /// True where this host has not heard just this.
+    pub(crate) fn is_waiting(&self, host: HostIndex, said: &Said) -> bool {
+        let mut waiting = self.unheard.range((host, 0)..=(host, u64::MAX));
+        waiting.any(|(_, waiting)| waiting == said)
+    }
+
     /// The hosts without a link that have not heard all that was said to them.
     pub(crate) fn unreached(&self) -> BTreeSet<HostIndex> {
         let waiting = self.unheard.keys().map(|(host, _)| *host);

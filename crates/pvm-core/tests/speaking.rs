@@ -116,6 +116,7 @@ fn in_the_name_of(tid: Tid) -> Vec<Said> {
         Said::RouteWanted { from: tid, to: OURS },
         Said::RouteAnswer { from: OURS, to: tid, agreed: false },
         Said::RouteBroken { from: OURS, to: tid },
+        Said::Meet { host: HostIndex(9), with: tid.host() },
     ]
 }
 

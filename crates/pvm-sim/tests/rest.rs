@@ -1,8 +1,10 @@
 //! Hosts whose links rest: what is said to them, and to all, comes there nevertheless.
 
 use pvm_core::Rules;
-use pvm_sim::World;
+use pvm_core::io::News;
+use pvm_sim::{Happening, World};
 use pvm_wire::HostIndex;
+use pvm_wire::peer::{PeerMessage, Said};
 use pvm_wire::request::{Reply, Request, Role};
 
 const MS: u64 = 1_000_000;
@@ -56,6 +58,42 @@ fn where_the_leader_has_no_link_to_it_a_host_that_nobody_can_call_is_asked_to_ca
     let (mut world, (asked, other)) = at_rest(40);
     world.uncallable.insert(other);
     said(world, (asked, other));
+}
+
+/// The last number that follows `words` in what was said, and in a line with `besides`.
+fn last_number(world: &World, words: &str, besides: &str) -> Option<u64> {
+    let lines = world.journal.iter().flatten().rev();
+    let mut found = lines.filter(|line| line.contains(besides)).filter_map(|line| {
+        let rest = line.split_once(words)?.1;
+        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    });
+    found.next()
+}
+
+#[test]
+fn a_member_that_called_others_silent_had_each_taken_out_whose_daemon_was_started_again() {
+    let mut world = World::seeded("vm", 1, Rules::plain());
+    world.journal = Some(Vec::new());
+    let operator = world.connect(FIRST, Role::Operator).expect("a host");
+    world.run_until(world.now() + 10 * MS);
+    world.request(FIRST, operator, Request::AddLocal { count: 4 });
+    world.run_until(world.now() + 20_000 * MS);
+    let (liar, victim) = (HostIndex(2), HostIndex(4));
+    let lie = |world: &mut World, after, said| {
+        let sequence = last_number(world, "2 -> 1: #", "").expect("it has said something") + after;
+        let news = News::Said { host: liar, message: PeerMessage::Ordered { sequence, said } };
+        world.later(0, Happening::News(FIRST, news));
+        world.run_until(world.now() + 5 * MS);
+    };
+    world.crash(victim);
+    world.run_until(world.now() + 5 * MS);
+    lie(&mut world, 1, Said::Silent { host: victim });
+    // What it says itself has the number of its lie, and is not heard: it lies on.
+    if let Some(ask) = last_number(&world, "ask ", "1 -> 2: ") {
+        lie(&mut world, 1, Said::Answer { ask, reply: Reply::Heard { heard: false, unheard: 0 } });
+    }
+    world.run_until(world.now() + 5000 * MS);
+    assert!(world.members(FIRST).contains_key(&victim), "it was away for a tenth of a second");
 }
 
 /// A command on one of them asks about a task on the other one.

@@ -162,6 +162,7 @@ impl Machine {
     pub(super) fn forget_seat(&mut self, host: HostIndex) {
         self.hosts.remove(host);
         self.sessions.forget(host);
+        self.near.lacks_no_more(host);
         self.release_output(host);
         if !planted::is(Bug::SeatKept) {
             self.consensus.unseat(host);

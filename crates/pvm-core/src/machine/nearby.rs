@@ -29,6 +29,9 @@ impl Machine {
             Some((_, kin)) => self.near_in_tree(kin),
             None => self.near_hosts(),
         };
+        for &host in hosts.iter().filter(|host| !self.sessions.is_up(**host)) {
+            self.near.lacks(host, self.now.0);
+        }
         if self.near.set(cause, hosts.clone()) {
             self.act(Act::Near { hosts });
         }
@@ -61,6 +64,7 @@ impl Machine {
 
     /// The link was not used, so both sides have closed it.
     pub(super) fn link_rests(&mut self, host: HostIndex) {
+        self.near.lacks_no_more(host);
         if self.sessions.link_rests(host) {
             self.act(Act::Reach { host });
         }
@@ -93,10 +97,14 @@ impl Machine {
         }
     }
 
-    /// Two hosts are to have a link: this is the one that is to call, or one that has a link to it.
+    /// Two hosts are to have a link: this is the one that is to call, or one that has a link to it, which hands that on
+    /// once until it is heard.
     pub(super) fn meet(&mut self, host: HostIndex, with: HostIndex) {
         if host != self.me() {
-            self.say(host, Said::Meet { host, with });
+            let said = Said::Meet { host, with };
+            if !self.sessions.is_waiting(host, &said) {
+                self.say(host, said);
+            }
         } else if self.hosts.contains(with) && !self.sessions.is_up(with) {
             self.act(Act::Reach { host: with });
         }
@@ -156,8 +164,27 @@ impl Machine {
     /// As a leader: another host hears nothing of one that is not heard here either.
     pub(super) fn silent_for(&mut self, by: HostIndex, host: HostIndex) {
         let known = self.hosts.contains(host) && host != self.me() && host != by;
-        if known && self.consensus.is_leader() && !self.sessions.is_up(host) {
-            self.suspects.insert(host);
+        if !known || !self.consensus.is_leader() || self.sessions.is_up(host) {
+            return;
+        }
+        if self.near.contains(host) {
+            self.near.report(host, self.now.0);
+            return self.count_reports();
+        }
+        // Along a tree there need be no link from here: those that watch the host are asked.
+        self.suspects.insert(host);
+        self.lead_on();
+    }
+
+    /// What others say of a silent host counts where this leader has had no link to it for a while: who says so of one
+    /// whose daemon is just being started again takes nobody out.
+    pub(super) fn count_reports(&mut self) {
+        let leads = self.consensus.is_leader();
+        let silent = self.near.take_reported(self.now.0);
+        let count = |host: &HostIndex| leads && self.hosts.contains(*host);
+        let silent: Vec<_> = silent.into_iter().filter(count).collect();
+        if !silent.is_empty() {
+            self.suspects.extend(silent);
             self.lead_on();
         }
     }

@@ -52,6 +52,7 @@ impl Machine {
             self.act(Act::Say { host, message });
         }
         self.suspects.remove(&host);
+        self.near.lacks_no_more(host);
         self.doubts.forget(host);
         self.reached(host);
         self.asked_epoch = true;
@@ -61,6 +62,7 @@ impl Machine {
 
     pub(super) fn link_down(&mut self, host: HostIndex) {
         self.sessions.link_down(host);
+        self.near.lacks(host, self.now.0);
         self.consensus.input(self.now, QuorumInput::Linked { host, up: false });
         self.follow_quorum();
     }

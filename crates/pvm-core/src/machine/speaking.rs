@@ -41,6 +41,8 @@ impl Machine {
                 let question = self.pending.questions.get(ask);
                 question.is_none_or(|question| question.host == host)
             }
+            // Who wants a link says so to the leader, which hands it on to the one that is to call.
+            Said::Meet { host: caller, with } => *caller == self.me() || *with == host,
             // They name no source besides the host itself: what they ask for, any host may ask.
             Said::Launch { .. }
             | Said::Siblings { .. }
@@ -52,7 +54,6 @@ impl Machine {
             | Said::Release { .. }
             | Said::Reported { .. }
             | Said::Silent { .. }
-            | Said::Meet { .. }
             | Said::Halt => true,
         }
     }
