@@ -4,7 +4,7 @@ use crate::addresses;
 use crate::launch::token::Token;
 use crate::link::dial::Way;
 use crate::link::frames::LinkFrame;
-use crate::link::peer::{Peer, REST_TIME};
+use crate::link::peer::{Peer, Rest};
 use crate::link::redeem;
 use crate::link::{Links, Turn};
 use crate::tls::Fingerprint;
@@ -147,20 +147,21 @@ impl Links {
             peer.used_at = now;
             if let (Some((connection, _)), false) = (&peer.connection, peer.is_busy()) {
                 connection.send(&LinkFrame::Rest);
+                peer.offered = true;
             }
         }
     }
 
     /// The other side would close the link, or has agreed to it.
-    pub(super) fn rests(&mut self, host: HostIndex) -> Vec<Turn> {
+    pub(super) fn rests(&mut self, id: u64, host: HostIndex) -> Vec<Turn> {
         let (higher, now) = (self.is_higher(host), Instant::now());
         let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
         let Some((connection, true)) = &peer.connection else { return Vec::new() };
-        if higher {
-            if peer.near || peer.is_busy() || peer.used_at + REST_TIME / 2 > now {
-                return Vec::new();
-            }
-            connection.send(&LinkFrame::Rest);
+        match peer.hears_rest(higher, now) {
+            Rest::Stay => return Vec::new(),
+            Rest::Agree => connection.send(&LinkFrame::Rest),
+            Rest::Close => {}
+            Rest::Unasked => return self.bad(id),
         }
         self.owners.remove(&connection.id);
         peer.rest(now);

@@ -53,7 +53,7 @@ impl Links {
         inbox: Option<&mut Inbox>,
     ) -> Vec<Turn> {
         if matches!(frame, LinkFrame::Rest) {
-            return self.rests(host);
+            return self.rests(id, host);
         }
         let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
         peer.used_at = Instant::now();

@@ -33,6 +33,19 @@ pub(crate) struct Made {
     pub(crate) at: Instant,
 }
 
+/// What becomes of a link that the other side would close.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rest {
+    /// It is needed here.
+    Stay,
+    /// This side says so, too, and closes it.
+    Agree,
+    /// Both sides have said so.
+    Close,
+    /// Nobody has offered that.
+    Unasked,
+}
+
 /// Another host.
 #[derive(Debug)]
 pub(crate) struct Peer {
@@ -50,6 +63,8 @@ pub(crate) struct Peer {
     wanted: bool,
     /// When the link was used last, beats apart.
     pub(crate) used_at: Instant,
+    /// This side has offered to close the connection.
+    pub(crate) offered: bool,
     /// When it came into the table of hosts.
     added_at: Instant,
     /// Since when there is no link, where there should be one.
@@ -80,6 +95,7 @@ impl Peer {
             near: false,
             wanted: false,
             used_at: now,
+            offered: false,
             added_at: now,
             down_since: None,
             was_up: false,
@@ -152,6 +168,16 @@ impl Peer {
         self.has_unsaid() || self.incoming.has_reports() || !self.is_flushed()
     }
 
+    /// The other side has said that the link may be closed; `higher`: that one offers it, otherwise it agrees.
+    pub(crate) fn hears_rest(&self, higher: bool, now: Instant) -> Rest {
+        match higher {
+            true if self.near || self.is_busy() || self.used_at + REST_TIME / 2 > now => Rest::Stay,
+            true => Rest::Agree,
+            false if self.offered => Rest::Close,
+            false => Rest::Unasked,
+        }
+    }
+
     /// The link is closed by agreement.
     pub(crate) fn rest(&mut self, now: Instant) {
         self.down(now);
@@ -193,6 +219,7 @@ impl Peer {
     pub(crate) fn down(&mut self, now: Instant) {
         self.connection = None;
         self.made = None;
+        self.offered = false;
         self.wanted = true;
         self.said.clear();
         self.pieces.clear();
@@ -283,5 +310,26 @@ impl Drop for Peer {
         if let Some(calling) = &self.calling {
             calling.abort();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_is_needed_was_closed_by_who_agreed_to_what_nobody_had_offered() {
+        let now = Instant::now();
+        let later = now + REST_TIME;
+        let mut peer = Peer::new(HostFacts::default(), now);
+        assert_eq!(peer.hears_rest(false, later), Rest::Unasked);
+        assert_eq!(peer.hears_rest(true, now), Rest::Stay, "it was used a moment ago");
+        assert_eq!(peer.hears_rest(true, later), Rest::Agree);
+        peer.offered = true;
+        assert_eq!(peer.hears_rest(false, later), Rest::Close);
+        peer.down(now);
+        assert_eq!(peer.hears_rest(false, later), Rest::Unasked, "that was another connection");
+        peer.set_near(true, now);
+        assert_eq!(peer.hears_rest(true, later), Rest::Stay);
     }
 }
