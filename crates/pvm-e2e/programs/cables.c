@@ -4,6 +4,7 @@
    get NAME BYTES: reads one that is there, and looks at its bytes
    group UNTIL: joins a group, asks for its size, leaves it
    bulk HOST BYTES UNTIL: such messages by the daemons to a task there, at most BULK_MAX of them not answered
+   direct HOST BYTES UNTIL: the same by a direct route
    spawn HOST UNTIL: a task there, which is killed, and the notice of its end */
 #include "e2e.h"
 
@@ -76,12 +77,12 @@ static int start_on(char *host, char *what)
 	return tid;
 }
 
-static void bulk(char *host, int bytes, const char *until)
+static void bulk(char *host, int bytes, const char *until, int route)
 {
 	int i, open = 0, to = start_on(host, "sink"), words = bytes / 4;
 	unsigned *body = malloc(bytes + 4);
 	double since = now();
-	CALL(pvm_setopt(PvmRoute, PvmDontRoute));
+	CALL(pvm_setopt(PvmRoute, route));
 	for (i = 0; i == 0 || more(until, i); i++) {
 		for (; open >= BULK_MAX; open--)
 			CHECK(receive_int(to, DONE) == i - open);
@@ -139,7 +140,9 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "group") == 0)
 		group(argv[2]);
 	else if (strcmp(what, "bulk") == 0)
-		bulk(argv[2], atoi(argv[3]), argv[4]);
+		bulk(argv[2], atoi(argv[3]), argv[4], PvmDontRoute);
+	else if (strcmp(what, "direct") == 0)
+		bulk(argv[2], atoi(argv[3]), argv[4], PvmRouteDirect);
 	else if (strcmp(what, "spawn") == 0)
 		spawn(argv[2], argv[3]);
 	else if (strcmp(what, "sink") == 0)

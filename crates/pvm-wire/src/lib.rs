@@ -9,6 +9,7 @@
 
 mod code;
 mod codec;
+pub mod congestion;
 mod encoding;
 mod envelope;
 pub mod events;

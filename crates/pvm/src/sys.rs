@@ -5,10 +5,11 @@ pub(crate) mod memory;
 pub(crate) mod undumped;
 
 use pvm_shm::turn::Number;
+use pvm_wire::congestion::UnderWay;
 use rustix::thread::futex;
 use rustix::time::Timespec;
 use std::cell::Cell;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -107,6 +108,30 @@ unsafe extern "C" {
         parent: Option<extern "C" fn()>,
         child: Option<extern "C" fn()>,
     ) -> i32;
+    fn getsockopt(socket: i32, level: i32, name: i32, value: *mut u32, length: *mut u32) -> i32;
+}
+
+/// `IPPROTO_TCP` and `TCP_INFO`
+const TCP: i32 = 6;
+const TCP_INFO: i32 = 11;
+/// Where in `struct tcp_info`, in numbers of 32 bits, the kernel tells the size of segments, how many are sent and not
+/// confirmed, the time until they are (in microseconds), the bytes not sent, and the shortest time.
+const TCP_INFO_AT: [usize; 5] = [4, 6, 17, 36, 37];
+
+/// What of a TCP connection the kernel has taken and the other side has not confirmed; none where it does not tell.
+pub(crate) fn under_way(socket: &OwnedFd) -> Option<UnderWay> {
+    let mut info = [0_u32; 64];
+    let mut length = size_of_val(&info) as u32;
+    let place = info.as_mut_ptr();
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel writes at most `length` bytes to the place.
+    let told = unsafe { getsockopt(socket.as_raw_fd(), TCP, TCP_INFO, place, &raw mut length) };
+    let [segment, segments, time, unsent, least] = TCP_INFO_AT.map(|at| info[at]);
+    (told == 0).then(|| UnderWay {
+        sent: u64::from(segments) * u64::from(segment),
+        unsent: unsent.into(),
+        time: Duration::from_micros(time.into()),
+        least: Duration::from_micros(least.into()),
+    })
 }
 
 /// Has `child` called in the child of every fork.

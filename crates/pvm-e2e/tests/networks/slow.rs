@@ -85,13 +85,13 @@ fn finish(hosts: &Hosts, tasks: Vec<Running>, until: &str) -> Vec<usize> {
     tasks.into_iter().map(finish).collect()
 }
 
-/// Probes whose answers take long and elections behind what fills the cables stopped all that is ordered.
-#[test]
-fn beside_bulk_on_cables_of_one_megabit_nothing_was_ordered_any_more() {
-    let Some(hosts) = Hosts::shaped(3, LONG_QUEUE) else { return };
+/// Puts of all three hosts are answered while such words of `cables.c` fill three of the six ways: the longest time
+/// in ms.
+fn puts_beside(bulk: &str, bytes: &str) -> Option<f64> {
+    let hosts = Hosts::shaped(3, LONG_QUEUE)?;
     hosts.machine("h1", &["h2", "h3"]);
     let until = hosts.folder().join("done").display().to_string();
-    let bulk = |to| ["bulk", to, "32768"];
+    let bulk = |to| [bulk, to, bytes];
     let (to_h2, to_h3) = (bulk("h2"), bulk("h3"));
     let tasks: [(&str, &[&str]); 6] = [
         ("h1", &to_h2),
@@ -107,8 +107,28 @@ fn beside_bulk_on_cables_of_one_megabit_nothing_was_ordered_any_more() {
     let answered = eventually(ANSWERED, all);
     let counts: Vec<usize> = tasks[3..].iter().map(puts).collect();
     assert!(answered, "puts beside bulk: {counts:?}\n{}", hosts.logs());
+    let times = |task: &Running| -> Vec<f64> {
+        let lines = task.so_far();
+        lines.lines().filter_map(|line| line.strip_prefix("put ")?.parse().ok()).collect()
+    };
+    let longest = tasks[3..].iter().flat_map(times).fold(0.0, f64::max);
+    eprintln!("{counts:?} puts beside bulk, the longest {longest} ms");
     finish(&hosts, tasks, &until);
     hosts.halt("h1");
+    Some(longest)
+}
+
+/// Probes whose answers take long and elections behind what fills the cables stopped all that is ordered.
+#[test]
+fn beside_bulk_on_cables_of_one_megabit_nothing_was_ordered_any_more() {
+    puts_beside("bulk", "32768");
+}
+
+/// What tasks send by direct routes filled the queue in front of the cable: puts took up to 13 s.
+#[test]
+fn beside_bulk_by_direct_routes_on_cables_of_one_megabit_puts_waited_for_all_that_was_under_way() {
+    let longest = puts_beside("direct", "32768");
+    assert!(longest.is_none_or(|longest| longest < 10_000.0), "{longest:?} ms");
 }
 
 /// Puts of these sizes, read elsewhere, while groups change, tasks die and are told of, a daemon is killed in each, and

@@ -6,6 +6,7 @@ use crate::route::records::{DATA_MAX, Opener, Sealed, Sealer};
 use crate::route::stream::{MESSAGE_HEAD, Sink, Stream, confirmation, message_head};
 use crate::sys;
 use pvm_shm::{PairLane, Slab};
+use pvm_wire::congestion::{Ahead, UnderWay};
 use pvm_wire::route::Route;
 use pvm_wire::{Envelope, Tid};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -26,6 +27,30 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// much. A task that answers, or that finds nothing more, confirms anyway.
 const CONFIRM_EACH: u64 = 64;
 const CONFIRM_BYTES: usize = 1 << 20;
+
+const WRITABLE: PollFlags = PollFlags::IN.union(PollFlags::OUT);
+
+/// How long a write has waited in vain.
+#[derive(Default)]
+struct WritePatience {
+    since: Option<Instant>,
+    /// What was under way in the network when it last became less.
+    least: Option<u64>,
+}
+
+impl WritePatience {
+    /// There is no room. While the network takes bytes that is only slow.
+    fn lose(&mut self, full: Option<UnderWay>) -> Result<(), Broken> {
+        let now = Instant::now();
+        if let Some(bytes) = full.map(|full| full.bytes())
+            && self.least.is_none_or(|least| bytes < least)
+        {
+            *self = Self { since: Some(now), least: Some(bytes) };
+        }
+        let since = *self.since.get_or_insert(now);
+        if now - since > PATIENCE { Err(Broken) } else { Ok(()) }
+    }
+}
 
 /// The route is of no more use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +96,8 @@ pub(crate) struct Direct {
     renewing: bool,
     /// The other task confirms in time, so it is worth waiting for.
     prompt: bool,
+    /// Whether the network takes more.
+    ahead: Ahead,
 }
 
 struct Taken<'a, 'b> {
@@ -134,6 +161,7 @@ impl Direct {
             limit,
             renewing: false,
             prompt: true,
+            ahead: Ahead::default(),
         })
     }
 
@@ -208,27 +236,30 @@ impl Direct {
     }
 
     /// Writes what is sealed. While there is no room, takes in what comes: the other task may be
-    /// doing the same.
+    /// doing the same. There is none either while much of this route stands in queues of the network, where what
+    /// daemons say would have to wait behind it.
     fn write(&mut self, around: &mut Around<'_>) -> Result<(), Broken> {
         let mut written = 0;
-        let mut since = None;
+        let mut patience = WritePatience::default();
         while written < self.out.bytes().len() {
+            let full = self.ahead.is_full(sys::clock(), || sys::under_way(&self.socket));
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-            match rustix::net::send(&self.socket, &self.out.bytes()[written..], flags) {
+            let sent = match full {
+                None => rustix::net::send(&self.socket, &self.out.bytes()[written..], flags),
+                Some(_) => Err(Errno::AGAIN),
+            };
+            match sent {
                 Ok(n) => {
                     written += n;
-                    since = None;
+                    patience = WritePatience::default();
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    let now = Instant::now();
-                    if now - *since.get_or_insert(now) > PATIENCE {
-                        return Err(Broken);
-                    }
+                    patience.lose(full)?;
                     self.receive(around)?;
-                    let wanted = PollFlags::IN | PollFlags::OUT;
+                    let wanted = if full.is_some() { PollFlags::IN } else { WRITABLE };
                     let mut fds = [PollFd::new(&self.socket, wanted)];
-                    let _ = poll(&mut fds, Some(&sys::timespec(PATIENCE / 4)));
+                    let _ = poll(&mut fds, Some(&sys::timespec(PATIENCE / 8)));
                 }
                 Err(_) => return Err(Broken),
             }
@@ -302,5 +333,30 @@ impl Direct {
         self.rest.clear();
         self.rest.extend_from_slice(bytes);
         Ok(more)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn under_way(sent: u64) -> UnderWay {
+        UnderWay { sent, unsent: 0, time: PATIENCE, least: PATIENCE }
+    }
+
+    #[test]
+    fn a_write_waits_while_the_network_takes_bytes_and_no_longer() {
+        let mut patience = WritePatience::default();
+        for sent in (10..20).rev() {
+            assert_eq!(patience.lose(Some(under_way(sent))), Ok(()));
+            std::thread::sleep(PATIENCE / 2);
+        }
+        assert_eq!(patience.lose(Some(under_way(10))), Ok(()));
+        std::thread::sleep(PATIENCE);
+        assert_eq!(patience.lose(Some(under_way(10))), Err(Broken));
+        let mut patience = WritePatience::default();
+        assert_eq!(patience.lose(None), Ok(()));
+        std::thread::sleep(PATIENCE + PATIENCE / 10);
+        assert_eq!(patience.lose(None), Err(Broken), "the other task takes nothing");
     }
 }

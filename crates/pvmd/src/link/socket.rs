@@ -1,6 +1,7 @@
 //! What all sockets between hosts have in common.
 
 use crate::sys;
+use pvm_wire::congestion::UNSENT_BYTES;
 use rustix::net::sockopt;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -21,11 +22,8 @@ pub(crate) fn set_options(stream: &TcpStream) {
     let _ = sockopt::set_tcp_user_timeout(stream, total.as_millis() as u32);
 }
 
-/// Bytes that the kernel takes beyond what it may send at once.
-const UNSENT_BYTES: u32 = 32 << 10;
-
 /// The kernel takes no more than a little that it cannot send yet: what is said later overtakes the
-/// rest. (Its own buffer holds megabytes, which are seconds on a slow cable.)
+/// rest.
 pub(crate) fn bound_unsent(stream: &TcpStream) {
     // Where the system does not know it, all works as before, only later.
     let _ = sys::set_unsent_max(stream, UNSENT_BYTES);
