@@ -177,18 +177,25 @@ impl Queues {
         Self { urgent, said: Waiting::new(said), messages: Waiting::new(messages) }
     }
 
-    /// Whose turn it is; while the connection is full, only what is urgent goes.
+    /// Whose turn it is; while the connection is full, only what is urgent goes. The kernel is asked about that only
+    /// where something else waits: most of what a host at rest says is urgent.
     async fn next(&mut self, mut is_full: impl FnMut() -> bool) -> Option<Turn> {
+        let Self { urgent, said, messages } = self;
         loop {
-            let full = is_full();
-            let Self { urgent, said, messages } = self;
-            return tokio::select! {
+            let turn = tokio::select! {
                 biased;
-                Some(bytes) = urgent.recv() => Some(Turn::Urgent(bytes)),
-                () = sleep(LOOK), if full => continue,
-                Some(()) = said.some(), if !full => Some(Turn::Said),
-                some = messages.some(), if !full => some.map(|()| Turn::Messages),
+                Some(bytes) = urgent.recv() => return Some(Turn::Urgent(bytes)),
+                Some(()) = said.some() => Turn::Said,
+                some = messages.some() => some.map(|()| Turn::Messages)?,
             };
+            if !is_full() {
+                return Some(turn);
+            }
+            tokio::select! {
+                biased;
+                Some(bytes) = urgent.recv() => return Some(Turn::Urgent(bytes)),
+                () = sleep(LOOK) => {}
+            }
         }
     }
 
@@ -577,7 +584,7 @@ mod tests {
             looks.get() < 4
         };
         assert!(matches!(queues.next(is_full).await, Some(Turn::Urgent(_))));
-        assert_eq!(looks.get(), 1);
+        assert_eq!(looks.get(), 0);
         // Nothing else goes before there is room.
         assert!(matches!(queues.next(is_full).await, Some(Turn::Said)));
         assert_eq!(looks.get(), 4);

@@ -2,9 +2,13 @@
 //! and a half seconds is silent. Once nothing has come in a turn, the turns are half as long, so that
 //! the silence is noticed in time.
 //!
+//! Turns of all connections end at the same moments, and on all hosts of a computer: a daemon wakes once for the
+//! beats of all its links, and once more for those that come, instead of once for each.
+//!
 //! Silence is counted in turns of this side, not in time: a daemon that was itself stopped, or
 //! got no processor, does not take that for the silence of others.
 
+use crate::clock;
 use crate::link::frames::LinkFrame;
 use pvm_wire::write_frame;
 use std::sync::Arc;
@@ -21,6 +25,13 @@ const HASTY_TIME: Duration = Duration::from_millis(250);
 const SILENT_TURNS: u32 = 10;
 /// The same as a time.
 pub(crate) const SILENT_TIME: Duration = Duration::from_millis(2500);
+
+/// How long a turn takes that begins now, and as long as `turn` where it begins with another one's end.
+fn until_end_of(turn: Duration) -> Duration {
+    let (now, grid) = (clock::now(0).0, HASTY_TIME.as_nanos() as u64);
+    let end = (now + turn.as_nanos() as u64) / grid * grid;
+    Duration::from_nanos(end.saturating_sub(now))
+}
 
 /// What goes on at a connection.
 #[derive(Debug, Default)]
@@ -67,7 +78,7 @@ pub(crate) async fn keep(pulse: Arc<Pulse>, batches: WeakSender<Vec<u8>>) -> boo
     let (mut heard, mut written, mut quiet) = (0, 0, 0);
     let mut turn = BEAT_TIME;
     loop {
-        sleep(turn).await;
+        sleep(until_end_of(turn)).await;
         let Some(batches) = batches.upgrade() else { return false };
         quiet = match pulse.has_heard(&mut heard) {
             true => 0,
@@ -96,6 +107,19 @@ mod tests {
     fn running<F: Future>(what: F) -> F::Output {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(what)
+    }
+
+    #[test]
+    fn turns_end_together_and_none_is_long_or_missing() {
+        let grid = HASTY_TIME.as_nanos();
+        for turn in [BEAT_TIME, HASTY_TIME] {
+            let before = u128::from(clock::now(0).0);
+            let time = until_end_of(turn);
+            let after = u128::from(clock::now(0).0);
+            assert!(time <= turn && time > turn.saturating_sub(HASTY_TIME));
+            let since = |now: u128| (now + time.as_nanos()) % grid;
+            assert!(since(before) == 0 || since(after) <= after - before);
+        }
     }
 
     #[test]
