@@ -88,3 +88,18 @@ fn a_host_whose_name_maps_to_127_0_1_1_works() {
     assert_eq!(output.code(), 0, "{}{}", output.out, output.err);
     place.assert_nothing_left();
 }
+
+/// Thirty times 6 MiB, of which the log keeps what not all have, and the table one.
+#[test]
+fn a_long_name_that_is_put_again_and_again_leaves_64_mib_in_no_process() {
+    let machine = Machine::local(3);
+    let output = machine.run("cables.c", &["put", "6291456", "30"]);
+    let puts = output.out.lines().filter(|line| line.starts_with("put ")).count();
+    assert_eq!(puts, 30, "{}", output.out);
+    let processes = machine.place().processes().into_iter();
+    let ours = processes.filter(|(_, line)| line.contains("pvmd"));
+    let resident: Vec<_> = ours.map(|(pid, _)| process::resident_kib(pid)).collect();
+    assert_eq!(resident.len(), 6);
+    assert!(resident.iter().all(|kib| *kib <= 64 << 10), "{resident:?} KiB");
+    machine.halt();
+}

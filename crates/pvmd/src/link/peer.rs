@@ -318,6 +318,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_member_that_says_pieces_without_an_end_made_each_other_daemon_keep_them() {
+        let mut peer = Peer::new(HostFacts::default(), Instant::now());
+        let piece = vec![0; PIECES_BYTES_MAX / 4];
+        for _ in 0..4 {
+            assert_eq!(peer.piece(&piece, false), Ok(None));
+        }
+        assert_eq!(peer.piece(&[0], false), Err(Nonsense::Bytes));
+        peer.down(Instant::now());
+        assert_eq!(peer.piece(&piece, false), Ok(None), "they went with their connection");
+    }
+
+    #[test]
     fn a_link_that_is_needed_was_closed_by_who_agreed_to_what_nobody_had_offered() {
         let now = Instant::now();
         let later = now + REST_TIME;
