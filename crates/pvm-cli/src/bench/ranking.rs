@@ -2,6 +2,7 @@
 
 use super::figures::{Figures, Row};
 use super::statistics::{Summary, geometric_mean, median};
+use super::suite::interfaces;
 use super::system::Kind;
 use crate::table::{Side, Table};
 use std::collections::BTreeMap;
@@ -94,7 +95,8 @@ pub(crate) fn contests(figures: &Figures) -> Vec<Contest> {
     let mut found: BTreeMap<(&str, &str, u32, u64), Vec<&Row>> = BTreeMap::new();
     for row in &figures.rows {
         let key = &row.key;
-        if PARTS.contains(&&*key.test) {
+        // Interfaces of our own compete with nobody.
+        if PARTS.contains(&&*key.test) || interfaces::NAMES.contains(&&*key.system) {
             continue;
         }
         found.entry((&key.suite, &key.test, key.tasks, key.size)).or_default().push(row);

@@ -2,6 +2,7 @@
 
 pub(crate) mod applications;
 pub(crate) mod echo;
+pub(crate) mod interfaces;
 pub(crate) mod java;
 pub(crate) mod linpack;
 pub(crate) mod nas;

@@ -1,5 +1,6 @@
 //! The applications of Ahmad's comparison: Gaussian elimination in three partitions, and N-body.
 
+use super::interfaces;
 use crate::bench::case::{Case, Length, Seconds, Suite, words};
 use crate::bench::system::{Language, Source};
 use std::time::Duration;
@@ -38,6 +39,9 @@ fn cases(length: Length) -> Vec<Case> {
             let mut arguments = words(&[what, &tasks.to_string(), length.pick("2", "3")]);
             arguments.extend(words(sizes));
             let limit = Duration::from_secs(length.pick(60, 20));
+            if length == Length::Full && tasks <= 2 {
+                all.extend(interfaces::cases(&interfaces::APPLICATIONS, tasks, &arguments, limit));
+            }
             all.push(Case::new(&PROGRAM, tasks, arguments, limit));
         }
     }

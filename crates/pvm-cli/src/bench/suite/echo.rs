@@ -1,5 +1,6 @@
 //! The echo test of Dongarra and Dunigan: latency, bandwidth, alpha, beta and n-half.
 
+use super::interfaces;
 use crate::bench::case::{Case, Length, Seconds, Suite, words};
 use crate::bench::system::{Kind, Language, Source};
 use std::time::Duration;
@@ -77,7 +78,17 @@ fn cases(length: Length) -> Vec<Case> {
         .chain(
             length.pick(&[1, 2, 4][..], &[1, 2][..]).iter().map(|&readers| read(length, readers)),
         )
+        .chain(by_interfaces(length))
         .collect()
+}
+
+/// The same by NX, Express, TCGMSG and p4.
+fn by_interfaces(length: Length) -> Vec<Case> {
+    let mut arguments = words(&["direct", "raw", "10", "1000", length.pick("0.15", "0.06")]);
+    arguments.extend(words(length.pick(&SIZES[..], &QUICK_SIZES[..])));
+    let limit = Duration::from_secs(length.pick(90, 30));
+    let cases = interfaces::cases(&interfaces::ECHO, 2, &arguments, limit);
+    cases.into_iter().map(|case| Case { factor: 0.5, ..case }).collect()
 }
 
 /// Our machine carries the program to the other host; what it measures is sockets.

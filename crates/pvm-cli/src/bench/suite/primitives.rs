@@ -1,6 +1,7 @@
 //! The communication primitives of Ahmad's comparison: exchange, broadcast, sum, ring, complete
 //! exchange. Its one-to-one echo is the echo suite.
 
+use super::interfaces;
 use crate::bench::case::{Case, Length, Seconds, Suite, words};
 use crate::bench::system::{Language, Source};
 use std::time::Duration;
@@ -47,6 +48,22 @@ fn cases(length: Length) -> Vec<Case> {
     }
     for &tasks in length.pick(&[2, 4, 8, 16, 32][..], &[4, 8][..]) {
         all.push(case(length, "sum", tasks, length.pick(&WORDS, &WORDS[..5])));
+    }
+    if length == Length::Full {
+        all.extend(by_interfaces());
+    }
+    all
+}
+
+/// The same by NX, Express, TCGMSG and p4, among as many as the paper's pictures have.
+fn by_interfaces() -> Vec<Case> {
+    let of = |test: &str, sizes: &[&str]| {
+        let case = case(Length::Full, test, 4, sizes);
+        interfaces::cases(&interfaces::PRIMITIVES, 4, &case.arguments, case.limit)
+    };
+    let mut all = of("sum", &WORDS);
+    for test in ["exchange", "broadcast", "ring", "complete"] {
+        all.extend(of(test, &SIZES[..10]));
     }
     all
 }

@@ -1,6 +1,7 @@
 //! The two-node comparison of Mattson, Douglas and Schultz: round-trip times of nine sizes.
 
 use super::echo;
+use super::interfaces::{self, job};
 use crate::bench::case::{Case, Length, Seconds, Suite, words};
 use crate::bench::system::{Interface, Kind, Language, Source};
 use std::time::Duration;
@@ -53,9 +54,6 @@ fn cases(length: Length) -> Vec<Case> {
 
 const PVM2: Interface =
     Interface { name: "pvm2", library: "pvm", has_jobs: false, has_procgroups: false };
-const fn job(name: &'static str) -> Interface {
-    Interface { name, library: name, has_jobs: true, has_procgroups: false }
-}
 
 const PVM2_MASTER: Source =
     Source::of("two-nodes-pvm2", Language::C, &["two-nodes/pvm2.c", "measure.c"])
@@ -69,7 +67,7 @@ const TCGMSG: Source =
         .with_calls_of(job("tcgmsg"))
         .about("TCGMSG");
 const P4: Source = Source::of("two-nodes-p4", Language::C, &["two-nodes/p4.c", "measure.c"])
-    .with_calls_of(Interface { has_procgroups: true, ..job("p4") })
+    .with_calls_of(interfaces::P4)
     .about("P4");
 const CPS: Source = Source::of("two-nodes-cps", Language::C, &["two-nodes/cps.c", "measure.c"])
     .with_calls_of(job("cps"))
