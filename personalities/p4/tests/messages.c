@@ -100,6 +100,8 @@ static void probes(void)
         for (i = 0; i < ROUNDS / 5; i++, expected += 5)
             take(type, left, (char *)&expected, sizeof expected);
     }
+    /* Nobody broadcasts while another process still looks for what is there. */
+    p4_global_barrier(9);
 }
 
 static void to_all(void)
