@@ -6,12 +6,13 @@ use std::process::Command;
 
 /// Undoes for cargo what the development profile optimises for the simulator. Other tests are compiled several times
 /// faster without, and take hardly longer.
-pub(crate) const UNOPTIMISED: [&str; 5] = [
+pub(crate) const UNOPTIMISED: [&str; 6] = [
     "--config=profile.dev.package.pvm-wire.opt-level=0",
     "--config=profile.dev.package.pvm-core.opt-level=0",
     "--config=profile.dev.package.pvm-quorum.opt-level=0",
     "--config=profile.dev.package.pvm-sim.opt-level=0",
     "--config=profile.dev.package.pvm-trace.opt-level=0",
+    "--config=profile.dev.package.pvm-predict.opt-level=0",
 ];
 
 /// Loom and its coroutines run each interleaving, so they are worth optimising; other crates, of which there are some
