@@ -42,10 +42,12 @@ fn candidates(words: &[String], live: &dyn Fn(Kind) -> Vec<Candidate>) -> (Shell
         let Some((name, rest)) = before.split_first() else {
             return begin(command, &in_progress(last));
         };
-        let Some(below) = command.find_subcommand(name) else {
-            return (Shell::Nothing, Vec::new());
-        };
-        (command, before) = (below, rest);
+        match command.find_subcommand(name) {
+            Some(below) => (command, before) = (below, rest),
+            // Where a command takes arguments as well, this is one of them.
+            None if command.get_positionals().next().is_some() => (),
+            None => return (Shell::Nothing, Vec::new()),
+        }
     }
     // Shells take words apart at `=`, `@` and `:`; what stands behind one is a word of its own.
     let current = in_progress(last);
@@ -55,6 +57,7 @@ fn candidates(words: &[String], live: &dyn Fn(Kind) -> Vec<Candidate>) -> (Shell
         Place::Behind(arg, value) if let Some(found) = choices(arg, &value) => return found,
         Place::Value(arg) => (kind_of(command, arg), current),
         Place::Behind(arg, value) => (kind_of(command, arg), value),
+        Place::Argument(arg) if let Some(found) = choices(arg, &current) => return found,
         Place::Argument(arg) if !current.starts_with('-') => (kind_of(command, arg), current),
         Place::Arguments if !current.starts_with('-') => return (Shell::Files, Vec::new()),
         Place::Done if !current.starts_with('-') => return (Shell::Nothing, Vec::new()),
