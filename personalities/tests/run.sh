@@ -8,6 +8,7 @@
 #   list            lines `RANKS STATUS PROGRAM [ARGS]`: run with 1, 2, 4 ranks (RANKS is 1,2,4), each time ending with
 #                   STATUS (0: and with a last line of rank 0's that begins with "ok")
 #   chance.c        a program by chance (chance.h) that deaths.sh runs, too; NEOPVM_LONG makes both of them long
+#   refused.table   wrong calls of refused.c (frefused.table: of frefused.f), and what is told of each (refused.sh)
 #   *.sh            scripts that end with 0. They find PVM, BUILT (the programs), TREE (PREFIX), FLAGS
 #                   and LIBS (to build more) and NAME in the environment
 # Each name in NAME.calls must be called by one of the programs, and the shared library exports NAME.map's names alone.
@@ -64,6 +65,16 @@ run_scripts() {
             fail "$NAME: ${script##*/} ended with $?"
             tail -n 15 "$work/out"
         }
+    done
+}
+
+run_refused() {
+    local table
+    for table in "$here/$NAME"/tests/*refused.table; do
+        [ -f "$table" ] || continue
+        runs=$((runs + 1))
+        timeout 120 bash "$here/tests/refused.sh" "$NAME" "$BUILT/$(basename "$table" .table)" "$table" \
+            >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
     done
 }
 
@@ -132,10 +143,16 @@ test_interface() {
     build_programs
     run_list
     run_scripts
+    run_refused
     run_deaths
     run_strangers
     [ -f "$here/$NAME/$NAME.calls" ] && check_names
     check_headers
+}
+
+run_files() {
+    runs=$((runs + 1))
+    timeout 120 bash "$here/tests/files.sh" >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
 }
 
 mkdir -p "$PVM_TMP"
@@ -149,6 +166,7 @@ $CC -O1 -I"$prefix/include" -o "$STRANGER" "$here/tests/stranger.c" -L"$prefix/l
     fail "stranger.c does not build"
 [ $# -gt 0 ] || set -- $(cd "$here" && ls -d ./*/Makefile | cut -d/ -f2)
 for name in "$@"; do test_interface "$name"; done
+run_files
 left=$("$PVM" ps --json)
 case $left in *'"tasks":[]'*) ;; *) fail "tasks are left: $left" ;; esac
 echo "$runs runs, $failures failures"

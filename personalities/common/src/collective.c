@@ -74,6 +74,8 @@ int job_broadcast(int32_t root, void *data, uint64_t bytes)
     int status = check_all();
     if (status == JOB_OK && (root < job_this.together_first || root >= job_this.size))
         status = JOB_BAD_RANK;
+    if (status == JOB_OK && bytes > JOB_BYTES_MAX)
+        status = NEOPVM_BAD_PARAMETER;
     return status != JOB_OK ? status : spread(root - job_this.together_first, TAG_BROADCAST, data, bytes);
 }
 
@@ -135,6 +137,8 @@ int job_reduce(void *data, uint64_t count, uint64_t item_bytes, job_combine how,
 {
     unsigned char few[256];
     int status = check_all();
+    if (status == JOB_OK && item_bytes > 0 && count > JOB_BYTES_MAX / item_bytes)
+        status = NEOPVM_BAD_PARAMETER;
     if (status != JOB_OK || members() == 1 || count == 0 || item_bytes == 0)
         return status;
     uint64_t each = item_bytes > PIECE_BYTES ? 1 : PIECE_BYTES / item_bytes;
@@ -202,8 +206,13 @@ int job_collect(const void *mine, uint64_t bytes, void *all, uint64_t room, uint
         return status != JOB_OK ? status : NEOPVM_NO_MEMORY;
     counts[own_number()] = bytes;
     status = tell_sizes(counts);
-    for (int32_t rank = 0; rank < members(); rank++)
-        sum += counts[rank];
+    /* All ranks see the same sizes, and so all of them go on, or none. */
+    for (int32_t rank = 0; rank < members() && status == JOB_OK; rank++) {
+        if (counts[rank] > JOB_BYTES_MAX - sum)
+            status = NEOPVM_BAD_PARAMETER;
+        else
+            sum += counts[rank];
+    }
     if (status == JOB_OK)
         status = collect(mine, all, room, counts, sum);
     if (sizes != NULL)

@@ -40,18 +40,21 @@ static int send_to(int channel, int32_t rank, int32_t type, const void *data, ui
                              job_this.contexts[channel]);
 }
 
-static int check_send(int32_t rank, int32_t type)
+/* A length that no memory has is a negative one, or a product that went over. */
+static int check_send(int32_t rank, int32_t type, uint64_t bytes)
 {
     if (!job_this.told)
         return JOB_NO_TABLE;
     if (rank < 0 || rank >= job_this.size)
         return JOB_BAD_RANK;
+    if (bytes > JOB_BYTES_MAX)
+        return NEOPVM_BAD_PARAMETER;
     return type < 0 ? JOB_BAD_TYPE : JOB_OK;
 }
 
 int job_send(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
 {
-    int status = check_send(rank, type);
+    int status = check_send(rank, type, bytes);
     return status != JOB_OK ? status : send_to(channel, rank, type, data, bytes);
 }
 
@@ -76,7 +79,7 @@ static int send_marked(int channel, int32_t rank, int32_t type, const void *data
 
 int job_send_acknowledged(int channel, int32_t rank, int32_t type, const void *data, uint64_t bytes)
 {
-    int status = check_send(rank, type);
+    int status = check_send(rank, type, bytes);
     if (status != JOB_OK)
         return status;
     /* Who waits for itself waits for ever. */
@@ -103,7 +106,7 @@ int job_send_many(int channel, const int32_t *ranks, int32_t count, int32_t type
     int32_t *tids = calloc((size_t)count + 1, sizeof *tids), others = 0, own = 0;
     int status = tids == NULL ? NEOPVM_NO_MEMORY : JOB_OK;
     for (int32_t at = 0; at < count && status == JOB_OK; at++) {
-        status = check_send(ranks[at], type);
+        status = check_send(ranks[at], type, bytes);
         own |= ranks[at] == job_this.rank;
         if (status == JOB_OK && ranks[at] != job_this.rank)
             tids[others++] = job_this.ranks[ranks[at]].tid;
@@ -118,7 +121,7 @@ int job_send_many(int channel, const int32_t *ranks, int32_t count, int32_t type
 
 int job_send_others(int channel, int32_t type, const void *data, uint64_t bytes)
 {
-    int status = check_send(job_this.rank, type);
+    int status = check_send(job_this.rank, type, bytes);
     if (status != JOB_OK || job_this.size < 2)
         return status;
     int32_t *ranks = calloc((size_t)job_this.size, sizeof *ranks), count = 0;

@@ -27,6 +27,9 @@ enum {
     TAG_COLLECT = 130
 };
 
+/* No object is larger: a count of bytes above it is wrong, and is never used. */
+#define JOB_BYTES_MAX ((uint64_t)PTRDIFF_MAX - 1)
+
 #define JOB_RANKS_MAX 16384
 #define JOB_FOREVER (-1)
 

@@ -184,14 +184,15 @@ void sleep_for(const int *seconds)
 
 /* ---- Waiting for one another ---- */
 
-/* The smallest number, and the smallest of the negatives: they belong together only if all are the same. */
+/* The smallest number, and the smallest of the complements: they belong together only if all are the same. A complement
+ * never overflows, as the negative of the smallest number does. */
 static void synchronise_all(int number)
 {
-    int32_t values[2] = {number, -number};
+    int32_t values[2] = {number, ~number};
     check(job_reduce(values, 2, sizeof *values, job_combining(JOB_INT, JOB_MIN), NULL), "acp_sync");
-    if (values[0] != -values[1])
+    if (values[0] != ~values[1])
         fatal("acp_sync: the processes wait under different numbers (%d, and %d here)",
-              (int)(values[0] == number ? -values[1] : values[0]), number);
+              (int)(values[0] == number ? ~values[1] : values[0]), number);
 }
 
 void synchronise(const int *who, const int *number)

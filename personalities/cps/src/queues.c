@@ -157,5 +157,8 @@ void queue_take(const int *queue, int *process)
 
 void queue_wait(const int *queue, const int *count)
 {
-    (void)ask(DO_WAIT, queue, number_at(count, "acp_wait_queue"), "acp_wait_queue");
+    int wanted = number_at(count, "acp_wait_queue");
+    if (wanted < 0)
+        fatal("acp_wait_queue: %d processes", wanted);
+    (void)ask(DO_WAIT, queue, wanted, "acp_wait_queue");
 }

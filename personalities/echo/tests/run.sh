@@ -46,6 +46,7 @@ for name in mpl cmmd vertex mpsc; do
 	build $name "$HERE/$name.c"
 	build $name "$HERE/echo.c"
 	build $name "$HERE/chance.c"
+	build $name "$HERE/refused.c"
 	sort "$HERE/../$name/$name.calls" >documented
 	nm -D --defined-only "$lib/lib$name.so" | awk '{ print $3 }' | sort | diff documented - || fail "lib$name.so exports other names"
 	nm -g --defined-only "$lib/lib$name.a" | awk 'NF == 3 { print $3 }' | sort | diff documented - || fail "lib$name.a has other names"
@@ -54,15 +55,19 @@ for name in mpl cmmd vertex mpsc; do
 	[ ! -s uncalled ] || fail "no test calls $(tr '\n' ' ' <uncalled)"
 done
 build mpl "$HERE/solver.c"
+"$CC" -O1 -I"$PREFIX/include" -o stranger "$HERE/../../tests/stranger.c" -L"$PREFIX/lib" -Wl,-rpath,"$PREFIX/lib" -lpvm3 ||
+	fail "stranger.c does not compile"
 
-for name in mpl cmmd vertex mpsc; do run 0 "./$name-$name"; done # alone, without a machine
+for name in mpl cmmd vertex mpsc; do run 0 "./$name-$name"; run 0 "./refused-$name"; done # alone, without a machine
 "$PREFIX/bin/pvm" up --local 2 >/dev/null || exit 1
 for name in mpl cmmd vertex mpsc; do
 	for ranks in 1 2 3 4; do run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n $ranks "./$name-$name"; done
+	run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n 2 "./refused-$name"
 	run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n 2 "./echo-$name" 20
 	[ "$(grep -c us out)" = 7 ] || fail "$name's echo told something else: $(cat out)"
 	for ranks in 2 5 16; do run 0 "$PREFIX/bin/pvm" run --quiet --as $name -n $ranks "./chance-$name" $ranks; done
 	PVM=$PREFIX/bin/pvm bash "$HERE/../../tests/deaths.sh" $name "$WORK/chance-$name" || fail "deaths of $name"
+	PVM=$PREFIX/bin/pvm bash "$HERE/../../tests/strangers.sh" $name "$WORK/chance-$name" "$WORK/stranger" || fail "strangers of $name"
 done
 for ranks in 1 2 5; do run 0 "$PREFIX/bin/pvm" run --quiet --as mpl -n $ranks ./solver-mpl; done
 for how in mpc mp fortran; do run 7 "$PREFIX/bin/pvm" run --quiet --as mpl -n 3 ./mpl-mpl $how; done

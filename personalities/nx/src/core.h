@@ -34,7 +34,7 @@ long core_mypid(void);
 long core_setpid(long pid);
 
 /* message.c */
-void nx_select(struct job_select *select, long typesel, int32_t rank);
+long nx_prepare(struct job_select *select, long typesel, long node, long room);
 long core_csend(long type, const void *data, long bytes, long node, long pid);
 long core_gsendx(long type, const void *data, long bytes, const long *nodes, long count);
 long core_crecv(long typesel, void *data, long room);

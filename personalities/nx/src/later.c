@@ -22,23 +22,12 @@ static long **info_of(long id)
     return &infos[id & (JOB_HANDLES - 1)];
 }
 
-static long prepare(struct job_select *select, long typesel, long node, long room)
-{
-    long status = nx_enter();
-    if (status < 0)
-        return status;
-    if (node != -1 && nx_rank(node) < 0)
-        return nx_wrong(JOB_BAD_RANK, "node %ld", node);
-    nx_select(select, typesel, node == -1 ? JOB_ANY : nx_rank(node));
-    return room < 0 ? nx_wrong(NEOPVM_BAD_PARAMETER, "length %ld", room) : JOB_OK;
-}
-
 long core_irecvx(long typesel, void *data, long room, long node, long pid, long *info)
 {
     struct job_select select;
     job_handle handle;
     (void)pid;
-    long status = prepare(&select, typesel, node, room);
+    long status = nx_prepare(&select, typesel, node, room);
     if (status < 0)
         return status;
     int posted = job_post(&select, data, (uint64_t)room, &handle);
@@ -76,6 +65,12 @@ long core_isendrecv(long type, const void *out, long bytes, long node, long pid,
     return status < 0 ? status : id;
 }
 
+/* An id that a program made up may have more bits than a handle: 0 is none. */
+static job_handle handle_of(long id)
+{
+    return id > 0 && id <= INT32_MAX ? (job_handle)id : 0;
+}
+
 static long finish(long id, int status, const struct job_message *message)
 {
     if (status == JOB_TOO_LONG)
@@ -109,7 +104,7 @@ long core_msgwait(long id)
     if (id == -1)
         return 1;
     if (both == NULL)
-        return finish(id, job_wait((job_handle)id, JOB_ANY, &message), &message);
+        return finish(id, job_wait(handle_of(id), JOB_ANY, &message), &message);
     long status = core_msgwait(both->ids[0]);
     if (status >= 0)
         status = core_msgwait(both->ids[1]);
@@ -124,7 +119,7 @@ long core_msgdone(long id)
     if (id == -1)
         return 1;
     if (both == NULL) {
-        int status = job_test((job_handle)id, &message);
+        int status = job_test(handle_of(id), &message);
         return status == JOB_NONE ? 0 : finish(id, status, &message);
     }
     /* What is done is released, and waited for no more. */
@@ -147,7 +142,7 @@ long core_msgcancel(long id)
         core_msgcancel(both->ids[1]);
         return give_back(both);
     }
-    int status = job_cancel((job_handle)id);
+    int status = job_cancel(handle_of(id));
     return status < 0 ? nx_wrong(status, "id %ld", id) : JOB_OK;
 }
 
@@ -211,7 +206,7 @@ static struct call *new_call(struct nx_called called, long room)
 long core_hrecvx(long typesel, void *data, long room, long node, struct nx_called called)
 {
     struct job_select select;
-    long status = prepare(&select, typesel, node, room);
+    long status = nx_prepare(&select, typesel, node, room);
     struct call *call = status < 0 ? NULL : new_call(called, room);
     if (call == NULL)
         return status < 0 ? status : nx_wrong(NEOPVM_NO_MEMORY, "type %ld", typesel);

@@ -2,6 +2,7 @@
 /* Messages that are sent and received at once. */
 #include "core.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 static int fits_mask(int32_t type, int32_t rank, void *with)
@@ -11,7 +12,7 @@ static int fits_mask(int32_t type, int32_t rank, void *with)
 }
 
 /* -1 is any type; with the top bit set it is a mask of the types 0 to 30. */
-void nx_select(struct job_select *select, long typesel, int32_t rank)
+static void select_types(struct job_select *select, long typesel, int32_t rank)
 {
     *select = (struct job_select){.channel = JOB_USER, .rank = rank, .type = JOB_ANY};
     if ((int32_t)typesel >= 0) {
@@ -29,7 +30,7 @@ static long check(long type, long bytes)
         return status;
     if (type < 0 || type > INT32_MAX)
         return nx_wrong(JOB_BAD_TYPE, "type %ld", type);
-    return bytes < 0 ? nx_wrong(NEOPVM_BAD_PARAMETER, "length %ld", bytes) : JOB_OK;
+    return bytes < 0 || bytes == LONG_MAX ? nx_wrong(NEOPVM_BAD_PARAMETER, "length %ld", bytes) : JOB_OK;
 }
 
 static long send_nodes(long type, const void *data, long bytes)
@@ -70,14 +71,17 @@ long core_gsendx(long type, const void *data, long bytes, const long *nodes, lon
     return status;
 }
 
-static long prepare(struct job_select *select, long typesel, long node, long room)
+long nx_prepare(struct job_select *select, long typesel, long node, long room)
 {
     long status = nx_enter();
     if (status < 0)
         return status;
+    /* A mask may be written with its top bit as a sign, or as the 32nd bit of a long. */
+    if (typesel < INT32_MIN || typesel > UINT32_MAX)
+        return nx_wrong(JOB_BAD_TYPE, "type %ld", typesel);
     if (node != -1 && nx_rank(node) < 0)
         return nx_wrong(JOB_BAD_RANK, "node %ld", node);
-    nx_select(select, typesel, node == -1 ? JOB_ANY : nx_rank(node));
+    select_types(select, typesel, node == -1 ? JOB_ANY : nx_rank(node));
     return room < 0 ? nx_wrong(NEOPVM_BAD_PARAMETER, "length %ld", room) : JOB_OK;
 }
 
@@ -97,7 +101,7 @@ long core_crecvx(long typesel, void *data, long room, long node, long pid, long 
     struct job_select select;
     struct job_message message;
     (void)pid;
-    long status = prepare(&select, typesel, node, room);
+    long status = nx_prepare(&select, typesel, node, room);
     if (status < 0)
         return status;
     int taken = job_take(&select, JOB_ANY, &message);
@@ -127,7 +131,7 @@ static long probe(long typesel, long node, long *info, int64_t limit)
 {
     struct job_select select;
     struct job_message message;
-    long status = prepare(&select, typesel, node, 0);
+    long status = nx_prepare(&select, typesel, node, 0);
     if (status < 0)
         return status;
     int found = limit == 0 ? job_probe(&select, &message) : job_await(&select, limit, &message);
@@ -167,7 +171,7 @@ long core_flushmsg(long typesel, long node, long pid)
     struct job_select select;
     struct job_message message;
     (void)pid;
-    long status = prepare(&select, typesel, node, 0);
+    long status = nx_prepare(&select, typesel, node, 0);
     if (status < 0)
         return status;
     while ((status = job_take(&select, 0, &message)) == JOB_OK)

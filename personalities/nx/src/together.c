@@ -2,6 +2,8 @@
 /* Calls that all nodes make. */
 #include "core.h"
 
+#include <limits.h>
+
 static long begin(void)
 {
     long status = nx_enter();
@@ -75,7 +77,7 @@ long core_gcolx(const void *x, const long *bytes, void *y)
     if (status < 0)
         return status;
     for (long node = 0; node < job_size() - nx_hosted; node++) {
-        if (bytes[node] < 0)
+        if (bytes[node] < 0 || bytes[node] > LONG_MAX - room)
             return nx_wrong(NEOPVM_BAD_PARAMETER, "length %ld of node %ld", bytes[node], node);
         room += bytes[node];
     }

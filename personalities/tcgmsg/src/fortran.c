@@ -23,6 +23,14 @@ static long number(const char *call, const integer *argument)
 
 #define NUMBER(argument) number(__func__, argument)
 
+/* An INTEGER of 4 bytes does not hold every result. */
+static integer fit(const char *call, long value)
+{
+    if (value != (long)(integer)value)
+        job_fatal(1, "%s: %ld is more than an INTEGER of %d bytes holds", call, value, (int)sizeof(integer));
+    return (integer)value;
+}
+
 EXPORTED void pbeginf_(void)
 {
     call_begin("PBEGINF");
@@ -106,7 +114,7 @@ EXPORTED void igop_(const integer *type, integer *x, const integer *count, const
 
 EXPORTED integer nxtval_(const integer *mproc)
 {
-    return (integer)call_nxtval(NUMBER(mproc));
+    return fit("NXTVAL", call_nxtval(NUMBER(mproc)));
 }
 
 EXPORTED void pfcopy_(const integer *type, const integer *node, const char *file, size_t length)
@@ -147,22 +155,22 @@ EXPORTED void niceftn_(const integer *increment)
 
 EXPORTED integer mitob_(const integer *count)
 {
-    return (integer)call_to_bytes("MITOB", NUMBER(count), sizeof(integer));
+    return fit("MITOB", call_to_bytes("MITOB", NUMBER(count), sizeof(integer)));
 }
 
 EXPORTED integer mdtob_(const integer *count)
 {
-    return (integer)call_to_bytes("MDTOB", NUMBER(count), sizeof(double));
+    return fit("MDTOB", call_to_bytes("MDTOB", NUMBER(count), sizeof(double)));
 }
 
 EXPORTED integer mitod_(const integer *count)
 {
-    return (integer)call_fits("MITOD", NUMBER(count), sizeof(integer), sizeof(double));
+    return fit("MITOD", call_fits("MITOD", NUMBER(count), sizeof(integer), sizeof(double)));
 }
 
 EXPORTED integer mdtoi_(const integer *count)
 {
-    return (integer)call_fits("MDTOI", NUMBER(count), sizeof(double), sizeof(integer));
+    return fit("MDTOI", call_fits("MDTOI", NUMBER(count), sizeof(double), sizeof(integer)));
 }
 
 EXPORTED double drand48_(void)

@@ -2,6 +2,7 @@
 /* Messages of two nodes. */
 #include "calls.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +24,7 @@ static void check_type(const char *call, long type)
 
 static void check_length(const char *call, long length)
 {
-    if (length < 0)
+    if (length < 0 || length == LONG_MAX)
         job_fatal(1, "%s: a length of %ld bytes", call, length);
 }
 

@@ -3,6 +3,7 @@
 #include "calls.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +59,7 @@ static job_combine find_operation(const char *call, enum job_item item, const ch
 void call_gop(const char *call, long type, enum job_item item, void *x, long count, const char *operation)
 {
     must_have_begun(call);
-    if (count < 0)
+    if (count < 0 || (uint64_t)count > (uint64_t)LONG_MAX / job_item_bytes(item))
         job_fatal(1, "%s: %ld items", call, count);
     job_combine combine = find_operation(call, item, operation);
     call_counts.together++;
