@@ -202,11 +202,20 @@ static void tell_fatal(int code, const char *text)
         fprintf(stderr, "%d: %s\n", (int)job_this.rank, text);
 }
 
+/* A program's text with ends of lines would look like words of the keeper, and escapes would be obeyed by the terminal. */
+static void make_line(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at != 0; at++)
+        if (*at < ' ' || *at == 0x7f)
+            *at = *at == '\n' || *at == '\t' || *at == '\r' ? ' ' : '?';
+}
+
 void job_vfatal(int code, const char *format, va_list values)
 {
     char text[2048];
     int status = (code & 255) != 0 ? code & 255 : 1;
     vsnprintf(text, sizeof text, format, values);
+    make_line(text);
     /* What is called at exit may fail in its turn, or another thread at the same time. */
     if (atomic_exchange(&job_this.failing, 1))
         _exit(status);

@@ -62,6 +62,8 @@ static void all_nodes(const char *what, long all)
         tcg_mdtob(LONG_MAX / 4);
     if (IS("mitod"))
         tcg_mitod(-1);
+    if (IS("markup"))
+        tcg_error("two\nlines \033[31m<b>", 1);
     if (IS("twice"))
         tcg_pbeginf();
 }
