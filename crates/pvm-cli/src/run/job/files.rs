@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 /// A longer file is none of ours.
 const FILE_BYTES_MAX: u64 = 4 << 20;
+/// So much of a bad line is told.
+const TOLD_LETTERS_MAX: usize = 200;
 
 /// Reads a file; an error names the line and what was expected there.
 pub(super) fn read(file: &Path, interface: Interface) -> Result<Vec<Cluster>, Failure> {
@@ -23,7 +25,7 @@ pub(super) fn read(file: &Path, interface: Interface) -> Result<Vec<Cluster>, Fa
     let cannot = |error: std::io::Error| usage(format!("{}: {error}", file.display()));
     let mut bytes = Vec::new();
     // A device tells no size, and may never end.
-    let mut start = std::fs::File::open(file).map_err(cannot)?.take(FILE_BYTES_MAX + 1);
+    let mut start = open(file).map_err(cannot)?.take(FILE_BYTES_MAX + 1);
     start.read_to_end(&mut bytes).map_err(cannot)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         let most = FILE_BYTES_MAX >> 20;
@@ -31,6 +33,24 @@ pub(super) fn read(file: &Path, interface: Interface) -> Result<Vec<Cluster>, Fa
     }
     let text = String::from_utf8_lossy(&bytes);
     clusters(&text, interface, &file.to_string_lossy()).map_err(usage)
+}
+
+/// Opening a named pipe to which nobody writes would wait for ever: it has no line. Reading waits again, because who
+/// writes to a pipe (`--hosts <(...)`) may be slow.
+fn open(file: &Path) -> std::io::Result<std::fs::File> {
+    use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
+    let opened = open(file, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+    fcntl_setfl(&opened, fcntl_getfl(&opened)? - OFlags::NONBLOCK)?;
+    Ok(opened.into())
+}
+
+/// The words of a line, or the beginning of them.
+fn told(words: &[&str]) -> String {
+    let line = words.join(" ");
+    match line.char_indices().nth(TOLD_LETTERS_MAX) {
+        Some((at, _)) => format!("{} ...", line.get(..at).unwrap_or_default()),
+        None => line,
+    }
 }
 
 fn clusters(text: &str, interface: Interface, name: &str) -> Result<Vec<Cluster>, String> {
@@ -48,7 +68,7 @@ fn clusters(text: &str, interface: Interface, name: &str) -> Result<Vec<Cluster>
         };
         let line = format!("{name}:{}", number + 1);
         let cluster = cluster.map_err(|wanted| {
-            format!("{line}: `{}`\n  expected {wanted}; nothing is started", words.join(" "))
+            format!("{line}: `{}`\n  expected {wanted}; nothing is started", told(&words))
         })?;
         clusters.push(Cluster { line, ..cluster });
     }
@@ -147,6 +167,22 @@ mod tests {
     fn a_file_that_never_ends_is_none() {
         let failure = read(Path::new("/dev/zero"), Interface::P4).unwrap_err();
         assert!(failure.text().contains("/dev/zero: more than 4 MiB"), "{}", failure.text());
+    }
+
+    #[test]
+    fn a_pipe_to_which_nobody_writes_was_waited_for() {
+        let pipe = std::env::temp_dir().join(format!("neopvm-pipe-{}", std::process::id()));
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let failure = read(&pipe, Interface::P4).unwrap_err();
+        std::fs::remove_file(&pipe).unwrap();
+        assert!(failure.text().contains("no line says where a rank runs"), "{}", failure.text());
+    }
+
+    #[test]
+    fn a_bad_line_of_a_megabyte_was_told_whole() {
+        let error = clusters(&"x".repeat(1 << 20), Interface::P4, "f").unwrap_err();
+        assert!(error.len() < 500 && error.contains("x ..."), "{}", error.len());
     }
 
     #[test]
