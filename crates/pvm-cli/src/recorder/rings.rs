@@ -138,6 +138,10 @@ impl Known {
             self.learn(&cells, listeners, (from, to));
             self.held = cells;
         }
+        // The one that has started it may have been named since.
+        if let Some(facts) = &self.facts {
+            listeners.child(facts.parent, self.ring.owner);
+        }
         listeners.want(self.ring.owner)
     }
 
