@@ -6,9 +6,15 @@ timeout 30 "$PVM" run --quiet --as p4 -n 4 "$BUILT/chance" "4$$" 1000000000 >out
 job=$!
 for tick in $(seq 1000); do [ "$(ranks | wc -l)" -ge 4 ] && break; sleep 0.01; done
 sleep 0.3
-mapfile -t all < <(ranks | sort -n)
-kill -STOP "${all[0]}"
-kill -KILL "${all[2]}"
+mapfile -t all < <(ranks)
+# The first process has forked the others. Numbers of processes come again, so their order tells nothing.
+for pid in "${all[@]}"; do
+    parent=$(ps -o ppid= -p "$pid" | tr -d ' ')
+    case " ${all[*]} " in *" $parent "*) forked=$pid ;; *) first=$pid ;; esac
+done
+[ -n "${forked:-}" ] || fail "no process of ${all[*]} is forked"
+kill -STOP "$first"
+kill -KILL "$forked"
 wait "$job"
 status=$?
 [ $status -eq 1 ] || fail "status $status: $(cat err)"
