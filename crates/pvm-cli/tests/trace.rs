@@ -137,6 +137,47 @@ fn every_picture_is_svg_with_a_legend_and_units() {
     }
 }
 
+/// Width and height, which stand at a fixed place of each PNG.
+fn size_of_png(bytes: &[u8]) -> (u32, u32) {
+    assert_eq!((&bytes[..8], &bytes[12..16]), (&b"\x89PNG\r\n\x1a\n"[..], &b"IHDR"[..]));
+    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
+}
+
+fn size_of_svg(text: &str) -> (u32, u32) {
+    let number = |name: &str| {
+        let (_, rest) = text.split_once(&format!(" {name}=\"")).unwrap();
+        rest.split_once('"').unwrap().0.parse().unwrap()
+    };
+    (number("width"), number("height"))
+}
+
+#[test]
+fn every_picture_is_a_png_of_twice_the_points_of_its_svg() {
+    let folder = Folder::new("png");
+    let sample = sample();
+    let sample = sample.to_str().unwrap();
+    for what in ["aggregate", "dynamic", "spacetime", "functions"] {
+        let file = folder.file(&format!("{what}.PNG"));
+        assert_eq!(done(&["draw", sample, "--what", what, "-o", &file]), "");
+        let bytes = std::fs::read(&file).unwrap();
+        let (width, height) = size_of_svg(&done(&["draw", sample, "--what", what]));
+        assert_eq!(size_of_png(&bytes), (2 * width, 2 * height), "{what}");
+        assert!(bytes.len() > 10_000, "{what} has {} bytes: it is empty", bytes.len());
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    // What is asked for counts more than the name's ending.
+    let file = folder.file("functions.png");
+    done(&["draw", sample, "--what", "functions", "--form", "svg", "-o", &file]);
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with("<svg "));
+    let output = pvm(&["draw", sample, "--what", "functions", "--form", "png"]);
+    assert_eq!(size_of_png(&output.stdout).0, 1920);
+    assert_eq!(
+        pvm(&["draw", sample, "--what", "functions", "--form", "gif"]).status.code(),
+        Some(2)
+    );
+}
+
 #[test]
 fn a_report_is_one_page_that_needs_nothing_else() {
     let folder = Folder::new("report");

@@ -267,7 +267,7 @@ earliest. What makes no sense is refused with its line.";
 pub(crate) const TRACE_DRAW: &str = "\
 aggregate has a pair of bars for each pair of tasks, dynamic two curves over time, spacetime a row for \
 each task with what it did and a line for each message, functions a bar for each function. The picture \
-is SVG.";
+is SVG, or PNG with two pixels for each point.";
 
 /// `pvm trace report`.
 pub(crate) const TRACE_REPORT: &str = "\

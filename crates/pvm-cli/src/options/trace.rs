@@ -188,9 +188,12 @@ pub(crate) struct DrawOptions {
     /// The picture
     #[arg(long, value_name = "PICTURE")]
     pub(crate) what: Picture,
-    /// Where to, as SVG. Standard output without it
+    /// Where to. Standard output without it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// The form; without it PNG if the file's name ends with .png, otherwise SVG
+    #[arg(long, value_name = "FORM")]
+    pub(crate) form: Option<PictureForm>,
     /// Only from so many seconds after the begin on
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) from: Option<f64>,
@@ -200,6 +203,15 @@ pub(crate) struct DrawOptions {
     /// Leave times as the hosts' clocks told them
     #[arg(long)]
     pub(crate) raw: bool,
+}
+
+/// How a picture is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum PictureForm {
+    /// For pages and for every size
+    Svg,
+    /// For what shows pixels: two for each point
+    Png,
 }
 
 /// What can be drawn.

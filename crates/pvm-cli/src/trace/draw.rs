@@ -1,19 +1,23 @@
-//! `pvm trace draw`: pictures of a trace as SVG. What is drawn is bounded, however long the trace is.
+//! `pvm trace draw`: pictures of a trace as SVG or PNG. What is drawn is bounded, however long the trace is.
 
 mod aggregate;
+mod canvas;
 mod dynamic;
 mod functions;
+mod png;
 mod spacetime;
 mod subject;
 mod svg;
 
 use super::place::{self, wrong};
-use crate::failure::Failure;
-use crate::options::trace::{DrawOptions, Picture};
+use crate::failure::{Failure, Status};
+use crate::options::trace::{DrawOptions, Picture, PictureForm};
 use pvm_trace::profile::Profile;
+use std::path::Path;
 
+use canvas::Canvas;
 pub(super) use subject::Subject;
-pub(super) use svg::escaped;
+pub(super) use svg::{escaped, write as svg};
 
 /// Draws a picture.
 pub(super) fn draw(options: &DrawOptions) -> Result<(), Failure> {
@@ -33,13 +37,28 @@ pub(super) fn draw(options: &DrawOptions) -> Result<(), Failure> {
         Picture::Dynamic => dynamic::draw(subject)?,
         Picture::Spacetime => spacetime::draw(subject)?,
     };
-    place::into(options.output.as_deref(), |out| Ok(out.write_all(picture.as_bytes())?))
+    let bytes = match form(options) {
+        PictureForm::Svg => svg::write(&picture).into_bytes(),
+        PictureForm::Png => png::write(&picture).map_err(|error| {
+            Failure::new(Status::Refused, format!("the picture cannot be drawn: {error}"))
+        })?,
+    };
+    place::into(options.output.as_deref(), |out| Ok(out.write_all(&bytes)?))
+}
+
+/// The form that was asked for, or the one that the file's name ends with.
+fn form(options: &DrawOptions) -> PictureForm {
+    let ending = options.output.as_deref().and_then(Path::extension);
+    options.form.unwrap_or_else(|| match ending {
+        Some(ending) if ending.eq_ignore_ascii_case("png") => PictureForm::Png,
+        _ => PictureForm::Svg,
+    })
 }
 
 fn of_profile(
     subject: &mut Subject<'_>,
-    draw: impl FnOnce(&Subject<'_>, &Profile) -> String,
-) -> Result<String, Failure> {
+    draw: impl FnOnce(&Subject<'_>, &Profile) -> Canvas,
+) -> Result<Canvas, Failure> {
     let profile = Profile::of(subject.trace, subject.clocks);
     let profile = profile.map_err(|error| wrong(subject.file, &error))?;
     Ok(draw(subject, &profile))
@@ -49,7 +68,7 @@ fn of_profile(
 pub(super) fn all(
     subject: &mut Subject<'_>,
     profile: &Profile,
-) -> Result<Vec<(&'static str, String)>, Failure> {
+) -> Result<Vec<(&'static str, Canvas)>, Failure> {
     let tables = subject.trace.tables();
     let mut pictures = vec![
         ("Functions", functions::draw(tables, profile)),

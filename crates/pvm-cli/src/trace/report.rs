@@ -31,7 +31,7 @@ pub(super) fn report(options: &ReportOptions) -> Result<(), Failure> {
         writeln!(out, "<h1>{name}</h1>")?;
         writeln!(out, "<pre>{}</pre>", lines(&profile::sums(&trace, &found)))?;
         for (heading, picture) in &pictures {
-            writeln!(out, "<h2>{heading}</h2>\n{picture}")?;
+            writeln!(out, "<h2>{heading}</h2>\n{}", draw::svg(picture))?;
         }
         let tables = trace.tables();
         for (heading, rows) in [

@@ -1,6 +1,6 @@
 //! What each task sent to each other one: bars for few tasks, a table of shades for many.
 
-use super::svg::{Anchor, Axis, Canvas, colour, short};
+use super::canvas::{Anchor, Axis, Canvas, colour, short};
 use pvm_trace::profile::{Profile, Traffic};
 use pvm_trace::{Tables, TaskIndex};
 
@@ -10,7 +10,7 @@ const BARS_MAX: usize = 8;
 const ROWS_MAX: usize = 128;
 
 /// Draws it.
-pub(super) fn draw(tables: &Tables, profile: &Profile) -> String {
+pub(super) fn draw(tables: &Tables, profile: &Profile) -> Canvas {
     if tables.tasks.len() <= BARS_MAX { bars(tables, profile) } else { shades(tables, profile) }
 }
 
@@ -18,7 +18,7 @@ fn sent(profile: &Profile, from: TaskIndex, to: TaskIndex) -> Traffic {
     profile.pairs.get(&(from, Some(to))).copied().unwrap_or_default()
 }
 
-fn bars(tables: &Tables, profile: &Profile) -> String {
+fn bars(tables: &Tables, profile: &Profile) -> Canvas {
     let mut canvas =
         Canvas::new(900.0, 420.0, "Bytes and messages sent from each task to each other");
     panel(&mut canvas, tables, (60.0, "bytes"), |from, to| sent(profile, from, to).bytes);
@@ -30,7 +30,7 @@ fn bars(tables: &Tables, profile: &Profile) -> String {
     for (line, names) in names.chunks(5).enumerate() {
         canvas.legend((60.0, 390.0 + 16.0 * line as f64), names);
     }
-    canvas.finish()
+    canvas
 }
 
 fn panel(
@@ -47,27 +47,27 @@ fn panel(
     let y = |value: f64| top + high * (1.0 - value / axis.most);
     for mark in axis.marks() {
         canvas.line((left, y(mark)), (left + wide, y(mark)), (colour::FAINT, 1.0));
-        canvas.text((left - 5.0, y(mark) + 4.0), Anchor::End, 10.0, &short(mark));
+        canvas.text((left - 5.0, y(mark) + 4.0), Anchor::End, 10, &short(mark));
     }
-    canvas.text((left + wide / 2.0, top - 8.0), Anchor::Middle, 11.0, label);
+    canvas.text((left + wide / 2.0, top - 8.0), Anchor::Middle, 11, label);
     let group = wide / f64::from(tasks.max(1));
     for from in 0..tasks {
         let x = left + group * f64::from(from);
         let tid = tables.tasks[from as usize].facts.tid.to_string();
-        canvas.text((x + group / 2.0, top + high + 14.0), Anchor::Middle, 10.0, &tid);
+        canvas.text((x + group / 2.0, top + high + 14.0), Anchor::Middle, 10, &tid);
         let bar = group * 0.9 / f64::from(tasks);
         for to in 0..tasks {
             let value = value(from, to);
             let at = (x + group * 0.05 + bar * f64::from(to), y(value as f64));
             let fill = colour::ROW[to as usize % colour::ROW.len()];
             let tell = format!("{} to {}: {value} {label}", tables.label(from), tables.label(to));
-            canvas.told(at, (bar, top + high - at.1), (fill, 1.0), &tell);
+            canvas.told(at, (bar, top + high - at.1), (fill, 1.0), tell);
         }
     }
-    canvas.text((left + wide / 2.0, top + high + 32.0), Anchor::Middle, 11.0, "sender");
+    canvas.text((left + wide / 2.0, top + high + 32.0), Anchor::Middle, 11, "sender");
 }
 
-fn shades(tables: &Tables, profile: &Profile) -> String {
+fn shades(tables: &Tables, profile: &Profile) -> Canvas {
     let tasks = tables.tasks.len();
     let rows = tasks.min(ROWS_MAX);
     let row = |task: TaskIndex| task as usize * rows / tasks;
@@ -87,7 +87,7 @@ fn shades(tables: &Tables, profile: &Profile) -> String {
         let shade = 0.1 + 0.9 * (sum.bytes.max(1) as f64).ln() / most.ln();
         let at = (80.0 + side * to as f64, 40.0 + side * from as f64);
         let tell = format!("row {from} to {to}: {} messages, {} bytes", sum.messages, sum.bytes);
-        canvas.told(at, (side, side), (colour::CALLS, shade), &tell);
+        canvas.told(at, (side, side), (colour::CALLS, shade), tell);
     }
     canvas.line((80.0, 40.0), (80.0, 680.0), (colour::INK, 1.0));
     canvas.line((80.0, 40.0), (720.0, 40.0), (colour::INK, 1.0));
@@ -97,6 +97,6 @@ fn shades(tables: &Tables, profile: &Profile) -> String {
         if each > 1 { format!(", up to {each} in a row") } else { String::new() },
         short(most)
     );
-    canvas.text((80.0, 710.0), Anchor::Start, 11.0, &told);
-    canvas.finish()
+    canvas.text((80.0, 710.0), Anchor::Start, 11, &told);
+    canvas
 }

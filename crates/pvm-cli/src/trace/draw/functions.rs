@@ -1,6 +1,6 @@
 //! A bar for each function: its own time, waiting, and calls within it.
 
-use super::svg::{Anchor, Axis, Canvas, colour, short, unit};
+use super::canvas::{Anchor, Axis, Canvas, colour, short, unit};
 use pvm_trace::profile::Profile;
 use pvm_trace::{Tables, export};
 
@@ -8,7 +8,7 @@ use pvm_trace::{Tables, export};
 const SHOWN: usize = 30;
 
 /// Draws it.
-pub(super) fn draw(tables: &Tables, profile: &Profile) -> String {
+pub(super) fn draw(tables: &Tables, profile: &Profile) -> Canvas {
     let mut all: Vec<_> = profile.functions.iter().collect();
     all.sort_by_key(|(_, function)| u64::MAX - function.time);
     all.truncate(SHOWN);
@@ -23,13 +23,13 @@ pub(super) fn draw(tables: &Tables, profile: &Profile) -> String {
     for mark in axis.marks() {
         let at = left + mark / axis.most * wide;
         canvas.line((at, 45.0), (at, bottom), (colour::FAINT, 1.0));
-        canvas.text((at, bottom + 14.0), Anchor::Middle, 11.0, &short(mark));
+        canvas.text((at, bottom + 14.0), Anchor::Middle, 11, &short(mark));
     }
-    canvas.text((left + wide / 2.0, bottom + 32.0), Anchor::Middle, 11.0, &format!("time, {name}"));
+    canvas.text((left + wide / 2.0, bottom + 32.0), Anchor::Middle, 11, &format!("time, {name}"));
     for (place, (call, function)) in all.iter().enumerate() {
         let y = 50.0 + row * place as f64;
         let label = export::function(&tables.names, 0, **call);
-        canvas.text((left - 8.0, y + 13.0), Anchor::End, 11.0, &label);
+        canvas.text((left - 8.0, y + 13.0), Anchor::End, 11, &label);
         let inner = function.time.saturating_sub(function.own).saturating_sub(function.waiting);
         let mut at = left;
         for (time, fill) in [
@@ -41,7 +41,7 @@ pub(super) fn draw(tables: &Tables, profile: &Profile) -> String {
             at += x(time);
         }
         let calls = format!("{} calls", function.calls);
-        canvas.text((at + 5.0, y + 13.0), Anchor::Start, 10.0, &calls);
+        canvas.text((at + 5.0, y + 13.0), Anchor::Start, 10, &calls);
     }
     let names = [
         (colour::CALLS, "own"),
@@ -49,5 +49,5 @@ pub(super) fn draw(tables: &Tables, profile: &Profile) -> String {
         (colour::COMPUTING, "in calls within"),
     ];
     canvas.legend((left, height - 14.0), &names);
-    canvas.finish()
+    canvas
 }

@@ -3,8 +3,8 @@
 //! A row is made of columns of one point; each shows by its height how much of its time was computing,
 //! calls and waiting. So a picture of a second is as large as one of a day.
 
+use super::canvas::{Anchor, Axis, Canvas, colour, short, unit};
 use super::subject::Subject;
-use super::svg::{Anchor, Axis, Canvas, colour, short, unit};
 use crate::failure::Failure;
 use crate::trace::place::wrong;
 use pvm_trace::matching::{Matched, Matcher, Span};
@@ -35,7 +35,7 @@ struct Picture {
 }
 
 /// Draws it.
-pub(super) fn draw(subject: &mut Subject<'_>) -> Result<String, Failure> {
+pub(super) fn draw(subject: &mut Subject<'_>) -> Result<Canvas, Failure> {
     let (from, to) = subject.window;
     let tasks = subject.trace.tables().tasks.len().min(ROWS_MAX);
     let rows = vec![vec![Column::default(); COLUMNS]; tasks];
@@ -115,7 +115,7 @@ impl Picture {
         }
     }
 
-    fn draw(self, subject: &Subject<'_>) -> String {
+    fn draw(self, subject: &Subject<'_>) -> Canvas {
         let tables = subject.trace.tables();
         let (left, top) = (150.0, 40.0);
         let row = (600.0 / self.rows.len().max(1) as f64).clamp(14.0, 60.0);
@@ -128,7 +128,7 @@ impl Picture {
         for (task, columns) in self.rows.iter().enumerate() {
             let y = top + row * task as f64;
             let label = tables.label(task as TaskIndex);
-            canvas.text((left - 6.0, y + row / 2.0 + 4.0), Anchor::End, 11.0, &label);
+            canvas.text((left - 6.0, y + row / 2.0 + 4.0), Anchor::End, 11, &label);
             draw_row(&mut canvas, columns, (left, y + row * 0.2), row * 0.6);
         }
         let x = |time: u64| {
@@ -155,9 +155,9 @@ impl Picture {
         canvas.legend((left, bottom + 60.0), &names);
         if tables.tasks.len() > self.rows.len() {
             let told = format!("the first {} of {} tasks", self.rows.len(), tables.tasks.len());
-            canvas.text((left + COLUMNS as f64, bottom + 60.0), Anchor::End, 11.0, &told);
+            canvas.text((left + COLUMNS as f64, bottom + 60.0), Anchor::End, 11, &told);
         }
-        canvas.finish()
+        canvas
     }
 
     fn axis(&self, canvas: &mut Canvas, left: f64, bottom: f64) {
@@ -166,10 +166,10 @@ impl Picture {
         for mark in axis.marks().filter(|mark| mark * scale <= self.length as f64 * 1.0001) {
             let at = left + mark * scale / self.length as f64 * COLUMNS as f64;
             canvas.line((at, bottom), (at, bottom + 5.0), (colour::INK, 1.0));
-            canvas.text((at, bottom + 18.0), Anchor::Middle, 11.0, &short(mark));
+            canvas.text((at, bottom + 18.0), Anchor::Middle, 11, &short(mark));
         }
         let middle = left + COLUMNS as f64 / 2.0;
-        canvas.text((middle, bottom + 36.0), Anchor::Middle, 11.0, &format!("time, {name}"));
+        canvas.text((middle, bottom + 36.0), Anchor::Middle, 11, &format!("time, {name}"));
     }
 }
 
