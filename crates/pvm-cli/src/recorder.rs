@@ -6,6 +6,7 @@
 //! with it all recording of the host.
 
 mod clock;
+mod dropped;
 mod listeners;
 mod pace;
 mod rings;

@@ -17,7 +17,7 @@ use crate::{Blob, HostIndex, Layout, Message, Tid, choice};
 pub use hosts::{Failure, HostInfo, HostLoad, HostResult, LEAST_LOADED, STAGES};
 pub use names::{GroupInfo, MailboxEntry, MailboxInfo, inserted_at, inserted_tag};
 pub use reply::{DaemonStatus, Reply};
-pub use segments::{ACTIVITY_SEGMENT, Change, MEMORY_BYTES_MAX, Ring, Segment, SegmentId};
+pub use segments::{ACTIVITY_SEGMENT, Change, Dropped, MEMORY_BYTES_MAX, Ring, Segment, SegmentId};
 pub use tasks::{Inherited, RECORDED, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome};
 
 choice! {

@@ -6,7 +6,11 @@ use pvm_wire::record::{Cell, Loss, Moment, RECORD_VERSION};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Encoding, HostIndex, Kind, Tid, Wire as _};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
 
+/// The ring of a task that nobody has asked for is not read for so long: those who listen may still
+/// name it.
+pub(super) const GRACE: Duration = Duration::from_secs(3);
 /// Frames that wait for a listener before no more is read for anybody: with blocks of 512 KiB they
 /// are what the recorder holds beside the rings.
 const BEHIND: usize = 8;
@@ -47,8 +51,8 @@ impl Listener {
 
     fn count(&mut self, tid: Tid, noted: u64, lost: u64) {
         for counts in [Some(&mut self.counts), self.told.get_mut(&tid)].into_iter().flatten() {
-            counts.noted += noted;
-            counts.lost += lost;
+            counts.noted = counts.noted.saturating_add(noted);
+            counts.lost = counts.lost.saturating_add(lost);
         }
     }
 
@@ -187,6 +191,16 @@ impl Listeners {
             listener.count(tid, lost, lost);
             listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
         });
+    }
+
+    /// Something is missing of tasks of which nobody knows more.
+    pub(super) fn host_gap(&mut self, (from, to): (u64, u64), lost: u64, reason: Loss) {
+        let tid = Tid::NONE;
+        for listener in self.all.values_mut().filter(|listener| !listener.done) {
+            listener.count(tid, lost, lost);
+            listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
+        }
+        self.look();
     }
 
     /// A task is gone.

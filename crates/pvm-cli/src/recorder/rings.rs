@@ -1,17 +1,16 @@
 //! The rings that the recorder reads, and what it knows of their tasks.
 
 use super::clock::Clock;
-use super::listeners::{Block, Listeners};
+use super::dropped::Unreads;
+use super::listeners::{Block, GRACE, Listeners};
 use pvm::{RecordReader, Task};
 use pvm_wire::record::frames::{BLOCK_CELLS_MAX, Cells, Counts, TaskFacts};
 use pvm_wire::record::{Cell, Class, DecodedRecords, Loss, Moment, Record, Scale, What};
 use pvm_wire::request::{Ring, SegmentId};
 use pvm_wire::{Blob, Tid};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// The ring of a task that nobody has asked for is not read for so long.
-const GRACE: Duration = Duration::from_secs(3);
 /// Records with which a task introduces itself.
 const INTRODUCTION: usize = 2;
 /// Names of a task that are told again to those who listen later.
@@ -43,12 +42,14 @@ struct Known {
 pub(super) struct Rings {
     task: &'static Task,
     known: BTreeMap<SegmentId, Known>,
+    unread: Unreads,
     room: Vec<Cell>,
 }
 
 impl Rings {
-    pub(super) const fn new(task: &'static Task) -> Self {
-        Self { task, known: BTreeMap::new(), room: Vec::new() }
+    pub(super) fn new(task: &'static Task) -> Self {
+        let (known, unread, room) = (BTreeMap::new(), Unreads::default(), Vec::new());
+        Self { task, known, unread, room }
     }
 
     /// The rings that there are now.
@@ -58,6 +59,10 @@ impl Rings {
         for ring in rings {
             if let Some(known) = self.known.get_mut(&ring.id) {
                 known.ring = *ring;
+                continue;
+            }
+            if let Some(what) = ring.dropped {
+                self.unread.know(ring, what);
                 continue;
             }
             // Without memory to map it, it is looked at again soon.
@@ -96,8 +101,8 @@ impl Rings {
 
     /// A block of each ring to those who listen; false if there was none.
     pub(super) fn read(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
-        let mut any = false;
-        let mut done = Vec::new();
+        let mut any = self.unread.tell(listeners, clock);
+        let mut done = self.unread.take_told(listeners);
         for known in self.known.values_mut() {
             if listeners.are_behind() {
                 return any;
@@ -248,7 +253,7 @@ impl Known {
     fn end(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
         if !std::mem::replace(&mut self.end_told, true) {
             let (taken, _) = self.reader.counts();
-            let counts = Counts { noted: taken + self.lost, lost: self.lost };
+            let counts = Counts { noted: taken.saturating_add(self.lost), lost: self.lost };
             listeners.ended(self.ring.owner, clock.now(), self.ring.status, counts);
         }
         self.pass(listeners);

@@ -1,16 +1,19 @@
 //! Trace rings: made for tasks, read by the host's recorder, kept behind their tasks until it has.
 
 use super::{Keeper, Use};
-use crate::recorder::{self, FIRST_SIZE, SEGMENT_SIZE};
+use crate::recorder::{self, FIRST_SIZE, Reader, SEGMENT_SIZE};
 use crate::segment::{self, Mapping, PAGE};
 use crate::sync::Ordering;
-use pvm_wire::request::{Ring, Segment, SegmentId};
+use pvm_wire::request::{Dropped, Ring, Segment, SegmentId};
 use pvm_wire::{Code, Tid};
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Rings of tasks that are gone which wait for the recorder at most; the oldest makes room.
+/// Rings of tasks that are gone which wait for a recorder that does not know them; beyond it the
+/// oldest is dropped, and what was in it is told.
 const ENDED_MAX: usize = 256;
+/// So many dropped rings are told one by one, further ones as a sum.
+const DROPPED_MAX: usize = 4096;
 
 impl Keeper {
     /// A trace ring for a task; asked again, the same one.
@@ -48,32 +51,60 @@ impl Keeper {
         self.segment(*self.rings.living.get(&owner).ok_or(Code::NotFound)?)
     }
 
+    /// The host's recorder is this task from now on, or there is none.
+    pub fn set_reader(&mut self, reader: Option<Tid>) {
+        self.rings.reader = reader;
+        self.rings.mapped.clear();
+    }
+
+    fn check_reader(&self, asker: Tid) -> Result<(), Code> {
+        if self.rings.reader == Some(asker) { Ok(()) } else { Err(Code::Denied) }
+    }
+
     /// A trace ring by its segment.
     ///
     /// # Errors
-    /// [`Code::NotFound`] if there is no such ring.
-    pub fn map_ring(&self, id: SegmentId) -> Result<(Segment, &OwnedFd), Code> {
+    /// [`Code::Denied`] to all but the recorder, [`Code::NotFound`] if there is no such ring.
+    pub fn map_ring(&mut self, asker: Tid, id: SegmentId) -> Result<(Segment, &OwnedFd), Code> {
+        self.check_reader(asker)?;
         match self.segments.get(&id).map(|kept| &kept.purpose) {
-            Some(Use::Recorder(..)) => self.segment(id),
+            Some(Use::Recorder(..)) => {
+                self.rings.mapped.insert(id);
+                self.segment(id)
+            }
             _ => Err(Code::NotFound),
         }
     }
 
-    /// All trace rings, those of tasks that are gone first.
-    pub fn list_rings(&self) -> Vec<Ring> {
-        let living = self.rings.living.iter();
-        let living =
-            living.map(|(owner, id)| Ring { id: *id, owner: *owner, ended: false, status: -1 });
-        self.rings.ended.iter().copied().chain(living).collect()
+    /// All trace rings, those of tasks that are gone first, and before them what was in rings that had
+    /// to be dropped.
+    ///
+    /// # Errors
+    /// [`Code::Denied`] to all but the recorder.
+    pub fn list_rings(&mut self, asker: Tid) -> Result<Vec<Ring>, Code> {
+        self.check_reader(asker)?;
+        self.rings.is_listed = true;
+        let ring = |(owner, id): (&Tid, &SegmentId)| {
+            let (id, owner, ended, status, dropped) = (*id, *owner, false, -1, None);
+            Ring { id, owner, ended, status, dropped }
+        };
+        let gone = self.rings.dropped.iter().chain(&self.rings.ended).copied();
+        Ok(gone.chain(self.rings.living.iter().map(ring)).collect())
     }
 
-    /// The ring of a task that is gone was read to its end.
-    pub fn drop_ring(&mut self, id: SegmentId) {
+    /// The ring of a task that is gone was read to its end, or what was in it was told.
+    ///
+    /// # Errors
+    /// [`Code::Denied`] to all but the recorder.
+    pub fn drop_ring(&mut self, asker: Tid, id: SegmentId) -> Result<(), Code> {
+        self.check_reader(asker)?;
+        self.rings.dropped.retain(|ring| ring.id != id);
         let before = self.rings.ended.len();
         self.rings.ended.retain(|ring| ring.id != id);
         if self.rings.ended.len() < before {
             self.delete_ring(id);
         }
+        Ok(())
     }
 
     /// From now on somebody reads the rings; `all` tasks note.
@@ -89,6 +120,7 @@ impl Keeper {
     pub fn end_recording(&mut self) {
         (self.rings.recorded, self.rings.all) = (false, false);
         self.boxes.values().for_each(|own| own.inbox.note_records(false));
+        self.rings.dropped.clear();
         while let Some(ring) = self.rings.ended.pop_front() {
             self.delete_ring(ring.id);
         }
@@ -117,15 +149,25 @@ impl Keeper {
         if !self.rings.recorded {
             return self.delete_ring(id);
         }
-        self.rings.ended.push_back(Ring { id, owner, ended: true, status });
-        if self.rings.ended.len() > ENDED_MAX
-            && let Some(oldest) = self.rings.ended.pop_front()
-        {
+        self.rings.ended.push_back(Ring { id, owner, ended: true, status, dropped: None });
+        while let Some(oldest) = self.rings.take_unknown(ENDED_MAX) {
+            // A ring that cannot be mapped tells at least that it was there.
+            let nothing = Dropped { parent: Tid::NONE, from: 0, to: 0, noted: 0, lost: 0 };
+            let dropped = Some(self.count_unread(oldest.id).unwrap_or(nothing));
+            self.rings.add_dropped(Ring { dropped, ..oldest }, DROPPED_MAX);
             self.delete_ring(oldest.id);
         }
     }
 
+    /// What is in the ring of a task that is gone.
+    fn count_unread(&self, id: SegmentId) -> Option<Dropped> {
+        let kept = self.segments.get(&id)?;
+        let mapping = Mapping::new(&kept.fd, kept.size, false).ok()?;
+        Some(Reader::new(Arc::new(mapping)).drop_unread())
+    }
+
     fn delete_ring(&mut self, id: SegmentId) {
+        self.rings.mapped.remove(&id);
         if let Some(Use::Recorder(_, head, _)) = self.segments.get(&id).map(|kept| &kept.purpose) {
             let grown = recorder::grown_bytes(head);
             let less = |taken: u64| Some(taken.saturating_sub(grown));
@@ -139,16 +181,19 @@ impl Keeper {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::keeper::rings::Rings;
     use crate::probe::{EVENTS, RECORDS, UNRECORDED};
-    use crate::recorder::{Reader, Recorder};
+    use crate::recorder::Recorder;
     use pvm_wire::Blob;
-    use pvm_wire::record::Record;
+    use pvm_wire::record::{Record, What};
 
+    const READER: Tid = Tid(0x4_0001);
     const TASK: Tid = Tid(0x4_0002);
 
     fn keeper() -> Keeper {
         let mut keeper = Keeper::new(1 << 30).expect("memory");
         keeper.create_inbox(TASK, Blob::default()).expect("memory");
+        keeper.set_reader(Some(READER));
         keeper
     }
 
@@ -158,7 +203,9 @@ mod tests {
         let (segment, fd) = keeper.open_recorder(TASK).expect("memory");
         let size = usize::try_from(segment.size).expect("a size");
         let mapping = Mapping::new(fd, size, false).expect("mapped");
-        Recorder::new(Arc::new(mapping), host).put(&Record::call(1, 2, 3));
+        let recorder = Recorder::new(Arc::new(mapping), host);
+        let what = What::Begin { parent: READER, process: 1, name: 1 };
+        recorder.put(&Record { what, ..Record::call(1, 2, 3) });
         segment.id
     }
 
@@ -171,15 +218,16 @@ mod tests {
         assert_eq!(keeper.map_recorder(TASK).err(), Some(Code::Already));
         keeper.note_status(TASK, 9);
         keeper.remove_task(TASK);
-        assert_eq!(keeper.list_rings(), [Ring { id, owner: TASK, ended: true, status: 9 }]);
-        let (segment, fd) = keeper.map_ring(id).expect("kept");
+        let listed = Ring { id, owner: TASK, ended: true, status: 9, dropped: None };
+        assert_eq!(keeper.list_rings(READER), Ok(vec![listed]));
+        let (segment, fd) = keeper.map_ring(READER, id).expect("kept");
         let mapping = Mapping::new(fd, usize::try_from(segment.size).expect("a size"), false);
         let mut cells = Vec::new();
         let mut reader = Reader::new(Arc::new(mapping.expect("mapped")));
         assert_eq!(reader.drain((9, 9), true, &mut cells).taken, 1);
         let segments = keeper.segments();
-        keeper.drop_ring(id);
-        assert_eq!((keeper.segments(), keeper.map_ring(id).is_err()), (segments - 1, true));
+        keeper.drop_ring(READER, id).expect("the reader");
+        assert_eq!((keeper.segments(), keeper.map_ring(READER, id).is_err()), (segments - 1, true));
     }
 
     #[test]
@@ -188,14 +236,18 @@ mod tests {
         let mut keeper = keeper();
         let id = ring(&mut keeper);
         keeper.remove_task(TASK);
-        assert!(keeper.map_ring(id).is_err() && keeper.list_rings().is_empty());
+        assert!(
+            keeper.map_ring(READER, id).is_err() && keeper.list_rings(READER) == Ok(Vec::new())
+        );
         keeper.create_inbox(TASK, Blob::default()).expect("memory");
         keeper.begin_recording(true);
         let id = ring(&mut keeper);
         keeper.remove_task(TASK);
-        assert!(keeper.map_ring(id).is_ok());
+        assert!(keeper.map_ring(READER, id).is_ok());
         keeper.end_recording();
-        assert!(keeper.map_ring(id).is_err() && keeper.list_rings().is_empty());
+        assert!(
+            keeper.map_ring(READER, id).is_err() && keeper.list_rings(READER) == Ok(Vec::new())
+        );
     }
 
     #[test]
@@ -212,5 +264,64 @@ mod tests {
         keeper.boxes[&TASK].inbox.probes().store(UNRECORDED, Ordering::Relaxed);
         keeper.begin_recording(true);
         assert_eq!(word(&keeper), UNRECORDED);
+    }
+
+    /// Tasks that note one record and end, so many of them.
+    fn end_tasks(keeper: &mut Keeper, count: usize) {
+        for _ in 0..count {
+            keeper.create_inbox(TASK, Blob::default()).expect("memory");
+            ring(keeper);
+            keeper.remove_task(TASK);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
+    fn rings_of_many_tasks_that_a_recorder_that_stood_still_did_not_read_went_untold() {
+        let mut keeper = keeper();
+        keeper.begin_recording(false);
+        let known = ring(&mut keeper);
+        keeper.map_ring(READER, known).expect("a ring");
+        keeper.remove_task(TASK);
+        end_tasks(&mut keeper, ENDED_MAX + 40);
+        let rings = keeper.list_rings(READER).expect("the reader");
+        let dropped: Vec<Dropped> = rings.iter().filter_map(|ring| ring.dropped).collect();
+        assert_eq!((rings.len(), dropped.len()), (ENDED_MAX + 41, 40));
+        let is_told = |told: &Dropped| (told.parent, told.noted, told.lost) == (READER, 1, 1);
+        assert!(dropped.iter().all(|told| is_told(told) && told.from < told.to), "{dropped:?}");
+        // What the recorder has mapped it reads to its end, however long it stood still.
+        assert!(rings.iter().any(|ring| ring.id == known && ring.dropped.is_none()));
+        rings.iter().for_each(|ring| keeper.drop_ring(READER, ring.id).expect("the reader"));
+        assert_eq!(keeper.list_rings(READER), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_dropped_is_bounded_and_sums_up() {
+        let mut rings = Rings::default();
+        let told = |lost| Dropped { parent: READER, from: lost, to: lost + 5, noted: 9, lost };
+        let ring = |id: u32| {
+            let dropped = Some(told(u64::from(id)));
+            Ring { id, owner: TASK, ended: true, status: 0, dropped }
+        };
+        (1..=5).for_each(|id| rings.add_dropped(ring(id), 2));
+        let lost = |rings: &Rings| -> Vec<(u32, u64)> {
+            rings.dropped.iter().map(|ring| (ring.owner.0, ring.dropped.unwrap().lost)).collect()
+        };
+        assert_eq!(lost(&rings), [(TASK.0, 1), (TASK.0, 2), (0, 3 + 4 + 5)]);
+        // What was listed may be told by now; more of it would not be.
+        rings.is_listed = true;
+        (6..=7).for_each(|id| rings.add_dropped(ring(id), 2));
+        assert_eq!(lost(&rings)[2..], [(0, 12), (0, 13)]);
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "Miri knows no memory files")]
+    fn any_task_could_take_the_rings_of_others_from_the_recorder() {
+        let mut keeper = keeper();
+        keeper.begin_recording(false);
+        let id = ring(&mut keeper);
+        assert_eq!(keeper.map_ring(TASK, id).err(), Some(Code::Denied));
+        assert_eq!(keeper.drop_ring(TASK, id), Err(Code::Denied));
+        assert_eq!(keeper.list_rings(TASK), Err(Code::Denied));
     }
 }

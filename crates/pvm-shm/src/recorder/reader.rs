@@ -1,10 +1,12 @@
 //! The reading end of a trace ring: see [`super`].
 
-use super::place::{Place, Slot, join, split, stamp};
+use super::place::{Place, SEGMENT_SIZE, Slot, join, split, stamp};
 use crate::segment::Mapping;
 use crate::sync::Ordering;
 use crate::ticks;
-use pvm_wire::record::{Cell, Moment};
+use pvm_wire::Tid;
+use pvm_wire::record::{Cell, DecodedRecords, Moment, What};
+use pvm_wire::request::Dropped;
 use std::sync::Arc;
 
 /// A claim that nobody has filled for so long is given up, in nanoseconds: its thread has left it by
@@ -108,9 +110,39 @@ impl Reader {
         progress.taken.fetch_add(taken as u64, Ordering::Relaxed);
         // PAIRS WITH: `Recorder::claim`, which may use the cells again now.
         progress.read.store(join(region, position), Ordering::Release);
-        let skipped = progress.skipped.load(Ordering::Relaxed);
-        let lost = place.header().lost.0.load(Ordering::Relaxed).saturating_add(skipped);
-        Drained { taken, lost }
+        Drained { taken, lost: self.lost() }
+    }
+
+    /// Takes out all that is left of a task that is gone, and tells what it was. It never takes more
+    /// than a ring can hold, whatever is written there meanwhile.
+    pub(crate) fn drop_unread(&mut self) -> Dropped {
+        const CELLS: usize = 1 << 14;
+        let nothing = Moment { ticks: 0, nanoseconds: 0 };
+        let (from, to) = self.moments().unwrap_or((nothing, nothing));
+        let mut parent = Tid::NONE;
+        let mut cells = Vec::new();
+        for _ in 0..SEGMENT_SIZE / Cell::SIZE / CELLS {
+            cells.clear();
+            let taken = self.drain((usize::MAX, CELLS), true, &mut cells).taken;
+            // The task says who it is in its first records.
+            parent = DecodedRecords::new(&cells).take(2).flatten().fold(parent, |known, record| {
+                if let What::Begin { parent, .. } = record.what { parent } else { known }
+            });
+            if taken == 0 {
+                break;
+            }
+        }
+        let (taken, passed) = self.counts();
+        let noted = taken.saturating_add(self.lost());
+        let lost = noted.saturating_sub(passed);
+        Dropped { parent, from: from.nanoseconds, to: to.nanoseconds, noted, lost }
+    }
+
+    /// Records since the ring began that found no room, or whose claim was given up.
+    fn lost(&self) -> u64 {
+        let header = self.place.header();
+        let skipped = header.progress.0.skipped.load(Ordering::Relaxed);
+        header.lost.0.load(Ordering::Relaxed).saturating_add(skipped)
     }
 
     /// The region in which the ring goes on at this position, if it has grown there. A writer that

@@ -43,6 +43,23 @@ record! {
         pub ended: bool,
         /// As `wait` tells it, -1 if nobody knows.
         pub status: i32,
+        /// There was no place to keep it for the reader: what was in it.
+        pub dropped: Option<Dropped>,
+    }
+
+    /// What a trace ring held that went unread. A ring of [`Tid`] 0 stands for several.
+    #[derive(Copy)]
+    pub struct Dropped {
+        /// Who spawned the task, [`Tid`] 0 if nobody knows.
+        pub parent: Tid,
+        /// Between these two moments of the monotonic clock, in nanoseconds.
+        pub from: u64,
+        /// The later one.
+        pub to: u64,
+        /// Records that the task noted.
+        pub noted: u64,
+        /// Of these, were not passed on by any reader.
+        pub lost: u64,
     }
 }
 

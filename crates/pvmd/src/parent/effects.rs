@@ -83,7 +83,9 @@ impl Parent {
                 return self.tell(Event::Exited { tid, status: 0 });
             }
         };
-        self.recorder.enrolled(pid, tid);
+        if self.recorder.enrolled(pid, tid) {
+            self.segments.set_reader(Some(tid));
+        }
         if self.tasks.enrol(tid, pid) {
             self.watch(pid);
         }

@@ -20,11 +20,13 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// A process has become a task.
-    pub(super) fn enrolled(&mut self, pid: u32, tid: Tid) {
-        if self.process == Some(pid) {
+    /// A process has become a task. True if it is the recorder.
+    pub(super) fn enrolled(&mut self, pid: u32, tid: Tid) -> bool {
+        let is_own = self.process == Some(pid);
+        if is_own {
             self.task = Some(tid);
         }
+        is_own
     }
 
     /// Starts it. `pvmd` is where this daemon lies, `local` where its socket does, and `clock` what the

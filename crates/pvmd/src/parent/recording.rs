@@ -31,6 +31,7 @@ impl Parent {
             return;
         }
         (self.recorder.process, self.recorder.task) = (None, None);
+        self.segments.set_reader(None);
         if status == Some(0) {
             self.segments.end_recording();
         } else {

@@ -97,11 +97,11 @@ impl Segments {
             Request::OpenRecorder => keeper.open_recorder(asker),
             Request::MapRecorder { tid } => keeper.map_recorder(tid),
             Request::ListRings => {
-                return Ok((Reply::Rings { rings: keeper.list_rings() }, None));
+                return Ok((Reply::Rings { rings: keeper.list_rings(asker)? }, None));
             }
-            Request::MapRing { id } => keeper.map_ring(id),
+            Request::MapRing { id } => keeper.map_ring(asker, id),
             Request::DropRing { id } => {
-                keeper.drop_ring(id);
+                keeper.drop_ring(asker, id)?;
                 return Ok((Reply::Done, None));
             }
             Request::Expose { number, bytes } => keeper.expose(asker, number, bytes),
@@ -180,6 +180,11 @@ impl Segments {
     /// Somebody reads the trace rings from now on; `all` tasks note.
     pub(crate) fn begin_recording(&mut self, all: bool) {
         self.keeper.begin_recording(all);
+    }
+
+    /// The host's recorder is this task from now on, or there is none.
+    pub(crate) fn set_reader(&mut self, reader: Option<Tid>) {
+        self.keeper.set_reader(reader);
     }
 
     /// Nobody reads them any more.

@@ -1,0 +1,75 @@
+//! Rings that the parent could not keep until they were read: what was in them is told.
+
+use super::clock::Clock;
+use super::listeners::{GRACE, Listeners};
+use pvm_wire::record::Loss;
+use pvm_wire::record::frames::{Counts, TaskFacts};
+use pvm_wire::request::{Dropped, Ring, SegmentId};
+use pvm_wire::{Blob, Tid};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// One of them.
+struct Unread {
+    ring: Ring,
+    what: Dropped,
+    since: Instant,
+    is_told: bool,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Unreads(BTreeMap<SegmentId, Unread>);
+
+impl Unreads {
+    /// The parent tells of one, again and again until it hears that it was told.
+    pub(super) fn know(&mut self, ring: &Ring, what: Dropped) {
+        let since = Instant::now();
+        self.0.entry(ring.id).or_insert(Unread { ring: *ring, what, since, is_told: false });
+    }
+
+    /// Tells those who listen, in the order in which the tasks ended. True if there was something.
+    pub(super) fn tell(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
+        let mut any = false;
+        for unread in self.0.values_mut().filter(|unread| !unread.is_told) {
+            if listeners.are_behind() {
+                break;
+            }
+            unread.is_told = unread.tell(listeners, clock);
+            any |= unread.is_told;
+        }
+        any
+    }
+
+    /// Those of which everybody has heard.
+    pub(super) fn take_told(&mut self, listeners: &Listeners) -> Vec<SegmentId> {
+        if !listeners.are_clear() {
+            return Vec::new();
+        }
+        let told = self.0.values().filter(|unread| unread.is_told);
+        let told: Vec<SegmentId> = told.map(|unread| unread.ring.id).collect();
+        self.0.retain(|_, unread| !unread.is_told);
+        told
+    }
+}
+
+impl Unread {
+    /// False if those who listen may still name the task.
+    fn tell(&self, listeners: &mut Listeners, clock: Clock) -> bool {
+        let Dropped { parent, from, to, noted, lost } = self.what;
+        let (tid, span) = (self.ring.owner, (clock.at(from), clock.at(to)));
+        if tid == Tid::NONE {
+            listeners.host_gap(span, lost, Loss::Recorder);
+            return true;
+        }
+        listeners.child(parent, tid);
+        if !listeners.want(tid) {
+            return self.since.elapsed() > GRACE;
+        }
+        let (process, program, began) = (0, Blob::default(), span.0);
+        listeners.task(&TaskFacts { tid, parent, process, program, began });
+        listeners.gap(tid, span, lost, Loss::Recorder);
+        listeners.ended(tid, span.1, self.ring.status, Counts { noted, lost });
+        true
+    }
+}
