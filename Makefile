@@ -52,10 +52,10 @@ bench-spawn: ## many trivial tasks, and single messages, side by side with the o
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
 	@bash benchmarks/run.sh $(STAGE) $(TARGET)/bench/spawn
 
-bench-messages: ## messages, side by side with Open MPI, MPICH and the original where they are installed
+bench-messages: ## messages, side by side with Open MPI, MPICH and the original where they are installed (WRITE=1: into README and doc/performance.md)
 	@bash xtask/deps.sh demo
 	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
-	@$(XTASK) bench-messages $(STAGE) $(TARGET)/bench
+	@$(XTASK) bench-messages $(STAGE) $(TARGET)/bench $(if $(filter-out 0,$(WRITE)),--write)
 
 bench-traces: ## what recording costs: a call, a message, and a million records a second
 	@bash xtask/deps.sh demo

@@ -1,16 +1,19 @@
 //! `make bench-messages`: the same measured loops on NeoPVM and its peers, in turns.
 //!
 //! `benchmarks/compare/compare.c` is compiled once for each system that is installed. The systems take turns, case by
-//! case and round by round, so that a busy moment of the computer meets all of them. A ratio compares figures of the
-//! same round; the best of the rounds is shown, and all of them are kept in OUT/messages.json. Beside them stands what the
-//! computer itself takes to hand a cache line to the other core (`line.c`), which no message can undercut.
+//! case and round by round, so that a busy moment of the computer meets all of them. The best of the rounds is shown and
+//! compared (a single round in which a peer had bad luck tells nothing), and all of them are kept in OUT/messages.json. Beside
+//! them stands what the computer itself takes to hand a cache line to the other core (`line.c`), which no message can undercut.
+//! `--write` writes the table into the documents.
 
-use std::fmt::Write as _;
+mod tables;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tables::Table;
 
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 
 /// A case, and the ratio to Open MPI that is the goal for it.
 struct Case {
@@ -36,7 +39,13 @@ const CASES: [Case; 18] = [
     case("1 MB packed, us", 2, &["pingpong", "1000000", "packed", "0.5"], 1.05),
     case("1 MB in place, us", 2, &["pingpong", "1000000", "inplace", "0.5"], 0.70),
     case("4 MB in place, us", 2, &["pingpong", "4000000", "inplace", "1"], 0.95),
-    Case { name: "8 B messages/s", tasks: 2, words: &["rate", "0.5"], goal: 1.4, rate: true },
+    Case {
+        name: "8 B messages/s, millions",
+        tasks: 2,
+        words: &["rate", "0.5"],
+        goal: 1.4,
+        rate: true,
+    },
     // As a multiple of the same without them; the goal is absolute.
     case("8 B, 100 000 queued, x", 2, &["queued", "100000", "0.5"], 2.0),
     case("8 tasks in pairs, us", 8, &["crowd", "0.5"], 0.60),
@@ -77,7 +86,7 @@ struct Bench<'a> {
 }
 
 /// Builds and runs everything; what is installed in `prefix` is measured, results go to `out`.
-pub(crate) fn messages(root: &Path, prefix: &Path, out: &Path) -> Result<(), String> {
+pub(crate) fn messages(root: &Path, prefix: &Path, out: &Path, write: bool) -> Result<(), String> {
     fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
     let bench = Bench { root, prefix, out };
     let mut systems = Vec::new();
@@ -101,7 +110,8 @@ pub(crate) fn messages(root: &Path, prefix: &Path, out: &Path) -> Result<(), Str
             }
         }
     }
-    print!("{}", table(&systems, &figures));
+    let table = table(&systems, &figures);
+    print!("{}", table.text(true));
     if let Some(least) = hand_overs.iter().flatten().copied().min_by(f64::total_cmp) {
         println!(
             "\na cache line handed over, nothing else: {least:.3} us, in 8 B one way of every system"
@@ -111,7 +121,7 @@ pub(crate) fn messages(root: &Path, prefix: &Path, out: &Path) -> Result<(), Str
     fs::write(&json, to_json(&systems, &figures, &hand_overs))
         .map_err(|e| format!("{}: {e}", json.display()))?;
     println!("\nevery figure: {}", json.display());
-    Ok(())
+    if write { tables::write(root, &table) } else { Ok(()) }
 }
 
 fn found(file: &str) -> bool {
@@ -196,16 +206,17 @@ fn median_told(command: &mut Command) -> Option<f64> {
 /// The figures of one case: for each system, one for each round.
 type Row = Vec<Vec<Option<f64>>>;
 
-/// The best ratio of a round, ours to Open MPI's.
-fn ratio(case: &Case, systems: &[&System], row: &Row) -> Option<f64> {
-    let at = |kind| systems.iter().position(|system| system.kind == kind);
-    let ours = &row[at(Kind::Ours)?];
+/// What the goal is about: the ratio of our best round to Open MPI's, or our best round itself.
+fn reached(case: &Case, systems: &[&System], row: &Row) -> Option<f64> {
+    let of = |kind| {
+        let at = systems.iter().position(|system| system.kind == kind)?;
+        best(case, &row[at])
+    };
+    let ours = of(Kind::Ours)?;
     if ["spawn", "queued"].contains(&case.words[0]) {
-        return ours.iter().flatten().copied().min_by(f64::total_cmp);
+        return Some(ours);
     }
-    let theirs = &row[at(Kind::OpenMpi)?];
-    let both = ours.iter().zip(theirs).filter_map(|(a, b)| Some((*a)? / (*b)?));
-    if case.rate { both.max_by(f64::total_cmp) } else { both.min_by(f64::total_cmp) }
+    Some(ours / of(Kind::OpenMpi)?)
 }
 
 fn best(case: &Case, cell: &[Option<f64>]) -> Option<f64> {
@@ -213,31 +224,26 @@ fn best(case: &Case, cell: &[Option<f64>]) -> Option<f64> {
     if case.rate { all.max_by(f64::total_cmp) } else { all.min_by(f64::total_cmp) }
 }
 
-fn table(systems: &[&System], figures: &[Row]) -> String {
-    let mut text = format!("| {:24} |", "best of the rounds");
-    for system in systems {
-        let _ = write!(text, " {:>10} |", system.name);
-    }
-    text.push_str(" to Open MPI | goal |\n|---|");
-    text.push_str(&"---:|".repeat(systems.len() + 1));
-    text.push_str("---|\n");
-    for (case, row) in CASES.iter().zip(figures) {
-        let _ = write!(text, "| {:24} |", case.name);
-        for cell in row {
-            let shown = best(case, cell).map_or_else(|| "-".to_owned(), number);
-            let _ = write!(text, " {shown:>10} |");
-        }
-        let reached = ratio(case, systems, row);
-        let shown = reached.map_or_else(|| "-".to_owned(), number);
+fn table(systems: &[&System], figures: &[Row]) -> Table {
+    let names = systems.iter().map(|system| system.name);
+    let head = std::iter::once("").chain(names).chain(["to Open MPI", "goal"]);
+    let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
+    let row = |case: &Case, row: &Row| {
+        let unit = if case.rate { 1e6 } else { 1.0 };
+        let cells = row.iter().map(|cell| shown(best(case, cell).map(|value| value / unit)));
+        let reached = reached(case, systems, row);
         let sign = if case.rate { ">=" } else { "<=" };
         let met = match reached {
-            Some(reached) if (reached <= case.goal) != case.rate => "met",
-            Some(_) => "missed",
+            Some(reached) if (reached <= case.goal) != case.rate => ", met",
+            Some(_) => ", missed",
             None => "",
         };
-        let _ = writeln!(text, " {shown:>11} | {sign} {} {met} |", number(case.goal));
-    }
-    text
+        let goal = format!("{sign} {}{met}", number(case.goal));
+        let name = std::iter::once(case.name.to_owned());
+        name.chain(cells).chain([shown(reached), goal]).collect()
+    };
+    let rows = CASES.iter().zip(figures).map(|(case, cells)| row(case, cells));
+    Table { head: head.map(str::to_owned).collect(), rows: rows.collect() }
 }
 
 fn number(value: f64) -> String {

@@ -46,7 +46,7 @@ usage: cargo xtask CHORE
   differ PREFIX check   the seeds of `check`, and a new one
   sim SEED              replay one simulation
   instructions PREFIX [--json]  what the calls of a small message take, counted by callgrind
-  bench-messages PREFIX OUT  the same loops on NeoPVM and its peers, in turns
+  bench-messages PREFIX OUT [--write]  the same loops on NeoPVM and its peers, in turns; writes the documents' tables
   soak MINUTES          simulations and random calls from new seeds, end-to-end tests and fuzzing, round after round
 ";
 
@@ -66,7 +66,10 @@ fn main() -> ExitCode {
         },
         ["install", prefix] => install::run(&root, Path::new(prefix)),
         ["bench-messages", prefix, out] => {
-            bench::messages(&root, Path::new(prefix), Path::new(out))
+            bench::messages(&root, Path::new(prefix), Path::new(out), false)
+        }
+        ["bench-messages", prefix, out, "--write"] => {
+            bench::messages(&root, Path::new(prefix), Path::new(out), true)
         }
         ["instructions", prefix] => instructions::run(&root, Path::new(prefix), false),
         ["instructions", prefix, "--json"] => instructions::run(&root, Path::new(prefix), true),

@@ -9,7 +9,7 @@ const SHORT: &str = "README.md";
 const LONG: &str = "doc/performance.md";
 /// Both tables have columns for these.
 const COLUMNS: [&str; 2] = ["NeoPVM", "PVM 3.4.6"];
-const DATED: &str = "Measured on ";
+const DATED: &str = "Measured by `make bench-messages` on ";
 /// What stands in front of the date in the long text.
 const MEASURED: &str = "`make bench-messages` on ";
 
@@ -39,7 +39,7 @@ fn words(text: &str, count: usize) -> String {
         .take(count)
         .collect::<Vec<_>>()
         .join(" ")
-        .trim_end_matches(',')
+        .trim_end_matches([',', ':'])
         .to_owned()
 }
 
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn figures_that_were_measured_may_be_told() {
-        let short = "Measured on 23 November 2026 here:\n\n| | NeoPVM | PVM 3.4.6 |\n|---|---|---|\n| 8 B, us | 0.13 | 29.8 |\n";
+        let short = "Measured by `make bench-messages` on 23 November 2026: here\n\n\n| | NeoPVM | PVM 3.4.6 |\n|---|---|---|\n| 8 B, us | 0.13 | 29.8 |\n";
         assert_eq!(found(short), [""; 0]);
         assert_eq!(found("nothing is told\n"), [""; 0]);
     }
@@ -95,6 +95,6 @@ mod tests {
         let wrong = found(&format!("{head}| 8 B, us | 1.06 | 29.8 |\n| 9 B, us | 1 | 2 |\n"));
         assert_eq!(wrong.len(), 2);
         assert!(wrong[0].contains("NeoPVM 1.06") && wrong[1].contains("no row 9 B"));
-        assert_eq!(found("Measured on 21 November 2026, so\n").len(), 1);
+        assert_eq!(found("Measured by `make bench-messages` on 21 November 2026, so\n").len(), 1);
     }
 }
