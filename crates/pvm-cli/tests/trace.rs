@@ -7,7 +7,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn sample() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../pvm-trace/tests/samples/ring-1.trace")
+    recorded("ring-1.trace")
+}
+
+/// A trace that was recorded once.
+fn recorded(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../pvm-trace/tests/samples").join(name)
+}
+
+/// Whether a tool is installed; if not, standard error says what is left out.
+fn has(tool: &str, package: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
+    if !there {
+        eprintln!("skipped: {tool} is not there (apt install {package})");
+    }
+    there
 }
 
 /// A folder of this test's own, which goes with it.
@@ -241,4 +256,48 @@ fn what_was_exported_is_imported_again() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success() && told.contains("line 1:"), "{told}");
     assert!(!Path::new(&trace).exists(), "a trace that is none was left");
+}
+
+/// Four hosts of 1 Gf, as `doc/traces.md` says.
+const PLATFORM: &str = "<?xml version='1.0'?>\n\
+    <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
+    <platform version=\"4.1\"><cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-3\" \
+    speed=\"1Gf\" bw=\"125MBps\" lat=\"50us\"/></platform>\n";
+
+/// Lets SimGrid replay a trace; its output has a line for each action that was done.
+fn replayed(trace: &Path) -> String {
+    let folder = Folder::new(&format!("ti-{}", trace.file_stem().unwrap().display()));
+    done(&["export", trace.to_str().unwrap(), "--to", "ti", "-o", &folder.file("all.ti")]);
+    for (name, text) in
+        [("list", "all.ti\n"), ("hosts", "h0\nh1\nh2\nh3\n"), ("platform.xml", PLATFORM)]
+    {
+        std::fs::write(folder.file(name), text).unwrap();
+    }
+    let mut command = Command::new("smpirun");
+    command.args(["-np", "4", "-hostfile", "hosts", "-platform", "platform.xml"]);
+    command.args(["-replay", "list", "--log=smpi_replay.thres:verbose"]);
+    let output = command.current_dir(&folder.0).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}", &text[text.len().saturating_sub(2000)..]);
+    text.into_owned()
+}
+
+/// SimGrid ended its replay at the last message of a ring, which nobody takes.
+#[test]
+fn simgrid_replays_a_ring_and_a_program_of_nas_message_by_message() {
+    if !has("smpirun", "libsimgrid-dev") {
+        return;
+    }
+    for name in ["ring-1.trace", "nas-is-1.trace"] {
+        let trace = recorded(name);
+        let text = replayed(&trace);
+        let count = |word: &str| {
+            let is_one = |line: &&str| line.contains("smpi_replay/VERBOSE") && line.contains(word);
+            text.lines().filter(is_one).count()
+        };
+        let matched = json(&["profile", "--json", trace.to_str().unwrap()])["matched"].clone();
+        let sends = count(" send ") + count(" isend ");
+        assert_eq!((Value::from(sends), Value::from(count(" recv "))), (matched.clone(), matched));
+        assert!(text.contains("Simulation time 0.0"), "{name}");
+    }
 }

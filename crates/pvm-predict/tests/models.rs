@@ -41,6 +41,7 @@ const CHECKS: &[Check] = &[
     ("a bucket has a bottom", port::a_bucket_has_a_bottom),
     ("a queue has a bound", port::a_queue_has_a_bound),
     ("a message crosses two cables", tcp::a_message_crosses_two_cables),
+    ("an empty message arrives", tcp::an_empty_message_arrives),
     ("slow start doubles", tcp::slow_start_doubles),
     ("an idle connection begins anew", tcp::an_idle_connection_begins_anew),
     ("nagle waits for a delayed acknowledgement", tcp::nagle_waits_for_a_delayed_acknowledgement),

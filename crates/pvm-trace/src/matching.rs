@@ -5,7 +5,7 @@ use crate::file::Reader;
 use crate::tables::{Tables, TaskIndex};
 use pvm_wire::Tid;
 use pvm_wire::record::{Record, Transfer, What};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek};
 
 /// Halves that wait for their other one; more are given up and counted.
@@ -72,7 +72,7 @@ struct Half {
 #[derive(Debug)]
 pub struct Matcher {
     tasks: HashMap<Tid, Vec<(u64, TaskIndex)>>,
-    open: HashMap<(TaskIndex, TaskIndex, u64), Half>,
+    open: HashMap<Name, Half>,
     unmatched: Unmatched,
     /// Waiting of receives that will have no other half.
     lost: HashMap<TaskIndex, u64>,
@@ -148,7 +148,7 @@ impl Matcher {
         })
     }
 
-    fn keep(&mut self, key: (TaskIndex, TaskIndex, u64), half: Half) {
+    fn keep(&mut self, key: Name, half: Half) {
         if self.open.len() >= OPEN_MAX {
             self.unmatched.given_up += 1;
             self.lose(key.1, &half);
@@ -180,6 +180,19 @@ impl Matcher {
         }
         (self.unmatched, self.lost.into_iter().collect())
     }
+}
+
+/// A message by its sender, its receiver and its number in this pair.
+pub(crate) type Name = (TaskIndex, TaskIndex, u64);
+
+/// The messages of which a trace has one end only, which are few in a whole one.
+pub(crate) fn halves<R: Read + Seek>(reader: &mut Reader<R>) -> HashSet<Name> {
+    let mut matcher = Matcher::new(reader.tables());
+    for entry in reader.merged(|_, time| time) {
+        let Ok((task, record)) = entry else { continue };
+        matcher.record(task, &record, Span { begin: record.begin, end: record.end() }, Vec::new);
+    }
+    matcher.open.into_keys().collect()
 }
 
 /// Calls `each` for all messages of a trace that have both ends, as `time` tells times.

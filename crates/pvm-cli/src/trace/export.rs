@@ -60,6 +60,10 @@ fn tell(untold: Untold) {
     for (count, what) in [
         (untold.messages, "messages of tasks that were not recorded are left out"),
         (
+            untold.halves,
+            "messages are left out, as the trace has their sends or their receives only",
+        ),
+        (
             untold.groups,
             "calls of groups are told only as far as they are messages, or a barrier of all",
         ),

@@ -240,17 +240,21 @@ impl Run<'_> {
         (time, bytes, tag): (Time, u64, i32),
         to: Box<[TaskNumber]>,
     ) {
-        let whole = time + self.host.send_of(bytes);
+        let (whole, left) = (time + self.host.send_of(bytes), self.length(bytes));
         let task = &mut self.tasks[number as usize];
         let chain = task.chain;
         task.chain.split.add(Phase::Host, whole);
         task.report.sending += whole;
         task.report.count(number, &to, bytes);
-        let left = bytes + self.tcp.message;
         let send = Send { to, at: 0, left, bytes, tag, began: now, chain, serial: self.serial };
         self.serial += send.to.len() as u64;
         task.state = State::Sending(Box::new(send));
         self.queue.push(now + whole, Planned::Task(number));
+    }
+
+    /// What a message is on its connection: at least a byte, as nothing tells of one that has none.
+    fn length(&self, bytes: u64) -> u64 {
+        (bytes + self.tcp.message).max(1)
     }
 
     /// Hands over what there is room for; waits for room, or goes on.
@@ -287,7 +291,7 @@ impl Run<'_> {
                 ended: now,
             })?;
             send.at += 1;
-            send.left = send.bytes + self.tcp.message;
+            send.left = self.length(send.bytes);
         }
         self.act(now, number)
     }

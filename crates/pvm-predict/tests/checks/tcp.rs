@@ -37,6 +37,16 @@ pub(crate) fn a_message_crosses_two_cables() -> Told {
     is("it takes", took, Time::microseconds(4 * 800 + 10))
 }
 
+/// Programs send messages without data, to say that they are ready. One takes a byte of its
+/// connection, 0.8 us on each cable; its receiver goes on, and is told of no bytes.
+pub(crate) fn an_empty_message_arrives() -> Told {
+    let text = "0 send 1 0 0\n1 recv 0 0 0\n1 send 0 0 0\n0 recv 1 0 0\n";
+    let report = run("", "congestion = \"reno\"", text)?;
+    is("there and back", report.time, Time::nanoseconds(4 * 800))?;
+    let sent = report.stations[0].sent;
+    is("messages and bytes", (sent.messages, sent.bytes), (1, 0))
+}
+
 /// Slow start over a long way: a window of 2 segments, then 4, 8, 16 ... each a time there and back of 200 ms.
 /// Segments are acknowledged at once, so each one makes the window one larger.
 pub(crate) fn slow_start_doubles() -> Told {

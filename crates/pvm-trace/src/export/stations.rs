@@ -18,8 +18,8 @@ pub(super) enum Action<'a> {
         time: u64,
         /// The message to the first of them.
         message: Transfer,
-        /// The receivers.
-        to: &'a [TaskIndex],
+        /// The receivers, each with the message's number in its pair.
+        to: &'a [(TaskIndex, u64)],
         /// When the call began.
         begin: u64,
     },
@@ -50,6 +50,8 @@ pub(super) enum Action<'a> {
 pub struct Untold {
     /// Sent to, or received from, tasks that were not recorded.
     pub messages: u64,
+    /// Sent and not received in the trace, or received and not sent.
+    pub halves: u64,
     /// Calls of groups.
     pub groups: u64,
     /// Receives that took whatever came first: told as they came.
@@ -153,7 +155,7 @@ impl<'a> Row<'a> {
             each(self.task, Some(&Action::Receive { time, waited, message, from, begin }))?;
         }
         if let Some((message, _)) = sends.first() {
-            let to: Vec<_> = sends.iter().map(|(_, to)| *to).collect();
+            let to: Vec<_> = sends.iter().map(|(message, to)| (*to, message.number)).collect();
             let (time, message) = (own / parts, *message);
             each(self.task, Some(&Action::Send { time, message, to: &to, begin }))?;
         }

@@ -87,7 +87,7 @@ fn converted(station: TaskIndex, action: &Action<'_>, out: &mut impl Write) -> R
         Action::Send { time, message, to, .. } => {
             let word = if to.len() == 1 { 's' } else { 'm' };
             write!(out, "{word}\t{}\t{}\t{station}", micro(*time), with_header(message))?;
-            to.iter().try_for_each(|to| write!(out, "\t{to}"))?;
+            to.iter().try_for_each(|(to, _)| write!(out, "\t{to}"))?;
             writeln!(out)?;
         }
         Action::Receive { time, message, from, .. } => {
@@ -114,7 +114,7 @@ fn communication(
             let word = if to.len() == 1 { "send" } else { "mcast" };
             let bytes = with_header(message);
             write!(out, "{word} {} {} {bytes}", since(*begin), micro(*time))?;
-            to.iter().try_for_each(|to| write!(out, " {:x}", tids[*to as usize]))?;
+            to.iter().try_for_each(|(to, _)| write!(out, " {:x}", tids[*to as usize]))?;
             writeln!(out)?;
         }
         Action::Receive { time, waited, message, from, begin } => {

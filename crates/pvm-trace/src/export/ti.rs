@@ -2,10 +2,16 @@
 //!
 //! A nanosecond of computing is one flop, so the simulated hosts are to have 1 Gf. A message below
 //! 65536 bytes is `send` (SMPI buffers it, as PVM does), a larger one `isend`, waited for at the end.
+//!
+//! SimGrid ends a replay when a message comes to a rank that is over, and waits for ever for one that
+//! nobody sends, so a message of which the trace has one end only is left out. MPI takes messages of
+//! a pair and a tag in their order, PVM also by context; so the tag that is written is the message's
+//! number, and each receive gets the message that it got.
 
 use super::stations::{Action, Untold, stations};
 use crate::error::Error;
 use crate::file::Reader;
+use crate::matching::{self, Name};
 use crate::tables::TaskIndex;
 use pvm_wire::record::{Transfer, calls};
 use std::io::{Read, Seek, Write};
@@ -18,7 +24,14 @@ pub fn ti<R: Read + Seek>(reader: &mut Reader<R>, mut out: impl Write) -> Result
     let ranks = reader.tables().tasks.len() as u32;
     let mut begun: Option<TaskIndex> = None;
     let mut pending = false;
-    let untold = stations(reader, |rank, action| {
+    let halves = matching::halves(reader);
+    let mut left_out = 0;
+    let mut whole = |name: &Name| {
+        let whole = !halves.contains(name);
+        left_out += u64::from(!whole);
+        whole
+    };
+    let mut untold = stations(reader, |rank, action| {
         if begun != Some(rank) {
             begun = Some(rank);
             writeln!(out, "{rank} init")?;
@@ -32,14 +45,17 @@ pub fn ti<R: Read + Seek>(reader: &mut Reader<R>, mut out: impl Write) -> Result
             }
             Some(Action::Compute(time)) => writeln!(out, "{rank} compute {time}")?,
             Some(Action::Send { message, to, .. }) => {
-                let word = if message.bytes < BUFFERED { "send" } else { "isend" };
-                pending |= word == "isend";
-                for to in *to {
-                    writeln!(out, "{rank} {word} {to} {} {}", tag(message), message.bytes)?;
+                let (bytes, word) = (message.bytes, sending(message.bytes));
+                for (to, number) in to.iter().filter(|(to, number)| whole(&(rank, *to, *number))) {
+                    pending |= word == "isend";
+                    writeln!(out, "{rank} {word} {to} {} {bytes}", tag(message, *number))?;
                 }
             }
             Some(Action::Receive { message, from, .. }) => {
-                writeln!(out, "{rank} recv {from} {} {}", tag(message), message.bytes)?;
+                if whole(&(*from, rank, message.number)) {
+                    let tag = tag(message, message.number);
+                    writeln!(out, "{rank} recv {from} {tag} {}", message.bytes)?;
+                }
             }
             Some(Action::Group { call, members }) => {
                 let barrier = matches!(*call, calls::BARRIER | calls::NEOPVM_BARRIER);
@@ -51,10 +67,17 @@ pub fn ti<R: Read + Seek>(reader: &mut Reader<R>, mut out: impl Write) -> Result
         Ok(())
     })?;
     out.flush()?;
+    untold.halves = left_out;
     Ok(untold)
 }
 
-/// Tags of MPI are not negative, and end early in some.
-const fn tag(message: &Transfer) -> u32 {
-    message.tag.cast_unsigned() % 32768
+const fn sending(bytes: u64) -> &'static str {
+    if bytes < BUFFERED { "send" } else { "isend" }
+}
+
+/// The message's number, or its tag where the trace has no numbers. Tags of MPI are not negative, and
+/// end early in some.
+const fn tag(message: &Transfer, number: u64) -> u64 {
+    let tag = if number == 0 { message.tag.cast_unsigned() as u64 } else { number };
+    tag % 32768
 }
