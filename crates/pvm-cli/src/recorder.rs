@@ -129,11 +129,15 @@ impl Recorder {
         Ok(())
     }
 
-    /// Reads what waits, as long as the listeners follow. How full the fullest ring was.
+    /// Reads what waits, as long as the listeners follow. How full the fullest ring was; a ring that
+    /// says that it is full, and of which nothing can be read, is in no hurry.
     fn read(&mut self) -> u64 {
         let fullest = self.rings.fullness();
-        while self.read_once() {}
-        fullest
+        let mut any = self.listeners.are_behind();
+        while self.read_once() {
+            any = true;
+        }
+        if any { fullest } else { 0 }
     }
 
     /// One block of each ring; false if there was nothing or the listeners do not follow.

@@ -221,8 +221,9 @@ impl Recording {
             Frame::Shows { number, at } => return self.clocks.heard(from, *number, *at),
             Frame::End { .. } => self.hosts.done(from),
             Frame::Gap { tid, lost, .. } => {
-                self.lost += *lost;
-                *self.losses.entry(*tid).or_default() += *lost;
+                self.lost = self.lost.saturating_add(*lost);
+                let losses = self.losses.entry(*tid).or_default();
+                *losses = losses.saturating_add(*lost);
             }
             Frame::Task { task } => {
                 self.living.insert(task.tid);

@@ -42,8 +42,20 @@ fn number(text: &str, name: &str) -> u64 {
     digits.parse().unwrap_or(0)
 }
 
-/// What a trace tells of its tasks.
+/// What a trace tells of its tasks, which adds up with the records in the file.
 fn lines(machine: &Machine, file: &Path) -> Vec<Line> {
+    let (records, lines) = read(machine, file);
+    // What was noted is in the file or told to be lost. Names are in tables of their own: each task's
+    // program, and texts of the first one.
+    let noted: u64 = lines.iter().map(|line| line.noted - line.lost).sum();
+    let names = noted - records;
+    let read = lines.iter().filter(|line| line.noted > line.lost).count() as u64;
+    assert!((read..=read + 1).contains(&names), "{records}: {lines:?}");
+    lines
+}
+
+/// The number of records in a file, and what it tells of its tasks.
+fn read(machine: &Machine, file: &Path) -> (u64, Vec<Line>) {
     let mut command = machine.place().installed("pvm");
     command.args(["trace", "show", "--json"]).arg(file);
     let shown = machine.succeed(command).out;
@@ -64,14 +76,7 @@ fn lines(machine: &Machine, file: &Path) -> Vec<Line> {
         noted: number(shown, "noted"),
         lost: number(shown, "lost"),
     };
-    let lines: Vec<Line> = shown.iter().zip(&profile).map(line).collect();
-    // What was noted is in the file or told to be lost. Names are in tables of their own: each task's
-    // program, and texts of the first one.
-    let noted: u64 = lines.iter().map(|line| line.noted - line.lost).sum();
-    let names = noted - records;
-    let read = lines.iter().filter(|line| line.noted > line.lost).count() as u64;
-    assert!((read..=read + 1).contains(&names), "{records}: {lines:?}");
-    lines
+    (records, shown.iter().zip(&profile).map(line).collect())
 }
 
 /// What the tasks themselves have said.
@@ -209,5 +214,40 @@ fn running_tasks_are_recorded_and_the_recording_is_stopped_by_a_command() {
     assert!(lines.iter().filter(|line| line.sent > 10).count() == 4, "{lines:?}");
     assert!(program.is_running(), "{}", program.errors_so_far());
     machine.expect_success(program);
+    machine.halt();
+}
+
+#[test]
+fn a_task_that_scribbles_over_its_own_ring_harms_no_trace_of_others_and_no_recorder() {
+    let machine = Machine::start();
+    let file = file(&machine);
+    let mut command = machine.place().installed("pvm");
+    command.args(["trace", "record", "--all", "-o"]).arg(&file);
+    let mut recording = Running::start(command);
+    let begun = eventually(LIMIT, || recording.errors_so_far().contains("recording into"));
+    assert!(begun, "{}", recording.errors_so_far());
+    let recorder = recorders(&machine);
+    let tokens = machine.begin("tokens.c", &["3", "1000", "2000"]);
+    for mode in 0..=5 {
+        let used = process::processor_ns(recorder[0]);
+        let mode = mode.to_string();
+        machine.run("scribbles.c", &[&mode, "2"]);
+        if mode == "5" {
+            std::thread::sleep(Duration::from_secs(2));
+        }
+        assert!(recording.is_running(), "mode {mode}: {}", recording.errors_so_far());
+        assert_eq!(recorders(&machine), recorder, "mode {mode}: {}", machine.log());
+        let used = Duration::from_nanos(process::processor_ns(recorder[0]) - used);
+        let memory = process::memory_kib(recorder[0]);
+        eprintln!("mode {mode}: {used:?} of the recorder, {memory:?} KiB");
+        assert!(used < Duration::from_secs(1), "mode {mode}: {used:?}");
+    }
+    let output = machine.expect_success(tokens);
+    machine.pvm(&["trace", "stop"]);
+    assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
+    let told = told(&read(&machine, &file).1);
+    for (sent, taken) in said(&output.out) {
+        assert!(told.contains(&(sent, taken)), "({sent}, {taken}): {told:?}");
+    }
     machine.halt();
 }

@@ -133,6 +133,7 @@ impl Known {
     /// task says of itself.
     fn is_wanted(&mut self, listeners: &mut Listeners, clock: Clock) -> bool {
         if self.facts.is_none()
+            && self.held_records < INTRODUCTION as u64
             && let Some((from, to)) = self.moments(clock)
         {
             self.examine(listeners, (from, to));
@@ -162,7 +163,8 @@ impl Known {
         room.clear();
         room.append(&mut self.held);
         // A record that begins before the bound may go beyond it.
-        let cells = BLOCK_CELLS_MAX - pvm_wire::record::RECORD_CELLS_MAX;
+        let held = room.len() + pvm_wire::record::RECORD_CELLS_MAX;
+        let cells = BLOCK_CELLS_MAX.saturating_sub(held);
         let drained = self.reader.drain((usize::MAX, cells), self.ring.ended, room);
         self.tell_lost(listeners, drained.lost, (from, to));
         let records = drained.taken as u64 + std::mem::take(&mut self.held_records);

@@ -124,6 +124,31 @@ fn a_claim_of_a_task_that_was_killed_hides_nothing_behind_it() {
 }
 
 #[test]
+fn a_process_that_outlived_its_task_and_went_on_claiming_held_the_reader_for_ever() {
+    let recorder = Recorder::on_heap(8, 1);
+    let claims = &recorder.place.header().claims.0.reserved;
+    let enough = crate::sync::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !enough.load(Ordering::Relaxed) {
+                claims.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        while claims.load(Ordering::Relaxed) < 100 {
+            std::thread::yield_now();
+        }
+        let mut reader = recorder.reader();
+        let looks = (0..100).map(|_| {
+            let drained = reader.drain((usize::MAX, usize::MAX), true, &mut Vec::new());
+            (drained.taken, drained.lost)
+        });
+        let (taken, lost) = looks.last().expect("a look");
+        enough.store(true, Ordering::Relaxed);
+        assert!(taken == 0 && lost <= 400, "{lost}");
+    });
+}
+
+#[test]
 fn a_reader_that_is_replaced_goes_on_and_what_the_first_one_lost_is_known() {
     let recorder = Recorder::on_heap(4, 3);
     (0..6).for_each(|i| recorder.put(&record(i)));
