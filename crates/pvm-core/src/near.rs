@@ -22,6 +22,8 @@ pub(crate) const REACH_NS: u64 = 400_000_000;
 /// So long a leader lacks a link to a host before it counts that others hear nothing of it. A daemon that was killed
 /// is back in a fraction of it; a host that is silent is told of by others only later.
 const LACK_NS: u64 = 1_000_000_000;
+/// The same where no link need stand, from when it is called.
+const CALLED_NS: u64 = 500_000_000;
 
 /// What the near hosts follow from: the host table, the leader, who votes, and the tree.
 pub(crate) type Cause = (u64, Option<(u64, HostIndex)>, Vec<HostIndex>, Option<u64>);
@@ -79,8 +81,11 @@ impl Near {
 
     /// Another host hears nothing of this one, to which this one has no link either.
     pub(crate) fn report(&mut self, host: HostIndex, now: u64) {
-        let since = *self.lacking.entry(host).or_insert(now);
-        self.reported.insert(host, since + LACK_NS);
+        let at = match self.hosts.contains(&host) {
+            true => *self.lacking.entry(host).or_insert(now) + LACK_NS,
+            false => now + CALLED_NS,
+        };
+        self.reported.entry(host).or_insert(at);
     }
 
     /// Those that others hear nothing of, and this host has had no link to for long enough.

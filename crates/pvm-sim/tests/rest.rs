@@ -2,6 +2,7 @@
 
 use pvm_core::Rules;
 use pvm_core::io::News;
+use pvm_quorum::Limits;
 use pvm_sim::{Happening, World};
 use pvm_wire::HostIndex;
 use pvm_wire::peer::{PeerMessage, Said};
@@ -60,6 +61,16 @@ fn where_the_leader_has_no_link_to_it_a_host_that_nobody_can_call_is_asked_to_ca
     said(world, (asked, other));
 }
 
+/// So many hosts at rest, and what they say is written down.
+fn gather(world: &mut World, count: u32) {
+    world.journal = Some(Vec::new());
+    let operator = world.connect(FIRST, Role::Operator).expect("a host");
+    world.run_until(world.now() + 10 * MS);
+    world.request(FIRST, operator, Request::AddLocal { count: count - 1 });
+    world.run_until(world.now() + 20_000 * MS);
+    assert_eq!(world.fewest_members(), count as usize);
+}
+
 /// The last number that follows `words` in what was said, and in a line with `besides`.
 fn last_number(world: &World, words: &str, besides: &str) -> Option<u64> {
     let lines = world.journal.iter().flatten().rev();
@@ -70,30 +81,85 @@ fn last_number(world: &World, words: &str, besides: &str) -> Option<u64> {
     found.next()
 }
 
+/// What a member says next that lies, as the leader hears it.
+fn lie(world: &mut World, liar: HostIndex, after: u64, said: Said) {
+    let spoken = format!("{liar} -> 1: #");
+    let sequence = last_number(world, &spoken, "").expect("it has said something") + after;
+    let news = News::Said { host: liar, message: PeerMessage::Ordered { sequence, said } };
+    world.later(0, Happening::News(FIRST, news));
+    world.run_until(world.now() + 5 * MS);
+}
+
+/// The daemon of a host is started again, and another one calls it silent just then. It is in still?
+fn outlives(world: &mut World, victim: HostIndex, liar: HostIndex) -> bool {
+    world.crash(victim);
+    world.run_until(world.now() + 5 * MS);
+    lie(world, liar, 1, Said::Silent { host: victim });
+    // What it says itself has the number of its lie, and is not heard: it lies on.
+    if let Some(ask) = last_number(world, "ask ", &format!("1 -> {liar}: ")) {
+        lie(world, liar, 1, Said::Answer { ask, reply: Reply::Heard { heard: false, unheard: 0 } });
+    }
+    world.run_until(world.now() + 5000 * MS);
+    world.members(FIRST).contains_key(&victim)
+}
+
 #[test]
 fn a_member_that_called_others_silent_had_each_taken_out_whose_daemon_was_started_again() {
     let mut world = World::seeded("vm", 1, Rules::plain());
-    world.journal = Some(Vec::new());
-    let operator = world.connect(FIRST, Role::Operator).expect("a host");
-    world.run_until(world.now() + 10 * MS);
-    world.request(FIRST, operator, Request::AddLocal { count: 4 });
-    world.run_until(world.now() + 20_000 * MS);
-    let (liar, victim) = (HostIndex(2), HostIndex(4));
-    let lie = |world: &mut World, after, said| {
-        let sequence = last_number(world, "2 -> 1: #", "").expect("it has said something") + after;
-        let news = News::Said { host: liar, message: PeerMessage::Ordered { sequence, said } };
-        world.later(0, Happening::News(FIRST, news));
-        world.run_until(world.now() + 5 * MS);
-    };
-    world.crash(victim);
-    world.run_until(world.now() + 5 * MS);
-    lie(&mut world, 1, Said::Silent { host: victim });
-    // What it says itself has the number of its lie, and is not heard: it lies on.
-    if let Some(ask) = last_number(&world, "ask ", "1 -> 2: ") {
-        lie(&mut world, 1, Said::Answer { ask, reply: Reply::Heard { heard: false, unheard: 0 } });
+    gather(&mut world, 5);
+    assert!(
+        outlives(&mut world, HostIndex(4), HostIndex(2)),
+        "it was away for a tenth of a second"
+    );
+}
+
+/// The leader has no link to the host, and all that it asks have just lost theirs.
+#[test]
+fn along_a_tree_such_a_member_had_each_taken_out_that_is_not_near_to_the_leader() {
+    let limits = Limits { star_count: 3, tree_width: 1, failures_max: 1, ..Limits::USUAL };
+    let mut met = 0;
+    for (count, victim, liar) in lies() {
+        let mut world = World::within(limits, "vm", 1, Rules::plain(), 0);
+        gather(&mut world, count);
+        let near = world.links.made(FIRST, victim).is_some();
+        if !near && last_number(&world, &format!("{liar} -> 1: #"), "").is_some() {
+            met += 1;
+            assert!(outlives(&mut world, victim, liar), "of {count} hosts {victim}, by {liar}");
+        }
     }
-    world.run_until(world.now() + 5000 * MS);
-    assert!(world.members(FIRST).contains_key(&victim), "it was away for a tenth of a second");
+    assert!(met > 20, "{met} times");
+}
+
+/// Along a tree the leader hears of it from those that watch the host, calls it, and asks others. All of that has to be
+/// done between the silence that is noticed (here after 5 s, in a daemon after 3.75 s) and five seconds.
+#[test]
+fn along_a_tree_a_silent_host_is_told_of_in_time() {
+    let mut slowest = 0;
+    for (seed, count) in (1..7).map(|seed| (seed, 33 + 3 * u32::try_from(seed).unwrap_or(0))) {
+        let mut world = World::seeded("vm", seed, Rules::plain());
+        gather(&mut world, count);
+        let rests =
+            |host: &&HostIndex| **host != FIRST && world.links.made(FIRST, **host).is_none();
+        let victim = *world.nodes.keys().rev().find(rests).expect("one that rests");
+        world.kill(victim);
+        let silent_at = world.now() + 5000 * MS;
+        while world.nodes.keys().any(|host| world.members(*host).contains_key(&victim)) {
+            world.run_until(world.now() + 10 * MS);
+            assert!(world.now() < silent_at + 10_000 * MS, "seed {seed}: {victim} is never missed");
+        }
+        slowest = slowest.max(world.now().saturating_sub(silent_at) / MS);
+    }
+    println!("taken out {slowest} ms after it was found silent");
+    assert!(slowest <= 1250, "{slowest} ms");
+}
+
+/// Machines of so many hosts, one of which is away for a moment and another one lies.
+fn lies() -> impl Iterator<Item = (u32, HostIndex, HostIndex)> {
+    let pairs = |count: u32| {
+        let hosts = move || (2..=u16::try_from(count).unwrap_or(2)).map(HostIndex);
+        hosts().flat_map(move |victim| hosts().map(move |liar| (count, victim, liar)))
+    };
+    (8..12).flat_map(pairs).filter(|(_, victim, liar)| victim != liar)
 }
 
 /// A command on one of them asks about a task on the other one.

@@ -167,17 +167,16 @@ impl Machine {
         if !known || !self.consensus.is_leader() || self.sessions.is_up(host) {
             return;
         }
-        if self.near.contains(host) {
-            self.near.report(host, self.now.0);
-            return self.count_reports();
+        self.near.report(host, self.now.0);
+        if !self.near.contains(host) {
+            // Along a tree there need be no link from here: one is made.
+            self.act(Act::Reach { host });
         }
-        // Along a tree there need be no link from here: those that watch the host are asked.
-        self.suspects.insert(host);
-        self.lead_on();
+        self.count_reports();
     }
 
-    /// What others say of a silent host counts where this leader has had no link to it for a while: who says so of one
-    /// whose daemon is just being started again takes nobody out.
+    /// What others say of a silent host counts where this leader has had no link to it for a while, or has got none: who
+    /// says so of one whose daemon is just being started again takes nobody out.
     pub(super) fn count_reports(&mut self) {
         let leads = self.consensus.is_leader();
         let silent = self.near.take_reported(self.now.0);
