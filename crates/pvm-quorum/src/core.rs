@@ -360,7 +360,7 @@ impl Core {
         } else if let Some(kin) = kin.filter(|kin| kin.leader != Some(from)) {
             self.hear_relay(from, &kin);
         } else {
-            self.hear_above(from);
+            self.hear_above(from, true);
             self.role = Role::Follower;
             self.heard_at = self.now;
             self.wait_for_silence();

@@ -9,7 +9,7 @@
 //! sides have worked out the same tree. Then every member is below exactly one other, and the leader cuts off
 //! nothing that somebody lacks.
 //!
-//! A member that hears nothing from above, or lacks what is kept there no more, asks those further up to speak
+//! A member that hears nothing from above, or of no leader, or lacks what is kept there no more, asks those further up to speak
 //! to it meanwhile.
 
 use crate::core::{Core, Role, SILENCE_NS};
@@ -25,6 +25,8 @@ const HAND_ON_NS: u64 = 600_000_000;
 const ORPHAN_NS: u64 = 2 * SILENCE_NS;
 /// A member that asks no more gets nothing after this.
 const FOSTER_NS: u64 = 5 * HAND_ON_NS;
+/// Nobody speaks to more of those at a time, which ask others then: where nobody leads for long, all ask those that vote.
+const FOSTERS_MAX: usize = 64;
 
 impl Core {
     /// Works the tree out anew.
@@ -48,7 +50,9 @@ impl Core {
             self.relay.lacking = false;
         }
         self.tree = tree;
-        self.relay.next_at = self.tree.is_used().then_some(self.now + HAND_ON_NS);
+        // No later than it was due: hosts may join without a pause.
+        let next_at = self.now + HAND_ON_NS;
+        self.relay.next_at = self.tree.is_used().then(|| self.relay.at().min(next_at));
         self.relay.changes += 1;
         // What was below them may be below others now.
         self.peers.values_mut().for_each(|peer| peer.below = 0);
@@ -112,25 +116,32 @@ impl Core {
             return;
         }
         self.role = Role::Follower;
-        self.hear_above(from);
         let said_at = self.now.saturating_sub(kin.age);
-        if kin.leader.is_some() && said_at + self.silence() > self.now {
+        let is_led = kin.leader.is_some() && said_at + self.silence() > self.now;
+        self.hear_above(from, is_led);
+        if is_led {
             self.heard_at = self.heard_at.max(said_at);
             self.wait_for_silence();
             self.set_leader(kin.leader);
         }
     }
 
-    /// Somebody above speaks to this member, or who leads.
-    pub(crate) fn hear_above(&mut self, from: Member) {
-        self.relay.upstream = Some(from);
-        if self.relay.fostered_by == Some(from) {
+    /// Somebody above speaks to this member, or who leads. Who tells of no leader may be cut off itself: such a word
+    /// ends no search for another one.
+    pub(crate) fn hear_above(&mut self, from: Member, is_led: bool) {
+        if is_led {
+            self.relay.upstream = Some(from);
+        }
+        if is_led && self.relay.fostered_by == Some(from) {
             self.relay.fostered_at = self.now;
         }
         if self.tree.above.first() != Some(&from) || self.relay.lacking {
             return;
         }
         self.relay.heard_at = self.now;
+        if !is_led {
+            return;
+        }
         self.relay.tries = 0;
         if self.relay.fostered_by.take().is_some() {
             self.relay.changes += 1;
@@ -154,7 +165,7 @@ impl Core {
     pub(crate) fn note_taken(&mut self, from: Member) {
         if self.relay.lacking && self.tree.above.first() == Some(&from) {
             self.relay.lacking = false;
-            self.hear_above(from);
+            self.hear_above(from, self.is_led());
         }
     }
 
@@ -181,13 +192,25 @@ impl Core {
             self.spread_beat();
             self.look_after_all();
         }
-        let orphan = self.relay.lacking || self.relay.heard_at + ORPHAN_NS <= self.now;
-        if orphan && !self.tree.above.is_empty() {
+        if self.is_orphan() && !self.tree.above.is_empty() {
             self.find_foster();
         }
     }
 
-    /// Nothing has come from above: one further up is asked, and another one if that does not help.
+    /// Nothing comes from above, or nothing of a leader, or not what this member lacks: until whoever is above tells
+    /// of a leader again.
+    fn is_orphan(&self) -> bool {
+        let relay = &self.relay;
+        let is_silent = relay.heard_at + ORPHAN_NS <= self.now;
+        is_silent || relay.lacking || relay.fostered_by.is_some() || !self.is_led()
+    }
+
+    /// Somebody has led of late, as far as was told.
+    fn is_led(&self) -> bool {
+        self.heard_at + self.silence() > self.now
+    }
+
+    /// One further up is asked, and another one if that does not help.
     fn find_foster(&mut self) {
         if self.relay.fostered_by.is_some() && self.relay.fostered_at + ORPHAN_NS > self.now {
             return self.seek_foster();
@@ -217,7 +240,9 @@ impl Core {
 
     /// A member hears nothing from above.
     pub(crate) fn foster(&mut self, from: Member) {
-        if !self.tree.is_used() || self.is_blank() {
+        let many = self.relay.fosters.len() >= FOSTERS_MAX;
+        let refused = many && !self.relay.fosters.contains_key(&from);
+        if !self.tree.is_used() || self.is_blank() || refused {
             return;
         }
         if self.relay.fosters.insert(from, self.now).is_none() {

@@ -23,6 +23,7 @@ struct Host {
     /// Where its tree was looked at last.
     changes: Option<u64>,
     near: BTreeSet<HostIndex>,
+    leader: Option<HostIndex>,
     said: u64,
 }
 
@@ -39,6 +40,8 @@ struct Net {
     happenings: BTreeMap<u64, Happening>,
     number: u64,
     links: BTreeSet<(HostIndex, HostIndex)>,
+    /// Between these there is no link, whoever wants one.
+    cut: BTreeSet<(HostIndex, HostIndex)>,
 }
 
 fn pair(a: HostIndex, b: HostIndex) -> (HostIndex, HostIndex) {
@@ -51,7 +54,10 @@ impl Net {
         let hosts = (1..=count).map(|host| {
             let core = Core::new(u64::from(host));
             let near = BTreeSet::new();
-            (HostIndex(host), Host { core, applied: Vec::new(), changes: None, near, said: 0 })
+            (
+                HostIndex(host),
+                Host { core, applied: Vec::new(), changes: None, near, leader: None, said: 0 },
+            )
         });
         let mut net = Self {
             count,
@@ -61,6 +67,7 @@ impl Net {
             happenings: BTreeMap::new(),
             number: 0,
             links: BTreeSet::new(),
+            cut: BTreeSet::new(),
         };
         net.input(FIRST, QuorumInput::Begin { me: Member::new(1, FIRST) });
         net.propose(FIRST, ALL_IN);
@@ -138,6 +145,7 @@ impl Net {
                 let state = Blob(it.applied.to_bytes());
                 self.input(host, QuorumInput::State { to, number, state });
             }
+            QuorumOutput::Leader { leader, .. } => it.leader = leader.map(Member::host),
             _ => {}
         }
     }
@@ -152,7 +160,8 @@ impl Net {
         let near: BTreeSet<_> = near.into_iter().collect();
         let before = std::mem::replace(&mut it.near, near.clone());
         for &other in near.difference(&before) {
-            if self.hosts.contains_key(&other) && self.links.insert(pair(host, other)) {
+            let can = self.hosts.contains_key(&other) && !self.cut.contains(&pair(host, other));
+            if can && self.links.insert(pair(host, other)) {
                 self.input(host, QuorumInput::Linked { host: other, up: true });
                 self.input(other, QuorumInput::Linked { host, up: true });
             }
@@ -174,6 +183,25 @@ impl Net {
             let other = if link.0 == host { link.1 } else { link.0 };
             self.input(other, QuorumInput::Linked { host, up: false });
         }
+    }
+
+    /// Two hosts hear each other no more.
+    fn cut(&mut self, a: HostIndex, b: HostIndex) {
+        self.cut.insert(pair(a, b));
+        if self.links.remove(&pair(a, b)) {
+            self.input(a, QuorumInput::Linked { host: b, up: false });
+            self.input(b, QuorumInput::Linked { host: a, up: false });
+        }
+    }
+
+    /// Only those that are below it hear a host from now on, and it hears only them; how many they are.
+    fn keep_below(&mut self, host: HostIndex, above: &BTreeSet<HostIndex>) -> usize {
+        let all: Vec<_> = self.hosts.keys().copied().filter(|other| *other != host).collect();
+        let near = self.hosts[&host].near.clone();
+        let stay = |other: &HostIndex| near.contains(other) && !above.contains(other);
+        let (below, others): (Vec<_>, Vec<_>) = all.into_iter().partition(stay);
+        others.into_iter().for_each(|other| self.cut(host, other));
+        below.len()
     }
 
     fn go(&mut self, ms: u64) {
@@ -205,6 +233,15 @@ impl Net {
         let now = Time(self.now);
         let leads = |(host, it): (&HostIndex, &Host)| it.core.is_current(now).then_some(*host);
         self.hosts.iter().find_map(leads).expect("somebody leads")
+    }
+
+    fn voters(&self, host: HostIndex) -> BTreeSet<HostIndex> {
+        self.hosts[&host].core.voters().into_iter().map(Member::host).collect()
+    }
+
+    /// How many take this one for the leader.
+    fn led_by(&self, leader: HostIndex) -> usize {
+        self.hosts.values().filter(|it| it.leader == Some(leader)).count()
     }
 
     fn have(&self, command: u64) -> usize {
@@ -261,6 +298,32 @@ fn what_is_ordered_comes_to_all_whoever_hands_it_on_is_dead() {
     net.propose(next, 4);
     net.go(4000);
     assert_eq!(net.have(4), net.hosts.len());
+}
+
+/// Whoever hands on hears nothing itself any more, and is heard by those below it: they took its words, which told
+/// neither of a leader nor of anything new, for all that there is.
+#[test]
+fn those_below_a_member_that_is_cut_off_from_above_lost_the_leader_with_it() {
+    let mut net = Net::at_rest(count().min(300));
+    let leader = net.leader();
+    let voters: BTreeSet<_> = net.voters(leader);
+    let near = |host: &HostIndex| (net.hosts[host].near.len(), *host);
+    let relay = net.hosts.keys().filter(|host| !voters.contains(host)).map(near).max();
+    let relay = relay.expect("members that do not vote").1;
+    assert!(net.keep_below(relay, &voters) > 2, "some are below it");
+    net.go(2000);
+    net.propose(leader, 2);
+    net.go(8000);
+    assert_eq!(net.have(2), net.hosts.len() - 1);
+    assert_eq!(net.led_by(leader), net.hosts.len() - 1);
+    // The same of the leader, which is one of those that vote.
+    assert!(net.keep_below(leader, &voters) > 2, "some are below it");
+    net.go(4000);
+    let next = net.leader();
+    net.propose(next, 3);
+    net.go(8000);
+    assert_eq!(net.have(3), net.hosts.len() - 2);
+    assert_eq!(net.led_by(next), net.hosts.len() - 2);
 }
 
 #[test]
