@@ -88,6 +88,20 @@ pub(crate) struct View {
 pub(crate) struct Arriving {
     pub(crate) start: Start,
     pub(crate) state: Vec<u8>,
+    /// When a piece of it came last.
+    pub(crate) came_at: u64,
+}
+
+impl Arriving {
+    pub(crate) const fn new(start: Start, now: u64) -> Self {
+        Self { start, state: Vec::new(), came_at: now }
+    }
+
+    /// True where a piece of another state takes its place: of a later one, or of any when no more
+    /// of this comes.
+    pub(crate) const fn gives_way_to(&self, start: &Start, now: u64) -> bool {
+        start.number > self.start.number || self.came_at + PATIENCE_MAX_NS <= now
+    }
 }
 
 impl Sending {

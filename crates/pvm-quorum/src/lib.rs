@@ -19,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arriving;
 mod core;
 mod election;
 #[cfg(test)]

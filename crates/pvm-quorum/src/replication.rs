@@ -1,7 +1,7 @@
 //! Replication of the leader's log to all members.
 
 use crate::core::Core;
-use crate::flow::{Arriving, Flow, Peer, Sending, View};
+use crate::flow::{Flow, Peer, Sending, View};
 use crate::frame::{Entry, What, Word};
 use crate::limits::Limits;
 use crate::log::Start;
@@ -11,8 +11,6 @@ use pvm_wire::Blob;
 
 /// The most entries in one message.
 const ENTRY_COUNT_MAX: usize = 256;
-/// The longest state that a member takes.
-const STATE_BYTES_MAX: usize = 64 << 20;
 
 impl Core {
     /// Those to whom this member speaks first. A leader speaks to all members, and to voters that are no
@@ -90,7 +88,7 @@ impl Core {
     }
 
     /// Follower: what it knows of the leader of this term.
-    fn view(&mut self) -> &mut View {
+    pub(crate) fn view(&mut self) -> &mut View {
         let (term, commit) = (self.term(), self.commit);
         if self.view.term != term {
             self.view = View { term, verified: commit, commit };
@@ -122,7 +120,7 @@ impl Core {
     }
 
     /// Follower: applies what is ordered for good of what it has of the leader's log.
-    fn follow_view(&mut self, everywhere: u64) {
+    pub(crate) fn follow_view(&mut self, everywhere: u64) {
         let View { verified: through, commit, .. } = *self.view();
         self.commit_to(commit.min(through));
         self.everywhere = self.everywhere.max(everywhere.min(self.commit));
@@ -290,59 +288,6 @@ impl Core {
             peer.note_state(now, through);
             self.send_pieces(from);
         }
-    }
-
-    /// A member that has this place of the leader's log needs no state: true if it has.
-    fn has_place(&mut self, start: &Start) -> bool {
-        if self.is_blank() {
-            return false;
-        }
-        if start.number > self.commit && self.log.term(start.number) == Some(start.term) {
-            // What follows it in the log may be counted on by others.
-            let view = self.view();
-            view.verified = view.verified.max(start.number);
-            view.commit = view.commit.max(start.number);
-            let everywhere = self.everywhere;
-            self.follow_view(everywhere);
-        }
-        start.number <= self.commit
-    }
-
-    /// A new member, or one that lacks what nobody keeps: a piece of what it begins with.
-    pub(crate) fn install(
-        &mut self,
-        from: Member,
-        start: Start,
-        (offset, bytes, last): (u64, &[u8], bool),
-    ) {
-        if self.has_place(&start) {
-            self.arriving = None;
-            let (through, stamp) = (self.commit, 0);
-            return self.send(from, Word::Agree { through, stamp });
-        }
-        if !self.is_blank() && self.leader != Some(from) {
-            let hint = self.commit;
-            return self.send(from, Word::Differ { hint, stamp: 0 });
-        }
-        let mut arriving = match self.arriving.take() {
-            Some(arriving) if arriving.start == start => arriving,
-            _ => Arriving { start, state: Vec::new() },
-        };
-        let next = arriving.state.len() as u64 == offset;
-        if next && arriving.state.len() + bytes.len() <= STATE_BYTES_MAX {
-            arriving.state.extend_from_slice(bytes);
-        }
-        let through = arriving.state.len() as u64;
-        if !(next && last) || arriving.start.number == 0 {
-            self.arriving = Some(arriving);
-            return self.send(from, Word::Got { through });
-        }
-        let Arriving { start, state } = arriving;
-        let number = start.number;
-        self.log.begin(start);
-        self.commit = number;
-        self.put(QuorumOutput::Adopt { number, state: Blob(state) });
-        self.send(from, Word::Agree { through: number, stamp: 0 });
     }
 
     /// Leader: commits the entries that enough members have.

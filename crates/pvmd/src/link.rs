@@ -49,7 +49,8 @@ use tokio::task::AbortHandle;
 /// A host of which nothing was heard for so long is dead, as with [`DEAD_TIME`]: counted from the last word, so that all
 /// are told within five seconds.
 const SILENT_DEAD_TIME: Duration = Duration::from_millis(3750);
-/// A host that has lost all others ends after this time.
+/// A host that has no place yet ends when it has heard nothing of its machine for so long, unless its starter said
+/// otherwise. One that has a place ends when nobody has led for a minute.
 pub(crate) const ALONE_TIME: Duration = Duration::from_secs(30);
 
 /// A host whose key the others refuse is no member any more, and ends after this time.
