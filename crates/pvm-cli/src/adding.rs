@@ -44,8 +44,8 @@ pub(crate) fn add(
         }
     }
     let late = || {
-        let text = format!("no word of it within {} s", patience.as_secs());
-        refusal(Code::CantStart, &text, "`pvm conf`, for it may still come")
+        let text = format!("it has not joined within {} s", patience.as_secs());
+        refusal(Code::CantStart, &text, "`pvm conf`, because it may still join")
     };
     Ok(results.into_iter().map(|result| result.unwrap_or_else(late)).collect())
 }

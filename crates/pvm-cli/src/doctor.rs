@@ -37,7 +37,7 @@ pub(crate) fn doctor(options: &DoctorOptions) -> Result<(), Failure> {
     }
     match failed {
         0 => Ok(()),
-        1 => Err(Failure::new(Status::Refused, "1 thing is wrong here")),
-        count => Err(Failure::new(Status::Refused, format!("{count} things are wrong here"))),
+        1 => Err(Failure::new(Status::Refused, "1 check failed")),
+        count => Err(Failure::new(Status::Refused, format!("{count} checks failed"))),
     }
 }

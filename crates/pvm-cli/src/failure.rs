@@ -65,7 +65,7 @@ impl Failure {
         Self::new(
             Status::Daemon,
             format!(
-                "{what}: an answer that does not fit\n  pvm and pvmd are of different versions: `pvm halt; pvm up`"
+                "{what}: the daemon's answer has an unexpected kind\n  pvm and pvmd have different versions: `pvm halt; pvm up`"
             ),
         )
     }
@@ -75,14 +75,14 @@ impl Failure {
 fn unanswered(what: &str) -> Failure {
     let Some(pid) = stopped::first() else {
         let text =
-            format!("{what}: the machine ended before the answer\n  start it anew: `pvm up`");
+            format!("{what}: the machine ended before the answer\n  start it again: `pvm up`");
         return Failure::new(Status::Daemon, text);
     };
     if stopped::is_stopped(pid) {
         return Failure::new(Status::Daemon, stopped::words(pid));
     }
     let text = format!(
-        "{what}: the daemon does not answer\n  see `pvm status`, or start anew: `pvm halt; pvm up`"
+        "{what}: the daemon does not answer\n  see `pvm status`, or start the machine again: `pvm halt; pvm up`"
     );
     Failure::new(Status::Daemon, text)
 }

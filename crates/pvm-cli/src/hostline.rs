@@ -56,7 +56,7 @@ pub(crate) fn wanted(
     let place = line.name.to_text();
     let (user, name) = place.rsplit_once('@').map_or((None, &*place), |(u, n)| (Some(u), n));
     match user {
-        Some("") => return Err(wrong(&format!("{word}: no user in front of the @"))),
+        Some("") => return Err(wrong(&format!("{word}: there is no user before the @"))),
         Some(user) => line.lo = Some(user.into()),
         None => {}
     }
@@ -131,7 +131,7 @@ fn address(name: &str) -> Result<&str, Failure> {
     let (host, port) = name.rsplit_once(':').unwrap_or((name, ""));
     let host = host.trim_matches(['[', ']']);
     Err(wrong(&format!(
-        "{name}: a port is no part of a host's name\n  it belongs into ~/.ssh/config: `printf 'Host {host}\\n  Port {port}\\n' >>~/.ssh/config`, then `pvm add {host}`"
+        "{name}: the name of a host cannot contain a port\n  set the port in ~/.ssh/config: `printf 'Host {host}\\n  Port {port}\\n' >>~/.ssh/config`, then `pvm add {host}`"
     )))
 }
 

@@ -94,7 +94,7 @@ impl Launch {
                 return Ok((connected, !is_others));
             }
             if Instant::now() >= end {
-                return Err(Failure::new(Status::Daemon, "the daemon went away after its start"));
+                return Err(Failure::new(Status::Daemon, "the daemon ended after its start"));
             }
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -166,7 +166,7 @@ fn first_line(stdout: ChildStdout) -> Result<Option<String>, Failure> {
 fn scratch_file() -> Result<File, Failure> {
     let file = rustix::fs::memfd_create("pvm: what the daemon says", MemfdFlags::CLOEXEC);
     let file = file.map_err(|error| {
-        Failure::new(Status::Daemon, format!("no memory for the daemon's words: {error}"))
+        Failure::new(Status::Daemon, format!("no memory for the daemon's output: {error}"))
     })?;
     // The daemon goes on writing where others have read to.
     rustix::fs::fcntl_setfl(&file, OFlags::APPEND).map_err(std::io::Error::from)?;

@@ -155,7 +155,7 @@ impl Operator {
         };
         if !pvm::locate::is_own(&stream) {
             let text = format!(
-                "{}: another user's process listens there, not a daemon of ours\n  set PVM_TMP to a folder of your own",
+                "{}: the process that listens there belongs to another user\n  set PVM_TMP to a folder of your own",
                 path.display()
             );
             return Err(Failure::new(Status::Daemon, text));
@@ -224,7 +224,7 @@ fn silent(socket: &Path, pid: Option<Pid>) -> Failure {
     }
     let process = pid.map(|pid| format!(" (process {})", pid.as_raw_nonzero()));
     let text = format!(
-        "the daemon at {}{} does not answer\n  `pvm doctor` looks at it; its log is {}",
+        "the daemon at {}{} does not answer\n  `pvm doctor` examines it; its log is {}",
         socket.display(),
         process.unwrap_or_default(),
         socket.with_file_name("pvml").display()

@@ -26,8 +26,8 @@ pub(crate) struct Options {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// For the console: a host file, and PVM's own options: -nNAME is this host's name in a
-    /// machine that is started; -dMASK is accepted and means nothing.
+    /// For the console: a host file, and PVM's own options. -nNAME is the name of this host in a
+    /// machine that is started; -dMASK is accepted and has no effect.
     #[arg(value_name = "HOSTFILE", allow_hyphen_values = true, num_args = 0..)]
     pub(crate) console: Vec<String>,
 }
@@ -62,13 +62,13 @@ pub(crate) enum Command {
     /// List the groups and their members
     #[command(after_help = notes::GROUPS)]
     Groups(ListOptions),
-    /// Tell about the daemon of this host
+    /// Show the state of this host's daemon
     #[command(after_help = notes::STATUS)]
     Status(ListOptions),
-    /// Print a token with which one host may join that ssh does not reach
+    /// Print a token with which a host that ssh cannot reach may join once
     #[command(after_help = notes::TOKEN)]
     Token(TokenOptions),
-    /// Replace the daemons by the version that is installed now, while the tasks go on
+    /// Replace the daemons by the installed version while the tasks go on
     #[command(after_help = notes::UPGRADE)]
     Upgrade(UpgradeOptions),
     /// Stop the machine: all its tasks and daemons
@@ -90,7 +90,7 @@ pub(crate) enum Command {
     /// Write the man pages or completions, for `make install`
     #[command(hide = true)]
     Generate(GenerateOptions),
-    /// What may come next, for the shells' completion
+    /// Print the possible next words, for the shells' completion
     #[command(hide = true)]
     Complete(CompleteOptions),
     /// Speaks for a task without shared memory; the daemon starts it
@@ -118,7 +118,7 @@ pub(crate) struct ProxyOptions {
     /// The number of the task's hello
     #[arg(long)]
     pub(crate) id: u32,
-    /// The process that started this one, with whose end it ends
+    /// The process that started this one; the proxy ends with it
     #[arg(long)]
     pub(crate) host: i32,
     /// Let `reset` spare the task
@@ -142,7 +142,7 @@ pub(crate) struct ListOptions {
 pub(crate) struct GenerateOptions {
     /// What to write
     pub(crate) what: Generated,
-    /// Where to; made if it is not there
+    /// The folder to write to; it is created if it does not exist
     pub(crate) folder: PathBuf,
 }
 
@@ -158,7 +158,7 @@ pub(crate) enum Generated {
 /// The arguments of `pvm complete`.
 #[derive(Debug, Args)]
 pub(crate) struct CompleteOptions {
-    /// The words behind `pvm`, the one to be completed last
+    /// The words after `pvm`; the last one is completed
     #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
     pub(crate) words: Vec<std::ffi::OsString>,
 }

@@ -100,7 +100,7 @@ pub(crate) fn end_with(host: i32) -> Result<(), String> {
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     // It may have ended before.
     let still = getppid().is_some_and(|parent| parent.as_raw_nonzero().get() == host);
-    if still { Ok(()) } else { Err("this command is for the daemon to start".to_owned()) }
+    if still { Ok(()) } else { Err("only the daemon starts this command".to_owned()) }
 }
 
 fn frame_of_host(socket: &mut UnixStream, id: u32, reply: &Reply) -> std::io::Result<()> {

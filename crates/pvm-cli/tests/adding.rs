@@ -62,7 +62,7 @@ fn waiting_has_an_end_and_the_host_is_named() {
     let place = machine_with_slow_ssh(20);
     let add = ["add", "--timeout", "1", "local", "localhost"];
     let (code, _, err) = said(&place.command(&add).output().unwrap());
-    let wanted = "pvm: localhost was not added: Can't start pvmd\n  no word of it within 1 s\n  try: `pvm conf`, for it may still come\n";
+    let wanted = "pvm: localhost was not added: Can't start pvmd\n  it has not joined within 1 s\n  try: `pvm conf`, because it may still join\n";
     assert_eq!((code, err.as_str()), (1, wanted));
 }
 
@@ -77,5 +77,5 @@ fn a_host_file_is_read_before_anything_is_asked() {
     std::fs::write(file, "local\n&lab2 sp=7\n").unwrap();
     let (code, out, err) =
         said(&place.command(&["add", "-v", "--hostfile", file]).output().unwrap());
-    assert_eq!((code, out.as_str(), err.as_str()), (0, "local is in: t80000\n", ""));
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "local was added: t80000\n", ""));
 }

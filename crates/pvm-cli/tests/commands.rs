@@ -35,7 +35,7 @@ fn a_wrong_word_is_told_with_the_nearest_right_one() {
     let (code, _, said) = pvm(&place, &["conf", "--jsn"]);
     assert!(code == 2 && said.contains("'--json'"), "{said}");
     let (code, _, said) = pvm(&place, &["-z"]);
-    assert!(code == 2 && said.contains("-z: no option"), "{said}");
+    assert!(code == 2 && said.contains("-z: the console has no such option"), "{said}");
     let (code, _, said) = pvm(&place, &["add", "lab2:2222"]);
     assert!(code == 2 && said.contains("~/.ssh/config"), "{said}");
     let (code, _, said) = pvm(&place, &["add", "lab2", "-o", "px=1"]);

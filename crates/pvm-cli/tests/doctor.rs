@@ -55,13 +55,13 @@ fn a_folder_that_no_machine_can_use_is_found() {
     assert!(code == 1 && told.starts_with("failed: ") && told.contains("mkdir -p"), "{told}");
     let long = "v".repeat(100);
     let (code, told) = doctor(&place, "folder", &[("PVM_VMID", &long)]);
-    assert!(code == 1 && told.contains("too long a path"), "{told}");
+    assert!(code == 1 && told.contains("too long for the path"), "{told}");
     std::fs::create_dir(machines(&place)).unwrap();
     std::fs::set_permissions(machines(&place), PermissionsExt::from_mode(0o755)).unwrap();
     let (code, told) = doctor(&place, "folder", &[]);
-    assert!(code == 1 && told.contains("is open to others"), "{told}");
+    assert!(code == 1 && told.contains("is accessible to other users"), "{told}");
     let output = place.command(&["doctor"]).output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "pvm: 1 thing is wrong here\n");
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "pvm: 1 check failed\n");
     assert!(String::from_utf8(output.stdout).unwrap().contains("\n                  try: "));
 }
 
@@ -73,7 +73,7 @@ fn what_a_dead_daemon_left_is_found() {
     std::fs::set_permissions(machines(&place), PermissionsExt::from_mode(0o700)).unwrap();
     let (code, told) = doctor(&place, "machine", &[]);
     let text = folder.display();
-    let wanted = format!("warning: old: left by a daemon that is gone: {text} | `rm -r {text}`");
+    let wanted = format!("warning: old: a daemon that has ended left {text} | `rm -r {text}`");
     assert!(code == 0 && told.contains(&wanted), "{told}");
 }
 
@@ -102,17 +102,17 @@ fn another_pvm_is_found() {
     std::fs::write(&address, format!("{}\n", socket.display())).unwrap();
     let set = [("PVM_TMP", folder.to_str().unwrap()), ("PVM_ROOT", folder.to_str().unwrap())];
     let (code, told) = doctor(&place, "others", &set);
-    assert!(code == 0 && told.contains("was left by a daemon of another PVM"), "{told}");
+    assert!(code == 0 && told.contains("a daemon of another PVM that has ended left"), "{told}");
     let _listener = UnixListener::bind(&socket).unwrap();
     assert!(doctor(&place, "others", &set).1.contains("a daemon of another PVM runs"));
-    assert!(doctor(&place, "PVM_ROOT", &set).1.contains("holds no NeoPVM"));
+    assert!(doctor(&place, "PVM_ROOT", &set).1.contains("contains no NeoPVM"));
 }
 
 #[test]
 fn the_program_that_starts_other_hosts_is_looked_for() {
     let place = Place::new();
     let (_, told) = doctor(&place, "ssh", &[("PVM_RSH", "/nowhere/ssh")]);
-    assert!(told.starts_with("warning: /nowhere/ssh is not there"), "{told}");
+    assert!(told.starts_with("warning: /nowhere/ssh is not installed"), "{told}");
     let (_, told) = doctor(&place, "ssh", &[("PVM_RSH", "/bin/sh")]);
     assert_eq!(told, "ok: /bin/sh (PVM_RSH) | -\n");
 }

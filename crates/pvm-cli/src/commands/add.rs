@@ -28,7 +28,7 @@ pub(crate) fn add(options: &AddOptions) -> Result<(), Failure> {
         show_json(&json!({ "hosts": rows }))?;
     } else if options.verbose {
         for (name, result) in rows.filter(|(_, result)| outcome::is_good(result)) {
-            show(format_args!("{name} is in: {}\n", Tid::from_c_int(result.outcome)))?;
+            show(format_args!("{name} was added: {}\n", Tid::from_c_int(result.outcome)))?;
         }
     }
     outcome::check("added", &names, &results)

@@ -26,7 +26,7 @@ struct Found {
 pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
     for pid in stopped::go_on() {
         remark(format_args!(
-            "pvm: the daemon (process {pid}) was stopped; it goes on, to be halted"
+            "pvm: the daemon (process {pid}) was stopped; it is continued so that it can end"
         ));
     }
     let mut operator = Operator::connect()?;
@@ -42,7 +42,7 @@ pub(crate) fn halt(as_json: bool) -> Result<(), Failure> {
         return Ok(show_json(&json!({"hosts": hosts, "tasks": tasks}))?);
     }
     let Some(Found { hosts, tasks }) = found else {
-        return Ok(show("the machine was being halted already, and has stopped\n")?);
+        return Ok(show("another command was halting the machine; it has stopped\n")?);
     };
     let text =
         format!("stopped {} ({})", count(hosts.len(), "host"), text::plain(&hosts.join(", ")));
@@ -87,7 +87,7 @@ fn wait_for_end() -> Result<(), Failure> {
         if Instant::now() > end {
             return Err(Failure::new(
                 Status::Daemon,
-                "the daemon was told to stop and is still there\n  see its log: `pvm status` names the folder",
+                "the daemon has not ended\n  see its log: `pvm status` shows the folder",
             ));
         }
         std::thread::sleep(LOOK);
@@ -98,7 +98,7 @@ fn wait_for_end() -> Result<(), Failure> {
             return Err(Failure::new(
                 Status::Daemon,
                 format!(
-                    "the machine has stopped and left something in {}\n  `pvm doctor` says what",
+                    "the machine has stopped, but files are left in {}\n  `pvm doctor` shows them",
                     folder.display()
                 ),
             ));

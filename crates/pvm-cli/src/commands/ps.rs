@@ -20,7 +20,7 @@ pub(crate) fn ps(options: &PsOptions) -> Result<(), Failure> {
     let suspected = suspected(&hosts, place);
     for name in &suspected {
         // Before the tasks, which its silence may hold up until it answers or is taken out.
-        remark(format_args!("pvm: {name} is suspected: its daemon is not heard"));
+        remark(format_args!("pvm: {name} is suspected: its daemon does not answer"));
     }
     let listed = if options.all { tasks::of } else { tasks::of_programs };
     let tasks = listed(&mut operator, place)?;

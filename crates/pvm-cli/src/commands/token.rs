@@ -17,7 +17,7 @@ pub(crate) fn token(options: &TokenOptions) -> Result<(), Failure> {
         Err(code) => return Err(Failure::refused("token", code)),
     };
     let text = std::str::from_utf8(&token.0)
-        .map_err(|_| Failure::new(Status::Daemon, "token: an answer that is no text"))?;
+        .map_err(|_| Failure::new(Status::Daemon, "token: the daemon's answer is not a text"))?;
     if options.json {
         return Ok(show_json(&json!({"token": text, "seconds": seconds}))?);
     }

@@ -60,7 +60,7 @@ pub(crate) fn up(options: &UpOptions) -> Result<(), Failure> {
     if file.errors.is_empty() {
         Ok(())
     } else {
-        Err(Failure::new(Status::Usage, "some lines of the host file were left out"))
+        Err(Failure::new(Status::Usage, "some lines of the host file were skipped"))
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn upgrade(options: &UpgradeOptions) -> Result<(), Failure> {
         return Ok(());
     }
     let text = format!("not upgraded: {}", failed.join("\n  "));
-    Err(Failure::new(Status::Refused, text).and("  the daemons that ran there run on"))
+    Err(Failure::new(Status::Refused, text).and("  the old daemons go on"))
 }
 
 fn one(operator: &mut Operator, host: String, program: Blob) -> Outcome {
@@ -66,7 +66,7 @@ fn one(operator: &mut Operator, host: String, program: Blob) -> Outcome {
         Ok(Reply::Upgraded { from, to, failure }) => {
             (Some((from, to)), Some(failure).filter(|failure| !failure.is_empty()))
         }
-        Ok(_) => (None, Some("an answer that does not fit".to_owned())),
+        Ok(_) => (None, Some("the daemon's answer has an unexpected kind".to_owned())),
         Err(Code::NoHost) => (None, Some("no such host in the machine".to_owned())),
         Err(code) => (None, Some(code.to_string())),
     };

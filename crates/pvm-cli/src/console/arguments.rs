@@ -26,7 +26,7 @@ impl Arguments {
             } else if !Path::new(arg).is_file() {
                 return Err(no_command(arg));
             } else if arguments.hostfile.replace(PathBuf::from(arg)).is_some() {
-                return Err(usage(&format!("{arg}: one host file is enough")));
+                return Err(usage(&format!("{arg}: there is a host file already")));
             }
         }
         Ok(arguments)
@@ -34,7 +34,7 @@ impl Arguments {
 
     fn option(&mut self, arg: &str, option: &str) -> Result<(), Failure> {
         match option.strip_prefix('n') {
-            Some("") => Err(usage("-n: the name follows at once, as in -nlab2")),
+            Some("") => Err(usage("-n: the name must follow without a blank, as in -nlab2")),
             Some(name) => {
                 self.name =
                     Some(name_of_host(name).map_err(|fault| usage(&format!("-n: {fault}")))?);
@@ -42,7 +42,7 @@ impl Arguments {
             }
             // What the original's daemon is to log; ours has one kind of log.
             None if option.starts_with('d') => Ok(()),
-            None => Err(usage(&format!("{arg}: no option of the console"))),
+            None => Err(usage(&format!("{arg}: the console has no such option"))),
         }
     }
 }
@@ -80,8 +80,8 @@ mod tests {
         assert_eq!(arguments.name.as_deref(), Some("lab2"));
         assert_eq!(arguments.hostfile.as_deref(), Some(&*file));
         let file = file.to_str().unwrap();
-        assert!(read(&[file, file]).unwrap_err().contains("one host file"));
-        assert!(read(&["-z"]).unwrap_err().contains("-z: no option"));
+        assert!(read(&[file, file]).unwrap_err().contains("there is a host file already"));
+        assert!(read(&["-z"]).unwrap_err().contains("-z: the console has no such option"));
         assert!(read(&["-n"]).unwrap_err().contains("-nlab2"));
     }
 

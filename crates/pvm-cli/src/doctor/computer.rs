@@ -32,8 +32,8 @@ pub(crate) fn daemon() -> Check {
             version if version == ours => Check::ok("pvmd", format!("{shown}, version {ours}")),
             version => Check::failed(
                 "pvmd",
-                format!("{shown} is of version {version:?}, pvm of {ours}"),
-                "install both from one place: `make install PREFIX=DIR`",
+                format!("{shown} has version {version:?}, and pvm has {ours}"),
+                "install both from the same sources: `make install PREFIX=DIR`",
             ),
         },
         Err(error) => Check::failed(
@@ -47,13 +47,14 @@ pub(crate) fn daemon() -> Check {
 /// Whether PVM_ROOT, which old set-ups have, leads somewhere else.
 pub(crate) fn root() -> Check {
     let Some(root) = std::env::var_os("PVM_ROOT").filter(|root| !root.is_empty()) else {
-        return Check::ok("PVM_ROOT", "not set: everything is found from where pvm lies");
+        return Check::ok("PVM_ROOT", "not set: the folder of pvm determines it");
     };
     let root = PathBuf::from(root);
     if program::is_ours(&root.join("bin/pvmd")) {
         return Check::ok("PVM_ROOT", root.display().to_string());
     }
-    let detail = format!("{} holds no NeoPVM: tasks are looked for there", root.display());
+    let detail =
+        format!("{} contains no NeoPVM, and programs of tasks are searched there", root.display());
     Check::warning("PVM_ROOT", detail, "`unset PVM_ROOT`")
 }
 
@@ -64,28 +65,28 @@ pub(crate) fn folder() -> Check {
     let failed = |detail: String, remedy: &str| Check::failed("folder", detail, remedy);
     let (Some(user), Some(base)) = (folder.parent(), folder.parent().and_then(Path::parent)) else {
         return failed(
-            format!("{shown} is no place for files"),
+            format!("{shown} cannot be used for runtime files"),
             "set PVM_TMP to a folder of yours",
         );
     };
     if folder.as_os_str().len() > FOLDER_BYTES_MAX {
-        let detail = format!("{shown} is too long a path for a socket");
-        return failed(detail, "set PVM_TMP to a shorter one");
+        let detail = format!("{shown} is too long for the path of a socket");
+        return failed(detail, "set PVM_TMP to a shorter path");
     }
     if !base.is_dir() {
-        let detail = format!("{} is no folder", base.display());
+        let detail = format!("{} is not a folder", base.display());
         return failed(detail, &format!("`mkdir -p {}`, or set PVM_TMP", base.display()));
     }
     if rustix::fs::access(base, Access::WRITE_OK | Access::EXEC_OK).is_err() {
-        let detail = format!("you may not write in {}", base.display());
+        let detail = format!("you have no permission to write in {}", base.display());
         return failed(detail, "set PVM_TMP to a folder of yours");
     }
     if let Ok(data) = std::fs::symlink_metadata(user) {
         let own = rustix::process::getuid().as_raw();
         let fault = match () {
             () if !data.is_dir() => Some("is not a folder"),
-            () if data.uid() != own => Some("belongs to somebody else"),
-            () if data.permissions().mode() & 0o077 != 0 => Some("is open to others"),
+            () if data.uid() != own => Some("belongs to another user"),
+            () if data.permissions().mode() & 0o077 != 0 => Some("is accessible to other users"),
             () => None,
         };
         if let Some(fault) = fault {
@@ -109,7 +110,8 @@ pub(crate) fn ssh() -> Check {
         let by = if chosen.is_some() { " (PVM_RSH)" } else { "" };
         return Check::ok("ssh", format!("{}{by}", found.display()));
     }
-    let detail = format!("{} is not there: no host elsewhere can be added", name.display());
+    let detail =
+        format!("{} is not installed, so hosts on other computers cannot be added", name.display());
     let remedy =
         if chosen.is_some() { "`unset PVM_RSH`" } else { "`apt-get install openssh-client`" };
     Check::warning("ssh", detail, remedy)
@@ -137,14 +139,14 @@ pub(crate) fn name() -> Check {
         Ok(Ok(list)) => Check::ok(
             "name",
             format!(
-                "{name}, {}: a loopback address, which is no hindrance: hosts are told numbers",
+                "{name} is {}, a loopback address; this does not matter, because hosts use numeric addresses",
                 texts(&list)
             ),
         ),
         Ok(Err(error)) => Check::ok(
             "name",
             format!(
-                "{name} has no address ({error}), which is no hindrance: hosts are told numbers"
+                "{name} has no address ({error}); this does not matter, because hosts use numeric addresses"
             ),
         ),
         Err(_) => Check::warning(
@@ -162,7 +164,7 @@ pub(crate) fn network() -> Check {
     let mut addresses = addresses_4(&trie);
     addresses.extend(addresses_6(&six));
     if addresses.is_empty() {
-        let detail = "only the loopback address: hosts elsewhere cannot reach this computer";
+        let detail = "there is only the loopback address: other computers cannot reach this one";
         return Check::warning("network", detail, "`ip address`; without one: `pvm up --local 4`");
     }
     Check::ok("network", texts(&addresses))

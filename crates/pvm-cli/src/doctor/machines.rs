@@ -43,7 +43,7 @@ fn machine(folder: &Path) -> Check {
     if !silent.is_empty() {
         return Check::failed(
             "machine",
-            format!("{name}: a daemon that does not answer in {}", silent.join(", ")),
+            format!("{name}: the daemon in {} does not answer", silent.join(", ")),
             format!(
                 "`kill -CONT` or `kill -KILL` the process {}; its log is {}/pvml",
                 pids.join(", "),
@@ -54,7 +54,7 @@ fn machine(folder: &Path) -> Check {
     if !dead.is_empty() {
         return Check::warning(
             "machine",
-            format!("{name}: left by a daemon that is gone: {}", dead.join(", ")),
+            format!("{name}: a daemon that has ended left {}", dead.join(", ")),
             format!("`rm -r {}` (`pvm up` cleans its own folder by itself)", dead.join(" ")),
         );
     }

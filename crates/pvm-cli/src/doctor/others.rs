@@ -10,7 +10,7 @@ pub(crate) fn others() -> Vec<Check> {
     let mut checks: Vec<Check> = address_files().iter().map(|file| daemon(file)).collect();
     checks.extend(program());
     if checks.is_empty() {
-        checks.push(Check::ok("others", "no other PVM has left traces here"));
+        checks.push(Check::ok("others", "no files or daemons of another PVM were found"));
     }
     checks
 }
@@ -42,14 +42,14 @@ fn daemon(file: &Path) -> Check {
         return Check::warning(
             "others",
             format!(
-                "a daemon of another PVM runs (its address is in {shown}): programs that use that one's library join it, not us"
+                "a daemon of another PVM runs (its address is in {shown}): programs with that PVM's library join it"
             ),
-            "end it with that one's console: `echo halt | /usr/bin/pvm`",
+            "end it with its own console: `echo halt | /usr/bin/pvm`",
         );
     }
     Check::warning(
         "others",
-        format!("{shown} was left by a daemon of another PVM that is gone"),
+        format!("a daemon of another PVM that has ended left {shown}"),
         format!("`rm {shown}`"),
     )
 }
@@ -63,7 +63,7 @@ fn program() -> Option<Check> {
     (!same).then(|| {
         Check::warning(
             "others",
-            format!("`pvm` in PATH is another one: {}", found.display()),
+            format!("the `pvm` in PATH is another program: {}", found.display()),
             format!("`export PATH={}:$PATH`", ours.parent().unwrap_or(&ours).display()),
         )
     })

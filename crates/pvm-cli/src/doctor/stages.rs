@@ -53,7 +53,7 @@ pub(crate) fn examine(hosts: &[Wanted], as_json: bool) -> Result<(), Failure> {
     if ok {
         return Ok(());
     }
-    Err(Failure::new(Status::Refused, format!("cannot be added as things are: {}", bad.join(", "))))
+    Err(Failure::new(Status::Refused, format!("cannot be added: {}", bad.join(", "))))
 }
 
 fn examine_one(program: &Path, host: &Wanted) -> Result<Value, Failure> {
@@ -87,7 +87,7 @@ fn forgive_member(told: &mut Value, host: &Wanted, members: &[HostInfo]) {
         _ => return,
     };
     if join["ok"] == false {
-        let detail = format!("it is in the machine: {}", member.tid);
+        let detail = format!("it is in the machine already: {}", member.tid);
         *join = json!({"stage": "join", "ok": true, "detail": detail, "remedy": ""});
         let ok = before.iter().all(|stage| stage["ok"] == true);
         told["ok"] = json!(ok);
@@ -147,7 +147,8 @@ mod tests {
         assert_eq!(told, stages(true));
         forgive_member(&mut told, &host, std::slice::from_ref(&member));
         assert!(
-            told["ok"] == true && told["stages"][1]["detail"] == "it is in the machine: t80000"
+            told["ok"] == true
+                && told["stages"][1]["detail"] == "it is in the machine already: t80000"
         );
         let mut told = stages(false);
         forgive_member(&mut told, &host, &[member]);

@@ -17,21 +17,21 @@ pub(crate) struct UpOptions {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=4095))]
     pub(crate) local: u32,
-    /// Name of this host in the machine, if not the computer's
+    /// The name of this host in the machine; the default is the computer's name
     #[arg(long, value_name = "NAME", value_parser = name_of_host)]
     pub(crate) name: Option<String>,
-    /// Give up waiting for the hosts of the host file after so many seconds
+    /// How long to wait for the hosts of the host file
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// While the machine has two hosts: ask this account (as for ssh) on a third computer which of
-    /// them goes on when they do not hear each other
+    /// While the machine has two hosts: an account (as for ssh) on a third computer, which decides
+    /// which of them goes on when they do not hear each other
     #[arg(long, value_name = "ACCOUNT")]
     pub(crate) witness: Option<String>,
-    /// While the machine has two hosts: what the second one does when it hears nothing of the first
+    /// While the machine has two hosts: what the second host does when it does not hear the first
     #[arg(long, value_name = "RULE", value_parser = ["pause", "survive"])]
     pub(crate) on_silence: Option<String>,
     /// A host file: one host per line, with its options
@@ -42,11 +42,11 @@ pub(crate) struct UpOptions {
 /// The arguments of `pvm add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddOptions {
-    /// A host: NAME, USER@NAME or an address, as one would write it for ssh; 'NAME so=... ep=...'
-    /// with options as in a host file; or 'local' for one more host on this computer
+    /// A host: NAME, USER@NAME or an address, as for ssh; 'NAME so=... ep=...' with options as in a
+    /// host file; or 'local' for one more host on this computer
     #[arg(value_name = "HOST", required_unless_present = "hostfile")]
     pub(crate) hosts: Vec<String>,
-    /// A host file: adds its hosts, or, if hosts are named too, gives those their options
+    /// A host file: adds its hosts; if HOSTs are given, adds only those, with their options there
     #[arg(long, value_name = "FILE")]
     pub(crate) hostfile: Option<PathBuf>,
     /// An option for these hosts, as in a host file: lo=USER, ep=FOLDERS, wd=FOLDER, sp=SPEED, ...
@@ -55,14 +55,14 @@ pub(crate) struct AddOptions {
     /// Copy pvmd to hosts that do not have it
     #[arg(long)]
     pub(crate) push: bool,
-    /// Let the traffic go through the ssh connection, for hosts behind a firewall or NAT
+    /// Send the traffic through the ssh connection, for hosts behind a firewall or NAT
     #[arg(long)]
     pub(crate) tunnel: bool,
-    /// Give up waiting after so many seconds
+    /// How long to wait for the hosts
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) timeout: u64,
-    /// Say what was added
+    /// Print a line for each added host
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Print JSON
@@ -76,13 +76,13 @@ pub(crate) struct DelOptions {
     /// A host
     #[arg(value_name = "HOST", required = true)]
     pub(crate) hosts: Vec<String>,
-    /// Give the hosts no new tasks; they leave when their last task has ended
+    /// Start no new tasks on the hosts; they leave when their last task has ended
     #[arg(long)]
     pub(crate) drain: bool,
     /// With --drain: wait until they have left
     #[arg(long, requires = "drain")]
     pub(crate) wait: bool,
-    /// Say what was removed
+    /// Print a line for each removed host
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Print JSON
@@ -93,7 +93,7 @@ pub(crate) struct DelOptions {
 /// The arguments of `pvm token`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenOptions {
-    /// How long it is good
+    /// How many minutes the token is valid
     #[arg(long, value_name = "N", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..=1440))]
     pub(crate) minutes: u32,
@@ -105,10 +105,10 @@ pub(crate) struct TokenOptions {
 /// The arguments of `pvm upgrade`.
 #[derive(Debug, Args)]
 pub(crate) struct UpgradeOptions {
-    /// A host; none: all hosts of the machine, one after the other
+    /// A host; by default all hosts of the machine, one after the other
     #[arg(value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
-    /// This pvmd there instead of the one that the host was started from
+    /// The pvmd to start on the hosts, instead of the one that each host was started from
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<PathBuf>,
     /// Print JSON
@@ -119,10 +119,10 @@ pub(crate) struct UpgradeOptions {
 /// The arguments of `pvm doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorOptions {
-    /// A host to look at, as for `pvm add`; none: this computer
+    /// A host to examine, as for `pvm add`; by default this computer
     #[arg(value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
-    /// A host file: looks at its hosts, or, if hosts are named too, gives those their options
+    /// A host file: examines its hosts; if HOSTs are given, only those, with their options there
     #[arg(long, value_name = "FILE")]
     pub(crate) hostfile: Option<PathBuf>,
     /// An option for these hosts, as in a host file

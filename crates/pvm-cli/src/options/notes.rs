@@ -10,15 +10,15 @@ Without a command, or with a host file: the console of PVM 3, on a terminal or w
 standard input. `pvm [-nNAME] [HOSTFILE]` starts a daemon if none runs.
 
 Exit status: 0 success; 1 the machine refused, or a part failed; 2 wrong use; 3 no machine is \
-running; 4 a daemon could not be started or went away; `pvm run` gives that of the tasks.
+running; 4 a daemon could not be started or has ended; `pvm run` returns the status of the tasks.
 
---json prints one line with one object on standard output; its fields stand in the page of each \
-command. What goes wrong is told on standard error, too. An answer that cannot be written (a full \
-disk) is an error; where standard output was closed before the command began (>&-) it is not \
-noticed, as the command finds /dev/null in its place.
+--json prints one line with one object on standard output; the page of each command lists its \
+fields. Errors are printed on standard error, too. If the output cannot be written (a full disk), the \
+command fails. If standard output was closed before the command began (>&-), the command does not \
+notice it, because it finds /dev/null in its place.
 
-Environment: PVM_VMID chooses one of several machines, PVM_TMP the folder of the runtime files, \
-PVM_RSH the program that is used instead of ssh, NO_COLOR switches colours off.";
+Environment: PVM_VMID chooses one of several machines, PVM_TMP the folder of the runtime files, and \
+PVM_RSH the program that is used instead of ssh. NO_COLOR switches colours off.";
 
 /// `pvm run`.
 pub(crate) const RUN: &str = "\
@@ -54,52 +54,53 @@ could not be started or went away.";
 
 /// `pvm up`.
 pub(crate) const UP: &str = "\
-If a machine runs already it is used, and only the hosts that it lacks are added. The hosts of the \
-host file are started at the same time, through ssh; a host that cannot be added is told with its \
-cause and remedy (see `pvm add`), and the others are in. pvmd(1) describes host files.
+If a machine runs already, it is used, and only the missing hosts are added. The hosts of the host \
+file are started at the same time, through ssh. If a host cannot be added, the cause and the next \
+command are printed (see `pvm add`), and the other hosts are added. pvmd(1) describes host files.
 
 JSON: started (whether a machine was started), address, version, added (the hosts of the file; \
 fields as of `pvm add`), hosts (fields as of `pvm conf`).";
 
 /// `pvm add`.
 pub(crate) const ADD: &str = "\
-pvmd is started there through ssh, as the user's ~/.ssh/config says: users, ports, keys and jump \
-hosts belong there. PVM_RSH, where the machine was started, names another program, of any name, with \
-the same arguments. All hosts are started \
-at the same time; none of them waits for another. On success nothing is printed (-v: a line for \
-each host).
+ssh starts pvmd on the host, as the user's ~/.ssh/config says: configure users, ports, keys and jump \
+hosts there. If PVM_RSH was set when the machine was started, it names the program that is used \
+instead of ssh, with the same arguments. All hosts are started at the same time; no host waits for \
+another one. On success nothing is printed (with -v a line for each host).
 
-A host that cannot be added is told with the first stage that failed, what was found out, and the \
-command to try next. The stages: name (is it known), route (is it reachable), port (does an ssh \
-server answer), key (does it let us in), shell (is its output clean), pvmd (is it installed \
-there), version (does it speak our protocol), callback (does it reach us), join. `pvm doctor HOST` \
-shows all of them.
+If a host cannot be added, the command prints the first stage that failed, the cause, and the command \
+to try next. The stages are name (is the name known), route (is the host reachable), port (does an \
+ssh server answer), key (does it accept the login), shell (is its output clean), pvmd (is it \
+installed there), version (does it speak the same protocol), callback (does it reach this host), and \
+join. `pvm doctor HOST` shows all of them.
 
 JSON: hosts, a list in the order of the command line: host (as it was written), ok, tid, error \
-(PVM's words), stage, detail, remedy. What does not apply is null.";
+(PVM's words), stage, detail, remedy. Fields that do not apply are null.";
 
 /// `pvm del`.
 pub(crate) const DEL: &str = "\
-The tasks of a host that is removed end. With --drain they do not: the host gets no new ones and \
-leaves with its last; `pvm add` takes it back before that.
+The tasks of a removed host end. With --drain they go on: the host gets no new tasks, and leaves when \
+its last task has ended. Until then `pvm add` takes the host back.
 
 JSON: hosts, a list in the order of the command line: host, ok, error, stage, detail, remedy.";
 
 /// `pvm conf`.
 pub(crate) const CONF: &str = "\
-STATE is up, draining after `pvm del --drain`, or suspected while the host that is asked has \
-lost its link to that one: a killed daemon is back in a moment, a dead host is taken out. ADDRESS is where other daemons try first.
+STATE is up, draining after `pvm del --drain`, or suspected while this host has lost its link to that \
+host. A killed daemon is replaced in a moment; a dead host is removed. ADDRESS is the address that \
+other daemons try first.
 
-JSON: hosts: name, tid, arch, speed, cores, signature (of the data layout), addresses (in the \
-order in which they are tried), version, draining, suspected.";
+JSON: hosts: name, tid, arch, speed, cores, signature (the data format), addresses (in the order in \
+which they are tried), version, draining, suspected.";
 
 /// `pvm ps`.
 pub(crate) const PS: &str = "\
-PROGRAM is empty (-) for a task that was not started by the machine. A host whose daemon is not heard \
-is named on standard error at once; the list comes when it answers, or has been taken out.
+PROGRAM is empty (-) for a task that the machine has not started. If a host's daemon does not answer, \
+its name is printed on standard error at once; the list follows when the daemon answers or the host \
+has been removed.
 
-JSON: tasks: tid, host, pid, parent (null for none), flags (of PVM: 4 connected, 2 started by the \
-machine, ...), program; suspected (the names of such hosts, if there are any).";
+JSON: tasks: tid, host, pid, parent (null for none), flags (PVM's: 4 connected, 2 started by the \
+machine, ...), program; suspected (the names of hosts that do not answer, if there are any).";
 
 /// `pvm kill`.
 pub(crate) const KILL: &str = "\
@@ -107,60 +108,61 @@ JSON: signal, tasks: tid, ok, error.";
 
 /// `pvm names`.
 pub(crate) const NAMES: &str = "\
-JSON: names: name, entries: index, owner (null for an entry that has outlived its owner), flags.";
+JSON: names: name, entries: index, owner (null if the owner has ended), flags.";
 
 /// `pvm groups`.
 pub(crate) const GROUPS: &str = "\
-JSON: groups: name, members (by instance; null for a hole), waiting (tasks at its barrier).";
+JSON: groups: name, members (in the order of instance numbers; null for an unused number), waiting \
+(the number of tasks at its barrier).";
 
 /// `pvm status`.
 pub(crate) const STATUS: &str = "\
-JSON: version, host (its index), name, parent_pid, daemon_pid, address, bad_peers (peers dropped \
-for bad bytes), restarts (of the daemon), guard (what the kernel keeps the daemon from: \
-landlock, seccomp, or none and why), order (what is wrong where no host leads the order of commands; \
-empty where one does), folder (of the runtime files).";
+JSON: version, host (its index), name, parent_pid, daemon_pid, address, bad_peers (the number of \
+peers whose links were closed for invalid bytes), restarts (of the daemon), guard (how the kernel \
+confines the daemon: landlock, seccomp, or none and the reason), order (the problem if no host leads \
+the log of commands; empty if one does), folder (of the runtime files).";
 
 /// `pvm token`.
 pub(crate) const TOKEN: &str = "\
-For hosts that no ssh reaches: batch systems, containers, computers in a cloud. There, `pvmd \
---token-file FILE` (0600, or - for standard input) makes the computer a host; the new daemon checks \
-this machine's key before it tells the secret, and its own key counts from then on. A token is good \
-once, for one host, until its time is over; five wrong secrets end it. Keep it out of arguments and of \
-the environment: others can read those. The new host must be able to call this one.
+A token is for hosts that ssh cannot reach: batch systems, containers, computers in a cloud. On such \
+a computer `pvmd --token-file FILE` (mode 0600, or - for standard input) makes it a host of the \
+machine. The new daemon checks this machine's key before it sends the secret. A token is valid once, \
+for one host, until it expires; five wrong secrets make it invalid. Do not put it into arguments or \
+the environment, which others can read. The new host must be able to connect to this one.
 
 JSON: token, seconds.";
 
 /// `pvm upgrade`.
 pub(crate) const UPGRADE: &str = "\
-Install the new version first. On each host the daemon is replaced by the program at the path \
-that the host was started from (or FILE); tasks, their messages, their output and the machine's state \
-go on. A program that cannot go on with what is there, or that is not ready within 3 seconds, is \
-given up, and the old one runs again. Both must speak the same protocol (`pvm doctor HOST` names it). \
-The process that owns the tasks of a host stays as it is until the host ends.
+Install the new version first. On each host the program at the path from which the host was started \
+(or FILE) replaces the daemon. Tasks go on, and their messages, their output and the machine's state \
+are kept. If the new program cannot take over the state, or is not ready within 3 seconds, the old \
+one runs again. Both must speak the same protocol (`pvm doctor HOST` shows it). The process that owns \
+the tasks of a host is not replaced until the host ends.
 
 JSON: hosts: host, ok, from, to (versions, null where unknown), error.";
 
 /// `pvm halt`.
 pub(crate) const HALT: &str = "\
-Returns when nothing of the machine is left on this computer, and says what it stopped. What \
-tasks have started ends too, whatever became of its parents; a process that is to go on has \
-PVM_OUTLIVE=1 in its environment. A daemon of this computer that is stopped (SIGSTOP, Ctrl-Z where \
-pvmd was started by hand) goes on first, which is told. Where somebody else is halting the machine \
-it waits for that, and has stopped nothing itself.
+The command returns when nothing of the machine is left on this computer, and prints what it has \
+stopped. Processes that tasks have started end, too, even if their parents have ended; a process with \
+PVM_OUTLIVE=1 in its environment goes on. If the daemon of this computer is stopped (SIGSTOP, or \
+Ctrl-Z if pvmd was started by hand), it is continued first, and a message says so. If another command \
+is halting the machine already, this one waits for its end.
 
 JSON: hosts (their names), tasks (their ids).";
 
 /// `pvm doctor`.
 pub(crate) const DOCTOR: &str = "\
-Without a host it looks at this computer: whether pvmd is found and fits, the folder of the runtime \
-files, the machines that run, leftovers, other implementations of PVM, ssh, and the computer's \
-name. With hosts it goes through the stages of `pvm add` for each, without adding it; no machine \
-need run.
+Without a host the command examines this computer: whether pvmd is installed and has the right \
+version, the folder of the runtime files, the machines that run, leftovers, other implementations of \
+PVM, ssh, and the computer's name. With hosts it goes through the stages of `pvm add` for each of \
+them, without adding it; no machine has to run.
 
-Exit status: 0 if nothing is wrong, 1 otherwise; warnings are not wrong.
+Exit status: 0 if nothing is wrong, 1 otherwise; warnings do not count.
 
 JSON: without a host: ok, checks: check, state (ok, warning, failed), detail, remedy. With \
-hosts: ok, hosts: host, ok, stages: stage, ok (null where it was not reached), detail, remedy.";
+hosts: ok, hosts: host, ok, stages: stage, ok (null if it was not reached), detail, remedy.";
 
 /// `pvm bench`.
 pub(crate) const BENCH: &str = "\

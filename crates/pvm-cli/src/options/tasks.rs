@@ -89,7 +89,7 @@ pub(crate) struct PsOptions {
     /// Only the tasks of this host
     #[arg(value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Consoles, too
+    /// Also list consoles
     #[arg(short, long)]
     pub(crate) all: bool,
     /// Print JSON
@@ -103,13 +103,13 @@ pub(crate) struct KillOptions {
     /// The signal, by name or number
     #[arg(short, long, value_name = "SIGNAL", default_value = "TERM", value_parser = crate::signals::number)]
     pub(crate) signal: i32,
-    /// Say what was sent to whom
+    /// Print a line for each task
     #[arg(short, long)]
     pub(crate) verbose: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// A task, as `pvm ps` shows it, or 'all' for all but consoles
+    /// A task, as `pvm ps` shows it, or 'all' for all tasks except consoles
     #[arg(value_name = "TID", required = true, value_parser = victim)]
     pub(crate) victims: Vec<Victim>,
 }
@@ -119,7 +119,7 @@ pub(crate) struct KillOptions {
 pub(crate) enum Victim {
     /// Every task that `pvm ps` lists.
     All,
-    /// This one.
+    /// One task.
     Task(Tid),
 }
 

@@ -49,7 +49,7 @@ fn a_daemon_that_does_not_come_back_is_suspected_at_once_and_taken_out() {
     // On a computer that is slow enough it is taken out before anybody saw that.
     if suspects(&hosts, "h1", "h3") {
         let listed = hosts.run("h1", &["pvm", "ps", "--json"]);
-        assert_eq!(listed.err, "pvm: h3 is suspected: its daemon is not heard\n");
+        assert_eq!(listed.err, "pvm: h3 is suspected: its daemon does not answer\n");
         assert_eq!(json(&listed)["suspected"][0], "h3");
     }
     await_members(&hosts, "h2", &["h1", "h2"]);
