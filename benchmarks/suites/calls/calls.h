@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What a measured program asks of a message-passing system. The measured loops know only this; each system has a file
- * that gives it: pvm.c (PVM 3, so NeoPVM and PVM 3.4.6), mpi.c. Another interface needs one more file.
+ * that gives it: pvm.c (PVM 3, so NeoPVM and PVM 3.4.6), mpi.c, and nx.c, express.c, p4.c and tcgmsg.c, which share ranks.h.
+ * Another interface needs one more file.
  *
  * `bytes` is a multiple of 4 (or 0): the data are ints. Tasks are numbered from 0.
  */

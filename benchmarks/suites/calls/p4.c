@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The calls of calls.h by those of p4. */
 #include <p4.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "calls.h"
 
-#define TYPE 7
-
-static int me, all;
-
-static void check_tasks(int tasks)
-{
-    if (all == tasks)
-        return;
-    fprintf(stderr, "%d tasks were asked for, %d were started\n", tasks, all);
-    exit(1);
-}
+#define INTERFACE "p4"
+#include "ranks.h"
 
 int calls_begin(int *argc, char ***argv, int tasks, enum route route)
 {
@@ -77,43 +64,4 @@ void calls_broadcast(int from, void *data, int bytes)
 void calls_sum(double *data, int count)
 {
     p4_global_op(TYPE + 3, data, count, sizeof *data, p4_dbl_sum_op, P4DBL);
-}
-
-void calls_partner(const char *program)
-{
-    fprintf(stderr, "all tasks run the same program, not %s\n", program);
-    exit(1);
-}
-
-/* In as many steps as there are others, each with one to send to and one to receive from. */
-void calls_exchange_all(const char *out, char *in, int bytes)
-{
-    memcpy(in + (long)me * bytes, out + (long)me * bytes, (size_t)bytes);
-    for (int step = 1; step < all; step++) {
-        int to = (me + step) % all, from = (me + all - step) % all;
-        calls_shift(to, out + (long)to * bytes, from, in + (long)from * bytes, bytes);
-    }
-}
-
-static void no_memory(void)
-{
-    fprintf(stderr, "p4 has no memory that others read\n");
-    exit(1);
-}
-
-void calls_expose(int owner, const void *data, int bytes)
-{
-    (void)owner, (void)data, (void)bytes;
-    no_memory();
-}
-
-void calls_get(int owner, void *data, int bytes)
-{
-    (void)owner, (void)data, (void)bytes;
-    no_memory();
-}
-
-void calls_withdraw(void)
-{
-    no_memory();
 }
