@@ -1,9 +1,12 @@
 //! The JSON of the commands: the fields that the man pages name, and no others.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "support/fields.rs"]
+mod fields;
 #[path = "support/place.rs"]
 mod place;
 
+use fields::fields;
 use place::Place;
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
@@ -18,12 +21,6 @@ fn json(place: &Place, args: &[&str]) -> (i32, Value) {
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.lines().count(), 1, "{args:?}: {text}");
     (output.status.code().unwrap(), serde_json::from_str(&text).unwrap())
-}
-
-fn fields(value: &Value) -> String {
-    let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    names.sort_unstable();
-    names.join(" ")
 }
 
 const HOST: &str = "addresses arch cores draining name signature speed suspected tid version";

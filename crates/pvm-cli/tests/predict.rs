@@ -1,51 +1,28 @@
 //! `pvm predict` on made traces. No machine is needed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "support/fields.rs"]
+mod fields;
+#[path = "support/folder.rs"]
+mod folder;
+
+use fields::fields;
+use folder::Folder;
 use serde_json::Value;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-/// A folder of this test's own, which goes with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pvm-predict-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use std::process::Output;
 
 fn pvm(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pvm")).arg("predict").args(args).output().unwrap()
+    folder::pvm("predict", args)
 }
 
 fn done(args: &[&str]) -> String {
-    let output = pvm(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    folder::printed("predict", args)
 }
 
 fn refused(args: &[&str]) -> String {
     let output = pvm(args);
     assert!(!output.status.success(), "{args:?}");
     String::from_utf8(output.stderr).unwrap()
-}
-
-fn fields(value: &Value) -> String {
-    let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    names.sort_unstable();
-    names.join(" ")
 }
 
 #[test]
@@ -93,11 +70,8 @@ fn a_simulated_run_is_a_trace() {
     let (ranks, trace) = (folder.file("ring.ti"), folder.file("ring.trace"));
     done(&["generate", "ring", "--tasks", "3", "--rounds", "4", "-o", &ranks]);
     done(&[&ranks, "--network", "ibm-sp-2", "--as-trace", &trace]);
-    let shown = Command::new(env!("CARGO_BIN_EXE_pvm"))
-        .args(["trace", "profile", "--json", &trace])
-        .output()
-        .unwrap();
-    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let shown = folder::printed("trace", &["profile", "--json", &trace]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["matched"], 12, "{shown}");
 }
 

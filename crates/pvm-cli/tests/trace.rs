@@ -1,6 +1,13 @@
 //! `pvm trace` on a trace that is known: the sample of the crate that reads it. No machine is needed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "support/fields.rs"]
+mod fields;
+#[path = "support/folder.rs"]
+mod folder;
+
+use fields::fields;
+use folder::Folder;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -25,47 +32,18 @@ fn has(tool: &str, package: &str) -> bool {
     there
 }
 
-/// A folder of this test's own, which goes with it.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("pvm-trace-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    fn file(&self, name: &str) -> String {
-        self.0.join(name).to_str().unwrap().to_owned()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 fn pvm(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_pvm")).arg("trace").args(args).output().unwrap()
+    folder::pvm("trace", args)
 }
 
 fn done(args: &[&str]) -> String {
-    let output = pvm(args);
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    folder::printed("trace", args)
 }
 
 fn json(args: &[&str]) -> Value {
     let text = done(args);
     assert_eq!(text.lines().count(), 1);
     serde_json::from_str(&text).unwrap()
-}
-
-fn fields(value: &Value) -> String {
-    let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    names.sort_unstable();
-    names.join(" ")
 }
 
 #[test]
