@@ -53,3 +53,13 @@ pub enum Matching {
     /// The next message of its source with its tag.
     Messages,
 }
+
+impl Matching {
+    /// The tag that decides: none where bytes are taken.
+    pub(crate) const fn tag(self, tag: i32) -> i32 {
+        match self {
+            Self::Bytes => 0,
+            Self::Messages => tag,
+        }
+    }
+}

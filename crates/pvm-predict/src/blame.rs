@@ -120,6 +120,14 @@ impl Chain {
         self.messages += 1;
         self
     }
+
+    /// Goes on behind a receive: behind what ended its wait if it waited, and behind its call.
+    pub(crate) fn receive(&mut self, cause: Self, wait: &Split, call: Time) {
+        if wait.total() > Time::ZERO {
+            *self = cause;
+        }
+        self.split.add(Phase::Host, call);
+    }
 }
 
 #[cfg(test)]

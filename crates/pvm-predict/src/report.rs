@@ -55,6 +55,13 @@ impl StationReport {
         }
     }
 
+    /// Counts a receive of `bytes` of another task, or of none, that was blocked and whose call took `call`.
+    pub(crate) fn receive(&mut self, wait: &Split, call: Time, bytes: Option<u64>) {
+        self.blocked.add_all(wait);
+        self.receiving += call;
+        bytes.into_iter().for_each(|bytes| self.received.add(bytes));
+    }
+
     /// All its times: they sum up to the execution.
     pub fn total(&self) -> Time {
         self.computing + self.sending + self.receiving + self.blocked.total()

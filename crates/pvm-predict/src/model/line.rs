@@ -204,9 +204,11 @@ impl Run<'_> {
             let (task, to_all, ended) = (number, &[*to], handed);
             let sent = Event::Sent { task, message: serial, to: to_all, bytes, began, ended };
             self.watcher.event(sent)?;
-            self.append((*to, number, self.tag(tag)), message);
+            self.append((*to, number, self.matching.tag(tag)), message);
             let waits = self.tasks[*to as usize].waits;
-            if waits.is_some_and(|waits| waits.from == number && waits.tag == self.tag(tag)) {
+            if waits
+                .is_some_and(|waits| waits.from == number && waits.tag == self.matching.tag(tag))
+            {
                 self.ready.push_back(*to);
             }
         }
@@ -215,7 +217,7 @@ impl Run<'_> {
 
     /// Takes what is there; false if it waits for more.
     fn receive(&mut self, number: TaskNumber, mut receive: Receive) -> Result<bool, Error> {
-        receive.tag = self.tag(receive.tag);
+        receive.tag = self.matching.tag(receive.tag);
         let key = (number, receive.from, receive.tag);
         while receive.left > 0 || receive.message.is_none() {
             if self.matching == Matching::Bytes && receive.left == 0 {
@@ -252,26 +254,13 @@ impl Run<'_> {
         let task = &mut self.tasks[number as usize];
         let began = task.now;
         let waited = receive.wait.split.total();
-        if waited > Time::ZERO {
-            task.chain = receive.cause;
-        }
-        let whole = receive.time + self.host.receive_of(receive.bytes);
-        task.report.blocked.add_all(&receive.wait.split);
-        task.report.receiving += whole;
-        task.chain.split.add(Phase::Host, whole);
-        task.now = began + waited + whole;
-        if receive.from != number {
-            task.report.received.add(receive.bytes);
-        }
+        let call = receive.time + self.host.receive_of(receive.bytes);
+        let taken = (receive.from != number).then_some(receive.bytes);
+        task.chain.receive(receive.cause, &receive.wait.split, call);
+        task.report.receive(&receive.wait.split, call, taken);
+        task.now = began + waited + call;
         let (message, from, ended) = (receive.message, receive.from, task.now);
         self.watcher.event(Event::Received { task: number, message, from, began, waited, ended })
-    }
-
-    const fn tag(&self, tag: i32) -> i32 {
-        match self.matching {
-            Matching::Bytes => 0,
-            Matching::Messages => tag,
-        }
     }
 
     fn put(&mut self, message: Message, task: TaskNumber) -> Result<u32, Error> {

@@ -339,20 +339,14 @@ impl Run<'_> {
         }
         receive.wait.until(Phase::Queue, now);
         let waited = receive.wait.split.total();
-        if waited > Time::ZERO {
-            task.chain = receive.cause;
-        }
-        let whole = receive.time + self.host.receive_of(receive.bytes);
-        task.report.blocked.add_all(&receive.wait.split);
-        task.report.receiving += whole;
-        task.chain.split.add(Phase::Host, whole);
-        if receive.from != number {
-            task.report.received.add(receive.bytes);
-        }
+        let call = receive.time + self.host.receive_of(receive.bytes);
+        let taken = (receive.from != number).then_some(receive.bytes);
+        task.chain.receive(receive.cause, &receive.wait.split, call);
+        task.report.receive(&receive.wait.split, call, taken);
         task.state = State::Ready;
-        self.queue.push(now + whole, Planned::Task(number));
+        self.queue.push(now + call, Planned::Task(number));
         let Receive { from, message, began, .. } = receive;
-        let ended = now + whole;
+        let ended = now + call;
         self.watcher.event(Event::Received { task: number, message, from, began, waited, ended })
     }
 

@@ -75,38 +75,36 @@ impl Arrived {
 }
 
 /// What has arrived and was not taken.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Inbox {
     lists: Map<(TaskNumber, TaskNumber, i32), VecDeque<Arrived>>,
-    matching: bool,
+    matching: Matching,
 }
 
 impl Inbox {
     pub(super) fn new(matching: Matching) -> Self {
-        Self { lists: Map::default(), matching: matching == Matching::Messages }
-    }
-
-    /// The tag that decides: none where bytes are taken.
-    pub(super) const fn tag(&self, tag: i32) -> i32 {
-        if self.matching { tag } else { 0 }
+        Self { lists: Map::default(), matching }
     }
 
     pub(super) fn put(&mut self, to: TaskNumber, from: TaskNumber, arrived: Arrived) {
-        let key = (to, from, self.tag(arrived.message.tag));
+        let key = (to, from, self.matching.tag(arrived.message.tag));
         self.lists.entry(key).or_default().push_back(arrived);
     }
 
     /// A receive takes what is there. It is done, or waits for more.
     pub(super) fn take(&mut self, task: TaskNumber, receive: &mut Receive) {
-        let key = (task, receive.from, self.tag(receive.tag));
+        let key = (task, receive.from, self.matching.tag(receive.tag));
         let is_over = |receive: &Receive| match self.matching {
-            true => receive.message.is_some(),
-            false => receive.left == 0,
+            Matching::Messages => receive.message.is_some(),
+            Matching::Bytes => receive.left == 0,
         };
         while !is_over(receive) {
             let Some(list) = self.lists.get_mut(&key) else { return };
             let Some(first) = list.front_mut() else { return };
-            let some = if self.matching { first.left } else { receive.left.min(first.left) };
+            let some = match self.matching {
+                Matching::Messages => first.left,
+                Matching::Bytes => receive.left.min(first.left),
+            };
             first.left -= some;
             receive.left = receive.left.saturating_sub(some);
             first.taken_by(receive);
