@@ -15,87 +15,39 @@ pub(crate) const fn job(name: &'static str) -> Interface {
 /// Ranks of p4 share a host unless a procgroup file says otherwise.
 pub(crate) const P4: Interface = Interface { has_procgroups: true, ..job("p4") };
 
+/// A program with the calls of each interface: its name, its language and its other files.
+macro_rules! by_each {
+    ($program:literal, $language:expr, [$($file:literal),*]) => {
+        [
+            Source::of(concat!($program, "-nx"), $language, &[$($file,)* "calls/nx.c"])
+                .with_calls_of(job("nx"))
+                .about("NX"),
+            Source::of(concat!($program, "-express"), $language, &[$($file,)* "calls/express.c"])
+                .with_calls_of(job("express"))
+                .about("Express"),
+            Source::of(concat!($program, "-tcgmsg"), $language, &[$($file,)* "calls/tcgmsg.c"])
+                .with_calls_of(job("tcgmsg"))
+                .about("TCGMSG"),
+            Source::of(concat!($program, "-p4"), $language, &[$($file,)* "calls/p4.c"])
+                .with_calls_of(P4)
+                .about("P4"),
+        ]
+    };
+}
+
 /// `echo.c` by each of them.
-pub(crate) const ECHO: [Source; 4] = [
-    Source::of("echo-nx", Language::C, &["echo.c", "measure.c", "calls/nx.c"])
-        .with_calls_of(job("nx"))
-        .about("NX"),
-    Source::of("echo-express", Language::C, &["echo.c", "measure.c", "calls/express.c"])
-        .with_calls_of(job("express"))
-        .about("Express"),
-    Source::of("echo-tcgmsg", Language::C, &["echo.c", "measure.c", "calls/tcgmsg.c"])
-        .with_calls_of(job("tcgmsg"))
-        .about("TCGMSG"),
-    Source::of("echo-p4", Language::C, &["echo.c", "measure.c", "calls/p4.c"])
-        .with_calls_of(P4)
-        .about("P4"),
-];
+pub(crate) const ECHO: [Source; 4] = by_each!("echo", Language::C, ["echo.c", "measure.c"]);
 
 /// `primitives.c` by each of them.
-pub(crate) const PRIMITIVES: [Source; 4] = [
-    Source::of("primitives-nx", Language::C, &["primitives.c", "measure.c", "calls/nx.c"])
-        .with_calls_of(job("nx"))
-        .about("NX"),
-    Source::of(
-        "primitives-express",
-        Language::C,
-        &["primitives.c", "measure.c", "calls/express.c"],
-    )
-    .with_calls_of(job("express"))
-    .about("Express"),
-    Source::of("primitives-tcgmsg", Language::C, &["primitives.c", "measure.c", "calls/tcgmsg.c"])
-        .with_calls_of(job("tcgmsg"))
-        .about("TCGMSG"),
-    Source::of("primitives-p4", Language::C, &["primitives.c", "measure.c", "calls/p4.c"])
-        .with_calls_of(P4)
-        .about("P4"),
-];
+pub(crate) const PRIMITIVES: [Source; 4] =
+    by_each!("primitives", Language::C, ["primitives.c", "measure.c"]);
 
 /// `applications.c` by each of them.
-pub(crate) const APPLICATIONS: [Source; 4] = [
-    Source::of(
-        "applications-nx",
-        Language::Fortran,
-        &["calls/calls.f90", "gauss.f90", "nbody.f90", "applications.c", "measure.c", "calls/nx.c"],
-    )
-    .with_calls_of(job("nx"))
-    .about("NX"),
-    Source::of(
-        "applications-express",
-        Language::Fortran,
-        &[
-            "calls/calls.f90",
-            "gauss.f90",
-            "nbody.f90",
-            "applications.c",
-            "measure.c",
-            "calls/express.c",
-        ],
-    )
-    .with_calls_of(job("express"))
-    .about("Express"),
-    Source::of(
-        "applications-tcgmsg",
-        Language::Fortran,
-        &[
-            "calls/calls.f90",
-            "gauss.f90",
-            "nbody.f90",
-            "applications.c",
-            "measure.c",
-            "calls/tcgmsg.c",
-        ],
-    )
-    .with_calls_of(job("tcgmsg"))
-    .about("TCGMSG"),
-    Source::of(
-        "applications-p4",
-        Language::Fortran,
-        &["calls/calls.f90", "gauss.f90", "nbody.f90", "applications.c", "measure.c", "calls/p4.c"],
-    )
-    .with_calls_of(P4)
-    .about("P4"),
-];
+pub(crate) const APPLICATIONS: [Source; 4] = by_each!(
+    "applications",
+    Language::Fortran,
+    ["calls/calls.f90", "gauss.f90", "nbody.f90", "applications.c", "measure.c"]
+);
 
 /// A case of each of these programs.
 pub(crate) fn cases(
