@@ -1,5 +1,5 @@
-//! `make soak`: the long tests. First a machine of many hosts, a search of two and the NAS Parallel Benchmarks, then rounds of everything that
-//! chance decides.
+//! `make soak`: the long tests. First a machine of many hosts, a log of many members, a search of two, the NAS Parallel Benchmarks and
+//! the older interfaces, then rounds of everything that chance decides.
 
 use crate::fuzzing::{self, Executions};
 use crate::install::target_folder;
@@ -9,6 +9,8 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 /// Hosts of the largest machine that is simulated.
 const CROWD_HOSTS: &str = "1000";
+/// Members of the largest log: as many as a machine may have hosts.
+const MEMBERS: &str = "4095";
 /// How many new sequences of each of the three programs of random calls are compared in a round: half a minute.
 const SEQUENCES: u32 = 20;
 /// How many random runs of members that lag there are in a round.
@@ -39,10 +41,12 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     let replay = |why| format!("{why}; PVM_SIM_SEED=0 PVM_SIM_HOSTS={CROWD_HOSTS}: doc/testing.md");
     outside::status(&mut tools::crowd(root, "0", CROWD_HOSTS)).map_err(replay)?;
     println!("the crowd of {CROWD_HOSTS} hosts took {} s", start.elapsed().as_secs());
+    outside::status(&mut tools::members(root, MEMBERS))?;
     outside::status(&mut tools::search(root))?;
     let nas = Instant::now();
     outside::run(root, "cargo", &NAS)?;
     println!("the NAS Parallel Benchmarks took {} s", nas.elapsed().as_secs());
+    outside::status(&mut tools::interfaces(root, &stage))?;
     while start.elapsed() < Duration::from_secs(60 * minutes) {
         round += 1;
         // The clock is as good a source of new seeds as any, and what failed is printed to be replayed.

@@ -63,6 +63,23 @@ pub(crate) fn crowd(root: &Path, seed: &str, hosts: &str) -> Command {
     command
 }
 
+/// So many members of a log that the order goes along a tree.
+pub(crate) fn members(root: &Path, count: &str) -> Command {
+    let arguments = ["test", "--package=pvm-quorum", "--test=many", "--", "--nocapture"];
+    let mut command = cargo(root, &arguments);
+    command.env("PVM_MANY", count);
+    command
+}
+
+/// The tests of the older interfaces in their long form: a million operations by chance and a hundred killed ranks for each.
+pub(crate) fn interfaces(root: &Path, stage: &Path) -> Command {
+    let mut command = Command::new("bash");
+    command.arg("personalities/tests/run.sh").arg(stage);
+    command.arg(target_folder(root).join("soak/personalities"));
+    command.env("NEOPVM_LONG", "1").current_dir(root);
+    command
+}
+
 /// Every schedule of two members with a witness, within bounds that take minutes.
 pub(crate) fn search(root: &Path) -> Command {
     let arguments = ["test", "--package=pvm-quorum", "--lib", "exhaustive", "--"];
