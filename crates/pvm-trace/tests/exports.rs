@@ -97,6 +97,23 @@ fn csv_keeps_its_columns_for_every_kind_of_record() {
     assert!(csv.contains("\"'=1+1,\"\"x\"\" \""), "{csv}");
 }
 
+/// Who comes first knows of no other member yet.
+#[test]
+fn a_barrier_to_which_one_task_came_before_the_others_had_joined_was_not_told_of_it() {
+    let mut writer = Writer::new(Cursor::new(Vec::new()), Limits::default(), 1).unwrap();
+    Ring { rounds: 1, ..Ring::default() }.write(&mut writer).unwrap();
+    for (task, members) in [(0, 1), (1, 3), (2, 4), (3, 4)] {
+        let (name, instance, root, tag, count) = (1, task, -1, 0, 4);
+        let what = What::Group { name, members, instance, root, tag, count };
+        writer.record(task, &Record { what, ..Record::call(calls::BARRIER, 9, 9) }).unwrap();
+    }
+    let mut reader = Reader::open(writer.finish().unwrap()).unwrap();
+    let mut out = Vec::new();
+    export::ti(&mut reader, &mut out).unwrap();
+    let lines = String::from_utf8(out).unwrap();
+    assert_eq!(lines.matches(" barrier\n").count(), 4, "{lines}");
+}
+
 #[test]
 fn chrome_gets_json_with_a_flow_for_each_message() {
     let json = text(|reader, clocks, out| export::chrome(reader, clocks, out).unwrap());

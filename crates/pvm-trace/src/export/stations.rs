@@ -40,8 +40,8 @@ pub(super) enum Action<'a> {
     Group {
         /// The call.
         call: u16,
-        /// Members that take part.
-        members: u32,
+        /// Members that a barrier waits for.
+        members: u64,
     },
 }
 
@@ -123,7 +123,9 @@ impl<'a> Row<'a> {
             return Ok(());
         }
         self.whole(record, each)?;
-        if let What::Group { members, .. } = record.what {
+        if let What::Group { members, count, .. } = record.what {
+            // A task may come before others have joined, so the count that it asks for decides.
+            let members = if count == 0 { u64::from(members) } else { count };
             self.compute(record.begin, each)?;
             self.end = record.end();
             untold.groups += 1;

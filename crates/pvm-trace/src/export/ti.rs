@@ -21,7 +21,7 @@ const BUFFERED: u64 = 65536;
 
 /// Writes it, all ranks in one file; what it cannot tell is counted.
 pub fn ti<R: Read + Seek>(reader: &mut Reader<R>, mut out: impl Write) -> Result<Untold, Error> {
-    let ranks = reader.tables().tasks.len() as u32;
+    let ranks = reader.tables().tasks.len() as u64;
     let mut begun: Option<TaskIndex> = None;
     let mut pending = false;
     let halves = matching::halves(reader);
