@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What messages, sums, broadcasts, barriers, numbers and handlers cost by the calls of an interface: OF_PVM,
- * OF_TCGMSG (built with Debian's, too), OF_P4 or OF_NX. Rank 0 prints lines `KEY NANOSECONDS`, the best of BATCHES each.
+ * What messages, sums, broadcasts, barriers, numbers, locks and handlers cost by the calls of an interface: OF_PVM,
+ * OF_ITEMS (neopvm.h, on which the others stand), OF_TCGMSG (built with Debian's, too), OF_P4 or OF_NX. Rank 0 prints
+ * lines `KEY NANOSECONDS`, the best of BATCHES each.
  *
- *     speed one-way | together | numbers | handler
+ *     speed one-way | together | numbers | locks | handler | meet
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -33,8 +34,11 @@ static double now(void)
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-#if defined OF_PVM
+#if defined OF_PVM || defined OF_ITEMS
 #include <pvm3.h>
+#ifdef OF_ITEMS
+#include <neopvm.h>
+#endif
 
 static int tids[64];
 
@@ -55,6 +59,24 @@ static void leave(void)
     pvm_exit();
 }
 
+#ifdef OF_ITEMS
+static void send_to(int to, int bytes)
+{
+    neopvm_send_items(NEOPVM_RAW, NEOPVM_BYTE, data, (uint64_t)bytes, tids[to], 5, 0);
+}
+
+static void take(int from, int bytes)
+{
+    struct neopvm_received got;
+    neopvm_receive_items(tids[from], 5, 0, -1, &got);
+    if (got.buffer == 0) {
+        memcpy(data, got.items, (size_t)bytes);
+        return;
+    }
+    neopvm_unpack(got.buffer, NEOPVM_BYTE, data, (uint64_t)bytes, 1);
+    neopvm_free(got.buffer);
+}
+#else
 static void send_to(int to, int bytes)
 {
     pvm_initsend(PvmDataRaw);
@@ -67,6 +89,7 @@ static void take(int from, int bytes)
     pvm_recv(tids[from], 5);
     pvm_upkbyte(data, bytes, 1);
 }
+#endif
 
 static void barrier(void)
 {
@@ -323,6 +346,27 @@ static void numbers(void)
 #endif
 }
 
+/* A lock is taken, a number in shared memory raised, and the lock given back, by one process. */
+static void locks(void)
+{
+#ifdef OF_P4
+    struct shared { p4_lock_t lock; volatile long number; } *shared = p4_shmalloc(sizeof *shared);
+    double best = 1e30;
+    p4_lock_init(&shared->lock);
+    for (int batch = 0; batch < BATCHES; batch++) {
+        double begin = now();
+        for (int turn = 0; turn < 10000; turn++) {
+            p4_lock(&shared->lock);
+            shared->number++;
+            p4_unlock(&shared->lock);
+        }
+        double took = (now() - begin) / 10000;
+        best = took < best ? took : best;
+    }
+    tell("lock", best);
+#endif
+}
+
 #ifdef OF_NX
 enum { HANDLED = 1000 };
 static double sent_at, delays[HANDLED];
@@ -381,6 +425,8 @@ int main(int argc, char **argv)
         together();
     else if (strcmp(what, "numbers") == 0)
         numbers();
+    else if (strcmp(what, "locks") == 0)
+        locks();
     else if (strcmp(what, "handler") == 0)
         handlers();
     fflush(stdout);
