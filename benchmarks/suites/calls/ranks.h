@@ -6,23 +6,8 @@
 #ifndef RANKS_H
 #define RANKS_H
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "calls.h"
-
-#define TYPE 7
-
-/* calls_begin sets both. */
-static int me, all;
-
-static void check_tasks(int tasks)
-{
-    if (all == tasks)
-        return;
-    fprintf(stderr, "%d tasks were asked for, %d were started\n", tasks, all);
-    exit(1);
-}
+#include "pairs.h"
 
 void calls_partner(const char *program)
 {

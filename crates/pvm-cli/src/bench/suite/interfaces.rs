@@ -5,7 +5,8 @@ use crate::bench::system::{Interface, Kind, Language, Source};
 use std::time::Duration;
 
 /// Whose figures the programs below tell.
-pub(crate) const NAMES: [&str; 4] = ["NX", "Express", "TCGMSG", "P4"];
+pub(crate) const NAMES: [&str; 8] =
+    ["NX", "Express", "TCGMSG", "P4", "MPL", "CMMD", "Vertex", "MPSC"];
 
 /// An interface whose programs are jobs of ranks.
 pub(crate) const fn job(name: &'static str) -> Interface {
@@ -37,6 +38,24 @@ macro_rules! by_each {
 
 /// `echo.c` by each of them.
 pub(crate) const ECHO: [Source; 4] = by_each!("echo", Language::C, ["echo.c", "measure.c"]);
+
+/// `echo.c` by the interfaces of table 1 of the report of 1997 that have messages between two nodes
+/// and little else.
+pub(crate) const ECHO_OF_1997: [Source; 4] = [
+    pair("echo-mpl", &["echo.c", "measure.c", "calls/mpl.c"], "mpl", "MPL"),
+    pair("echo-cmmd", &["echo.c", "measure.c", "calls/cmmd.c"], "cmmd", "CMMD"),
+    pair("echo-vertex", &["echo.c", "measure.c", "calls/vertex.c"], "vertex", "Vertex"),
+    pair("echo-mpsc", &["echo.c", "measure.c", "calls/mpsc.c"], "mpsc", "MPSC"),
+];
+
+const fn pair(
+    program: &'static str,
+    files: &'static [&'static str],
+    interface: &'static str,
+    name: &'static str,
+) -> Source {
+    Source::of(program, Language::C, files).with_calls_of(job(interface)).about(name)
+}
 
 /// `primitives.c` by each of them.
 pub(crate) const PRIMITIVES: [Source; 4] =
