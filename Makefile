@@ -12,7 +12,7 @@ XTASK  := cargo build --quiet --package xtask && $(TARGET)/debug/xtask
 SHIPPED := --package pvmd --package pvm-cli --package pvm-capi
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-traces bench-java bench-links bench-groups bench-nas bench-environments bench-faults predict-error oracle soak clean
+.PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-traces bench-java bench-links bench-groups bench-nas bench-environments bench-faults predict-error oracle soak docs clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -41,6 +41,11 @@ demo: ## four hosts on this computer draw a picture, in C, Java and Python: targ
 
 install: build ## install into PREFIX=DIR
 	@$(XTASK) install $(abspath $(PREFIX))
+
+docs: ## all documents and references as one site: target/docs/index.html
+	@bash xtask/deps.sh check
+	@$(MAKE) --no-print-directory install PREFIX=$(STAGE)
+	@python3 xtask/docs.py $(STAGE) $(TARGET)/docs
 
 bench: ## speed beside the peers that are installed: target/bench/report.html (QUICK=1: three minutes)
 	@bash xtask/deps.sh bench

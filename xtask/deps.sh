@@ -57,6 +57,8 @@ case $what in check | all)
   need sshd openssh-server
   need ssh openssh-client
   need man man-db
+  # The man pages in the site of all documents.
+  need mandoc mandoc
   # The fuzzer, which would be compiled for a minute otherwise.
   need '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' libclang-rt-dev
   # Hosts with other longs and the other order of bytes: compilers, their C libraries, an emulator.

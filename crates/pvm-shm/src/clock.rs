@@ -5,7 +5,7 @@
 //! something in several lanes takes the earliest first.
 //!
 //! The host has a clock as well, in the activity segment. No task's is behind it, and none is further ahead of it than
-//! [`AHEAD`]. Setting it forward orders what no message does: before a task arrives at a barrier or asks the host for something
+//! `AHEAD`. Setting it forward orders what no message does: before a task arrives at a barrier or asks the host for something
 //! it sets the host's clock behind its own, and the host itself speaks at a moment behind all that tasks can have reached.
 //! A receiver sets it to the latest moment that waits for it, so that no lane is the earlier one for ever.
 

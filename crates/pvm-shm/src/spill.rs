@@ -351,7 +351,7 @@ impl SpillView {
     /// Copies out, where the file is at hand.
     ///
     /// # Errors
-    /// [`Code::BadMsg`], as for [`SpillView::load`].
+    /// [`Code::BadMsg`], as for `SpillView::load`.
     pub fn read(&self, offset: usize, out: &mut [u8]) -> Result<(), Code> {
         self.read_from(self.fd.as_ref().ok_or(Code::BadMsg)?, offset, out)
     }

@@ -10,7 +10,7 @@ pub enum Policy {
     Spill = 0,
     /// It waits.
     Block = 1,
-    /// It fails with [`Code::OutOfRes`].
+    /// It fails with `PvmOutOfRes`.
     Error = 2,
 }
 

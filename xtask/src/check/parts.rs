@@ -289,6 +289,23 @@ pub(crate) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
+        name: "docs",
+        owner: "xtask/docs.py",
+        uses: &["install"],
+        alone: &[PYTHON, DEBUG],
+        concerns: Concerns {
+            packages: &["pvm", "pvm-capi", "pvm-cli", "neopvm-python"],
+            // Names and links in documents are looked after by `tidy` in a second.
+            paths: &["bindings"],
+        },
+        needs: &[Need("mandoc", "mandoc"), Need("javac", "default-jdk-headless")],
+        steps: |run| {
+            let out = run.log.with_file_name("docs");
+            run.step(&["python3", "xtask/docs.py", run.stage, &out.to_string_lossy()])
+        },
+        ..PART
+    },
+    Part {
         name: "mixed",
         owner: "pvm-e2e",
         uses: &["install", "programs", "foreign"],

@@ -85,7 +85,7 @@ impl Machine {
         Ok(tid)
     }
 
-    /// See [`crate::tasks::Tasks::number_up_to`].
+    /// See `Tasks::number_up_to`.
     pub fn number_tasks_up_to(&mut self, highest: u32) {
         self.tasks.number_up_to(highest);
     }

@@ -41,7 +41,7 @@ pub(super) struct Extent {
 pub(super) const EXTENT_SIZE: usize = size_of::<Extent>();
 
 impl Extent {
-    /// What [`Head::envelope_of`] reads.
+    /// What `Head::envelope_of` reads.
     #[inline(always)]
     pub(super) const fn of(envelope: &Envelope) -> Self {
         Self { data_size: envelope.data_size, run_count: envelope.run_count }

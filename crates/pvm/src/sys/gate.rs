@@ -82,7 +82,7 @@ impl Marked {
     /// None if there may be other threads.
     ///
     /// # Safety
-    /// As for [`Only::now`]; and as long as the value or a copy of it is used, no handler of signals enters a gate.
+    /// As for `Only::now`; and as long as the value or a copy of it is used, no handler of signals enters a gate.
     #[inline(always)]
     pub unsafe fn now() -> Option<Self> {
         is_alone().then_some(Self(PhantomData))
