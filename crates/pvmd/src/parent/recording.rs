@@ -9,6 +9,7 @@ impl Parent {
     /// Somebody wants to record tasks of this host: who the recorder is, 0 while it starts.
     pub(super) fn record(&mut self, all: bool) -> Reply {
         self.segments.begin_recording(all);
+        self.recorder.ask();
         if self.recorder.process.is_none() && !self.start_recorder() {
             return Reply::Failed { code: Code::NoFile };
         }
@@ -27,16 +28,14 @@ impl Parent {
 
     /// A process is gone: if it was the recorder and was not done, another one goes on.
     pub(super) fn recorder_gone(&mut self, pid: u32, status: Option<i32>) {
-        if self.recorder.process != Some(pid) {
-            return;
-        }
-        (self.recorder.process, self.recorder.task) = (None, None);
+        let Some(goes_on) = self.recorder.gone(pid, status) else { return };
         self.segments.set_reader(None);
-        if status == Some(0) {
-            self.segments.end_recording();
-        } else {
-            self.log.line("the recorder ended before its time");
-            self.start_recorder();
+        if !goes_on {
+            return self.segments.end_recording();
         }
+        if status != Some(0) {
+            self.log.line("the recorder ended before its time");
+        }
+        self.start_recorder();
     }
 }
