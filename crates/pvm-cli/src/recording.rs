@@ -6,6 +6,7 @@
 
 mod clocks;
 mod hosts;
+mod output;
 
 use crate::failure::{Failure, Status};
 use crate::show::remark;
@@ -19,9 +20,8 @@ use pvm_wire::record::{RECORD_VERSION, kind};
 use pvm_wire::request::Request;
 use pvm_wire::{Code, Encoding, Kind, Tid, Wire as _};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::BufWriter;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -71,6 +71,8 @@ pub(crate) struct Outcome {
     pub(crate) records: u64,
     /// Records that are known to be missing.
     pub(crate) lost: u64,
+    /// The file could not be written to its end.
+    pub(crate) is_cut: bool,
 }
 
 fn failed(code: Code) -> Failure {
@@ -88,9 +90,7 @@ impl Recording {
         let named = |error: &dyn std::fmt::Display| {
             Failure::new(Status::Refused, format!("{}: {error}", path.display()))
         };
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(true).mode(0o600);
-        let file = options.open(path).map_err(|error| named(&error))?;
+        let file = output::create(path)?;
         let file = BufWriter::with_capacity(1 << 18, file);
         let identity = pvm::record_clock() ^ u64::from(std::process::id()) << 40;
         let writer =
@@ -209,6 +209,10 @@ impl Recording {
         let pattern = Pattern { context: CONTEXT, source: None, tag: None };
         while let Some(mut message) = self.task.receive(&pattern).map_err(failed)? {
             let from = message.envelope().src;
+            // Any task may say something in this context.
+            if !self.hosts.is_recorder(from) {
+                continue;
+            }
             let Some(frame) = read(&mut message) else { continue };
             self.take(from, frame);
         }
@@ -251,11 +255,15 @@ impl Recording {
     ) {
         let Some(intake) = &mut self.intake else { return };
         if let Err(error) = work(intake) {
-            let path = self.path.display();
-            remark(format_args!("pvm: {path}: {error}; the recording ends, the tasks go on"));
+            self.complain(&error);
             self.intake = None;
             self.say_stop();
         }
+    }
+
+    fn complain(&self, error: &pvm_trace::Error) {
+        let path = self.path.display();
+        remark(format_args!("pvm: {path}: {error}; the recording ends, the tasks go on"));
     }
 
     /// Sleeps until something comes, or for so long.
@@ -280,7 +288,7 @@ impl Recording {
     }
 
     /// Has all recorders tell what they still have, and completes the file.
-    pub(crate) fn finish(mut self) -> Result<Outcome, Failure> {
+    pub(crate) fn finish(mut self) -> Outcome {
         self.say_stop();
         let until = Instant::now() + LAST_WORD;
         while self.intake.is_some() && !self.hosts.are_done() && Instant::now() < until {
@@ -297,15 +305,16 @@ impl Recording {
         for host in self.hosts.undone() {
             self.write(|intake| intake.broken(host, now));
         }
-        let outcome = Outcome { records: self.records, lost: self.lost };
-        let finished = self.intake.take().map(Intake::finish);
-        let _ = self.task.leave();
-        match finished {
+        let is_cut = match self.intake.take().map(Intake::finish) {
+            Some(Ok(_)) => false,
             Some(Err(error)) => {
-                Err(Failure::new(Status::Refused, format!("{}: {error}", self.path.display())))
+                self.complain(&error);
+                true
             }
-            _ => Ok(outcome),
-        }
+            None => true,
+        };
+        let _ = self.task.leave();
+        Outcome { records: self.records, lost: self.lost, is_cut }
     }
 }
 

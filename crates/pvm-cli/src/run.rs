@@ -41,7 +41,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let ended = running.until_finished();
     let ending = running.finish();
     if let Some(traced) = traced {
-        traced.finish()?;
+        traced.finish();
     }
     ended?;
     Ok(ExitCode::from(ending.status()))

@@ -54,3 +54,48 @@ fn a_disk_that_fills_up_is_no_trouble() {
 fn a_machine_starts_on_a_full_disk() {
     on_a_full_disk("before");
 }
+
+/// A program and a recording whose file finds no room: the program goes on, and the file is read up to there.
+const TRACED: &str = r#"
+set -eu
+mkdir "$HOME/small" && mount -t tmpfs -o size=2m none "$HOME/small"
+file=$HOME/small/a.trace
+pvm run --quiet --trace "$file" tokens 3 20000 >"$HOME/out" 2>"$HOME/err"
+grep -q "No space left on device" "$HOME/err"
+! grep -q "records" "$HOME/err"
+[ "$(grep -c "sent 2000" "$HOME/out")" = 3 ]
+pvm trace show "$file" >"$HOME/shown" 2>"$HOME/err"
+grep -q "was not completed" "$HOME/err"
+[ "$(sed -n 's/ records.*//p;1q' "$HOME/shown")" -gt 100000 ]
+# No room from the begin on.
+rm "$file"; dd if=/dev/zero of="$HOME/small/rest" bs=1k count=2040 2>/dev/null || true
+pvm run --quiet --trace "$file" tokens 3 400 >"$HOME/out" 2>"$HOME/err"
+grep -q "No space left on device" "$HOME/err"
+[ "$(grep -c "sent 40" "$HOME/out")" = 3 ]
+rm "$HOME/small"/*
+pvm up >/dev/null
+pvm trace record --all -o "$file" 2>"$HOME/err" & recording=$!
+for i in $(seq 400); do grep -q "recording into" "$HOME/err" && break; sleep 0.05; done
+pvm run --quiet tokens 3 20000 >"$HOME/out"
+[ "$(grep -c "sent 2000" "$HOME/out")" = 3 ]
+status=0; wait $recording || status=$?
+[ $status = 1 ] && grep -q "a.trace is incomplete" "$HOME/err"
+pvm halt
+"#;
+
+#[test]
+fn a_recording_on_a_full_disk_failed_the_program_and_claimed_records_that_it_had_not_written() {
+    let is_root = rustix::process::getuid().is_root();
+    if !is_root || !pvm_e2e::has("unshare", "util-linux") {
+        return eprintln!("skipped: a file system of its own needs root");
+    }
+    let place = pvm_e2e::Place::new();
+    place.compile("tokens.c");
+    let mut command = place.command("unshare");
+    let installed = pvm_e2e::prefix().join("bin");
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{}:{path}", installed.display(), place.bin().display()));
+    command.args(["--mount", "bash", "-xc", TRACED]);
+    let output = pvm_e2e::Running::start(command).finish(std::time::Duration::from_secs(90));
+    assert_eq!(output.code(), 0, "{}\n{}", output.out, output.err);
+}

@@ -3,7 +3,7 @@
 use pvm::Task;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Code, HostIndex, Tid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// So often all hosts are asked who their recorder is, and the machine which hosts there are.
@@ -31,12 +31,15 @@ pub(super) struct Hosts {
     listing: Option<u32>,
     next: Option<Instant>,
     lost: Vec<HostIndex>,
+    /// All recorders that hosts have named, those that were replaced included.
+    named: BTreeSet<Tid>,
 }
 
 impl Hosts {
     /// `all`: all their tasks are to note.
-    pub(super) const fn new(task: &'static Task, all: bool) -> Self {
-        Self { task, all, known: BTreeMap::new(), listing: None, next: None, lost: Vec::new() }
+    pub(super) fn new(task: &'static Task, all: bool) -> Self {
+        let (known, named) = (BTreeMap::new(), BTreeSet::new());
+        Self { task, all, known, listing: None, next: None, lost: Vec::new(), named }
     }
 
     /// Asks and hears. The recorders that are new.
@@ -59,6 +62,7 @@ impl Hosts {
                 self.lost.push(index);
             }
         }
+        self.named.extend(&new);
         Ok(new)
     }
 
@@ -90,6 +94,11 @@ impl Hosts {
     /// The recorders.
     pub(super) fn recorders(&self) -> impl Iterator<Item = Tid> {
         self.known.values().filter_map(|host| host.recorder)
+    }
+
+    /// True for a task that a host has named as its recorder, now or before.
+    pub(super) fn is_recorder(&self, task: Tid) -> bool {
+        self.named.contains(&task)
     }
 
     /// A recorder has said its last frame.

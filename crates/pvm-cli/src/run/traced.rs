@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Status};
 use crate::recording::{Outcome, Recording, Which};
+use crate::show::remark;
 use crate::trace::told;
 use pvm_wire::Tid;
 use std::path::{Path, PathBuf};
@@ -40,14 +41,15 @@ impl Traced {
         let _ = self.tasks.send(tasks);
     }
 
-    /// All tasks have ended.
-    pub(super) fn finish(self) -> Result<(), Failure> {
+    /// All tasks have ended. A trace that could not be written is told, and is no failure of theirs.
+    pub(super) fn finish(self) {
         let Self { tasks, thread, path } = self;
         drop(tasks);
-        let ended = thread.join();
-        let panicked = |_| Failure::new(Status::Daemon, "the recording broke off");
-        told(&path, ended.map_err(panicked)??);
-        Ok(())
+        match thread.join() {
+            Ok(Ok(outcome)) => told(&path, outcome),
+            Ok(Err(failure)) => remark(format_args!("pvm: {}: {failure}", path.display())),
+            Err(_) => remark(format_args!("pvm: {}: the recording broke off", path.display())),
+        }
     }
 }
 
@@ -57,14 +59,14 @@ fn record(mut recording: Recording, named: &Receiver<Vec<Tid>>) -> Result<Outcom
         match named.try_recv() {
             Ok(tasks) => recording.expect(&tasks),
             Err(TryRecvError::Empty) => (),
-            Err(TryRecvError::Disconnected) => return recording.finish(),
+            Err(TryRecvError::Disconnected) => return Ok(recording.finish()),
         }
         recording.step()?;
         recording.wait(token, LOOK)?;
         if recording.is_over() {
             // Nobody is to wait for a thread that is gone.
             while !matches!(named.recv_timeout(LOOK), Err(RecvTimeoutError::Disconnected)) {}
-            return recording.finish();
+            return Ok(recording.finish());
         }
     }
 }

@@ -4,9 +4,9 @@ use crate::failure::{Failure, Status};
 use crate::show::remark;
 use pvm_trace::clocks::Clocks;
 use pvm_trace::{Error, Reader};
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufReader, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// A trace that is open.
@@ -53,6 +53,13 @@ pub(super) fn times(path: &Path, trace: &mut Trace, raw: bool) -> Result<Clocks,
 /// A file that only its owner may read: a trace tells what somebody's programs do.
 pub(super) fn create(path: &Path) -> Result<BufWriter<File>, Failure> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    // An old file has the rights that it had.
+    let file = file.and_then(|file| {
+        if file.metadata()?.is_file() {
+            file.set_permissions(Permissions::from_mode(0o600))?;
+        }
+        Ok(file)
+    });
     Ok(BufWriter::with_capacity(1 << 18, file.map_err(|error| at(path, &error))?))
 }
 

@@ -36,15 +36,20 @@ pub(super) fn record(options: &RecordOptions) -> Result<(), Failure> {
         recording.step()?;
         recording.wait(token, Duration::from_millis(50))?;
     }
-    told(path, recording.finish()?);
+    let outcome = recording.finish();
+    told(path, outcome);
+    if outcome.is_cut {
+        return Err(Failure::new(Status::Refused, format!("{} is incomplete", path.display())));
+    }
     Ok(())
 }
 
 /// Says what came of a recording.
 pub(crate) fn told(path: &Path, outcome: Outcome) {
-    let Outcome { records, lost } = outcome;
+    let Outcome { records, lost, is_cut } = outcome;
     let path = path.display();
     match lost {
+        _ if is_cut => remark(format_args!("pvm: `pvm trace show {path}` reads what was written")),
         0 => remark(format_args!("pvm: {path}: {records} records")),
         lost => {
             remark(format_args!("pvm: {path}: {records} records, {lost} lost (pvm trace show)"))
