@@ -18,8 +18,8 @@ use clock::Clock;
 use listeners::Listeners;
 use pace::Pace;
 use pvm::{Deadline, Pattern, Policy, Task};
-use pvm_wire::HostIndex;
 use pvm_wire::record::frames::{Ask, CONTEXT};
+use pvm_wire::{HostIndex, Tid};
 use rings::Rings;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -30,6 +30,8 @@ const IDLE: Duration = Duration::from_secs(5);
 const LAST_LOOK: Duration = Duration::from_secs(2);
 /// Whether those who listen are still there is asked so often.
 const ROLL_CALL: Duration = Duration::from_secs(1);
+/// Whether listeners have taken something is looked at so often.
+const SOON: Duration = Duration::from_millis(1);
 /// Rings of new tasks are looked for so often.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -101,11 +103,9 @@ impl Recorder {
                     self.rings.introduce(&mut self.listeners, from);
                 }
                 Ask::Stop => {
-                    // What was noted up to now.
                     self.listed = None;
                     self.list()?;
-                    let begun = Instant::now();
-                    while begun.elapsed() < LAST_LOOK && self.read_once() {}
+                    self.read_up_to_now(from)?;
                     self.listeners.stop(from, self.clock.now());
                 }
                 Ask::Clock { number } => self.listeners.show(from, number, self.clock.now()),
@@ -138,6 +138,25 @@ impl Recorder {
             any = true;
         }
         if any { fullest } else { 0 }
+    }
+
+    /// Reads what was noted up to now, for somebody who stops. Where there is no time for it, that is
+    /// told.
+    fn read_up_to_now(&mut self, from: Tid) -> Result<(), pvm_wire::Code> {
+        // Tasks that are new say first who they are.
+        self.read_once();
+        let marks = self.rings.marks(|tid| self.listeners.is_wanted_by(from, tid));
+        let begun = Instant::now();
+        while begun.elapsed() < LAST_LOOK && self.rings.are_behind(&marks) {
+            if !self.read_once() {
+                // Who listens has to take something first, or a claim waits for its record.
+                let token = self.task.token();
+                self.listeners.look();
+                self.task.wait(token, Deadline::after(SOON))?;
+            }
+        }
+        self.rings.tell_unread(&marks, &mut self.listeners, (from, self.clock));
+        Ok(())
     }
 
     /// One block of each ring; false if there was nothing or the listeners do not follow.

@@ -96,6 +96,16 @@ fn told(lines: &[Line]) -> Vec<(u64, u64)> {
     all
 }
 
+/// `pvm trace record --all`, which has begun.
+fn record_all(machine: &Machine, file: &Path) -> Running {
+    let mut command = machine.place().installed("pvm");
+    command.args(["trace", "record", "--all", "-o"]).arg(file);
+    let recording = Running::start(command);
+    let begun = eventually(LIMIT, || recording.errors_so_far().contains("recording into"));
+    assert!(begun, "{}", recording.errors_so_far());
+    recording
+}
+
 /// The recorders of all hosts.
 fn recorders(machine: &Machine) -> Vec<u32> {
     let processes = machine.place().processes();
@@ -202,11 +212,7 @@ fn running_tasks_are_recorded_and_the_recording_is_stopped_by_a_command() {
     let machine = Machine::local(2);
     let file = file(&machine);
     let mut program = machine.begin("tokens.c", &["4", "2000", "1000"]);
-    let mut command = machine.place().installed("pvm");
-    command.args(["trace", "record", "--all", "-o"]).arg(&file);
-    let mut recording = Running::start(command);
-    let begun = eventually(LIMIT, || recording.errors_so_far().contains("recording into"));
-    assert!(begun, "{}", recording.errors_so_far());
+    let mut recording = record_all(&machine, &file);
     std::thread::sleep(Duration::from_secs(1));
     machine.pvm(&["trace", "stop"]);
     assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
@@ -221,11 +227,7 @@ fn running_tasks_are_recorded_and_the_recording_is_stopped_by_a_command() {
 fn a_task_that_scribbles_over_its_own_ring_harms_no_trace_of_others_and_no_recorder() {
     let machine = Machine::start();
     let file = file(&machine);
-    let mut command = machine.place().installed("pvm");
-    command.args(["trace", "record", "--all", "-o"]).arg(&file);
-    let mut recording = Running::start(command);
-    let begun = eventually(LIMIT, || recording.errors_so_far().contains("recording into"));
-    assert!(begun, "{}", recording.errors_so_far());
+    let mut recording = record_all(&machine, &file);
     let recorder = recorders(&machine);
     let tokens = machine.begin("tokens.c", &["3", "1000", "2000"]);
     for mode in 0..=5 {
@@ -246,6 +248,51 @@ fn a_task_that_scribbles_over_its_own_ring_harms_no_trace_of_others_and_no_recor
     machine.pvm(&["trace", "stop"]);
     assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
     let told = told(&read(&machine, &file).1);
+    for (sent, taken) in said(&output.out) {
+        assert!(told.contains(&(sent, taken)), "({sent}, {taken}): {told:?}");
+    }
+    machine.halt();
+}
+
+#[test]
+fn one_who_records_and_stands_still_took_the_records_of_another_one_without_a_word() {
+    let machine = Machine::start();
+    let files = [file(&machine), machine.place().home().join("other.trace")];
+    let mut recordings = files.each_ref().map(|file| record_all(&machine, file));
+    process::send(recordings[0].pid(), Signal::STOP);
+    let output = machine.run("tokens.c", &["3", "60000"]);
+    process::send(recordings[1].pid(), Signal::INT);
+    assert!(eventually(LIMIT, || !recordings[1].is_running()));
+    process::send(recordings[0].pid(), Signal::CONT);
+    process::send(recordings[0].pid(), Signal::INT);
+    assert!(eventually(LIMIT, || !recordings[0].is_running()));
+    let [first, second] = files.each_ref().map(|file| lines(&machine, file));
+    assert!(told(&second).contains(&said(&output.out)[0]), "{second:?}");
+    assert!(second.iter().all(|line| line.lost == 0), "{second:?}");
+    // What is not in the first one is in its gaps.
+    let noted = |lines: &[Line]| lines.iter().map(|line| line.noted).collect::<Vec<u64>>();
+    assert_eq!(noted(&first), noted(&second));
+    eprintln!("{first:?}");
+    machine.halt();
+}
+
+#[test]
+fn whoever_sent_frames_of_a_recorder_ended_a_recording_and_invented_losses() {
+    let machine = Machine::start();
+    let file = file(&machine);
+    let mut recording = record_all(&machine, &file);
+    let tokens = machine.begin("tokens.c", &["3", "1000", "1000"]);
+    machine.run("imposter.c", &["2"]);
+    assert!(recording.is_running(), "{}", recording.errors_so_far());
+    let output = machine.expect_success(tokens);
+    machine.pvm(&["trace", "stop"]);
+    assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
+    let said_all = eventually(LIMIT, || recording.errors_so_far().contains("records"));
+    let errors = recording.errors_so_far();
+    assert!(said_all && !errors.contains(" lost "), "{errors}");
+    let lines = lines(&machine, &file);
+    assert!(lines.iter().all(|line| line.lost == 0), "{lines:?}");
+    let told = told(&lines);
     for (sent, taken) in said(&output.out) {
         assert!(told.contains(&(sent, taken)), "({sent}, {taken}): {told:?}");
     }

@@ -6,7 +6,7 @@ use pvm_wire::record::{Cell, Loss, Moment, RECORD_VERSION};
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Encoding, HostIndex, Kind, Tid, Wire as _};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The ring of a task that nobody has asked for is not read for so long: those who listen may still
 /// name it.
@@ -14,8 +14,13 @@ pub(super) const GRACE: Duration = Duration::from_secs(3);
 /// Frames that wait for a listener before no more is read for anybody: with blocks of 512 KiB they
 /// are what the recorder holds beside the rings.
 const BEHIND: usize = 8;
+/// A listener that has taken nothing for so long holds up nobody any more: blocks are lost to it while
+/// others take them.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Frames that wait for a listener that does not read; then blocks are lost to it.
 const WAITING_MAX: usize = 64;
+/// Frames of any kind that wait for it; then it is forgotten, and misses the last frame.
+const FORGOTTEN: usize = 1 << 16;
 /// Most bytes of a frame that are believed.
 const FRAME_MAX: usize = 1 << 20;
 
@@ -36,6 +41,10 @@ struct Listener {
     /// Tasks that it was told of, with what it got of each.
     told: BTreeMap<Tid, Counts>,
     waiting: VecDeque<Frame>,
+    /// What is lost to it and not told yet: from when to when, and how many records.
+    missed: BTreeMap<Tid, (u64, u64, u64)>,
+    /// When it took something last, or had nothing to take.
+    took: Instant,
     counts: Counts,
     /// It has said that it is done.
     done: bool,
@@ -54,6 +63,39 @@ impl Listener {
             counts.noted = counts.noted.saturating_add(noted);
             counts.lost = counts.lost.saturating_add(lost);
         }
+    }
+
+    /// A block, or a note that it is lost.
+    fn block(&mut self, block: &Block) {
+        self.count(block.tid, block.records, 0);
+        let (from, to) = (block.from, block.to);
+        if self.waiting.len() < WAITING_MAX {
+            let (tid, cells) = (block.tid, block.cells.clone());
+            return self.waiting.push_back(Frame::Block { tid, from, to, cells });
+        }
+        self.count(block.tid, 0, block.records);
+        let missed = self.missed.entry(block.tid).or_insert((from.nanoseconds, 0, 0));
+        *missed = (missed.0, to.nanoseconds, missed.2.saturating_add(block.records));
+    }
+
+    /// Tells what is lost to it, of one task or of all.
+    fn tell_missed(&mut self, of: Option<Tid>) {
+        let missed = match of {
+            Some(tid) => self.missed.remove_entry(&tid).into_iter().collect(),
+            None => std::mem::take(&mut self.missed),
+        };
+        for (tid, (from, to, lost)) in missed {
+            self.waiting.push_back(Frame::Gap { tid, from, to, lost, reason: Loss::Link });
+        }
+    }
+
+    fn is_behind(&self) -> bool {
+        self.waiting.len() >= BEHIND
+    }
+
+    /// It takes nothing, and has lost its right to be waited for.
+    fn is_stuck(&self) -> bool {
+        !self.waiting.is_empty() && self.took.elapsed() > PATIENCE
     }
 
     fn wants(&self, tid: Tid) -> bool {
@@ -85,14 +127,27 @@ impl Listeners {
         self.all.is_empty()
     }
 
-    /// True if everybody has got all: what was told then arrives, whatever becomes of this process.
+    /// True if everybody who takes something has got all: what was told then arrives, whatever becomes of
+    /// this process.
     pub(super) fn are_clear(&self) -> bool {
-        self.all.values().all(|listener| listener.waiting.is_empty())
+        self.all
+            .values()
+            .all(|listener| listener.waiting.is_empty() || self.is_passed_over(listener))
     }
 
     /// True while somebody has so much to take that nothing more is read.
     pub(super) fn are_behind(&self) -> bool {
-        self.all.values().any(|listener| listener.waiting.len() >= BEHIND)
+        self.all.values().any(|listener| listener.is_behind() && !self.is_passed_over(listener))
+    }
+
+    /// True for one who is stuck while others are not: alone, what it does not take stays in the rings.
+    fn is_passed_over(&self, listener: &Listener) -> bool {
+        listener.is_stuck() && self.all.values().any(|other| !other.is_stuck())
+    }
+
+    /// True if this one wants to hear of this task.
+    pub(super) fn is_wanted_by(&self, listener: Tid, tid: Tid) -> bool {
+        self.all.get(&listener).is_some_and(|listener| listener.wants(tid))
     }
 
     /// Somebody listens from now on, or to more tasks.
@@ -107,13 +162,15 @@ impl Listeners {
         let counts = Counts { noted: 0, lost: 0 };
         let head = Frame::Head { version: RECORD_VERSION, host: facts(host, began) };
         let waiting = VecDeque::from([head]);
-        let told = BTreeMap::new();
-        self.all.insert(from, Listener { tasks, told, waiting, counts, done: false });
+        let (told, missed, took) = (BTreeMap::new(), BTreeMap::new(), Instant::now());
+        let listener = Listener { tasks, told, waiting, missed, took, counts, done: false };
+        self.all.insert(from, listener);
     }
 
     /// Somebody is done: the last frame.
     pub(super) fn stop(&mut self, from: Tid, at: u64) {
         if let Some(listener) = self.all.get_mut(&from) {
+            listener.tell_missed(None);
             for (tid, counts) in std::mem::take(&mut listener.told) {
                 // It goes on, unrecorded.
                 listener.waiting.push_back(Frame::Ended { tid, at, status: -1, counts });
@@ -168,21 +225,7 @@ impl Listeners {
 
     /// Records of a task.
     pub(super) fn block(&mut self, block: &Block) {
-        self.tell(block.tid, |listener| {
-            listener.count(block.tid, block.records, 0);
-            if listener.waiting.len() >= WAITING_MAX {
-                listener.count(block.tid, 0, block.records);
-                let (from, to) = (block.from.nanoseconds, block.to.nanoseconds);
-                let (tid, lost, reason) = (block.tid, block.records, Loss::Link);
-                return listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
-            }
-            listener.waiting.push_back(Frame::Block {
-                tid: block.tid,
-                from: block.from,
-                to: block.to,
-                cells: block.cells.clone(),
-            });
-        });
+        self.tell(block.tid, |listener| listener.block(block));
     }
 
     /// Something is missing of a task.
@@ -191,6 +234,14 @@ impl Listeners {
             listener.count(tid, lost, lost);
             listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
         });
+    }
+
+    /// Something is missing of a task for one who listens; nobody knows how much.
+    pub(super) fn unknown_gap(&mut self, to_whom: Tid, tid: Tid, (from, to): (u64, u64)) {
+        if let Some(listener) = self.all.get_mut(&to_whom) {
+            let (lost, reason) = (0, Loss::Recorder);
+            listener.waiting.push_back(Frame::Gap { tid, from, to, lost, reason });
+        }
     }
 
     /// Something is missing of tasks of which nobody knows more.
@@ -207,6 +258,7 @@ impl Listeners {
     pub(super) fn ended(&mut self, tid: Tid, at: u64, status: i32, counts: Counts) {
         self.tell(tid, |listener| {
             listener.told.remove(&tid);
+            listener.tell_missed(Some(tid));
             listener.waiting.push_back(Frame::Ended { tid, at, status, counts });
         });
     }
@@ -226,8 +278,14 @@ impl Listeners {
                     Ok(false) => break,
                     Err(_) => return false,
                 }
+                listener.took = Instant::now();
             }
-            !(listener.done && listener.waiting.is_empty())
+            if listener.waiting.is_empty() {
+                listener.took = Instant::now();
+                listener.tell_missed(None);
+            }
+            let is_through = listener.done && listener.waiting.is_empty();
+            !is_through && listener.waiting.len() < FORGOTTEN
         });
     }
 

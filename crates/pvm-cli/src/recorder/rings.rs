@@ -38,6 +38,9 @@ struct Known {
     last: Moment,
 }
 
+/// Positions of rings.
+pub(super) type Marks = BTreeMap<SegmentId, u64>;
+
 /// All rings.
 pub(super) struct Rings {
     task: &'static Task,
@@ -88,6 +91,33 @@ impl Rings {
     /// How full the fullest one is, in percent.
     pub(super) fn fullness(&self) -> u64 {
         self.known.values().map(|known| known.reader.fullness()).max().unwrap_or(0)
+    }
+
+    /// How far these tasks have noted.
+    pub(super) fn marks(&self, which: impl Fn(Tid) -> bool) -> Marks {
+        let these = self.known.iter().filter(|(_, known)| which(known.ring.owner));
+        these.map(|(id, known)| (*id, known.reader.positions().0)).collect()
+    }
+
+    /// True while something noted before these marks was not read.
+    pub(super) fn are_behind(&self, marks: &Marks) -> bool {
+        self.known.iter().any(|(id, known)| known.is_behind(marks.get(id)))
+    }
+
+    /// Tells somebody that something is between these marks and what was read: nobody knows how many
+    /// records.
+    pub(super) fn tell_unread(
+        &self,
+        marks: &Marks,
+        listeners: &mut Listeners,
+        (to_whom, clock): (Tid, Clock),
+    ) {
+        let behind = |(id, known): &(&SegmentId, &Known)| known.is_behind(marks.get(id));
+        for (_, known) in self.known.iter().filter(behind) {
+            let to = clock.now();
+            let from = if known.last.nanoseconds == 0 { to } else { known.last.nanoseconds };
+            listeners.unknown_gap(to_whom, known.ring.owner, (from, to));
+        }
     }
 
     /// Tells somebody who begins to listen of the tasks whose rings were begun before.
@@ -149,6 +179,10 @@ impl Known {
             listeners.child(facts.parent, self.ring.owner);
         }
         listeners.want(self.ring.owner)
+    }
+
+    fn is_behind(&self, mark: Option<&u64>) -> bool {
+        mark.is_some_and(|mark| self.reader.positions().1 < *mark)
     }
 
     fn moments(&mut self, clock: Clock) -> Option<(Moment, Moment)> {

@@ -57,10 +57,16 @@ impl Reader {
 
     /// Cells that wait, as far as claims tell.
     pub fn waiting(&self) -> u64 {
+        let (claimed, read) = self.positions();
+        claimed.saturating_sub(read)
+    }
+
+    /// Up to which position cells are claimed, and up to which they were read. Both only grow.
+    pub fn positions(&self) -> (u64, u64) {
         let header = self.place.header();
         let (_, read) = split(header.progress.0.read.load(Ordering::Relaxed));
         let (_, claimed) = split(header.claims.0.reserved.load(Ordering::Relaxed));
-        claimed.saturating_sub(read)
+        (claimed, read)
     }
 
     /// How full the ring is in its present size, in percent; above 100 where it is about to grow.
