@@ -1,63 +1,53 @@
 //! Several hosts on this computer, each with a network, name, process table, `/tmp` and sshd of its own.
 //!
-//! `xtask/hosts.sh` makes them; here is what tests ask of them. They share the file system otherwise, so one
+//! `testbed` makes them; here is what tests ask of them. They share the file system otherwise, so one
 //! installation and one home serve all. Where they cannot be made (no root, a tool missing) the test is skipped by name.
 
 use crate::output::{Output, Running};
-use crate::patience::eventually;
 use crate::program;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use testbed::eventually;
+use testbed::hosts::{self, Network};
 
-/// Hosts are up within this, also on a busy computer.
-const START: Duration = Duration::from_secs(60);
 /// No command of the tests needs longer.
 const LIMIT: Duration = Duration::from_secs(120);
 /// What ends has ended within this.
 const END: Duration = Duration::from_secs(30);
-/// The status of `hosts.sh` where there can be no hosts.
-const SKIPPED: i32 = 77;
 
 /// Hosts `h1` to `hN` on one switch. Gone when dropped, and when the test's process ends.
 #[derive(Debug)]
 pub struct Hosts {
-    runner: Option<Running>,
-    folder: PathBuf,
+    network: Network,
     count: u32,
 }
 
 impl Hosts {
     /// So many hosts; none where they cannot be made, which is said on standard error.
     pub fn up(count: u32) -> Option<Self> {
-        Self::make(&[&count.to_string()], count)
+        Self::make(count, None)
     }
 
     /// So many hosts, with every cable shaped to `rate`, such as `100mbit`.
     pub fn shaped(count: u32, rate: &str) -> Option<Self> {
-        Self::make(&[&count.to_string(), rate], count)
+        Self::make(count, Some(rate))
     }
 
-    fn make(how: &[&str], count: u32) -> Option<Self> {
-        let mut command = Command::new("bash");
-        command.arg(script()).arg("run").args(how);
-        // The hosts live as long as the command reads, so they end with this process.
-        command.args(["--", "sh", "-c", "echo \"$HOSTS_DIR\"; exec cat >/dev/null"]);
-        let mut runner = Running::start(command);
-        let ready = || runner.so_far().ends_with('\n') || !runner.is_running();
-        assert!(eventually(START, ready), "no hosts: {}", runner.errors_so_far());
-        let said = runner.so_far();
-        if !said.ends_with('\n') {
-            let output = runner.wait(END);
-            eprint!("{}", output.err);
-            let must = std::env::var_os("CI").is_some_and(|value| value == "true");
-            assert!(output.code() == SKIPPED && !must, "no hosts: {}", output.err);
-            return None;
+    fn make(count: u32, rate: Option<&str>) -> Option<Self> {
+        match Network::up(count, rate) {
+            Ok(network) => {
+                let hosts = Self { network, count };
+                hosts.set(&[]);
+                Some(hosts)
+            }
+            Err(refusal) => {
+                eprint!("{}", refusal.words);
+                let must = std::env::var_os("CI").is_some_and(|value| value == "true");
+                assert!(refusal.impossible && !must, "no hosts: {}", refusal.words);
+                None
+            }
         }
-        let folder = PathBuf::from(said.trim_end());
-        let hosts = Self { runner: Some(runner), folder, count };
-        hosts.set(&[]);
-        Some(hosts)
     }
 
     /// The names, `h1` first.
@@ -67,17 +57,17 @@ impl Hosts {
 
     /// Where they lie.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        self.network.folder()
     }
 
     /// HOME on all of them.
     pub fn home(&self) -> PathBuf {
-        self.folder.join("home")
+        self.folder().join("home")
     }
 
     /// A file of one host: `hosts` is its `/etc/hosts`, `ssh/...` its `~/.ssh/...`.
     pub fn file(&self, host: &str, name: &str) -> PathBuf {
-        self.folder.join(host).join(name)
+        self.folder().join(host).join(name)
     }
 
     /// What every later session has in its environment, beside the installation's place in PATH.
@@ -103,7 +93,7 @@ impl Hosts {
 
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new("bash");
-        command.arg(script()).args(words).env("HOSTS_DIR", &self.folder);
+        command.arg(hosts::script()).args(words).env("HOSTS_DIR", self.folder());
         command
     }
 
@@ -223,13 +213,5 @@ impl Drop for Hosts {
         if std::thread::panicking() {
             eprintln!("{}", self.logs());
         }
-        // Its input ends, so it takes the hosts away; it must have the time to do so.
-        if let Some(mut runner) = self.runner.take() {
-            runner.wait(START);
-        }
     }
-}
-
-fn script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/hosts.sh")
 }

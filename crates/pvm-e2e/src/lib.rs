@@ -11,18 +11,16 @@ pub mod history;
 mod hosts;
 mod machine;
 mod output;
-mod patience;
 mod place;
-pub mod process;
 mod program;
 mod wire;
 
 pub use hosts::Hosts;
 pub use machine::Machine;
 pub use output::{Output, Running};
-pub use patience::eventually;
 pub use place::Place;
 pub use program::{has, prefix};
+pub use testbed::{eventually, process};
 pub use wire::{Capture, Wire};
 
 /// True where the long versions of tests are asked for (`NEOPVM_LONG=1`).

@@ -1,12 +1,11 @@
 //! A virtual machine for one test.
 
 use crate::output::{Output, Running};
-use crate::patience::eventually;
 use crate::place::Place;
-use crate::process;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use testbed::{eventually, process};
 
 /// A daemon is ready within this, also where many tests share few cores.
 const START: Duration = Duration::from_secs(60);

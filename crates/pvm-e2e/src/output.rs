@@ -1,11 +1,11 @@
 //! A running command: what it writes is collected, and it is never waited for without end.
 
-use crate::process;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use testbed::process;
 
 /// How a command ended and what it wrote.
 #[derive(Clone, Debug)]

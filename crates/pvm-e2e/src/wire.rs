@@ -2,10 +2,10 @@
 
 use crate::hosts::Hosts;
 use crate::output::Running;
-use crate::patience::eventually;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use testbed::eventually;
 
 const START: Duration = Duration::from_secs(60);
 

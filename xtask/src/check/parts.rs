@@ -35,22 +35,15 @@ const WATCHED: [&str; 3] = ["programs", "build", "simulator"];
 /// none is, where nobody plants one.
 const PLANTED: &str = "--features=pvm-sim/planted,pvm-quorum/planted";
 
-/// All crates but those of the end-to-end tests, which need an installation.
+/// The crates of the end-to-end tests, which need an installation, and all others.
+const REAL: [&str; 2] = ["--package=pvm-e2e", "--package=testbed"];
 const CRATES: [&str; 2] = ["--workspace", "--exclude=pvm-e2e"];
 
 /// Every crate of the workspace but xtask: a change of that concerns every part.
+#[rustfmt::skip]
 const EVERY: &[&str] = &[
-    "pvm-wire",
-    "pvm-shm",
-    "pvm-core",
-    "pvm-quorum",
-    "pvm-trace",
-    "pvm",
-    "pvmd",
-    "pvm-capi",
-    "pvm-cli",
-    "pvm-sim",
-    "pvm-e2e",
+    "pvm-wire", "pvm-shm", "pvm-core", "pvm-quorum", "pvm-trace", "pvm-predict", "pvm", "pvmd",
+    "pvm-capi", "pvm-cli", "pvm-sim", "pvm-e2e", "testbed",
 ];
 
 /// What an installation is made of.
@@ -107,13 +100,23 @@ pub(crate) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
+        name: "testbed",
+        owner: "testbed",
+        work: Work::Builds,
+        fast: true,
+        alone: &[DEBUG],
+        concerns: Concerns { packages: &["testbed"], paths: &[] },
+        steps: |run| run.with_compiled_tests(&["cargo", "build", "--package=testbed"]),
+        ..PART
+    },
+    Part {
         name: "programs",
         owner: "pvm-e2e",
         work: Work::Builds,
         fast: true,
         alone: &[DEBUG],
-        concerns: Concerns { packages: &["pvm-e2e"], paths: &[] },
-        steps: |run| run.compile_tests(END_TO_END, &["--package=pvm-e2e"]),
+        concerns: Concerns { packages: &["pvm-e2e", "testbed"], paths: &[] },
+        steps: |run| run.compile_tests(END_TO_END, &["--package=pvm-e2e", "--package=testbed"]),
         ..PART
     },
     Part {
@@ -207,7 +210,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "second-user",
         owner: "pvm-e2e",
-        uses: &["install", "programs"],
+        uses: &["install", "programs", "testbed"],
         concerns: Concerns {
             packages: INSTALLED_AND_E2E,
             paths: &["conformance", "xtask/second-user.sh"],
@@ -234,7 +237,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "conformance",
         owner: "pvm-capi",
-        uses: &["install"],
+        uses: &["install", "testbed"],
         alone: &[ORIGINAL],
         concerns: Concerns { packages: INSTALLED, paths: &["conformance", "include"] },
         needs: &[
@@ -253,7 +256,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "personalities",
         owner: "personalities",
-        uses: &["install"],
+        uses: &["install", "testbed"],
         concerns: Concerns {
             packages: INSTALLED,
             paths: &["personalities", "include", "benchmarks/environments", "benchmarks/suites"],
@@ -278,7 +281,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "python",
         owner: "bindings/python",
-        uses: &["install"],
+        uses: &["install", "testbed"],
         alone: &[PYTHON],
         concerns: Concerns {
             packages: &["pvmd", "pvm-cli", "neopvm-python"],
@@ -322,7 +325,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "spread",
         owner: "pvm-capi",
-        uses: &["install"],
+        uses: &["install", "testbed"],
         alone: &[ORIGINAL],
         concerns: Concerns { packages: INSTALLED, paths: &["conformance", "xtask/hosts.sh"] },
         needs: &[PVMD, PVM3_H, EXAMPLES, FORTRAN, IP, NFT, SSHD, SSH],
@@ -363,7 +366,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "java",
         owner: "bindings/java",
-        uses: &["install"],
+        uses: &["install", "testbed"],
         alone: &[JAVA],
         concerns: Concerns { packages: INSTALLED, paths: &["bindings/java", "examples/java"] },
         needs: &[Need("javac", "default-jdk-headless"), Need("mvn", "maven")],
@@ -408,6 +411,7 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         name: "demo",
         owner: "examples",
+        uses: &["testbed"],
         after: &["install"],
         alone: &[DEBUG, RELEASE, PYTHON, JAVA],
         concerns: Concerns { packages: INSTALLED, paths: &["examples"] },

@@ -3,6 +3,7 @@
 
 use super::cpu;
 use crate::again;
+use crate::install::target_folder;
 use crate::outside;
 use crate::programs::{self, Program};
 use std::cell::{Cell, RefCell};
@@ -302,6 +303,10 @@ impl<'a> Run<'a> {
         // Not there yet in the parts before, nor with FAST=1.
         if Path::new(self.stage).join("bin/pvmd").exists() {
             command.env("NEOPVM_PREFIX", self.stage);
+        }
+        let testbed = target_folder(self.root).join("debug/testbed");
+        if testbed.exists() {
+            command.env("TESTBED_PROGRAM", testbed);
         }
         command
     }

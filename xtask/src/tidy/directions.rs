@@ -6,7 +6,7 @@ use crate::source::Source;
 
 /// Each crate and the crates of ours it may depend on. A crate that is not here may not exist. pvm-wire is the
 /// ground that requests and codes come from, so whoever speaks to `pvm` may name them.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("pvm-wire", &[]),
     ("pvm-shm", &["pvm-wire"]),
     ("pvm-core", &["pvm-wire"]),
@@ -19,12 +19,14 @@ const MAY_USE: [(&str, &[&str]); 14] = [
     ("pvm-cli", &["pvm", "pvm-predict", "pvm-trace", "pvm-wire"]),
     ("neopvm-python", &["pvm", "pvm-wire"]),
     ("pvm-sim", &["pvm-core", "pvm-wire", "pvm-quorum"]),
-    ("pvm-e2e", &[]),
+    ("pvm-e2e", &["testbed"]),
+    ("testbed", &[]),
     ("xtask", &[]),
 ];
 
-/// Tests that need what lies above their crate: a machine has no order of commands of its own.
-const TESTS_MAY_USE: [(&str, &str); 1] = [("pvm-core", "pvm-quorum")];
+/// What tests need beside: a machine has no log of commands of its own, and a real one needs a place.
+const TESTS_MAY_USE: [(&str, &str); 3] =
+    [("pvm-core", "pvm-quorum"), ("pvm-cli", "testbed"), ("pvmd", "testbed")];
 
 /// The async runtime, and the only crate that may know it.
 const ASYNC_RUNTIME: &str = "tokio";

@@ -13,6 +13,11 @@ pub fn kill(process: u32) {
     send(process, Signal::KILL);
 }
 
+/// SIGTERM; a process that is gone is fine.
+pub fn end(process: u32) {
+    send(process, Signal::TERM);
+}
+
 /// Any signal.
 pub fn send(process: u32, signal: Signal) {
     if let Some(pid) = pid(process) {
@@ -43,13 +48,26 @@ pub fn command_line(process: u32) -> String {
     String::from_utf8_lossy(&bytes).replace('\0', " ").trim_end().to_owned()
 }
 
-/// Living processes with `needle` in their environment.
+/// The name that the kernel shows of a living process.
+pub(crate) fn name(process: u32) -> Option<String> {
+    let name = fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
+    lives(process).then(|| name.trim_end().to_owned())
+}
+
+/// This process and those that have started it.
+fn ancestors() -> Vec<u32> {
+    let parent = |process: &u32| stat(*process)?.get(1)?.parse().ok().filter(|parent| *parent > 1);
+    std::iter::successors(Some(std::process::id()), parent).collect()
+}
+
+/// Living processes with `needle` in their environment, but for those that have started this one.
 pub(crate) fn with_environment(needle: &[u8]) -> Vec<(u32, String)> {
     let carries = |process: &u32| {
         let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
         environment.windows(needle.len()).any(|part| part == needle)
     };
-    let mut found: Vec<u32> = all().into_iter().filter(|p| *p != std::process::id()).collect();
+    let above = ancestors();
+    let mut found: Vec<u32> = all().into_iter().filter(|p| !above.contains(p)).collect();
     found.retain(|process| lives(*process) && carries(process));
     found.into_iter().map(|process| (process, command_line(process))).collect()
 }

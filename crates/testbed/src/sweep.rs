@@ -1,0 +1,95 @@
+//! Folders of places by their names, `tb<process id of the keeper>-<number>`, and what is left in
+//! them when nobody keeps them any more.
+
+use crate::process;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The command name that the kernel shows of keepers.
+const KEEPER: &str = "testbed";
+
+/// Where a place of that keeper lies.
+pub(crate) fn folder(keeper: u32, count: u32) -> PathBuf {
+    std::env::temp_dir().join(format!("tb{keeper}-{count}"))
+}
+
+/// What each process of a place has in its environment: a path below the folder. The slash keeps
+/// the first place from being found in the tenth.
+pub(crate) fn mark(folder: &Path) -> Vec<u8> {
+    [folder.as_os_str().as_bytes(), b"/"].concat()
+}
+
+/// The keeper's process id in the name of a folder.
+pub(crate) fn keeper_of(name: &str) -> Option<u32> {
+    let (keeper, count) = name.strip_prefix("tb")?.split_once('-')?;
+    count.parse::<u32>().ok()?;
+    keeper.parse().ok()
+}
+
+/// Folders of places in the folder of temporary files that are this user's.
+fn folders() -> impl Iterator<Item = (u32, PathBuf)> {
+    let ours = rustix::process::geteuid().as_raw();
+    let entries = fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
+    entries.filter_map(move |entry| {
+        let keeper = keeper_of(entry.file_name().to_str()?)?;
+        let facts = entry.metadata().ok()?;
+        (facts.is_dir() && facts.uid() == ours).then(|| (keeper, entry.path()))
+    })
+}
+
+/// Takes away what a keeper kept.
+pub(crate) fn end_all_of(keeper: u32) {
+    let mine = folders().filter(|(owner, _)| *owner == keeper);
+    mine.for_each(|(_, folder)| end(&folder));
+}
+
+/// Takes away what keepers have left behind that were killed themselves.
+pub(crate) fn sweep() {
+    let is_left = |keeper: u32| process::name(keeper).as_deref() != Some(KEEPER);
+    let left = folders().filter(|(keeper, _)| is_left(*keeper));
+    left.for_each(|(_, folder)| end(&folder));
+}
+
+/// Kills what was started in a place and removes its folder.
+pub(crate) fn end(folder: &Path) {
+    kill_marked(&mark(folder));
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    let _ = fs::remove_dir_all(folder);
+}
+
+/// Kills the processes with this mark in their environment, again until nothing new appears. Those
+/// that have started this one are spared.
+pub(crate) fn kill_marked(mark: &[u8]) {
+    for _ in 0..100 {
+        let processes = process::with_environment(mark);
+        if processes.is_empty() {
+            break;
+        }
+        for (pid, _) in processes {
+            process::kill(pid);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_places_are_taken_for_places() {
+        assert_eq!(keeper_of("tb12-3"), Some(12));
+        for name in ["tb12", "tb-3", "tb12-3.kept", "tb12-x", "xtb12-3", "tb12-3-4", ""] {
+            assert_eq!(keeper_of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_place_is_not_found_in_the_tenth() {
+        let inside = mark(&folder(1, 10));
+        assert!(!inside.starts_with(&mark(&folder(1, 1))));
+    }
+}
