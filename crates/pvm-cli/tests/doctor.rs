@@ -30,7 +30,7 @@ fn doctor(place: &Place, kind: &str, set: &[(&str, &str)]) -> (i32, String) {
 /// The folder of this user's machines.
 fn machines(place: &Place) -> PathBuf {
     let user = rustix::process::getuid().as_raw();
-    place.home().with_file_name(format!("neopvm-{user}"))
+    place.runtime().join(format!("neopvm-{user}"))
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn one_task_is_as_if_the_program_ran_here() {
     assert_eq!(text(&output.stdout), format!("{}\na-b\n", place.home().display()));
     assert_eq!(text(&output.stderr), "err\n");
     assert_eq!(code(&output), 7);
-    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(place.files(), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_signal_is_passed_on_and_its_answer_counts() {
     let (mut child, _out) = started(&place, &["run", "sh", "-c", "echo ready; exec sleep 60"]);
     send("INT", &child);
     assert_eq!(end_of(&mut child), Some(130));
-    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(place.files(), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
@@ -173,10 +173,10 @@ fn a_killed_run_takes_its_machine_along() {
     child.kill().unwrap();
     child.wait().unwrap();
     let end = Instant::now() + TIME_MAX;
-    while !place.leftovers().is_empty() && Instant::now() < end {
+    while !place.files().is_empty() && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(place.files(), Vec::<std::path::PathBuf>::new());
     std::fs::remove_file(&mark).unwrap();
     std::thread::sleep(Duration::from_millis(150));
     assert!(!mark.exists(), "the task lives on");
@@ -231,7 +231,7 @@ fn a_run_inside_a_task_uses_its_machine() {
     vmids.dedup();
     assert_eq!(vmids.len(), 1, "{out}");
     assert_eq!(code(&output), 4);
-    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(place.files(), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]

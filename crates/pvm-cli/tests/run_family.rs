@@ -116,7 +116,7 @@ fn what_children_print_and_how_long_they_take_belongs_to_the_run() {
     // The children's statuses are not the program's.
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(lines(&output.stderr), [""; 0]);
-    assert_eq!(place.leftovers(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(place.files(), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]
