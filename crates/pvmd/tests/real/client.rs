@@ -10,8 +10,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use testbed::Place;
 
 /// No answer takes longer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,40 +21,31 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Host {
     pub(crate) process: Child,
     pub(crate) socket: PathBuf,
-    pub(crate) folder: PathBuf,
+    pub(crate) place: Arc<Place>,
 }
 
 impl Host {
     pub(crate) fn start() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder =
-            std::env::temp_dir().join(format!("pvmd-real-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Self::start_in(&folder)
+        Self::start_in(&Arc::new(Place::new()))
     }
 
-    pub(crate) fn start_in(folder: &Path) -> Self {
-        Self::start_as(command(folder).arg("--bound"), folder)
+    pub(crate) fn start_in(place: &Arc<Place>) -> Self {
+        Self::start_as(command(place).arg("--bound"), place)
     }
 
-    /// With at most so many open files for tasks.
-    pub(crate) fn start_with_limit(files: u32) -> Self {
-        let folder = std::env::temp_dir().join(format!("pvmd-real-{}-limit", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let mut shell = Command::new("/bin/sh");
-        let script = format!("ulimit -Sn {files}; exec {} --bound", env!("CARGO_BIN_EXE_pvmd"));
-        shell.args(["-c", &script]).env("PVM_TMP", &folder).env_remove("PVM_VMID");
-        Self::start_as(&mut shell, &folder)
+    /// Behind these words of a shell, such as `ulimit -Sn 64`.
+    pub(crate) fn start_behind(words: &str) -> Self {
+        let place = Arc::new(Place::new());
+        Self::start_as(&mut behind(words, &place), &place)
     }
 
-    pub(crate) fn start_as(command: &mut Command, folder: &Path) -> Self {
+    pub(crate) fn start_as(command: &mut Command, place: &Arc<Place>) -> Self {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let socket = PathBuf::from(line.trim_end());
         assert!(socket.is_absolute(), "no path of a socket: {line:?}");
-        Self { process, socket, folder: folder.to_owned() }
+        Self { process, socket, place: place.clone() }
     }
 
     /// The logs of all hosts of the machine.
@@ -69,9 +61,14 @@ impl Host {
         daemon_of(self.process.id()).expect("the parent has a daemon")
     }
 
+    /// PVM_TMP.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.place.runtime()
+    }
+
     /// True once nothing of the host is left on disk.
     pub(crate) fn is_clean(&self) -> bool {
-        std::fs::read_dir(&self.folder).unwrap().next().is_none()
+        std::fs::read_dir(self.folder()).unwrap().next().is_none()
     }
 
     /// Waits for the parent's end and gives its exit status.
@@ -98,21 +95,22 @@ impl Drop for Host {
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
-        // Other hosts of the machine may still be clearing up in there.
-        for _ in 0..200 {
-            if std::fs::remove_dir_all(&self.folder).is_ok() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
     }
 }
 
-/// `pvmd` with its files under `folder`.
-pub(crate) fn command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_pvmd"));
-    command.env("PVM_TMP", folder).env_remove("PVM_VMID").env("PVM_ROOT", "/opt/neopvm");
+/// `pvmd` in that place.
+pub(crate) fn command(place: &Place) -> Command {
+    let mut command = place.command(env!("CARGO_BIN_EXE_pvmd"));
+    command.env("PVM_ROOT", "/opt/neopvm");
     command
+}
+
+/// `pvmd --bound` in that place, behind these words of a shell.
+pub(crate) fn behind(words: &str, place: &Place) -> Command {
+    let mut shell = place.command("/bin/sh");
+    let script = format!("{words}; exec {} --bound", env!("CARGO_BIN_EXE_pvmd"));
+    shell.args(["-c", &script]);
+    shell
 }
 
 /// The children of a process.

@@ -43,7 +43,7 @@ fn answer(asked: &Envelope, host: i32, text: &str) -> Message {
 #[test]
 fn a_hoster_with_512_bytes_for_the_command_and_256_for_the_answer_starts_a_host() {
     let host = Host::start();
-    let place = host.folder.join("there");
+    let place = host.place.home().join("there");
     std::fs::create_dir_all(&place).unwrap();
     let mut hoster = Task::enrol(&host.socket);
     let registered = hoster.broker.0.ask(&Request::Register { service: 2, trace: None, on: true });

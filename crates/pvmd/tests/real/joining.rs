@@ -9,19 +9,21 @@ use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use testbed::Place;
 
 /// A first host whose ssh is this script. `$place` is where the other "computer" keeps its files,
 /// `$command` what is to run there.
-fn start(name: &str, script: &str) -> (Host, PathBuf) {
-    let folder = std::env::temp_dir().join(format!("pvmd-join-{}-{name}", std::process::id()));
-    let place = folder.join("there");
+fn start(script: &str) -> (Host, PathBuf) {
+    let ours = Arc::new(Place::new());
+    let place = ours.home().join("there");
     std::fs::create_dir_all(&place).unwrap();
-    let ssh = folder.join("ssh-here");
+    let ssh = ours.home().join("ssh-here");
     let head = "#!/bin/sh\nfor command; do [ \"$command\" = -G ] && ask=1; done\n";
     let body = format!("{head}export place={} ask command\n{script}\n", place.display());
     std::fs::write(&ssh, body).unwrap();
     std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o700)).unwrap();
-    let host = Host::start_as(command(&folder).arg("--bound").env("PVM_RSH", &ssh), &folder);
+    let host = Host::start_as(command(&ours).arg("--bound").env("PVM_RSH", &ssh), &ours);
     (host, place)
 }
 
@@ -51,7 +53,7 @@ fn is_empty(place: &Path) -> bool {
 
 #[test]
 fn a_host_joins_behind_the_noise_of_a_shell_and_leaves_nothing_when_it_is_deleted() {
-    let (host, place) = start("noise", LOGIN);
+    let (host, place) = start(LOGIN);
     let mut client = Client::operator(&host);
     let result = add(&mut client, "$me@far sp=77 wd=/usr");
     assert!(result.outcome > 0, "{result:?}");
@@ -69,10 +71,10 @@ fn a_host_joins_behind_the_noise_of_a_shell_and_leaves_nothing_when_it_is_delete
 
 #[test]
 fn a_second_daemon_of_the_machine_on_the_same_computer_is_a_duplicate() {
-    let (host, place) = start("twice", LOGIN);
+    let (host, place) = start(LOGIN);
     let mut client = Client::operator(&host);
-    let mut there = command(&place);
-    let other = Host::start_as(there.arg("--bound"), &place);
+    let mut there = command(&host.place);
+    let other = Host::start_as(there.arg("--bound").env("PVM_TMP", &place), &host.place);
     let failure = failure(&mut client, "far", Code::DupHost);
     assert_eq!(failure.stage, "join", "{failure:?}");
     assert!(failure.detail.contains("runs there already"), "{failure:?}");
@@ -82,7 +84,7 @@ fn a_second_daemon_of_the_machine_on_the_same_computer_is_a_duplicate() {
 /// What was said to do about it halted the user's own machine.
 #[test]
 fn a_host_named_twice_is_told_by_the_name_that_it_has() {
-    let (host, _place) = start("own", LOGIN);
+    let (host, _place) = start(LOGIN);
     let mut client = Client::operator(&host);
     assert!(add(&mut client, "$far").outcome > 0);
     for (line, named) in
@@ -99,7 +101,7 @@ fn a_host_named_twice_is_told_by_the_name_that_it_has() {
 #[test]
 fn a_daemon_that_cannot_call_is_named_so_and_ends() {
     let closed = "command=$(echo \"$command\" | sed 's/--join=[^ ]*/--join=127.0.0.1:9/')";
-    let (host, place) = start("callback", &format!("{closed}\n{LOGIN}"));
+    let (host, place) = start(&format!("{closed}\n{LOGIN}"));
     let mut client = Client::operator(&host);
     let failure = failure(&mut client, "$far", Code::CantStart);
     assert_eq!(failure.stage, "callback", "{failure:?}");
@@ -110,7 +112,7 @@ fn a_daemon_that_cannot_call_is_named_so_and_ends() {
 fn where_no_pvmd_is_the_places_are_named() {
     let elsewhere = "command=$(echo \"$command\" | sed 's#/[^ ]*/pvmd#/no/such/pvmd#g')";
     let script = format!("unset PVM_ROOT; HOME=/no/home PATH=/bin\n{elsewhere}\n{LOGIN}");
-    let (host, _) = start("missing", &script);
+    let (host, _) = start(&script);
     let mut client = Client::operator(&host);
     let failure = failure(&mut client, "far dx=$HOME/mine", Code::CantStart);
     assert_eq!(failure.stage, "pvmd", "{failure:?}");
@@ -126,7 +128,7 @@ fn a_closed_port_and_a_refused_key_are_told_apart() {
         "if [ \"$ask\" ]; then echo hostname 127.0.0.1; echo port {port}; exit; fi\n\
          echo 'Permission denied (publickey).' >&2; exit 255"
     );
-    let (host, _) = start("key", &script);
+    let (host, _) = start(&script);
     let mut client = Client::operator(&host);
     let server = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();

@@ -1,12 +1,15 @@
 //! Beginning, end, and what is left behind.
 
-use crate::client::{Client, Host, children, command, daemon_of, run_script, spawn_request, until};
+use crate::client::{
+    Client, Host, behind, children, command, daemon_of, run_script, spawn_request, until,
+};
 use pvm_wire::Tid;
 use pvm_wire::request::{Reply, Request};
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use testbed::Place;
 
 pub(crate) fn kill(signal: &str, pid: u32) {
     assert!(Command::new("kill").args([signal, &pid.to_string()]).status().unwrap().success());
@@ -15,10 +18,10 @@ pub(crate) fn kill(signal: &str, pid: u32) {
 #[test]
 fn a_second_daemon_of_the_machine_says_so_and_ends() {
     let host = Host::start();
-    let output = command(&host.folder).output().unwrap();
+    let output = command(&host.place).output().unwrap();
     assert_eq!(output.status.code(), Some(17), "tools tell it apart by that");
     assert!(String::from_utf8_lossy(&output.stderr).contains("pvmd already running"));
-    let other = command(&host.folder).env("PVM_VMID", "../x").output().unwrap();
+    let other = command(&host.place).env("PVM_VMID", "../x").output().unwrap();
     assert!(!other.status.success());
 }
 
@@ -109,8 +112,7 @@ fn what_a_killed_parent_left_does_not_hinder_the_next() {
     kill("-STOP", daemon);
     host.process.kill().unwrap();
     host.wait();
-    let folder = host.folder.clone();
-    let next = Host::start_in(&folder);
+    let next = Host::start_in(&host.place);
     Client::operator(&next);
     kill("-KILL", daemon);
 }
@@ -185,18 +187,14 @@ fn a_stopped_daemon_is_replaced_and_everybody_is_answered() {
 /// A shell that had a lock or a pipe open when it started a machine waited for it as long as the machine lived.
 #[test]
 fn a_host_and_its_tasks_keep_nothing_open_of_who_started_it() {
-    let folder = std::env::temp_dir().join(format!("pvmd-real-{}-open", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let fifo = folder.join("fifo");
+    let place = Arc::new(Place::new());
+    let fifo = place.home().join("fifo");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    let script = format!("exec 9>\"$0\"; exec {} --bound", env!("CARGO_BIN_EXE_pvmd"));
     let reader = std::thread::spawn({
         let fifo = fifo.clone();
         move || std::fs::read(fifo).unwrap()
     });
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", &script]).arg(&fifo).env("PVM_TMP", &folder).env_remove("PVM_VMID");
-    let host = Host::start_as(&mut shell, &folder);
+    let host = Host::start_as(behind("exec 9>\"$0\"", &place).arg(&fifo), &place);
     // It ends when nobody has the other end open any more.
     until("nobody keeps the pipe", || reader.is_finished());
     let mut client = Client::operator(&host);
@@ -208,18 +206,12 @@ fn a_host_and_its_tasks_keep_nothing_open_of_who_started_it() {
             _ => None,
         });
     assert_eq!(status, Some(0));
-    std::fs::remove_file(fifo).unwrap();
 }
 
 /// Its daemon overflowed its stack again and again, and nobody was told.
 #[test]
 fn a_host_runs_on_a_small_stack() {
-    let folder = std::env::temp_dir().join(format!("pvmd-real-{}-stack", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let mut shell = Command::new("/bin/sh");
-    let script = format!("ulimit -s 128; exec {} --bound", env!("CARGO_BIN_EXE_pvmd"));
-    shell.args(["-c", &script]).env("PVM_TMP", &folder).env_remove("PVM_VMID");
-    let host = Host::start_as(&mut shell, &folder);
+    let host = Host::start_behind("ulimit -s 128");
     let mut client = Client::operator(&host);
     let Reply::Status { status } = client.ask(&Request::DaemonStatus) else { panic!("no status") };
     assert_eq!(status.restarts, 0);
@@ -227,18 +219,14 @@ fn a_host_runs_on_a_small_stack() {
 
 #[test]
 fn a_host_that_did_not_start_leaves_no_folder() {
-    let folder = std::env::temp_dir().join(format!("pvmd-real-{}-few", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let place = Place::new();
     let mut failed = 0;
     for files in [10, 12, 14, 16, 18, 20] {
-        let mut shell = Command::new("/bin/sh");
-        let script = format!("ulimit -n {files}; exec {} --bound", env!("CARGO_BIN_EXE_pvmd"));
-        shell.args(["-c", &script]).env("PVM_TMP", &folder).env_remove("PVM_VMID");
+        let mut shell = behind(&format!("ulimit -n {files}"), &place);
         let output = shell.stdin(std::process::Stdio::null()).output().unwrap();
         failed += u32::from(!output.status.success());
-        let left = std::fs::read_dir(&folder).unwrap().next();
+        let left = std::fs::read_dir(place.runtime()).unwrap().next();
         assert!(left.is_none(), "{left:?} with {files} open files at most");
     }
     assert!(failed > 0, "so few are enough");
-    std::fs::remove_dir(&folder).unwrap();
 }

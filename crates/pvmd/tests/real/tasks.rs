@@ -30,7 +30,8 @@ fn a_task_sees_its_surroundings_and_its_streams_are_told_apart() {
     let (out, err, statuses) = outcome(&mut client, id);
     let out = String::from_utf8(out).unwrap();
     assert!(out.starts_with(&format!("{} /opt/neopvm/lib", host.socket.display())), "{out}");
-    assert_eq!(String::from_utf8(err).unwrap().trim_end(), std::env::var("HOME").unwrap());
+    let home = host.place.home();
+    assert_eq!(String::from_utf8(err).unwrap().trim_end(), home.to_str().unwrap());
     assert_eq!(statuses, [3 << 8]);
 }
 
@@ -145,7 +146,7 @@ fn a_command_that_does_not_read_holds_up_its_tasks_and_nobody_else() {
 #[test]
 fn tasks_keep_the_limit_of_open_files_and_the_host_has_more() {
     const TASKS: i32 = 150;
-    let host = Host::start_with_limit(100);
+    let host = Host::start_behind("ulimit -Sn 100");
     let mut client = Client::operator(&host);
     let mut spawn = spawn_request("/bin/sh", &["-c", "ulimit -n; sleep 0.5"]);
     spawn.count = TASKS;
