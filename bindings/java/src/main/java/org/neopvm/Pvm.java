@@ -148,6 +148,15 @@ public final class Pvm implements AutoCloseable {
         }
     }
 
+    /**
+     * Sends a received message on to a task, with all of its items, however far it is read.
+     *
+     * @throws PvmException {@link Code#NO_SUCH_BUF} if the message is closed
+     */
+    public void forward(Message message, TaskId task, int tag) {
+        engine.forward(message.incoming(), task.number(), tag, Engine.CURRENT_CONTEXT);
+    }
+
     /** Returns a message that has arrived already, if there is one. */
     public Optional<Message> poll(TaskId source, int tag) {
         return Optional.ofNullable(engine.poll(source.number(), tag, Engine.CURRENT_CONTEXT)).map(Message::new);

@@ -322,4 +322,50 @@ class MessagesTest extends Connected {
             }
         }
     }
+
+    @Test
+    void aReceivedMessageIsSentOnWholeInEveryEncoding() throws Exception {
+        for (Encoding encoding : Encoding.values()) {
+            for (int count : new int[] {0, 1, 3, 70_000}) {
+                byte[] bytes = new byte[count];
+                java.util.Arrays.fill(bytes, (byte) count);
+                pvm.message(encoding).put(bytes).put((short) 5).put(7L).put(2.5).to(pvm.self(), 78);
+                Message first = Machine.receive(pvm, pvm.self(), 78);
+                assertArrayEquals(bytes, first.getBytes(count));
+                pvm.forward(first, pvm.self(), 79);
+                assertEquals(5, first.getShort());
+                first.close();
+                assertEquals(Code.NO_SUCH_BUF, assertThrows(PvmException.class,
+                        () -> pvm.forward(first, pvm.self(), 79)).code());
+                try (Message second = Machine.receive(pvm, pvm.self(), 79)) {
+                    assertEquals(encoding, second.info().encoding());
+                    assertArrayEquals(bytes, second.getBytes(count));
+                    assertEquals(5, second.getShort());
+                    assertEquals(7, second.getLong());
+                    assertEquals(2.5, second.getDouble());
+                    assertEquals(0, second.left());
+                }
+            }
+        }
+    }
+
+    @Test
+    void aReceivedMessageOfOneTypeIsSentOnAsThatType() throws Exception {
+        for (Encoding encoding : Encoding.values()) {
+            pvm.message(encoding).put(new short[] {1, -2, 3}).to(pvm.self(), 78);
+            try (Message first = Machine.receive(pvm, pvm.self(), 78)) {
+                pvm.forward(first, pvm.self(), 79);
+                first.getShort();
+                // Half read, and by a type that it was not packed as.
+                assertThrows(PvmException.class, () -> first.getDoubles(9));
+                pvm.forward(first, pvm.self(), 79);
+            }
+            for (int i = 0; i < 2; i++) {
+                try (Message second = Machine.receive(pvm, pvm.self(), 79)) {
+                    assertArrayEquals(new short[] {1, -2, 3}, second.getShorts(3));
+                    assertEquals(0, second.left());
+                }
+            }
+        }
+    }
 }

@@ -140,6 +140,11 @@ final class Checked implements Engine {
     }
 
     @Override
+    public void forward(Incoming message, int tid, int tag, int context) {
+        engine.forward(message, receiver(tid), sendable(tag), context);
+    }
+
+    @Override
     public Incoming poll(int source, int tag, int context) {
         return engine.poll(source, tag, context);
     }

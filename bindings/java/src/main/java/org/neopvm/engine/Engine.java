@@ -75,6 +75,9 @@ public interface Engine {
     /** Sends to each of the tasks once, but never to this task. */
     void multicast(Outgoing message, int[] tids, int tag, int context);
 
+    /** Sends a received message on, with all of its items, however far it is read. */
+    void forward(Incoming message, int tid, int tag, int context);
+
     /** Takes the first message that fits, or null if there is none now. */
     Incoming poll(int source, int tag, int context);
 

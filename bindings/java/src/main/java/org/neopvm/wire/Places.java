@@ -2,6 +2,7 @@
 package org.neopvm.wire;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -17,7 +18,7 @@ import jdk.net.ExtendedSocketOptions;
  * ${PVM_TMP:-${XDG_RUNTIME_DIR:-/tmp}}/neopvm-UID/${PVM_VMID:-default}/HOST/pvmd.sock}. A spawned task finds the path in
  * {@code PVMSOCK}.
  */
-final class Places {
+public final class Places {
     /** This process, as the kernel shows it. */
     private static final Path SELF = Path.of("/proc/self");
 
@@ -29,10 +30,7 @@ final class Places {
         if (own != null && !own.isEmpty()) {
             return List.of(Path.of(own));
         }
-        String base = first(environment.apply("PVM_TMP"), environment.apply("XDG_RUNTIME_DIR"), "/tmp");
-        String machine = first(environment.apply("PVM_VMID"), "default");
-        Object user = Files.getAttribute(SELF, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-        Path folder = Path.of(base, "neopvm-" + user, machine);
+        Path folder = folder(environment);
         List<Integer> hosts = new ArrayList<>();
         try (Stream<Path> entries = Files.list(folder)) {
             entries.map(entry -> entry.getFileName().toString())
@@ -45,6 +43,23 @@ final class Places {
                 .sorted()
                 .map(host -> folder.resolve(host.toString()).resolve("pvmd.sock"))
                 .toList();
+    }
+
+    private static Path folder(UnaryOperator<String> environment) throws IOException {
+        String base = first(environment.apply("PVM_TMP"), environment.apply("XDG_RUNTIME_DIR"), "/tmp");
+        String machine = first(environment.apply("PVM_VMID"), "default");
+        Object user = Files.getAttribute(SELF, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+        return Path.of(base, "neopvm-" + user, machine);
+    }
+
+    /** The socket of the daemon to which this process would connect first, or where it would be if there were one. */
+    public static Path daemon() {
+        try {
+            List<Path> sockets = sockets(System::getenv);
+            return sockets.isEmpty() ? folder(System::getenv).resolve("1").resolve("pvmd.sock") : sockets.get(0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static String first(String... candidates) {

@@ -144,6 +144,17 @@ public final class WireEngine implements Engine {
         });
     }
 
+    @Override
+    public void forward(Incoming message, int tid, int tag, int context) {
+        if (!(message instanceof WireIncoming own)) {
+            throw new PvmException(Code.NO_SUCH_BUF, "sending a message of another engine");
+        }
+        WireOutgoing.Content content = own.content();
+        Writer ask = new Writer().u16(SEND).i32(1).i32(tid).i32(meant(context)).i32(tag);
+        content.envelope().write(ask);
+        connection.ask(ask, content).await().done("sending the " + message.info() + " to t" + Integer.toHexString(tid));
+    }
+
     static WireOutgoing own(Outgoing message) {
         if (message instanceof WireOutgoing own) {
             return own;

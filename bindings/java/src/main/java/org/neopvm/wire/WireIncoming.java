@@ -82,6 +82,16 @@ final class WireIncoming implements Incoming {
         }
     }
 
+    /** What sends the message on. The data are only read while a message is open, so nobody changes them. */
+    WireOutgoing.Content content() {
+        return open(() -> {
+            Runs runs = body.runs;
+            // Opaque bytes stay laid out as their sender had them; described items are this computer's by now.
+            int layout = runs == null && envelope.firstRun() == 0 ? envelope.layout() : Body.LAYOUT;
+            return WireOutgoing.content(envelope.encoding(), layout, runs, body.data, body.size);
+        });
+    }
+
     @Override
     public long left() {
         return open(() -> cursor.left());

@@ -50,15 +50,19 @@ final class WireOutgoing implements Outgoing {
     }
 
     private Content content() {
-        boolean listed = encoding == Encoding.DEFAULT;
-        int count = listed ? runs.length() : 0;
+        return content(encoding.number(), Body.LAYOUT, encoding == Encoding.DEFAULT ? runs : null, data, size);
+    }
+
+    /** What is sent of data, which the runs describe unless they are null. */
+    static Content content(int encoding, int layout, Runs runs, byte[] data, int size) {
+        int count = runs == null ? 0 : runs.length();
         long first = count > 0 ? runs.word(0) : 0;
         ByteBuffer list = ByteBuffer.allocate(count > 1 ? Math.multiplyExact(count, 8) : 0);
         list.order(ByteOrder.LITTLE_ENDIAN);
         for (int run = 0; list.hasRemaining(); run++) {
             list.putLong(runs.word(run));
         }
-        Envelope envelope = new Envelope(0, 0, 0, 0, encoding.number(), Body.LAYOUT, count, 0, size, first);
+        Envelope envelope = new Envelope(0, 0, 0, 0, encoding, layout, count, 0, size, first);
         return new Content(envelope, ByteBuffer.wrap(data, 0, size), list.flip());
     }
 

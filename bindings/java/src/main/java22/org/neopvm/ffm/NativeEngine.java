@@ -217,6 +217,19 @@ public final class NativeEngine implements Engine {
     }
 
     @Override
+    public void forward(Incoming message, int tid, int tag, int context) {
+        check();
+        int status = switch (message) {
+            case SmallIncoming small -> small.forward(tid, tag, context);
+            case NativeIncoming buffer -> buffer.forward(tid, tag, context);
+            default -> throw new PvmException(Code.NO_SUCH_BUF, "sending a message of another engine");
+        };
+        if (status < 0) {
+            throw new PvmException(Code.of(status), "sending the " + message.info() + " to t" + Integer.toHexString(tid));
+        }
+    }
+
+    @Override
     public Incoming poll(int source, int tag, int context) {
         return take(source, tag, context, 0);
     }

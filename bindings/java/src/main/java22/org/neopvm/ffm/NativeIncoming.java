@@ -229,6 +229,15 @@ final class NativeIncoming implements Incoming, Lying {
         }
     }
 
+    /** Sends the buffer, which the library keeps as it was received. */
+    synchronized int forward(int tid, int tag, int context) {
+        try {
+            return (int) Calls.SEND.invokeExact(number("sending"), tid, tag, context);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        }
+    }
+
     @Override
     public synchronized void rewind() {
         try {

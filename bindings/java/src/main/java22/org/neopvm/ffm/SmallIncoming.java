@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 package org.neopvm.ffm;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -201,6 +203,29 @@ final class SmallIncoming implements Incoming, Lying {
         MemorySegment copy = memory.reinterpret(items.remaining(), lent, end -> Reference.reachabilityFence(memory));
         copy.copyFrom(MemorySegment.ofBuffer(items));
         return copy.asReadOnly();
+    }
+
+    /** Sends the items again as what they came as. */
+    int forward(int tid, int tag, int context) {
+        int from = at;
+        if (from == CLOSED) {
+            throw new PvmException(Code.NO_SUCH_BUF, "sending the " + info());
+        }
+        if (from == GIVEN) {
+            whole("sending").left(); // throws if it is closed
+        }
+        int kind = raw ? Kind.BYTE.number() : type;
+        Scratch scratch = Scratch.take();
+        try {
+            MemorySegment items = scratch.items();
+            MemorySegment.copy(data, 0, items, JAVA_BYTE, 0, data.length);
+            return (int) Calls.SEND_ITEMS.invokeExact(raw ? Encoding.RAW.number() : Encoding.DEFAULT.number(), kind, items,
+                    (long) (data.length / sizeOf(kind)), tid, tag, context);
+        } catch (Throwable e) {
+            throw Calls.unexpected(e);
+        } finally {
+            scratch.give();
+        }
     }
 
     @Override
