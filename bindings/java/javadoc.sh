@@ -8,4 +8,4 @@ cd "$(dirname "$0")"
 . ./jdks.sh
 # shellcheck disable=SC2086
 "$oldest/bin/javadoc" ${brief//-XX/-J-XX} -quiet -Xdoclint:all,-missing -Werror --release 17 -d "$out" -sourcepath src/main/java \
-  -windowtitle "NeoPVM for Java" org.neopvm org.neopvm.engine pbj
+  -windowtitle "NeoPVM for Java" org.neopvm org.neopvm.engine jpvm pbj

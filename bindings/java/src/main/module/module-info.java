@@ -8,6 +8,7 @@ module org.neopvm {
 
     exports org.neopvm;
     exports org.neopvm.engine;
+    exports jpvm;
     exports pbj;
     exports PBJ;
 }
