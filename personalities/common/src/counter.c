@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The job's counter: words of memory that the keeper exposes, so that they outlive every rank. */
+/* The job's counter: words of memory that the keeper exposes, so that they outlive every rank. One rank has its own. */
 #include "state.h"
 
 #include <sched.h>
@@ -14,11 +14,16 @@ static int change(uint64_t word, int64_t add, int64_t *before)
     return neopvm_add_memory(job_this.keeper, COUNTER_MEMORY, word, WORD, add, before);
 }
 
+static int is_only_rank(void)
+{
+    return job_this.state == JOB_ALONE || job_this.size == 1;
+}
+
 int job_counter_next(int64_t *value)
 {
     if (!job_this.told)
         return JOB_NO_TABLE;
-    if (job_this.state != JOB_ALONE)
+    if (!is_only_rank())
         return change(VALUE, 1, value);
     *value = atomic_fetch_add(&own_value, 1);
     return JOB_OK;
@@ -77,7 +82,7 @@ int job_counter_meet(int32_t count)
         return JOB_NO_TABLE;
     if (count < 1 || count > job_this.size)
         return JOB_BAD_RANK;
-    if (job_this.state == JOB_ALONE) {
+    if (is_only_rank()) {
         atomic_store(&own_value, 0);
         return JOB_OK;
     }
