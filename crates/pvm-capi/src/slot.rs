@@ -43,12 +43,12 @@ impl Content {
 }
 
 /// What lies in a place, or lay there and was freed.
-pub(crate) struct Place {
+pub(crate) struct SlotState {
     pub(crate) content: Content,
     live: bool,
 }
 
-impl Place {
+impl SlotState {
     fn vacant() -> Self {
         let content = Content { buffer: Buffer::vacant(), reading: false, shown: None };
         Self { content, live: false }
@@ -71,7 +71,7 @@ impl Place {
 
 /// Receives into a place; what is left over is dropped when nobody holds it.
 fn receive_into(
-    mut place: impl DerefMut<Target = Place>,
+    mut place: impl DerefMut<Target = SlotState>,
     receive: impl FnOnce(&mut Buffer) -> Result<bool, Code>,
 ) -> Result<bool, Code> {
     let received = receive(&mut place.content.buffer);
@@ -84,12 +84,12 @@ fn receive_into(
 }
 
 /// A place, which one thread at a time looks at.
-pub(crate) struct Slot(Gate<Place>);
+pub(crate) struct Slot(Gate<SlotState>);
 
 impl Slot {
     /// An empty place.
     pub(crate) fn new() -> Self {
-        Self(Gate::new(Place::vacant()))
+        Self(Gate::new(SlotState::vacant()))
     }
 
     /// Runs `body` on what is here; `NoSuchBuf` if nothing is.
@@ -101,14 +101,17 @@ impl Slot {
 
     /// What is here; none if nothing is, or another thread looks.
     #[inline(always)]
-    pub(crate) fn try_enter<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, Place, O>> {
+    pub(crate) fn try_enter<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, SlotState, O>> {
         let place = self.0.try_enter(owner)?;
         if place.live { Some(place) } else { None }
     }
 
     /// The same where nothing is.
     #[inline(always)]
-    pub(crate) fn try_enter_vacant<O: Owner>(&self, owner: O) -> Option<FastGuard<'_, Place, O>> {
+    pub(crate) fn try_enter_vacant<O: Owner>(
+        &self,
+        owner: O,
+    ) -> Option<FastGuard<'_, SlotState, O>> {
         let place = self.0.try_enter(owner)?;
         if place.live { None } else { Some(place) }
     }
@@ -158,7 +161,7 @@ impl Slot {
     #[inline]
     pub(crate) fn put(&self, content: Content) -> Result<(), Code> {
         let mut place = self.0.enter()?;
-        *place = Place { content, live: true };
+        *place = SlotState { content, live: true };
         Ok(())
     }
 
@@ -204,7 +207,7 @@ impl Slot {
     /// In the child of a fork: what lies in shared memory is not there any more, and nothing of it
     /// is touched. True if something is still here.
     pub(crate) fn reset_after_fork(&self, forked: &Forked) -> bool {
-        self.0.reset_after_fork(forked, Place::vacant);
+        self.0.reset_after_fork(forked, SlotState::vacant);
         let Ok(mut place) = self.0.enter() else { return false };
         if !place.content.buffer.is_private() {
             std::mem::forget(std::mem::replace(&mut place.content.buffer, Buffer::vacant()));

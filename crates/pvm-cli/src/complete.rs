@@ -51,18 +51,20 @@ fn candidates(words: &[String], live: &dyn Fn(Kind) -> Vec<Candidate>) -> (Shell
     }
     // Shells take words apart at `=`, `@` and `:`; what stands behind one is a word of its own.
     let current = in_progress(last);
-    let place = Place::of(command, before, last);
+    let place = Position::of(command, before, last);
     let (kind, current) = match place {
-        Place::Value(arg) if let Some(found) = choices(arg, &current) => return found,
-        Place::Behind(arg, value) if let Some(found) = choices(arg, &value) => return found,
-        Place::Value(arg) => (kind_of(command, arg), current),
-        Place::Behind(arg, value) => (kind_of(command, arg), value),
-        Place::Argument(arg) if let Some(found) = choices(arg, &current) => return found,
-        Place::Argument(arg) if !current.starts_with('-') => (kind_of(command, arg), current),
-        Place::Arguments if !current.starts_with('-') => return (Shell::Files, Vec::new()),
-        Place::Done if !current.starts_with('-') => return (Shell::Nothing, Vec::new()),
-        Place::Arguments => return (Shell::Files, Vec::new()),
-        Place::Argument(_) | Place::Done => return (Shell::Nothing, flags(command, &current)),
+        Position::Value(arg) if let Some(found) = choices(arg, &current) => return found,
+        Position::Behind(arg, value) if let Some(found) = choices(arg, &value) => return found,
+        Position::Value(arg) => (kind_of(command, arg), current),
+        Position::Behind(arg, value) => (kind_of(command, arg), value),
+        Position::Argument(arg) if let Some(found) = choices(arg, &current) => return found,
+        Position::Argument(arg) if !current.starts_with('-') => (kind_of(command, arg), current),
+        Position::Arguments if !current.starts_with('-') => return (Shell::Files, Vec::new()),
+        Position::Done if !current.starts_with('-') => return (Shell::Nothing, Vec::new()),
+        Position::Arguments => return (Shell::Files, Vec::new()),
+        Position::Argument(_) | Position::Done => {
+            return (Shell::Nothing, flags(command, &current));
+        }
     };
     let mut found = live(kind);
     found.retain(|candidate| candidate.word.starts_with(&current));
@@ -106,7 +108,7 @@ fn first_words(about: Option<&clap::builder::StyledStr>) -> String {
 }
 
 /// Where on a command's line the word stands.
-enum Place<'a> {
+enum Position<'a> {
     /// It is the value of this option, which stands in front.
     Value(&'a Arg),
     /// It is an option and the beginning of its value, `--host=va`.
@@ -119,7 +121,7 @@ enum Place<'a> {
     Done,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Position<'a> {
     fn of(command: &'a Command, before: &[String], last: &str) -> Self {
         let positionals: Vec<&Arg> = command.get_positionals().collect();
         let mut taken = 0;

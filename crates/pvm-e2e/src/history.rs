@@ -123,7 +123,7 @@ fn done(operation: &Operation, table: &Table) -> Option<Table> {
 }
 
 /// A place of the search: which calls are done, what the table holds then, and what was tried from there.
-struct Place {
+struct SearchState {
     /// All calls before this one are done,
     first: usize,
     /// and these behind it.
@@ -134,7 +134,7 @@ struct Place {
     tried: usize,
 }
 
-impl Place {
+impl SearchState {
     /// The calls that may be next: those that began before any open one was answered.
     fn next(&self, history: &[Operation]) -> Vec<usize> {
         let mut end = u64::MAX;
@@ -184,7 +184,8 @@ fn search(history: &[Operation]) -> Result<(), Vec<usize>> {
     let told = history.iter().filter(|operation| operation.end != u64::MAX).count();
     let mut seen = HashSet::new();
     let mut furthest = (0, Vec::new());
-    let start = Place { first: 0, beyond: BTreeSet::new(), told: 0, table: Table::new(), tried: 0 };
+    let start =
+        SearchState { first: 0, beyond: BTreeSet::new(), told: 0, table: Table::new(), tried: 0 };
     let mut path = vec![start];
     while let Some(place) = path.last_mut() {
         if place.told == told {

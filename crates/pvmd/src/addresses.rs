@@ -4,7 +4,7 @@
 //! They are numbers, never names, so names may resolve differently everywhere. A wrong one costs a
 //! refused handshake, as the key is pinned.
 
-use crate::link::dial::Way;
+use crate::link::dial::Endpoint;
 use anyhow::{Context as _, Result};
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
@@ -117,18 +117,18 @@ pub(crate) fn via(candidate: &str) -> String {
     format!("{VIA}{candidate}")
 }
 
-/// The ways to try, best first: a host on this computer is called over the loopback interface,
+/// The endpoints to try, best first: a host on this computer is called over the loopback interface,
 /// other hosts never before all else was tried; a detour comes last.
-pub(crate) fn in_order(candidates: &[String], own: &[IpAddr]) -> Vec<Way> {
+pub(crate) fn in_order(candidates: &[String], own: &[IpAddr]) -> Vec<Endpoint> {
     let parsed = candidates.iter().filter_map(|candidate| {
         let (relay, at) =
             candidate.strip_prefix(VIA).map_or((false, &**candidate), |at| (true, at));
-        Some(Way { at: at.parse().ok()?, relay })
+        Some(Endpoint { at: at.parse().ok()?, relay })
     });
-    let mut parsed: Vec<Way> = parsed.take(CANDIDATES_MAX).collect();
-    let outer = |way: &Way| !way.relay && !way.at.ip().is_loopback();
-    let here = parsed.iter().any(|way| outer(way) && own.contains(&way.at.ip()));
-    parsed.sort_by_key(|way| (way.relay, way.at.ip().is_loopback() != here));
+    let mut parsed: Vec<Endpoint> = parsed.take(CANDIDATES_MAX).collect();
+    let outer = |endpoint: &Endpoint| !endpoint.relay && !endpoint.at.ip().is_loopback();
+    let here = parsed.iter().any(|endpoint| outer(endpoint) && own.contains(&endpoint.at.ip()));
+    parsed.sort_by_key(|endpoint| (endpoint.relay, endpoint.at.ip().is_loopback() != here));
     parsed
 }
 
@@ -158,13 +158,13 @@ mod tests {
     fn loopback_is_first_for_a_host_on_this_computer_and_last_for_others() {
         let theirs =
             [via("10.0.0.9:9"), "10.0.0.1:7".into(), "127.0.0.1:8".into(), "nonsense".into()];
-        let ways = |own| -> Vec<String> {
-            let ways = in_order(&theirs, &[IpAddr::from(own)]);
-            ways.iter().map(|way| format!("{} {}", way.at, way.relay)).collect()
+        let endpoints = |own| -> Vec<String> {
+            let endpoints = in_order(&theirs, &[IpAddr::from(own)]);
+            endpoints.iter().map(|endpoint| format!("{} {}", endpoint.at, endpoint.relay)).collect()
         };
         let (near, far, detour) = ("127.0.0.1:8 false", "10.0.0.1:7 false", "10.0.0.9:9 true");
-        assert_eq!(ways([10, 0, 0, 1]), [near, far, detour]);
-        assert_eq!(ways([10, 0, 0, 2]), [far, near, detour]);
+        assert_eq!(endpoints([10, 0, 0, 1]), [near, far, detour]);
+        assert_eq!(endpoints([10, 0, 0, 2]), [far, near, detour]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ mod traffic;
 
 use crate::inbox::Inbox;
 use crate::link::connection::{Connection, LinkEvent, Wiring};
-use crate::link::dial::Way;
+use crate::link::dial::Endpoint;
 use crate::link::door::{Door, Relays};
 use crate::link::frames::LinkFrame;
 use crate::link::peer::{DEAD_TIME, Made, Peer};
@@ -69,7 +69,7 @@ const GOODBYE_TIME: Duration = Duration::from_millis(800);
 #[derive(Debug)]
 // There are few at a time, and nearly all are of the large kind.
 #[allow(clippy::large_enum_variant)]
-pub(crate) enum Turn {
+pub(crate) enum ShellEvent {
     /// Something for the machine.
     News(News),
     /// Somebody wants a place for a token.
@@ -104,7 +104,7 @@ enum Owner {
 
 /// The place of this host.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Membership {
     /// Its index.
     pub(crate) host: HostIndex,
     /// The first host's index.
@@ -117,7 +117,7 @@ pub(crate) struct Links {
     identity: Identity,
     known: Known,
     wiring: Arc<Wiring>,
-    place: Option<Place>,
+    place: Option<Membership>,
     hosts: Vec<(HostIndex, Arc<HostFacts>)>,
     peers: BTreeMap<HostIndex, Peer>,
     /// Connections by number.
@@ -126,7 +126,7 @@ pub(crate) struct Links {
     /// told once they have called.
     newcomers: BTreeMap<Fingerprint, Option<News>>,
     /// Where the machine is that this daemon was started to join, and the key there.
-    machine: Option<(Vec<Way>, Fingerprint)>,
+    machine: Option<(Vec<Endpoint>, Fingerprint)>,
     /// Hands on to every other host, where this one may not be able to call them.
     relay: Option<SocketAddr>,
     /// Whom this daemon hands on to.
@@ -201,12 +201,12 @@ impl Links {
         self.joined = true;
         self.patience = patience;
         self.alone_since = Some(Instant::now());
-        self.machine = Some((self.ways(addresses), key));
+        self.machine = Some((self.endpoints(addresses), key));
         self.call_machine();
     }
 
     /// This host's place is known.
-    pub(crate) fn set_place(&mut self, place: Place) {
+    pub(crate) fn set_place(&mut self, place: Membership) {
         self.place = Some(place);
         self.waits_until = Some(Instant::now() + CALLED_TIME);
         self.patience = ALONE_TIME;
@@ -214,7 +214,7 @@ impl Links {
     }
 
     /// The host table changed.
-    pub(crate) fn set_hosts(&mut self, hosts: Vec<(HostIndex, Arc<HostFacts>)>) -> Vec<Turn> {
+    pub(crate) fn set_hosts(&mut self, hosts: Vec<(HostIndex, Arc<HostFacts>)>) -> Vec<ShellEvent> {
         let Some(place) = self.place else { return Vec::new() };
         self.hosts = hosts;
         let members: BTreeSet<HostIndex> = self.hosts.iter().map(|(host, _)| *host).collect();
@@ -228,7 +228,7 @@ impl Links {
         }
         self.owners.retain(|_, owner| !matches!(owner, Owner::Peer(h) if !members.contains(h)));
         let now = Instant::now();
-        let mut turns = Vec::new();
+        let mut events = Vec::new();
         for (host, facts) in self.hosts.clone() {
             if let Some(peer) = self.peers.get_mut(&host).filter(|p| p.facts.key == facts.key) {
                 peer.learn(HostFacts::clone(&facts));
@@ -237,7 +237,7 @@ impl Links {
                     self.traffic.give_up(peer.streams.lanes());
                 }
                 self.peers.insert(host, Peer::new(HostFacts::clone(&facts), now));
-                turns.extend(self.admit(host, &facts.key.0));
+                events.extend(self.admit(host, &facts.key.0));
             }
         }
         self.update_known();
@@ -246,7 +246,7 @@ impl Links {
         if self.joined && self.peers.is_empty() {
             self.alone_since = Some(now);
         }
-        turns
+        events
     }
 
     /// The key of the other one of two hosts.
@@ -268,7 +268,7 @@ impl Links {
     }
 
     /// Hands on what tasks here have sent to tasks of other hosts, and what machines say.
-    pub(crate) fn forward(&mut self, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+    pub(crate) fn forward(&mut self, inbox: Option<&mut Inbox>) -> Vec<ShellEvent> {
         let Some(inbox) = inbox else {
             self.peers.values_mut().for_each(|peer| peer.pump(None));
             return Vec::new();
@@ -278,7 +278,7 @@ impl Links {
         let drained = self.traffic.take_drained(inbox, &mut self.peers);
         Self::want_links(&mut self.peers);
         self.call_missing();
-        let news = |(tid, host)| Turn::News(News::Drained { tid, host });
+        let news = |(tid, host)| ShellEvent::News(News::Drained { tid, host });
         drained.into_iter().map(news).collect()
     }
 
@@ -293,7 +293,11 @@ impl Links {
     }
 
     /// Something happened on a connection.
-    pub(crate) fn handle(&mut self, event: LinkEvent, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+    pub(crate) fn handle(
+        &mut self,
+        event: LinkEvent,
+        inbox: Option<&mut Inbox>,
+    ) -> Vec<ShellEvent> {
         match event {
             LinkEvent::Up { connection, fingerprint, called } => {
                 self.up(connection, fingerprint, called)
@@ -303,7 +307,7 @@ impl Links {
             LinkEvent::Room => Vec::new(),
             LinkEvent::Down { id } => self.down(id),
             LinkEvent::Silent { id } => self.silent(id),
-            LinkEvent::Redeem { redeem, answer } => vec![Turn::Redeem { redeem, answer }],
+            LinkEvent::Redeem { redeem, answer } => vec![ShellEvent::Redeem { redeem, answer }],
             LinkEvent::Direct(made) => self.direct_made(made, inbox),
             LinkEvent::Unreached { host } => self.unreached(host),
             // A host that was just let in may not know all others yet.
@@ -320,14 +324,19 @@ impl Links {
 
     /// A peer's connection: the newest one counts. If both have called at once, that of the higher one
     /// does, on both sides.
-    fn attach(&mut self, host: HostIndex, connection: Connection, by_higher: bool) -> Vec<Turn> {
+    fn attach(
+        &mut self,
+        host: HostIndex,
+        connection: Connection,
+        by_higher: bool,
+    ) -> Vec<ShellEvent> {
         let made = self.peers.get(&host).and_then(|peer| peer.made);
         if !by_higher && made.is_some_and(|made| made.by_higher && made.at.elapsed() < CROSS_TIME) {
             return Vec::new();
         }
-        let turns = self.detach(host);
+        let events = self.detach(host);
         let me = self.place.map_or(HostIndex(0), |place| place.host);
-        let Some(peer) = self.peers.get_mut(&host) else { return turns };
+        let Some(peer) = self.peers.get_mut(&host) else { return events };
         if let Some(calling) = peer.calling.take() {
             calling.abort();
         }
@@ -335,27 +344,27 @@ impl Links {
         connection.send(&hello(me));
         peer.connection = Some((connection, false));
         peer.made = Some(Made { by_higher, at: Instant::now() });
-        turns
+        events
     }
 
     /// Takes a peer's connection away.
-    fn detach(&mut self, host: HostIndex) -> Vec<Turn> {
+    fn detach(&mut self, host: HostIndex) -> Vec<ShellEvent> {
         let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
         let was_up = peer.is_up();
         if let Some((connection, _)) = &peer.connection {
             self.owners.remove(&connection.id);
             peer.down(Instant::now());
         }
-        let news = was_up.then_some(Turn::News(News::LinkDown { host }));
+        let news = was_up.then_some(ShellEvent::News(News::LinkDown { host }));
         news.into_iter().collect()
     }
 
-    fn down(&mut self, id: u64) -> Vec<Turn> {
+    fn down(&mut self, id: u64) -> Vec<ShellEvent> {
         match self.owners.remove(&id) {
             Some(Owner::Peer(host)) => {
-                let turns = self.detach(host);
+                let events = self.detach(host);
                 self.call_missing();
-                turns
+                events
             }
             Some(Owner::Machine(..)) => {
                 self.call_machine();
@@ -367,21 +376,21 @@ impl Links {
 
     /// Nothing has come on a connection for so long that it is given up: if its host lives, there
     /// will be another one.
-    fn silent(&mut self, id: u64) -> Vec<Turn> {
+    fn silent(&mut self, id: u64) -> Vec<ShellEvent> {
         let host = match self.owners.get(&id) {
             Some(Owner::Peer(host)) => Some(*host),
             _ => None,
         };
-        let turns = self.down(id);
+        let events = self.down(id);
         if let Some(peer) = host.and_then(|host| self.peers.get_mut(&host)) {
             peer.down_since =
                 Instant::now().checked_sub(SILENT_TIME + DEAD_TIME - SILENT_DEAD_TIME);
         }
-        turns
+        events
     }
 
     /// A host has said what it may not: it has to call again.
-    pub(crate) fn distrust(&mut self, host: HostIndex) -> Vec<Turn> {
+    pub(crate) fn distrust(&mut self, host: HostIndex) -> Vec<ShellEvent> {
         let peer = self.peers.get(&host);
         let connection = peer.and_then(|peer| peer.connection.as_ref());
         let id = connection.map(|(connection, _)| connection.id);
@@ -410,15 +419,15 @@ impl Links {
     }
 
     /// Hosts without a link for too long.
-    pub(crate) fn handle_timeout(&mut self, now: Instant) -> Vec<Turn> {
+    pub(crate) fn handle_timeout(&mut self, now: Instant) -> Vec<ShellEvent> {
         let overdue = self.routes.overdue(now).into_iter();
-        let no_route = |(local, peer)| Turn::News(News::NoRoute { local, peer });
-        let mut turns: Vec<Turn> = overdue.map(no_route).collect();
+        let no_route = |(local, peer)| ShellEvent::News(News::NoRoute { local, peer });
+        let mut events: Vec<ShellEvent> = overdue.map(no_route).collect();
         for (host, peer) in &mut self.peers {
             peer.streams.handle_timeout(now);
             if peer.deadline().is_some_and(|deadline| deadline <= now) {
                 peer.dead = true;
-                turns.push(Turn::News(News::HostDead { host: *host }));
+                events.push(ShellEvent::News(News::HostDead { host: *host }));
             }
         }
         self.call_all_late(now);
@@ -428,7 +437,7 @@ impl Links {
         if self.joined && alone && self.alone_since.is_none() {
             self.alone_since = Some(now);
         }
-        turns
+        events
     }
 
     /// True where this host joined a machine and has lost it.

@@ -260,9 +260,9 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    struct Place(PathBuf);
+    struct TestFolder(PathBuf);
 
-    impl Place {
+    impl TestFolder {
         fn new(name: &str) -> Self {
             let path = std::env::temp_dir().join(format!("pvmd-{}-{name}", std::process::id()));
             std::fs::create_dir_all(&path).unwrap();
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    impl Drop for Place {
+    impl Drop for TestFolder {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn an_orphan_does_not_clean_the_folder_of_a_new_owner() {
-        let place = Place::new("orphan");
+        let place = TestFolder::new("orphan");
         let owner = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
         let path = owner.path().to_path_buf();
         remove_orphan(&path);
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_second_first_host_is_refused_and_a_joining_one_gets_the_next_place() {
-        let place = Place::new("second");
+        let place = TestFolder::new("second");
         let first = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
         assert!(matches!(RuntimeDir::take(&place.0, "vm", Seat::First), Err(DirError::Running(_))));
         let second = RuntimeDir::take(&place.0, "vm", Seat::Further).unwrap();
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_running_daemon_is_found_by_its_socket_and_a_dead_one_is_not() {
-        let place = Place::new("running");
+        let place = TestFolder::new("running");
         let guest = RuntimeDir::take(&place.0, "vm", Seat::Guest).unwrap();
         let listener = std::os::unix::net::UnixListener::bind(guest.socket()).unwrap();
         assert_eq!(running(&place.0, "vm"), Some(guest.socket()));
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn what_a_dead_owner_left_is_cleaned() {
-        let place = Place::new("stale");
+        let place = TestFolder::new("stale");
         let first = RuntimeDir::take(&place.0, "vm", Seat::First).unwrap();
         std::fs::write(first.socket(), "").unwrap();
         std::fs::write(first.bells().join("t40001"), "").unwrap();
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_folder_of_others_is_not_used() {
-        let place = Place::new("unsafe");
+        let place = TestFolder::new("unsafe");
         let elsewhere = place.0.join("elsewhere");
         std::fs::create_dir(&elsewhere).unwrap();
         symlink(&elsewhere, place.user()).unwrap();
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_path_that_fits_no_socket_is_named() {
-        let place = Place::new("long");
+        let place = TestFolder::new("long");
         let vmid = "v".repeat(100);
         let refused = RuntimeDir::take(&place.0, &vmid, Seat::First);
         assert!(matches!(refused, Err(DirError::TooLong(_))));

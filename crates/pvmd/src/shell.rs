@@ -21,7 +21,7 @@ use crate::clock;
 use crate::inbox::Inbox;
 use crate::launch::tunnel::Tunnel;
 use crate::link::connection::LinkEvent;
-use crate::link::{Links, Turn};
+use crate::link::{Links, ShellEvent};
 use crate::ports::Ports;
 use crate::processes;
 use crate::runtime_dir;
@@ -75,7 +75,7 @@ struct Shell {
     /// Processes of tasks that this host has started, to be ended if the parent dies.
     tasks: BTreeMap<Tid, BTreeSet<u32>>,
     /// What the links told and the machine has not heard.
-    turns: VecDeque<Turn>,
+    events: VecDeque<ShellEvent>,
     /// What whoever started this host is told once it has a place.
     told_when_placed: Option<String>,
     /// Whoever started it was told already.
@@ -117,7 +117,7 @@ impl Shell {
         loop {
             self.take_turns().await?;
             self.forward();
-            if !self.turns.is_empty() {
+            if !self.events.is_empty() {
                 continue;
             }
             if let Some(text) = self.clock.end(Instant::now()) {
@@ -146,7 +146,11 @@ impl Shell {
                 }
                 Woken::Started(started) => self.started(started).await?,
                 Woken::Witnessed((witness, pair, granted)) => {
-                    self.turns.push_back(Turn::News(News::Witnessed { witness, pair, granted }));
+                    self.events.push_back(ShellEvent::News(News::Witnessed {
+                        witness,
+                        pair,
+                        granted,
+                    }));
                 }
                 Woken::Bell => {}
                 Woken::Time => self.time_passed().await?,
@@ -161,7 +165,7 @@ impl Shell {
         if self.flushing && self.links.is_flushed() && inbox.is_none_or(Inbox::is_all_within_reach)
         {
             self.flushing = false;
-            self.turns.push_back(Turn::News(News::Flushed));
+            self.events.push_back(ShellEvent::News(News::Flushed));
         }
     }
 
@@ -200,7 +204,7 @@ impl Shell {
 
     async fn time_passed(&mut self) -> Result<()> {
         let now = Instant::now();
-        self.turns.extend(self.links.handle_timeout(now));
+        self.events.extend(self.links.handle_timeout(now));
         self.end_waiting(now);
         if self.links.is_lost(now) {
             let text = "this host has lost its machine and ends".to_owned();
@@ -217,13 +221,13 @@ impl Shell {
 
     fn heard(&mut self, event: LinkEvent) {
         let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
-        self.turns.extend(self.links.handle(event, inbox));
+        self.events.extend(self.links.handle(event, inbox));
     }
 
     /// What tasks sent to tasks of other hosts goes out, and what was said.
     fn forward(&mut self) {
         let inbox = self.placed.as_mut().map(|placed| &mut placed.inbox);
-        self.turns.extend(self.links.forward(inbox));
+        self.events.extend(self.links.forward(inbox));
     }
 
     async fn happened(&mut self, number: u32, event: Event) -> Result<()> {
@@ -297,7 +301,7 @@ impl Shell {
             }
             Act::Route { local, peer } => {
                 if let Some(placed) = &mut self.placed {
-                    self.turns.extend(self.links.route((local, peer), &mut placed.inbox));
+                    self.events.extend(self.links.route((local, peer), &mut placed.inbox));
                 }
             }
             Act::ReleaseRoute { from, to } => {
@@ -315,7 +319,7 @@ impl Shell {
             Act::Token { ticket, mark, seconds } => {
                 self.make_token(ticket, mark, seconds).await?;
             }
-            Act::Distrust { host } => self.turns.extend(self.links.distrust(host)),
+            Act::Distrust { host } => self.events.extend(self.links.distrust(host)),
             Act::Dismiss { key } => self.give_up(&key.0),
             Act::Flush => {
                 self.forward();
@@ -329,16 +333,16 @@ impl Shell {
                     self.open_outward().await?;
                 }
                 self.close_tunnels(&hosts).await?;
-                self.turns.extend(self.links.set_hosts(hosts));
+                self.events.extend(self.links.set_hosts(hosts));
             }
         }
         Ok(())
     }
 
     async fn take_turns(&mut self) -> Result<()> {
-        while let Some(turn) = self.turns.pop_front() {
+        while let Some(turn) = self.events.pop_front() {
             match turn {
-                Turn::News(news) => {
+                ShellEvent::News(news) => {
                     if let News::HostReady { ticket, .. } = &news {
                         self.joining.remove(ticket);
                     }
@@ -346,17 +350,17 @@ impl Shell {
                     placed.machine.handle(clock::now(self.begin.clock), Input::News(news));
                     self.follow(0).await?;
                 }
-                Turn::Redeem { redeem, answer } => self.redeem(*redeem, answer).await?,
-                Turn::Placed { host, first, hosts, by } => {
-                    let place = crate::link::Place { host, first };
+                ShellEvent::Redeem { redeem, answer } => self.redeem(*redeem, answer).await?,
+                ShellEvent::Placed { host, first, hosts, by } => {
+                    let place = crate::link::Membership { host, first };
                     let records = OwnRecords { place: Some(place), hosts, ..OwnRecords::default() };
                     self.uplink.effects(0, records.effects()).await?;
                     self.place(place, &[]).await?;
                     if let Some(line) = self.told_when_placed.take() {
                         self.uplink.tell(&Down::Ready { line }).await?;
                     }
-                    self.turns.extend(self.links.set_hosts(records.hosts));
-                    self.turns.extend(self.links.placed(by));
+                    self.events.extend(self.links.set_hosts(records.hosts));
+                    self.events.extend(self.links.placed(by));
                 }
             }
         }
@@ -439,6 +443,6 @@ fn refusal(event: Event) -> Vec<Effect> {
 }
 
 /// Tells the parent that this host has a place.
-const fn host_frame(place: crate::link::Place) -> Down {
+const fn host_frame(place: crate::link::Membership) -> Down {
     Down::Host { host: place.host }
 }

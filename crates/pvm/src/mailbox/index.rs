@@ -44,7 +44,7 @@ type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fold>>;
 
 /// What a queue is for: a context and, if not open, a source and a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Place {
+struct QueueKey {
     context: i32,
     source: Option<Tid>,
     tag: Option<i32>,
@@ -61,20 +61,20 @@ struct Queue {
 #[derive(Debug)]
 pub(super) struct Index<M> {
     messages: Map<MessageKey, (Envelope, M)>,
-    queues: Map<Place, Queue>,
+    queues: Map<QueueKey, Queue>,
     /// Messages that were shown to somebody.
     #[cfg(test)]
     pub(super) shown: std::cell::Cell<usize>,
 }
 
-fn places(envelope: &Envelope) -> [Place; 4] {
+fn places(envelope: &Envelope) -> [QueueKey; 4] {
     let context = envelope.context;
     let (source, tag) = (Some(envelope.src), Some(envelope.tag));
     [
-        Place { context, source, tag },
-        Place { context, source, tag: None },
-        Place { context, source: None, tag },
-        Place { context, source: None, tag: None },
+        QueueKey { context, source, tag },
+        QueueKey { context, source, tag: None },
+        QueueKey { context, source: None, tag },
+        QueueKey { context, source: None, tag: None },
     ]
 }
 
@@ -156,7 +156,7 @@ impl<M> Index<M> {
     pub(super) fn head(&self, pattern: &Pattern) -> Option<MessageKey> {
         let Pattern { context, source, tag } = *pattern;
         // Fronts are always live: `remove` sees to it.
-        self.queues.get(&Place { context, source, tag })?.keys.front().copied()
+        self.queues.get(&QueueKey { context, source, tag })?.keys.front().copied()
     }
 
     /// How many keys stand in all queues, struck ones included.

@@ -53,7 +53,7 @@ pub(crate) trait Sink {
 pub(crate) struct Unreadable;
 
 #[derive(Debug)]
-enum Place {
+enum Destination {
     Small(Room),
     Slab(Slab),
 }
@@ -61,7 +61,7 @@ enum Place {
 #[derive(Debug)]
 struct Partial {
     envelope: Envelope,
-    place: Place,
+    place: Destination,
     filled: usize,
     size: usize,
 }
@@ -93,8 +93,8 @@ impl Stream {
             data = &data[used..];
             if let Some(whole) = self.partial.take_if(|partial| partial.filled == partial.size) {
                 let store = match whole.place {
-                    Place::Small(room) => Store::Small(room),
-                    Place::Slab(slab) => Store::Slab(slab),
+                    Destination::Small(room) => Store::Small(room),
+                    Destination::Slab(slab) => Store::Slab(slab),
                 };
                 sink.message(whole.envelope, store);
             }
@@ -129,9 +129,9 @@ impl Stream {
             return Err(Unreadable);
         }
         let place = if size <= INLINE_MAX {
-            Place::Small(room_for(size))
+            Destination::Small(room_for(size))
         } else {
-            Place::Slab(sink.slab(size).ok_or(Unreadable)?)
+            Destination::Slab(sink.slab(size).ok_or(Unreadable)?)
         };
         self.partial = Some(Partial { envelope, place, filled: 0, size });
         Ok(used)
@@ -142,10 +142,10 @@ impl Partial {
     fn fill(&mut self, data: &[u8]) -> usize {
         let used = data.len().min(self.size - self.filled);
         match &mut self.place {
-            Place::Small(bytes) => {
+            Destination::Small(bytes) => {
                 bytes[self.filled..self.filled + used].copy_from_slice(&data[..used]);
             }
-            Place::Slab(slab) => slab.write(self.filled, &data[..used]),
+            Destination::Slab(slab) => slab.write(self.filled, &data[..used]),
         }
         self.filled += used;
         used

@@ -133,28 +133,30 @@ async fn network(target: &Target, report: &mut Report) -> Result<(), Stopped> {
         }
         return Ok(());
     }
-    let way = Way::of(target).await.map_err(|error| report.bad("name", error, ssh::remedy()))?;
+    let route =
+        SshRoute::of(target).await.map_err(|error| report.bad("name", error, ssh::remedy()))?;
     let name = &target.name;
-    if let Some(proxy) = &way.proxy {
+    if let Some(proxy) = &route.proxy {
         for stage in ["name", "route", "port"] {
             report.good(stage, format!("left to {proxy}, as ssh_config says"));
         }
         return Ok(());
     }
-    let found = timeout(NAME_TIME, tokio::net::lookup_host((way.host.as_str(), way.port))).await;
+    let found =
+        timeout(NAME_TIME, tokio::net::lookup_host((route.host.as_str(), route.port))).await;
     let addresses: Vec<SocketAddr> = match found {
         Ok(Ok(addresses)) => addresses.collect(),
         Ok(Err(_)) => Vec::new(),
         Err(_) => {
-            let detail = format!("the name {} took too long to look up", way.host);
+            let detail = format!("the name {} took too long to look up", route.host);
             return Err(report.bad("name", detail, format!("pvm add '{name} ip=ADDRESS'")));
         }
     };
     let Some(first) = addresses.first() else {
-        let detail = format!("the name {} is not known here", way.host);
+        let detail = format!("the name {} is not known here", route.host);
         return Err(report.bad("name", detail, format!("pvm add '{name} ip=ADDRESS'")));
     };
-    report.good("name", format!("{} is {}", way.host, first.ip()));
+    report.good("name", format!("{} is {}", route.host, first.ip()));
     let (at, stream) = match connect(&addresses).await {
         Connected::Open(at, stream) => (at, stream),
         Connected::Refused(at) => {
@@ -179,14 +181,14 @@ async fn network(target: &Target, report: &mut Report) -> Result<(), Stopped> {
 }
 
 /// Where ssh would go.
-struct Way {
+struct SshRoute {
     host: String,
     port: u16,
     /// The jump host or command that stands between.
     proxy: Option<String>,
 }
 
-impl Way {
+impl SshRoute {
     /// As `ssh_config` says.
     async fn of(target: &Target) -> Result<Self, String> {
         let mut ssh = target.ssh();

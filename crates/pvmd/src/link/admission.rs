@@ -2,7 +2,7 @@
 
 use crate::link::connection::Connection;
 use crate::link::frames::LinkFrame;
-use crate::link::{GOODBYE_TIME, Links, Owner, TELL_TIME, Turn, hello};
+use crate::link::{GOODBYE_TIME, Links, Owner, ShellEvent, TELL_TIME, hello};
 use crate::tls::Fingerprint;
 use pvm_core::io::News;
 use pvm_wire::peer::HostFacts;
@@ -34,7 +34,7 @@ impl Links {
                 // Others tell it; here it hears of it if it calls.
                 self.removed.insert(key, None);
             } else if let (Ok(config), false) = (self.identity.client(&key), peer.ended) {
-                let ways = self.ways(&peer.facts.addresses);
+                let ways = self.endpoints(&peer.facts.addresses);
                 let calling = self.wiring.call(ways, key.clone(), config, None);
                 self.removed.insert(key, Some(give_up_after(calling, TELL_TIME)));
             }
@@ -48,7 +48,7 @@ impl Links {
     }
 
     /// A daemon that was started has a place: tells it so, now or when it connects.
-    pub(super) fn admit(&mut self, host: HostIndex, key: &Fingerprint) -> Vec<Turn> {
+    pub(super) fn admit(&mut self, host: HostIndex, key: &Fingerprint) -> Vec<ShellEvent> {
         self.newcomers.remove(key);
         let waiting = |owner: &Owner| matches!(owner, Owner::Newcomer(_, k, _) if k == key);
         let Some(id) = self.owners.iter().find(|(_, o)| waiting(o)).map(|(id, _)| *id) else {
@@ -57,9 +57,9 @@ impl Links {
         let Some(Owner::Newcomer(connection, _, hello)) = self.owners.remove(&id) else {
             return Vec::new();
         };
-        let mut turns = self.attach(host, connection, true);
-        turns.extend(hello.into_iter().filter_map(|hello| self.greet(id, host, &hello)));
-        turns
+        let mut events = self.attach(host, connection, true);
+        events.extend(hello.into_iter().filter_map(|hello| self.greet(id, host, &hello)));
+        events
     }
 
     pub(super) fn up(
@@ -67,7 +67,7 @@ impl Links {
         connection: Connection,
         key: Fingerprint,
         called: Option<HostIndex>,
-    ) -> Vec<Turn> {
+    ) -> Vec<ShellEvent> {
         let host = self.peers.iter().find(|(_, peer)| peer.facts.key.0 == key).map(|(h, _)| *h);
         match host {
             Some(host) => {
@@ -80,7 +80,7 @@ impl Links {
                 let me = self.place.map_or(HostIndex(0), |place| place.host);
                 connection.send(&hello(me));
                 self.owners.insert(id, Owner::Newcomer(connection, key, None));
-                ready.into_iter().map(Turn::News).collect()
+                ready.into_iter().map(ShellEvent::News).collect()
             }
             None if called.is_none() && self.joined && self.place.is_none() => {
                 connection.send(&hello(HostIndex(0)));
@@ -99,7 +99,7 @@ impl Links {
     }
 
     /// The connection over which this host got its place is the link to who told it.
-    pub(crate) fn placed(&mut self, by: HostIndex) -> Vec<Turn> {
+    pub(crate) fn placed(&mut self, by: HostIndex) -> Vec<ShellEvent> {
         let machine = |owner: &Owner| matches!(owner, Owner::Machine(..));
         let Some(id) = self.owners.iter().find(|(_, o)| machine(o)).map(|(id, _)| *id) else {
             return Vec::new();
@@ -107,13 +107,18 @@ impl Links {
         let Some(Owner::Machine(connection, _)) = self.owners.remove(&id) else {
             return Vec::new();
         };
-        let mut turns = self.attach(by, connection, true);
-        turns.extend(self.greet(id, by, &hello(by)));
-        turns
+        let mut events = self.attach(by, connection, true);
+        events.extend(self.greet(id, by, &hello(by)));
+        events
     }
 
     /// A peer said hello: it may have been away, or be new and not know its place.
-    pub(super) fn greet(&mut self, id: u64, host: HostIndex, hello: &LinkFrame) -> Option<Turn> {
+    pub(super) fn greet(
+        &mut self,
+        id: u64,
+        host: HostIndex,
+        hello: &LinkFrame,
+    ) -> Option<ShellEvent> {
         let LinkFrame::Hello { version, host: theirs } = hello else { return None };
         let place = self.place?;
         let peer = self.peers.get_mut(&host)?;
@@ -132,7 +137,7 @@ impl Links {
         *greeted = true;
         peer.resume();
         (self.alone_since, self.refused_since) = (None, None);
-        Some(Turn::News(News::LinkUp { host }))
+        Some(ShellEvent::News(News::LinkUp { host }))
     }
 }
 

@@ -3,14 +3,18 @@
 use crate::inbox::Inbox;
 use crate::link::direct::Made;
 use crate::link::routes::End;
-use crate::link::{Links, Turn};
+use crate::link::{Links, ShellEvent};
 use pvm_core::io::News;
 use pvm_wire::Tid;
 use std::time::Instant;
 
 impl Links {
     /// The machines have agreed on a direct route.
-    pub(crate) fn route(&mut self, (local, peer): (Tid, Tid), inbox: &mut Inbox) -> Vec<Turn> {
+    pub(crate) fn route(
+        &mut self,
+        (local, peer): (Tid, Tid),
+        inbox: &mut Inbox,
+    ) -> Vec<ShellEvent> {
         let now = Instant::now();
         let (end, new) = self.routes.agree((local, peer), now);
         if let Some(end) = end {
@@ -22,7 +26,7 @@ impl Links {
         debug_assert_ne!(place.host, peer.host());
         let facts = self.peers.get(&peer.host()).map(|peer| &peer.facts);
         let called = facts.and_then(|facts| {
-            let to = (self.ways(&facts.addresses), facts.key.0.clone());
+            let to = (self.endpoints(&facts.addresses), facts.key.0.clone());
             Some((to, self.identity.direct_client(&facts.key.0).ok()?))
         });
         match called {
@@ -34,20 +38,20 @@ impl Links {
         }
     }
 
-    pub(super) fn no_route(&mut self, (local, peer): (Tid, Tid)) -> Vec<Turn> {
+    pub(super) fn no_route(&mut self, (local, peer): (Tid, Tid)) -> Vec<ShellEvent> {
         if self.routes.give_up((local, peer)) {
-            vec![Turn::News(News::NoRoute { local, peer })]
+            vec![ShellEvent::News(News::NoRoute { local, peer })]
         } else {
             Vec::new()
         }
     }
 
-    pub(super) fn direct_made(&mut self, made: Made, inbox: Option<&mut Inbox>) -> Vec<Turn> {
+    pub(super) fn direct_made(&mut self, made: Made, inbox: Option<&mut Inbox>) -> Vec<ShellEvent> {
         let pair = (made.local, made.peer);
         let owner = self.peers.get(&pair.1.host()).map(|peer| &peer.facts.key.0);
         // Who called speaks for the tasks of its own host only.
         if made.key.is_some() && made.key.as_ref() != owner {
-            return vec![Turn::News(News::BadPeer)];
+            return vec![ShellEvent::News(News::BadPeer)];
         }
         if made.route.is_none() {
             return self.no_route(pair);
@@ -64,10 +68,10 @@ impl Links {
     }
 
     /// Hands a task its end of a route.
-    fn give(inbox: &mut Inbox, (local, peer): (Tid, Tid), (socket, route): End) -> Vec<Turn> {
+    fn give(inbox: &mut Inbox, (local, peer): (Tid, Tid), (socket, route): End) -> Vec<ShellEvent> {
         match inbox.give_route(local, route, socket) {
             Ok(()) => Vec::new(),
-            Err(_) => vec![Turn::News(News::NoRoute { local, peer })],
+            Err(_) => vec![ShellEvent::News(News::NoRoute { local, peer })],
         }
     }
 }

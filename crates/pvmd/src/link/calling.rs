@@ -1,12 +1,12 @@
-//! Whom this daemon calls, and by which ways: straight, by a relay, through a tunnel.
+//! Whom this daemon calls, and by which endpoints: straight, by a relay, through a tunnel.
 
 use crate::addresses;
 use crate::launch::token::Token;
-use crate::link::dial::Way;
+use crate::link::dial::Endpoint;
 use crate::link::frames::LinkFrame;
 use crate::link::peer::{Peer, Rest};
 use crate::link::redeem;
-use crate::link::{Links, Turn};
+use crate::link::{Links, ShellEvent};
 use crate::tls::Fingerprint;
 use anyhow::Result;
 use pvm_core::io::News;
@@ -20,7 +20,7 @@ impl Links {
     /// Uses a token at the machine that this host is to join.
     pub(crate) async fn redeem(&self, token: &Token, facts: &HostFacts) -> Result<()> {
         let config = self.identity.client(&token.fingerprint.0)?;
-        redeem::call(&ways(&token.addresses, None), &config, token, facts).await
+        redeem::call(&endpoints(&token.addresses, None), &config, token, facts).await
     }
 
     /// Other hosts may be out of reach but for what is handed on there.
@@ -28,8 +28,8 @@ impl Links {
         self.relay = Some(relay);
     }
 
-    pub(super) fn ways(&self, candidates: &[String]) -> Vec<Way> {
-        ways(candidates, self.relay)
+    pub(super) fn endpoints(&self, candidates: &[String]) -> Vec<Endpoint> {
+        endpoints(candidates, self.relay)
     }
 
     /// The near end of the tunnel to the host with this key; none: there is no tunnel any more.
@@ -48,19 +48,22 @@ impl Links {
         }
         let own = addresses::of_interfaces();
         let direct = self.hosts.iter().map(|(_, facts)| {
-            let ways = addresses::in_order(&facts.addresses, &own);
-            let ways = ways.into_iter().filter(|way| !way.relay).map(|way| way.at);
-            (facts.key.0.clone(), ways.collect())
+            let endpoints = addresses::in_order(&facts.addresses, &own);
+            let endpoints = endpoints
+                .into_iter()
+                .filter(|endpoint| !endpoint.relay)
+                .map(|endpoint| endpoint.at);
+            (facts.key.0.clone(), endpoints.collect())
         });
         let tunnels = self.tunnels.iter().map(|(key, near)| (key.clone(), vec![*near]));
         self.relays.set(direct.chain(tunnels).collect());
     }
 
     pub(super) fn call_machine(&self) {
-        if let Some((ways, key)) = &self.machine
+        if let Some((endpoints, key)) = &self.machine
             && let Ok(config) = self.identity.client(key)
         {
-            self.wiring.call(ways.clone(), key.clone(), config, None);
+            self.wiring.call(endpoints.clone(), key.clone(), config, None);
         }
     }
 
@@ -77,10 +80,11 @@ impl Links {
             if peer.call_at(*host > place.host).is_none_or(|at| at > now) {
                 continue;
             }
-            let (ways, key) = (ways(&peer.facts.addresses, relay), peer.facts.key.0.clone());
+            let (endpoints, key) =
+                (endpoints(&peer.facts.addresses, relay), peer.facts.key.0.clone());
             match self.identity.client(&key) {
                 Ok(config) => {
-                    peer.calling = Some(self.wiring.call(ways, key, config, Some(*host)));
+                    peer.calling = Some(self.wiring.call(endpoints, key, config, Some(*host)));
                 }
                 // Nobody has such a key.
                 Err(_) => peer.down_since = None,
@@ -124,9 +128,9 @@ impl Links {
     }
 
     /// A host does not answer at its addresses. A higher one may be where only it can call.
-    pub(super) fn unreached(&self, host: HostIndex) -> Vec<Turn> {
+    pub(super) fn unreached(&self, host: HostIndex) -> Vec<ShellEvent> {
         let higher = self.is_higher(host);
-        higher.then_some(Turn::News(News::Unreached { host })).into_iter().collect()
+        higher.then_some(ShellEvent::News(News::Unreached { host })).into_iter().collect()
     }
 
     /// Of two hosts the higher one offers to close the link: it is the one that can call. A host that
@@ -153,7 +157,7 @@ impl Links {
     }
 
     /// The other side would close the link, or has agreed to it.
-    pub(super) fn rests(&mut self, id: u64, host: HostIndex) -> Vec<Turn> {
+    pub(super) fn rests(&mut self, id: u64, host: HostIndex) -> Vec<ShellEvent> {
         let (higher, now) = (self.is_higher(host), Instant::now());
         let Some(peer) = self.peers.get_mut(&host) else { return Vec::new() };
         let Some((connection, true)) = &peer.connection else { return Vec::new() };
@@ -166,12 +170,12 @@ impl Links {
         self.owners.remove(&connection.id);
         peer.rest(now);
         self.call_missing();
-        vec![Turn::News(News::LinkRests { host })]
+        vec![ShellEvent::News(News::LinkRests { host })]
     }
 }
 
-/// The ways to a host, the relay last.
-fn ways(candidates: &[String], relay: Option<SocketAddr>) -> Vec<Way> {
+/// The endpoints to a host, the relay last.
+fn endpoints(candidates: &[String], relay: Option<SocketAddr>) -> Vec<Endpoint> {
     let direct = addresses::in_order(candidates, &addresses::of_interfaces());
-    direct.into_iter().chain(relay.map(|at| Way { at, relay: true })).collect()
+    direct.into_iter().chain(relay.map(|at| Endpoint { at, relay: true })).collect()
 }

@@ -1,7 +1,7 @@
 //! One encrypted connection: made from either side, then a task that reads and one that writes.
 
 use crate::link::ahead::Ahead;
-use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Way, dial};
+use crate::link::dial::{CONNECT_FIRST, CONNECT_MAX, Dialed, Endpoint, dial};
 use crate::link::direct::{self, Made};
 use crate::link::door::{Door, HalfOpen, Visitor, answer};
 use crate::link::frames::{FRAME_BYTES_MAX, LinkFrame};
@@ -179,32 +179,32 @@ impl Queues {
 
     /// Whose turn it is; while the connection is full, only what is urgent goes. The kernel is asked about that only
     /// where something else waits: most of what a host at rest says is urgent.
-    async fn next(&mut self, mut is_full: impl FnMut() -> bool) -> Option<Turn> {
+    async fn next(&mut self, mut is_full: impl FnMut() -> bool) -> Option<Next> {
         let Self { urgent, said, messages } = self;
         loop {
             let turn = tokio::select! {
                 biased;
-                Some(bytes) = urgent.recv() => return Some(Turn::Urgent(bytes)),
-                Some(()) = said.some() => Turn::Said,
-                some = messages.some() => some.map(|()| Turn::Messages)?,
+                Some(bytes) = urgent.recv() => return Some(Next::Urgent(bytes)),
+                Some(()) = said.some() => Next::Said,
+                some = messages.some() => some.map(|()| Next::Messages)?,
             };
             if !is_full() {
                 return Some(turn);
             }
             tokio::select! {
                 biased;
-                Some(bytes) = urgent.recv() => return Some(Turn::Urgent(bytes)),
+                Some(bytes) = urgent.recv() => return Some(Next::Urgent(bytes)),
                 () = sleep(LOOK) => {}
             }
         }
     }
 
     /// What goes then: little, so that what is urgent never waits long.
-    fn few<'a>(&'a mut self, turn: &'a Turn) -> &'a [u8] {
+    fn few<'a>(&'a mut self, turn: &'a Next) -> &'a [u8] {
         match turn {
-            Turn::Urgent(bytes) => bytes,
-            Turn::Said => self.said.few(),
-            Turn::Messages => self.messages.few(),
+            Next::Urgent(bytes) => bytes,
+            Next::Said => self.said.few(),
+            Next::Messages => self.messages.few(),
         }
     }
 
@@ -219,7 +219,7 @@ impl Queues {
 }
 
 /// What goes next.
-enum Turn {
+enum Next {
     /// Before all else, and as a whole.
     Urgent(Vec<u8>),
     /// A few frames of what machines say.
@@ -302,10 +302,10 @@ impl Wiring {
         Arc::new(Self { events, last: 0.into() })
     }
 
-    /// Calls until there is an answer from the owner of the key on one of these ways.
+    /// Calls until there is an answer from the owner of the key on one of these endpoints.
     pub(crate) fn call(
         self: &Arc<Self>,
-        ways: Vec<Way>,
+        endpoints: Vec<Endpoint>,
         key: Fingerprint,
         config: Arc<ClientConfig>,
         called: Option<HostIndex>,
@@ -315,7 +315,7 @@ impl Wiring {
             let (mut retry, mut patience) = (RETRY_FIRST, CONNECT_FIRST);
             let mut first_time = true;
             loop {
-                let news = match dial(&ways, &key, &config, patience).await {
+                let news = match dial(&endpoints, &key, &config, patience).await {
                     Dialed::Up(stream, first) => return wiring.up(*stream, called, first).await,
                     // What one says that is no member any more does not count.
                     Dialed::Refused => called.map(|host| LinkEvent::Refused { host }),
@@ -330,7 +330,7 @@ impl Wiring {
                 sleep(retry).await;
                 retry = (retry * 2).min(RETRY_MAX);
                 // With a detour there is no need to wait for a long way.
-                if !ways.iter().any(|way| way.relay) {
+                if !endpoints.iter().any(|endpoint| endpoint.relay) {
                     patience = (patience * 2).min(CONNECT_MAX);
                 }
             }
@@ -341,13 +341,13 @@ impl Wiring {
     /// Makes a connection for two tasks, once.
     pub(crate) fn call_direct(
         self: &Arc<Self>,
-        (ways, key): (Vec<Way>, Fingerprint),
+        (endpoints, key): (Vec<Endpoint>, Fingerprint),
         config: Arc<ClientConfig>,
         pair: (Tid, Tid),
     ) {
         let wiring = self.clone();
         tokio::spawn(async move {
-            let calling = direct::call((&ways, &key), config, pair);
+            let calling = direct::call((&endpoints, &key), config, pair);
             let made = match timeout(DIRECT_TIME, calling).await {
                 Ok(Ok(made)) => made,
                 _ => Made { local: pair.0, peer: pair.1, key: None, route: None },
@@ -583,10 +583,10 @@ mod tests {
             looks.set(looks.get() + 1);
             looks.get() < 4
         };
-        assert!(matches!(queues.next(is_full).await, Some(Turn::Urgent(_))));
+        assert!(matches!(queues.next(is_full).await, Some(Next::Urgent(_))));
         assert_eq!(looks.get(), 0);
         // Nothing else goes before there is room.
-        assert!(matches!(queues.next(is_full).await, Some(Turn::Said)));
+        assert!(matches!(queues.next(is_full).await, Some(Next::Said)));
         assert_eq!(looks.get(), 4);
     }
 }

@@ -4,7 +4,7 @@ use crate::inbox::Inbox;
 use crate::link::frames::LinkFrame;
 use crate::link::incoming::Nonsense;
 use crate::link::peer::Peer;
-use crate::link::{Links, Owner, Turn};
+use crate::link::{Links, Owner, ShellEvent};
 use pvm_core::io::News;
 use pvm_wire::HostIndex;
 use std::time::Instant;
@@ -15,7 +15,7 @@ impl Links {
         id: u64,
         frame: LinkFrame,
         inbox: Option<&mut Inbox>,
-    ) -> Vec<Turn> {
+    ) -> Vec<ShellEvent> {
         match self.owners.get_mut(&id) {
             None => Vec::new(),
             Some(Owner::Newcomer(_, _, hello)) => {
@@ -35,7 +35,7 @@ impl Links {
                 }
                 LinkFrame::Admitted { host: mine, first, hosts } => {
                     let by = *host;
-                    vec![Turn::Placed { host: mine, first, hosts, by }]
+                    vec![ShellEvent::Placed { host: mine, first, hosts, by }]
                 }
                 _ => self.bad(id),
             },
@@ -51,7 +51,7 @@ impl Links {
         (id, host): (u64, HostIndex),
         frame: LinkFrame,
         inbox: Option<&mut Inbox>,
-    ) -> Vec<Turn> {
+    ) -> Vec<ShellEvent> {
         if matches!(frame, LinkFrame::Rest) {
             return self.rests(id, host);
         }
@@ -66,18 +66,18 @@ impl Links {
             LinkFrame::Goodbye => {
                 peer.dead = true;
                 peer.ended = true;
-                let mut turns = self.detach(host);
-                turns.push(Turn::News(News::HostGone { host }));
-                return turns;
+                let mut events = self.detach(host);
+                events.push(ShellEvent::News(News::HostGone { host }));
+                return events;
             }
-            LinkFrame::Removed { era } => return vec![Turn::News(News::Fenced { era })],
+            LinkFrame::Removed { era } => return vec![ShellEvent::News(News::Fenced { era })],
             _ if !peer.is_up() => return self.bad(id),
             LinkFrame::Said { message } => {
-                return vec![Turn::News(News::Said { host, message })];
+                return vec![ShellEvent::News(News::Said { host, message })];
             }
             LinkFrame::Piece { bytes, last } => match peer.piece(&bytes.0, last) {
                 Ok(None) => Ok(()),
-                Ok(Some(message)) => return vec![Turn::News(News::Said { host, message })],
+                Ok(Some(message)) => return vec![ShellEvent::News(News::Said { host, message })],
                 Err(error) => Err(error),
             },
             frame => match inbox {
@@ -88,10 +88,10 @@ impl Links {
         if result.is_err() { self.bad(id) } else { Vec::new() }
     }
 
-    pub(super) fn bad(&mut self, id: u64) -> Vec<Turn> {
-        let mut turns = self.down(id);
-        turns.push(Turn::News(News::BadPeer));
-        turns
+    pub(super) fn bad(&mut self, id: u64) -> Vec<ShellEvent> {
+        let mut events = self.down(id);
+        events.push(ShellEvent::News(News::BadPeer));
+        events
     }
 }
 

@@ -1,4 +1,4 @@
-//! Calling another host: the ways that lead to it, one after the other, until one proves the key.
+//! Calling another host: the endpoints that lead to it, one after the other, until one proves the key.
 
 use crate::link::door::{PREFACE, TOKEN_PREFACE};
 use crate::link::socket::set_options;
@@ -23,9 +23,9 @@ const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
 /// Between the attempts at one address of a host and the next.
 const NEXT_ADDRESS: Duration = Duration::from_millis(50);
 
-/// A way to a host.
+/// An address at which a host may be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct Endpoint {
     /// Where to connect.
     pub(crate) at: SocketAddr,
     /// Another host listens there, which hands on to the one with the right key.
@@ -43,26 +43,26 @@ pub(crate) enum Dialed {
     Silent,
 }
 
-/// Tries all ways. Attempts begin one after the other, a moment apart, so that a dead address
+/// Tries all endpoints. Attempts begin one after the other, a moment apart, so that a dead address
 /// costs nothing but that.
 pub(crate) async fn dial(
-    ways: &[Way],
+    endpoints: &[Endpoint],
     key: &Fingerprint,
     config: &Arc<ClientConfig>,
     patience: Duration,
 ) -> Dialed {
     let mut attempts = JoinSet::new();
-    for (place, way) in (0..).zip(ways.iter().copied()) {
+    for (place, endpoint) in (0..).zip(endpoints.iter().copied()) {
         attempts.spawn(async move {
             sleep(NEXT_ADDRESS * place).await;
-            let stream = timeout(patience, TcpStream::connect(way.at)).await.ok()?.ok()?;
-            Some((way, stream))
+            let stream = timeout(patience, TcpStream::connect(endpoint.at)).await.ok()?.ok()?;
+            Some((endpoint, stream))
         });
     }
     let mut outcome = Dialed::Silent;
     while let Some(attempt) = attempts.join_next().await {
-        let Ok(Some((way, stream))) = attempt else { continue };
-        let proving = prove(way, stream, key, config.clone());
+        let Ok(Some((endpoint, stream))) = attempt else { continue };
+        let proving = prove(endpoint, stream, key, config.clone());
         match timeout(HANDSHAKE_TIME, proving).await {
             Ok(Ok((stream, first))) => return Dialed::Up(Box::new(stream), first),
             // What an authenticated peer says is an alert.
@@ -75,17 +75,17 @@ pub(crate) async fn dial(
     outcome
 }
 
-/// Connects to the owner of a key for a purpose of its own: the first way that leads there.
+/// Connects to the owner of a key for a purpose of its own: the first endpoint that answers.
 pub(crate) async fn dial_once(
-    ways: &[Way],
+    endpoints: &[Endpoint],
     key: &Fingerprint,
     config: &Arc<ClientConfig>,
 ) -> Option<client::TlsStream<TcpStream>> {
-    for &way in ways {
-        let Ok(Ok(stream)) = timeout(CONNECT_FIRST, TcpStream::connect(way.at)).await else {
+    for &endpoint in endpoints {
+        let Ok(Ok(stream)) = timeout(CONNECT_FIRST, TcpStream::connect(endpoint.at)).await else {
             continue;
         };
-        if let Ok(stream) = shake_hands(way, stream, key, config.clone()).await {
+        if let Ok(stream) = shake_hands(endpoint, stream, key, config.clone()).await {
             return Some(stream);
         }
     }
@@ -94,16 +94,18 @@ pub(crate) async fn dial_once(
 
 /// Connects to the owner of the key in `config`, where somebody unknown may use a token.
 pub(crate) async fn dial_token(
-    ways: &[Way],
+    endpoints: &[Endpoint],
     config: &Arc<ClientConfig>,
 ) -> Option<client::TlsStream<TcpStream>> {
-    for &way in ways.iter().filter(|way| !way.relay) {
-        let connected = timeout(CONNECT_MAX, TcpStream::connect(way.at)).await;
+    for &endpoint in endpoints.iter().filter(|endpoint| !endpoint.relay) {
+        let connected = timeout(CONNECT_MAX, TcpStream::connect(endpoint.at)).await;
         let Ok(Ok(mut stream)) = connected else { continue };
         set_options(&stream);
         let proved = async {
             stream.write_all(TOKEN_PREFACE).await?;
-            TlsConnector::from(config.clone()).connect(ServerName::from(way.at.ip()), stream).await
+            TlsConnector::from(config.clone())
+                .connect(ServerName::from(endpoint.at.ip()), stream)
+                .await
         };
         if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIME, proved).await {
             return Some(stream);
@@ -113,28 +115,28 @@ pub(crate) async fn dial_token(
 }
 
 async fn shake_hands(
-    way: Way,
+    endpoint: Endpoint,
     mut stream: TcpStream,
     key: &Fingerprint,
     config: Arc<ClientConfig>,
 ) -> std::io::Result<client::TlsStream<TcpStream>> {
     set_options(&stream);
-    if way.relay {
+    if endpoint.relay {
         stream.write_all(&[PREFACE, &key[..]].concat()).await?;
     }
-    let name = ServerName::from(way.at.ip());
+    let name = ServerName::from(endpoint.at.ip());
     TlsConnector::from(config).connect(name, stream).await
 }
 
 /// Proves the keys, and waits for the first bytes of the hello: only they say that the other side
 /// has accepted this side's key.
 async fn prove(
-    way: Way,
+    endpoint: Endpoint,
     stream: TcpStream,
     key: &Fingerprint,
     config: Arc<ClientConfig>,
 ) -> std::io::Result<(TlsStream<TcpStream>, Vec<u8>)> {
-    let mut stream = TlsStream::from(shake_hands(way, stream, key, config).await?);
+    let mut stream = TlsStream::from(shake_hands(endpoint, stream, key, config).await?);
     let mut first = Vec::with_capacity(1024);
     let refused = std::io::ErrorKind::ConnectionRefused;
     match stream.read_buf(&mut first).await {

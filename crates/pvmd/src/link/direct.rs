@@ -4,7 +4,7 @@
 //! the other has accepted its key. Behind that byte the side that answers says nothing until it
 //! has heard a record, so no byte of the tasks is caught in a daemon.
 
-use crate::link::dial::{Way, dial_once};
+use crate::link::dial::{Endpoint, dial_once};
 use crate::tls::{self, Fingerprint, peer_fingerprint};
 use anyhow::{Context as _, Result, bail};
 use pvm_wire::Tid;
@@ -34,11 +34,11 @@ pub(crate) struct Made {
 
 /// Connects the two tasks `local` and `peer`.
 pub(crate) async fn call(
-    (ways, key): (&[Way], &Fingerprint),
+    (endpoints, key): (&[Endpoint], &Fingerprint),
     config: Arc<ClientConfig>,
     (local, peer): (Tid, Tid),
 ) -> Result<Made> {
-    let mut stream = dial_once(ways, key, &config).await.context("no way to the host")?;
+    let mut stream = dial_once(endpoints, key, &config).await.context("no way to the host")?;
     let mut whose = Vec::new();
     whose.extend_from_slice(&local.0.to_le_bytes());
     whose.extend_from_slice(&peer.0.to_le_bytes());

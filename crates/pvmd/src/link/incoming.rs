@@ -25,7 +25,7 @@ pub(crate) enum Nonsense {
 }
 
 #[derive(Debug)]
-enum Place {
+enum Destination {
     Small(Vec<u8>),
     Slab(Slab),
     /// No credit in memory.
@@ -38,7 +38,7 @@ enum Place {
 struct Partial {
     envelope: Envelope,
     receivers: Vec<Receiver>,
-    place: Place,
+    place: Destination,
     filled: usize,
     size: usize,
 }
@@ -78,15 +78,14 @@ impl Assembly {
         }
         let size = usize::try_from(envelope.body_size()).map_err(|_| Nonsense::Bytes)?;
         let place = if self.refused.contains(&stream) {
-            Place::Nowhere
+            Destination::Nowhere
         } else if envelope.body_size() <= SMALL_BYTES_MAX {
-            Place::Small(Vec::with_capacity(size))
+            Destination::Small(Vec::with_capacity(size))
         } else {
             let readers = receivers.len().max(1);
-            inbox
-                .slab(size)
-                .map(Place::Slab)
-                .unwrap_or_else(|_| inbox.spill(size, readers).map_or(Place::Nowhere, Place::File))
+            inbox.slab(size).map(Destination::Slab).unwrap_or_else(|_| {
+                inbox.spill(size, readers).map_or(Destination::Nowhere, Destination::File)
+            })
         };
         self.partials.insert(stream, Partial { envelope, receivers, place, filled: 0, size });
         self.more(inbox, stream, bytes)
@@ -104,14 +103,14 @@ impl Assembly {
             return Err(Nonsense::Bytes);
         }
         match &mut partial.place {
-            Place::Small(body) => body.extend_from_slice(bytes),
-            Place::Slab(slab) => slab.write(partial.filled, bytes),
-            Place::File(draft) => {
+            Destination::Small(body) => body.extend_from_slice(bytes),
+            Destination::Slab(slab) => slab.write(partial.filled, bytes),
+            Destination::File(draft) => {
                 if draft.write(partial.filled, bytes).is_err() {
-                    partial.place = Place::Nowhere;
+                    partial.place = Destination::Nowhere;
                 }
             }
-            Place::Nowhere => {}
+            Destination::Nowhere => {}
         }
         partial.filled += bytes.len();
         if partial.filled == partial.size
@@ -160,28 +159,28 @@ fn deliver(inbox: &mut Inbox, mut message: Partial) -> Result<(), Code> {
         };
         envelopes = message.receivers.iter().map(to).collect();
         // One copy for all of them.
-        if let Place::Small(bytes) = &message.place
+        if let Destination::Small(bytes) = &message.place
             && bytes.len() > pvm_shm::lane::INLINE_MAX
         {
             message.place = match inbox.slab(bytes.len()) {
                 Ok(slab) => {
                     slab.write(0, bytes);
-                    Place::Slab(slab)
+                    Destination::Slab(slab)
                 }
                 Err(_) => {
                     let draft = inbox.spill(bytes.len(), envelopes.len())?;
                     draft.write(0, bytes)?;
-                    Place::File(draft)
+                    Destination::File(draft)
                 }
             };
         }
     }
     for envelope in &envelopes {
         let sent = match &mut message.place {
-            Place::Small(bytes) => inbox.send(envelope, Body::Bytes(&[&bytes[..]]))?,
-            Place::Slab(slab) => inbox.send(envelope, Body::Slab(slab))?,
-            Place::File(draft) => inbox.send(envelope, Body::Draft(draft))?,
-            Place::Nowhere => return Err(Code::NoMem),
+            Destination::Small(bytes) => inbox.send(envelope, Body::Bytes(&[&bytes[..]]))?,
+            Destination::Slab(slab) => inbox.send(envelope, Body::Slab(slab))?,
+            Destination::File(draft) => inbox.send(envelope, Body::Draft(draft))?,
+            Destination::Nowhere => return Err(Code::NoMem),
         };
         if sent == Sent::Full {
             return Err(Code::OutOfRes);

@@ -4,7 +4,7 @@
 //! small, and the connection ends.
 
 use crate::launch::token::Token;
-use crate::link::dial::{Way, dial_token};
+use crate::link::dial::{Endpoint, dial_token};
 use crate::tls::peer_fingerprint;
 use anyhow::{Context as _, Result, bail};
 use pvm_wire::peer::HostFacts;
@@ -70,12 +70,12 @@ async fn exchange(
 
 /// Uses a token: if all goes well the machine's daemon lets this one's key in.
 pub(crate) async fn call(
-    ways: &[Way],
+    endpoints: &[Endpoint],
     config: &Arc<ClientConfig>,
     token: &Token,
     facts: &HostFacts,
 ) -> Result<()> {
-    let mut stream = dial_token(ways, config).await.context(
+    let mut stream = dial_token(endpoints, config).await.context(
         "nobody with the token's key answers at its addresses: has the machine ended, or the token's time?",
     )?;
     let (id, secret) = (token.id, token.secret.clone());

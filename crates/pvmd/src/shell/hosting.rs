@@ -6,7 +6,7 @@ use crate::launch::remote;
 use crate::launch::reply::{self, Answer};
 use crate::launch::ssh::Target;
 use crate::launch::{sentences, tunnel};
-use crate::link::Turn;
+use crate::link::ShellEvent;
 use crate::local;
 use crate::shell::joining::{Joining, Started};
 use crate::shell::own_records::OwnRecords;
@@ -89,7 +89,7 @@ impl Shell {
         let target = Target::new(&line);
         let at = target.at;
         let login = target.login.map_or_else(|| at.clone(), |login| format!("{login}@{at}"));
-        self.turns.push_back(Turn::News(News::Invited {
+        self.events.push_back(ShellEvent::News(News::Invited {
             ticket,
             login: Blob(login.into()),
             options: line.so.clone().unwrap_or_default(),
@@ -124,7 +124,7 @@ impl Shell {
             Err((code, failure)) => {
                 self.joining.remove(&ticket);
                 let news = News::HostFailed { ticket, code, failure };
-                self.turns.push_back(Turn::News(news));
+                self.events.push_back(ShellEvent::News(news));
                 return Ok(());
             }
         };
@@ -138,7 +138,7 @@ impl Shell {
                     self.joining.remove(&ticket);
                     let failure = Failure::of(format!("no tunnel: {error:#}"));
                     let news = News::HostFailed { ticket, code: Code::CantStart, failure };
-                    self.turns.push_back(Turn::News(news));
+                    self.events.push_back(ShellEvent::News(news));
                     return Ok(());
                 }
             }
@@ -177,7 +177,7 @@ impl Shell {
         self.facts.addresses.clone_from(&addresses);
         let kept = OwnRecords { ports: Some(self.ports), ..OwnRecords::default() };
         self.uplink.effects(0, kept.effects()).await?;
-        self.turns.push_back(Turn::News(News::Addresses { addresses }));
+        self.events.push_back(ShellEvent::News(News::Addresses { addresses }));
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 //! the machine's never do.
 
 use crate::launch::tunnel::Ends;
-use crate::link::Place;
+use crate::link::Membership;
 use crate::link::tokens::Kept;
 use crate::ports::Ports;
 use pvm_core::io::Effect;
@@ -25,7 +25,7 @@ pub(crate) struct OwnRecords {
     /// Where it listens.
     pub(crate) ports: Option<Ports>,
     /// This host's place.
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<Membership>,
     /// Tunnels that this host keeps.
     pub(crate) tunnels: Option<Vec<Ends>>,
     /// Tokens that are good.
@@ -48,7 +48,7 @@ impl OwnRecords {
                 }
                 PLACE => {
                     let place = <(HostIndex, HostIndex)>::from_bytes(&value.0).ok();
-                    found.place = place.map(|(host, first)| Place { host, first });
+                    found.place = place.map(|(host, first)| Membership { host, first });
                 }
                 TUNNELS => found.tunnels = Vec::from_bytes(&value.0).ok(),
                 TOKENS => found.tokens = Vec::from_bytes(&value.0).ok(),
@@ -87,7 +87,7 @@ mod tests {
         let own = OwnRecords {
             key: Some("secret".into()),
             ports: Some(Ports { inside: 7, outward: 0 }),
-            place: Some(Place { host: HostIndex(3), first: HostIndex(1) }),
+            place: Some(Membership { host: HostIndex(3), first: HostIndex(1) }),
             ..OwnRecords::default()
         };
         let mut records: Vec<_> = own

@@ -9,7 +9,7 @@ use crate::inbox::Inbox;
 use crate::launch::reply;
 use crate::launch::token::Token;
 use crate::link::connection::{Wiring, events};
-use crate::link::{ALONE_TIME, Links, Place};
+use crate::link::{ALONE_TIME, Links, Membership};
 use crate::ports::{Ports, Reach};
 use crate::shell::own_records::OwnRecords;
 use crate::shell::turn::TurnClock;
@@ -155,20 +155,20 @@ async fn build(
             broker: Some(broker),
         },
         tasks,
-        turns: VecDeque::new(),
+        events: VecDeque::new(),
         told_when_placed: None,
         told: false,
         flushing: false,
         clock: TurnClock::new(Instant::now()),
     };
-    let first = Place { host: HostIndex(1), first: HostIndex(1) };
+    let first = Membership { host: HostIndex(1), first: HostIndex(1) };
     shell.reopen(own.tunnels);
     let joins = begin.join.is_some();
     let line = if joins { reply::ready_line(&shell.facts) } else { String::new() };
     if let Some(place) = own.place.or_else(|| (!joins).then_some(first)) {
         shell.place(place, &records).await?;
         if !own.hosts.is_empty() && records.is_empty() {
-            shell.turns.extend(shell.links.set_hosts(own.hosts));
+            shell.events.extend(shell.links.set_hosts(own.hosts));
         }
     } else if let Some(join) = begin.join {
         let patience = match join {
@@ -234,7 +234,11 @@ impl Shell {
     }
 
     /// This host has its place: the machine begins, or goes on from these records.
-    pub(super) async fn place(&mut self, place: Place, records: &[(Blob, Blob)]) -> Result<()> {
+    pub(super) async fn place(
+        &mut self,
+        place: Membership,
+        records: &[(Blob, Blob)],
+    ) -> Result<()> {
         self.uplink.tell(&host_frame(place)).await?;
         let broker = self.begin.broker.take().context("a host has one place")?;
         let inbox = Inbox::open(broker, place.host)?;

@@ -3,7 +3,7 @@
 use super::Shell;
 use crate::clock;
 use crate::launch::token::{HOSTED, SECRET_BYTES, Token};
-use crate::link::Turn;
+use crate::link::ShellEvent;
 use crate::link::redeem::Redeem;
 use crate::link::tokens::Tried;
 use crate::shell::hosting::HOSTER_SECONDS;
@@ -38,7 +38,7 @@ impl Shell {
             id,
             secret: Secret(secret.to_vec()),
         };
-        self.turns.push_back(Turn::News(News::Token { mark, token: token.to_text() }));
+        self.events.push_back(ShellEvent::News(News::Token { mark, token: token.to_text() }));
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Shell {
             Tried::Revoked(ticket) => {
                 let (code, text) = (Code::Denied, "a token was tried with wrong secrets");
                 let failure = Failure::of(text.to_owned());
-                self.turns.push_back(Turn::News(News::HostFailed { ticket, code, failure }));
+                self.events.push_back(ShellEvent::News(News::HostFailed { ticket, code, failure }));
                 (format!("{text}: it is not good any more"), "the token is not good".to_owned())
             }
         };
