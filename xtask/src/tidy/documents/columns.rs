@@ -9,17 +9,7 @@ use crate::source::Source;
 const COLUMNS_MAX: usize = 100;
 
 /// Documents that still have longer lines. This list only becomes shorter.
-const OLD: &[&str] = &[
-    "bindings/python/README.md",
-    "conformance/facts.md",
-    "conformance/random/README.md",
-    "doc/shm.md",
-    "doc/testing.md",
-    "doc/wire.md",
-];
-
-/// ADRs up to this number are older, too; they are written once.
-const OLD_ADRS: u32 = 32;
+const OLD: &[&str] = &["doc/shm.md", "doc/testing.md", "doc/wire.md"];
 
 pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
     sources.iter().filter_map(check_page).collect()
@@ -33,9 +23,6 @@ fn check_page(page: &Source) -> Option<Finding> {
     } else {
         return None;
     };
-    if adr(&page.path).is_some_and(|number| number <= OLD_ADRS) {
-        return None;
-    }
     match (long, OLD.contains(&page.path.as_str())) {
         (Some(line), false) => {
             let what = format!("more than {COLUMNS_MAX} columns: break the line");
@@ -59,11 +46,6 @@ fn filled(page: &str) -> Vec<(usize, &str)> {
             inside
         })
         .collect()
-}
-
-/// The number in the name of an ADR.
-fn adr(path: &str) -> Option<u32> {
-    path.strip_prefix("doc/adr/")?.split('-').next()?.parse().ok()
 }
 
 /// The first line that could be broken and is too long.
@@ -93,8 +75,6 @@ mod tests {
         assert_eq!(found("doc/man/a.1", &format!(".B {long}\n")), None);
         assert_eq!(found("doc/man/a.1", &format!(".nf\n{long}\n.fi\nshort\n")), None);
         assert_eq!(found("a.rs", &long), None);
-        assert_eq!(found("doc/adr/0032-a.md", &long), None);
-        assert!(found("doc/adr/0033-a.md", &long).is_some());
         assert!(found("doc/wire.md", "short\n").is_some(), "it is to be taken off the list");
     }
 
