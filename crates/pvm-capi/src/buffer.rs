@@ -49,7 +49,7 @@ struct Keeper;
 impl Drop for Keeper {
     fn drop(&mut self) {
         thread::here(|thread| {
-            if thread.inside.get() {
+            if thread.inside.is_set() {
                 // A handler has interrupted the library and ends the process: what it was at work on is not to be touched.
                 return;
             }
@@ -80,11 +80,6 @@ pub(crate) fn reset_after_fork(forked: &Forked) {
         // A void number is not given out again: somebody may still think that it is his.
         slot.reset_after_fork(forked);
     }
-}
-
-unsafe extern "C" {
-    /// In `shim/threads.c`: where a byte is that is not 0 while the process has one thread only.
-    safe fn _neopvm_alone() -> *const u8;
 }
 
 /// The task leaves: what it has packed stays its own in another life.
@@ -118,8 +113,6 @@ fn insert(content: Content) -> Result<(c_int, &'static Slot), Code> {
 }
 
 fn reserve() -> Result<(c_int, &'static Slot), Code> {
-    // SAFETY: it is a byte of the C library's, or one of the shim's, for ever.
-    unsafe { pvm::trust_alone(_neopvm_alone()) };
     TABLE.enter()?.reserve()
 }
 

@@ -11,7 +11,6 @@
 
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{Ordering, compiler_fence};
 use std::time::Duration;
 
 use pvm::{Among, Marked, Owner, Task, WaitToken};
@@ -29,11 +28,12 @@ struct Inside<'a>(&'a Thread);
 impl<'a> Inside<'a> {
     #[inline]
     fn enter(thread: &'a Thread) -> Result<Self, Code> {
-        if thread.inside.replace(true) {
+        if !thread.inside.set() {
             return Err(Code::Already);
         }
-        // A handler of this thread must see the mark before anything is touched.
-        compiler_fence(Ordering::SeqCst);
+        if !pvm::is_alone() {
+            thread.inside.let_others();
+        }
         Ok(Self(thread))
     }
 }
@@ -41,13 +41,17 @@ impl<'a> Inside<'a> {
 impl Drop for Inside<'_> {
     #[inline]
     fn drop(&mut self) {
-        compiler_fence(Ordering::SeqCst);
-        self.0.inside.set(false);
-        compiler_fence(Ordering::SeqCst);
-        // What a handler wanted to send until the mark was gone.
-        if !self.0.parcels.is_empty() {
-            send_parcels(self.0);
-        }
+        go_out(self.0);
+    }
+}
+
+/// The thread is in the library no more.
+#[inline(always)]
+fn go_out(thread: &Thread) {
+    thread.inside.clear();
+    // What a handler wanted to send until the mark was gone.
+    if !thread.parcels.is_empty() {
+        send_parcels(thread);
     }
 }
 
@@ -61,7 +65,7 @@ fn send_parcels(thread: &Thread) {
 
 /// True while this thread is in the library: a handler has interrupted it.
 pub(crate) fn is_inside() -> bool {
-    thread::here(|thread| thread.inside.get())
+    thread::here(|thread| thread.inside.is_set())
 }
 
 /// Sends that a handler asked for: done when the interrupted call leaves. Allocates nothing.
@@ -97,19 +101,6 @@ pub(crate) struct Fast<O: Owner> {
     pub(crate) owner: O,
 }
 
-impl<O: Owner> Fast<O> {
-    #[inline(always)]
-    fn enter(thread: &'static Thread, owner: O) -> Option<Self> {
-        if thread.inside.get() {
-            return None;
-        }
-        thread.inside.set(true);
-        // A handler of this thread must see the mark before anything is touched.
-        compiler_fence(Ordering::SeqCst);
-        Some(Self { thread, owner })
-    }
-}
-
 /// A fast path as the process is now: compiled twice, so that a program with one thread pays for no lock.
 pub(crate) enum Way {
     /// The process has one thread.
@@ -122,13 +113,18 @@ impl Way {
     /// None in a handler that interrupted the library, and in a thread's first call.
     #[inline(always)]
     pub(crate) fn enter() -> Option<Self> {
-        let thread = thread::known()?;
-        // SAFETY: the fast paths pack, send and receive; none starts a thread, and the value ends with them. A handler that
-        // interrupts them finds the mark of this thread, and each call of the library's looks there first.
-        match unsafe { Marked::now() } {
-            Some(only) => Fast::enter(thread, only).map(Self::Alone),
-            None => Fast::enter(thread, Among(thread.number.get()?)).map(Self::Among),
+        let thread = thread::known().filter(|thread| thread.inside.set())?;
+        // SAFETY: the mark was there before this look, and the value ends before it does. A handler of this thread finds it,
+        // and each call of the library's looks there first; a thread that a handler begins waits for it to go.
+        if let Some(owner) = unsafe { Marked::now() } {
+            return Some(Self::Alone(Fast { thread, owner }));
         }
+        thread.inside.let_others();
+        let number = thread.number.get();
+        if number.is_none() {
+            go_out(thread);
+        }
+        number.map(|number| Self::Among(Fast { thread, owner: Among(number) }))
     }
 }
 
@@ -147,12 +143,7 @@ pub(crate) use fast;
 impl<O: Owner> Drop for Fast<O> {
     #[inline(always)]
     fn drop(&mut self) {
-        compiler_fence(Ordering::SeqCst);
-        self.thread.inside.set(false);
-        compiler_fence(Ordering::SeqCst);
-        if !self.thread.parcels.is_empty() {
-            send_parcels(self.thread);
-        }
+        go_out(self.thread);
     }
 }
 

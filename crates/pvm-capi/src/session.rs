@@ -12,7 +12,7 @@ use pvm_wire::{Code, Tid};
 
 use crate::globals;
 use crate::masks::{CHILD_MASK, OWN_MASK, mask, store_mask};
-use crate::probe;
+use crate::{probe, thread};
 
 /// The enrolled task; null before `pvm_mytid`, after `pvm_exit` and in the child of a fork.
 static TASK: AtomicPtr<Task> = AtomicPtr::new(ptr::null_mut());
@@ -370,6 +370,7 @@ extern "C" fn after_fork() {
     probe::follow(None);
     // SAFETY: the C library calls this in the child of a fork, whose only thread it is.
     let forked = unsafe { Forked::now() };
+    thread::reset_after_fork();
     ENROLLING.reset_after_fork(&forked, || ());
     may_enrol(true);
     pvm::after_fork();

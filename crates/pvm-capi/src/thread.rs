@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, compiler_fence};
 
 use pvm::Number;
 use pvm_wire::Code;
@@ -127,12 +127,66 @@ impl Parcels {
     }
 }
 
+/// Whether a thread is in the library. Only the thread itself changes it; handlers of its signals look, and a thread that
+/// begins meanwhile.
+pub(crate) struct Mark(AtomicU8);
+
+/// It is not.
+const OUTSIDE: u8 = 0;
+/// It is, and takes locks as one of several threads.
+const AMONG: u8 = 1;
+/// It is, and its locks may not say that they are taken.
+const ALONE: u8 = 2;
+
+impl Mark {
+    /// True while it is.
+    #[inline(always)]
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != OUTSIDE
+    }
+
+    /// The thread comes in, perhaps as the only one; false if it is in already, and a handler has interrupted it.
+    #[inline(always)]
+    pub(crate) fn set(&self) -> bool {
+        let may = !self.is_set();
+        if may {
+            self.0.store(ALONE, Ordering::Relaxed);
+            // A handler of this thread must see the mark before anything is touched, or it is asked who else there is.
+            compiler_fence(Ordering::SeqCst);
+        }
+        may
+    }
+
+    /// It has found that it is not the only one: nobody need wait until it goes out.
+    #[inline(always)]
+    pub(crate) fn let_others(&self) {
+        self.0.store(AMONG, Ordering::Relaxed);
+    }
+
+    /// It goes out.
+    #[inline(always)]
+    pub(crate) fn clear(&self) {
+        compiler_fence(Ordering::SeqCst);
+        // PAIRS WITH: `wait`, whose thread sees all that was done under the mark.
+        self.0.store(OUTSIDE, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Another thread waits until locks say that they are taken.
+    fn wait(&self) {
+        // PAIRS WITH: `clear`.
+        while self.0.load(Ordering::Acquire) == ALONE {
+            std::thread::yield_now();
+        }
+    }
+}
+
 /// One thread.
 pub(crate) struct Thread {
     /// Its number, known from its first call on.
     pub(crate) number: Cell<Option<Number>>,
     /// True while it is in the library.
-    pub(crate) inside: Cell<bool>,
+    pub(crate) inside: Mark,
     /// Its send buffer.
     pub(crate) sending: Current,
     /// Its receive buffer.
@@ -152,11 +206,11 @@ pub(crate) struct Thread {
     pub(crate) depth: Cell<u8>,
 }
 
-thread_local! {
-    static THREAD: Thread = const {
-        Thread {
+impl Thread {
+    const fn new() -> Self {
+        Self {
             number: Cell::new(None),
-            inside: Cell::new(false),
+            inside: Mark(AtomicU8::new(OUTSIDE)),
             sending: Current::none(),
             receiving: Current::none(),
             probed: Current::none(),
@@ -166,14 +220,32 @@ thread_local! {
             program: Cell::new(0),
             depth: Cell::new(0),
         }
-    };
+    }
 }
+
+thread_local! {
+    static THREAD: Thread = const { Thread::new() };
+}
+
+/// The thread that found itself the only one of its process: the one thread whose gates cost nothing. It is kept here, as
+/// others look at its mark, and memory of its own would be gone with it.
+struct First {
+    thread: Thread,
+    given: AtomicBool,
+}
+
+// SAFETY: `thread` is used by the thread that it was given to; others look at its mark, which is atomic.
+unsafe impl Sync for First {}
+
+static FIRST: First = First { thread: Thread::new(), given: AtomicBool::new(false) };
 
 unsafe extern "C" {
     /// In `shim/threads.c`: what `_neopvm_set_here` was given in this thread, else null.
     #[allow(dead_code, reason = "where the word is not read in place")]
     safe fn _neopvm_here() -> *const c_void;
     safe fn _neopvm_set_here(thread: *const c_void);
+    /// Where a byte is that is not 0 while the process has one thread only.
+    safe fn _neopvm_alone() -> *const u8;
 }
 
 /// This thread.
@@ -227,12 +299,47 @@ fn word() -> *const c_void {
 
 #[cold]
 fn first_look() -> *const Thread {
-    let own = THREAD.with(|own| {
-        own.number.set(Some(pvm::sys::thread_number()));
-        ptr::from_ref(own)
-    });
+    let flag = _neopvm_alone();
+    // SAFETY: a byte of the C library's, or one of the shim's, for ever; it changes as this thread itself begins another.
+    let is_alone = unsafe { flag.read_volatile() } != 0;
+    let is_first = is_alone && !FIRST.given.swap(true, Ordering::Relaxed);
+    let own = if is_first {
+        trust_alone(flag);
+        &raw const FIRST.thread
+    } else {
+        wait_for_first();
+        THREAD.with(ptr::from_ref)
+    };
+    // SAFETY: it is this thread's, for as long as it lives.
+    unsafe { &*own }.number.set(Some(pvm::sys::thread_number()));
     _neopvm_set_here(own.cast());
+    if !is_first {
+        pvm::nudge_current();
+    }
     own
+}
+
+fn trust_alone(flag: *const u8) {
+    // SAFETY: the flag is valid for ever, and not 0 only while there is no second thread. One that begins in the middle of
+    // a call of the first one's enters no gate before that call is over: it has `wait_for_first` behind it by then.
+    unsafe { pvm::trust_alone(flag) };
+}
+
+/// There is another thread than the first one. It may have begun in the middle of a call of the first one's, whose gates
+/// do not say that they are taken: a handler of signals has begun it. Nobody takes gates in that way any more.
+fn wait_for_first() {
+    pvm::trust_nobody_alone();
+    FIRST.thread.inside.wait();
+}
+
+/// In the child of a fork, whose only thread is the forking one.
+pub(crate) fn reset_after_fork() {
+    if word() == (&raw const FIRST.thread).cast() {
+        trust_alone(_neopvm_alone());
+    } else if FIRST.given.load(Ordering::Relaxed) {
+        // What the first one was in the middle of is over.
+        FIRST.thread.inside.clear();
+    }
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ pub(crate) fn begin() -> bool {
     let here = std::hint::black_box(&raw const marker).addr();
     thread::here(|thread| {
         let outer = thread.telling.get();
-        if thread.inside.get() || outer != 0 && here < outer {
+        if thread.inside.is_set() || outer != 0 && here < outer {
             return false;
         }
         // A function of the program that a call has called, and that was left by longjmp.

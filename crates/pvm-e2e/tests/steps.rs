@@ -51,6 +51,18 @@ fn stop_everywhere(machine: &Machine, places_min: f64) -> bool {
     may
 }
 
+#[test]
+fn a_thread_that_a_handler_begins_in_the_middle_of_a_call_shares_no_lock_with_it() {
+    let machine = Machine::start();
+    let file = machine.place().home().join("midcall");
+    let places = if long() { "200" } else { "24" };
+    let program = machine.program("midcall.c", &[places, file.to_str().expect("text")]);
+    let output = machine.finish(program, Duration::from_secs(300));
+    assert!(output.code() == 0, "{}{}{}", output.out, output.err, machine.log());
+    eprintln!("{}", output.out.replace('\n', ", "));
+    machine.halt();
+}
+
 /// Messages of another host and deaths of members, shown by the daemon; and direct routes.
 #[test]
 fn a_daemon_or_a_route_stopped_or_killed_before_it_wakes_a_sleeper_silences_nobody_else() {

@@ -40,6 +40,7 @@ pub mod ticks;
 pub mod transit;
 pub mod trial;
 pub mod turn;
+pub mod users;
 pub mod watch;
 
 pub use bells::Bells;

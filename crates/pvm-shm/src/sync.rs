@@ -9,6 +9,12 @@ pub use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering, fence,
 };
 
+/// What stands before it is done before a signal handler of this thread comes behind it.
+#[inline(always)]
+pub fn interrupt_fence() {
+    std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+}
+
 /// Memory that one side writes while the other may look: only raw pointers come out of it.
 #[cfg(not(loom))]
 #[derive(Debug)]

@@ -9,6 +9,7 @@
 
 use crate::lane::{Receiver, Ring};
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
+use crate::users::Users;
 use std::ptr;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ struct Slot {
 pub struct Watch {
     slots: [Slot; SLOTS],
     /// Threads that look at the stamps just now.
-    looking: AtomicU32,
+    looking: Users,
     /// Whoever waited has ended all watches.
     rested: AtomicBool,
     /// The slot that alone concerns who waits, if there is one: its number and one more.
@@ -39,11 +40,11 @@ pub struct Watch {
 }
 
 impl Slot {
-    /// The next cell is complete. Only asked while `looking` is not 0.
+    /// The next cell is complete. Only asked while `looking` is used.
     #[inline(always)]
     fn is_ready(&self) -> bool {
         let stamp = self.stamp.load(Ordering::SeqCst);
-        // SAFETY: the ring behind it is kept while `looking` is not 0.
+        // SAFETY: the ring behind it is kept while `looking` is used.
         !stamp.is_null()
             && unsafe { &*stamp }.load(Ordering::Acquire) == self.next.load(Ordering::Relaxed)
     }
@@ -59,7 +60,7 @@ impl Watch {
         };
         Self {
             slots: std::array::from_fn(|_| slot()),
-            looking: AtomicU32::new(0),
+            looking: Users::new(),
             rested: AtomicBool::new(false),
             sole: AtomicU32::new(0),
             lacking: AtomicBool::new(false),
@@ -90,25 +91,29 @@ impl Watch {
     #[inline]
     pub fn look<T>(&self, body: impl FnOnce(&dyn Fn() -> bool) -> T) -> T {
         // PAIRS WITH: `clear`. Either the pointer is seen to be gone, or this is seen.
-        self.looking.fetch_add(1, Ordering::SeqCst);
+        self.looking.enter();
         let result = body(&|| self.slots.iter().any(Slot::is_ready));
-        self.looking.fetch_sub(1, Ordering::Release);
+        self.looking.leave();
         result
     }
 
     /// [`Watch::look`] for who said what it looks for ([`Inlet::take_small`](crate::Inlet::take_small)): where
     /// that can come by one ring only, the others are not looked at. The
-    /// answer to the second question is whether it is so. Only for a process of one thread: nobody else lets go of rings.
+    /// answer to the second question is whether it is so. Only while `is_alone` says that the process has one thread: what
+    /// the last look was about may be another one's.
     #[inline(always)]
-    pub fn look_for<T>(&self, body: impl FnOnce(&dyn Fn() -> bool, bool) -> T) -> T {
+    pub fn look_for<T>(
+        &self,
+        is_alone: impl Fn() -> bool,
+        body: impl FnOnce(&dyn Fn() -> bool, bool) -> T,
+    ) -> T {
         let sole = self.sole.load(Ordering::Relaxed) as usize;
-        let Some(slot) = sole.checked_sub(1).and_then(|slot| self.slots.get(slot)) else {
+        let slot = sole.checked_sub(1).and_then(|slot| self.slots.get(slot));
+        let Some(slot) = slot.filter(|_| self.looking.enter_alone(is_alone)) else {
             return self.look(|has_come| body(has_come, false));
         };
-        let looking = self.looking.load(Ordering::Relaxed);
-        self.looking.store(looking + 1, Ordering::Relaxed);
         let result = body(&|| slot.is_ready(), true);
-        self.looking.store(looking, Ordering::Relaxed);
+        self.looking.leave_alone();
         result
     }
 
@@ -166,7 +171,7 @@ impl Watch {
     }
 
     fn is_looked_at(&self) -> bool {
-        self.looking.load(Ordering::SeqCst) != 0
+        self.looking.is_used()
     }
 }
 

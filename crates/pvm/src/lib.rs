@@ -46,8 +46,11 @@ pub use pvm_shm::ticks::nanoseconds as record_clock;
 pub use pvm_shm::turn::Number;
 #[doc(hidden)]
 pub use route::stream::read_route;
-pub use sys::gate::{Among, FastGuard, Forked, Gate, GateGuard, Marked, Owner, trust_alone};
+pub use sys::gate::{
+    Among, FastGuard, Forked, Gate, GateGuard, Marked, Owner, is_alone, trust_alone,
+    trust_nobody_alone,
+};
 pub use sys::memory::ProgramMemory;
 pub use task::Task;
-pub use task::after_fork;
+pub use task::{after_fork, nudge_current};
 pub use wait::{Deadline, WaitToken};

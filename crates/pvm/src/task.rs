@@ -405,17 +405,15 @@ impl Task {
     /// # Errors
     /// [`Code::SysErr`] if the daemon is gone.
     pub fn wait(&self, token: WaitToken, deadline: Deadline) -> Result<bool, Code> {
-        if !self.come_in() {
-            return Err(Code::SysErr);
-        }
+        let came = self.come_in().ok_or(Code::SysErr)?;
         let wait = || self.waiter.wait(&self.state, &self.generation, token, deadline);
         let woken = probe::wait(&self.probes, wait);
-        self.go_out();
+        self.go_out(came);
         match woken? {
             Woken::Look => self.live().map(|_| true),
             Woken::Late => Ok(false),
             Woken::Socket => {
-                let mut state = self.live()?.enter()?;
+                let mut state = self.live()?.enter_unmarked()?;
                 state.connection.receive().inspect_err(|_| self.lost())?;
                 self.follow_routes(&mut state);
                 Ok(true)
@@ -506,7 +504,17 @@ impl Task {
     /// Enters the gate; what is put aside inside is announced to other threads on leaving.
     #[inline(always)]
     pub(crate) fn enter(&self) -> Result<Inside<'_>, Code> {
-        let state = self.state.enter()?;
+        self.entered(self.state.enter()?)
+    }
+
+    /// [`Task::enter`] in a wait, for which no mark of the caller's stands: a handler that interrupts this may begin a
+    /// thread that enters as well.
+    fn enter_unmarked(&self) -> Result<Inside<'_>, Code> {
+        self.entered(self.state.enter_among_threads()?)
+    }
+
+    #[inline(always)]
+    fn entered<'a>(&'a self, state: GateGuard<'a, Option<State>>) -> Result<Inside<'a>, Code> {
         // It may be over since this call began.
         if state.is_none() {
             return Err(Code::SysErr);
@@ -607,6 +615,13 @@ fn slab(size: usize) -> Option<Slab> {
 
 extern "C" fn forked() {
     after_fork();
+}
+
+/// A second thread begins: the first one, which may be about to sleep as who shares its lanes with nobody, looks again.
+pub fn nudge_current() {
+    if let Some(task) = CURRENT.get() {
+        task.nudge();
+    }
 }
 
 /// In the child of a fork: it is no task. Its parent's descriptors are closed, its mappings are

@@ -13,6 +13,7 @@ use crate::sys::{self, Pinned, gate};
 use pvm_shm::activity::Activity;
 use pvm_shm::inbox::{Header, Inbox};
 use pvm_shm::probe::RECORDS;
+use pvm_shm::users::Users;
 use pvm_shm::watch::Watch;
 use pvm_wire::Code;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -20,7 +21,7 @@ use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
 
 /// Pauses before the next look where messages stream in: about half a microsecond, in which a quick sender
@@ -161,11 +162,20 @@ pub(crate) struct Waiter {
     /// Readable when something came by a direct route; -1 while there is none.
     pub(crate) routes: AtomicI32,
     /// Threads that wait, by whatever means, and [`OVER`]. One that has left its wait by longjmp counts for ever.
-    users: AtomicU32,
+    users: Users,
 }
 
 /// Nobody is to begin a wait any more.
 const OVER: u32 = 1 << 31;
+
+/// How a thread was counted among those that wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Came {
+    /// It was the only one of its process.
+    Alone,
+    /// There may have been others.
+    Among,
+}
 
 /// Why a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -216,40 +226,42 @@ impl Waiter {
             streaming: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             routes: AtomicI32::new(-1),
-            users: AtomicU32::new(0),
+            users: Users::new(),
         }
     }
 
-    /// A thread begins to wait: until it goes out again, descriptors and rings stay. False if all is over.
+    /// A thread begins to wait: until it goes out again, descriptors and rings stay. None if all is over; the only thread
+    /// looks for that itself, behind this.
     #[inline(always)]
-    pub(crate) fn come_in(&self) -> bool {
-        if gate::is_alone() {
-            // Nobody can come between the two steps but a signal handler, which goes out before.
-            let users = self.users.load(Ordering::Relaxed);
-            if users & OVER != 0 {
-                return false;
-            }
-            self.users.store(users + 1, Ordering::Relaxed);
-            return true;
+    pub(crate) fn come_in(&self) -> Option<Came> {
+        if self.users.enter_alone(gate::is_alone) {
+            return Some(Came::Alone);
         }
         let one_more = |users: u32| (users & OVER == 0).then_some(users + 1);
-        self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).is_ok()
+        let users = self.users.among();
+        let came = users.fetch_update(Ordering::SeqCst, Ordering::Acquire, one_more);
+        came.is_ok().then_some(Came::Among)
     }
 
     /// It waits no more: true if it was the last one, and all is over.
     #[inline(always)]
-    pub(crate) fn go_out(&self) -> bool {
-        if gate::is_alone() {
-            let users = self.users.load(Ordering::Relaxed);
-            self.users.store(users - 1, Ordering::Relaxed);
-            return users == OVER | 1;
+    pub(crate) fn go_out(&self, came: Came) -> bool {
+        if came == Came::Among {
+            return self.users.among().fetch_sub(1, Ordering::SeqCst) == OVER | 1
+                && !self.users.is_used_alone();
         }
-        self.users.fetch_sub(1, Ordering::AcqRel) == OVER | 1
+        self.users.leave_alone();
+        if !gate::is_alone() {
+            // PAIRS WITH: the subtraction above, of a thread that has begun since: one of the two is the last one.
+            fence(Ordering::SeqCst);
+        }
+        self.users.among().load(Ordering::SeqCst) == OVER && !self.users.is_used_alone()
     }
 
     /// All is over: true if nobody waits.
     pub(crate) fn shut(&self) -> bool {
-        self.users.fetch_or(OVER, Ordering::AcqRel) & !OVER == 0
+        self.users.among().fetch_or(OVER, Ordering::SeqCst) & !OVER == 0
+            && !self.users.is_used_alone()
     }
 
     /// Waits until something arrives after `token`. `gate`: what is behind it is looked at by who does not find what it
@@ -342,11 +354,7 @@ impl Waiter {
         token: WaitToken,
         deadline: Deadline,
     ) -> bool {
-        if !gate::is_alone() {
-            // What the last look was about may be another thread's by now.
-            return self.linger(generation, token, deadline);
-        }
-        self.watch.look_for(|has_come, by_one_ring| {
+        self.watch.look_for(gate::is_alone, |has_come, by_one_ring| {
             let arrived = || {
                 has_come()
                     || !by_one_ring && self.inbox.header().has_pending()

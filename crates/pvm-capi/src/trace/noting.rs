@@ -24,7 +24,7 @@ impl Begun {
     pub(crate) fn now() -> Option<Self> {
         let (thread, task) = (thread::known()?, session::current()?);
         let events = task.probe_word().load(Ordering::Relaxed) & EVENTS != 0;
-        if events || thread.inside.get() || thread.telling.get() != 0 {
+        if events || thread.inside.is_set() || thread.telling.get() != 0 {
             return None;
         }
         Some(Self { noting: task.noting()?, thread })

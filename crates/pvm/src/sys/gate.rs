@@ -25,9 +25,14 @@ pub unsafe fn trust_alone(flag: *const u8) {
     ALONE.store(flag.cast_mut().cast(), Ordering::Relaxed);
 }
 
+/// From now on all gates are taken as if there were other threads.
+pub fn trust_nobody_alone() {
+    ALONE.store((&raw const NEVER).cast_mut(), Ordering::Relaxed);
+}
+
 /// True while this process has one thread only, as far as is known.
 #[inline(always)]
-pub(crate) fn is_alone() -> bool {
+pub fn is_alone() -> bool {
     // SAFETY: `NEVER`, or what the caller of `trust_alone` promised.
     unsafe { &*ALONE.load(Ordering::Relaxed) }.load(Ordering::Relaxed) != 0
 }
@@ -82,7 +87,7 @@ impl Marked {
     /// None if there may be other threads.
     ///
     /// # Safety
-    /// As for `Only::now`; and as long as the value or a copy of it is used, no handler of signals enters a gate.
+    /// As long as the value or a copy of it is used, no handler of signals enters a gate, and no thread that one begins.
     #[inline(always)]
     pub unsafe fn now() -> Option<Self> {
         is_alone().then_some(Self(PhantomData))
@@ -171,6 +176,8 @@ unsafe impl<T: Send> Sync for Gate<T> {}
 pub struct GateGuard<'a, T> {
     gate: &'a Gate<T>,
     asleep: bool,
+    /// It was taken by the only thread of the process, which nobody waits for in the word.
+    alone: bool,
     /// A guard stays on its thread.
     _thread: PhantomData<*const ()>,
 }
@@ -197,7 +204,7 @@ impl<T> Gate<T> {
     #[inline(always)]
     pub fn enter(&self) -> Result<GateGuard<'_, T>, Code> {
         if is_alone() && self.turn.take_alone() {
-            return Ok(self.guard(false));
+            return Ok(GateGuard { alone: true, ..self.guard(false) });
         }
         self.enter_among_threads()
     }
@@ -215,10 +222,12 @@ impl<T> Gate<T> {
     }
 
     const fn guard(&self, asleep: bool) -> GateGuard<'_, T> {
-        GateGuard { gate: self, asleep, _thread: PhantomData }
+        GateGuard { gate: self, asleep, alone: false, _thread: PhantomData }
     }
 
-    fn enter_among_threads(&self) -> Result<GateGuard<'_, T>, Code> {
+    /// [`Gate::enter`] in one step, also where there is no other thread: for who has set no mark that a thread would wait
+    /// for which a handler begins meanwhile.
+    pub(crate) fn enter_among_threads(&self) -> Result<GateGuard<'_, T>, Code> {
         let me = thread_number();
         if self.turn.try_take(me) {
             return Ok(self.guard(false));
@@ -294,7 +303,7 @@ impl<T> DerefMut for GateGuard<'_, T> {
 impl<T> Drop for GateGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        if is_alone() {
+        if self.alone {
             self.gate.turn.give_back_alone();
         } else if self.gate.turn.give_back(self.asleep) {
             wake(&self.gate.turn);

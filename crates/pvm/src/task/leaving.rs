@@ -10,6 +10,7 @@ use super::{CURRENT, Task};
 use crate::state::State;
 use crate::sys;
 use crate::sys::gate;
+use crate::wait::Came;
 use pvm_wire::Code;
 use rustix::fd::AsRawFd as _;
 use std::sync::atomic::Ordering;
@@ -48,21 +49,22 @@ impl Task {
         }
     }
 
-    /// A thread begins to wait; false if the task is over.
+    /// A thread begins to wait; none if the task is over.
     #[inline]
-    pub(super) fn come_in(&self) -> bool {
-        // A handler that ends the task between the two sees nobody, so the second look counts.
-        self.waiter.come_in()
-            && (self.is_alive() || {
-                self.go_out();
-                false
-            })
+    pub(super) fn come_in(&self) -> Option<Came> {
+        let came = self.waiter.come_in()?;
+        // Who ends the task before that sees nobody, so this look counts.
+        if !self.is_alive() {
+            self.go_out(came);
+            return None;
+        }
+        Some(came)
     }
 
     /// It waits no more.
     #[inline]
-    pub(super) fn go_out(&self) {
-        if self.waiter.go_out() {
+    pub(super) fn go_out(&self, came: Came) {
+        if self.waiter.go_out(came) {
             self.close();
         }
     }

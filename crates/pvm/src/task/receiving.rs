@@ -73,12 +73,10 @@ impl Task {
     #[inline]
     pub fn linger(&self, token: WaitToken, deadline: Deadline) -> bool {
         // Of a task that is over the next look tells.
-        if !self.come_in() {
-            return true;
-        }
+        let Some(came) = self.come_in() else { return true };
         let linger = || self.waiter.linger_for(&self.generation, token, deadline);
         let has_come = probe::wait(&self.probes, linger);
-        self.go_out();
+        self.go_out(came);
         has_come
     }
 
