@@ -59,7 +59,7 @@ struct Layout<'a> {
 
 impl Layout<'_> {
     fn programs(&self) -> Result<(), String> {
-        for name in ["pvm", "pvmd", "pvmgs"] {
+        for name in ["pvm", "pvmd", "pvmgs", "pvmtuples"] {
             copy(&self.built.join(name), &self.prefix.join("bin").join(name), PROGRAM)?;
         }
         Ok(())

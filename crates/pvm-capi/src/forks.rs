@@ -9,9 +9,9 @@ use pvm::Forked;
 use crate::handle::probes;
 use crate::message::matching;
 use crate::trace::told;
-use crate::{buffer, handle, handler, held, output, process, session};
+use crate::{buffer, handle, handler, held, output, process, session, tuple};
 
-const ROOMS: [fn(&Forked); 10] = [
+const ROOMS: [fn(&Forked); 11] = [
     buffer::reset_after_fork,
     handle::reset_after_fork,
     handler::reset_after_fork,
@@ -22,6 +22,7 @@ const ROOMS: [fn(&Forked); 10] = [
     process::reset_after_fork,
     session::reset_name_after_fork,
     told::reset_after_fork,
+    tuple::reset_after_fork,
 ];
 
 /// Called in the child, which has one thread.

@@ -141,7 +141,7 @@ fn every_public_symbol_is_there_with_its_kind_and_size() {
         }
     }
     for name in exported.keys() {
-        let known = ["pvm", "Pvm", "neopvm_", "neopvmf", "vpvmlogprintf", "lpvmerr"];
+        let known = ["pvm", "Pvm", "neopvm_", "neopvmf", "neotuple_", "vpvmlogprintf", "lpvmerr"];
         assert!(known.iter().any(|k| name.starts_with(k)), "{name} is exported");
     }
 }

@@ -6,7 +6,7 @@ use crate::source::Source;
 
 /// Each crate and the crates of ours it may depend on. A crate that is not here may not exist. pvm-wire is the
 /// ground that requests and codes come from, so whoever speaks to `pvm` may name them.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("pvm-wire", &[]),
     ("pvm-shm", &["pvm-wire"]),
     ("pvm-core", &["pvm-wire"]),
@@ -15,9 +15,11 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("pvm-predict", &["pvm-trace"]),
     ("pvm", &["pvm-shm", "pvm-wire"]),
     ("pvmd", &["pvm-core", "pvm-shm", "pvm-wire", "pvm-quorum"]),
-    ("pvm-capi", &["pvm", "pvm-wire"]),
-    ("pvm-cli", &["pvm", "pvm-predict", "pvm-trace", "pvm-wire"]),
-    ("neopvm-python", &["pvm", "pvm-wire"]),
+    ("pvm-tuples", &["pvm-wire"]),
+    ("pvm-space", &["pvm", "pvm-tuples", "pvm-wire"]),
+    ("pvm-capi", &["pvm", "pvm-space", "pvm-tuples", "pvm-wire"]),
+    ("pvm-cli", &["pvm", "pvm-predict", "pvm-space", "pvm-trace", "pvm-tuples", "pvm-wire"]),
+    ("neopvm-python", &["pvm", "pvm-space", "pvm-tuples", "pvm-wire"]),
     ("pvm-sim", &["pvm-core", "pvm-wire", "pvm-quorum"]),
     ("pvm-e2e", &["testbed"]),
     ("testbed", &[]),

@@ -33,6 +33,7 @@ const FENCES: [Fence; 5] = [
             "crates/pvm-wire/src/",
             "crates/pvm-sim/src/",
             "crates/pvm-predict/src/",
+            "crates/pvm-tuples/src/",
         ],
         but_not: &[],
         words: &["Instant", "SystemTime", "std::net", "std::thread", "std::process", "getrandom"],
@@ -59,7 +60,16 @@ const FENCES: [Fence; 5] = [
 ];
 
 /// Crates whose root must forbid unsafe code outright.
-const FORBID: [&str; 6] = ["pvm-wire", "pvm-core", "pvm-sim", "pvm-predict", "pvm-cli", "xtask"];
+const FORBID: [&str; 8] = [
+    "pvm-wire",
+    "pvm-core",
+    "pvm-sim",
+    "pvm-predict",
+    "pvm-tuples",
+    "pvm-space",
+    "pvm-cli",
+    "xtask",
+];
 
 pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
     let rust = || sources.iter().filter(|s| s.is_rust());

@@ -89,6 +89,20 @@ calls! { NEOPVM, OURS:
     NEOPVM_ADD_MEMORY = 53 "neopvm_add_memory",
     NEOPVM_EXCHANGE_MEMORY = 54 "neopvm_exchange_memory",
     NEOPVM_IS_BEING_READ = 55 "neopvm_is_being_read",
+    NEOTUPLE_OPEN = 56 "neotuple_open",
+    NEOTUPLE_DELETE = 57 "neotuple_delete",
+    NEOTUPLE_OUT = 58 "neotuple_out",
+    NEOTUPLE_OUT_ALL = 59 "neotuple_out_all",
+    NEOTUPLE_IN = 60 "neotuple_in",
+    NEOTUPLE_RD = 61 "neotuple_rd",
+    NEOTUPLE_CLAIM = 62 "neotuple_claim",
+    NEOTUPLE_DONE = 63 "neotuple_done",
+    NEOTUPLE_GIVE_BACK = 64 "neotuple_give_back",
+    NEOTUPLE_RENEW = 65 "neotuple_renew",
+    NEOTUPLE_DONE_ALL = 66 "neotuple_done_all",
+    NEOTUPLE_COUNT = 67 "neotuple_count",
+    NEOTUPLE_COLLECT = 68 "neotuple_collect",
+    NEOTUPLE_COPY = 69 "neotuple_copy",
 }
 
 /// The function's name.

@@ -1,0 +1,425 @@
+//! Spaces, and what is done in them.
+
+use std::ffi::c_char;
+
+use pvm_space::{Error, Found, Space, Spaces, Ticket};
+use pvm_tuples::client::End;
+use pvm_tuples::frames::Options;
+use pvm_tuples::{Find, Op, Outcome, Tuple};
+use pvm_wire::Code;
+
+use super::table::Held;
+use super::{TABLE, finish, limit, name, space, spaces, status, within};
+use crate::guard::Limit;
+use crate::pointer::{array, load, store};
+use crate::trace::noted;
+
+/// `NEOTUPLE_CREATE`, `NEOTUPLE_NEW`, `NEOTUPLE_OWNED`
+const CREATE: i32 = 1;
+const NEW: i32 = 2;
+const OWNED: i32 = 4;
+/// `NEOTUPLE_FAIL`
+const FAIL: i32 = 1;
+/// Of a space that says nothing of its own.
+const LIMIT_BYTES: u64 = 1 << 30;
+
+/// `struct neotuple_options`
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct OptionsOfC {
+    size: u32,
+    copies: i32,
+    limit_bytes: u64,
+    when_full: i32,
+    reserved: i32,
+}
+
+fn options(given: Option<OptionsOfC>) -> Result<Options, Error> {
+    let Some(given) = given else {
+        return Ok(Options { copies: 0, limit_bytes: LIMIT_BYTES, fail_when_full: false });
+    };
+    if given.copies != 0 {
+        return Err(Code::NotImpl.into());
+    }
+    if given.size != 0 && given.size as usize != size_of::<OptionsOfC>() {
+        return Err(Code::BadParam.into());
+    }
+    Ok(Options {
+        copies: 0,
+        limit_bytes: if given.limit_bytes == 0 { LIMIT_BYTES } else { given.limit_bytes },
+        fail_when_full: given.when_full == FAIL,
+    })
+}
+
+/// Opens a space.
+///
+/// # Safety
+/// `given_name` ends with 0; `given` is null or points to options, `out` to a handle.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_open(
+    given_name: *const c_char,
+    flags: i32,
+    given: *const OptionsOfC,
+    out: *mut i32,
+) -> i32 {
+    noted!(unsafe NEOTUPLE_OPEN, neotuple_open(given_name, flags, given, out));
+    status(within(|| {
+        if out.is_null() || flags & !(CREATE | NEW | OWNED) != 0 {
+            return Err(Code::BadParam.into());
+        }
+        // SAFETY: the caller's promise.
+        let (name, given) = unsafe { (name(given_name)?, load(given)) };
+        let spaces = spaces()?;
+        let opened = open(spaces, &name, flags, options(given)?)?;
+        let handle = TABLE.enter()?.add_space(spaces.task().tid(), opened);
+        // SAFETY: the caller's promise.
+        unsafe { store(out, handle.ok_or(Code::OutOfRes)?) };
+        Ok(())
+    }))
+}
+
+fn open(
+    spaces: &Spaces,
+    name: &pvm_wire::Blob,
+    flags: i32,
+    options: Options,
+) -> Result<Space, Error> {
+    loop {
+        if flags & (CREATE | NEW) != CREATE | NEW {
+            match spaces.open(name) {
+                Err(Error::NoSpace) if flags & CREATE != 0 => {}
+                other => return other,
+            }
+        }
+        match spaces.create(name, options, flags & OWNED != 0) {
+            // Somebody else was quicker.
+            Err(Error::Exists) if flags & NEW == 0 => {}
+            other => return other,
+        }
+    }
+}
+
+/// Closes a space.
+#[unsafe(no_mangle)]
+extern "C" fn neotuple_close(handle: i32) -> i32 {
+    if handle == 0 {
+        return 0;
+    }
+    status(within(|| {
+        let (task, space) = TABLE.enter()?.take_space(handle).ok_or(Code::BadParam)?;
+        let spaces = spaces()?;
+        if spaces.task().tid() == task {
+            spaces.close(space);
+        }
+        Ok(())
+    }))
+}
+
+/// Deletes a space.
+///
+/// # Safety
+/// `given` ends with 0.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_delete(given: *const c_char) -> i32 {
+    noted!(unsafe NEOTUPLE_DELETE, neotuple_delete(given));
+    status(within(|| {
+        // SAFETY: the caller's promise.
+        let name = unsafe { name(given) }?;
+        spaces()?.delete(&name)
+    }))
+}
+
+fn tuple(handle: i32) -> Result<Tuple, Error> {
+    let mut table = TABLE.enter()?;
+    let held = table.get(handle).ok_or(Code::BadParam)?;
+    Ok(held.tuple().ok_or(Code::BadParam)?.clone())
+}
+
+/// # Safety
+/// There are `count` handles.
+unsafe fn tuples(handles: *const i32, count: u64) -> Result<Vec<Tuple>, Error> {
+    let count = usize::try_from(count).map_err(|_| Code::BadParam)?;
+    // SAFETY: the caller's promise.
+    unsafe { array(handles, count) }?.iter().map(|handle| tuple(*handle)).collect()
+}
+
+fn begin(handle: i32, op: Op, limit: Limit) -> Result<(&'static Spaces, Ticket), Error> {
+    let (spaces, space) = space(handle)?;
+    Ok((spaces, spaces.begin(space, op, limit)?))
+}
+
+/// What an operation came to.
+fn perform(
+    handle: i32,
+    limit: Limit,
+    op: impl FnOnce() -> Result<Op, Error>,
+) -> Result<Outcome, Error> {
+    match finish(|| begin(handle, op()?, limit))? {
+        End::Answered(Outcome::Failed { reason }) => Err(reason.into()),
+        End::Answered(outcome) => Ok(outcome),
+        End::Lost => Err(Error::Lost),
+        End::Seen(_) => Err(Code::DSysErr.into()),
+    }
+}
+
+/// Puts tuples.
+///
+/// # Safety
+/// There are `count` handles; `put` is null or points to a number.
+unsafe fn put(
+    handle: i32,
+    handles: *const i32,
+    count: u64,
+    limit_ns: i64,
+    put: *mut i32,
+) -> Result<(), Error> {
+    let limit = limit(limit_ns);
+    let done = perform(handle, limit, || {
+        // SAFETY: the caller's promise.
+        let tuples = unsafe { tuples(handles, count) }?;
+        if tuples.iter().any(Tuple::has_formals) {
+            return Err(Error::Formal);
+        }
+        Ok(Op::Put { tuples, wait: limit_ns != 0 })
+    })?;
+    // SAFETY: the caller's promise.
+    unsafe { store(put, i32::from(done == Outcome::Done)) };
+    Ok(())
+}
+
+/// Puts a tuple.
+///
+/// # Safety
+/// `done` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_out(handle: i32, tuple: i32, limit_ns: i64, done: *mut i32) -> i32 {
+    noted!(unsafe NEOTUPLE_OUT, neotuple_out(handle, tuple, limit_ns, done));
+    // SAFETY: there is one handle; the rest is the caller's promise.
+    status(unsafe { put(handle, &raw const tuple, 1, limit_ns, done) })
+}
+
+/// Puts tuples in one step.
+///
+/// # Safety
+/// There are `count` handles; `done` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_out_all(
+    handle: i32,
+    handles: *const i32,
+    count: u64,
+    limit_ns: i64,
+    done: *mut i32,
+) -> i32 {
+    noted!(unsafe NEOTUPLE_OUT_ALL, neotuple_out_all(handle, handles, count, limit_ns, done));
+    // SAFETY: the caller's promise.
+    status(unsafe { put(handle, handles, count, limit_ns, done) })
+}
+
+/// Looks for a tuple and gives it a handle.
+///
+/// # Safety
+/// `out` is null or points to a handle.
+unsafe fn find(handle: i32, template: i32, limit_ns: i64, how: Find, out: *mut i32) -> i32 {
+    let find = || {
+        let wait = limit_ns != 0;
+        Ok(Op::Find { template: tuple(template)?, how, wait })
+    };
+    status(perform(handle, limit(limit_ns), find).and_then(|outcome| {
+        within(|| {
+            let found = match outcome {
+                Outcome::Found { tuple, claim, tries } if !out.is_null() => {
+                    let held = Held::found(Found { tuple, claim, tries });
+                    TABLE.enter()?.add(held).ok_or(Code::OutOfRes)?
+                }
+                _ => 0,
+            };
+            // SAFETY: the caller's promise.
+            unsafe { store(out, found) };
+            Ok(())
+        })
+    }))
+}
+
+/// Takes a tuple.
+///
+/// # Safety
+/// `out` is null or points to a handle.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_in(handle: i32, template: i32, limit_ns: i64, out: *mut i32) -> i32 {
+    noted!(unsafe NEOTUPLE_IN, neotuple_in(handle, template, limit_ns, out));
+    // SAFETY: the caller's promise.
+    unsafe { find(handle, template, limit_ns, Find::Take, out) }
+}
+
+/// Copies a tuple.
+///
+/// # Safety
+/// `out` is null or points to a handle.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_rd(handle: i32, template: i32, limit_ns: i64, out: *mut i32) -> i32 {
+    noted!(unsafe NEOTUPLE_RD, neotuple_rd(handle, template, limit_ns, out));
+    // SAFETY: the caller's promise.
+    unsafe { find(handle, template, limit_ns, Find::Copy, out) }
+}
+
+/// A lease in whole milliseconds, at least one; 0 for none.
+fn lease(nanoseconds: i64) -> u64 {
+    u64::try_from(nanoseconds).unwrap_or(0).div_ceil(1_000_000)
+}
+
+/// Claims a tuple.
+///
+/// # Safety
+/// `out` points to a handle.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_claim(
+    handle: i32,
+    template: i32,
+    limit_ns: i64,
+    lease_ns: i64,
+    out: *mut i32,
+) -> i32 {
+    noted!(unsafe NEOTUPLE_CLAIM, neotuple_claim(handle, template, limit_ns, lease_ns, out));
+    if out.is_null() {
+        return Code::BadParam.number();
+    }
+    let how = Find::Claim { lease_ms: lease(lease_ns) };
+    // SAFETY: the caller's promise.
+    unsafe { find(handle, template, limit_ns, how, out) }
+}
+
+fn claim(claimed: i32) -> Result<u64, Error> {
+    let mut table = TABLE.enter()?;
+    let held = table.get(claimed).ok_or(Code::BadParam)?;
+    if held.claim == 0 { Err(Code::BadParam.into()) } else { Ok(held.claim) }
+}
+
+fn end(handle: i32, op: impl FnOnce() -> Result<Op, Error>) -> i32 {
+    status(perform(handle, Limit::Never, op).map(drop))
+}
+
+/// Ends a claim and puts tuples.
+///
+/// # Safety
+/// There are `count` handles.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_done(
+    handle: i32,
+    claimed: i32,
+    handles: *const i32,
+    count: u64,
+) -> i32 {
+    noted!(unsafe NEOTUPLE_DONE, neotuple_done(handle, claimed, handles, count));
+    end(handle, || {
+        let claim = claim(claimed)?;
+        // SAFETY: the caller's promise.
+        let tuples = unsafe { tuples(handles, count) }?;
+        Ok(Op::Done { claim, tuples })
+    })
+}
+
+/// Gives a claimed tuple back.
+#[unsafe(no_mangle)]
+extern "C" fn neotuple_give_back(handle: i32, claimed: i32) -> i32 {
+    noted!(NEOTUPLE_GIVE_BACK, neotuple_give_back(handle, claimed));
+    end(handle, || Ok(Op::GiveBack { claim: claim(claimed)? }))
+}
+
+/// Renews a lease.
+#[unsafe(no_mangle)]
+extern "C" fn neotuple_renew(handle: i32, claimed: i32, lease_ns: i64) -> i32 {
+    noted!(NEOTUPLE_RENEW, neotuple_renew(handle, claimed, lease_ns));
+    end(handle, || Ok(Op::Renew { claim: claim(claimed)?, lease_ms: lease(lease_ns) }))
+}
+
+/// Ends all claims of this task.
+#[unsafe(no_mangle)]
+extern "C" fn neotuple_done_all(handle: i32) -> i32 {
+    noted!(NEOTUPLE_DONE_ALL, neotuple_done_all(handle));
+    end(handle, || Ok(Op::DoneAll))
+}
+
+/// Counts what fits.
+///
+/// # Safety
+/// `count` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_count(handle: i32, template: i32, count: *mut u64) -> i32 {
+    noted!(unsafe NEOTUPLE_COUNT, neotuple_count(handle, template, count));
+    let op = || Ok(Op::Count { template: tuple(template)? });
+    status(perform(handle, Limit::Never, op).and_then(|outcome| match outcome {
+        Outcome::Counted { count: found } => {
+            // SAFETY: the caller's promise.
+            unsafe { store(count, found) };
+            Ok(())
+        }
+        _ => Err(Code::DSysErr.into()),
+    }))
+}
+
+/// Takes or copies what fits.
+///
+/// # Safety
+/// `out` has `room` handles; `count` is null or points to a number.
+unsafe fn gather(
+    handle: i32,
+    template: i32,
+    (out, room): (*mut i32, u64),
+    count: *mut u64,
+    take: bool,
+) -> i32 {
+    if out.is_null() && room > 0 {
+        return Code::BadParam.number();
+    }
+    let op = || Ok(Op::Gather { template: tuple(template)?, take, room });
+    let gathered = perform(handle, Limit::Never, op);
+    status(gathered.and_then(|outcome| {
+        let Outcome::Gathered { tuples } = outcome else { return Err(Code::DSysErr.into()) };
+        within(|| {
+            // SAFETY: the caller's promise.
+            unsafe { store(count, tuples.len() as u64) };
+            let mut table = TABLE.enter()?;
+            for (place, tuple) in tuples.into_iter().enumerate() {
+                let held = Held::found(Found { tuple, claim: 0, tries: 0 });
+                let handle = table.add(held).ok_or(Code::OutOfRes)?;
+                // SAFETY: a space gives at most as many as there is room for.
+                unsafe { store(out.wrapping_add(place), handle) };
+            }
+            Ok(())
+        })
+    }))
+}
+
+/// Takes all that fit.
+///
+/// # Safety
+/// `tuples` has `room` handles; `count` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_collect(
+    handle: i32,
+    template: i32,
+    tuples: *mut i32,
+    room: u64,
+    count: *mut u64,
+) -> i32 {
+    noted!(unsafe NEOTUPLE_COLLECT, neotuple_collect(handle, template, tuples, room, count));
+    // SAFETY: the caller's promise.
+    unsafe { gather(handle, template, (tuples, room), count, true) }
+}
+
+/// Copies all that fit.
+///
+/// # Safety
+/// `tuples` has `room` handles; `count` is null or points to a number.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn neotuple_copy(
+    handle: i32,
+    template: i32,
+    tuples: *mut i32,
+    room: u64,
+    count: *mut u64,
+) -> i32 {
+    noted!(unsafe NEOTUPLE_COPY, neotuple_copy(handle, template, tuples, room, count));
+    // SAFETY: the caller's promise.
+    unsafe { gather(handle, template, (tuples, room), count, false) }
+}

@@ -1,0 +1,32 @@
+//! Tuple spaces, as C programs use them.
+#![forbid(unsafe_code)]
+
+use pvm_e2e::Machine;
+
+#[test]
+fn every_type_comes_out_as_it_went_in_and_types_are_not_mixed() {
+    let machine = Machine::start();
+    machine.run("tuples.c", &["fields"]);
+    machine.halt();
+}
+
+#[test]
+fn the_oldest_tuple_goes_first_and_waiters_are_served_in_their_order() {
+    let machine = Machine::start();
+    machine.run("tuples.c", &["order"]);
+    machine.halt();
+}
+
+#[test]
+fn the_tuple_of_a_claimer_that_is_killed_comes_back_once() {
+    let machine = Machine::start();
+    machine.run("tuples.c", &["claims"]);
+    machine.halt();
+}
+
+#[test]
+fn a_bag_of_tasks_is_emptied_though_a_worker_is_killed() {
+    let machine = Machine::start();
+    machine.run("tuples.c", &["bag", "4"]);
+    machine.halt();
+}

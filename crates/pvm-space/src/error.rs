@@ -1,0 +1,57 @@
+//! Why an operation on a space was not done.
+
+use pvm_tuples::Reason;
+use pvm_wire::Code;
+
+/// Why an operation on a space was not done.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no such space, or no more.
+    #[error("there is no such space")]
+    NoSpace,
+    /// There is such a space already.
+    #[error("a space of this name exists")]
+    Exists,
+    /// All servers that held it have died.
+    #[error("the servers that held the space have died: its tuples are lost")]
+    Lost,
+    /// The space has reached its limit.
+    #[error("the space is full")]
+    Full,
+    /// The tuples are larger than the space may be.
+    #[error("the tuple is larger than the space may be")]
+    TooLarge,
+    /// The claim is over.
+    #[error("the claim is over: it was done, given back, or its lease has ended")]
+    ClaimOver,
+    /// A template was put.
+    #[error("a tuple that is put must not have formals")]
+    Formal,
+    /// No server can be started.
+    #[error("no tuple server can be started on this host ({0})")]
+    NoServer(String),
+    /// The machine refused something, or does not answer.
+    #[error("{0}")]
+    Machine(Code),
+}
+
+impl From<Code> for Error {
+    fn from(code: Code) -> Self {
+        Self::Machine(code)
+    }
+}
+
+impl From<Reason> for Error {
+    fn from(reason: Reason) -> Self {
+        match reason {
+            Reason::Full => Self::Full,
+            Reason::TooLarge => Self::TooLarge,
+            Reason::ClaimOver => Self::ClaimOver,
+            Reason::NoSpace => Self::NoSpace,
+            Reason::Exists => Self::Exists,
+            Reason::Formal => Self::Formal,
+            Reason::Machine => Self::Machine(Code::DSysErr),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `pvmtuples`: the server of tuple spaces on a host. The library starts it when it is needed.
+//!
+//! `--start` starts the server in a session of its own and ends. Without arguments it is the server.
+
+#![forbid(unsafe_code)]
+
+use std::process::{Command, ExitCode, Stdio};
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let done = match arguments.as_slice() {
+        [] => pvm_space::server::run().map_err(|error| error.to_string()),
+        [word] if word == "--start" => start().map_err(|error| error.to_string()),
+        _ => Err("this program is for the library of NeoPVM to start".to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("pvmtuples: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start() -> std::io::Result<()> {
+    let mut server = Command::new(std::env::current_exe()?);
+    server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Of this start, which is over: the server is a task of its own.
+    server.env_remove("PVMEPID").current_dir("/");
+    server.spawn().map(drop)
+}

@@ -1,0 +1,81 @@
+//! Servers on other hosts, which are to hold copies: found, or started.
+
+use crate::{registry, starting};
+use pvm::Task;
+use pvm_wire::{Code, HostIndex, Tid};
+use std::time::{Duration, Instant};
+
+/// A server that was started is there after this time, or there is none.
+const START_TIME_MAX: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(10);
+
+/// A space that waits for a server.
+struct Wanted {
+    space: u64,
+    host: HostIndex,
+    until: Instant,
+}
+
+/// What spaces wait for.
+pub(super) struct Helpers {
+    task: &'static Task,
+    wanted: Vec<Wanted>,
+    found: Vec<(u64, Option<Tid>)>,
+}
+
+impl Helpers {
+    pub(super) const fn new(task: &'static Task) -> Self {
+        Self { task, wanted: Vec::new(), found: Vec::new() }
+    }
+
+    /// A space wants one more server, on none of the hosts of these.
+    pub(super) fn want(&mut self, space: u64, besides: &[Tid]) -> Result<(), Code> {
+        let is_used = |index: HostIndex| besides.iter().any(|tid| tid.host() == index);
+        let hosts = starting::hosts(self.task)?;
+        let mut free: Vec<_> =
+            hosts.into_iter().filter(|host| host.takes_tasks && !is_used(host.index)).collect();
+        // Spaces differ in where they begin to look, so that their copies are on different hosts.
+        let first = usize::try_from(space >> 8).unwrap_or(0) % free.len().max(1);
+        free.rotate_left(first);
+        for host in free {
+            if let Some(server) = registry::server_of(self.task, host.index)? {
+                self.found.push((space, Some(server)));
+                return Ok(());
+            }
+            if starting::start(self.task, &host.name).is_ok() {
+                let until = Instant::now() + START_TIME_MAX;
+                self.wanted.push(Wanted { space, host: host.index, until });
+                return Ok(());
+            }
+        }
+        self.found.push((space, None));
+        Ok(())
+    }
+
+    /// Which spaces have got one, or get none.
+    pub(super) fn found(&mut self) -> Result<Vec<(u64, Option<Tid>)>, Code> {
+        let mut waiting = Vec::new();
+        for wanted in self.wanted.drain(..) {
+            match registry::server_of(self.task, wanted.host)? {
+                None if Instant::now() < wanted.until => waiting.push(wanted),
+                server => self.found.push((wanted.space, server)),
+            }
+        }
+        self.wanted = waiting;
+        Ok(std::mem::take(&mut self.found))
+    }
+
+    /// When it is to be looked again.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        if !self.found.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        (!self.wanted.is_empty()).then_some(LOOK)
+    }
+
+    /// A space is not held here any more.
+    pub(super) fn forget(&mut self, space: u64) {
+        self.wanted.retain(|wanted| wanted.space != space);
+        self.found.retain(|(of, _)| *of != space);
+    }
+}

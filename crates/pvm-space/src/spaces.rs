@@ -1,0 +1,415 @@
+//! A task's side: open spaces, and the requests that are under way.
+
+use crate::carry::{noticed, read, send, watch};
+use crate::{Error, registry, starting};
+use pvm::{Deadline, Pattern, Task};
+use pvm_tuples::client::{Client, End, Output};
+use pvm_tuples::frames::{Ask, CONTEXT, Entry, GONE, Options, Seen, TO_SERVER, Told};
+use pvm_tuples::{Find, Op, Outcome, Tuple};
+use pvm_wire::{Blob, Code, Tid};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a call waits.
+pub type Limit = Deadline;
+
+/// A server that was started says within this time that it is there.
+const START_TIME_MAX: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Requests of this process count up, whatever their space: a server tells them apart by this.
+static NUMBER: AtomicU64 = AtomicU64::new(1);
+
+/// All spaces that a task has open.
+pub struct Spaces {
+    task: &'static Task,
+    begun: Instant,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    open: BTreeMap<u64, Open>,
+    watched: BTreeSet<Tid>,
+    /// Answers to what is about no open space, by request.
+    created: BTreeMap<u64, Result<u64, Error>>,
+    /// The space of each request.
+    spaces: BTreeMap<u64, u64>,
+}
+
+struct Open {
+    name: Blob,
+    client: Client,
+    users: u32,
+}
+
+/// A space that is open: its number in [`Spaces`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Space(u64);
+
+/// A request that is under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket(u64);
+
+/// A tuple that was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// The tuple.
+    pub tuple: Tuple,
+    /// The claim's number; 0 unless it was claimed.
+    pub claim: u64,
+    /// How often it came back before.
+    pub tries: u32,
+}
+
+impl Spaces {
+    /// Of a task.
+    pub fn new(task: &'static Task) -> Self {
+        Self { task, begun: Instant::now(), inner: Mutex::default() }
+    }
+
+    /// The task.
+    pub const fn task(&self) -> &'static Task {
+        self.task
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Whoever panicked has left no half change that matters more than going on.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Opens a space that there is.
+    ///
+    /// # Errors
+    /// [`Error::NoSpace`], [`Error::Machine`].
+    pub fn open(&self, name: &Blob) -> Result<Space, Error> {
+        let entry = registry::latest(self.task, name)?;
+        let entry = entry.map(|(_, entry)| entry).filter(|entry| !entry.deleted);
+        Ok(self.add(name, &entry.ok_or(Error::NoSpace)?))
+    }
+
+    fn add(&self, name: &Blob, entry: &Entry) -> Space {
+        let mut inner = self.lock();
+        let new = || Open { name: name.clone(), client: Client::new(entry), users: 0 };
+        inner.open.entry(entry.space).or_insert_with(new).users += 1;
+        Space(entry.space)
+    }
+
+    /// Makes a space and opens it. It is kept by the server of this host, which is started if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Exists`], [`Error::NoServer`], [`Error::Machine`].
+    pub fn create(&self, name: &Blob, options: Options, owned: bool) -> Result<Space, Error> {
+        loop {
+            let server = self.server()?;
+            let number = self.next();
+            let ask = Ask::Create { number, name: name.clone(), options, owned };
+            self.lock().watch(self.task, server)?;
+            send(self.task, server, TO_SERVER, &ask)?;
+            if let Some(created) = self.await_creation(server, number)? {
+                created?;
+                return self.open(name);
+            }
+        }
+    }
+
+    fn next(&self) -> u64 {
+        NUMBER.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The answer to a creation; none if the server has ended.
+    fn await_creation(
+        &self,
+        server: Tid,
+        number: u64,
+    ) -> Result<Option<Result<u64, Error>>, Error> {
+        loop {
+            let token = self.task.token();
+            let mut inner = self.lock();
+            self.take_in(&mut inner)?;
+            if let Some(created) = inner.created.remove(&number) {
+                return Ok(Some(created));
+            }
+            if !inner.watched.contains(&server) {
+                return Ok(None);
+            }
+            drop(inner);
+            self.task.wait(token, Deadline::Never)?;
+        }
+    }
+
+    /// The server of this host.
+    fn server(&self) -> Result<Tid, Error> {
+        let host = self.task.tid().host();
+        if let Some(server) = registry::server_of(self.task, host)? {
+            return Ok(server);
+        }
+        let hosts = starting::hosts(self.task)?;
+        let own = hosts.into_iter().find(|one| one.index == host).ok_or(Code::DSysErr)?;
+        starting::start(self.task, &own.name).map_err(|code| Error::NoServer(code.to_string()))?;
+        let until = Instant::now() + START_TIME_MAX;
+        while Instant::now() < until {
+            if let Some(server) = registry::server_of(self.task, host)? {
+                return Ok(server);
+            }
+            std::thread::sleep(LOOK);
+        }
+        Err(Error::NoServer("it does not come up".to_owned()))
+    }
+
+    /// Closes a space, once for each time it was opened.
+    pub fn close(&self, space: Space) {
+        let mut inner = self.lock();
+        if let Some(open) = inner.open.get_mut(&space.0) {
+            open.users -= 1;
+            if open.users == 0 {
+                inner.open.remove(&space.0);
+            }
+        }
+    }
+
+    /// The name of an open space.
+    pub fn name(&self, space: Space) -> Option<Blob> {
+        self.lock().open.get(&space.0).map(|open| open.name.clone())
+    }
+
+    /// Begins an operation. It ends at the limit if it waits then.
+    ///
+    /// # Errors
+    /// [`Error::NoSpace`] if the space is not open.
+    pub fn begin(&self, space: Space, op: Op, limit: Limit) -> Result<Ticket, Error> {
+        let deadline = match limit {
+            Deadline::Never | Deadline::Now => None,
+            Deadline::At(at) => {
+                let left = at.saturating_duration_since(self.begun).as_nanos().div_ceil(1_000_000);
+                Some(u64::try_from(left).unwrap_or(u64::MAX))
+            }
+        };
+        let number = |number| number;
+        self.begin_with(space, |client, now, next| client.ask(now, number(next), op, deadline))
+    }
+
+    fn begin_with(
+        &self,
+        space: Space,
+        begin: impl FnOnce(&mut Client, u64, u64),
+    ) -> Result<Ticket, Error> {
+        let now = self.now();
+        let mut inner = self.lock();
+        // Taken while nobody else begins one: a server takes those below the first open one for settled.
+        let number = self.next();
+        let open = inner.open.get_mut(&space.0).ok_or(Error::NoSpace)?;
+        begin(&mut open.client, now, number);
+        inner.spaces.insert(number, space.0);
+        self.carry_out(&mut inner, space.0)?;
+        Ok(Ticket(number))
+    }
+
+    /// What has become of a request, if it has ended, and otherwise when it is to be looked at again at the latest.
+    ///
+    /// # Errors
+    /// [`Error::Machine`]
+    pub fn look(&self, ticket: Ticket) -> Result<Result<End, Deadline>, Error> {
+        let mut inner = self.lock();
+        self.take_in(&mut inner)?;
+        let Some(space) = inner.spaces.get(&ticket.0).copied() else {
+            return Err(Error::NoSpace);
+        };
+        let now = self.now();
+        if let Some(open) = inner.open.get_mut(&space) {
+            if open.client.poll_timeout().is_some_and(|at| at <= now) {
+                open.client.handle_timeout(now);
+            }
+            self.carry_out(&mut inner, space)?;
+        }
+        let Some(open) = inner.open.get_mut(&space) else {
+            inner.spaces.remove(&ticket.0);
+            return Err(Error::NoSpace);
+        };
+        if let Some(end) = open.client.take_end(ticket.0) {
+            inner.spaces.remove(&ticket.0);
+            return Ok(Ok(end));
+        }
+        let pause = open.client.poll_timeout().map(|at| at.saturating_sub(now).max(1));
+        let wait = pause.map_or(Deadline::Never, |ms| Deadline::after(Duration::from_millis(ms)));
+        Ok(Err(wait))
+    }
+
+    /// Waits for the end of a request.
+    ///
+    /// # Errors
+    /// As for [`Spaces::look`]
+    pub fn finish(&self, ticket: Ticket) -> Result<End, Error> {
+        loop {
+            let token = self.task.token();
+            match self.look(ticket)? {
+                Ok(end) => return Ok(end),
+                Err(until) => drop(self.task.wait(token, until)?),
+            }
+        }
+    }
+
+    /// Takes in all that has come, whichever thread waits for it.
+    fn take_in(&self, inner: &mut Inner) -> Result<(), Code> {
+        let all = Pattern { context: CONTEXT, source: None, tag: None };
+        let now = self.now();
+        while let Some(mut message) = self.task.receive(&all)? {
+            if message.tag() == GONE {
+                if let Some(task) = noticed(&mut message) {
+                    inner.watched.remove(&task);
+                    inner.open.values_mut().for_each(|open| open.client.gone(now, task));
+                }
+            } else if let Some(told) = read::<Told>(&mut message) {
+                inner.told(now, told);
+            }
+            // Another thread may wait for what this one has taken.
+            self.task.nudge();
+        }
+        for space in inner.open.keys().copied().collect::<Vec<_>>() {
+            self.carry_out(inner, space)?;
+        }
+        Ok(())
+    }
+
+    fn carry_out(&self, inner: &mut Inner, space: u64) -> Result<(), Code> {
+        while let Some(open) = inner.open.get_mut(&space)
+            && let Some(output) = open.client.poll_output()
+        {
+            match output {
+                Output::Send { to, ask } => match send(self.task, to, TO_SERVER, &ask) {
+                    // A notice tells of its end.
+                    Err(Code::NoTask | Code::HostFail | Code::BadParam) => {}
+                    other => other?,
+                },
+                Output::Watch { task } => inner.watch(self.task, task)?,
+                Output::Look => {
+                    let entry = registry::latest(self.task, &open.name)?;
+                    open.client.looked(self.now(), entry.as_ref().map(|(_, entry)| entry));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does an operation and waits for its end.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn perform(&self, space: Space, op: Op, limit: Limit) -> Result<Outcome, Error> {
+        outcome(self.finish(self.begin(space, op, limit)?)?)
+    }
+
+    /// Puts tuples in one step; false if there was no room until the limit.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn put(&self, space: Space, tuples: Vec<Tuple>, limit: Limit) -> Result<bool, Error> {
+        let wait = limit != Deadline::Now;
+        Ok(self.perform(space, Op::Put { tuples, wait }, limit)? == Outcome::Done)
+    }
+
+    /// Looks for a tuple; none if there was none until the limit.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn find(
+        &self,
+        space: Space,
+        template: Tuple,
+        how: Find,
+        limit: Limit,
+    ) -> Result<Option<Found>, Error> {
+        let wait = limit != Deadline::Now;
+        found(self.perform(space, Op::Find { template, how, wait }, limit)?)
+    }
+
+    /// What is in a space.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn seen(&self, space: Space, tuples: u64) -> Result<Seen, Error> {
+        let ticket = self.begin_with(space, |client, now, number| {
+            client.begin(now, Ask::Look { number, space: space.0, tuples }, None);
+        })?;
+        match self.finish(ticket)? {
+            End::Seen(seen) => Ok(seen),
+            other => Err(outcome(other).err().unwrap_or(Error::Machine(Code::DSysErr))),
+        }
+    }
+
+    /// Deletes a space. One whose servers have died goes, too.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn delete(&self, name: &Blob) -> Result<(), Error> {
+        let space = self.open(name)?;
+        let ended = self
+            .begin_with(space, |client, now, number| {
+                client.begin(now, Ask::Delete { number, space: space.0 }, None);
+            })
+            .and_then(|ticket| self.finish(ticket));
+        self.close(space);
+        match outcome(ended?) {
+            Err(Error::Lost) => Ok(registry::forget(self.task, name, i32::MAX)?),
+            other => other.map(drop),
+        }
+    }
+}
+
+/// The outcome that a request has ended with.
+///
+/// # Errors
+/// What it failed with.
+pub(crate) fn outcome(end: End) -> Result<Outcome, Error> {
+    match end {
+        End::Answered(Outcome::Failed { reason }) => Err(reason.into()),
+        End::Answered(outcome) => Ok(outcome),
+        End::Seen(_) => Err(Error::Machine(Code::DSysErr)),
+        End::Lost => Err(Error::Lost),
+    }
+}
+
+/// The tuple of an outcome.
+pub(crate) fn found(outcome: Outcome) -> Result<Option<Found>, Error> {
+    match outcome {
+        Outcome::Found { tuple, claim, tries } => Ok(Some(Found { tuple, claim, tries })),
+        Outcome::Nothing => Ok(None),
+        _ => Err(Error::Machine(Code::DSysErr)),
+    }
+}
+
+impl Inner {
+    fn watch(&mut self, task: &Task, of: Tid) -> Result<(), Code> {
+        if self.watched.insert(of) {
+            return watch(task, of);
+        }
+        Ok(())
+    }
+
+    fn told(&mut self, now: u64, told: Told) {
+        let number = match &told {
+            Told::Created { number, space } => {
+                self.created.insert(*number, Ok(*space));
+                return;
+            }
+            Told::Answer { number, .. }
+            | Told::Elsewhere { number }
+            | Told::Seen { number, .. }
+            | Told::Refused { number, .. } => *number,
+        };
+        match self.spaces.get(&number).and_then(|space| self.open.get_mut(space)) {
+            Some(open) => open.client.told(now, told),
+            None => {
+                if let Told::Refused { reason, .. } = told {
+                    self.created.insert(number, Err(reason.into()));
+                }
+            }
+        }
+    }
+}

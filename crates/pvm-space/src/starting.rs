@@ -1,0 +1,85 @@
+//! Starting the server of a host.
+//!
+//! The machine starts `pvmtuples --start` there, which starts the server in a session of its own
+//! and ends. So the server is nobody's child: it outlives the job that needed it first.
+
+use pvm::Task;
+use pvm_wire::request::{Inherited, Reply, Request, SpawnRequest, Target, TraceOptions};
+use pvm_wire::{Blob, Code, HostIndex, Tid};
+use std::path::PathBuf;
+
+/// The program.
+pub(crate) const PROGRAM: &str = "pvmtuples";
+/// `PvmTaskHost`
+const ON_HOST: i32 = 1;
+
+/// Where the program may be: beside this one, then on the machine's search path.
+fn places() -> Vec<Blob> {
+    let own = std::env::current_exe().ok();
+    let beside: Option<PathBuf> = own.map(|path| path.with_file_name(PROGRAM));
+    let beside =
+        beside.filter(|path| path.is_file()).map(|path| path.to_string_lossy().into_owned());
+    beside.into_iter().map(Blob::from).chain([Blob::from(PROGRAM)]).collect()
+}
+
+/// Has the server of a host started. It is there once its entry is.
+pub(crate) fn start(task: &Task, host: &Blob) -> Result<(), Code> {
+    let mut failed = Code::NoFile;
+    for file in places() {
+        match start_by(task, file, host) {
+            Ok(()) => return Ok(()),
+            Err(code) => failed = code,
+        }
+    }
+    Err(failed)
+}
+
+fn start_by(task: &Task, file: Blob, host: &Blob) -> Result<(), Code> {
+    let nowhere = Target { tid: Tid::NONE, context: 0, tag: 0 };
+    let (target, mask) = (nowhere.clone(), Blob::default());
+    let spawn = SpawnRequest {
+        file,
+        args: vec!["--start".into()],
+        flags: ON_HOST,
+        place: host.clone(),
+        count: 1,
+        environment: Vec::new(),
+        whole_environment: false,
+        directory: Blob::default(),
+        inherited: Inherited {
+            context: 0,
+            output: nowhere,
+            trace: TraceOptions { target, buffer: 0, options: 0, mask },
+        },
+    };
+    match task.request(&Request::Spawn { spawn })? {
+        Reply::Spawned { outcomes, .. } => match outcomes.first() {
+            Some(tid) if *tid > 0 => Ok(()),
+            Some(code) => Err(Code::from_number(*code).unwrap_or(Code::DSysErr)),
+            None => Err(Code::DSysErr),
+        },
+        _ => Err(Code::DSysErr),
+    }
+}
+
+/// A host of the machine: its number, its name, and whether it takes new tasks.
+pub(crate) struct Host {
+    pub(crate) index: HostIndex,
+    pub(crate) name: Blob,
+    pub(crate) takes_tasks: bool,
+}
+
+/// The hosts of the machine.
+pub(crate) fn hosts(task: &Task) -> Result<Vec<Host>, Code> {
+    match task.request(&Request::Config)? {
+        Reply::Hosts { hosts } => {
+            let hosts = hosts.into_iter().map(|host| Host {
+                index: host.tid.host(),
+                takes_tasks: !host.draining && !host.suspected,
+                name: host.name,
+            });
+            Ok(hosts.collect())
+        }
+        _ => Err(Code::DSysErr),
+    }
+}

@@ -1,0 +1,94 @@
+//! Where tuples and waiters of one space are found: by signature, then by the hashes of the first
+//! two fields.
+
+use crate::hash::{Map, mix};
+use crate::ids::Ids;
+use crate::tuple::Tuple;
+
+/// Numbers of tuples, or of waiters, by what they are looked for with.
+#[derive(Default, Debug)]
+pub(crate) struct Index(Map<Ids>);
+
+/// A place of the index: signature and the keys of two fields.
+fn place(signature: u64, keys: [Option<u64>; 2]) -> u64 {
+    keys.iter().fold(signature, |hash, key| match key {
+        Some(key) => mix(mix(hash, 1), *key),
+        None => mix(hash, 2),
+    })
+}
+
+/// The places where those wait whom a tuple may serve: one for each form of a template's first two fields.
+fn places_of_waiters(tuple: &Tuple) -> impl Iterator<Item = u64> {
+    let (signature, [first, second]) = (tuple.signature(), tuple.keys());
+    let paired = second.is_some().then_some([[first, second], [None, second]]);
+    let alone = [[first, None], [None, None]];
+    paired.into_iter().flatten().chain(alone).map(move |keys| place(signature, keys))
+}
+
+/// The places where a tuple lies. There is none for a formal followed by a value: few templates are so, and each place
+/// costs memory.
+fn places_of_tuple(tuple: &Tuple) -> impl Iterator<Item = u64> {
+    let (signature, [first, second]) = (tuple.signature(), tuple.keys());
+    let paired = second.is_some().then_some([first, second]);
+    paired.into_iter().chain([[first, None], [None, None]]).map(move |keys| place(signature, keys))
+}
+
+/// The one of them where a template looks.
+fn place_for_template(template: &Tuple) -> u64 {
+    let [first, second] = template.keys();
+    place(template.signature(), [first, first.and(second)])
+}
+
+impl Index {
+    fn put(&mut self, place: u64, id: u64) {
+        self.0.entry(place).or_default().insert(id);
+    }
+
+    fn take(&mut self, place: u64, id: u64) {
+        if let Some(ids) = self.0.get_mut(&place) {
+            ids.remove(id);
+            if ids.is_empty() {
+                self.0.remove(&place);
+            }
+        }
+    }
+
+    /// A tuple is there, or no more.
+    pub(crate) fn put_tuple(&mut self, tuple: &Tuple, id: u64) {
+        places_of_tuple(tuple).for_each(|place| self.put(place, id));
+    }
+
+    pub(crate) fn take_tuple(&mut self, tuple: &Tuple, id: u64) {
+        places_of_tuple(tuple).for_each(|place| self.take(place, id));
+    }
+
+    /// Tuples that may fit, the oldest first.
+    pub(crate) fn for_template(&self, template: &Tuple) -> impl Iterator<Item = u64> {
+        self.0.get(&place_for_template(template)).into_iter().flat_map(Ids::iter)
+    }
+
+    /// Somebody waits with a template, or no more.
+    pub(crate) fn put_waiter(&mut self, template: &Tuple, id: u64) {
+        self.put(place(template.signature(), template.keys()), id);
+    }
+
+    pub(crate) fn take_waiter(&mut self, template: &Tuple, id: u64) {
+        self.take(place(template.signature(), template.keys()), id);
+    }
+
+    /// Those whose template this tuple may fit, in the order in which they came.
+    pub(crate) fn for_tuple(&self, tuple: &Tuple) -> impl Iterator<Item = u64> {
+        let mut queues: Vec<_> = places_of_waiters(tuple)
+            .filter_map(|place| self.0.get(&place))
+            .map(|ids| ids.iter().peekable())
+            .collect();
+        std::iter::from_fn(move || {
+            let next = queues
+                .iter_mut()
+                .enumerate()
+                .filter_map(|(number, queue)| queue.peek().map(|id| (*id, number)))
+                .min()?;
+            queues[next.1].next()
+        })
+    }
+}

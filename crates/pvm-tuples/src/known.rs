@@ -1,0 +1,17 @@
+//! What a store keeps of a client.
+
+use crate::ops::Outcome;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A client: what it waits for, what it was answered, what it has claimed.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Client {
+    /// Answers that it may not have got, by number.
+    pub(crate) answered: BTreeMap<u64, Outcome>,
+    /// Its requests that wait: the number of the waiter, or 0 for tuples that are blocked.
+    pub(crate) waiting: BTreeMap<u64, u64>,
+    /// Its claims.
+    pub(crate) claims: BTreeSet<u64>,
+    /// It has the answers to all requests below this one.
+    pub(crate) settled: u64,
+}

@@ -1,0 +1,28 @@
+//! Tuple spaces, without I/O and without a clock.
+//!
+//! A [`Tuple`] is a row of typed fields, and also the template that others are matched with. A
+//! [`Store`] holds the tuples of one space and everybody who waits for some: a state machine that
+//! gives the same answers for the same [`Step`]s, so that several servers can hold the same space.
+//! [`frames`] is what clients and servers say to each other. `doc/tuples.md` says what a space
+//! guarantees.
+
+#![forbid(unsafe_code)]
+
+pub mod client;
+pub mod frames;
+mod hash;
+mod ids;
+mod index;
+mod kind;
+mod known;
+mod matching;
+pub mod ops;
+pub mod partition;
+pub mod snapshot;
+mod store;
+mod tuple;
+
+pub use kind::{Kind, Shape};
+pub use ops::{Answer, Find, Input, Op, Outcome, Reason};
+pub use store::Store;
+pub use tuple::{BuildError, Builder, FIELDS_MAX, FieldView, Tuple};

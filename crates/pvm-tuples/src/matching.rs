@@ -1,0 +1,131 @@
+//! Whether a tuple fits a template, and by which hashes one finds the other.
+
+use crate::hash::{mix, of_bytes};
+use crate::kind::{Kind, Shape};
+use crate::tuple::{FieldView, Tuple};
+
+impl Tuple {
+    /// True if `self`, a tuple, fits `template`.
+    pub fn fits(&self, template: &Self) -> bool {
+        self.arity() == template.arity()
+            && self.fields().zip(template.fields()).all(|(own, wanted)| fits(&own, &wanted))
+    }
+
+    /// What stands for arity and types: only tuples and templates with equal ones can fit.
+    pub(crate) fn signature(&self) -> u64 {
+        self.fields().fold(mix(1, self.arity() as u64), |hash, field| {
+            let size = if field.kind == Kind::Struct { field.count } else { 0 };
+            mix(mix(hash, (field.kind as u64) << 8 | field.shape as u64), size)
+        })
+    }
+
+    /// Hashes of the first two fields; none for a formal, or where there is no field.
+    pub(crate) fn keys(&self) -> [Option<u64>; 2] {
+        let mut fields = self.fields();
+        let mut key = || fields.next().and_then(|field| key(&field));
+        [key(), key()]
+    }
+}
+
+fn fits(own: &FieldView<'_>, wanted: &FieldView<'_>) -> bool {
+    if (own.kind, own.shape) != (wanted.kind, wanted.shape) {
+        return false;
+    }
+    match (own.data, wanted.data) {
+        (Some(_), None) => own.kind != Kind::Struct || own.count == wanted.count,
+        (Some(own_data), Some(data)) => are_equal(own.kind, own_data, data),
+        (None, _) => false,
+    }
+}
+
+/// As C's `==` says for numbers.
+fn are_equal(kind: Kind, one: &[u8], other: &[u8]) -> bool {
+    match kind {
+        Kind::Float | Kind::FloatComplex => {
+            pairs(one, other, |one, other| f32::from_le_bytes(one) == f32::from_le_bytes(other))
+        }
+        Kind::Double | Kind::DoubleComplex => {
+            pairs(one, other, |one, other| f64::from_le_bytes(one) == f64::from_le_bytes(other))
+        }
+        _ => one == other,
+    }
+}
+
+fn pairs<const N: usize>(
+    one: &[u8],
+    other: &[u8],
+    same: impl Fn([u8; N], [u8; N]) -> bool,
+) -> bool {
+    let (one, other) = (one.as_chunks::<N>().0, other.as_chunks::<N>().0);
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(*one, *other))
+}
+
+/// Equal values have equal keys.
+fn key(field: &FieldView<'_>) -> Option<u64> {
+    let data = field.data?;
+    Some(match (field.kind, field.shape) {
+        // 0 and -0 are equal and differ in their bytes: all floating numbers of a length share a key.
+        (Kind::Float | Kind::Double | Kind::FloatComplex | Kind::DoubleComplex, Shape::Array) => {
+            mix(3, data.len() as u64)
+        }
+        (Kind::Float, _) => zeroless(of_bytes(2, data), data, 4),
+        (Kind::Double | Kind::FloatComplex | Kind::DoubleComplex, _) => {
+            zeroless(of_bytes(2, data), data, field.kind.part())
+        }
+        _ => of_bytes(2, data),
+    })
+}
+
+/// The hash, or another one where a part of the number is a zero of either sign.
+fn zeroless(hash: u64, data: &[u8], part: usize) -> u64 {
+    let is_zero = |part: &[u8]| match part {
+        [low @ .., high] => high & 0x7f == 0 && low.iter().all(|byte| *byte == 0),
+        [] => true,
+    };
+    if data.chunks_exact(part).any(is_zero) { mix(4, 0) } else { hash }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tuple::Builder;
+
+    fn one(add: impl FnOnce(&mut Builder) -> Result<(), crate::BuildError>) -> Tuple {
+        let mut builder = Builder::new();
+        add(&mut builder).expect("fits");
+        builder.tuple().expect("has a field")
+    }
+
+    #[test]
+    fn types_are_not_promoted_and_formals_fit_no_formals() {
+        let int = one(|builder| builder.int(1));
+        let long = one(|builder| builder.actual(Kind::Long, Shape::Scalar, &1_i64.to_le_bytes()));
+        let any_int = one(|builder| builder.formal(Kind::Int, Shape::Scalar, 0));
+        assert!(int.fits(&any_int) && int.fits(&int));
+        assert!(!long.fits(&any_int) && !long.fits(&int));
+        assert!(!any_int.fits(&any_int));
+    }
+
+    #[test]
+    fn a_struct_fits_one_of_its_size_and_an_array_one_of_any_length() {
+        let bytes = |kind, size: usize| one(|b| b.actual(kind, Shape::Scalar, &vec![1; size]));
+        let formal = |kind, size| one(|b| b.formal(kind, Shape::Scalar, size));
+        assert!(bytes(Kind::Struct, 24).fits(&formal(Kind::Struct, 24)));
+        assert!(!bytes(Kind::Struct, 24).fits(&formal(Kind::Struct, 16)));
+        assert!(bytes(Kind::Bytes, 24).fits(&formal(Kind::Bytes, 0)));
+        let array = one(|b| b.actual(Kind::Int, Shape::Array, &[0; 40]));
+        assert!(array.fits(&one(|b| b.formal(Kind::Int, Shape::Array, 0))));
+        assert!(!array.fits(&one(|b| b.formal(Kind::Int, Shape::Scalar, 0))));
+        assert!(!array.fits(&one(|b| b.actual(Kind::Int, Shape::Array, &[0; 36]))));
+    }
+
+    #[test]
+    fn zeros_of_both_signs_are_equal_and_have_one_key_and_no_number_fits_itself() {
+        let double =
+            |value: f64| one(|b| b.actual(Kind::Double, Shape::Scalar, &value.to_le_bytes()));
+        assert!(double(0.0).fits(&double(-0.0)));
+        assert_eq!(double(0.0).keys(), double(-0.0).keys());
+        assert_ne!(double(1.0).keys(), double(2.0).keys());
+        assert!(!double(f64::NAN).fits(&double(f64::NAN)));
+    }
+}

@@ -1,0 +1,125 @@
+//! What clients want done, what it changes in a store, and what becomes of it.
+
+use crate::tuple::Tuple;
+use pvm_wire::{Tid, choice, record};
+
+choice! {
+    /// What a client wants done.
+    pub enum Op {
+        /// Puts tuples, all in one step. `wait`: until there is room.
+        1 => Put { /// Which.
+            tuples: Vec<Tuple>, /// Until there is room.
+            wait: bool },
+        /// Looks for a tuple; [`Find`] says what becomes of it. `wait`: until there is one.
+        2 => Find { /// What it has to fit.
+            template: Tuple, /// A [`Find`].
+            how: Find, /// Until there is one.
+            wait: bool },
+        /// How many fit.
+        3 => Count { /// What.
+            template: Tuple },
+        /// All that fit, at most `room`.
+        4 => Gather { /// What.
+            template: Tuple, /// Takes them.
+            take: bool, /// At most so many.
+            room: u64 },
+        /// Ends a claim and puts tuples in the same step.
+        5 => Done { /// Its number.
+            claim: u64, /// What is put.
+            tuples: Vec<Tuple> },
+        /// Ends a claim; its tuple comes back.
+        6 => GiveBack { /// Its number.
+            claim: u64 },
+        /// Its lease begins anew, in milliseconds; 0 has no end.
+        7 => Renew { /// Its number.
+            claim: u64, /// The new lease.
+            lease_ms: u64 },
+        /// Ends all claims of the client.
+        8 => DoneAll,
+    }
+
+    /// What becomes of a tuple that is found.
+    pub enum Find {
+        /// It is copied (`rd`).
+        1 => Copy,
+        /// It is taken (`in`).
+        2 => Take,
+        /// It is claimed, for so many milliseconds; 0 has no end.
+        3 => Claim { /// Its lease.
+            lease_ms: u64 },
+    }
+
+    /// What changes a store. Every server of a space applies the same ones in the same order.
+    pub enum Input {
+        /// A client asks for something. Asked again it is answered again.
+        1 => Asked { /// By whom.
+            client: Tid, /// Its number, which counts up.
+            number: u64, /// It has the answers to all below this one.
+            settled: u64, /// What.
+            op: Op },
+        /// A client waits no longer for this request.
+        2 => Cancelled { /// Which.
+            client: Tid, /// Its number.
+            number: u64 },
+        /// A client is gone.
+        3 => Gone { /// Which.
+            client: Tid },
+        /// The lease of a claim has ended.
+        4 => Lapsed { /// Its number.
+            claim: u64 },
+    }
+}
+
+choice! {
+    /// What became of a request.
+    pub enum Outcome {
+        /// It was done.
+        1 => Done,
+        /// Nothing fitted, or there was no room, and the client did not want to wait (longer).
+        2 => Nothing,
+        /// A tuple. `claim` is 0 unless it was claimed.
+        3 => Found { /// Which.
+            tuple: Tuple, /// The claim's number.
+            claim: u64, /// How often it came back before.
+            tries: u32 },
+        /// A number of tuples.
+        4 => Counted { /// How many.
+            count: u64 },
+        /// Tuples.
+        5 => Gathered { /// Which.
+            tuples: Vec<Tuple> },
+        /// It could not be done.
+        6 => Failed { /// Why.
+            reason: Reason },
+    }
+
+    /// Why something could not be done.
+    pub enum Reason {
+        /// The space has no room for the tuples.
+        1 => Full,
+        /// The tuples are larger than the space may be.
+        2 => TooLarge,
+        /// The claim is over.
+        3 => ClaimOver,
+        /// There is no such space, or no more.
+        4 => NoSpace,
+        /// There is such a space.
+        5 => Exists,
+        /// A template was put.
+        6 => Formal,
+        /// The machine refused something.
+        7 => Machine,
+    }
+}
+
+record! {
+    /// An answer to a client.
+    pub struct Answer {
+        /// Whom it is for.
+        pub client: Tid,
+        /// To which request.
+        pub number: u64,
+        /// What it is.
+        pub outcome: Outcome,
+    }
+}

@@ -1,0 +1,361 @@
+//! A space as one server holds it: as the primary, which orders and answers, or as a copy.
+//!
+//! The machine's named messages hold an entry for each epoch of a space, and the entry of an epoch
+//! can be put once: whoever puts the last one is the primary. Two rules keep tuples from being lost
+//! or taken twice. *The primary answers nothing before all copies that its entry names have it.*
+//! *Only a server that the last entry names puts the next one, and confirms nothing to the old
+//! primary from then on.* So an old primary that does not know yet that it is none can answer
+//! nothing any more, and the new one has everything that was answered.
+
+mod copy;
+mod joining;
+mod primary;
+
+use crate::frames::{Ask, Between, Entry, Told};
+use crate::ops::{Answer, Input};
+use crate::store::Store;
+use pvm_wire::{Blob, Tid};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Steps that a copy has not confirmed are sent again after this time.
+pub const RESEND_MS: u64 = 1000;
+/// A copy that confirms nothing so often is given up.
+const RESENDS_MAX: u32 = 5;
+
+/// What a partition is told.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A client says something.
+    Asked {
+        /// Who.
+        client: Tid,
+        /// What.
+        ask: Ask,
+    },
+    /// Another server says something.
+    Heard {
+        /// Who.
+        from: Tid,
+        /// What.
+        said: Between,
+    },
+    /// A task that was watched has ended.
+    Gone {
+        /// Which.
+        task: Tid,
+    },
+    /// The answer to [`Output::Put`]: whether the entry was put.
+    Put {
+        /// The epoch.
+        epoch: i32,
+        /// False if that epoch had an entry.
+        done: bool,
+    },
+    /// The answer to [`Output::Look`]: the last entry; none if the space has none any more.
+    Latest {
+        /// Its epoch and what it says.
+        entry: Option<(i32, Entry)>,
+    },
+    /// An answer to [`Output::Want`]: another server, on another host; none if there is no more.
+    Helper {
+        /// Which.
+        server: Option<Tid>,
+    },
+    /// A host has joined: more servers may be found.
+    Joined,
+}
+
+/// What a partition wants done.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// To be sent to a client.
+    Tell {
+        /// Whom.
+        client: Tid,
+        /// Of which request.
+        number: u64,
+        /// What.
+        told: Told,
+    },
+    /// To be sent to another server.
+    Say {
+        /// Whom.
+        to: Tid,
+        /// What.
+        what: Between,
+    },
+    /// To be watched: [`Event::Gone`] is the answer, also if it has ended already.
+    Watch {
+        /// Which task.
+        task: Tid,
+    },
+    /// The entry of an epoch is to be put, if that epoch has none.
+    Put {
+        /// The epoch.
+        epoch: i32,
+        /// What is put.
+        entry: Entry,
+    },
+    /// The last entry is to be looked up.
+    Look,
+    /// One more server is wanted, which is none of these and not on their hosts.
+    Want {
+        /// Those that there are.
+        besides: Vec<Tid>,
+    },
+    /// Entries before this epoch are not needed any more.
+    Forget {
+        /// The first that is.
+        epoch: i32,
+    },
+    /// The space is held here no longer. `deleted`: it has no entries any more, either.
+    Close {
+        /// It was deleted.
+        deleted: bool,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Role {
+    /// Orders and answers.
+    Primary,
+    /// Follows.
+    Copy,
+    /// A copy whose primary has ended: it wants to be the primary.
+    Heir,
+    /// Nothing any more.
+    Closed,
+}
+
+/// Another server that follows this primary.
+#[derive(Clone, Copy, Default, Debug)]
+struct Follower {
+    /// The last step that it has confirmed; none before it has what there is to begin with.
+    confirmed: Option<u64>,
+    /// How often in a row something was sent to it again.
+    resends: u32,
+    /// It has ended, or confirms nothing: it is dropped once the entry does not name it.
+    is_lost: bool,
+}
+
+/// The search for one more server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Search {
+    /// There may be one.
+    Open,
+    /// It goes on.
+    Asked,
+    /// There was none; a host that joins changes that.
+    InVain,
+}
+
+/// What stands in the machine's names.
+#[derive(Clone, Debug)]
+pub struct Title {
+    /// The name of the space.
+    pub name: Blob,
+    /// The last epoch.
+    pub epoch: i32,
+    /// Its entry.
+    pub entry: Entry,
+}
+
+/// A space, as this server holds it.
+#[derive(Debug)]
+pub struct Partition {
+    name: Blob,
+    me: Tid,
+    role: Role,
+    /// That of the last entry.
+    epoch: i32,
+    /// Of the primary that this is, or follows.
+    term: i32,
+    entry: Entry,
+    store: Store,
+    /// A copy has got what there is to begin with.
+    begun: bool,
+    /// The last step that was applied.
+    applied: u64,
+    /// Steps that not all copies have confirmed: number, time, input.
+    steps: VecDeque<(u64, u64, Input)>,
+    /// Other servers that have, or are to get, all steps.
+    followers: BTreeMap<Tid, Follower>,
+    /// Answers, each behind the step that it waits for.
+    held: VecDeque<(u64, Answer)>,
+    /// What stands in the entry that is being put.
+    putting: Option<Entry>,
+    search: Search,
+    watched: BTreeSet<Tid>,
+    /// Ends of leases by claim.
+    leases: BTreeMap<u64, u64>,
+    resend_at: Option<u64>,
+    /// Who waits for the space to be made, with the request's number.
+    creator: Option<(Tid, u64)>,
+    /// Who waits for its end.
+    deleters: Vec<(Tid, u64)>,
+    ending: bool,
+    outputs: VecDeque<Output>,
+    now: u64,
+}
+
+impl Partition {
+    fn new(me: Tid, title: Title, role: Role, store: Store) -> Self {
+        let Title { name, epoch, entry } = title;
+        Self {
+            name,
+            me,
+            role,
+            epoch,
+            term: epoch,
+            entry,
+            store,
+            begun: false,
+            applied: 0,
+            steps: VecDeque::new(),
+            followers: BTreeMap::new(),
+            held: VecDeque::new(),
+            putting: None,
+            search: Search::Open,
+            watched: BTreeSet::new(),
+            leases: BTreeMap::new(),
+            resend_at: None,
+            creator: None,
+            deleters: Vec::new(),
+            ending: false,
+            outputs: VecDeque::new(),
+            now: 0,
+        }
+    }
+
+    /// A new space, whose entry has been put for this server. `creator` is told when the copies stand.
+    pub fn create(me: Tid, title: Title, creator: Option<(Tid, u64)>, now_ms: u64) -> Self {
+        let (epoch, options) = (title.epoch, title.entry.options);
+        let store = Store::new(options.limit_bytes, options.fail_when_full);
+        let mut new = Self::new(me, title, Role::Primary, store);
+        (new.now, new.creator) = (now_ms, creator);
+        if new.entry.owner != Tid::NONE {
+            new.watch(new.entry.owner);
+        }
+        new.outputs.push_back(Output::Forget { epoch });
+        new.tend();
+        new
+    }
+
+    /// Takes what a server of another host has begun: the frame must be a [`Between::Begin`].
+    pub fn follow(me: Tid, primary: Tid, begin: Between, now_ms: u64) -> Option<Self> {
+        let Between::Begin { name, term, entry, .. } = &begin else { return None };
+        let store = Store::new(0, true);
+        let title = Title { name: name.clone(), epoch: *term, entry: entry.clone() };
+        let mut new = Self::new(me, title, Role::Copy, store);
+        new.now = now_ms;
+        new.heard(primary, begin);
+        Some(new)
+    }
+
+    /// The number of the space.
+    pub const fn space(&self) -> u64 {
+        self.entry.space
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &Blob {
+        &self.name
+    }
+
+    /// What is in it.
+    pub const fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// True if this server answers for it.
+    pub const fn is_primary(&self) -> bool {
+        matches!(self.role, Role::Primary)
+    }
+
+    /// Takes an event at a time in milliseconds.
+    pub fn handle(&mut self, now_ms: u64, event: Event) {
+        self.now = now_ms;
+        match event {
+            _ if self.role == Role::Closed => {}
+            Event::Asked { client, ask } => self.asked(client, ask),
+            Event::Heard { from, said } => self.heard(from, said),
+            Event::Gone { task } => self.gone(task),
+            Event::Put { epoch, done } => self.put_done(epoch, done),
+            Event::Latest { entry } => self.latest(entry),
+            Event::Helper { server } => self.helper(server),
+            Event::Joined => {
+                if self.search == Search::InVain {
+                    self.search = Search::Open;
+                }
+                self.tend();
+            }
+        }
+    }
+
+    /// When [`Partition::handle_timeout`] is to be called.
+    pub fn poll_timeout(&self) -> Option<u64> {
+        self.leases.values().copied().chain(self.resend_at).min()
+    }
+
+    /// What is due is done.
+    pub fn handle_timeout(&mut self, now_ms: u64) {
+        self.now = now_ms;
+        let due = self.leases.iter().filter(|(_, at)| **at <= now_ms).map(|(claim, _)| *claim);
+        for claim in due.collect::<Vec<_>>() {
+            self.leases.remove(&claim);
+            self.step(Input::Lapsed { claim });
+        }
+        if self.resend_at.is_some_and(|at| at <= now_ms) {
+            self.resend();
+        }
+    }
+
+    /// The next thing to do.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    fn watch(&mut self, task: Tid) {
+        if self.watched.insert(task) {
+            self.outputs.push_back(Output::Watch { task });
+        }
+    }
+
+    fn say(&mut self, to: Tid, what: Between) {
+        self.outputs.push_back(Output::Say { to, what });
+    }
+
+    fn heard(&mut self, from: Tid, said: Between) {
+        match said {
+            Between::Step { term, number, at_ms, input, .. } => {
+                self.follow_step((from, term), (number, at_ms, input));
+            }
+            Between::Begin { term, entry, number, snapshot, .. } => {
+                self.begin((from, term), entry, number, snapshot);
+            }
+            Between::Ack { term, number, .. } => self.confirmed((from, term), number),
+            Between::Later { .. } => self.outputs.push_back(Output::Look),
+            Between::Drop { term, .. } => {
+                if self.role != Role::Primary && term >= self.term {
+                    self.close(false);
+                }
+            }
+        }
+    }
+
+    fn gone(&mut self, task: Tid) {
+        self.watched.remove(&task);
+        match self.role {
+            Role::Primary => self.gone_from_primary(task),
+            Role::Copy => self.gone_from_copy(task),
+            Role::Heir | Role::Closed => {}
+        }
+    }
+
+    fn close(&mut self, deleted: bool) {
+        self.role = Role::Closed;
+        self.leases.clear();
+        self.resend_at = None;
+        self.outputs.push_back(Output::Close { deleted });
+    }
+}

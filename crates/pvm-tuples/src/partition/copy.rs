@@ -1,0 +1,113 @@
+//! A copy: it does as the primary says, and is its heir.
+
+use super::{Output, Partition, Role, Search};
+use crate::frames::{Between, Entry};
+use crate::ops::Input;
+use crate::snapshot::Snapshot;
+use crate::store::Store;
+use pvm_wire::Tid;
+
+impl Partition {
+    pub(super) fn follow_step(
+        &mut self,
+        (from, term): (Tid, i32),
+        (number, at_ms, input): (u64, u64, Input),
+    ) {
+        let space = self.entry.space;
+        if term < self.term || (term == self.term && self.role == Role::Primary) {
+            return self.say(from, Between::Later { space });
+        }
+        // The steps of a later term come behind its beginning, which comes again if it was lost. An heir may be the
+        // next primary already, so it confirms nothing.
+        if term > self.term || self.role != Role::Copy || !self.begun {
+            return;
+        }
+        if number == self.applied + 1 {
+            self.applied = number;
+            self.store.apply(at_ms, input, &mut Vec::new());
+        }
+        self.say(from, Between::Ack { space, term, number: self.applied });
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        (from, term): (Tid, i32),
+        entry: Entry,
+        number: u64,
+        snapshot: Snapshot,
+    ) {
+        let space = self.entry.space;
+        let is_late = term < self.term || (self.role == Role::Primary && term == self.term);
+        if is_late || entry.space != space {
+            return self.say(from, Between::Later { space });
+        }
+        if self.role == Role::Heir && term == self.term {
+            return;
+        }
+        // What comes again must not undo the steps behind it.
+        if !self.begun || term > self.term || number > self.applied {
+            self.store = Store::restore(snapshot);
+            self.applied = number;
+        }
+        self.follow_from_now(from, term, entry);
+        self.say(from, Between::Ack { space, term, number: self.applied });
+    }
+
+    /// Follows this primary; what only a primary has is dropped.
+    fn follow_from_now(&mut self, primary: Tid, term: i32, entry: Entry) {
+        self.steps.clear();
+        self.followers.clear();
+        self.held.clear();
+        self.leases.clear();
+        (self.resend_at, self.putting, self.search) = (None, None, Search::Open);
+        (self.role, self.begun, self.term) = (Role::Copy, true, term);
+        self.entry = Entry { primary, ..entry };
+        self.watch(primary);
+    }
+
+    pub(super) fn gone_from_copy(&mut self, task: Tid) {
+        if task == self.entry.primary {
+            self.role = Role::Heir;
+            self.outputs.push_back(Output::Look);
+        }
+    }
+
+    /// What the last entry says, which somebody else may have put.
+    pub(super) fn latest(&mut self, latest: Option<(i32, Entry)>) {
+        let space = self.entry.space;
+        let own = latest.filter(|(_, entry)| entry.space == space && !entry.deleted);
+        let Some((epoch, entry)) = own else { return self.close(false) };
+        let names_me = entry.copies.contains(&self.me);
+        match self.role {
+            _ if entry.primary == self.me && epoch > self.epoch => self.adopt(epoch, entry),
+            Role::Primary if entry.primary == self.me => self.tend(),
+            Role::Heir if names_me && entry.primary == self.entry.primary => {
+                (self.epoch, self.entry) = (epoch, entry);
+                self.put_next();
+            }
+            // Another one was quicker. It answers nothing before this copy has what it sends.
+            Role::Heir if names_me => {
+                self.role = Role::Copy;
+                self.watch(entry.primary);
+                self.entry = entry;
+            }
+            Role::Copy if names_me => {}
+            _ => self.close(false),
+        }
+    }
+
+    pub(super) fn become_primary(&mut self) {
+        (self.role, self.term) = (Role::Primary, self.epoch);
+        let clients: Vec<Tid> = self.store.clients().collect();
+        clients.into_iter().for_each(|client| self.watch(client));
+        if self.entry.owner != Tid::NONE {
+            self.watch(self.entry.owner);
+        }
+        for (claim, lease) in self.store.leases().collect::<Vec<_>>() {
+            self.leases.insert(claim, self.now.saturating_add(lease));
+        }
+        for copy in self.entry.copies.clone() {
+            self.take_in(copy);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Epochs: servers come and go, and each change is an entry of the machine's names.
+
+use super::{Follower, Output, Partition, RESEND_MS, Role, Search};
+use crate::frames::{Between, Entry, Told};
+use pvm_wire::Tid;
+
+impl Partition {
+    /// Brings the entry and the number of copies to what they should be, step by step.
+    pub(super) fn tend(&mut self) {
+        if self.role != Role::Primary || self.putting.is_some() {
+            return;
+        }
+        if self.ending || self.copies() != self.entry.copies {
+            return self.put_next();
+        }
+        // The entry does not name them: nobody has to wait for them.
+        self.followers.retain(|_, follower| !follower.is_lost);
+        self.release();
+        if self.entry.copies.len() >= usize::from(self.entry.options.copies) {
+            return self.stands();
+        }
+        let is_joining = self.followers.len() > self.entry.copies.len();
+        match self.search {
+            _ if is_joining => {}
+            Search::Open => {
+                self.search = Search::Asked;
+                let besides = [self.me].into_iter().chain(self.followers.keys().copied());
+                self.outputs.push_back(Output::Want { besides: besides.collect() });
+            }
+            Search::Asked => {}
+            Search::InVain => self.stands(),
+        }
+    }
+
+    /// Those that the entry should name: who has everything, or is named already and lives.
+    fn copies(&self) -> Vec<Tid> {
+        let fit = self.followers.iter().filter(|(tid, follower)| {
+            !follower.is_lost && (follower.confirmed.is_some() || self.entry.copies.contains(tid))
+        });
+        fit.map(|(tid, _)| *tid).collect()
+    }
+
+    pub(super) fn helper(&mut self, server: Option<Tid>) {
+        if self.role != Role::Primary || self.search != Search::Asked {
+            return;
+        }
+        let new = server.filter(|tid| *tid != self.me && !self.followers.contains_key(tid));
+        self.search = if new.is_some() { Search::Open } else { Search::InVain };
+        if let Some(server) = new {
+            self.take_in(server);
+        }
+        self.tend();
+    }
+
+    /// The space is as it can be now: whoever has made it is told.
+    fn stands(&mut self) {
+        if let Some((client, number)) = self.creator.take() {
+            self.tell(client, number, Told::Created { number, space: self.entry.space });
+        }
+    }
+
+    /// From now on a server follows; nothing is answered any more that it does not have.
+    pub(super) fn take_in(&mut self, server: Tid) {
+        self.followers.insert(server, Follower::default());
+        self.send_all(server);
+        self.resend_at.get_or_insert(self.now + RESEND_MS);
+        self.watch(server);
+    }
+
+    pub(super) fn send_all(&mut self, to: Tid) {
+        let what = Between::Begin {
+            name: self.name.clone(),
+            term: self.term,
+            entry: self.entry.clone(),
+            number: self.applied,
+            snapshot: self.store.snapshot(),
+        };
+        self.say(to, what);
+    }
+
+    /// Has the entry of the next epoch put.
+    pub(super) fn put_next(&mut self) {
+        let copies = match self.role {
+            Role::Primary => self.copies(),
+            _ => self.entry.copies.iter().copied().filter(|copy| *copy != self.me).collect(),
+        };
+        let (primary, deleted) = (self.me, self.ending);
+        let entry = Entry { primary, copies, deleted, ..self.entry.clone() };
+        self.putting = Some(entry.clone());
+        self.outputs.push_back(Output::Put { epoch: self.epoch + 1, entry });
+    }
+
+    pub(super) fn put_done(&mut self, epoch: i32, done: bool) {
+        match self.putting.take() {
+            Some(entry) if done && epoch == self.epoch + 1 => self.adopt(epoch, entry),
+            Some(_) => self.outputs.push_back(Output::Look),
+            None => {}
+        }
+    }
+
+    /// An entry of this server's holds.
+    pub(super) fn adopt(&mut self, epoch: i32, entry: Entry) {
+        self.putting = None;
+        (self.epoch, self.entry) = (epoch, entry);
+        if self.entry.deleted {
+            return self.ended();
+        }
+        if self.role != Role::Primary {
+            self.become_primary();
+        }
+        self.outputs.push_back(Output::Forget { epoch });
+        self.tend();
+    }
+}

@@ -1,0 +1,167 @@
+//! The primary: it puts what clients ask into an order and answers what all copies have.
+
+use super::{Output, Partition, RESEND_MS, RESENDS_MAX, Role};
+use crate::frames::{Ask, Between, Told};
+use crate::ops::{Answer, Input, Op, Outcome, Reason};
+use pvm_wire::Tid;
+
+impl Partition {
+    pub(super) fn asked(&mut self, client: Tid, ask: Ask) {
+        if self.role != Role::Primary || self.ending {
+            let number = ask.number();
+            return self.tell(client, number, Told::Elsewhere { number });
+        }
+        self.watch(client);
+        match ask {
+            Ask::Do { number, settled, op, .. } => {
+                let renewed = match op {
+                    Op::Renew { claim, .. } => Some(claim),
+                    _ => None,
+                };
+                self.step(Input::Asked { client, number, settled, op });
+                if let Some(claim) = renewed {
+                    self.time(claim);
+                }
+            }
+            Ask::Cancel { number, .. } => self.step(Input::Cancelled { client, number }),
+            Ask::Look { number, tuples, .. } => {
+                let seen = self.store.seen(self.now, tuples);
+                self.tell(client, number, Told::Seen { number, seen });
+            }
+            Ask::Delete { number, .. } => {
+                self.deleters.push((client, number));
+                self.end();
+            }
+            // The server itself makes spaces.
+            Ask::Create { .. } => {}
+        }
+    }
+
+    pub(super) fn tell(&mut self, client: Tid, number: u64, told: Told) {
+        self.outputs.push_back(Output::Tell { client, number, told });
+    }
+
+    /// Applies an input and hands it to the copies.
+    pub(super) fn step(&mut self, input: Input) {
+        self.applied += 1;
+        let (number, at_ms) = (self.applied, self.now);
+        if !self.followers.is_empty() {
+            self.steps.push_back((number, at_ms, input.clone()));
+            for follower in self.followers.keys() {
+                let (to, what) = (*follower, self.step_frame(number, at_ms, &input));
+                self.outputs.push_back(Output::Say { to, what });
+            }
+            self.resend_at.get_or_insert(self.now + RESEND_MS);
+        }
+        let mut answers = Vec::new();
+        self.store.apply(at_ms, input, &mut answers);
+        for answer in answers {
+            if let Outcome::Found { claim, .. } = answer.outcome
+                && claim != 0
+            {
+                self.time(claim);
+            }
+            self.held.push_back((number, answer));
+        }
+        self.release();
+    }
+
+    fn step_frame(&self, number: u64, at_ms: u64, input: &Input) -> Between {
+        let (space, term, input) = (self.entry.space, self.term, input.clone());
+        Between::Step { space, term, number, at_ms, input }
+    }
+
+    /// Notes when the lease of a claim ends.
+    fn time(&mut self, claim: u64) {
+        match self.store.lease(claim) {
+            Some(lease) => drop(self.leases.insert(claim, self.now.saturating_add(lease))),
+            None => drop(self.leases.remove(&claim)),
+        }
+    }
+
+    /// Gives out the answers that all copies have.
+    pub(super) fn release(&mut self) {
+        let confirmed = self.followers.values().map(|follower| follower.confirmed.unwrap_or(0));
+        let everywhere = confirmed.min().unwrap_or(self.applied);
+        while let Some((_, answer)) = self.held.pop_front_if(|(number, _)| *number <= everywhere) {
+            let Answer { client, number, outcome } = answer;
+            self.tell(client, number, Told::Answer { number, outcome });
+        }
+        while self.steps.pop_front_if(|(number, ..)| *number <= everywhere).is_some() {}
+        if everywhere == self.applied {
+            self.resend_at = None;
+        }
+    }
+
+    pub(super) fn confirmed(&mut self, (from, term): (Tid, i32), number: u64) {
+        if self.role != Role::Primary || term != self.term || number > self.applied {
+            return;
+        }
+        let Some(follower) = self.followers.get_mut(&from) else { return };
+        follower.confirmed = follower.confirmed.max(Some(number));
+        follower.resends = 0;
+        self.release();
+        self.tend();
+    }
+
+    /// What was not confirmed goes out again: it may have been lost.
+    pub(super) fn resend(&mut self) {
+        self.resend_at = Some(self.now + RESEND_MS);
+        let last = Some(self.applied);
+        for to in self.followers.keys().copied().collect::<Vec<_>>() {
+            let Some(follower) = self.followers.get_mut(&to) else { continue };
+            if follower.confirmed == last {
+                continue;
+            }
+            follower.resends += 1;
+            follower.is_lost |= follower.resends > RESENDS_MAX;
+            match follower.confirmed {
+                None => self.send_all(to),
+                Some(confirmed) => self.send_steps_behind(to, confirmed),
+            }
+        }
+        self.tend();
+    }
+
+    fn send_steps_behind(&mut self, to: Tid, confirmed: u64) {
+        let missing = self.steps.iter().filter(|(number, ..)| *number > confirmed);
+        let frames = missing.map(|(number, at_ms, input)| self.step_frame(*number, *at_ms, input));
+        let says: Vec<_> = frames.map(|what| Output::Say { to, what }).collect();
+        self.outputs.extend(says);
+    }
+
+    pub(super) fn gone_from_primary(&mut self, task: Tid) {
+        if self.store.knows(task) {
+            self.step(Input::Gone { client: task });
+        }
+        if let Some(follower) = self.followers.get_mut(&task) {
+            follower.is_lost = true;
+        }
+        self.ending |= task == self.entry.owner;
+        self.tend();
+    }
+
+    /// The space is to be deleted.
+    fn end(&mut self) {
+        self.ending = true;
+        self.tend();
+    }
+
+    /// The space is deleted: everybody is told.
+    pub(super) fn ended(&mut self) {
+        let held = self.held.drain(..).map(|(_, answer)| (answer.client, answer.number));
+        let unanswered: Vec<_> = held.chain(self.store.waiting_requests()).collect();
+        for (client, number) in unanswered {
+            let outcome = Outcome::Failed { reason: Reason::NoSpace };
+            self.tell(client, number, Told::Answer { number, outcome });
+        }
+        for (client, number) in std::mem::take(&mut self.deleters) {
+            self.tell(client, number, Told::Answer { number, outcome: Outcome::Done });
+        }
+        let (space, term) = (self.entry.space, self.term);
+        for follower in std::mem::take(&mut self.followers).into_keys() {
+            self.say(follower, Between::Drop { space, term });
+        }
+        self.close(true);
+    }
+}

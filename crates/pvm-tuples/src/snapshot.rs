@@ -1,0 +1,87 @@
+//! All that a store holds, as bytes: a server that joins begins with it.
+
+use crate::ops::{Find, Outcome};
+use crate::tuple::Tuple;
+use pvm_wire::{Tid, record};
+
+record! {
+    /// A tuple of the space that is free.
+    pub struct Kept {
+        /// The tuple.
+        pub tuple: Tuple,
+        /// How often it came back.
+        pub tries: u32,
+    }
+
+    /// A client's request that waits for a tuple.
+    pub struct Waiting {
+        /// Whose.
+        pub client: Tid,
+        /// The request's number.
+        pub number: u64,
+        /// What has to come.
+        pub template: Tuple,
+        /// What becomes of it.
+        pub how: Find,
+        /// Since when.
+        pub since: u64,
+    }
+
+    /// Tuples for which there is no room yet.
+    pub struct Blocked {
+        /// Whose.
+        pub client: Tid,
+        /// The request's number.
+        pub number: u64,
+        /// Which.
+        pub tuples: Vec<Tuple>,
+        /// Since when.
+        pub since: u64,
+    }
+
+    /// A claimed tuple.
+    pub struct Claim {
+        /// By whom.
+        pub client: Tid,
+        /// The tuple's number, which is its age.
+        pub id: u64,
+        /// The tuple.
+        pub tuple: Tuple,
+        /// How often it came back before.
+        pub tries: u32,
+        /// Its lease; 0 has no end.
+        pub lease_ms: u64,
+        /// Since when.
+        pub since: u64,
+    }
+
+    /// What a client was answered.
+    pub struct Remembered {
+        /// Which client.
+        pub client: Tid,
+        /// It has the answers to all requests below this one.
+        pub settled: u64,
+        /// The answers that it may not have.
+        pub answered: Vec<(u64, Outcome)>,
+    }
+
+    /// A store. Lists are in the order of their numbers.
+    pub struct Snapshot {
+        /// The most bytes that the space may have.
+        pub limit: u64,
+        /// A put fails where there is no room.
+        pub fail_when_full: bool,
+        /// The last number that was given.
+        pub last: u64,
+        /// Free tuples.
+        pub tuples: Vec<(u64, Kept)>,
+        /// Claimed ones.
+        pub claims: Vec<(u64, Claim)>,
+        /// Who waits.
+        pub waiting: Vec<(u64, Waiting)>,
+        /// What waits for room.
+        pub blocked: Vec<Blocked>,
+        /// Clients.
+        pub clients: Vec<Remembered>,
+    }
+}

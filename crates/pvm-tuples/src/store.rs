@@ -1,0 +1,162 @@
+//! The tuples of one space and everybody who waits for some.
+//!
+//! [`Store::apply`] takes one [`Input`] after another. What it answers depends on nothing else, so
+//! all servers of a space give the same answers and one can go on for another.
+
+mod claims;
+mod clients;
+mod finding;
+mod putting;
+mod seen;
+mod whole;
+
+use crate::hash::Map;
+use crate::index::Index;
+use crate::known::Client;
+use crate::ops::{Answer, Input, Op, Outcome, Reason};
+use crate::snapshot::{Blocked, Claim, Kept, Waiting};
+use crate::tuple::Tuple;
+use pvm_wire::Tid;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Bytes of all tuples in one answer.
+pub(crate) const GATHERED_BYTES_MAX: usize = 64 << 20;
+/// A tuple costs so much beside its bytes: what the store keeps of it in its tables.
+pub(crate) const TUPLE_COST: u64 = 128;
+
+/// One space.
+#[derive(Debug)]
+pub struct Store {
+    limit: u64,
+    fail_when_full: bool,
+    /// Tuples, by a number that grows with their age.
+    tuples: Map<Kept>,
+    index: Index,
+    waiting: Map<Waiting>,
+    waiters: Index,
+    blocked: VecDeque<Blocked>,
+    claims: BTreeMap<u64, Claim>,
+    clients: BTreeMap<Tid, Client>,
+    /// Of tuples, claimed and free.
+    bytes: u64,
+    /// The last number that was given to a tuple, a waiter or a claim.
+    last: u64,
+    /// The time of the last input.
+    now: u64,
+    answers: Vec<Answer>,
+}
+
+impl Store {
+    /// An empty space that holds at most so many bytes.
+    pub fn new(limit: u64, fail_when_full: bool) -> Self {
+        Self {
+            limit,
+            fail_when_full,
+            tuples: Map::default(),
+            index: Index::default(),
+            waiting: Map::default(),
+            waiters: Index::default(),
+            blocked: VecDeque::new(),
+            claims: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            bytes: 0,
+            last: 0,
+            now: 0,
+            answers: Vec::new(),
+        }
+    }
+
+    /// Applies an input at a time in milliseconds; what it answers is appended.
+    pub fn apply(&mut self, at_ms: u64, input: Input, answers: &mut Vec<Answer>) {
+        self.now = at_ms;
+        match input {
+            Input::Asked { client, number, settled, op } => {
+                if self.is_new(client, number, settled) {
+                    self.perform(client, number, op);
+                }
+            }
+            Input::Cancelled { client, number } => self.cancel(client, number),
+            Input::Gone { client } => self.gone(client),
+            Input::Lapsed { claim } => self.bring_back(claim),
+        }
+        self.admit();
+        answers.append(&mut self.answers);
+    }
+
+    fn perform(&mut self, client: Tid, number: u64, op: Op) {
+        let asked = (client, number);
+        match op {
+            Op::Put { tuples, wait } => self.put_or_wait(asked, tuples, wait),
+            Op::Find { template, how, wait } => self.find(asked, template, how, wait),
+            Op::Count { template } => {
+                let count = self.fitting(&template).count() as u64;
+                self.answer(asked, Outcome::Counted { count });
+            }
+            Op::Gather { template, take, room } => self.gather(asked, &template, take, room),
+            Op::Done { claim, tuples } => self.done(asked, claim, tuples),
+            Op::GiveBack { claim } => self.give_back(asked, claim),
+            Op::Renew { claim, lease_ms } => self.renew(asked, claim, lease_ms),
+            Op::DoneAll => self.done_all(asked),
+        }
+    }
+
+    const fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    fn answer(&mut self, (client, number): (Tid, u64), outcome: Outcome) {
+        self.remember(client, number, &outcome);
+        self.answers.push(Answer { client, number, outcome });
+    }
+
+    fn fail(&mut self, asked: (Tid, u64), reason: Reason) {
+        self.answer(asked, Outcome::Failed { reason });
+    }
+
+    /// How many tuples are free.
+    pub fn len(&self) -> usize {
+        self.tuples.len()
+    }
+
+    /// True if no tuple is free.
+    pub fn is_empty(&self) -> bool {
+        self.tuples.is_empty()
+    }
+
+    /// Clients of which something is kept.
+    pub fn clients(&self) -> impl Iterator<Item = Tid> {
+        self.clients.keys().copied()
+    }
+
+    /// True if something is kept of a client.
+    pub fn knows(&self, client: Tid) -> bool {
+        self.clients.contains_key(&client)
+    }
+
+    /// Requests that wait.
+    pub fn waiting_requests(&self) -> impl Iterator<Item = (Tid, u64)> {
+        self.clients
+            .iter()
+            .flat_map(|(client, known)| known.waiting.keys().map(move |number| (*client, *number)))
+    }
+
+    /// Claims that have a lease, with their clients' leases in milliseconds.
+    pub fn leases(&self) -> impl Iterator<Item = (u64, u64)> {
+        let leases = self.claims.iter().map(|(number, claim)| (*number, claim.lease_ms));
+        leases.filter(|(_, lease)| *lease > 0)
+    }
+
+    /// The lease of a claim, if it is one and has one.
+    pub fn lease(&self, claim: u64) -> Option<u64> {
+        self.claims.get(&claim).map(|claim| claim.lease_ms).filter(|lease| *lease > 0)
+    }
+}
+
+/// What a tuple counts against the limit.
+fn cost(tuple: &Tuple) -> u64 {
+    tuple.encoded().len() as u64 + TUPLE_COST
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Looking for tuples: `in`, `rd`, claims, `count`, bulk.
+
+use super::{GATHERED_BYTES_MAX, Store, cost};
+use crate::ops::{Find, Outcome};
+use crate::snapshot::{Claim, Kept, Waiting};
+use crate::tuple::Tuple;
+use pvm_wire::Tid;
+
+impl Store {
+    /// Free tuples that fit, the oldest first.
+    pub(super) fn fitting(&self, template: &Tuple) -> impl Iterator<Item = (u64, &Kept)> {
+        let candidates = self.index.for_template(template);
+        let kept = candidates.filter_map(|id| self.tuples.get(&id).map(|kept| (id, kept)));
+        kept.filter(|(_, kept)| kept.tuple.fits(template))
+    }
+
+    pub(super) fn find(&mut self, asked: (Tid, u64), template: Tuple, how: Find, wait: bool) {
+        let found = self.fitting(&template).next().map(|(id, kept)| (id, kept.clone()));
+        if let Some((id, kept)) = found {
+            if how != Find::Copy {
+                self.remove(id);
+            }
+            self.hand_over(asked, &how, id, kept);
+        } else if wait {
+            self.wait(asked, template, how);
+        } else {
+            self.answer(asked, Outcome::Nothing);
+        }
+    }
+
+    fn wait(&mut self, (client, number): (Tid, u64), template: Tuple, how: Find) {
+        let waiter = self.next();
+        self.waiters.put_waiter(&template, waiter);
+        self.clients.entry(client).or_default().waiting.insert(number, waiter);
+        let since = self.now;
+        self.waiting.insert(waiter, Waiting { client, number, template, how, since });
+    }
+
+    /// A tuple that is free no more is its finder's.
+    fn hand_over(&mut self, asked: (Tid, u64), how: &Find, id: u64, kept: Kept) {
+        let Kept { tuple, tries } = kept;
+        let claim = match how {
+            Find::Copy => 0,
+            Find::Take => {
+                self.bytes -= cost(&tuple);
+                0
+            }
+            Find::Claim { lease_ms } => {
+                let (tuple, lease_ms, since) = (tuple.clone(), *lease_ms, self.now);
+                self.claim(Claim { client: asked.0, id, tuple, tries, lease_ms, since })
+            }
+        };
+        self.answer(asked, Outcome::Found { tuple, claim, tries });
+    }
+
+    fn remove(&mut self, id: u64) {
+        if let Some(kept) = self.tuples.remove(&id) {
+            self.index.take_tuple(&kept.tuple, id);
+        }
+    }
+
+    /// A tuple becomes free. Whoever waits for it gets it: each who copies, in order, up to the first who takes.
+    pub(super) fn offer(&mut self, id: u64, kept: Kept) {
+        let served = self.served_by(&kept.tuple);
+        let mut is_taken = false;
+        for waiter in served {
+            let Some(waiting) = self.waiting.remove(&waiter) else { continue };
+            self.waiters.take_waiter(&waiting.template, waiter);
+            is_taken = waiting.how != Find::Copy;
+            self.hand_over((waiting.client, waiting.number), &waiting.how, id, kept.clone());
+        }
+        if !is_taken {
+            self.index.put_tuple(&kept.tuple, id);
+            self.tuples.insert(id, kept);
+        }
+    }
+
+    fn served_by(&self, tuple: &Tuple) -> Vec<u64> {
+        let mut served = Vec::new();
+        for waiter in self.waiters.for_tuple(tuple) {
+            let Some(waiting) = self.waiting.get(&waiter) else { continue };
+            if tuple.fits(&waiting.template) {
+                served.push(waiter);
+                if waiting.how != Find::Copy {
+                    break;
+                }
+            }
+        }
+        served
+    }
+
+    pub(super) fn gather(&mut self, asked: (Tid, u64), template: &Tuple, take: bool, room: u64) {
+        let (mut chosen, mut bytes) = (Vec::new(), 0);
+        for (id, kept) in self.fitting(template) {
+            bytes += kept.tuple.encoded().len();
+            let is_enough = chosen.len() as u64 >= room;
+            if is_enough || (!chosen.is_empty() && bytes > GATHERED_BYTES_MAX) {
+                break;
+            }
+            chosen.push((id, kept.tuple.clone()));
+        }
+        if take {
+            for (id, tuple) in &chosen {
+                self.remove(*id);
+                self.bytes -= cost(tuple);
+            }
+        }
+        let tuples = chosen.into_iter().map(|(_, tuple)| tuple).collect();
+        self.answer(asked, Outcome::Gathered { tuples });
+    }
+}

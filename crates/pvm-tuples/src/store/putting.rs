@@ -1,0 +1,62 @@
+//! Putting tuples, and what waits for room.
+
+use super::{Store, cost};
+use crate::ops::{Outcome, Reason};
+use crate::snapshot::{Blocked, Kept};
+use crate::tuple::Tuple;
+use pvm_wire::Tid;
+
+fn cost_of(tuples: &[Tuple]) -> u64 {
+    tuples.iter().map(cost).sum()
+}
+
+impl Store {
+    pub(super) fn put_or_wait(&mut self, asked: (Tid, u64), tuples: Vec<Tuple>, wait: bool) {
+        let needed = cost_of(&tuples);
+        if tuples.iter().any(Tuple::has_formals) {
+            return self.fail(asked, Reason::Formal);
+        }
+        if needed > self.limit {
+            return self.fail(asked, Reason::TooLarge);
+        }
+        if self.blocked.is_empty() && self.has_room(needed) {
+            self.put(tuples);
+            return self.answer(asked, Outcome::Done);
+        }
+        if self.fail_when_full {
+            return self.fail(asked, Reason::Full);
+        }
+        if !wait {
+            return self.answer(asked, Outcome::Nothing);
+        }
+        let (client, number) = asked;
+        self.clients.entry(client).or_default().waiting.insert(number, 0);
+        self.blocked.push_back(Blocked { client, number, tuples, since: self.now });
+    }
+
+    const fn has_room(&self, needed: u64) -> bool {
+        self.bytes.saturating_add(needed) <= self.limit
+    }
+
+    /// Puts tuples, room or none.
+    pub(super) fn put(&mut self, tuples: Vec<Tuple>) {
+        for tuple in tuples {
+            self.bytes += cost(&tuple);
+            let id = self.next();
+            self.offer(id, Kept { tuple, tries: 0 });
+        }
+    }
+
+    /// Puts what waited for room, in the order in which it came, as far as there is room now.
+    pub(super) fn admit(&mut self) {
+        while let Some(first) = self.blocked.front()
+            && self.has_room(cost_of(&first.tuples))
+        {
+            let Some(Blocked { client, number, tuples, .. }) = self.blocked.pop_front() else {
+                return;
+            };
+            self.put(tuples);
+            self.answer((client, number), Outcome::Done);
+        }
+    }
+}

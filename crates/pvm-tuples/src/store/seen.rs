@@ -1,0 +1,88 @@
+//! What people are shown of a space.
+
+use super::Store;
+use crate::frames::{Claimed, Seen, Waiter};
+use crate::kind::Kind;
+use crate::tuple::Tuple;
+use pvm_wire::Tid;
+
+/// Waiters and claims that are told of.
+const SHOWN_MAX: usize = 1000;
+/// Tuples among which near misses are looked for.
+const SEARCHED_MAX: usize = 10_000;
+/// Near misses of one waiter.
+const NEAR_MAX: usize = 3;
+/// Bytes of the tuples that are told of.
+const BYTES_MAX: usize = 16 << 20;
+
+/// True if the first fields are equal texts.
+fn has_name_of(tuple: &Tuple, template: &Tuple) -> bool {
+    match (tuple.field(0), template.field(0)) {
+        (Some(one), Some(other)) => one.kind == Kind::Text && one.data.is_some() && one == other,
+        _ => false,
+    }
+}
+
+impl Store {
+    /// What is in the space at a time in milliseconds, with the oldest `tuples` ones.
+    pub fn seen(&self, now_ms: u64, tuples: u64) -> Seen {
+        let mut ids: Vec<u64> = self.tuples.keys().copied().collect();
+        ids.sort_unstable();
+        let mut bytes = 0;
+        let oldest = ids.iter().filter_map(|id| self.tuples.get(id)).map(|kept| &kept.tuple);
+        let oldest =
+            oldest.take(usize::try_from(tuples).unwrap_or(usize::MAX)).take_while(|tuple| {
+                bytes += tuple.encoded().len();
+                bytes <= BYTES_MAX
+            });
+        Seen {
+            tuples: self.tuples.len() as u64,
+            bytes: self.bytes,
+            oldest: oldest.cloned().collect(),
+            waiting: self.seen_waiting(now_ms, &ids),
+            claimed: self.seen_claimed(now_ms),
+        }
+    }
+
+    fn seen_waiting(&self, now_ms: u64, ids: &[u64]) -> Vec<Waiter> {
+        let waiter = |client: Tid, template: &Tuple, operation: &str, since: u64| Waiter {
+            client,
+            template: template.clone(),
+            operation: operation.to_owned(),
+            waited_ms: now_ms.saturating_sub(since),
+            near: Vec::new(),
+        };
+        let mut numbers: Vec<u64> = self.waiting.keys().copied().collect();
+        numbers.sort_unstable();
+        let waiting = numbers.iter().filter_map(|number| self.waiting.get(number)).map(|waiting| {
+            let shown =
+                waiter(waiting.client, &waiting.template, waiting.how.name(), waiting.since);
+            Waiter { near: self.near(&waiting.template, ids), ..shown }
+        });
+        let blocked = self.blocked.iter().filter_map(|blocked| {
+            let first = blocked.tuples.first()?;
+            Some(waiter(blocked.client, first, "out", blocked.since))
+        });
+        waiting.chain(blocked).take(SHOWN_MAX).collect()
+    }
+
+    /// Tuples that only their types or the number of fields keep from a waiter.
+    fn near(&self, template: &Tuple, ids: &[u64]) -> Vec<Tuple> {
+        let tuples = ids.iter().take(SEARCHED_MAX).filter_map(|id| self.tuples.get(id));
+        let signature = template.signature();
+        let near = tuples
+            .map(|kept| &kept.tuple)
+            .filter(|tuple| tuple.signature() != signature && has_name_of(tuple, template));
+        near.take(NEAR_MAX).cloned().collect()
+    }
+
+    fn seen_claimed(&self, now_ms: u64) -> Vec<Claimed> {
+        let claims = self.claims.values().take(SHOWN_MAX).map(|claim| Claimed {
+            client: claim.client,
+            tuple: claim.tuple.clone(),
+            tries: claim.tries,
+            held_ms: now_ms.saturating_sub(claim.since),
+        });
+        claims.collect()
+    }
+}

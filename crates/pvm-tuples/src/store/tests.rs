@@ -1,0 +1,243 @@
+use super::*;
+use crate::kind::{Kind, Shape};
+use crate::ops::Find;
+use crate::tuple::Builder;
+
+const ANN: Tid = Tid(0x4_0001);
+const BOB: Tid = Tid(0x4_0002);
+const EVE: Tid = Tid(0x4_0003);
+
+/// A space and how often each client has asked.
+struct Space {
+    store: Store,
+    asked: u64,
+}
+
+impl Space {
+    fn new(limit: u64, fail_when_full: bool) -> Self {
+        Self { store: Store::new(limit, fail_when_full), asked: 0 }
+    }
+
+    fn roomy() -> Self {
+        Self::new(1 << 20, false)
+    }
+
+    fn give(&mut self, input: Input) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        self.store.apply(0, input, &mut answers);
+        answers
+    }
+
+    /// What is answered, and to whom.
+    fn ask(&mut self, client: Tid, op: Op) -> Vec<(Tid, Outcome)> {
+        self.asked += 1;
+        let (number, settled) = (self.asked, 0);
+        let answers = self.give(Input::Asked { client, number, settled, op });
+        answers.into_iter().map(|answer| (answer.client, answer.outcome)).collect()
+    }
+
+    fn put(&mut self, client: Tid, name: &str, value: i32) -> Vec<(Tid, Outcome)> {
+        self.ask(client, Op::Put { tuples: vec![tuple(name, value)], wait: true })
+    }
+
+    fn find(&mut self, client: Tid, name: &str, how: Find) -> Vec<(Tid, Outcome)> {
+        self.ask(client, Op::Find { template: any(name), how, wait: true })
+    }
+}
+
+const CLAIM: Find = Find::Claim { lease_ms: 0 };
+
+fn tuple(name: &str, value: i32) -> Tuple {
+    let mut builder = Builder::new();
+    builder.text(name).expect("fits");
+    builder.int(value).expect("fits");
+    builder.tuple().expect("has fields")
+}
+
+fn any(name: &str) -> Tuple {
+    let mut builder = Builder::new();
+    builder.text(name).expect("fits");
+    builder.formal(Kind::Int, Shape::Scalar, 0).expect("fits");
+    builder.tuple().expect("has fields")
+}
+
+fn found(client: Tid, name: &str, value: i32) -> (Tid, Outcome) {
+    (client, Outcome::Found { tuple: tuple(name, value), claim: 0, tries: 0 })
+}
+
+fn claim_of(answers: &[(Tid, Outcome)]) -> (u64, u32) {
+    match answers {
+        [(_, Outcome::Found { claim, tries, .. })] => (*claim, *tries),
+        other => panic!("no claim: {other:?}"),
+    }
+}
+
+#[test]
+fn the_oldest_tuple_goes_first_and_waiters_are_served_in_order() {
+    let mut space = Space::roomy();
+    space.put(ANN, "task", 1);
+    space.put(ANN, "task", 2);
+    assert_eq!(space.find(BOB, "task", Find::Take), [found(BOB, "task", 1)]);
+    assert_eq!(space.find(BOB, "task", Find::Copy), [found(BOB, "task", 2)]);
+    space.find(BOB, "task", Find::Take);
+    for client in [BOB, EVE, ANN] {
+        assert_eq!(space.find(client, "task", Find::Take), []);
+    }
+    for (client, value) in [(BOB, 3), (EVE, 4), (ANN, 5)] {
+        assert_eq!(
+            space.put(ANN, "task", value),
+            [found(client, "task", value), (ANN, Outcome::Done)]
+        );
+    }
+    assert!(space.store.is_empty());
+}
+
+#[test]
+fn those_who_copy_are_served_up_to_the_first_who_takes() {
+    let mut space = Space::roomy();
+    space.find(BOB, "x", Find::Copy);
+    space.find(EVE, "x", Find::Copy);
+    space.find(ANN, "x", Find::Take);
+    space.find(BOB, "x", Find::Copy);
+    let answers = space.put(ANN, "x", 9);
+    let served = [found(BOB, "x", 9), found(EVE, "x", 9), found(ANN, "x", 9), (ANN, Outcome::Done)];
+    assert_eq!(answers, served);
+    assert_eq!(space.put(ANN, "x", 10)[0], found(BOB, "x", 10));
+    assert_eq!(space.store.len(), 1);
+}
+
+#[test]
+fn a_request_that_is_asked_again_is_done_once_and_answered_again() {
+    let mut space = Space::roomy();
+    let put = |number, settled| Input::Asked {
+        client: ANN,
+        number,
+        settled,
+        op: Op::Put { tuples: vec![tuple("x", 1)], wait: true },
+    };
+    let answer = Answer { client: ANN, number: 1, outcome: Outcome::Done };
+    assert_eq!(space.give(put(1, 0)), std::slice::from_ref(&answer));
+    assert_eq!(space.give(put(1, 0)), [answer]);
+    assert_eq!(space.store.len(), 1);
+    space.give(put(2, 2));
+    assert_eq!(space.give(put(1, 0)), [], "the client had said that it has this answer");
+    assert_eq!(space.store.len(), 2);
+}
+
+#[test]
+fn a_waiting_request_that_is_asked_again_waits_once() {
+    let mut space = Space::roomy();
+    let take = || Input::Asked {
+        client: BOB,
+        number: 100,
+        settled: 0,
+        op: Op::Find { template: any("x"), how: Find::Take, wait: true },
+    };
+    space.give(take());
+    space.give(take());
+    space.put(ANN, "x", 1);
+    assert_eq!(space.put(ANN, "x", 2), [(ANN, Outcome::Done)]);
+    assert_eq!(space.store.len(), 1);
+}
+
+#[test]
+fn a_claimed_tuple_comes_back_to_its_old_place_with_one_try_more() {
+    let mut space = Space::roomy();
+    space.put(ANN, "task", 1);
+    space.put(ANN, "task", 2);
+    let (_, tries) = claim_of(&space.find(BOB, "task", CLAIM));
+    assert_eq!(tries, 0);
+    assert_eq!(space.store.len(), 1);
+    space.give(Input::Gone { client: BOB });
+    let (claim, tries) = claim_of(&space.find(EVE, "task", CLAIM));
+    assert_eq!(tries, 1);
+    assert_eq!(
+        space.ask(BOB, Op::GiveBack { claim })[0].1,
+        Outcome::Failed { reason: Reason::ClaimOver }
+    );
+    assert_eq!(space.ask(EVE, Op::GiveBack { claim }), [(EVE, Outcome::Done)]);
+    let again = space.find(BOB, "task", Find::Take);
+    assert_eq!(again, [(BOB, Outcome::Found { tuple: tuple("task", 1), claim: 0, tries: 2 })]);
+}
+
+#[test]
+fn done_puts_its_tuples_with_the_end_of_the_claim_or_not_at_all() {
+    let mut space = Space::roomy();
+    space.put(ANN, "task", 1);
+    let (claim, _) = claim_of(&space.find(BOB, "task", CLAIM));
+    let done = || Op::Done { claim, tuples: vec![tuple("answer", 1), tuple("answer", 2)] };
+    assert_eq!(space.ask(BOB, done()), [(BOB, Outcome::Done)]);
+    assert_eq!(space.ask(BOB, done()), [(BOB, Outcome::Failed { reason: Reason::ClaimOver })]);
+    assert_eq!(
+        space.ask(ANN, Op::Count { template: any("answer") })[0].1,
+        Outcome::Counted { count: 2 }
+    );
+    space.give(Input::Gone { client: BOB });
+    assert_eq!(space.store.len(), 2, "what was done with does not come back");
+}
+
+#[test]
+fn a_lease_that_ends_frees_the_tuple_and_done_is_too_late() {
+    let mut space = Space::roomy();
+    space.put(ANN, "task", 1);
+    let (claim, _) = claim_of(&space.find(BOB, "task", Find::Claim { lease_ms: 50 }));
+    assert_eq!(space.store.lease(claim), Some(50));
+    space.find(EVE, "task", Find::Take);
+    assert_eq!(space.give(Input::Lapsed { claim }).len(), 1);
+    let late = space.ask(BOB, Op::Done { claim, tuples: Vec::new() });
+    assert_eq!(late[0].1, Outcome::Failed { reason: Reason::ClaimOver });
+    assert!(space.store.is_empty());
+}
+
+#[test]
+fn a_cancelled_wait_takes_nothing_and_an_answer_stands() {
+    let mut space = Space::roomy();
+    space.find(BOB, "x", Find::Take);
+    let number = space.asked;
+    let cancelled = space.give(Input::Cancelled { client: BOB, number });
+    assert_eq!(cancelled[0].outcome, Outcome::Nothing);
+    space.put(ANN, "x", 1);
+    assert_eq!(space.store.len(), 1);
+    space.find(BOB, "x", Find::Take);
+    let number = space.asked;
+    assert_eq!(space.give(Input::Cancelled { client: BOB, number }), []);
+    assert!(space.store.is_empty());
+}
+
+#[test]
+fn a_full_space_lets_puts_wait_in_order_or_fail() {
+    let cost = cost(&tuple("x", 1));
+    let mut space = Space::new(2 * cost, false);
+    space.put(ANN, "x", 1);
+    space.put(ANN, "x", 2);
+    assert_eq!(space.put(ANN, "x", 3), []);
+    assert_eq!(space.put(BOB, "x", 4), []);
+    assert_eq!(space.find(EVE, "x", Find::Take), [found(EVE, "x", 1), (ANN, Outcome::Done)]);
+    space.give(Input::Gone { client: BOB });
+    space.find(EVE, "x", Find::Take);
+    assert_eq!(space.store.len(), 1, "the tuple of a client that is gone is not put");
+
+    let mut space = Space::new(cost, true);
+    space.put(ANN, "x", 1);
+    assert_eq!(space.put(ANN, "x", 2), [(ANN, Outcome::Failed { reason: Reason::Full })]);
+    let large = vec![tuple("x", 1), tuple("x", 2)];
+    let refused = space.ask(ANN, Op::Put { tuples: large, wait: true });
+    assert_eq!(refused, [(ANN, Outcome::Failed { reason: Reason::TooLarge })]);
+}
+
+#[test]
+fn a_template_is_not_put_and_near_misses_are_shown() {
+    let mut space = Space::roomy();
+    let refused = space.ask(ANN, Op::Put { tuples: vec![any("x")], wait: true });
+    assert_eq!(refused, [(ANN, Outcome::Failed { reason: Reason::Formal })]);
+    let mut builder = Builder::new();
+    builder.text("x").expect("fits");
+    builder.actual(Kind::Long, Shape::Scalar, &7_i64.to_le_bytes()).expect("fits");
+    let long = builder.tuple().expect("has fields");
+    space.ask(ANN, Op::Put { tuples: vec![long.clone()], wait: true });
+    space.find(BOB, "x", Find::Take);
+    let seen = space.store.seen(5, 10);
+    assert_eq!(seen.oldest, std::slice::from_ref(&long));
+    assert_eq!((seen.waiting[0].client, seen.waiting[0].waited_ms), (BOB, 5));
+    assert_eq!(seen.waiting[0].near, [long]);
+}

@@ -1,0 +1,64 @@
+//! A store as a [`Snapshot`], and back.
+
+use super::{Store, cost};
+use crate::snapshot::{Remembered, Snapshot};
+use std::collections::VecDeque;
+
+fn in_order<T: Clone>(entries: &crate::hash::Map<T>) -> Vec<(u64, T)> {
+    let mut all: Vec<_> = entries.iter().map(|(number, entry)| (*number, entry.clone())).collect();
+    all.sort_unstable_by_key(|(number, _)| *number);
+    all
+}
+
+impl Store {
+    /// All that it holds.
+    pub fn snapshot(&self) -> Snapshot {
+        let clients = self.clients.iter().map(|(client, known)| Remembered {
+            client: *client,
+            settled: known.settled,
+            answered: known.answered.clone().into_iter().collect(),
+        });
+        Snapshot {
+            limit: self.limit,
+            fail_when_full: self.fail_when_full,
+            last: self.last,
+            tuples: in_order(&self.tuples),
+            claims: self.claims.clone().into_iter().collect(),
+            waiting: in_order(&self.waiting),
+            blocked: self.blocked.iter().cloned().collect(),
+            clients: clients.collect(),
+        }
+    }
+
+    /// The store that was taken down.
+    pub fn restore(snapshot: Snapshot) -> Self {
+        let mut store = Self::new(snapshot.limit, snapshot.fail_when_full);
+        store.last = snapshot.last;
+        for Remembered { client, settled, answered } in snapshot.clients {
+            let known = store.clients.entry(client).or_default();
+            (known.settled, known.answered) = (settled, answered.into_iter().collect());
+        }
+        for (id, kept) in snapshot.tuples {
+            store.bytes += cost(&kept.tuple);
+            store.index.put_tuple(&kept.tuple, id);
+            store.tuples.insert(id, kept);
+        }
+        for (number, claim) in snapshot.claims {
+            store.bytes += cost(&claim.tuple);
+            store.clients.entry(claim.client).or_default().claims.insert(number);
+            store.claims.insert(number, claim);
+        }
+        for (waiter, waiting) in snapshot.waiting {
+            store.waiters.put_waiter(&waiting.template, waiter);
+            let known = store.clients.entry(waiting.client).or_default();
+            known.waiting.insert(waiting.number, waiter);
+            store.waiting.insert(waiter, waiting);
+        }
+        for blocked in &snapshot.blocked {
+            let known = store.clients.entry(blocked.client).or_default();
+            known.waiting.insert(blocked.number, 0);
+        }
+        store.blocked = VecDeque::from(snapshot.blocked);
+        store
+    }
+}
