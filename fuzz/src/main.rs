@@ -18,6 +18,7 @@ mod peer;
 mod platform;
 mod proxy;
 mod ranks;
+mod recorded;
 mod reply;
 mod request;
 mod route;
@@ -31,7 +32,7 @@ use std::sync::LazyLock;
 /// Runs a target once on these bytes.
 type Target = fn(&[u8]);
 
-const TARGETS: [(&str, Target); 17] = [
+const TARGETS: [(&str, Target); 18] = [
     ("event", event::run),
     ("frame", frame::run),
     ("hostfile", hostfile::run),
@@ -43,6 +44,7 @@ const TARGETS: [(&str, Target); 17] = [
     ("platform", platform::run),
     ("proxy", proxy::run),
     ("ranks", ranks::run),
+    ("recorded", recorded::run),
     ("reply", reply::run),
     ("request", request::run),
     ("route", route::run),

@@ -37,11 +37,14 @@ fn a_pattern_is_made_checked_and_predicted_alike_each_time() {
     let told = done(&args);
     assert_eq!(told, done(&args), "the same bytes");
     let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(fields(&told), "collisions high inputs lost low path resent seconds stations");
+    assert_eq!(
+        fields(&told),
+        "collisions high inputs lost low path resent seconds sections stations"
+    );
     assert!(told["low"].as_f64() < told["high"].as_f64(), "{told}");
     assert_eq!(
         fields(&told["stations"][0]),
-        "algorithmic blocked bytes computing messages net own_bytes own_messages phases receiving seconds sending service station transport"
+        "algorithmic blocked bytes calls computing messages net own_bytes own_messages phases receiving seconds sending service station transport"
     );
     assert_eq!(told["stations"].as_array().unwrap().len(), 4);
 }
@@ -73,6 +76,15 @@ fn a_simulated_run_is_a_trace() {
     let shown = folder::printed("trace", &["profile", "--json", &trace]);
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["matched"], 12, "{shown}");
+    // What was predicted is recorded as well, and predicts itself.
+    let seconds = |file: &str| -> f64 {
+        let told = done(&[file, "--network", "ibm-sp-2", "--probes", "--json"]);
+        serde_json::from_str::<Value>(&told).unwrap()["seconds"].as_f64().unwrap()
+    };
+    let (first, second) = (seconds(&ranks), seconds(&trace));
+    assert!((first - second).abs() < 1e-6, "{first} {second}");
+    let told = done(&["check", &trace]);
+    assert!(told.contains("12 messages"), "{told}");
 }
 
 #[test]

@@ -10,6 +10,24 @@ pub type TaskNumber = u32;
 pub enum Action {
     /// It computes.
     Compute(Time),
+    /// It is in calls of its library that neither send nor receive.
+    Call(Time),
+    /// It waits for what is not simulated: an answer of its host, the start of its process.
+    Idle(Time),
+    /// It starts tasks that have waited for that ([`Source::is_started`](crate::Source::is_started)).
+    Start(Box<[TaskNumber]>),
+    /// It waits until `count` tasks have come to a point, itself included. The call takes `time`
+    /// beside that.
+    Meet {
+        /// The time in the call without waiting.
+        time: Time,
+        /// Which point: a group's number. It can be met again once all have come.
+        point: u32,
+        /// How many tasks meet there.
+        count: u32,
+    },
+    /// What it does from now on belongs to this section of the program; 0 is none.
+    Enter(u32),
     /// It sends bytes to a task. The call takes `time`.
     Send {
         /// The time in the call.
@@ -52,6 +70,8 @@ pub enum Matching {
     Bytes,
     /// The next message of its source with its tag.
     Messages,
+    /// The message of its source whose number stands in place of a tag.
+    Numbers,
 }
 
 impl Matching {
@@ -59,7 +79,7 @@ impl Matching {
     pub(crate) const fn tag(self, tag: i32) -> i32 {
         match self {
             Self::Bytes => 0,
-            Self::Messages => tag,
+            Self::Messages | Self::Numbers => tag,
         }
     }
 }

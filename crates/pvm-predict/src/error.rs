@@ -1,6 +1,6 @@
 //! What can be wrong with a trace, a platform or a run, and where.
 
-use crate::action::TaskNumber;
+use crate::action::{Matching, TaskNumber};
 use std::fmt;
 
 /// Why there is no prediction.
@@ -62,14 +62,55 @@ pub enum Error {
 pub struct Waiting {
     /// Which task.
     pub task: TaskNumber,
-    /// For whom.
-    pub from: TaskNumber,
-    /// For which tag, where receives ask for one.
-    pub tag: Option<i32>,
-    /// How many bytes it wants, and how many of them have come.
-    pub bytes: u64,
-    /// Of those.
-    pub there: u64,
+    /// For what.
+    pub what: Awaited,
+}
+
+/// What a task waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Awaited {
+    /// A message, or bytes.
+    Message {
+        /// Whose.
+        from: TaskNumber,
+        /// Which of them.
+        label: Label,
+        /// How many bytes it wants.
+        bytes: u64,
+        /// How many of them have come.
+        there: u64,
+    },
+    /// That enough tasks come to a point.
+    Meeting {
+        /// The point.
+        point: u32,
+        /// How many are there.
+        there: u32,
+        /// How many are to be there.
+        count: u32,
+    },
+}
+
+/// Which of a task's messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Label {
+    /// The next one.
+    Next,
+    /// The next one with this tag.
+    Tag(i32),
+    /// The one of this number, as the trace counts those of two tasks.
+    Number(i32),
+}
+
+impl Matching {
+    /// What a receive asks for by a tag.
+    pub(crate) const fn label(self, tag: i32) -> Label {
+        match self {
+            Self::Bytes => Label::Next,
+            Self::Messages => Label::Tag(tag),
+            Self::Numbers => Label::Number(tag),
+        }
+    }
 }
 
 /// Tasks wait and nothing is under way: who waits for whom.
@@ -88,12 +129,27 @@ impl fmt::Display for Standstill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "standstill: {} tasks wait, and no message is under way", self.count)?;
         for waiting in &self.first {
-            write!(f, "\n  task {} waits for task {}", waiting.task, waiting.from)?;
-            if let Some(tag) = waiting.tag {
-                write!(f, ", tag {tag}")?;
-            }
-            write!(f, ": {} of {} bytes have come", waiting.there, waiting.bytes)?;
+            write!(f, "\n  task {} waits {}", waiting.task, waiting.what)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Message { from, label, bytes, there } => {
+                write!(f, "for task {from}")?;
+                match label {
+                    Label::Next => (),
+                    Label::Tag(tag) => write!(f, ", tag {tag}")?,
+                    Label::Number(number) => write!(f, ", message {number}")?,
+                }
+                write!(f, ": {there} of {bytes} bytes have come")
+            }
+            Self::Meeting { point, there, count } => {
+                write!(f, "at the barrier of group {point}: {there} of {count} tasks have come")
+            }
+        }
     }
 }

@@ -19,11 +19,13 @@ pub mod planted;
 pub mod platform;
 mod program;
 pub mod report;
+mod sections;
 pub mod source;
 mod transport;
 mod unit;
 
 pub use action::{Action, Matching, TaskNumber};
-pub use error::{Error, Standstill, Waiting};
+pub use error::{Awaited, Error, Label, Standstill, Waiting};
 pub use program::Source;
+pub use sections::Section;
 pub use unit::{Rate, Time};

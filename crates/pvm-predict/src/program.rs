@@ -11,6 +11,16 @@ pub trait Source {
     /// What a receive takes.
     fn matching(&self) -> Matching;
 
+    /// True for a task that another one starts, and which does nothing before that.
+    fn is_started(&self, _task: TaskNumber) -> bool {
+        false
+    }
+
+    /// The name of a section of the program.
+    fn section(&self, _number: u32) -> Option<&str> {
+        None
+    }
+
     /// What a task does next; nothing at its end.
     fn next(&mut self, task: TaskNumber) -> Result<Option<Action>, Error>;
 }

@@ -2,6 +2,7 @@
 
 use crate::action::TaskNumber;
 use crate::blame::{Chain, Split};
+use crate::sections::Section;
 use crate::unit::Time;
 
 /// One station, or task.
@@ -11,11 +12,13 @@ pub struct StationReport {
     pub execution: Time,
     /// Of that, it computed.
     pub computing: Time,
+    /// Of that, it was in calls that neither send nor receive.
+    pub calls: Time,
     /// Of that, it was in sends.
     pub sending: Time,
     /// Of that, it was in receives whose bytes were there.
     pub receiving: Time,
-    /// Of that, it was blocked, by cause. The four sum up to the whole.
+    /// Of that, it was blocked, by cause. The five sum up to the whole.
     pub blocked: Split,
     /// How long its packets took on links, waiting for them included.
     pub net: Time,
@@ -64,7 +67,7 @@ impl StationReport {
 
     /// All its times: they sum up to the execution.
     pub fn total(&self) -> Time {
-        self.computing + self.sending + self.receiving + self.blocked.total()
+        self.computing + self.calls + self.sending + self.receiving + self.blocked.total()
     }
 }
 
@@ -85,6 +88,8 @@ pub struct Report {
     pub path: Chain,
     /// The task that ended last.
     pub last: TaskNumber,
+    /// The sections that the program told.
+    pub sections: Vec<Section>,
     /// How many actions tasks did.
     pub actions: u64,
 }

@@ -3,8 +3,10 @@
 mod lines;
 mod pattern;
 mod ranks;
+mod recorded;
 mod stations;
 
 pub use pattern::{Pattern, Shape};
 pub use ranks::Ranks;
+pub use recorded::{Lacks, Recorded, Survey, Wish};
 pub use stations::Stations;

@@ -9,8 +9,7 @@ mod timeline;
 mod writer;
 
 pub use index::Place;
-pub use merged::Merged;
-pub(crate) use merged::{Lane, lanes};
+pub use merged::{Lane, Merged, lanes};
 pub use reader::Reader;
 pub use timeline::{Edge, Happening, Timeline};
 pub use writer::{Limits, Writer};

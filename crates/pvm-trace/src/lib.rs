@@ -24,7 +24,7 @@ mod varint;
 
 pub use block::{BLOCK_RECORDS_MAX, Block, BlockBuilder};
 pub use error::{Error, Fault};
-pub use file::{Edge, Happening, Limits, Merged, Place, Reader, Timeline, Writer};
+pub use file::{Edge, Happening, Lane, Limits, Merged, Place, Reader, Timeline, Writer, lanes};
 pub use levels::Summary;
 pub use tables::{Ended, Gap, Host, Names, Tables, Task, TaskIndex};
 

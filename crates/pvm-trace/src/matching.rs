@@ -183,13 +183,18 @@ impl Matcher {
 }
 
 /// A message by its sender, its receiver and its number in this pair.
-pub(crate) type Name = (TaskIndex, TaskIndex, u64);
+pub type Name = (TaskIndex, TaskIndex, u64);
 
-/// The messages of which a trace has one end only, which are few in a whole one.
-pub(crate) fn halves<R: Read + Seek>(reader: &mut Reader<R>) -> HashSet<Name> {
+/// The messages of which a trace has one end only, which are few in a whole one. `each` sees all
+/// records; damaged blocks are left out.
+pub fn halves<R: Read + Seek>(
+    reader: &mut Reader<R>,
+    mut each: impl FnMut(TaskIndex, &Record),
+) -> HashSet<Name> {
     let mut matcher = Matcher::new(reader.tables());
     for entry in reader.merged(|_, time| time) {
         let Ok((task, record)) = entry else { continue };
+        each(task, &record);
         matcher.record(task, &record, Span { begin: record.begin, end: record.end() }, Vec::new);
     }
     matcher.open.into_keys().collect()

@@ -280,6 +280,8 @@ was; it needs no other file, no network and no script.";
 pub(crate) const PREDICT: &str = "\
 The trace is one of:
 
+  a trace of NeoPVM (`pvm run --trace`, `pvm trace record`): each receive takes the message that it took, \
+barriers and spawns are made anew, what the trace lacks is told;
   a folder with the files station.0, station.1 ..., or those files: lines c, s, m, r (`pvm trace export --to \
 thesis` writes them of a trace);
   SimGrid's time-independent trace, one file for all ranks or one for each (`pvm trace export --to ti`).
@@ -288,10 +290,14 @@ The network is a name of `pvm predict networks`, or a platform file in TOML: neo
 those of the last task. SERVICE is the part of BLOCKED behind the begin of the send that ended it, ALGORITHM \
 the part before.
 
+A trace of NeoPVM has the clock of the processor at each sleep: what other programs took from a task's time \
+between two sleeps is taken off (--wall leaves it in), as is what the records cost (--probes leaves it in).
+
 JSON: seconds, low and high (mean, least and most of the runs), collisions (their mean; null where frames \
-cannot collide), lost (frames), resent (segments), stations (station, seconds, computing, sending, receiving, blocked, service, \
-algorithmic, phases, net, transport, messages, bytes, own_messages, own_bytes), path (task, seconds, computing, \
-phases, messages: what led to the end), inputs (trace, form, network, model, depth, runs, actions, version). \
+cannot collide), lost (frames), resent (segments), stations (station, seconds, computing, calls, sending, receiving, blocked, service, \
+algorithmic, phases, net, transport, messages, bytes, own_messages, own_bytes), sections (what neopvm_state names: name, seconds, low, high of the task that was in it \
+longest; begin, end), path (task, seconds, computing, \
+phases, messages: what led to the end), inputs (trace, form, network, model, depth, runs, actions, lacks, times, probes, version). \
 phases are late, host, queue, wire and retransmission, and sum up to blocked. Tables, and stations and path in \
 JSON, are those of the first run. One input gives one result, byte for byte.
 
@@ -311,7 +317,7 @@ the table has it; null for others).";
 pub(crate) const PREDICT_CHECK: &str = "\
 Every line is read, and every receive must find its send. The exit status is 1 where something is wrong.
 
-JSON: form, actions, seconds (on a network that costs nothing), tasks (task, computing, messages, bytes, \
+JSON: form, actions, seconds (on a network that costs nothing), lacks (sentences), tasks (task, computing, messages, bytes, \
 own_messages, receives).";
 
 /// `pvm predict generate`.

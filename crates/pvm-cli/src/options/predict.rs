@@ -34,7 +34,7 @@ pub(crate) enum PredictCommand {
 #[derive(Debug, Args)]
 pub(crate) struct SimulateOptions {
     /// The trace: one file, a file for each task, or a folder with the files station.0, station.1 ...
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "TRACE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// A network by name, or a platform file
     #[arg(long, value_name = "NETWORK", default_value = "switch-1000")]
@@ -52,6 +52,13 @@ pub(crate) struct SimulateOptions {
     /// Leave this task out of the average of the workers
     #[arg(long, value_name = "TASK")]
     pub(crate) master: Option<u32>,
+    /// Take computing times by the clock on the wall, with what other programs took from them; without
+    /// this option by the processor's clock, where the trace has it
+    #[arg(long)]
+    pub(crate) wall: bool,
+    /// Leave in what the recording itself cost
+    #[arg(long)]
+    pub(crate) probes: bool,
     /// Write the simulated run as a trace
     #[arg(long, value_name = "FILE")]
     pub(crate) as_trace: Option<PathBuf>,

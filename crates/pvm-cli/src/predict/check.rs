@@ -7,12 +7,13 @@ use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use pvm_predict::platform::{Host, Line};
 use pvm_predict::report::{Report, Unwatched};
+use pvm_predict::source::Wish;
 use pvm_predict::{Time, model};
 use serde_json::{Value, json};
 
 /// Runs the trace on a network that costs nothing: every line is read, and every receive needs its send.
 pub(super) fn check(options: &CheckOptions) -> Result<(), Failure> {
-    let trace = Trace::find(&options.files)?;
+    let trace = Trace::find(&options.files, Wish::default())?;
     let mut source = trace.open()?;
     let line = Line { latency: Time::ZERO, byte: 0.0 };
     let run = model::line::run(source.as_mut(), line, Host::default(), &mut Unwatched);
@@ -29,7 +30,13 @@ pub(super) fn check(options: &CheckOptions) -> Result<(), Failure> {
         sent.messages,
         sent.bytes,
         report.time
-    ))?)
+    ))
+    .and_then(|()| lacks(&trace))?)
+}
+
+/// What the trace lacks.
+fn lacks(trace: &Trace) -> std::io::Result<()> {
+    trace.lacks().sentences().iter().try_for_each(|sentence| show(format_args!("{sentence}\n")))
 }
 
 fn table(report: &Report) -> Table {
@@ -61,5 +68,5 @@ fn as_json(trace: &Trace, report: &Report) -> Value {
             "own_messages": station.own.messages, "receives": station.received.messages})
     });
     json!({"form": trace.form.word(), "actions": report.actions, "seconds": report.time.seconds(),
-        "tasks": tasks.collect::<Vec<_>>()})
+        "lacks": trace.lacks().sentences(), "tasks": tasks.collect::<Vec<_>>()})
 }

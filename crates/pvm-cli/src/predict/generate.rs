@@ -89,6 +89,7 @@ fn rank_line(task: TaskNumber, action: &Action, out: &mut impl Write) -> io::Res
         Action::Multicast { bytes, to, tag, .. } => {
             to.iter().try_for_each(|to| writeln!(out, "{task} send {to} {tag} {bytes}"))
         }
+        _ => Ok(()), // no pattern has more
     }
 }
 
@@ -107,5 +108,6 @@ fn station_line(task: TaskNumber, action: &Action, out: &mut impl Write) -> io::
             to.iter().try_for_each(|to| write!(out, "\t{to}"))?;
             writeln!(out)
         }
+        _ => Ok(()), // no pattern has more
     }
 }

@@ -4,11 +4,14 @@ use crate::failure::{Failure, Status};
 use crate::nearest;
 use crate::options::predict::Depth;
 use pvm_predict::platform::{Network, Platform, Transport, built_in, named};
-use pvm_predict::source::{Ranks, Stations};
+use pvm_predict::report::Report;
+use pvm_predict::source::{Lacks, Ranks, Recorded, Stations, Survey, Wish};
 use pvm_predict::{Error, Source, TaskNumber};
+use pvm_trace::Reader;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A file that is read as a stream.
 type Stream = BufReader<File>;
@@ -27,6 +30,9 @@ pub(super) struct Trace {
     pub(super) files: Vec<PathBuf>,
     /// Its form.
     pub(super) form: Form,
+    /// What the first pass over a trace of ours has found.
+    survey: Arc<Survey>,
+    wish: Wish,
 }
 
 /// What a trace looks like.
@@ -36,6 +42,8 @@ pub(super) enum Form {
     Thesis,
     /// SimGrid's time-independent lines.
     Ti,
+    /// A trace of ours.
+    Own,
 }
 
 impl Form {
@@ -44,45 +52,67 @@ impl Form {
         match self {
             Self::Thesis => "thesis",
             Self::Ti => "ti",
+            Self::Own => "neotrace",
         }
     }
 }
 
 impl Trace {
     /// Finds out what the files are.
-    pub(super) fn find(files: &[PathBuf]) -> Result<Self, Failure> {
+    pub(super) fn find(files: &[PathBuf], wish: Wish) -> Result<Self, Failure> {
         let files = match files {
             [folder] if folder.is_dir() => stations(folder)?,
             _ => files.to_vec(),
         };
         let first = &files[0];
         let form = match first_word(first)?.as_slice() {
-            word if word.starts_with(b"NEOTRACE") => {
-                let text = format!(
-                    "{}: a trace of NeoPVM is not read here yet\n  `pvm trace export --to thesis -o DIR {}` makes a folder that is",
-                    first.display(),
-                    first.display()
-                );
-                return Err(Failure::new(Status::Refused, text));
-            }
+            word if word.starts_with(b"NEOTRACE") => Form::Own,
             b"c" | b"s" | b"m" | b"r" => Form::Thesis,
             word if !word.is_empty() && word.iter().all(u8::is_ascii_digit) => Form::Ti,
             _ => return Err(unknown(first)),
         };
-        Ok(Self { files, form })
+        let survey = match (form, files.as_slice()) {
+            (Form::Own, [file]) => Survey::of(&mut reader(file)?),
+            (Form::Own, _) => {
+                let text = "a trace of NeoPVM holds all tasks: name one file";
+                return Err(Failure::new(Status::Usage, text));
+            }
+            _ => Survey::default(),
+        };
+        Ok(Self { files, form, survey: Arc::new(survey), wish })
+    }
+
+    /// What it lacks.
+    pub(super) fn lacks(&self) -> &Lacks {
+        self.survey.lacks()
     }
 
     /// Opens it for one run.
     pub(super) fn open(&self) -> Result<Box<dyn Source>, Failure> {
+        if self.form == Form::Own {
+            let recorded = Recorded::new(reader(&self.files[0])?, &self.survey, self.wish);
+            return Ok(Box::new(recorded.map_err(|error| self.wrong(&error))?));
+        }
         let files: Result<Vec<Stream>, Failure> =
             self.files.iter().map(|file| open(file)).collect();
         Ok(match self.form {
-            Form::Thesis => Box::new(Stations::new(files?)),
+            Form::Thesis | Form::Own => Box::new(Stations::new(files?)),
             Form::Ti => {
                 let ranks = Ranks::new(files?, FLOPS).map_err(|error| self.wrong(&error))?;
                 Box::new(ranks)
             }
         })
+    }
+
+    /// The names of a run's sections, in their order.
+    pub(super) fn sections(&self, report: &Report) -> Result<Vec<String>, Failure> {
+        if report.sections.is_empty() {
+            return Ok(Vec::new());
+        }
+        let source = self.open()?;
+        let name =
+            |number| source.section(number).map_or_else(|| number.to_string(), str::to_owned);
+        Ok(report.sections.iter().map(|section| name(section.number)).collect())
     }
 
     /// An error of a run, with the file that it is about.
@@ -105,6 +135,12 @@ impl Trace {
 fn open(path: &Path) -> Result<Stream, Failure> {
     let file = File::open(path).map_err(|error| at(path, &error))?;
     Ok(BufReader::with_capacity(1 << 16, file))
+}
+
+/// A trace of ours.
+fn reader(path: &Path) -> Result<Reader<Stream>, Failure> {
+    let trace = Reader::open(open(path)?);
+    trace.map_err(|error| Failure::new(Status::Refused, format!("{}: {error}", path.display())))
 }
 
 /// Something of the file system failed.

@@ -10,6 +10,7 @@ use crate::threads::shortage;
 use pvm_predict::as_trace::AsTrace;
 use pvm_predict::platform::{Network, Platform};
 use pvm_predict::report::{Event, Report, Watcher};
+use pvm_predict::source::Wish;
 use pvm_predict::{Error, Source, model};
 use pvm_trace::{Limits, Writer};
 use std::fs::File;
@@ -20,7 +21,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Predicts, and tells.
 pub(super) fn simulate(options: &SimulateOptions) -> Result<(), Failure> {
-    let trace = Trace::find(&options.files)?;
+    let wish = Wish { by_processor: !options.wall, without_probes: !options.probes };
+    let trace = Trace::find(&options.files, wish)?;
+    for sentence in trace.lacks().sentences() {
+        remark(format_args!("pvm: {}: {sentence}", trace.files[0].display()));
+    }
     let platform = input::platform(&options.network)?;
     let (model, depth) = (options.model, options.depth);
     let plan = Plan { trace: &trace, platform: &platform, model, depth };
@@ -41,11 +46,13 @@ pub(super) fn simulate(options: &SimulateOptions) -> Result<(), Failure> {
         ));
     }
     let tasks = reports[0].stations.len();
+    let sections = trace.sections(&reports[0])?;
     if let Some(master) = options.master.filter(|master| *master as usize >= tasks) {
         let text = format!("--master {master}: there are the tasks 0 to {}", tasks - 1);
         return Err(Failure::new(Status::Usage, text));
     }
-    tell::tell(&Prediction { options, trace: &trace, platform: &platform, reports: &reports })
+    let (trace, platform, reports) = (&trace, &platform, &reports);
+    tell::tell(&Prediction { options, trace, platform, reports, sections })
 }
 
 /// What each run is.

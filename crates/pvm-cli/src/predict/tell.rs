@@ -18,6 +18,8 @@ pub(super) struct Prediction<'a> {
     pub(super) platform: &'a Platform,
     /// A run for each seed.
     pub(super) reports: &'a [Report],
+    /// The names of the sections, in the order of the report.
+    pub(super) sections: Vec<String>,
 }
 
 /// Tells it.
@@ -36,10 +38,7 @@ impl Prediction<'_> {
 
     /// Mean, least and most of the runs.
     fn seconds(&self) -> (f64, f64, f64) {
-        let all = || self.reports.iter().map(|report| report.time.seconds());
-        let mean = all().sum::<f64>() / self.reports.len() as f64;
-        let least = all().fold(f64::INFINITY, f64::min);
-        (mean, least, all().fold(0.0, f64::max))
+        spread(self.reports.iter().map(|report| report.time.seconds()))
     }
 
     fn collisions(&self) -> Option<f64> {
@@ -98,7 +97,7 @@ fn row(name: String, stations: &[&StationReport]) -> Vec<String> {
         time(&|station| station.blocked.service()),
         time(&|station| station.blocked.of(Phase::Late)),
         time(&|station| station.net),
-        time(&|station| station.sending + station.receiving),
+        time(&|station| station.calls + station.sending + station.receiving),
         time(&|station| station.transport),
         number(&|station| station.sent.messages),
         number(&|station| station.sent.bytes),
@@ -123,6 +122,10 @@ fn sums(prediction: &Prediction<'_>) -> String {
     if report.lost > 0 {
         text +=
             &format!("{} frames were lost, {} segments sent anew\n", report.lost, report.resent);
+    }
+    for (section, name) in report.sections.iter().zip(&prediction.sections) {
+        let (longest, begin, end) = (section.longest, section.begin, section.end);
+        text += &format!("section {name}: {longest} of one task at most, from {begin} to {end}\n");
     }
     let blocked = report.stations.iter().fold(Split::default(), |mut sum, station| {
         sum.add_all(&station.blocked);
@@ -160,9 +163,32 @@ fn as_json(prediction: &Prediction<'_>) -> Value {
         "lost": report.lost,
         "resent": report.resent,
         "stations": stations,
+        "sections": sections(prediction),
         "path": path(&report.path, report.last),
         "inputs": inputs(prediction),
     })
+}
+
+/// Each section: how long the task was in it that was in it longest, over all runs.
+fn sections(prediction: &Prediction<'_>) -> Vec<Value> {
+    let first = &prediction.first().sections;
+    let all = first.iter().zip(&prediction.sections).map(|(section, name)| {
+        let of_run = |report: &Report| {
+            let same = report.sections.iter().find(|one| one.number == section.number);
+            same.map_or(0.0, |one| one.longest.seconds())
+        };
+        let (mean, low, high) = spread(prediction.reports.iter().map(of_run));
+        json!({"name": name, "seconds": mean, "low": low, "high": high,
+            "begin": section.begin.seconds(), "end": section.end.seconds()})
+    });
+    all.collect()
+}
+
+/// Mean, least and most.
+fn spread(all: impl Iterator<Item = f64> + Clone) -> (f64, f64, f64) {
+    let count = all.clone().count().max(1) as f64;
+    let least = all.clone().fold(f64::INFINITY, f64::min);
+    (all.clone().sum::<f64>() / count, least, all.fold(0.0, f64::max))
 }
 
 fn inputs(prediction: &Prediction<'_>) -> Value {
@@ -182,7 +208,8 @@ fn inputs(prediction: &Prediction<'_>) -> Value {
     });
     json!({"trace": files, "form": prediction.trace.form.word(), "network": prediction.platform.name,
         "model": model, "depth": word, "runs": prediction.reports.len(),
-        "actions": prediction.first().actions, "version": env!("CARGO_PKG_VERSION")})
+        "actions": prediction.first().actions, "lacks": prediction.trace.lacks().sentences(),
+        "times": if options.wall { "wall" } else { "processor" }, "probes": options.probes, "version": env!("CARGO_PKG_VERSION")})
 }
 
 /// Times of a split by phase, in seconds.
@@ -197,6 +224,7 @@ fn task(station: &StationReport, number: u32) -> Value {
         "station": number,
         "seconds": station.execution.seconds(),
         "computing": station.computing.seconds(),
+        "calls": station.calls.seconds(),
         "sending": station.sending.seconds(),
         "receiving": station.receiving.seconds(),
         "blocked": station.blocked.total().seconds(),

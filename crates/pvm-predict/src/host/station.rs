@@ -155,7 +155,11 @@ impl Station {
 
     fn act(&mut self, now: Time, action: Action) {
         match action {
-            Action::Compute(time) => {
+            // The model refuses programs that meet or start tasks before they run.
+            Action::Start(_) | Action::Meet { .. } | Action::Enter(_) => {
+                self.out.push_back(Output::Next);
+            }
+            Action::Call(time) | Action::Idle(time) | Action::Compute(time) => {
                 self.report.computing += time;
                 self.chain.computing += time;
                 self.state = State::Holding;

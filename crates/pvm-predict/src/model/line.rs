@@ -4,11 +4,13 @@
 
 use crate::action::{Action, Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
-use crate::error::{Error, Standstill, WAITING_TOLD, Waiting};
+use crate::error::{Awaited, Error, Standstill, WAITING_TOLD, Waiting};
 use crate::kernel::Map;
+use crate::model::meeting::{self, Meetings};
 use crate::platform::{Host, Line};
 use crate::program::Source;
 use crate::report::{ASKED_EVERY, Event, Report, StationReport, Watcher};
+use crate::sections::Sections;
 use crate::unit::Time;
 use std::collections::VecDeque;
 
@@ -26,6 +28,7 @@ pub fn run(
 ) -> Result<Report, Error> {
     let tasks = source.tasks();
     let matching = source.matching();
+    let ready = (0..tasks).filter(|task| !source.is_started(*task)).collect();
     Run {
         source,
         watcher,
@@ -33,7 +36,9 @@ pub fn run(
         host,
         matching,
         tasks: vec![Task::default(); tasks as usize],
-        ready: (0..tasks).collect(),
+        ready,
+        meetings: Meetings::default(),
+        sections: Sections::default(),
         lists: Map::default(),
         messages: Vec::new(),
         free: NOBODY,
@@ -54,8 +59,19 @@ struct Task {
     door: Time,
     /// The receive that waits.
     waits: Option<Receive>,
+    state: State,
     chain: Chain,
     report: StationReport,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum State {
+    /// It was not started, if another one is to start it.
+    #[default]
+    New,
+    Begun,
+    /// It has ended.
+    Over,
 }
 
 /// A receive whose bytes are not all sent.
@@ -101,6 +117,8 @@ struct Run<'a> {
     matching: Matching,
     tasks: Vec<Task>,
     ready: VecDeque<TaskNumber>,
+    meetings: Meetings,
+    sections: Sections,
     lists: Map<Key, List>,
     messages: Vec<Message>,
     free: u32,
@@ -118,26 +136,33 @@ impl Run<'_> {
 
     fn finish(self) -> Result<Report, Error> {
         let waiting = (0..).zip(&self.tasks).filter_map(|(task, state)| {
-            let Receive { from, tag, bytes, left, .. } = state.waits?;
-            let tag = (self.matching == Matching::Messages).then_some(tag);
-            Some(Waiting { task, from, tag, bytes, there: bytes - left })
+            let Some(Receive { from, tag, bytes, left, .. }) = state.waits else {
+                return self.meetings.waiting(task);
+            };
+            let (label, there) = (self.matching.label(tag), bytes - left);
+            Some(Waiting { task, what: Awaited::Message { from, label, bytes, there } })
         });
         let first: Vec<Waiting> = waiting.clone().take(WAITING_TOLD).collect();
         if !first.is_empty() {
             let count = waiting.count() as u64;
             return Err(Error::Standstill(Standstill { count, first }));
         }
+        if let Some(task) = self.tasks.iter().position(|task| task.state == State::New) {
+            return Err(super::never_started(task));
+        }
         if self.tasks.iter().any(|task| task.now == Time::END) {
             return Err(Error::Endless);
         }
         let stations = self.tasks.iter().map(|task| task.report).collect();
-        let mut report = Report { actions: self.actions, stations, ..Report::default() };
+        let (actions, sections) = (self.actions, self.sections.finish());
+        let mut report = Report { actions, stations, sections, ..Report::default() };
         report.finish(self.tasks.iter().map(|task| task.chain));
         Ok(report)
     }
 
     /// One action of a task; false if it waits, or is over.
     fn step(&mut self, number: TaskNumber) -> Result<bool, Error> {
+        self.tasks[number as usize].state = State::Begun;
         if let Some(receive) = self.tasks[number as usize].waits.take() {
             return self.receive(number, receive);
         }
@@ -145,8 +170,7 @@ impl Run<'_> {
             return Err(Error::Stopped(self.actions));
         }
         let Some(action) = self.source.next(number)? else {
-            let task = &mut self.tasks[number as usize];
-            task.report.execution = task.now;
+            self.over(number);
             return Ok(false);
         };
         self.actions += 1;
@@ -157,6 +181,26 @@ impl Run<'_> {
                 task.now += time;
                 task.chain.computing += time;
                 task.report.computing += time;
+                Ok(true)
+            }
+            Action::Call(time) | Action::Idle(time) => {
+                let task = &mut self.tasks[number as usize];
+                task.now += time;
+                task.chain.split.add(Phase::Host, time);
+                match action {
+                    Action::Call(_) => task.report.calls += time,
+                    _ => task.report.blocked.add(Phase::Host, time),
+                }
+                Ok(true)
+            }
+            Action::Start(tasks) => {
+                tasks.iter().for_each(|started| self.start(number, *started));
+                Ok(true)
+            }
+            Action::Meet { time, point, count } => Ok(self.meet(number, time, (point, count))),
+            Action::Enter(section) => {
+                let now = self.tasks[number as usize].now;
+                self.sections.enter(number, section, now);
                 Ok(true)
             }
             Action::Send { time, bytes, to, tag } => self.send(number, (time, bytes), &[to], tag),
@@ -171,6 +215,46 @@ impl Run<'_> {
                 self.receive(number, receive)
             }
         }
+    }
+
+    /// A task has ended.
+    fn over(&mut self, number: TaskNumber) {
+        let task = &mut self.tasks[number as usize];
+        task.state = State::Over;
+        task.report.execution = task.now;
+        self.sections.leave(number, task.now);
+    }
+
+    /// A task begins, because another one has started it.
+    fn start(&mut self, by: TaskNumber, number: TaskNumber) {
+        let (now, chain) = (self.tasks[by as usize].now, self.tasks[by as usize].chain);
+        let task = &mut self.tasks[number as usize];
+        if task.state == State::New && self.source.is_started(number) {
+            (task.now, task.chain, task.state) = (now, chain, State::Begun);
+            task.report.blocked.add(Phase::Late, now);
+            self.ready.push_back(number);
+        }
+    }
+
+    /// A task comes to a point; true if it need not wait for others.
+    fn meet(&mut self, number: TaskNumber, time: Time, (point, count): (u32, u32)) -> bool {
+        let task = &self.tasks[number as usize];
+        let came = meeting::Came { task: number, at: task.now, time, chain: task.chain };
+        let Some(met) = self.meetings.come((point, count), came) else { return false };
+        let there = self.line.latency.times(2);
+        for one in met.all() {
+            let (wait, chain) = met.wait_of(one, there);
+            let task = &mut self.tasks[one.task as usize];
+            task.now = one.at + wait.total() + one.time;
+            task.chain = chain;
+            task.chain.split.add(Phase::Host, one.time);
+            task.report.blocked.add_all(&wait);
+            task.report.calls += one.time;
+            if one.task != number {
+                self.ready.push_back(one.task);
+            }
+        }
+        true
     }
 
     fn send(
@@ -231,12 +315,12 @@ impl Run<'_> {
             let message = &mut self.messages[list.first as usize];
             let some = match self.matching {
                 Matching::Bytes => receive.left.min(message.left),
-                Matching::Messages => message.left,
+                Matching::Messages | Matching::Numbers => message.left,
             };
             message.left -= some;
             receive.left = match self.matching {
                 Matching::Bytes => receive.left - some,
-                Matching::Messages => 0,
+                Matching::Messages | Matching::Numbers => 0,
             };
             message.tell(&mut receive);
             if message.left == 0 {

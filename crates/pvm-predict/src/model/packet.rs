@@ -8,13 +8,15 @@ mod wires;
 
 use self::inbox::{Arrived, Inbox, Message, Receive};
 use self::wires::{Output as Wired, Packet, Planned as OnWire, Wires};
-use crate::action::{Action, TaskNumber};
+use crate::action::{Action, Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
-use crate::error::{Error, Standstill, WAITING_TOLD, Waiting};
+use crate::error::{Awaited, Error, Standstill, WAITING_TOLD, Waiting};
 use crate::kernel::{Map, Queue};
+use crate::model::meeting::{Came, Meetings};
 use crate::platform::{Host, Platform, Tcp, Transport};
 use crate::program::Source;
 use crate::report::{ASKED_EVERY, Event, Report, StationReport, Watcher};
+use crate::sections::Sections;
 use crate::transport::tcp::{End, Input, Output, Segment};
 use crate::unit::Time;
 use std::collections::VecDeque;
@@ -53,6 +55,9 @@ pub fn run(
         ends: Vec::new(),
         connections: Map::default(),
         inbox: Inbox::new(matching),
+        matching,
+        meetings: Meetings::default(),
+        sections: Sections::default(),
         actions: 0,
         serial: 0,
     }
@@ -77,9 +82,13 @@ struct Task {
 
 #[derive(Debug, Default)]
 enum State {
+    /// It waits for being started.
+    New,
     /// It wants its next action.
     #[default]
     Ready,
+    /// It waits for other tasks at a point.
+    Meeting,
     /// It hands over what its send is about, once the call's time is over.
     Sending(Box<Send>),
     /// It waits for room for the rest.
@@ -128,6 +137,9 @@ struct Run<'a> {
     ends: Vec<Side>,
     connections: Map<(TaskNumber, TaskNumber), u32>,
     inbox: Inbox,
+    matching: Matching,
+    meetings: Meetings,
+    sections: Sections,
     actions: u64,
     serial: u64,
 }
@@ -135,7 +147,11 @@ struct Run<'a> {
 impl Run<'_> {
     fn all(mut self) -> Result<Report, Error> {
         for task in 0..self.tasks.len() as TaskNumber {
-            self.act(Time::ZERO, task)?;
+            if self.source.is_started(task) {
+                self.tasks[task as usize].state = State::New;
+            } else {
+                self.queue.push(Time::ZERO, Planned::Task(task));
+            }
         }
         while let Some((now, planned)) = self.queue.pop() {
             if now == Time::END {
@@ -158,14 +174,21 @@ impl Run<'_> {
 
     fn finish(self) -> Result<Report, Error> {
         let waiting = (0..).zip(&self.tasks).filter_map(|(task, state)| {
-            let State::Receiving(receive) = &state.state else { return None };
+            let State::Receiving(receive) = &state.state else {
+                return self.meetings.waiting(task);
+            };
             let Receive { from, tag, bytes, left, .. } = **receive;
-            Some(Waiting { task, from, tag: Some(tag), bytes, there: bytes - left })
+            let (label, there) = (self.matching.label(tag), bytes - left);
+            Some(Waiting { task, what: Awaited::Message { from, label, bytes, there } })
         });
         let first: Vec<Waiting> = waiting.clone().take(WAITING_TOLD).collect();
         if !first.is_empty() {
             let count = waiting.count() as u64;
             return Err(Error::Standstill(Standstill { count, first }));
+        }
+        let is_new = |task: &Task| matches!(task.state, State::New);
+        if let Some(task) = self.tasks.iter().position(is_new) {
+            return Err(super::never_started(task));
         }
         debug_assert_eq!(self.wires.sent, self.wires.ended, "each packet arrives or is lost");
         let mut report = Report {
@@ -174,6 +197,7 @@ impl Run<'_> {
             lost: self.wires.lost,
             resent: self.ends.iter().map(|side| side.end.resent()).sum(),
             actions: self.actions,
+            sections: self.sections.finish(),
             ..Report::default()
         };
         report.finish(self.tasks.iter().map(|task| task.chain));
@@ -204,6 +228,7 @@ impl Run<'_> {
             None => {
                 task.state = State::Over;
                 task.report.execution = now;
+                self.sections.leave(number, now);
                 Ok(())
             }
             Some(Action::Compute(time)) => {
@@ -211,6 +236,32 @@ impl Run<'_> {
                 task.chain.computing += time;
                 task.report.computing += time;
                 self.queue.push(now + time, Planned::Task(number));
+                Ok(())
+            }
+            Some(Action::Call(time)) => {
+                task.chain.split.add(Phase::Host, time);
+                task.report.calls += time;
+                self.queue.push(now + time, Planned::Task(number));
+                Ok(())
+            }
+            Some(Action::Idle(time)) => {
+                task.chain.split.add(Phase::Host, time);
+                task.report.blocked.add(Phase::Host, time);
+                self.queue.push(now + time, Planned::Task(number));
+                Ok(())
+            }
+            Some(Action::Start(tasks)) => {
+                tasks.iter().for_each(|started| self.start(now, number, *started));
+                self.queue.push(now, Planned::Task(number));
+                Ok(())
+            }
+            Some(Action::Meet { time, point, count }) => {
+                self.meet(now, number, time, (point, count));
+                Ok(())
+            }
+            Some(Action::Enter(section)) => {
+                self.sections.enter(number, section, now);
+                self.queue.push(now, Planned::Task(number));
                 Ok(())
             }
             Some(Action::Send { time, bytes, to, tag }) => {
@@ -230,6 +281,35 @@ impl Run<'_> {
                     Receive { from, tag, bytes, left, time, began, wait, cause, message, is_done },
                 )
             }
+        }
+    }
+
+    /// A task begins, because another one has started it.
+    fn start(&mut self, now: Time, by: TaskNumber, number: TaskNumber) {
+        let chain = self.tasks[by as usize].chain;
+        let task = &mut self.tasks[number as usize];
+        if matches!(task.state, State::New) {
+            (task.state, task.chain) = (State::Ready, chain);
+            task.report.blocked.add(Phase::Late, now);
+            self.queue.push(now, Planned::Task(number));
+        }
+    }
+
+    /// A task comes to a point at which it may have to wait for others.
+    fn meet(&mut self, now: Time, number: TaskNumber, time: Time, at: (u32, u32)) {
+        let task = &mut self.tasks[number as usize];
+        task.state = State::Meeting;
+        let came = Came { task: number, at: now, time, chain: task.chain };
+        let Some(met) = self.meetings.come(at, came) else { return };
+        for one in met.all() {
+            let (wait, chain) = met.wait_of(one, self.base);
+            let task = &mut self.tasks[one.task as usize];
+            task.state = State::Ready;
+            task.chain = chain;
+            task.chain.split.add(Phase::Host, one.time);
+            task.report.blocked.add_all(&wait);
+            task.report.calls += one.time;
+            self.queue.push(one.at + wait.total() + one.time, Planned::Task(one.task));
         }
     }
 

@@ -4,7 +4,7 @@
 
 use crate::action::{Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
-use crate::error::{Error, Standstill, WAITING_TOLD, Waiting};
+use crate::error::{Awaited, Error, Label, Standstill, WAITING_TOLD, Waiting};
 use crate::host::station::{self, Receive, Station};
 use crate::kernel::Queue;
 use crate::link::csma::{self, Carried, Csma, Rules};
@@ -43,7 +43,7 @@ pub fn run(
         let what = format!("the thesis' cable has {STATIONS_MAX} stations at most, not {tasks}");
         return Err(Error::Unfit(what));
     }
-    if source.matching() == Matching::Messages {
+    if source.matching() != Matching::Bytes {
         let what = "the thesis' stations receive bytes, and this trace has messages with tags: \
                     `pvm trace export --to thesis` makes its lines of a trace";
         return Err(Error::Unfit(what.to_owned()));
@@ -171,7 +171,8 @@ impl Run<'_> {
             let receive = station.receive()?;
             let (from, bytes) = (receive.from, receive.bytes);
             let there = server.lacks().map_or_else(|| server.there(from), |left| bytes - left);
-            Some(Waiting { task, from, tag: None, bytes, there })
+            let what = Awaited::Message { from, label: Label::Next, bytes, there };
+            Some(Waiting { task, what })
         });
         waiting.collect()
     }

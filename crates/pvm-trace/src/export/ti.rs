@@ -24,7 +24,7 @@ pub fn ti<R: Read + Seek>(reader: &mut Reader<R>, mut out: impl Write) -> Result
     let ranks = reader.tables().tasks.len() as u64;
     let mut begun: Option<TaskIndex> = None;
     let mut pending = false;
-    let halves = matching::halves(reader);
+    let halves = matching::halves(reader, |_, _| ());
     let mut left_out = 0;
     let mut whole = |name: &Name| {
         let whole = !halves.contains(name);

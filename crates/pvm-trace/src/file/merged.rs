@@ -71,16 +71,16 @@ impl<'a, R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Merged<'a, R, F> {
     }
 }
 
-/// The records of one task, with one block in memory.
+/// The records of one task in their order, with one block in memory.
 #[derive(Debug, Default)]
-pub(crate) struct Lane {
+pub struct Lane {
     places: VecDeque<Place>,
     bytes: Vec<u8>,
     block: Option<(Block, u64)>,
 }
 
-/// For each task a lane.
-pub(crate) fn lanes<R: Read + Seek>(reader: &Reader<R>) -> Vec<Lane> {
+/// For each task a lane, to read tasks side by side at paces of their own.
+pub fn lanes<R: Read + Seek>(reader: &Reader<R>) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = (0..reader.tables().tasks.len()).map(|_| Lane::default()).collect();
     for place in reader.places() {
         lanes[place.task as usize].places.push_back(*place);
@@ -89,8 +89,8 @@ pub(crate) fn lanes<R: Read + Seek>(reader: &Reader<R>) -> Vec<Lane> {
 }
 
 impl Lane {
-    /// The next record; after an error that of the next block.
-    pub(crate) fn next_record<R: Read + Seek>(
+    /// The next record; after an error that of the next block. `reader` is the one of [`lanes`].
+    pub fn next_record<R: Read + Seek>(
         &mut self,
         reader: &mut Reader<R>,
     ) -> Option<Result<Record, Error>> {

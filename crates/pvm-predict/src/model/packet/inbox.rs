@@ -95,14 +95,14 @@ impl Inbox {
     pub(super) fn take(&mut self, task: TaskNumber, receive: &mut Receive) {
         let key = (task, receive.from, self.matching.tag(receive.tag));
         let is_over = |receive: &Receive| match self.matching {
-            Matching::Messages => receive.message.is_some(),
+            Matching::Messages | Matching::Numbers => receive.message.is_some(),
             Matching::Bytes => receive.left == 0,
         };
         while !is_over(receive) {
             let Some(list) = self.lists.get_mut(&key) else { return };
             let Some(first) = list.front_mut() else { return };
             let some = match self.matching {
-                Matching::Messages => first.left,
+                Matching::Messages | Matching::Numbers => first.left,
                 Matching::Bytes => receive.left.min(first.left),
             };
             first.left -= some;

@@ -1,0 +1,86 @@
+//! Sections of a program: what its tasks say they do from a moment on.
+
+use crate::action::TaskNumber;
+use crate::kernel::Map;
+use crate::unit::Time;
+
+/// More sections are counted as the last one.
+pub(crate) const SECTIONS_MAX: u32 = 1 << 12;
+
+/// A section, over all tasks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// Its number in the source.
+    pub number: u32,
+    /// When the first task entered it.
+    pub begin: Time,
+    /// When the last one left it.
+    pub end: Time,
+    /// The most that one task spent in it.
+    pub longest: Time,
+}
+
+/// In which section each task is.
+#[derive(Debug, Default)]
+pub(crate) struct Sections {
+    inside: Map<TaskNumber, (u32, Time)>,
+    spent: Map<(TaskNumber, u32), Time>,
+    all: Vec<Section>,
+}
+
+impl Sections {
+    /// A task enters a section, and leaves the one in which it was. 0 is none.
+    pub(crate) fn enter(&mut self, task: TaskNumber, number: u32, now: Time) {
+        self.leave(task, now);
+        if number == 0 {
+            return;
+        }
+        let number = number.min(SECTIONS_MAX);
+        self.inside.insert(task, (number, now));
+        if !self.all.iter().any(|section| section.number == number) {
+            let (begin, end, longest) = (Time::END, Time::ZERO, Time::ZERO);
+            self.all.push(Section { number, begin, end, longest });
+        }
+        if let Some(section) = self.all.iter_mut().find(|section| section.number == number) {
+            section.begin = section.begin.min(now);
+        }
+    }
+
+    /// A task leaves its section, or ends.
+    pub(crate) fn leave(&mut self, task: TaskNumber, now: Time) {
+        let Some((number, since)) = self.inside.remove(&task) else { return };
+        let spent = self.spent.entry((task, number)).or_default();
+        *spent += now.since(since);
+        if let Some(section) = self.all.iter_mut().find(|section| section.number == number) {
+            section.end = section.end.max(now);
+            section.longest = section.longest.max(*spent);
+        }
+    }
+
+    /// All of them, in the order in which they were entered first.
+    pub(crate) fn finish(self) -> Vec<Section> {
+        self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_lasts_from_the_first_to_the_last_and_has_its_longest_task() {
+        let mut sections = Sections::default();
+        sections.enter(0, 1, Time(10));
+        sections.enter(1, 1, Time(30));
+        sections.enter(0, 2, Time(40));
+        sections.enter(0, 1, Time(50));
+        sections.leave(0, Time(55));
+        sections.leave(1, Time(60));
+        sections.leave(1, Time(99));
+        let all = sections.finish();
+        let told =
+            |section: &Section| (section.number, section.begin, section.end, section.longest);
+        assert_eq!(told(&all[0]), (1, Time(10), Time(60), Time(35)));
+        assert_eq!(told(&all[1]), (2, Time(40), Time(50), Time(10)));
+    }
+}

@@ -1,0 +1,222 @@
+//! One task of a trace: its records become actions.
+
+use super::stretch::Stretch;
+use super::survey::Survey;
+use crate::action::{Action, TaskNumber};
+use crate::error::Error;
+use crate::unit::{BYTES_MAX, Time};
+use pvm_trace::{Ended, Reason, Record, Tid, Transfer, What, calls};
+
+/// A message within a call.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    message: Transfer,
+    peer: TaskNumber,
+    is_send: bool,
+}
+
+/// A task between two of its records.
+#[derive(Debug)]
+pub(super) struct Row {
+    task: TaskNumber,
+    stretch: Stretch,
+    /// What a record cost the task.
+    probe: Time,
+    /// Of the call that is not over yet: messages, records, and waits that are simulated or not.
+    parts: Vec<Part>,
+    records: u64,
+    waited: u64,
+    idle: u64,
+    /// Where the last call ended, and what its own record cost behind that.
+    end: u64,
+    debt: Time,
+    is_over: bool,
+}
+
+impl Row {
+    /// A task that begins so long after the run's begin, at this moment of its own clock.
+    pub(super) fn new(
+        task: TaskNumber,
+        (after, begin): (u64, u64),
+        probe: Time,
+        by_processor: bool,
+    ) -> Self {
+        let mut stretch = Stretch::new(by_processor);
+        if after > 0 {
+            stretch.push(Action::Idle(Time::nanoseconds(after)));
+        }
+        let (parts, records, waited, idle, debt) = (Vec::new(), 0, 0, 0, Time::ZERO);
+        Self {
+            task,
+            stretch,
+            probe,
+            parts,
+            records,
+            waited,
+            idle,
+            end: begin,
+            debt,
+            is_over: false,
+        }
+    }
+
+    pub(super) fn next_action(&mut self) -> Option<Action> {
+        self.stretch.pop()
+    }
+
+    pub(super) const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The last record was read.
+    pub(super) fn end(&mut self, ended: Option<&Ended>) {
+        if let Some(ended) = ended {
+            self.compute_until(ended.at);
+        }
+        self.stretch.finish();
+        self.is_over = true;
+    }
+
+    /// Takes a record in: a part of a call, or a call that is over.
+    pub(super) fn record(&mut self, record: &Record, survey: &Survey) -> Result<(), Error> {
+        self.records += 1;
+        match &record.what {
+            What::Send { message, .. } => self.message(*message, true, record.end(), survey),
+            What::Receive { message, .. } => self.message(*message, false, record.end(), survey),
+            What::Wait { reason, processor } => {
+                self.waited = self.waited.saturating_add(record.length);
+                if matches!(reason, Reason::Answer | Reason::Other) {
+                    self.idle = self.idle.saturating_add(record.length);
+                }
+                if let Some(processor) = processor {
+                    let slept = (record.begin, record.end());
+                    self.stretch.slept(record.thread, slept, *processor);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }?;
+        if record.part || record.depth > 0 {
+            return Ok(());
+        }
+        self.call(record, survey);
+        (self.records, self.waited, self.idle) = (0, 0, 0);
+        self.parts.clear();
+        Ok(())
+    }
+
+    fn message(
+        &mut self,
+        message: Transfer,
+        is_send: bool,
+        at: u64,
+        survey: &Survey,
+    ) -> Result<(), Error> {
+        let Some(peer) = survey.task(message.peer, at).filter(|_| message.number != 0) else {
+            return Ok(());
+        };
+        let (from, to) = if is_send { (self.task, peer) } else { (peer, self.task) };
+        if !survey.is_whole(&(from, to, message.number)) {
+            return Ok(());
+        }
+        if message.bytes > BYTES_MAX {
+            let bytes = message.bytes;
+            let what = format!("task {}: a message of {bytes} bytes is no message", self.task);
+            return Err(Error::Unfit(what));
+        }
+        self.parts.push(Part { message, peer, is_send });
+        Ok(())
+    }
+
+    /// A call that the program made itself is over.
+    fn call(&mut self, record: &Record, survey: &Survey) {
+        match &record.what {
+            What::Begin { .. } => return self.end = self.end.max(record.end()),
+            What::State { name } => {
+                self.compute_until(record.begin);
+                self.stretch.push(Action::Enter(survey.section_of(self.task, *name)));
+            }
+            _ => self.compute_until(record.begin),
+        }
+        if let What::Spawn { children } = &record.what {
+            self.spawn(children, record.end(), survey);
+        }
+        if self.idle > 0 {
+            self.stretch.push(Action::Idle(Time::nanoseconds(self.idle)));
+        }
+        let parts = self.probe.times(self.records.saturating_sub(1));
+        let own = Time::nanoseconds(record.length.saturating_sub(self.waited)).since(parts);
+        self.actions(record, own, survey);
+        self.stretch.call_is_over();
+        self.debt = self.probe;
+        self.end = self.end.max(record.end());
+    }
+
+    /// What a call comes to: its messages, a barrier, or time.
+    fn actions(&mut self, record: &Record, own: Time, survey: &Survey) {
+        if let Some((point, count)) = barrier(record, self.task, survey) {
+            return self.stretch.push(Action::Meet { time: own, point, count });
+        }
+        if self.parts.is_empty() {
+            if own > Time::ZERO {
+                self.stretch.push(Action::Call(own));
+            }
+            return;
+        }
+        let is_one = is_multicast(record.call) && self.parts.iter().all(|part| part.is_send);
+        if is_one && self.parts.len() > 1 {
+            let Transfer { bytes, number, .. } = self.parts[0].message;
+            let to: Box<[TaskNumber]> = self.parts.iter().map(|part| part.peer).collect();
+            let alike = self.parts.iter().all(|part| part.message.number == number);
+            if alike {
+                let tag = label(number);
+                return self.stretch.push(Action::Multicast { time: own, bytes, to, tag });
+            }
+        }
+        let time = Time(own.0 / self.parts.len() as u64);
+        for Part { message, peer, is_send } in std::mem::take(&mut self.parts) {
+            let (bytes, tag) = (message.bytes, label(message.number));
+            self.stretch.push(match is_send {
+                true => Action::Send { time, bytes, to: peer, tag },
+                false => Action::Receive { time, bytes, from: peer, tag },
+            });
+        }
+    }
+
+    fn spawn(&mut self, children: &[i32], at: u64, survey: &Survey) {
+        let tids = children.iter().filter(|child| **child > 0);
+        let tasks = tids.filter_map(|child| survey.task(Tid(child.cast_unsigned()), at));
+        let tasks: Box<[TaskNumber]> = tasks.filter(|child| survey.is_started(*child)).collect();
+        if !tasks.is_empty() {
+            self.stretch.push(Action::Start(tasks));
+        }
+    }
+
+    fn compute_until(&mut self, until: u64) {
+        let time = Time::nanoseconds(until.saturating_sub(self.end)).since(self.debt);
+        self.debt = Time::ZERO;
+        self.end = self.end.max(until);
+        if time > Time::ZERO {
+            self.stretch.push(Action::Compute(time));
+        }
+    }
+}
+
+/// The number of a message stands where others have a tag.
+const fn label(number: u64) -> i32 {
+    (number & 0x7fff_ffff) as i32
+}
+
+const fn is_multicast(call: u16) -> bool {
+    matches!(call, calls::MCAST | calls::BCAST | calls::NEOPVM_MULTICAST | calls::NEOPVM_BROADCAST)
+}
+
+/// The point and the number of tasks of a barrier that was passed.
+fn barrier(record: &Record, task: TaskNumber, survey: &Survey) -> Option<(u32, u32)> {
+    let What::Group { name, members, count, .. } = record.what else { return None };
+    let is_barrier =
+        matches!(record.call, calls::BARRIER | calls::NEOPVM_BARRIER | calls::NEOPVM_BARRIER_UNTIL);
+    let count = if count > 0 { u32::try_from(count).unwrap_or(u32::MAX) } else { members };
+    let passed = is_barrier && record.result >= 0 && count > 1;
+    passed.then(|| (survey.point_of(task, name), count))
+}

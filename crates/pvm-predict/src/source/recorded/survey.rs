@@ -1,0 +1,205 @@
+//! The first pass over a trace: who starts whom, and what is missing.
+
+use crate::action::TaskNumber;
+use pvm_trace::matching::{Name, halves};
+use pvm_trace::{Class, Reader, Record, Tables, TaskIndex, Tid, What};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::{Read, Seek};
+
+/// What a trace lacks, and what no trace can tell.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Lacks {
+    /// Where the file is cut off.
+    pub cut: Option<u64>,
+    /// Spans of time of which records are missing.
+    pub gaps: u64,
+    /// Records that are known to be missing.
+    pub lost: u64,
+    /// Messages to or from tasks that were not recorded: left out.
+    pub apart: u64,
+    /// Messages of which one end is missing: left out.
+    pub halves: u64,
+    /// Receives that would have taken any message: they take the one that they took.
+    pub any_source: u64,
+    /// Looks for a message that found none: they are as many as there were.
+    pub polls: u64,
+    /// Tasks with several threads, which are taken as one.
+    pub threaded: u64,
+    /// Tasks without an end.
+    pub unended: u64,
+}
+
+impl Lacks {
+    /// Sentences for people, one for each thing.
+    pub fn sentences(&self) -> Vec<String> {
+        let counted = [
+            (self.gaps, "gaps: what was done in them is missing"),
+            (self.lost, "records were lost"),
+            (self.apart, "messages to or from tasks that were not recorded are left out"),
+            (self.halves, "messages of which the trace has one end only are left out"),
+            (self.any_source, "receives took whatever came first; here they take what they took"),
+            (self.polls, "looks for a message found none; here there are as many"),
+            (self.threaded, "tasks have several threads, which are taken as one"),
+            (self.unended, "tasks have no end: they end with their last record"),
+        ];
+        let cut = self.cut.map(|at| format!("the trace is cut off at byte {at}"));
+        let told = counted.iter().filter(|(count, _)| *count > 0);
+        cut.into_iter().chain(told.map(|(count, what)| format!("{count} {what}"))).collect()
+    }
+}
+
+/// What the first pass over a trace finds: who starts whom, and what is missing.
+#[derive(Debug, Default)]
+pub struct Survey {
+    lacks: Lacks,
+    /// By tid: when each task with it began, in their order.
+    tasks: HashMap<Tid, Vec<(u64, TaskNumber)>>,
+    halves: HashSet<Name>,
+    /// By a task that was started: who did it, and when the call began and ended.
+    started: BTreeMap<TaskNumber, (TaskNumber, u64, u64)>,
+    /// By task: when it began, or when its recording did.
+    begins: BTreeMap<TaskNumber, u64>,
+    /// By a task's number of a state: the section.
+    numbers: BTreeMap<(TaskNumber, u32), u32>,
+    sections: Vec<String>,
+    /// By a task's number of a group: the group.
+    groups: BTreeMap<(TaskNumber, u32), u32>,
+}
+
+impl Survey {
+    /// Reads the whole trace once.
+    pub fn of<R: Read + Seek>(reader: &mut Reader<R>) -> Self {
+        let mut survey = Self::default();
+        for (task, number) in reader.tables().tasks.iter().zip(0..) {
+            survey.begins.insert(number, task.facts.began);
+            survey.tasks.entry(task.facts.tid).or_default().push((task.facts.began, number));
+        }
+        let mut threads: BTreeMap<TaskIndex, u16> = BTreeMap::new();
+        let mut threaded: BTreeSet<TaskIndex> = BTreeSet::new();
+        let halves = halves(reader, |task, record| {
+            survey.record(task, record);
+            if record.thread != 0 && *threads.entry(task).or_insert(record.thread) != record.thread
+            {
+                threaded.insert(task);
+            }
+        });
+        let tables = reader.tables();
+        survey.name(tables);
+        survey.lacks.cut = reader.cut();
+        survey.lacks.threaded = threaded.len() as u64;
+        survey.lacks.halves += halves.len() as u64;
+        survey.lacks.gaps += tables.gaps.len() as u64;
+        survey.lacks.lost += tables.gaps.iter().map(|gap| gap.lost).sum::<u64>();
+        let unended = tables.tasks.iter().filter(|task| task.ended.is_none());
+        survey.lacks.unended = unended.count() as u64;
+        survey.halves = halves;
+        survey
+    }
+
+    /// What the trace lacks, and what no trace can tell.
+    pub const fn lacks(&self) -> &Lacks {
+        &self.lacks
+    }
+
+    fn record(&mut self, task: TaskIndex, record: &Record) {
+        match &record.what {
+            What::Begin { .. } => {
+                self.begins.insert(task, record.begin);
+            }
+            What::Send { message, .. } => {
+                let known = self.task(message.peer, record.end()).is_some();
+                self.lacks.apart += u64::from(!known || message.number == 0);
+            }
+            What::Receive { message, any_source, .. } => {
+                self.lacks.any_source += u64::from(*any_source);
+                let known = self.task(message.peer, record.end()).is_some();
+                self.lacks.apart += u64::from(!known || message.number == 0);
+            }
+            What::Poll { .. } => self.lacks.polls += 1,
+            What::Gap { lost, .. } => {
+                self.lacks.gaps += 1;
+                self.lacks.lost += lost;
+            }
+            What::Spawn { children } => {
+                for child in children {
+                    let tid = Tid(child.cast_unsigned());
+                    let found = (*child > 0).then(|| self.task(tid, record.end())).flatten();
+                    if let Some(child) = found.filter(|child| *child != task) {
+                        let call = (task, record.begin, record.end());
+                        self.started.entry(child).or_insert(call);
+                    }
+                }
+            }
+            _ => (),
+        }
+    }
+
+    /// States with one name are one section, whoever named them; groups as well.
+    fn name(&mut self, tables: &Tables) {
+        let mut sections: BTreeMap<&[u8], u32> = BTreeMap::new();
+        let mut groups: BTreeMap<&[u8], u32> = BTreeMap::new();
+        for (task, class, number, text) in tables.names.iter() {
+            let (known, numbers) = match class {
+                Class::State => (&mut sections, &mut self.numbers),
+                Class::Group => (&mut groups, &mut self.groups),
+                _ => continue,
+            };
+            let next = known.len() as u32 + 1;
+            let place = *known.entry(text).or_insert(next);
+            numbers.insert((task, number), place);
+            if class == Class::State && place as usize > self.sections.len() {
+                self.sections.push(String::from_utf8_lossy(text).into_owned());
+            }
+        }
+    }
+
+    /// The point at which the members of a task's group meet; one for all groups without a name.
+    pub(super) fn point_of(&self, task: TaskNumber, number: u32) -> u32 {
+        self.groups.get(&(task, number)).copied().unwrap_or(0)
+    }
+
+    /// The section of a task's state, 0 for none.
+    pub(super) fn section_of(&self, task: TaskNumber, number: u32) -> u32 {
+        self.numbers.get(&(task, number)).copied().unwrap_or(0)
+    }
+
+    pub(super) fn section(&self, number: u32) -> Option<&str> {
+        let place = (number as usize).checked_sub(1)?;
+        self.sections.get(place).map(String::as_str)
+    }
+
+    pub(super) fn is_started(&self, task: TaskNumber) -> bool {
+        self.started.contains_key(&task)
+    }
+
+    /// Which task had a tid at a time: the last one that had begun by then.
+    pub(super) fn task(&self, tid: Tid, at: u64) -> Option<TaskNumber> {
+        let all = self.tasks.get(&tid)?;
+        let begun = all.iter().rev().find(|(began, _)| *began <= at);
+        begun.or_else(|| all.first()).map(|(_, number)| *number)
+    }
+
+    /// True for a message of which the trace has both ends.
+    pub(super) fn is_whole(&self, name: &Name) -> bool {
+        !self.halves.contains(name)
+    }
+
+    /// When a task begins, in nanoseconds: behind the call that started it, or behind the first task of
+    /// its computer that nobody has started. Also its first moment by its own clock.
+    pub(super) fn start_of(&self, tables: &Tables, task: TaskNumber) -> (u64, u64) {
+        let own = &tables.tasks[task as usize].facts;
+        let begin = self.begins.get(&task).copied().unwrap_or(own.began);
+        let host = |task: TaskNumber| tables.tasks[task as usize].facts.tid.host();
+        if let Some((parent, called, returned)) = self.started.get(&task) {
+            // Clocks of different computers do not agree; a spawn returns when the task is there.
+            let near = host(*parent) == own.tid.host();
+            let after = if near { begin.saturating_sub(*called) } else { returned - called };
+            return (after, begin);
+        }
+        let roots = self.begins.iter().filter(|(other, _)| {
+            host(**other) == own.tid.host() && !self.started.contains_key(other)
+        });
+        let first = roots.map(|(_, begin)| *begin).min().unwrap_or(begin);
+        (begin.saturating_sub(first), begin)
+    }
+}
