@@ -6,7 +6,7 @@ use crate::source::Source;
 
 /// Each crate and the crates of ours it may depend on. A crate that is not here may not exist. pvm-wire is the
 /// ground that requests and codes come from, so whoever speaks to `pvm` may name them.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("pvm-wire", &[]),
     ("pvm-shm", &["pvm-wire"]),
     ("pvm-core", &["pvm-wire"]),
@@ -23,6 +23,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
     ("pvm-sim", &["pvm-core", "pvm-wire", "pvm-quorum"]),
     ("pvm-e2e", &["testbed"]),
     ("testbed", &[]),
+    ("pvm-clc", &[]),
     ("xtask", &[]),
 ];
 

@@ -60,13 +60,14 @@ const FENCES: [Fence; 5] = [
 ];
 
 /// Crates whose root must forbid unsafe code outright.
-const FORBID: [&str; 8] = [
+const FORBID: [&str; 9] = [
     "pvm-wire",
     "pvm-core",
     "pvm-sim",
     "pvm-predict",
     "pvm-tuples",
     "pvm-space",
+    "pvm-clc",
     "pvm-cli",
     "xtask",
 ];

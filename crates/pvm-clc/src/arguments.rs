@@ -1,0 +1,146 @@
+//! What of a command line is for whom.
+
+use std::ffi::{OsStr, OsString};
+
+/// Options whose value is the next word.
+const WITH_VALUE: [&str; 24] = [
+    "-o",
+    "-I",
+    "-D",
+    "-U",
+    "-L",
+    "-l",
+    "-x",
+    "-T",
+    "-u",
+    "-z",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-isysroot",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-Xlinker",
+    "-Xpreprocessor",
+    "-Xassembler",
+    "-target",
+    "--param",
+];
+/// Those of them that the preprocessor must not see.
+const NOT_FOR_PREPROCESSOR: [&str; 8] = ["-o", "-L", "-l", "-x", "-T", "-u", "-z", "-Xlinker"];
+
+/// A command line.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    /// All of it.
+    pub(crate) words: Vec<OsString>,
+    /// Which words are C-Linda files.
+    pub(crate) sources: Vec<usize>,
+    /// A program is made.
+    pub(crate) links: bool,
+    /// The C is only shown (`-E`).
+    pub(crate) only_shows: bool,
+    output: Option<usize>,
+    /// Words for the preprocessor.
+    preprocessor: Vec<usize>,
+}
+
+impl Arguments {
+    /// Reads a command line.
+    pub(crate) fn of(words: Vec<OsString>) -> Self {
+        let mut found = Self {
+            words,
+            sources: Vec::new(),
+            links: true,
+            only_shows: false,
+            output: None,
+            preprocessor: Vec::new(),
+        };
+        let mut i = 0;
+        while i < found.words.len() {
+            i = found.word(i);
+        }
+        found
+    }
+
+    fn word(&mut self, i: usize) -> usize {
+        let word = self.words[i].to_string_lossy().into_owned();
+        let takes_next = WITH_VALUE.contains(&word.as_str());
+        if !word.starts_with('-') || word == "-" {
+            if word.ends_with(".cl") {
+                self.sources.push(i);
+            }
+            return i + 1;
+        }
+        match word.as_str() {
+            "-c" | "-S" => self.links = false,
+            "-E" => self.only_shows = true,
+            "-o" => self.output = Some(i + 1),
+            _ if NOT_FOR_PREPROCESSOR.contains(&word.as_str()) => {}
+            _ if word.starts_with("-l") || word.starts_with("-L") || word.starts_with("-Wl,") => {}
+            _ => self
+                .preprocessor
+                .extend(i..=(i + usize::from(takes_next)).min(self.words.len() - 1)),
+        }
+        i + 1 + usize::from(takes_next)
+    }
+
+    /// What cannot be done at all.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.output.is_some_and(|at| at >= self.words.len()) {
+            return Err("clc: expected a file name after -o".into());
+        }
+        if self.output.is_some() && self.sources.len() > 1 && (self.only_shows || !self.links) {
+            return Err("clc: -o cannot name one file for several".into());
+        }
+        Ok(())
+    }
+
+    /// The file that `-o` names.
+    pub(crate) fn output(&self) -> Option<&OsString> {
+        self.output.and_then(|at| self.words.get(at))
+    }
+
+    /// The options for the preprocessor.
+    pub(crate) fn for_preprocessor(&self) -> impl Iterator<Item = &OsStr> {
+        self.preprocessor.iter().map(|at| self.words[*at].as_os_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> Arguments {
+        Arguments::of(line.split_whitespace().map(OsString::from).collect())
+    }
+
+    #[test]
+    fn each_word_goes_where_it_belongs() {
+        let found = arguments(
+            "-O2 -I inc -Dx=1 -include a.h -o prog a.cl b.c -x c -Llib -lm -l z -Wl,-s -std=c99 b.cl",
+        );
+        assert_eq!(
+            found.sources.iter().map(|at| found.words[*at].to_str().unwrap()).collect::<Vec<_>>(),
+            ["a.cl", "b.cl"]
+        );
+        assert!(found.links && !found.only_shows);
+        assert_eq!(found.output().unwrap(), "prog");
+        let preprocessor: Vec<_> =
+            found.for_preprocessor().map(|word| word.to_str().unwrap()).collect();
+        assert_eq!(preprocessor, ["-O2", "-I", "inc", "-Dx=1", "-include", "a.h", "-std=c99"]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_told() {
+        assert!(arguments("a.cl -o").check().is_err());
+        assert!(arguments("-c a.cl b.cl -o c.o").check().is_err());
+        assert!(arguments("a.cl b.cl -o c").check().is_ok());
+        assert!(!arguments("-c a.cl").links);
+        assert!(arguments("-E a.cl").only_shows);
+        assert!(arguments("-I").check().is_ok());
+    }
+}

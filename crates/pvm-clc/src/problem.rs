@@ -1,0 +1,100 @@
+//! What is wrong in a file, as a compiler tells it.
+
+use std::fmt;
+
+use crate::token::{Token, tokens};
+
+/// A fault of the user's program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The user's file.
+    pub file: String,
+    /// The line of it.
+    pub line: u32,
+    /// Its column, from 1; 0 if it is not known, because a macro stands there.
+    pub column: usize,
+    /// What was expected.
+    pub what: String,
+    /// The line's text, if the file can be read.
+    pub source: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:", self.file, self.line)?;
+        if self.column > 0 {
+            write!(f, "{}:", self.column)?;
+        }
+        write!(f, " error: {}", self.what)?;
+        if !self.source.is_empty() {
+            write!(f, "\n{:5} | {}", self.line, self.source)?;
+        }
+        if self.column > 0 && !self.source.is_empty() {
+            let before: String = self
+                .source
+                .chars()
+                .take(self.column - 1)
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            write!(f, "\n      | {before}^")?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the column of a token in its line as the user wrote it: the preprocessor has moved it. `before` are the
+/// tokens of the same line in front of it. `read` returns a file's text.
+pub(crate) fn problem(
+    token: &Token<'_>,
+    before: &[Token<'_>],
+    what: String,
+    read: impl Fn(&str) -> Option<String>,
+) -> Problem {
+    let text = read(&token.file);
+    let number = token.line as usize;
+    let source = text
+        .as_deref()
+        .and_then(|text| text.lines().nth(number.saturating_sub(1)))
+        .unwrap_or("")
+        .to_string();
+    let nth = before.iter().filter(|other| other.text == token.text).count();
+    let column = column(&source, token.text, nth);
+    Problem { file: token.file.to_string(), line: token.line, column, what, source }
+}
+
+fn column(source: &str, wanted: &str, nth: usize) -> usize {
+    // A line may end within a string or a comment; what is before that is found all the same.
+    let words = match tokens(source, "") {
+        Ok(words) => words,
+        Err((unfinished, ..)) => tokens(&source[..unfinished.at], "").unwrap_or_default(),
+    };
+    let places: Vec<usize> =
+        words.iter().filter(|word| word.text == wanted).map(|word| word.at).collect();
+    places.get(nth).map_or(0, |at| source[..*at].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_column_is_that_of_the_users_line() {
+        let all = tokens("in ( a , a )", "x.cl").unwrap();
+        let read = |_: &str| Some("  in(a /* a */, a)\n".to_string());
+        let found = problem(&all[4], &all[..4], "expected that".into(), read);
+        assert_eq!((found.line, found.column), (1, 17));
+        assert_eq!(
+            found.to_string(),
+            "x.cl:1:17: error: expected that\n    1 |   in(a /* a */, a)\n      |                 ^"
+        );
+    }
+
+    #[test]
+    fn what_a_macro_made_has_no_column() {
+        let all = tokens("in ( b )", "x.cl").unwrap();
+        let found = problem(&all[2], &all[..2], "no".into(), |_| Some("IN(c)".into()));
+        assert_eq!(found.to_string(), "x.cl:1: error: no\n    1 | IN(c)");
+        let found = problem(&all[2], &all[..2], "no".into(), |_| None);
+        assert_eq!(found.to_string(), "x.cl:1: error: no");
+    }
+}

@@ -1,0 +1,301 @@
+//! Tokens of preprocessed C: every byte of the text is in a token or between two of them, so that what is not changed
+//! can be copied as it is.
+
+use std::rc::Rc;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A name or a keyword.
+    Word,
+    /// A number, a character or a string.
+    Literal,
+    /// Anything else: `(`, `->`, `...`
+    Mark,
+    /// A line that begins with `#`: the preprocessor's note of file and line, or a pragma.
+    Line,
+}
+
+/// A token and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Token<'a> {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Its text.
+    pub(crate) text: &'a str,
+    /// Where it begins in the whole text.
+    pub(crate) at: usize,
+    /// The line of the user's file.
+    pub(crate) line: u32,
+    /// The user's file.
+    pub(crate) file: Rc<str>,
+    /// True in a header of the system.
+    pub(crate) system: bool,
+}
+
+impl Token<'_> {
+    /// Where it ends in the whole text.
+    pub(crate) fn end(&self) -> usize {
+        self.at + self.text.len()
+    }
+
+    /// True for a punctuator or a word with this text.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        self.text == text
+    }
+
+    /// True for a name or a keyword.
+    pub(crate) fn is_word(&self) -> bool {
+        self.kind == Kind::Word
+    }
+}
+
+/// What cannot be a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unfinished {
+    /// Where it begins.
+    pub(crate) at: usize,
+    /// What is missing.
+    pub(crate) what: &'static str,
+}
+
+/// Longest first.
+const MARKS: [&str; 24] = [
+    "...", "<<=", ">>=", "%:%:", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+    "*=", "/=", "%=", "+=", "-=", "&=", "^=", "|=", "##",
+];
+
+struct Lexer<'a> {
+    text: &'a str,
+    at: usize,
+    line: u32,
+    file: Rc<str>,
+    system: bool,
+    fresh: bool,
+}
+
+/// Takes preprocessed text apart.
+pub(crate) fn tokens<'a>(
+    text: &'a str,
+    file: &str,
+) -> Result<Vec<Token<'a>>, (Unfinished, u32, Rc<str>)> {
+    let mut lexer = Lexer { text, at: 0, line: 1, file: file.into(), system: false, fresh: true };
+    let mut all = Vec::with_capacity(text.len() / 4);
+    loop {
+        match lexer.next() {
+            Ok(Some(token)) => all.push(token),
+            Ok(None) => return Ok(all),
+            Err(what) => return Err((Unfinished { at: lexer.at, what }, lexer.line, lexer.file)),
+        }
+    }
+}
+
+impl<'a> Lexer<'a> {
+    fn byte(&self, ahead: usize) -> u8 {
+        self.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn next(&mut self) -> Result<Option<Token<'a>>, &'static str> {
+        self.skip_blank()?;
+        if self.at >= self.text.len() {
+            return Ok(None);
+        }
+        let (kind, length) = self.measure()?;
+        let token = self.cut(kind, length);
+        if kind == Kind::Line {
+            self.note(token.text);
+        }
+        Ok(Some(token))
+    }
+
+    fn measure(&self) -> Result<(Kind, usize), &'static str> {
+        let first = self.byte(0);
+        if first == b'#' && self.fresh {
+            let rest = &self.text[self.at..];
+            return Ok((Kind::Line, rest.find('\n').unwrap_or(rest.len())));
+        }
+        if is_word(first) && !first.is_ascii_digit() {
+            let length = self.word();
+            let quoted = matches!(self.byte(length), b'"' | b'\'');
+            let prefix = matches!(&self.text[self.at..self.at + length], "L" | "u" | "U" | "u8");
+            return if quoted && prefix {
+                Ok((Kind::Literal, self.quoted(length)?))
+            } else {
+                Ok((Kind::Word, length))
+            };
+        }
+        if first.is_ascii_digit() || first == b'.' && self.byte(1).is_ascii_digit() {
+            return Ok((Kind::Literal, self.number()));
+        }
+        if first == b'"' || first == b'\'' {
+            return Ok((Kind::Literal, self.quoted(0)?));
+        }
+        let rest = &self.text[self.at..];
+        let long = MARKS.iter().find(|mark| rest.starts_with(**mark)).map(|mark| mark.len());
+        Ok((Kind::Mark, long.unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8))))
+    }
+
+    fn word(&self) -> usize {
+        self.text.as_bytes()[self.at..].iter().take_while(|byte| is_word(**byte)).count()
+    }
+
+    fn number(&self) -> usize {
+        let mut length = 1;
+        loop {
+            let before = self.byte(length - 1);
+            match self.byte(length) {
+                b'+' | b'-' if matches!(before, b'e' | b'E' | b'p' | b'P') => length += 1,
+                byte if is_word(byte) || byte == b'.' => length += 1,
+                _ => return length,
+            }
+        }
+    }
+
+    fn quoted(&self, prefix: usize) -> Result<usize, &'static str> {
+        let quote = self.byte(prefix);
+        let mut length = prefix + 1;
+        loop {
+            match self.byte(length) {
+                b'\\' => length += 2,
+                byte if byte == quote => return Ok(length + 1),
+                0 | b'\n' if quote == b'"' => return Err("expected '\"' at the end of the string"),
+                0 | b'\n' => return Err("expected ''' at the end of the character"),
+                _ => length += 1,
+            }
+        }
+    }
+
+    fn cut(&mut self, kind: Kind, length: usize) -> Token<'a> {
+        let end = (self.at + length).min(self.text.len());
+        let text = &self.text[self.at..end];
+        let token = Token {
+            kind,
+            text,
+            at: self.at,
+            line: self.line,
+            file: self.file.clone(),
+            system: self.system,
+        };
+        self.line =
+            self.line.wrapping_add(text.bytes().filter(|byte| *byte == b'\n').count() as u32);
+        self.at = end;
+        self.fresh = false;
+        token
+    }
+
+    /// Blanks, and comments, which the preprocessor may have kept.
+    fn skip_blank(&mut self) -> Result<(), &'static str> {
+        loop {
+            let rest = &self.text[self.at..];
+            if rest.starts_with("/*") {
+                let length = rest.find("*/").ok_or("expected '*/' at the end of the comment")? + 2;
+                self.line = self.line.wrapping_add(
+                    rest[..length].bytes().filter(|byte| *byte == b'\n').count() as u32,
+                );
+                self.at += length;
+            } else if rest.starts_with("//") {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else {
+                match self.byte(0) {
+                    b'\n' => {
+                        self.line = self.line.wrapping_add(1);
+                        self.fresh = true;
+                        self.at += 1;
+                    }
+                    b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
+                    b'\\' if self.byte(1) == b'\n' => {
+                        self.line = self.line.wrapping_add(1);
+                        self.at += 2;
+                    }
+                    _ => return Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Reads `# LINE "FILE" FLAGS` or `#line LINE "FILE"`: the next line is that one.
+    fn note(&mut self, text: &str) {
+        let rest = text.trim_start_matches('#').trim_start();
+        let rest = rest.strip_prefix("line").map_or(rest, str::trim_start);
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let Ok(line) = digits.parse::<u32>() else { return };
+        self.line = line.wrapping_sub(1);
+        let rest = &rest[digits.len()..];
+        if let (Some(from), Some(to)) = (rest.find('"'), rest.rfind('"'))
+            && to > from
+        {
+            self.file = rest[from + 1..to].replace("\\\\", "\\").into();
+            self.system = rest[to + 1..].split_whitespace().any(|flag| flag == "3");
+        }
+    }
+}
+
+/// Bytes above 127 are letters of names.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(text: &str) -> Vec<String> {
+        tokens(text, "a").unwrap().iter().map(|token| token.text.to_string()).collect()
+    }
+
+    #[test]
+    fn strings_with_keywords_and_quotes_are_one_token() {
+        let text = r#"out("in(\"x\", ?y)", '"', L"rd", 1.5e-3f, .5, a->b, x+++y) /* in("a") */ // rd("b")"#;
+        let expected = [
+            "out",
+            "(",
+            r#""in(\"x\", ?y)""#,
+            ",",
+            "'\"'",
+            ",",
+            "L\"rd\"",
+            ",",
+            "1.5e-3f",
+            ",",
+            ".5",
+            ",",
+            "a",
+            "->",
+            "b",
+            ",",
+            "x",
+            "++",
+            "+",
+            "y",
+            ")",
+        ];
+        assert_eq!(texts(text), expected);
+    }
+
+    #[test]
+    fn lines_are_those_of_the_users_files() {
+        let text = "# 7 \"a.cl\"\nx\n\ny\n# 1 \"/usr/include/h.h\" 1 3 4\nz\n# 9 \"a.cl\" 2\nw";
+        let all = tokens(text, "first").unwrap();
+        let words: Vec<_> = all.iter().filter(|token| token.is_word()).collect();
+        let places: Vec<_> =
+            words.iter().map(|word| (word.text, word.line, &*word.file, word.system)).collect();
+        assert_eq!(
+            places,
+            [
+                ("x", 7, "a.cl", false),
+                ("y", 9, "a.cl", false),
+                ("z", 1, "/usr/include/h.h", true),
+                ("w", 9, "a.cl", false)
+            ]
+        );
+    }
+
+    #[test]
+    fn what_does_not_end_is_told_with_its_line() {
+        let (unfinished, line, _) = tokens("a\n\"b\n", "f").unwrap_err();
+        assert_eq!((unfinished.what, line), ("expected '\"' at the end of the string", 2));
+        assert_eq!(tokens("'x", "f").unwrap_err().1, 1);
+        assert!(tokens("/* x", "f").is_err());
+        assert!(tokens("\"x\\", "f").is_err());
+    }
+}
