@@ -15,7 +15,7 @@ use hosts::Hosts;
 use pvm::{Buffer, Deadline, Pattern, Task, WaitToken};
 use pvm_trace::intake::Intake;
 use pvm_trace::{Limits, Writer};
-use pvm_wire::record::frames::{Ask, CONTEXT, Cells, Frame};
+use pvm_wire::record::frames::{Ask, CONTEXT, Cells, Counts, Frame};
 use pvm_wire::record::{RECORD_VERSION, kind};
 use pvm_wire::request::Request;
 use pvm_wire::{Code, Encoding, Kind, Tid, Wire as _};
@@ -60,8 +60,8 @@ pub(crate) struct Recording {
     flushed: Instant,
     records: u64,
     lost: u64,
-    /// The same of each task.
-    losses: BTreeMap<Tid, u64>,
+    /// What each task has noted since recording began, as far as recorders have told.
+    counts: BTreeMap<Tid, Counts>,
 }
 
 /// What came of it.
@@ -109,7 +109,7 @@ impl Recording {
             flushed: Instant::now(),
             records: 0,
             lost: 0,
-            losses: BTreeMap::new(),
+            counts: BTreeMap::new(),
         };
         recording.settle()?;
         if let Which::Tasks(tasks) = recording.which.clone() {
@@ -226,8 +226,7 @@ impl Recording {
             Frame::End { .. } => self.hosts.done(from),
             Frame::Gap { tid, lost, .. } => {
                 self.lost = self.lost.saturating_add(*lost);
-                let losses = self.losses.entry(*tid).or_default();
-                *losses = losses.saturating_add(*lost);
+                self.count(*tid, *lost, *lost);
             }
             Frame::Task { task } => {
                 self.living.insert(task.tid);
@@ -239,13 +238,26 @@ impl Recording {
             }
             Frame::Ended { tid, counts, .. } => {
                 self.living.remove(tid);
-                // Recorders that were replaced have lost some, too.
-                counts.lost = self.losses.remove(tid).unwrap_or(0);
+                // A recorder that was replaced has told of some, too, and one that goes on for others
+                // knows of some that were noted before.
+                *counts = self.counts.remove(tid).unwrap_or(Counts { noted: 0, lost: 0 });
             }
-            Frame::Block { cells, .. } => self.records += heads(cells),
+            Frame::Block { tid, from, to, cells } if from != to => {
+                let (records, names) = heads(cells);
+                self.records += records;
+                self.count(*tid, records + names, 0);
+            }
+            // Names that were told before.
+            Frame::Block { .. } => (),
             Frame::Head { .. } | Frame::Clock { .. } => (),
         }
         self.write(|intake| intake.take(host, frame).map(drop));
+    }
+
+    fn count(&mut self, tid: Tid, noted: u64, lost: u64) {
+        let counts = self.counts.entry(tid).or_insert(Counts { noted: 0, lost: 0 });
+        counts.noted = counts.noted.saturating_add(noted);
+        counts.lost = counts.lost.saturating_add(lost);
     }
 
     /// A file that cannot be written ends the recording, not what is recorded.
@@ -318,15 +330,15 @@ impl Recording {
     }
 }
 
-/// How many records there are in these cells, without names, which are no records of a file.
-fn heads(cells: &Cells) -> u64 {
+/// How many records there are in these cells, and how many names, which are no records of a file.
+fn heads(cells: &Cells) -> (u64, u64) {
     let mut at = 0;
-    let mut records = 0;
+    let (mut records, mut names) = (0, 0);
     while let Some(head) = cells.0.get(at) {
         at += head.cells();
-        records += u64::from(head.kind() != kind::NAME);
+        *(if head.kind() == kind::NAME { &mut names } else { &mut records }) += 1;
     }
-    records
+    (records, names)
 }
 
 fn read(message: &mut Buffer) -> Option<Frame> {

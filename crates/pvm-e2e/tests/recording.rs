@@ -172,7 +172,7 @@ fn what_a_task_noted_before_it_was_killed_is_in_the_trace() {
     assert!(lines.iter().all(|line| line.lost == 0), "{lines:?}");
     // They were killed in the midst of a ring, so they differ by no more than one message on its way.
     let most = lines.iter().map(|line| line.sent).max().unwrap_or(0);
-    assert!(most > 100 && lines.iter().all(|line| line.sent + 3 >= most), "{lines:?}");
+    assert!(most > 20 && lines.iter().all(|line| line.sent + 3 >= most), "{lines:?}");
     machine.halt();
 }
 
@@ -296,5 +296,32 @@ fn whoever_sent_frames_of_a_recorder_ended_a_recording_and_invented_losses() {
     for (sent, taken) in said(&output.out) {
         assert!(told.contains(&(sent, taken)), "({sent}, {taken}): {told:?}");
     }
+    machine.halt();
+}
+
+#[test]
+fn a_task_that_was_recorded_before_had_no_program_and_no_names_in_the_second_trace() {
+    let machine = Machine::start();
+    let program = machine.begin("tokens.c", &["3", "4000", "1000"]);
+    for round in 0..2 {
+        // The recorder of the first round has ended by then, with what it knew.
+        assert!(eventually(LIMIT, || recorders(&machine).is_empty()));
+        let file = machine.place().home().join(format!("{round}.trace"));
+        let mut recording = record_all(&machine, &file);
+        std::thread::sleep(Duration::from_secs(1));
+        machine.pvm(&["trace", "stop"]);
+        assert!(eventually(LIMIT, || !recording.is_running()), "{}", recording.errors_so_far());
+        let mut command = machine.place().installed("pvm");
+        command.args(["trace", "show", "--events"]).arg(&file);
+        let shown = machine.succeed(command).out;
+        let progress = shown.lines().find(|line| line.contains("neopvm_progress")).expect("a line");
+        assert!(progress.contains("tokens t") && progress.contains("\"rounds\""), "{progress}");
+        assert!(progress.ends_with(" of 4000"), "{progress}");
+        let (records, lines) = read(&machine, &file);
+        // What the first recording has read counts there.
+        let noted: u64 = lines.iter().map(|line| line.noted).sum();
+        assert!(lines.len() == 3 && noted >= records && noted <= records + 4, "{lines:?}");
+    }
+    machine.expect_success(program);
     machine.halt();
 }

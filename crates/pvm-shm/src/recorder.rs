@@ -1,7 +1,8 @@
 //! The trace ring of a task: the records that its calls note, for the one who reads them.
 //!
 //! ```text
-//! segment:  0 claims    64 progress   128 lost   192 about   4096 region 0   then region 1 ...
+//! segment:  0 claims    64 progress   128 lost   192 about   256 names u64
+//!           4096 region 0   then region 1 ...   behind the last one: 8192 cells of names
 //! region k: 32768 * 2^k cells of 32 bytes
 //! cell:     0 stamp u32   4 28 bytes (`pvm_wire::record`)
 //! claims:   0 reserved u64: region u4 (top), position u60
@@ -16,6 +17,10 @@
 //! is twice as large, if the host's budget allows it. A reader that finds no stamp looks there: no
 //! word tells where a region ended, so a writer that is killed leaves nothing to be told. Without
 //! room a record is counted: nobody ever waits for a reader.
+//!
+//! What a task says of itself (its program, its parent, the texts of its names) is in the ring and
+//! once more in the cells of names, one behind the other, without stamps: a reader that comes when
+//! they were read out of the ring finds them there. `names` counts the cells that are complete.
 
 mod place;
 mod reader;
@@ -101,6 +106,35 @@ impl Recorder {
         let first = head & !0xffff_ffff | u64::from(stamp(position));
         // PAIRS WITH: `Reader::drain`.
         slots[position as usize & (slots.len() - 1)].first.store(first, Ordering::Release);
+    }
+
+    /// Notes what readers that come later find, too, as long as there are cells for it. One at a time,
+    /// by its caller's lock.
+    pub fn put_for_all(&self, record: &Record) {
+        self.keep(record);
+        self.put(record);
+    }
+
+    fn keep(&self, record: &Record) {
+        let (Some(slots), kept) = (self.place.names(), &self.place.header().names.0) else {
+            return;
+        };
+        let (mut at, cells) = (kept.load(Ordering::Relaxed) as usize, record.cells());
+        let is_inside = at.saturating_add(cells) <= slots.len();
+        if !is_inside || !self.place.provide_names(at, cells) {
+            return;
+        }
+        record.encode(|cell| {
+            slots[at].others.with_mut(|others| {
+                // SAFETY: cells behind `names` are the owner's, who writes one record at a time; a
+                // raw write of plain bytes.
+                unsafe { others.write([cell.0[1], cell.0[2], cell.0[3]]) }
+            });
+            slots[at].first.store(cell.0[0], Ordering::Relaxed);
+            at += 1;
+        });
+        // PAIRS WITH: `Reader::names`.
+        kept.store(at as u64, Ordering::Release);
     }
 
     /// Cells for a record, ours alone until they are stamped.

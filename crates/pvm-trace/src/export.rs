@@ -14,7 +14,7 @@ mod ti;
 
 pub use chrome::chrome;
 pub use csv::csv;
-pub use names::{function, what};
+pub use names::{function, own, what};
 pub use perfetto::perfetto;
 pub use sddf::sddf;
 pub use stations::Untold;

@@ -178,9 +178,18 @@ impl Noting {
 
     /// Notes what is no call and takes no time.
     pub(crate) fn alone(self, what: What) {
+        self.recorder.put(&self.moment(what));
+    }
+
+    /// The same of a name, for all who read the ring, also later. Its caller holds the lock of names.
+    pub(crate) fn name(self, what: What) {
+        self.recorder.put_for_all(&self.moment(what));
+    }
+
+    fn moment(self, what: What) -> Record {
         let (begin, thread, depth) = (self.begin, thread(), CURRENT.get().depth);
         let (length, result, part, call) = (0, 0, false, calls::NONE);
-        self.recorder.put(&Record { begin, length, thread, depth, call, result, part, what });
+        Record { begin, length, thread, depth, call, result, part, what }
     }
 
     /// Notes what it was.

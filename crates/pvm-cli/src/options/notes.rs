@@ -236,7 +236,8 @@ JSON: complete, records, begin, end (nanoseconds since 1970), hosts (name, index
 cores, congestion, mtu, probe_cost_ns), clocks (host, source, offset_ns, drift_ppm, error_ns), tasks \
 (index, tid, parent, program, host, pid, begin, end, status, noted, lost), gaps (host, task, from, to, \
 lost, reason). With --events a line for each record instead, each with one object: task, begin, length, \
-thread, depth, function, what, result, peer, tag, context, number, bytes; what does not apply is left out.";
+thread, depth, function, what, result, name, value, done, total, peer, tag, context, number, bytes; what does \
+not apply is left out.";
 
 /// `pvm trace profile`.
 pub(crate) const TRACE_PROFILE: &str = "\

@@ -2,8 +2,8 @@
 
 use super::clock::Clock;
 use super::listeners::{GRACE, Listeners};
-use pvm_wire::record::Loss;
 use pvm_wire::record::frames::{Counts, TaskFacts};
+use pvm_wire::record::{Loss, Moment};
 use pvm_wire::request::{Dropped, Ring, SegmentId};
 use pvm_wire::{Blob, Tid};
 use std::collections::BTreeMap;
@@ -67,7 +67,9 @@ impl Unread {
             return self.since.elapsed() > GRACE;
         }
         let (process, program, began) = (0, Blob::default(), span.0);
-        listeners.task(&TaskFacts { tid, parent, process, program, began });
+        let facts = TaskFacts { tid, parent, process, program, began };
+        let at = Moment { ticks: 0, nanoseconds: began };
+        listeners.task(&facts, Vec::new, at);
         listeners.gap(tid, span, lost, Loss::Recorder);
         listeners.ended(tid, span.1, self.ring.status, Counts { noted, lost });
         true

@@ -58,6 +58,14 @@ impl Listener {
         is_new
     }
 
+    fn introduce(&mut self, facts: &TaskFacts, names: Vec<Cell>, at: Moment) {
+        self.waiting.push_back(Frame::Task { task: facts.clone() });
+        if !names.is_empty() {
+            let (tid, cells) = (facts.tid, Cells(names));
+            self.waiting.push_back(Frame::Block { tid, from: at, to: at, cells });
+        }
+    }
+
     fn count(&mut self, tid: Tid, noted: u64, lost: u64) {
         for counts in [Some(&mut self.counts), self.told.get_mut(&tid)].into_iter().flatten() {
             counts.noted = counts.noted.saturating_add(noted);
@@ -187,11 +195,11 @@ impl Listeners {
         let _ = send(self.task, from, &Frame::Shows { number, at });
     }
 
-    /// A task, to those who want it.
-    pub(super) fn task(&mut self, facts: &TaskFacts) {
+    /// A task, with the names that it has used before, to those who want it and do not know it.
+    pub(super) fn task(&mut self, facts: &TaskFacts, names: impl Fn() -> Vec<Cell>, at: Moment) {
         self.tell(facts.tid, |listener| {
             if listener.tell(facts.tid) {
-                listener.waiting.push_back(Frame::Task { task: facts.clone() });
+                listener.introduce(facts, names(), at);
             }
         });
     }
@@ -207,11 +215,7 @@ impl Listeners {
         if !listener.wants(facts.tid) || !listener.tell(facts.tid) {
             return;
         }
-        listener.waiting.push_back(Frame::Task { task: facts.clone() });
-        if !names.is_empty() {
-            let (tid, from, to, cells) = (facts.tid, at, at, Cells(names.to_vec()));
-            listener.waiting.push_back(Frame::Block { tid, from, to, cells });
-        }
+        listener.introduce(facts, names.to_vec(), at);
     }
 
     /// A task that somebody wants has started another one.

@@ -22,7 +22,7 @@ struct Known {
     reader: RecordReader,
     facts: Option<TaskFacts>,
     /// Records with names, for those who listen later.
-    names: Vec<Cell>,
+    names: BTreeMap<(Class, u32), Vec<Cell>>,
     /// Records that were looked at and not told yet.
     held: Vec<Cell>,
     held_records: u64,
@@ -74,7 +74,7 @@ impl Rings {
                 ring: *ring,
                 reader,
                 facts: None,
-                names: Vec::new(),
+                names: BTreeMap::new(),
                 held: Vec::new(),
                 held_records: 0,
                 lost: 0,
@@ -124,7 +124,7 @@ impl Rings {
     pub(super) fn introduce(&self, listeners: &mut Listeners, from: Tid) {
         for known in self.known.values() {
             if let Some(facts) = &known.facts {
-                listeners.introduce(from, facts, &known.names, known.last);
+                listeners.introduce(from, facts, &known.all_names(), known.last);
             }
         }
     }
@@ -167,18 +167,22 @@ impl Known {
             && let Some((from, to)) = self.moments(clock)
         {
             self.examine(listeners, (from, to));
-            let mut cells = std::mem::take(&mut self.held);
-            let drained =
-                self.reader.drain((INTRODUCTION, usize::MAX), self.ring.ended, &mut cells);
-            self.held_records += drained.taken as u64;
-            self.learn(&cells, listeners, (from, to));
-            self.held = cells;
+            self.hold(listeners, (from, to));
         }
         // The one that has started it may have been named since.
         if let Some(facts) = &self.facts {
             listeners.child(facts.parent, self.ring.owner);
         }
         listeners.want(self.ring.owner)
+    }
+
+    /// Looks at the records with which a task introduces itself; they are told later.
+    fn hold(&mut self, listeners: &mut Listeners, (from, to): (Moment, Moment)) {
+        let mut cells = std::mem::take(&mut self.held);
+        let drained = self.reader.drain((INTRODUCTION, usize::MAX), self.ring.ended, &mut cells);
+        self.held_records += drained.taken as u64;
+        self.learn(&cells, listeners, (from, to));
+        self.held = cells;
     }
 
     fn is_behind(&self, mark: Option<&u64>) -> bool {
@@ -207,7 +211,7 @@ impl Known {
         }
         self.learn(room, listeners, (from, to));
         let facts = self.facts.clone().unwrap_or_else(|| self.unknown(from.nanoseconds));
-        listeners.task(&facts);
+        listeners.task(&facts, || self.all_names(), to);
         self.facts = Some(facts);
         let cells = Cells(room.clone());
         listeners.block(&Block { tid: self.ring.owner, from, to, cells, records });
@@ -227,11 +231,13 @@ impl Known {
         if std::mem::replace(&mut self.examined, true) {
             return;
         }
+        // What it has said of itself before.
+        self.learn(&self.reader.names(), listeners, (from, to));
         let (taken, passed) = self.reader.counts();
         let lost = taken.saturating_sub(passed);
         if lost > 0 {
-            let facts = self.unknown(from.nanoseconds);
-            listeners.task(&facts);
+            let facts = self.facts.clone().unwrap_or_else(|| self.unknown(from.nanoseconds));
+            listeners.task(&facts, || self.all_names(), to);
             let span = (from.nanoseconds, to.nanoseconds);
             listeners.gap(self.ring.owner, span, lost, Loss::Recorder);
             self.reader.pass(lost);
@@ -273,9 +279,16 @@ impl Known {
     }
 
     fn keep(&mut self, record: &Record) {
+        let What::Name { class, number, .. } = record.what else { return };
         if self.names.len() < NAMES_MAX {
-            record.encode(|cell| self.names.push(cell));
+            let mut cells = Vec::new();
+            record.encode(|cell| cells.push(cell));
+            self.names.insert((class, number), cells);
         }
+    }
+
+    fn all_names(&self) -> Vec<Cell> {
+        self.names.values().flatten().copied().collect()
     }
 
     /// A task of which nobody has told yet.

@@ -199,10 +199,12 @@ fn events(options: &ShowOptions, trace: &mut Trace, clocks: &Clocks) -> Result<(
             }
             let span = (start.saturating_sub(begin), end - start);
             let function = export::function(&tables.names, task, record.call);
+            let name = export::own(&tables.names, task, &record);
             if options.json {
-                writeln!(out, "{}", json_of(task, span, &function, &record))?;
+                writeln!(out, "{}", json_of((task, name), span, &function, &record))?;
             } else {
-                let line = line_of(&tables.label(task), span, &function, &record);
+                let names = (tables.label(task), name);
+                let line = line_of(names, span, &function, &record);
                 writeln!(out, "{}", text::plain(&line))?;
             }
         }
@@ -210,7 +212,12 @@ fn events(options: &ShowOptions, trace: &mut Trace, clocks: &Clocks) -> Result<(
     })
 }
 
-fn line_of(label: &str, (from, length): (u64, u64), function: &str, record: &Record) -> String {
+fn line_of(
+    (label, name): (String, Option<String>),
+    (from, length): (u64, u64),
+    function: &str,
+    record: &Record,
+) -> String {
     let indent = "  ".repeat(usize::from(record.depth));
     let what = if record.part || !matches!(record.what, What::Call { .. }) {
         format!(" {}", export::what(record))
@@ -227,13 +234,22 @@ fn line_of(label: &str, (from, length): (u64, u64), function: &str, record: &Rec
             let (peer, tag, number) = (message.peer, message.tag, message.number);
             format!(" from {peer} tag {tag} number {number}, {} bytes", message.bytes)
         }
+        What::Mark { value, .. } => format!(": {value}"),
+        What::Progress { done, total, .. } => format!(": {done} of {total}"),
         _ => String::new(),
     };
+    let name = name.map_or_else(String::new, |name| format!(" \"{name}\""));
     let at = seconds(from);
-    format!("{at:14.9}  {:>9}  {label}  {indent}{function}{what}{result}{message}", time(length))
+    let length = time(length);
+    format!("{at:14.9}  {length:>9}  {label}  {indent}{function}{what}{result}{name}{message}")
 }
 
-fn json_of(task: TaskIndex, (from, length): (u64, u64), function: &str, record: &Record) -> Value {
+fn json_of(
+    (task, name): (TaskIndex, Option<String>),
+    (from, length): (u64, u64),
+    function: &str,
+    record: &Record,
+) -> Value {
     let mut all = Map::new();
     let mut put = |name: &str, value: Value| drop(all.insert(name.to_owned(), value));
     put("task", task.into());
@@ -244,6 +260,17 @@ fn json_of(task: TaskIndex, (from, length): (u64, u64), function: &str, record: 
     put("function", function.into());
     put("what", export::what(record).into());
     put("result", record.result.into());
+    if let Some(name) = name {
+        put("name", name.into());
+    }
+    match record.what {
+        What::Mark { value, .. } => put("value", value.into()),
+        What::Progress { done, total, .. } => {
+            put("done", done.into());
+            put("total", total.into());
+        }
+        _ => (),
+    }
     if let What::Send { message, .. } | What::Receive { message, .. } | What::Chunk { message } =
         &record.what
     {

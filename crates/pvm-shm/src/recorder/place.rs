@@ -29,6 +29,9 @@ pub(super) const HEADER_SIZE: usize = PAGE;
 /// Regions of a ring; the first has [`REGION_CELLS`] cells, each further one twice as many.
 pub(super) const REGIONS: u32 = 7;
 
+/// Cells for what the task says of itself, behind the regions: 256 KiB.
+const NAMES_CELLS: usize = 1 << 13;
+
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Line<T>(pub(super) T);
@@ -75,6 +78,8 @@ pub(super) struct Header {
     /// Records that found no room.
     pub(super) lost: Line<AtomicU64>,
     about: Line<About>,
+    /// Cells of names that are complete.
+    pub(super) names: Line<AtomicU64>,
 }
 
 /// The place of a cell. The first word's lower half is the stamp.
@@ -103,6 +108,7 @@ impl Header {
             progress: Line(progress),
             lost: Line(zero()),
             about: Line(about),
+            names: Line(zero()),
         }
     }
 
@@ -176,6 +182,21 @@ impl Place {
         }
     }
 
+    /// The cells of names; none in a segment of before there were any, and in models.
+    pub(super) fn names(&self) -> Option<&[Slot]> {
+        let Self::Shared(mapping) = self else { return None };
+        // SAFETY: an atomic and bytes behind `Shared`, valid for any bits.
+        (mapping.size() >= SEGMENT_SIZE).then(|| unsafe { mapping.views(RINGS_SIZE, NAMES_CELLS) })
+    }
+
+    /// Has memory behind cells of names before they are touched.
+    pub(super) fn provide_names(&self, at: usize, cells: usize) -> bool {
+        let Self::Shared(mapping) = self else { return false };
+        let (from, to) = (RINGS_SIZE + at * Cell::SIZE, RINGS_SIZE + (at + cells) * Cell::SIZE);
+        let from = from / PAGE * PAGE;
+        mapping.provide(from, to.next_multiple_of(PAGE) - from)
+    }
+
     /// Has memory behind a region before it is touched. False if there is none, or no such region.
     pub(super) fn provide(&self, region: u32) -> bool {
         match self {
@@ -202,8 +223,9 @@ pub(super) const fn region_bytes(region: u32) -> u64 {
     ((REGION_CELLS * Cell::SIZE) as u64) << region
 }
 
-/// Bytes of a segment with all regions: most of it has no memory behind it.
-pub const SEGMENT_SIZE: usize =
-    HEADER_SIZE + ((REGION_CELLS << REGIONS) - REGION_CELLS) * Cell::SIZE;
+/// Where the names begin: behind all regions.
+const RINGS_SIZE: usize = HEADER_SIZE + ((REGION_CELLS << REGIONS) - REGION_CELLS) * Cell::SIZE;
+/// Bytes of a segment with all regions and names: most of it has no memory behind it.
+pub const SEGMENT_SIZE: usize = RINGS_SIZE + NAMES_CELLS * Cell::SIZE;
 /// Bytes of it that have memory from the start.
 pub const FIRST_SIZE: usize = HEADER_SIZE + REGION_CELLS * Cell::SIZE;

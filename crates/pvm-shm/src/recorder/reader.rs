@@ -55,6 +55,15 @@ impl Reader {
         Some((before, now))
     }
 
+    /// What the task has said of itself since the ring began, whoever has read it before.
+    pub fn names(&self) -> Vec<Cell> {
+        let Some(slots) = self.place.names() else { return Vec::new() };
+        // PAIRS WITH: `Recorder::keep`.
+        let count = self.place.header().names.0.load(Ordering::Acquire);
+        let count = usize::try_from(count).unwrap_or(usize::MAX).min(slots.len());
+        slots[..count].iter().map(|slot| read(slot, slot.first.load(Ordering::Relaxed))).collect()
+    }
+
     /// Cells that wait, as far as claims tell.
     pub fn waiting(&self) -> u64 {
         let (claimed, read) = self.positions();

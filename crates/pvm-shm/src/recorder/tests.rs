@@ -149,6 +149,35 @@ fn a_process_that_outlived_its_task_and_went_on_claiming_held_the_reader_for_eve
 }
 
 #[test]
+fn a_reader_that_came_later_did_not_know_what_the_task_was_called() {
+    let fd = segment::create_sparse(SEGMENT_SIZE, FIRST_SIZE).expect("memory");
+    let mapping =
+        || Arc::new(crate::segment::Mapping::new(&fd, SEGMENT_SIZE, false).expect("maps"));
+    let recorder = Recorder::in_place(Place::Shared(mapping()), Source::Kernel, None);
+    let name = |number: u32, text: &[u8]| {
+        let (class, text) = (pvm_wire::record::Class::State, text.to_vec());
+        Record { what: What::Name { class, number, text }, ..record(0) }
+    };
+    let names: Vec<Record> = (1..=3).map(|n| name(n, &[b'x'; 100][..n as usize * 30])).collect();
+    recorder.put_for_all(&names[0]);
+    recorder.put(&record(1));
+    recorder.put_for_all(&names[1]);
+    let mut cells = Vec::new();
+    let all = (usize::MAX, usize::MAX);
+    assert_eq!(Reader::new(mapping()).drain(all, false, &mut cells).taken, 3);
+    recorder.put_for_all(&names[2]);
+    let later = Reader::new(mapping());
+    assert_eq!(decode(&later.names()), names);
+    // What finds no cells there any more is in the ring alone, and a number that lies reads no farther.
+    let long = name(4, &[b'y'; 4096]);
+    (0..100).for_each(|_| recorder.put_for_all(&long));
+    assert_eq!(decode(&later.names()).len(), 3 + 8192 / long.cells());
+    recorder.place.header().names.0.store(u64::MAX, Ordering::Relaxed);
+    assert_eq!(later.names().len(), 8192);
+    recorder.put_for_all(&long);
+}
+
+#[test]
 fn a_reader_that_is_replaced_goes_on_and_what_the_first_one_lost_is_known() {
     let recorder = Recorder::on_heap(4, 3);
     (0..6).for_each(|i| recorder.put(&record(i)));

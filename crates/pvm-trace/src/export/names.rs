@@ -49,7 +49,7 @@ pub(super) fn slice(names: &Names, task: TaskIndex, record: &Record) -> Cow<'sta
 }
 
 /// The name of a mark, a state or a text of progress.
-pub(super) fn own(names: &Names, task: TaskIndex, record: &Record) -> Option<String> {
+pub fn own(names: &Names, task: TaskIndex, record: &Record) -> Option<String> {
     let (class, number) = match record.what {
         What::Mark { name, .. } => (Class::Mark, name),
         What::State { name } => (Class::State, name),

@@ -117,7 +117,8 @@ choice! {
             /// The task.
             task: TaskFacts,
         },
-        /// Whole records of one task.
+        /// Whole records of one task. Where both looks are the same one they are names that were
+        /// told before, repeated for who came later, and count as nothing.
         3 => Block {
             /// The task.
             tid: Tid,

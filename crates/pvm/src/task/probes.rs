@@ -139,7 +139,7 @@ impl Task {
         let (process, name) = (std::process::id(), number);
         let name_of = What::Name { class, number, text };
         for what in [name_of, What::Begin { parent, process, name }] {
-            recorder.put(&Record { what, ..Record::call(calls::NONE, recorder.now(), 0) });
+            recorder.put_for_all(&Record { what, ..Record::call(calls::NONE, recorder.now(), 0) });
         }
     }
 
@@ -159,6 +159,7 @@ impl Task {
     /// The number of a name in this task's records; its first use tells the name.
     pub fn number_of(&'static self, class: Class, text: &[u8]) -> u32 {
         let text = &text[..text.len().min(NAME_BYTES_MAX)];
+        self.ready_probes();
         let Ok(mut names) = self.names.enter() else { return 0 };
         let key = (class, text.to_vec());
         if let Some(number) = names.get(&key) {
@@ -169,9 +170,10 @@ impl Task {
         if names.len() >= NAMES_KEPT {
             return 0;
         }
+        // Without a ring the name is told by its next use.
+        let Some(noting) = self.noting() else { return 0 };
         names.insert(key, number);
-        drop(names);
-        self.note(What::Name { class, number, text: text.to_vec() });
+        noting.name(What::Name { class, number, text: text.to_vec() });
         number
     }
 
