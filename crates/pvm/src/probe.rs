@@ -362,6 +362,10 @@ pub(crate) fn reason() -> Reason {
         calls::SEND | calls::PSEND | calls::MCAST | calls::BCAST => Reason::Room,
         calls::NEOPVM_SEND | calls::NEOPVM_SEND_ITEMS => Reason::Room,
         calls::NEOPVM_MULTICAST | calls::NEOPVM_BROADCAST => Reason::Room,
+        calls::PYTHON_RECEIVE | calls::PYTHON_RECV_ITEMS | calls::PYTHON_WAIT => Reason::Message,
+        calls::PYTHON_BARRIER | calls::PYTHON_REDUCE => Reason::Group,
+        calls::PYTHON_GATHER | calls::PYTHON_SCATTER => Reason::Group,
+        calls::PYTHON_SEND | calls::PYTHON_SEND_ITEMS | calls::PYTHON_BROADCAST => Reason::Room,
         calls::NONE => Reason::Other,
         _ => Reason::Answer,
     }

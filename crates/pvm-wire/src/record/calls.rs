@@ -1,7 +1,8 @@
 //! Numbers of calls: PVM's own kinds of events, then a range for each of our other interfaces.
 //!
-//! A binding notes its calls by its own range where they are not made of those of `neopvm.h`; a
-//! call that is not in the tables here gets its name by a record ([`super::Class::Call`]).
+//! A binding notes its calls by its own range where they are not made of those of `neopvm.h` (those
+//! of Java are; Python's stand on the task library). A call that is not in the tables here gets its
+//! name by a record ([`super::Class::Call`]).
 
 /// No call at all.
 pub const NONE: u16 = u16::MAX;
@@ -105,9 +106,32 @@ calls! { NEOPVM, OURS:
     NEOTUPLE_COPY = 69 "neotuple_copy",
 }
 
+calls! { PYTHON, OF_PYTHON:
+    PYTHON_RECEIVE = 0 "neopvm.receive", PYTHON_TRY_RECEIVE = 1 "neopvm.try_receive",
+    PYTHON_PROBE = 2 "neopvm.probe", PYTHON_RECV_ITEMS = 3 "neopvm.Recv",
+    PYTHON_SEND_ITEMS = 4 "neopvm.Send", PYTHON_SEND = 5 "neopvm.send",
+    PYTHON_WAIT = 6 "neopvm.wait", PYTHON_SPAWN = 7 "neopvm.spawn",
+    PYTHON_HOSTS = 8 "neopvm.hosts", PYTHON_TASKS = 9 "neopvm.tasks",
+    PYTHON_SIGNAL = 10 "neopvm.signal", PYTHON_NOTIFY = 11 "neopvm.notify",
+    PYTHON_ADD_HOSTS = 12 "neopvm.add_hosts", PYTHON_DELETE_HOSTS = 13 "neopvm.delete_hosts",
+    PYTHON_PUT = 14 "neopvm.put", PYTHON_GET = 15 "neopvm.get", PYTHON_DELETE = 16 "neopvm.delete",
+    PYTHON_NAMES = 17 "neopvm.names", PYTHON_NEW_CONTEXT = 18 "neopvm.new_context",
+    PYTHON_FREE_CONTEXT = 19 "neopvm.free_context", PYTHON_JOIN = 20 "neopvm.join",
+    PYTHON_LEAVE_GROUP = 21 "neopvm.leave_group", PYTHON_MEMBERS = 22 "neopvm.members",
+    PYTHON_FREEZE = 23 "neopvm.freeze", PYTHON_BARRIER = 24 "neopvm.barrier",
+    PYTHON_BROADCAST = 25 "neopvm.broadcast", PYTHON_REDUCE = 26 "neopvm.reduce",
+    PYTHON_GATHER = 27 "neopvm.gather", PYTHON_SCATTER = 28 "neopvm.scatter",
+    PYTHON_MARK = 29 "neopvm.mark", PYTHON_STATE = 30 "neopvm.state",
+    PYTHON_PROGRESS = 31 "neopvm.progress",
+}
+
 /// The function's name.
 pub fn name(call: u16) -> Option<&'static str> {
-    let (first, names) = if call >= NEOPVM { (NEOPVM, OURS) } else { (0, PVM) };
+    let (first, names) = match call {
+        PYTHON.. => (PYTHON, OF_PYTHON),
+        NEOPVM.. => (NEOPVM, OURS),
+        _ => (0, PVM),
+    };
     let (number, name) = names.get(usize::from(call - first))?;
     debug_assert_eq!(*number, call, "the tables have no holes");
     Some(name)
@@ -115,7 +139,11 @@ pub fn name(call: u16) -> Option<&'static str> {
 
 /// The number of the function of this name.
 pub fn number(name: &str) -> Option<u16> {
-    PVM.iter().chain(OURS).find(|(_, known)| *known == name).map(|(number, _)| *number)
+    PVM.iter()
+        .chain(OURS)
+        .chain(OF_PYTHON)
+        .find(|(_, known)| *known == name)
+        .map(|(number, _)| *number)
 }
 
 #[cfg(test)]
@@ -124,7 +152,7 @@ mod tests {
 
     #[test]
     fn each_number_has_its_name_and_each_name_its_number() {
-        for table in [PVM, OURS] {
+        for table in [PVM, OURS, OF_PYTHON] {
             assert!(table.iter().all(|(call, known)| name(*call) == Some(*known)));
             assert!(table.iter().all(|(call, known)| number(known) == Some(*call)));
         }
