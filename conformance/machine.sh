@@ -6,30 +6,24 @@
 #   machine_stop                 halts the machine and kills what is left of it
 #   machine_end                  machine_stop, and removes $WORK
 #
-# HOME, PVM_TMP and PVM_VMID are private, so nothing of the user's is touched and any number of
-# runs can go on at once. Everything started carries PVM_VMID in its environment, which is how
-# leftovers are found.
+# The folder and the environment are testbed's, so any number of runs can go on at once, and a run
+# that is killed leaves nothing.
 #
 # MACHINE_HOSTS="h2 h3" has the machine spread over these hosts, too: this runs on h1 of xtask/hosts.sh then (see spread.sh).
 
 MACHINE_TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")/../xtask" && pwd)
+# shellcheck source=crates/testbed/testbed.sh
+. "$MACHINE_TOOLS/../crates/testbed/testbed.sh"
 
 machine_init() {
 	KIND=$1
 	PREFIX=${2:-}
 	MACHINE_HOSTS=${MACHINE_HOSTS:-}
 	# The hosts of a spread machine share all folders but /tmp.
-	[ -z "$MACHINE_HOSTS" ] || TMPDIR=/var/tmp
-	WORK=$(mktemp -d "${TMPDIR:-/tmp}/pvmc.XXXXXX") || exit 2
-	unset PVM_EXPORT PVM_DPATH PVM_RSH PVM_DEBUGGER PVM_NPROC PVMSOCK PVMEPID PVMCTX PVMTMASK PVMTASK PVMTASKDEBUG
-	export LC_ALL=C
-	export HOME=$WORK/home PVM_TMP=$WORK/tmp PVM_VMID=c${WORK##*.} PVM_ARCH=LINUX64 PVM_ALLOW_ROOT=1
-	mkdir -p "$HOME/pvm3/bin/$PVM_ARCH"
-	if [ -n "$MACHINE_HOSTS" ]; then
-		export PVM_TMP=/tmp PVM_RSH=/usr/bin/ssh
-	else
-		mkdir -m 700 "$PVM_TMP"
-	fi
+	[ -z "$MACHINE_HOSTS" ] || export TMPDIR=$HOSTS_DIR
+	testbed_up 0
+	WORK=$TESTBED
+	[ -z "$MACHINE_HOSTS" ] || export PVM_TMP=/tmp PVM_RSH=/usr/bin/ssh
 	if [ "$KIND" = original ]; then
 		# With our libraries in the loader's way, as users of ours set it, its programs die.
 		unset LD_LIBRARY_PATH
@@ -53,7 +47,7 @@ machine_start() {
 	if [ -n "$MACHINE_HOSTS" ]; then
 		# Hosts that are still ending know another machine than the next one.
 		MACHINES=$((MACHINES + 1))
-		export PVM_VMID=c${WORK##*.}-$MACHINES
+		export PVM_VMID=${WORK##*/}-$MACHINES
 		bash "$MACHINE_TOOLS/hosts.sh" env HOME="$HOME" PATH="$PVM_ROOT/bin:$PATH" LC_ALL=C PVM_ROOT="$PVM_ROOT" PVM_TMP=/tmp \
 			PVM_VMID="$PVM_VMID" PVM_ARCH="$PVM_ARCH" PVM_ALLOW_ROOT=1 PVM_RSH="$PVM_RSH" ${LD_LIBRARY_PATH:+LD_LIBRARY_PATH="$LD_LIBRARY_PATH"}
 		# The original asks for the name by which the other hosts know it.
@@ -90,14 +84,8 @@ machine_run() {
 	timeout -k 1 "$limit" "$@"
 }
 
-# Ends every process that was started with this machine's PVM_VMID.
-machine_kill() {
-	local file pid
-	grep -slzx "PVM_VMID=$PVM_VMID" /proc/[0-9]*/environ 2>/dev/null | while read -r file; do
-		pid=${file#/proc/}
-		kill -9 "${pid%/environ}" 2>/dev/null
-	done
-}
+# Ends every process that was started beside or in the machine.
+machine_kill() { testbed clear; }
 
 machine_stop() {
 	[ -n "$STARTED" ] || return 0
@@ -123,6 +111,5 @@ machine_stop() {
 
 machine_end() {
 	machine_stop
-	machine_kill
-	rm -rf "$WORK"
+	testbed down
 }

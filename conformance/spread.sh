@@ -7,7 +7,7 @@
 #   spread.sh debian WHERE [NAME...]  debian.sh WHERE ("original" or a PREFIX)
 #   spread.sh all PREFIX              live, ours PREFIX and debian PREFIX at the same time, each on hosts of its own
 #
-# The hosts are those of xtask/hosts.sh; where they cannot be made, this is skipped by name. After ours no process and no
+# The hosts are those of `testbed hosts`; where they cannot be made, this is skipped by name. After ours no process and no
 # file of it may be left on any of them.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -24,17 +24,15 @@ if [ "$1" = all ]; then
 	exit
 fi
 
-if [ -z "${SPREAD_INSIDE:-}" ]; then
-	words=()
-	for word; do
-		[[ $word == */* && -d $word ]] && word=$(cd "$word" && pwd) # prefixes from where we were called
-		words+=("$word")
-	done
-	SPREAD_INSIDE=1 bash "$tool" run 3 -- bash "$here/spread.sh" "${words[@]}"
-	status=$?
-	[ $status = 77 ] && [ "${CI:-}" != true ] && exit 0
-	exit $status
-fi
+words=()
+for word; do
+	[[ $word == */* && -d $word ]] && word=$(cd "$word" && pwd) # prefixes from where we were called
+	words+=("$word")
+done
+set -- "${words[@]}"
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../crates/testbed/testbed.sh"
+testbed_hosts 3
 
 # left: what is on the hosts besides sshd
 left() {
@@ -48,7 +46,8 @@ left() {
 
 program=run.sh
 [ "$1" != debian ] || { program=debian.sh; shift; }
-bash "$tool" on h1 env MACHINE_HOSTS="h2 h3" LIMIT="${LIMIT:-90}" bash "$here/$program" "$@"
+bash "$tool" on h1 env MACHINE_HOSTS="h2 h3" LIMIT="${LIMIT:-90}" TESTBED_PROGRAM="$TESTBED_PROGRAM" \
+	bash "$here/$program" "$@"
 status=$?
 case $* in
 live* | oracle* | original*) ;;
@@ -62,4 +61,5 @@ live* | oracle* | original*) ;;
 	fi
 	;;
 esac
+testbed down
 exit $status

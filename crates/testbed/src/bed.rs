@@ -184,6 +184,13 @@ pub(crate) fn show() -> Result<(), Failure> {
     printed.map_err(|error| format!("testbed: standard output: {error}").into())
 }
 
+/// `clear`
+pub(crate) fn clear() -> Result<(), Failure> {
+    let (folder, _) = found()?;
+    testbed::kill_all_of(&folder);
+    Ok(())
+}
+
 /// `down`
 pub(crate) fn down() -> Result<(), Failure> {
     let (folder, variables) = found()?;
@@ -193,9 +200,12 @@ pub(crate) fn down() -> Result<(), Failure> {
     };
     let home = if value("HOME").is_some() { Home::Own } else { Home::Callers };
     let place = Place::found(folder);
+    let keeper = place.keeper();
     let left = value("PVM_ROOT").map(|prefix| machine::halt(&place, &prefix, home));
-    end_keeper(&place, value("HOSTS_DIR").as_deref());
+    // The keeper ends last: without one another keeper would take the place for a left one, and
+    // kill this process as one of it.
     drop(place);
+    end_keeper(keeper, value("HOSTS_DIR").as_deref());
     match left {
         Some(left) if !left.is_empty() => {
             let list = left.join("\n  ");
@@ -206,9 +216,8 @@ pub(crate) fn down() -> Result<(), Failure> {
 }
 
 /// Ends the keeper; with it the hosts end whose standard input it holds.
-fn end_keeper(place: &Place, hosts: Option<&Path>) {
-    let keeper = place.keeper().filter(|keeper| process::lives(*keeper));
-    if let Some(keeper) = keeper {
+fn end_keeper(keeper: Option<u32>, hosts: Option<&Path>) {
+    if let Some(keeper) = keeper.filter(|keeper| process::lives(*keeper)) {
         process::end(keeper);
         eventually(END, || !process::lives(keeper));
     }

@@ -20,3 +20,4 @@ mod sweep;
 
 pub use patience::eventually;
 pub use place::{Home, Place};
+pub use sweep::kill_all_of;

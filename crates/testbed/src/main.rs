@@ -11,8 +11,7 @@ use words::Words;
 const USAGE: &str = "\
 usage: eval \"$(testbed up [HOSTS] [--prefix FOLDER] [--home own|callers] [--for PID])\"
        eval \"$(testbed hosts COUNT [RATE] [--for PID])\"
-       testbed env
-       testbed down
+       testbed env|clear|down
 
 up     makes a private folder with HOME, TMPDIR and PVM_TMP, starts a machine of HOSTS hosts of
        this computer in it (1; 0: none), of the installation in FOLDER, and prints the environment
@@ -20,6 +19,7 @@ up     makes a private folder with HOME, TMPDIR and PVM_TMP, starts a machine of
 hosts  makes hosts h1 .. hCOUNT with networks of their own (root; xtask/hosts.sh) and prints
        HOSTS_DIR; RATE such as 100mbit shapes their cables
 env    prints the lines again
+clear  kills all processes that were started in the environment; the folder stays
 down   halts the machine and removes all. Status 1 if the machine has left a process or a file
 
 All ends with the process PID too, however that ends: the caller of testbed, if it is not named.
@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Some("up") => bed::begin("up", words),
         Some("hosts") => bed::begin("hosts", words),
         Some("env") => bed::show(),
+        Some("clear") => bed::clear(),
         Some("down") => bed::down(),
         Some(testbed::keeper::KEEP) => bed::keep(words),
         _ => Err(bed::Failure { status: USE, words: USAGE.to_owned() }),

@@ -6,7 +6,7 @@
 use crate::patience::eventually;
 use crate::{keeper, process, sweep};
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -34,6 +34,8 @@ pub enum Home {
 pub struct Place {
     folder: PathBuf,
     vmid: String,
+    /// The lock of a folder that is in use; none while another process holds it.
+    _lock: Option<File>,
 }
 
 impl Default for Place {
@@ -78,7 +80,12 @@ impl Place {
     }
 
     fn make(keeper: u32, count: u32) -> io::Result<Self> {
-        let place = Self::found(sweep::folder(keeper, count));
+        let folder = sweep::folder(keeper, count);
+        let new = sweep::unlocked(&folder);
+        fs::DirBuilder::new().mode(0o700).create(&new)?;
+        let _lock = Some(sweep::lock(&new)?);
+        fs::rename(&new, &folder)?;
+        let place = Self { _lock, vmid: sweep::name(&folder), folder };
         for folder in [place.bin(), place.runtime(), place.temporary()] {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         }
@@ -87,9 +94,9 @@ impl Place {
 
     /// The place that lies in that folder already.
     pub fn found(folder: PathBuf) -> Self {
-        let name = folder.file_name().unwrap_or_default();
-        let vmid = name.to_string_lossy().into_owned();
-        Self { folder, vmid }
+        // Nobody holds the lock if the keeper was killed.
+        let _lock = sweep::lock(&folder).ok();
+        Self { _lock, vmid: sweep::name(&folder), folder }
     }
 
     /// Process id of its keeper.

@@ -1,8 +1,13 @@
 //! Folders of places by their names, `tb<process id of the keeper>-<number>`, and what is left in
 //! them when nobody keeps them any more.
+//!
+//! Whoever has made a place holds a lock on its folder. So a place of another PID namespace, whose
+//! keeper cannot be seen from here, is not taken for a left one.
 
 use crate::process;
-use std::fs;
+use rustix::fs::FlockOperation;
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -10,10 +15,31 @@ use std::time::Duration;
 
 /// The command name that the kernel shows of keepers.
 const KEEPER: &str = "testbed";
+/// Between fork and exec no process needs longer.
+const EXEC: Duration = Duration::from_millis(200);
+/// The ending of a name until the folder is locked.
+const NEW: &str = "new";
 
 /// Where a place of that keeper lies.
 pub(crate) fn folder(keeper: u32, count: u32) -> PathBuf {
     std::env::temp_dir().join(format!("tb{keeper}-{count}"))
+}
+
+/// The last part of a path.
+pub(crate) fn name(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The folder's path until it is locked.
+pub(crate) fn unlocked(folder: &Path) -> PathBuf {
+    folder.with_extension(NEW)
+}
+
+/// Locks a folder for as long as the value lives. It fails if another process has locked it.
+pub(crate) fn lock(folder: &Path) -> io::Result<File> {
+    let opened = File::open(folder)?;
+    rustix::fs::flock(&opened, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(opened)
 }
 
 /// What each process of a place has in its environment: a path below the folder. The slash keeps
@@ -25,6 +51,7 @@ pub(crate) fn mark(folder: &Path) -> Vec<u8> {
 /// The keeper's process id in the name of a folder.
 pub(crate) fn keeper_of(name: &str) -> Option<u32> {
     let (keeper, count) = name.strip_prefix("tb")?.split_once('-')?;
+    let count = count.strip_suffix(".new").unwrap_or(count);
     count.parse::<u32>().ok()?;
     keeper.parse().ok()
 }
@@ -42,15 +69,21 @@ fn folders() -> impl Iterator<Item = (u32, PathBuf)> {
 
 /// Takes away what a keeper kept.
 pub(crate) fn end_all_of(keeper: u32) {
-    let mine = folders().filter(|(owner, _)| *owner == keeper);
-    mine.for_each(|(_, folder)| end(&folder));
+    let mine: Vec<_> = folders().filter(|(owner, _)| *owner == keeper).collect();
+    mine.iter().for_each(|(_, folder)| end(folder));
+    // What a shell had forked when it was killed has the mark only after its exec.
+    std::thread::sleep(EXEC);
+    mine.iter().for_each(|(_, folder)| end(folder));
 }
 
 /// Takes away what keepers have left behind that were killed themselves.
 pub(crate) fn sweep() {
-    let is_left = |keeper: u32| process::name(keeper).as_deref() != Some(KEEPER);
-    let left = folders().filter(|(keeper, _)| is_left(*keeper));
-    left.for_each(|(_, folder)| end(&folder));
+    let has_keeper = |keeper: u32| process::name(keeper).as_deref() == Some(KEEPER);
+    for (_, folder) in folders().filter(|(keeper, _)| !has_keeper(*keeper)) {
+        if let Ok(_lock) = lock(&folder) {
+            end(&folder);
+        }
+    }
 }
 
 /// Kills what was started in a place and removes its folder.
@@ -58,6 +91,11 @@ pub(crate) fn end(folder: &Path) {
     kill_marked(&mark(folder));
     let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
     let _ = fs::remove_dir_all(folder);
+}
+
+/// Kills what was started in the place in that folder, which stays.
+pub fn kill_all_of(folder: &Path) {
+    kill_marked(&mark(folder));
 }
 
 /// Kills the processes with this mark in their environment, again until nothing new appears. Those
@@ -82,6 +120,7 @@ mod tests {
     #[test]
     fn only_names_of_places_are_taken_for_places() {
         assert_eq!(keeper_of("tb12-3"), Some(12));
+        assert_eq!(keeper_of("tb12-3.new"), Some(12));
         for name in ["tb12", "tb-3", "tb12-3.kept", "tb12-x", "xtb12-3", "tb12-3-4", ""] {
             assert_eq!(keeper_of(name), None, "{name}");
         }

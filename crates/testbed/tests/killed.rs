@@ -41,6 +41,7 @@ impl Shell {
         let (folder, sleeper) = line.trim_end().split_once(' ').expect("a folder and a process");
         let (folder, sleeper) = (PathBuf::from(folder), sleeper.parse().unwrap());
         assert!(folder.join("tmp/file").exists() && process::lives(sleeper), "{line}");
+        assert!(eventually(END, || process::command_line(sleeper).starts_with("sleep")));
         Self { process, folder, sleeper }
     }
 
@@ -145,6 +146,40 @@ fn a_user_has_places_beside_those_of_root() {
     assert!(ours.folder.exists() && process::lives(ours.sleeper));
     ours.kill();
     ours.assert_nothing_left();
+}
+
+/// From outside of a PID namespace its keepers are not seen under the numbers in their names.
+#[test]
+fn a_place_of_another_pid_namespace_is_not_taken_for_a_left_one() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can make PID namespaces");
+        return;
+    }
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-c"]);
+    command.arg(format!("eval \"$({PROGRAM} up 0 --for $$)\"; echo \"$TESTBED\"; read -r line"));
+    let mut inside = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(inside.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let folder = Path::new(line.trim_end());
+    let mut sweeps = Shell::bash();
+    assert!(folder.join("home").is_dir(), "{line}");
+    inside.kill().unwrap();
+    inside.wait().unwrap();
+    assert!(eventually(END, || !inside_lives(folder)));
+    sweeps.kill();
+    let mut next = Shell::bash();
+    assert!(eventually(END, || !folder.exists()), "{line} is there");
+    next.kill();
+    next.assert_nothing_left();
+}
+
+/// The keeper, which holds the lock of its folder.
+fn inside_lives(folder: &Path) -> bool {
+    fs::File::open(folder).is_ok_and(|folder| {
+        let lock = rustix::fs::FlockOperation::NonBlockingLockExclusive;
+        rustix::fs::flock(&folder, lock).is_err()
+    })
 }
 
 /// The name of this test in a process of its own, which makes a place by the library.
