@@ -12,25 +12,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out"
 out=$(realpath "$out")
 
-PVM_TMP=$(mktemp -d "${TMPDIR:-/tmp}/neopvm-demo.XXXXXX")
-export PVM_TMP PVM_VMID=demo${PVM_TMP##*.} PVM_ROOT=$prefix PVM_ALLOW_ROOT=1
-export PATH=$prefix/bin:$PATH
-unset PVMSOCK PVMEPID PVM_EXPORT
-
-# All processes of this machine have its PVM_VMID in their environment; the search for them must not
-# have it.
-left_over() (
-  mark="PVM_VMID=$PVM_VMID"
-  unset PVM_VMID
-  grep -slzx "$mark" /proc/[0-9]*/environ | cut -d/ -f3
-)
-
-end_machine() {
-  timeout 20 pvm halt >"$out/halt.log" 2>&1 </dev/null || true
-  rm -rf "$PVM_TMP"
-}
-trap end_machine EXIT
-trap 'exit 130' INT TERM
+# A place without a machine yet; all that is started in it ends with this script.
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../crates/testbed/testbed.sh"
+testbed_up 0 --prefix "$prefix" --home callers
 
 make --no-print-directory --silent -C "$here" PREFIX="$prefix" OUT="$out/bin"
 
@@ -89,14 +74,6 @@ for name in "${workers[@]##*/}"; do
     { echo "demo: $name computed no rows" >&2; exit 1; }
 done
 
-end_machine
-trap - EXIT
-for _ in $(seq 50); do
-  [ -z "$(left_over)" ] && break
-  sleep 0.1
-done
-if [ -n "$(left_over)" ]; then
-  echo "demo: processes were left behind:" $(left_over) >&2
-  exit 1
-fi
+# Halts the machine, and fails if a process or a file is left.
+testbed down
 echo "the machine is halted, nothing is left behind"

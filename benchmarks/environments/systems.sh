@@ -2,7 +2,8 @@
 # How the programs are built and started, for run.sh and verify.sh. PREFIX holds NeoPVM; where an interface lies elsewhere than
 # in PREFIX, TREE does. OUT gets what is built. A machine of its own runs until the script ends.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-unset PVM_VMID PVM_ROOT
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../../crates/testbed/testbed.sh"
 
 # Sets `systems` to those of SYSTEMS (default: all) whose libraries are there, `missing` to 1 where one is not, and builds their
 # programs.
@@ -22,13 +23,8 @@ build_all() {
 }
 
 start_machine() {
-  export PVM_TMP=$OUT/tmp PVM_ALLOW_ROOT=1 LD_LIBRARY_PATH=$PREFIX/lib
-  mkdir -p "$PVM_TMP"
-  "$PREFIX/bin/pvm" up >"$OUT/up" 2>&1 || {
-    cat "$OUT/up" >&2
-    exit 1
-  }
-  trap '"$PREFIX/bin/pvm" halt >/dev/null 2>&1' EXIT
+  testbed_up 1 --prefix "$PREFIX" --home callers
+  export LD_LIBRARY_PATH=$PREFIX/lib
 }
 
 # run_one SYSTEM PROGRAM TASKS ARGUMENT...: PVM's first task starts the others, the other systems have their starter.

@@ -10,6 +10,8 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$here/../../xtask/hosts.sh
 rounds=${ROUNDS:-5}
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../../crates/testbed/testbed.sh"
 
 build() { # NAME WAY
   ${CC:-cc} -O2 -w -D"$2" -I"$PREFIX/include" -I"$PREFIX/include/neopvm/$1" -o "$OUT/speed.$1" "$here/speed.c" \
@@ -102,15 +104,24 @@ build_all
 : >"$OUT/interfaces.txt"
 passes=${PASSES:-one two four}
 if [[ " $passes " == *" one "* ]]; then
-  export PVM_TMP=$OUT/tmp PVM_VMID=interfaces.$$ PVM_ALLOW_ROOT=1 LD_LIBRARY_PATH=$PREFIX/lib PASS=one
-  mkdir -p "$PVM_TMP" && chmod 700 "$PVM_TMP"
-  PVM=$PREFIX/bin/pvm
-  "$PVM" up >/dev/null || exit 1
-  trap '"$PVM" halt >/dev/null 2>&1' EXIT
-  for ((round = 0; round < rounds; round++)); do on_one_host; done >>"$OUT/interfaces.txt"
+  (
+    testbed_up 1 --prefix "$PREFIX" --home callers
+    export LD_LIBRARY_PATH=$PREFIX/lib PASS=one
+    PVM=$PREFIX/bin/pvm
+    for ((round = 0; round < rounds; round++)); do on_one_host; done >>"$OUT/interfaces.txt"
+    testbed down
+  )
 fi
-[[ " $passes " != *" two "* ]] || PASS=two HOSTS=2 bash "$tool" run 2 -- bash "$here/run.sh"
-[[ " $passes " != *" four "* ]] || PASS=four HOSTS=4 bash "$tool" run 4 -- bash "$here/run.sh"
+on_hosts() { # PASS HOSTS
+  [[ " $passes " == *" $1 "* ]] || return
+  (
+    testbed_hosts "$2"
+    PASS=$1 HOSTS=$2 bash "$here/run.sh"
+    testbed down
+  )
+}
+on_hosts two 2
+on_hosts four 4
 awk '
   { key = $1 " " $4 " " $3; if (!(key in seen)) { seen[key] = ++keys; names[keys] = key }
     at = ++count[$2, key]; value[$2, key, at] = $5 }

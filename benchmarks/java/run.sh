@@ -72,16 +72,9 @@ if has apart && [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
   done
 fi
 
-work=$(mktemp -d)
-export PVM_TMP=$work PVM_ROOT=$prefix PVM_ALLOW_ROOT=1 PATH=$prefix/bin:$PATH
-unset PVMSOCK PVM_VMID
-end_machine() {
-  timeout 30 pvm halt >/dev/null 2>&1 </dev/null || true
-  rm -rf "$work"
-}
-trap end_machine EXIT
-trap 'exit 130' INT TERM
-timeout 60 pvm up --local 2 >/dev/null
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../../crates/testbed/testbed.sh"
+testbed_up 2 --prefix "$prefix" --home callers
 other=$(pvm conf --json | sed -n 's/.*"name": *"\([^"]*\.2\)".*/\1/p' | head -n 1)
 
 {

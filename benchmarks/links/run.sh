@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures links between hosts: run.sh PREFIX OUT
 #
-# On the hosts of xtask/hosts.sh, as root: a message one way between two hosts (a plain TCP connection, the same with TLS
+# On the hosts of `testbed hosts`, as root: a message one way between two hosts (a plain TCP connection, the same with TLS
 # by rustls, the original and NeoPVM, each through the daemons and direct), the payload of a cable shaped to RATE
 # (100mbit), and how long it takes to add 1 and 16 hosts. The systems take turns, round after round; printed is the
 # median. Every single measurement is in OUT/links.jsonl. ROUNDS, SECONDS_EACH (per case), RATE, SIZES,
@@ -9,6 +9,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$here/../../xtask/hosts.sh
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../../crates/testbed/testbed.sh"
 rounds=${ROUNDS:-3} seconds=${SECONDS_EACH:-0.5} rate=${RATE:-100mbit}
 sizes=${SIZES:-8 100 1000 10000 100000 1000000}
 stream_bytes=1000000 stream_count=30
@@ -44,7 +46,10 @@ if [ -z "${LINKS_PASS:-}" ]; then
       *) on=$((1 + others)) ;;
     esac
     # shellcheck disable=SC2086
-    LINKS_PASS=$pass bash "$tool" run $on -- bash "$here/run.sh" || exit
+    (
+      testbed_hosts $on
+      LINKS_PASS=$pass bash "$here/run.sh" && testbed down
+    ) || exit
   done
   echo
   echo "every single measurement: $out/links.jsonl"

@@ -10,12 +10,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out"
 out=$(realpath "$out")
 
-PVM_TMP=$(mktemp -d "${TMPDIR:-/tmp}/neopvm-traces.XXXXXX")
-export PVM_TMP PVM_VMID=traces PVM_ALLOW_ROOT=1 HOME=$out/home PATH=$prefix/bin:$PATH
-unset PVMSOCK PVMEPID PVM_EXPORT
-trap 'rm -rf "$PVM_TMP"' EXIT
-bin=$HOME/pvm3/bin/LINUX64
-mkdir -p "$bin"
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../../crates/testbed/testbed.sh"
+testbed_up 0 --prefix "$prefix"
+bin=$HOME/pvm3/bin/$PVM_ARCH
 for program in cost flood; do
   cc -O2 -I"$prefix/include" -o "$bin/$program" "$here/$program.c" \
     -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3

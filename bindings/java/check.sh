@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds neopvm.jar and tries it on a machine of two hosts that this script starts and ends:
+# Builds neopvm.jar and tries it on a machine of two hosts of its own:
 # check.sh PREFIX [ENGINE [OPTION...]]
 #
 # With a JDK of 22 or newer the jar holds the engine over the C library, and the tests run on it. They run again
@@ -14,18 +14,10 @@ options=("${@:3}")
 cd "$(dirname "$0")"
 # shellcheck source=bindings/java/jdks.sh
 . ./jdks.sh
+# shellcheck source=crates/testbed/testbed.sh
+. ../../crates/testbed/testbed.sh
 [ -n "$newest" ] || { echo "no JDK from 17 on (Debian package default-jdk-headless)" >&2; exit 1; }
 programs=$PWD/target/programs
-
-work=$(mktemp -d)
-export PVM_TMP=$work PVM_ROOT=$prefix PVM_ALLOW_ROOT=1 PATH=$prefix/bin:$PATH
-unset PVMSOCK PVM_VMID
-end_machine() {
-  timeout 30 pvm halt >/dev/null 2>&1 </dev/null || true
-  rm -rf "$work"
-}
-trap end_machine EXIT
-trap 'exit 130' INT TERM
 
 compile() {
   # The same floating point as Java's; the timing program with the loops that its test expects.
@@ -49,7 +41,7 @@ for source in src/test/c/*.c ../../examples/java/*.c; do
   compile "$source"
 done
 bash javadoc.sh target/javadoc
-timeout --foreground 60 pvm up --local 2 >/dev/null
+testbed_up 2 --prefix "$prefix" --home callers
 
 goal=verify
 if [ "$only" != wire ]; then
@@ -67,3 +59,4 @@ if [ "$only" != native ]; then
   fi
   tests "$oldest_version" "$oldest" wire "$goal"
 fi
+testbed down

@@ -5,6 +5,8 @@ set -eu
 stage=$(realpath "$1")
 # shellcheck source=environment.sh
 . "$(dirname "$0")/environment.sh"
+# shellcheck source=crates/testbed/testbed.sh
+. "$root/crates/testbed/testbed.sh"
 have_python
 environment requirements-build.txt
 environment requirements-test.txt
@@ -24,11 +26,11 @@ empty=$work/empty
 rm -rf "$empty"
 python3 -m venv "$empty"
 "$empty/bin/pip" install --quiet --disable-pip-version-check --no-index --no-deps "$wheel"
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+testbed_up 0 --home callers
+unset PVM_VMID # each test is in a machine of its own
 (
-  cd "$tmp"
-  env -i HOME="$tmp" PATH=/usr/bin:/bin PVM_TMP="$tmp" PVM_ALLOW_ROOT=1 "$empty/bin/python" -c '
+  cd "$TMPDIR"
+  env -i HOME="$TMPDIR" PATH=/usr/bin:/bin PVM_TMP="$PVM_TMP" PVM_ALLOW_ROOT=1 "$empty/bin/python" -c '
 import neopvm as pvm, shutil
 with pvm.connect() as vm:
     team = vm.spawn("echo", "from", "a", "wheel", n=2)
@@ -36,7 +38,7 @@ with pvm.connect() as vm:
     with pvm.Pool(2) as pool:
         print(sum(pool.map(abs, range(-10, 0), timeout=120)))
 ' | grep -qx 55
-  env -i HOME="$tmp" PATH=/usr/bin:/bin "$empty/bin/pvm" --version
+  env -i HOME="$TMPDIR" PATH=/usr/bin:/bin "$empty/bin/pvm" --version
 )
 
 echo "tests"
@@ -44,3 +46,4 @@ install_wheel "$stage"
 # The tests are run where the sources of the package are not found: what is tested is the wheel.
 cd "$here/tests"
 env -u PVM_ROOT NEOPVM_PREFIX="$stage" "$venv/bin/python" -m pytest -q -p no:cacheprovider --rootdir "$here/tests" -c "$here/pyproject.toml" .
+testbed down

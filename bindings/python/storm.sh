@@ -4,10 +4,12 @@ set -eu
 stage=$(realpath "$1")
 # shellcheck source=environment.sh
 . "$(dirname "$0")/environment.sh"
+# shellcheck source=crates/testbed/testbed.sh
+. "$root/crates/testbed/testbed.sh"
 have_python
 environment requirements-test.txt
 install_wheel "$stage"
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp"
-env -u PVM_ROOT -u PVM_VMID PVM_TMP="$tmp" PVM_ALLOW_ROOT=1 "$venv/bin/python" "$here/tests/storm.py" "$2"
+testbed_up 0 --home callers
+unset PVM_VMID
+cd "$TMPDIR"
+"$venv/bin/python" "$here/tests/storm.py" "$2"

@@ -17,9 +17,11 @@ prefix=$(realpath "$1") work=$(mkdir -p "$2" && realpath "$2")
 shift 2
 here=$(cd "$(dirname "$0")/.." && pwd)
 export CC=${CC:-cc} FC=${FC:-gfortran}
-export PVM=$prefix/bin/pvm TREE=$prefix PVM_TMP=$work/tmp PVM_ALLOW_ROOT=1
-export PATH=$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
-unset PVM_VMID PVM_ROOT PROCGRP
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../crates/testbed/testbed.sh"
+testbed_up 1 --prefix "$prefix" --home callers
+export PVM=$prefix/bin/pvm TREE=$prefix LD_LIBRARY_PATH=$prefix/lib
+unset PVM_ROOT PROCGRP
 failures=0 runs=0
 
 # shellcheck source=personalities/tests/building.sh
@@ -155,12 +157,6 @@ run_files() {
     timeout 120 bash "$here/tests/files.sh" >"$work/out" 2>&1 </dev/null || fail "$(cat "$work/out")"
 }
 
-mkdir -p "$PVM_TMP"
-"$PVM" up >/dev/null 2>"$work/up" || {
-    cat "$work/up"
-    exit 1
-}
-trap '"$PVM" halt >/dev/null 2>&1' EXIT
 export STRANGER=$work/stranger
 $CC -O1 -I"$prefix/include" -o "$STRANGER" "$here/tests/stranger.c" -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lpvm3 ||
     fail "stranger.c does not build"
@@ -169,5 +165,6 @@ for name in "$@"; do test_interface "$name"; done
 run_files
 left=$("$PVM" ps --json)
 case $left in *'"tasks":[]'*) ;; *) fail "tasks are left: $left" ;; esac
+testbed down || fail "the machine has left something"
 echo "$runs runs, $failures failures"
 [ "$failures" -eq 0 ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# spread.sh PREFIX [STEP...]: the interfaces on three hosts of xtask/hosts.sh, as root. PREFIX lies outside of /tmp, which each
+# spread.sh PREFIX [STEP...]: the interfaces on three hosts of `testbed hosts`, as root. PREFIX lies outside of /tmp, which each
 # of these hosts has for itself. Steps, all of them where none is named:
 #   programs   each program of an interface's list that is to succeed, on 3 and 6 ranks
 #   chance     programs by chance on 3 and 7 ranks (NEOPVM_LONG: a million operations each)
@@ -10,15 +10,14 @@
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 tool=$here/../xtask/hosts.sh
-if [ -z "${HOSTS_DIR:-}" ]; then
-    prefix=$(cd "$1" && pwd) || exit 2
-    shift
-    work=$(mktemp -d /var/tmp/interfaces.XXXXXX) || exit 2
-    trap 'rm -rf "$work"' EXIT
-    export prefix work
-    bash "$tool" run 3 -- bash "$here/tests/spread.sh" "$@"
-    exit
-fi
+prefix=$(cd "$1" && pwd) || exit 2
+shift
+# shellcheck source=crates/testbed/testbed.sh
+. "$here/../crates/testbed/testbed.sh"
+testbed_hosts 3
+# The hosts share it, which /tmp is not.
+work=$HOSTS_DIR/interfaces
+mkdir "$work"
 
 export CC=${CC:-cc} FC=${FC:-gfortran} TREE=$prefix
 # shellcheck source=personalities/tests/building.sh

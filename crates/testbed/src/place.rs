@@ -25,7 +25,7 @@ const END: Duration = Duration::from_secs(30);
 pub enum Home {
     /// A folder in the place.
     Own,
-    /// That of the caller: for tools that keep what they have fetched there.
+    /// That of the caller, and the caller's language: for tools that keep what they have fetched.
     Callers,
 }
 
@@ -137,7 +137,6 @@ impl Place {
     /// The variables that are the place. Beside these only PATH matters.
     pub fn environment(&self, home: Home) -> Vec<(&'static str, OsString)> {
         let mut variables: Vec<(&'static str, OsString)> = vec![
-            ("LC_ALL", "C".into()),
             ("TMPDIR", self.temporary().into()),
             ("PVM_TMP", self.runtime().into()),
             ("PVM_VMID", self.vmid.clone().into()),
@@ -147,7 +146,7 @@ impl Place {
             ("PVM_DUMPABLE", "1".into()),
         ];
         if home == Home::Own {
-            variables.push(("HOME", self.home().into()));
+            variables.extend([("HOME", self.home().into()), ("LC_ALL", "C".into())]);
         }
         variables
     }

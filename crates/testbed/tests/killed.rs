@@ -92,13 +92,19 @@ fn down_leaves_nothing() {
     shell.assert_nothing_left();
 }
 
+/// No other keeper looks into this folder, or it would take the place away before.
 #[test]
 fn down_works_after_the_keeper_was_killed() {
-    let mut shell = Shell::bash();
+    let apart = std::env::temp_dir().join(format!("testbed-apart-{}", std::process::id()));
+    fs::create_dir(&apart).unwrap();
+    let mut command = Command::new("bash");
+    command.env("TMPDIR", &apart);
+    let mut shell = Shell::start(command, Path::new(PROGRAM));
     kill(shell.keeper());
     shell.process.stdin.take().unwrap().write_all(b"\n").unwrap();
     assert!(shell.process.wait().unwrap().success());
     shell.assert_nothing_left();
+    fs::remove_dir(apart).unwrap();
 }
 
 #[test]

@@ -6,11 +6,11 @@ set -u
 PREFIX=$(cd "$1" && pwd) || exit 2
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CC=${CC:-cc} CXX=${CXX:-c++}
-WORK=$(mktemp -d) || exit 2
-export HOME=$WORK/home PVM_TMP=$WORK/tmp PVM_VMID=echo.$$ PVM_ALLOW_ROOT=1 PVM_ROOT=$PREFIX
-unset PVM_EXPORT PVMSOCK PVMEPID MP_PROCS
-mkdir "$HOME" && mkdir -m 700 "$PVM_TMP"
-trap '"$PREFIX/bin/pvm" halt >/dev/null 2>&1; rm -rf "$WORK"' EXIT
+# shellcheck source=crates/testbed/testbed.sh
+. "$HERE/../../../crates/testbed/testbed.sh"
+testbed_up 0 --prefix "$PREFIX"
+WORK=$TMPDIR
+unset MP_PROCS
 cd "$WORK" || exit 2
 failures=0
 
@@ -75,4 +75,5 @@ run 0 "$PREFIX/libexec/neopvm/bin/poe" -procs 2 ./mpl-mpl
 run 0 "$PREFIX/libexec/neopvm/bin/poe" ./mpl-mpl -procs 3
 run 0 env MP_PROCS=2 ./mpl-mpl
 [ -z "$("$PREFIX/bin/pvm" ps --json | grep -o '"pid"')" ] || fail "tasks are left behind"
+testbed down || fail "the machine has left something"
 [ "$failures" = 0 ]

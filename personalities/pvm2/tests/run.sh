@@ -8,11 +8,10 @@ HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LIB=$PREFIX/lib/neopvm/pvm2
 INCLUDE=$PREFIX/include/neopvm/pvm2
 CC=${CC:-cc} FC=${FC:-gfortran} CXX=${CXX:-c++}
-WORK=$(mktemp -d) || exit 2
-export HOME=$WORK/home PVM_TMP=$WORK/tmp PVM_VMID=pvm2.$$ PVM_ALLOW_ROOT=1 PVM_ROOT=$PREFIX
-unset PVM_EXPORT PVMSOCK PVMEPID
-mkdir "$HOME" && mkdir -m 700 "$PVM_TMP"
-trap '"$PREFIX/bin/pvm" halt >/dev/null 2>&1; rm -rf "$WORK"' EXIT
+# shellcheck source=crates/testbed/testbed.sh
+. "$HERE/../../../crates/testbed/testbed.sh"
+testbed_up 0 --prefix "$PREFIX"
+WORK=$TMPDIR
 cd "$WORK" || exit 2
 failures=0
 
@@ -91,4 +90,5 @@ if [ "${NEOPVM_LONG:-0}" != 0 ]; then
 	for ranks in 2 4 16; do run ./chance $ranks $((1000000 / ranks / ranks)); done
 fi
 "$PREFIX/bin/pvm" names | grep -q neopvm.pvm2 && fail "named messages are left behind"
+testbed down || fail "the machine has left something"
 [ "$failures" = 0 ]
