@@ -7,7 +7,7 @@ pub(crate) mod matching;
 use std::ffi::{c_int, c_long};
 use std::time::{Duration, Instant};
 
-use pvm::{Glance, Task, orders};
+use pvm::{Buffer, Glance, Task, orders};
 use pvm_wire::{Code, Tid};
 
 use crate::buffer;
@@ -39,13 +39,22 @@ const fn is_nobody(tid: Tid) -> bool {
 /// `pvm_send` of any buffer in any context.
 #[inline(always)]
 pub(crate) fn send(slot: &Slot, tid: c_int, tag: c_int, context: c_int) -> Result<(), Code> {
+    check_address(Tid::from_c_int(tid), tag)?;
+    slot.with(|buffer| send_buffer(buffer, tid, tag, context))?
+}
+
+/// The same of a buffer that need not have a number.
+pub(crate) fn send_buffer(
+    buffer: &mut Buffer,
+    tid: c_int,
+    tag: c_int,
+    context: c_int,
+) -> Result<(), Code> {
     let tid = Tid::from_c_int(tid);
     check_address(tid, tag)?;
     let task = session::task()?;
-    slot.with(|buffer| {
-        buffer.address((tid, tag, context));
-        if is_nobody(tid) { Ok(()) } else { task.send(buffer, tid, tag, context) }
-    })?
+    buffer.address((tid, tag, context));
+    if is_nobody(tid) { Ok(()) } else { task.send(buffer, tid, tag, context) }
 }
 
 /// `pvm_mcast` of any buffer in any context. The sender itself gets nothing.

@@ -20,6 +20,13 @@ fn a_thousand_messages_are_read_after_their_sender_was_killed() {
 }
 
 #[test]
+fn items_of_any_length_are_told_as_their_twins_in_buffers_are() {
+    let machine = Machine::start();
+    machine.run("items.c", &[]);
+    machine.halt();
+}
+
+#[test]
 fn messages_sent_before_a_child_enrols_reach_it() {
     let machine = Machine::start();
     machine.run("early.c", &[]);

@@ -1,5 +1,6 @@
 //! Messages that are few items of one type, in one call each: what other languages would do in three or four.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,13 +10,14 @@ use pvm_wire::{Code, Encoding, Kind, Run, Tid};
 
 use super::fast::few;
 use super::info::Info;
-use super::{limit, long_receive, neopvm_free, neopvm_new, neopvm_pack, neopvm_send, status};
+use super::{limit, long_receive, neopvm_free, status};
 use crate::guard::{self, inside};
 use crate::message::fast::{Looked, receive_items, receive_new, send_items_of};
+use crate::pack::{self, Items};
 use crate::pointer::store;
 use crate::trace::noted;
 use crate::trace::noting::{Begun, items_within};
-use crate::{aside, buffer, probe, session};
+use crate::{aside, buffer, message, probe, session};
 
 /// Most bytes of items that a [`Received`] holds.
 const ITEMS_MAX: usize = 64;
@@ -53,19 +55,28 @@ unsafe extern "C" fn neopvm_send_items(
         return 0;
     }
     noted!(unsafe NEOPVM_SEND_ITEMS, neopvm_send_items(encoding, kind, items, count, tid, tag, context));
-    let mut handle = 0;
-    // SAFETY: a handle of our own.
-    let mut status = unsafe { neopvm_new(encoding, &raw mut handle) };
-    if status < 0 {
-        return status;
-    }
     // SAFETY: the caller's promise.
-    status = unsafe { neopvm_pack(handle, kind, items, count, 1) };
-    if status >= 0 {
-        status = neopvm_send(handle, tid, tag, context);
-    }
-    neopvm_free(handle);
-    status
+    status(inside(|| unsafe { send(encoding, (kind, items, count), (tid, tag, context)) }))
+}
+
+/// The long way: a buffer that has no number. Raw data are copied once, to where their receiver reads them.
+///
+/// # Safety
+/// As for [`neopvm_send_items`].
+unsafe fn send(
+    encoding: i32,
+    (kind, items, count): (i32, *const c_void, u64),
+    (tid, tag, context): (i32, i32, i32),
+) -> Result<(), Code> {
+    let encoding = match buffer::encoding(encoding)? {
+        Encoding::Raw => Encoding::InPlace,
+        other => other,
+    };
+    let items = Items::of_any_count(items.cast_mut(), super::size(count)?, 1)?;
+    let mut buffer = Buffer::new(encoding);
+    // SAFETY: the caller's promise, and the buffer ends with this call.
+    unsafe { pack::pack(&mut buffer, super::kind(kind)?, items) }?;
+    message::send_buffer(&mut buffer, tid, tag, super::context(context)?)
 }
 
 /// The fast path; none if it did nothing.
@@ -100,10 +111,10 @@ unsafe fn fast_send(
 /// What a receive of few items gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Few {
-    /// A message that has a number.
+    /// A message that has a number, and of which the program is not told yet.
     Whole(i32),
-    /// Its items were taken out.
-    Items,
+    /// The program has its items, or its number.
+    Told,
 }
 
 /// Receives, and takes the items out of a small message.
@@ -158,7 +169,7 @@ unsafe extern "C" fn neopvm_receive_items(
 /// `received` points to its type.
 unsafe fn give(received: *mut Received, taken: Result<Option<Few>, Code>) -> i32 {
     let handle = match taken {
-        Ok(Some(Few::Items)) => return 0,
+        Ok(Some(Few::Told)) => return 0,
         Ok(Some(Few::Whole(handle))) => Ok(handle),
         Ok(None) => Ok(0),
         Err(code) => Err(code),
@@ -195,11 +206,11 @@ unsafe fn fast_receive(
     received: *mut Received,
     note: impl Fn((&Head, usize)),
 ) -> Glance<Few> {
-    let whole = |buffer: &Buffer| note((buffer.head(), buffer.sent_size()));
     if LONGER.load(Ordering::Relaxed)
-        && let Glance::Taken(handle) = receive_new(wanted, whole)
+        // SAFETY: the caller's promise.
+        && let Glance::Taken(taken) = unsafe { take_whole(wanted, received, &note) }
     {
-        return Glance::Taken(Few::Whole(handle));
+        return Glance::Taken(taken);
     }
     let mut about = Head::NONE;
     // SAFETY: the caller's promise. It is only written to.
@@ -209,17 +220,63 @@ unsafe fn fast_receive(
             note((&about, size));
             // SAFETY: the caller's promise.
             unsafe { put_taken(received, &about, size) };
-            Glance::Taken(Few::Items)
+            Glance::Taken(Few::Told)
         }
         Glance::Nothing => Glance::Nothing,
-        Glance::More => match receive_new(wanted, whole) {
-            Glance::Taken(handle) => {
+        Glance::More => {
+            // SAFETY: the caller's promise.
+            let taken = unsafe { take_whole(wanted, received, &note) };
+            if let Glance::Taken(_) = taken {
                 LONGER.store(true, Ordering::Relaxed);
-                Glance::Taken(Few::Whole(handle))
             }
-            Glance::Nothing => Glance::Nothing,
-            Glance::More => Glance::More,
-        },
+            taken
+        }
+    }
+}
+
+/// Takes a small message of any length into a buffer. What is too long for a [`Received`] is told at once, while it is
+/// known.
+///
+/// # Safety
+/// `received` points to its type.
+#[inline(always)]
+unsafe fn take_whole(
+    wanted: (i32, i32, i32),
+    received: *mut Received,
+    note: &impl Fn((&Head, usize)),
+) -> Glance<Few> {
+    let told = Cell::new(false);
+    let taken = receive_new(wanted, |buffer| {
+        let size = buffer.sent_size();
+        note((buffer.head(), size));
+        told.set(size > ITEMS_MAX);
+        if told.get() {
+            let info = Info::of_head(buffer.head(), buffer.reported_size());
+            // SAFETY: the caller's promise.
+            unsafe { store(&raw mut (*received).info, info) };
+        }
+    });
+    match taken {
+        Glance::Taken(handle) if told.get() => {
+            // SAFETY: the caller's promise.
+            unsafe { put_number(received, handle) };
+            Glance::Taken(Few::Told)
+        }
+        Glance::Taken(handle) => Glance::Taken(Few::Whole(handle)),
+        Glance::Nothing => Glance::Nothing,
+        Glance::More => Glance::More,
+    }
+}
+
+/// Tells of a message by its number; 0 for none.
+///
+/// # Safety
+/// `received` points to its type.
+unsafe fn put_number(received: *mut Received, handle: i32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        store(&raw mut (*received).buffer, handle);
+        store(&raw mut (*received).kind, 0);
     }
 }
 
@@ -270,10 +327,7 @@ unsafe fn put_items(received: *mut Received, buffer: &Buffer) -> bool {
 /// `received` points to its type.
 unsafe fn put_head(received: *mut Received, handle: i32) -> Result<(), Code> {
     // SAFETY: the caller's promise.
-    unsafe {
-        store(&raw mut (*received).buffer, handle);
-        store(&raw mut (*received).kind, 0);
-    }
+    unsafe { put_number(received, handle) };
     if handle == 0 {
         return Ok(());
     }
