@@ -28,6 +28,7 @@ pub(crate) fn run(root: &Path, prefix: &Path) -> Result<(), String> {
     let layout = Layout { root, prefix, built: target_folder(root).join("release") };
     let steps = [
         Layout::programs,
+        Layout::old_commands,
         Layout::libraries,
         Layout::old_tree,
         Layout::headers,
@@ -63,6 +64,11 @@ impl Layout<'_> {
             copy(&self.built.join(name), &self.prefix.join("bin").join(name), PROGRAM)?;
         }
         Ok(())
+    }
+
+    /// Programs of the old systems that are written in Rust; those in C and sh come with their libraries.
+    fn old_commands(&self) -> Result<(), String> {
+        copy(&self.built.join("clc"), &self.prefix.join("libexec/neopvm/bin/clc"), PROGRAM)
     }
 
     /// The shared libraries are linked from the one static library, because only so do they export the C parts.

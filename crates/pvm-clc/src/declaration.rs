@@ -68,6 +68,8 @@ pub(crate) struct Function {
     pub(crate) is_void: bool,
     /// The token of its first declaration.
     pub(crate) at: usize,
+    /// Its body is in the file.
+    pub(crate) has_body: bool,
 }
 
 const STORAGE: [&str; 8] =

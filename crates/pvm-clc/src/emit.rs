@@ -22,6 +22,7 @@ extern void __linda_argument(void *, int type, const void *value, unsigned long 
 extern int __linda_do(void *);
 extern long __linda_length(void *, int field);
 extern int __linda_end(void *);
+extern int __linda_main(int, char **, int (*)(int, char **));
 extern void __linda_register(struct __linda_function *);
 extern void __linda_parameter(void *, int number, int type, void *place, unsigned long size);
 extern void __linda_result(void *, int type, const void *value, unsigned long size);
@@ -58,12 +59,19 @@ fn value_type(value: &str) -> String {
     )
 }
 
-/// A type's number, or an error in this line if it has none: only a struct has no entry in the list and may have none.
-fn checked(number: &str, value: &str, what: &str) -> String {
+/// Gives a type's number a name, and makes an error in this line if the type has none: only a struct has no entry in the
+/// list and may have none.
+fn checked(name: &str, number: &str, value: &str, what: &str) -> String {
     let classes =
         format!("__builtin_classify_type({value}) == 12 || __builtin_classify_type({value}) == 13");
-    format!("__extension__ _Static_assert({number} != 34 || {classes}, \"{what}\");")
+    format!(
+        "enum {{ {name} = {number} }}; \
+         __extension__ _Static_assert({name} != 34 || {classes}, \"{what}\");"
+    )
 }
+
+/// In each field's block: the number of its type.
+const TYPE: &str = "__linda_k";
 
 struct Emitter<'c, 'a> {
     cursor: &'c Cursor<'a>,
@@ -92,6 +100,7 @@ pub(crate) fn emit<'a>(
     emitter.copy_text(0, text.len(), 0, cursor.len());
     let tail = std::mem::take(&mut emitter.tail);
     emitter.out.push_str(&tail);
+    emitter.main();
     emitter.out
 }
 
@@ -108,6 +117,21 @@ impl Emitter<'_, '_> {
                 self.put(format_args!("{declaration}\n"));
             }
         }
+    }
+
+    /// A program begins in the runtime, which calls its `real_main`. One that returns nothing ends with 0.
+    fn main(&mut self) {
+        let own = self.unit.functions.get("real_main").filter(|function| function.has_body);
+        let Some(function) = own else { return };
+        let call = "__linda_main(__linda_argc, __linda_argv, (int (*)(int, char **))real_main)";
+        let end = if function.is_void {
+            format!("(void){call}; return 0;")
+        } else {
+            format!("return {call};")
+        };
+        self.put(format_args!(
+            "\n# 1 \"<linda>\" 3\nint main(int __linda_argc, char **__linda_argv) {{ {end} }}\n"
+        ));
     }
 
     /// Copies text, of which the tokens are given, with its operations replaced.
@@ -224,12 +248,13 @@ impl Emitter<'_, '_> {
         self.copy(span);
         let number = value_type("__linda_a");
         let check = checked(
+            TYPE,
             &number,
             "__linda_a",
             &format!("{what} has no type of a tuple; write an array as a: or a:n"),
         );
         self.put(format_args!(
-            "); {check} {call}(__linda_t, {number}, &__linda_a, sizeof __linda_a); }} "
+            "); {check} {call}(__linda_t, {TYPE}, &__linda_a, sizeof __linda_a); }} "
         ));
     }
 
@@ -254,10 +279,14 @@ impl Emitter<'_, '_> {
             }
         }
         let number = item_type("__linda_a[0]");
-        let check =
-            checked(&number, "__linda_a[0]", &format!("{what} is an array of what no tuple holds"));
+        let check = checked(
+            TYPE,
+            &number,
+            "__linda_a[0]",
+            &format!("{what} is an array of what no tuple holds"),
+        );
         self.put(format_args!(
-            "{check} __linda_array(__linda_t, {number}, __linda_a, sizeof __linda_a[0], __linda_n); }} "
+            "{check} __linda_array(__linda_t, {TYPE}, __linda_a, sizeof __linda_a[0], __linda_n); }} "
         ));
     }
 
@@ -266,12 +295,13 @@ impl Emitter<'_, '_> {
         let place = self.expression(span);
         let number = value_type(&place);
         let check = checked(
+            TYPE,
             &number,
             &format!("({place})"),
             &format!("{what} has no type of a tuple; write an array as ?a:"),
         );
         self.put(format_args!(
-            "{{ {check} __linda_formal(__linda_t, {number}, (void *)&({place}), sizeof({place}), \
+            "{{ {check} __linda_formal(__linda_t, {TYPE}, (void *)&({place}), sizeof({place}), \
              __extension__ _Generic(&({place}), char **: {p}, const char **: {p}, default: {a})); }} ",
             p = kind::POINTER,
             a = kind::PLACE
@@ -284,6 +314,7 @@ impl Emitter<'_, '_> {
         let array = self.expression(span);
         let number = item_type(&format!("({array})[0]"));
         let check = checked(
+            TYPE,
             &number,
             &format!("({array})[0]"),
             &format!("{what} is an array of what no tuple holds"),
@@ -297,9 +328,7 @@ impl Emitter<'_, '_> {
         } else {
             format!("(void *)({array}), sizeof(({array})[0]), -1, {}", kind::PLACE)
         };
-        self.put(format_args!(
-            "{{ {check} __linda_formal_array(__linda_t, {number}, {place}); }} "
-        ));
+        self.put(format_args!("{{ {check} __linda_formal_array(__linda_t, {TYPE}, {place}); }} "));
         self.line = self.cursor.token(span.1 - 1).line;
     }
 
@@ -332,6 +361,7 @@ impl Emitter<'_, '_> {
         let value = format!("*(__typeof__({name}) *)0");
         let number = if is_array { item_type(&value) } else { value_type(&value) };
         let check = checked(
+            TYPE,
             &number,
             &format!("({value})"),
             &format!("{what} is no type of a tuple; write an array as ?int:"),
@@ -339,7 +369,7 @@ impl Emitter<'_, '_> {
         let call = if is_array { "__linda_formal_array" } else { "__linda_formal" };
         let room = if is_array { "-1, " } else { "" };
         self.put(format_args!(
-            "{{ {check} {call}(__linda_t, {number}, (void *)0, sizeof({name}), {room}0); }} "
+            "{{ {check} {call}(__linda_t, {TYPE}, (void *)0, sizeof({name}), {room}0); }} "
         ));
     }
 
@@ -379,23 +409,25 @@ impl Emitter<'_, '_> {
         for (index, parameter) in parameters.iter().enumerate() {
             let variable = format!("__linda_{index}");
             let value = value_type(&variable);
+            let kind = format!("{TYPE}{index}");
             let what = format!("eval of {name}: parameter {} has no type of a tuple", index + 1);
             body.push_str(&format!(
-                "{}; {} __linda_parameter(__linda_c, {index}, {value}, (void *)&{variable}, sizeof {variable}); ",
+                "{}; {} __linda_parameter(__linda_c, {index}, {kind}, (void *)&{variable}, sizeof {variable}); ",
                 parameter.declare(&variable),
-                checked(&value, &variable, &what)
+                checked(&kind, &value, &variable, &what)
             ));
             arguments.push(variable);
         }
         let value = value_type("__linda_r");
         let check = checked(
+            TYPE,
             &value,
             "__linda_r",
             &format!("eval of {name}: its result has no type of a tuple"),
         );
         format!(
             "\n# {line} \"{file}\"\nstatic void __linda_run_{number}(void *__linda_c) {{ __extension__ ({{ {body}\
-             __auto_type __linda_r = {name}({}); {check} __linda_result(__linda_c, {value}, &__linda_r, sizeof __linda_r); }}); }} \
+             __auto_type __linda_r = {name}({}); {check} __linda_result(__linda_c, {TYPE}, &__linda_r, sizeof __linda_r); }}); }} \
              static struct __linda_function __linda_entry_{number} = {{ \"{label}\", __linda_run_{number}, 0 }}; \
              static void __attribute__((constructor)) __linda_enter_{number}(void) \
              {{ __linda_register(&__linda_entry_{number}); }}\n",

@@ -74,6 +74,9 @@ impl<'a> Walk<'_, 'a> {
                 let is_void = specifiers.is_void && !declarator.is_pointer;
                 self.function(name, parameters, next, is_void);
                 if let Some(body) = self.body_of(next) {
+                    if let Some(function) = self.unit.functions.get_mut(cursor.text(name)) {
+                        function.has_body = true;
+                    }
                     return self.body(from, parameters, body);
                 }
             }
@@ -87,7 +90,7 @@ impl<'a> Walk<'_, 'a> {
 
     fn function(&mut self, name: usize, parameters: (usize, usize), next: usize, is_void: bool) {
         let takes = self.cursor.takes(parameters, next, &|word| self.is_type(word));
-        let found = Function { takes, is_void, at: name };
+        let found = Function { takes, is_void, at: name, has_body: false };
         let known =
             self.unit.functions.entry(self.cursor.text(name)).or_insert_with(|| found.clone());
         if known.takes == Takes::Unknown {

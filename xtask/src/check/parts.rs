@@ -43,12 +43,13 @@ const CRATES: [&str; 3] = ["--workspace", "--exclude=pvm-e2e", "--exclude=testbe
 #[rustfmt::skip]
 const EVERY: &[&str] = &[
     "pvm-wire", "pvm-shm", "pvm-core", "pvm-quorum", "pvm-trace", "pvm-predict", "pvm", "pvmd",
-    "pvm-capi", "pvm-cli", "pvm-sim", "pvm-e2e", "testbed",
+    "pvm-capi", "pvm-cli", "pvm-sim", "pvm-e2e", "testbed", "pvm-tuples", "pvm-space", "pvm-clc",
 ];
 
 /// What an installation is made of.
-const INSTALLED: &[&str] = &["pvmd", "pvm-cli", "pvm-capi"];
-const INSTALLED_AND_E2E: &[&str] = &["pvmd", "pvm-cli", "pvm-capi", "pvm-e2e"];
+const INSTALLED: &[&str] = &["pvmd", "pvm-cli", "pvm-capi", "pvm-space", "pvm-clc"];
+const INSTALLED_AND_E2E: &[&str] =
+    &["pvmd", "pvm-cli", "pvm-capi", "pvm-space", "pvm-clc", "pvm-e2e"];
 
 const PVMD: Need = Need("/usr/bin/pvmd", "pvm");
 const PVM3_H: Need = Need("/usr/include/pvm3.h", "pvm-dev");

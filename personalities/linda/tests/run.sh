@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# run.sh PREFIX: builds the programs with clc and cc, and runs them on the machine of the caller, with 1 to 8 workers.
+set -u
+prefix=$(realpath "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+clc=${CLC:-$prefix/libexec/neopvm/bin/clc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PVM_ROOT=$prefix PATH=$prefix/bin:$PATH
+failures=0
+
+fail() {
+    echo "FAIL $*"
+    failures=$((failures + 1))
+}
+
+# runs STATUS PROGRAM ARGS...: it ends so, and a program that ends with 0 says ok.
+runs() {
+    local wanted=$1 status
+    shift
+    timeout "${LIMIT:-100}" "$prefix/libexec/neopvm/bin/ntsnet" "$work/$1" "${@:2}" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    if [ "$status" -ne "$wanted" ] || { [ "$status" -eq 0 ] && ! grep -q '^ok' "$work/out" && [ "$1" != seed ]; }; then
+        fail "$* ended with $status and not $wanted: $(tail -n 5 "$work/out" "$work/err")"
+    fi
+}
+
+for source in "$here"/*.cl; do
+    name=$(basename "$source" .cl)
+    "$clc" -std=gnu11 -Wall -Werror -g -o "$work/$name" "$source" -lm || fail "$name does not build"
+    nm -u "$work/$name" >>"$work/called"
+done
+for source in "$here"/*.c; do
+    name=$(basename "$source" .c)
+    cc -std=gnu99 -Wall -Werror -g -I"$prefix/include/neopvm/linda" -I"$prefix/include" -o "$work/$name" "$source" \
+        -L"$prefix/lib/neopvm/linda" -Wl,-rpath,"$prefix/lib/neopvm/linda" -llinda -L"$prefix/lib" \
+        -Wl,-rpath,"$prefix/lib" -lpvm3 || fail "$name does not build"
+    nm -u "$work/$name" >>"$work/called"
+done
+
+# Every documented call is called, and nothing else is exported.
+missing=$(comm -23 <(grep -v '^#' "$here/../linda.calls" | sort -u) <(awk '{ print $NF }' "$work/called" | sort -u))
+[ -z "$missing" ] || fail "no test calls" $missing
+foreign=$(comm -23 <(nm -D --defined-only "$prefix/lib/neopvm/linda/liblinda.so" | awk '{ print $NF }' | sort -u) \
+    <(tr -d ' ;' <"$here/../linda.map" | sort -u))
+[ -z "$foreign" ] || fail "liblinda.so exports" $foreign
+for header in linda posybl; do
+    for standard in gnu89 c11; do
+        echo "#include <$header.h>" | cc -std=$standard -Wall -Werror -fsyntax-only -I"$prefix/include/neopvm/linda" -xc - ||
+            fail "$header.h does not stand alone in $standard"
+    done
+done
+
+runs 0 fields "a b" ""
+runs 0 eval
+runs 1 eval 1
+grep -q 'has ended without its tuple' "$work/err" || fail "a crash is not told: $(cat "$work/err")"
+runs 7 eval 3
+for workers in 1 2 4 8; do
+    runs 0 primes agenda 1000 "$workers"
+    runs 0 matrix 24 "$workers"
+done
+runs 0 primes result 20 1
+runs 0 primes specialist 40 1
+runs 0 philosophers 5 20
+runs 0 seed 100
+runs 0 posybl_master "$work/posybl_worker" 250000
+[ "$failures" -eq 0 ]
