@@ -7,7 +7,7 @@
 ! solver, lu_surface.f90 and lu_classes.f90 what verifies it.
 module lu_run
   use, intrinsic :: iso_c_binding, only: c_int
-  use nas_common, only: nas, nas_options, nas_size, nas_step, nas_mastered, nas_master, nas_fail, &
+  use nas_common, only: nas, nas_timed, nas_options, nas_size, nas_step, nas_mastered, nas_master, nas_fail, &
        nas_require_tasks, nas_begin, nas_end, nas_send, nas_recv, nas_sum, nas_barrier, &
        nas_seconds, nas_quantity, nas_norm, nas_report
   use fluid
@@ -87,11 +87,13 @@ contains
     end if
     call start_field(b)
     call nas_barrier()
+    call nas_timed(1)
     began = nas_seconds()
     call run_steps(b)
     sums(1:5) = residual_squares(b)
     call add_up(sums(1:5))
     seconds = nas_seconds() - began
+    call nas_timed(0)
     sums(6:10) = error_squares(b)
     sums(11) = surface_share(b)
     call add_up(sums(6:11))

@@ -56,6 +56,7 @@ void nas_barrier(void);
 
 /* 3. Time and random numbers (RNR-94-007, section 2.3) */
 double nas_seconds(void);
+void nas_timed(int begins); /* the timed section begins, or ends: for those who record */
 double nas_random(double *seed, double factor);
 void nas_randoms(int count, double *seed, double factor, double *out);
 double nas_seed_after(double seed, double factor, long steps);

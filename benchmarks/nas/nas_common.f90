@@ -49,6 +49,10 @@ module nas_common
     end subroutine
     subroutine nas_barrier() bind(C)
     end subroutine
+    subroutine nas_timed(begins) bind(C)
+      import
+      integer(c_int), value :: begins
+    end subroutine
     real(c_double) function nas_seconds() bind(C)
       import
     end function

@@ -7,8 +7,12 @@ mod check;
 mod generate;
 mod input;
 mod networks;
+mod score;
+mod seal;
+mod sha256;
 mod simulate;
 mod tell;
+mod what_if;
 
 use crate::failure::Failure;
 use crate::options::predict::{PredictCommand, PredictOptions};
@@ -20,5 +24,8 @@ pub(crate) fn predict(options: &PredictOptions) -> Result<(), Failure> {
         Some(PredictCommand::Networks(options)) => networks::networks(options),
         Some(PredictCommand::Check(options)) => check::check(options),
         Some(PredictCommand::Generate(options)) => generate::generate(options),
+        Some(PredictCommand::WhatIf(options)) => what_if::what_if(options),
+        Some(PredictCommand::Seal(options)) => seal::seal(options),
+        Some(PredictCommand::Score(options)) => score::score(options),
     }
 }

@@ -1,6 +1,6 @@
 //! `pvm trace`: what stands in a trace, as tables, pictures, and what other tools read.
 
-mod draw;
+pub(crate) mod draw;
 mod export;
 mod import;
 mod place;

@@ -129,3 +129,78 @@ fn networks_are_listed_and_can_be_begun_with() {
         assert!((own - known).abs() < 1e-6 * known, "{name}: {own} and {known}");
     }
 }
+
+#[test]
+fn a_grid_of_what_if_is_a_table_and_a_picture() {
+    let folder = Folder::new("grid");
+    let ranks = folder.file("ring.ti");
+    done(&["generate", "ring", "--tasks", "3", "--rounds", "5", "-o", &ranks]);
+    let told = done(&["what-if", &ranks]);
+    let rows: Vec<&str> = told.lines().skip(1).collect();
+    assert_eq!(rows.len(), 4, "two networks, two overheads: {told}");
+    assert!(rows[0].starts_with("ethernet-10 ") && rows[3].starts_with("ethernet-100 "), "{told}");
+    let (svg, png) = (folder.file("bars.svg"), folder.file("bars.png"));
+    let wide = ["what-if", &ranks, "--network", "switch-100", "--speed", "1,2,4"];
+    let wide = [&wide[..], &["--overhead", "1", "--json"]].concat();
+    let json: Value = serde_json::from_str(&done(&[&wide[..], &["-o", &svg]].concat())).unwrap();
+    done(&[&wide[..], &["-o", &png]].concat());
+    assert_eq!(json.as_array().unwrap().len(), 3);
+    assert_eq!(
+        fields(&json[0]),
+        "blocked calls collisions computing network overhead seconds speed"
+    );
+    let computing = |place: usize| json[place]["computing"].as_f64().unwrap();
+    assert!((computing(0) / computing(2) - 4.0).abs() < 1e-6, "{json}");
+    assert!(std::fs::read_to_string(&svg).unwrap().contains("switch-100, speed 4"));
+    assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn tasks_are_placed_and_share_the_cores_of_their_host() {
+    let folder = Folder::new("placed");
+    let ranks = folder.file("four.ti");
+    std::fs::write(&ranks, "0 compute 1e9\n1 compute 1e9\n2 compute 1e9\n3 compute 1e9\n").unwrap();
+    let told = |more: &[&str]| -> f64 {
+        let told = done(&[&[&*ranks, "--json"], more].concat());
+        serde_json::from_str::<Value>(&told).unwrap()["seconds"].as_f64().unwrap()
+    };
+    assert_eq!(told(&[]), 1.0);
+    assert_eq!(told(&["--place", "block:2", "--cores", "1"]), 2.0);
+    assert_eq!(told(&["--cores", "2", "--computers", "1", "--speed", "4"]), 0.5);
+    let wrong = refused(&[&ranks, "--place", "0,1"]);
+    assert!(wrong.contains("there are 4 tasks, and 2 have a host"), "{wrong}");
+    let wrong = refused(&[&ranks, "--speed=-1"]);
+    assert!(wrong.contains("a factor lies between"), "{wrong}");
+}
+
+#[test]
+fn a_sealed_prediction_is_scored() {
+    let folder = Folder::new("sealed");
+    let (ranks, seal, runs) = (folder.file("r.ti"), folder.file("r.seal"), folder.file("runs"));
+    std::fs::write(&ranks, "0 compute 1e9\n").unwrap();
+    let hash = done(&["seal", &ranks, "-o", &seal]);
+    let sealed: Value = serde_json::from_str(&std::fs::read_to_string(&seal).unwrap()).unwrap();
+    assert_eq!(fields(&sealed), "platform prediction seal sha256");
+    // The hash of a file is that which the system's own tool gives.
+    let tool = std::process::Command::new("sha256sum").args([&ranks, &seal]).output().unwrap();
+    let tool = String::from_utf8(tool.stdout).unwrap();
+    let hashes: Vec<&str> = tool.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(sealed["sha256"][&ranks], hashes[0]);
+    assert!(hash.starts_with(hashes[1]), "{hash}");
+    assert!(refused(&["seal", &ranks, "-o", &seal]).contains("exists"), "it is not written over");
+    let verdict = |runs: &[&str]| -> Value {
+        let told = done(&[&["score", &seal], runs, &["--json"]].concat());
+        serde_json::from_str(&told).unwrap()
+    };
+    let near = verdict(&["1.01", "1.02", "1.01", "1.0", "1.0", "1.0"]);
+    assert_eq!(fields(&near), "error goal high interval low median predicted runs verdict");
+    assert_eq!(near["verdict"], "met", "{near}");
+    assert_eq!(verdict(&["1.1", "1.1", "1.1", "1.1", "1.1"])["verdict"], "missed");
+    assert_eq!(verdict(&["0.8", "1.0", "1.2", "0.9", "1.1"])["verdict"], "open");
+    std::fs::write(&runs, "noise\n{\"seconds\": 0.99}\n{\"seconds\": 1.01}\n").unwrap();
+    assert_eq!(verdict(&[&runs])["median"], 1.0);
+    let wrong = refused(&["score", &seal, "1", "--section", "solve"]);
+    assert!(wrong.contains("no such section"), "{wrong}");
+    assert!(refused(&["score", &ranks, "1"]).contains("no sealed prediction"));
+    assert!(refused(&["score", &seal, "0"]).contains("more than 0 s"));
+}

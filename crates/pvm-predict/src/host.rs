@@ -1,3 +1,4 @@
 //! What tasks run on.
 
+pub(crate) mod cores;
 pub(crate) mod station;

@@ -23,6 +23,7 @@ mod sections;
 pub mod source;
 mod transport;
 mod unit;
+pub mod what_if;
 
 pub use action::{Action, Matching, TaskNumber};
 pub use error::{Awaited, Error, Label, Standstill, Waiting};

@@ -45,11 +45,14 @@ pub enum Bug {
     BufferWithoutBound,
     /// A loss leaves the window as it is.
     LossUnanswered,
+    /// Tasks that share cores do not slow one another down.
+    CoresForgotten,
 }
 
 impl Bug {
     /// All of them.
     pub const ALL: &[Self] = &[
+        Self::CoresForgotten,
         Self::GapForgotten,
         Self::SlotTooLong,
         Self::BackoffFlat,

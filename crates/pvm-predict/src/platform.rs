@@ -5,7 +5,9 @@
 
 mod built_in;
 mod facts;
+mod placement;
 mod reading;
 
 pub use built_in::{BuiltIn, built_in, named};
 pub use facts::{Congestion, Host, Line, Network, Platform, Switch, Tcp, Transport};
+pub use placement::Placement;

@@ -5,6 +5,8 @@
 mod csma;
 #[path = "checks/line.rs"]
 mod line;
+#[path = "checks/place.rs"]
+mod place;
 #[path = "checks/port.rs"]
 mod port;
 #[path = "checks/tcp.rs"]
@@ -36,6 +38,9 @@ const CHECKS: &[Check] = &[
     ("efficiency as published", csma::efficiency_as_published),
     ("the published table", line::the_published_table),
     ("messages follow one another", line::messages_follow_one_another),
+    ("tasks share the cores of their host", place::tasks_share_the_cores_of_their_host),
+    ("a message stays on its host", place::a_message_stays_on_its_host),
+    ("factors change what they name", place::factors_change_what_they_name),
     ("frames follow one another", port::frames_follow_one_another),
     ("a burst passes free", port::a_burst_passes_free),
     ("a bucket has a bottom", port::a_bucket_has_a_bottom),

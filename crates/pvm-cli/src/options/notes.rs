@@ -298,13 +298,42 @@ JSON: seconds, low and high (mean, least and most of the runs), collisions (thei
 cannot collide), lost (frames), resent (segments), stations (station, seconds, computing, calls, sending, receiving, blocked, service, \
 algorithmic, phases, net, transport, messages, bytes, own_messages, own_bytes), sections (what neopvm_state names: name, seconds, low, high of the task that was in it \
 longest; begin, end), path (task, seconds, computing, \
-phases, messages: what led to the end), inputs (trace, form, network, model, depth, runs, actions, lacks, times, probes, version). \
+phases, messages: what led to the end), inputs (trace, form, network, model, depth, runs, actions, lacks, place, cores, computers, change, times, probes, version). \
 phases are late, host, queue, wire and retransmission, and sum up to blocked. Tables, and stations and path in \
 JSON, are those of the first run. One input gives one result, byte for byte.
 
   pvm predict generate ring --tasks 4 -o ring.ti
   pvm predict ring.ti --network switch-100
   pvm predict stations/ --network ethernet-10 --model thesis --seeds 10 --json";
+
+/// `pvm predict what-if`.
+pub(crate) const PREDICT_WHAT_IF: &str = "\
+Without options: Ethernet of 10 and of 100 Mb/s, with all and with a tenth of the time in calls. COMPUTING, CALLS and \
+BLOCKED are means of all tasks. OF THE FIRST compares with the first row.
+
+JSON: a list of network, speed, overhead, seconds, computing, calls, blocked, collisions (null where frames \
+cannot collide).
+
+  pvm predict what-if run.trace -o bars.svg
+  pvm predict what-if run.trace --network switch-100,switch-1000 --speed 1,2,4 --overhead 1";
+
+/// `pvm predict seal`.
+pub(crate) const PREDICT_SEAL: &str = "\
+The file is JSON: seal (1), sha256 (of the trace's files, and of the platform file if there is one), platform (all that \
+was taken of it), prediction (as `pvm predict --json` prints it). It is not written over. Its own hash is printed: \
+publish that, or commit the file, before the program runs there.";
+
+/// `pvm predict score`.
+pub(crate) const PREDICT_SCORE: &str = "\
+The median of the runs is compared. Its interval of 95 % is that of the binomial distribution, and needs six runs; of \
+fewer it is the least and the most. Where the interval is wider than the goal on either side, the runs cannot tell, and \
+the goal is neither met nor missed.
+
+JSON: predicted, median, low, high, interval, runs (seconds), error and goal (percent), verdict (met, missed, open).
+
+  pvm predict seal run.trace --network tbf-10 -o run.seal
+  pvm predict score run.seal 1.02 1.04 1.01 1.05 1.02 1.03
+  pvm predict score run.seal --section timed runs.jsonl";
 
 /// `pvm predict networks`.
 pub(crate) const PREDICT_NETWORKS: &str = "\

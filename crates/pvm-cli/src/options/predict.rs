@@ -1,6 +1,8 @@
 //! The options of `pvm predict`.
 
 use clap::{Args, Subcommand, ValueEnum};
+use pvm_predict::platform::Placement;
+use pvm_predict::what_if::Change;
 use std::path::PathBuf;
 
 use super::notes;
@@ -25,6 +27,15 @@ pub(crate) enum PredictCommand {
     /// Read a trace as a prediction would, and tell what is in it
     #[command(after_help = notes::PREDICT_CHECK)]
     Check(CheckOptions),
+    /// Predict a grid of networks, speeds and overheads, side by side
+    #[command(after_help = notes::PREDICT_WHAT_IF)]
+    WhatIf(WhatIfOptions),
+    /// Write a prediction before the program has run there, with hashes of all that went into it
+    #[command(after_help = notes::PREDICT_SEAL)]
+    Seal(SealOptions),
+    /// Compare a sealed prediction with real runs
+    #[command(after_help = notes::PREDICT_SCORE)]
+    Score(ScoreOptions),
     /// Write the trace of a pattern of communication
     #[command(after_help = notes::PREDICT_GENERATE)]
     Generate(PatternOptions),
@@ -59,9 +70,121 @@ pub(crate) struct SimulateOptions {
     /// Leave in what the recording itself cost
     #[arg(long)]
     pub(crate) probes: bool,
+    /// What is changed, and where tasks are
+    #[command(flatten)]
+    pub(crate) change: ChangeOptions,
     /// Write the simulated run as a trace
     #[arg(long, value_name = "FILE")]
     pub(crate) as_trace: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is changed of a platform and a program, and where tasks are.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ChangeOptions {
+    /// Which task is on which host: each (a host of its own), block:N (N tasks a host), round:N (N hosts
+    /// in turns), or the host of each task: 0,0,1,1
+    #[arg(long, value_name = "PLACE", default_value = "each", value_parser = place)]
+    pub(crate) place: Placement,
+    /// So many cores a host, or a computer
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub(crate) cores: Option<u32>,
+    /// All hosts are on so many computers, whose cores they share
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub(crate) computers: Option<u32>,
+    /// The rate of all links, times this
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    pub(crate) rate: f64,
+    /// The latency of all links, times this
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    pub(crate) latency: f64,
+    /// Switches lose this share of frames
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) loss: Option<f64>,
+    /// The speed of computing, times this
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    pub(crate) speed: f64,
+    /// The time in calls of the library, times this
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = factor)]
+    pub(crate) overhead: f64,
+}
+
+impl ChangeOptions {
+    /// The changes by factors.
+    pub(crate) const fn change(&self) -> Change {
+        let Self { rate, latency, loss, speed, overhead, .. } = *self;
+        Change { rate, latency, loss, speed, overhead }
+    }
+}
+
+fn place(text: &str) -> Result<Placement, String> {
+    Placement::parse(text)
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|factor| (1e-6..=1e6).contains(factor));
+    number.ok_or_else(|| "a factor lies between 0.000001 and 1000000".to_owned())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
+    number.ok_or_else(|| "a share lies between 0 and 1, and is not 1".to_owned())
+}
+
+/// The arguments of `pvm predict what-if`.
+#[derive(Debug, Args)]
+pub(crate) struct WhatIfOptions {
+    /// The trace, as for a prediction
+    #[arg(value_name = "TRACE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Networks by name, or platform files
+    #[arg(long, value_name = "NETWORKS", value_delimiter = ',',
+        default_values_t = ["ethernet-10".to_owned(), "ethernet-100".to_owned()])]
+    pub(crate) network: Vec<String>,
+    /// Factors of the speed of computing
+    #[arg(long, value_name = "FACTORS", value_delimiter = ',', default_values_t = [1.0],
+        value_parser = factor)]
+    pub(crate) speed: Vec<f64>,
+    /// Factors of the time in calls
+    #[arg(long, value_name = "FACTORS", value_delimiter = ',', default_values_t = [1.0, 0.1],
+        value_parser = factor)]
+    pub(crate) overhead: Vec<f64>,
+    /// Draw bars, as SVG or PNG by the file's ending
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `pvm predict seal`.
+#[derive(Debug, Args)]
+pub(crate) struct SealOptions {
+    /// The prediction
+    #[command(flatten)]
+    pub(crate) run: SimulateOptions,
+    /// Where to
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+/// The arguments of `pvm predict score`.
+#[derive(Debug, Args)]
+pub(crate) struct ScoreOptions {
+    /// What `pvm predict seal` has written
+    #[arg(value_name = "SEAL")]
+    pub(crate) seal: PathBuf,
+    /// Real runs: seconds, or files of JSON lines with the key seconds
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<String>,
+    /// Compare this section of the program, not the whole run
+    #[arg(long, value_name = "NAME")]
+    pub(crate) section: Option<String>,
+    /// The error that is to be kept, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
+    pub(crate) goal: f64,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

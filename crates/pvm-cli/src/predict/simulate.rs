@@ -3,7 +3,7 @@
 use super::input::{self, Trace, at};
 use super::tell::{self, Prediction};
 use crate::failure::{Failure, Status};
-use crate::options::predict::{Depth, ModelName, SimulateOptions};
+use crate::options::predict::{ChangeOptions, Depth, ModelName, SimulateOptions};
 use crate::progress::Progress;
 use crate::show::remark;
 use crate::threads::shortage;
@@ -11,6 +11,7 @@ use pvm_predict::as_trace::AsTrace;
 use pvm_predict::platform::{Network, Platform};
 use pvm_predict::report::{Event, Report, Watcher};
 use pvm_predict::source::Wish;
+use pvm_predict::what_if::Lighter;
 use pvm_predict::{Error, Source, model};
 use pvm_trace::{Limits, Writer};
 use std::fs::File;
@@ -21,16 +22,24 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Predicts, and tells.
 pub(super) fn simulate(options: &SimulateOptions) -> Result<(), Failure> {
+    predicted(options, tell::tell)
+}
+
+/// Predicts, and hands on what came of it.
+pub(super) fn predicted(
+    options: &SimulateOptions,
+    then: impl FnOnce(&Prediction<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let wish = Wish { by_processor: !options.wall, without_probes: !options.probes };
     let trace = Trace::find(&options.files, wish)?;
     for sentence in trace.lacks().sentences() {
         remark(format_args!("pvm: {}: {sentence}", trace.files[0].display()));
     }
-    let platform = input::platform(&options.network)?;
+    let platform = changed(input::platform(&options.network)?, &options.change)?;
     let (model, depth) = (options.model, options.depth);
-    let plan = Plan { trace: &trace, platform: &platform, model, depth };
-    let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stop))?;
+    let overhead = options.change.overhead;
+    let plan = Plan { trace: &trace, platform: &platform, model, depth, overhead };
+    let stop = interrupt()?;
     let progress = Progress::start("simulating");
     let reports = plan.all(options.seeds, &stop)?;
     if let Some(path) = &options.as_trace {
@@ -52,19 +61,37 @@ pub(super) fn simulate(options: &SimulateOptions) -> Result<(), Failure> {
         return Err(Failure::new(Status::Usage, text));
     }
     let (trace, platform, reports) = (&trace, &platform, &reports);
-    tell::tell(&Prediction { options, trace, platform, reports, sections })
+    then(&Prediction { options, trace, platform, reports, sections })
+}
+
+/// True once the user has had enough.
+pub(super) fn interrupt() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&stop))?;
+    Ok(stop)
+}
+
+/// A platform with what the options change.
+fn changed(platform: Platform, options: &ChangeOptions) -> Result<Platform, Failure> {
+    let wrong = |error: Error| Failure::new(Status::Usage, error.to_string());
+    let mut platform = options.change().of(&platform).map_err(wrong)?;
+    platform.place = options.place.clone();
+    platform.host.cores = options.cores.or(platform.host.cores);
+    platform.host.computers = options.computers.or(platform.host.computers);
+    Ok(platform)
 }
 
 /// What each run is.
-struct Plan<'a> {
-    trace: &'a Trace,
-    platform: &'a Platform,
-    model: ModelName,
-    depth: Option<Depth>,
+pub(super) struct Plan<'a> {
+    pub(super) trace: &'a Trace,
+    pub(super) platform: &'a Platform,
+    pub(super) model: ModelName,
+    pub(super) depth: Option<Depth>,
+    pub(super) overhead: f64,
 }
 
 /// A run may be stopped by the user.
-struct Stoppable<'a>(&'a AtomicBool);
+pub(super) struct Stoppable<'a>(pub(super) &'a AtomicBool);
 
 impl Watcher for Stoppable<'_> {
     fn event(&mut self, _: Event<'_>) -> Result<(), Error> {
@@ -79,41 +106,19 @@ impl Watcher for Stoppable<'_> {
 impl Plan<'_> {
     /// All runs, in the order of their seeds; those that are done when the user stops them.
     fn all(&self, seeds: u32, stop: &AtomicBool) -> Result<Vec<Report>, Failure> {
-        let next = AtomicU32::new(0);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let seed = next.fetch_add(1, Ordering::Relaxed);
-                if seed >= seeds || (stop.load(Ordering::Relaxed) && seed > 0) {
-                    return Ok(done);
-                }
-                match self.run(u64::from(seed) + 1, &mut Stoppable(stop)) {
-                    Ok(report) => done.push((seed, report)),
-                    Err(Error::Stopped(_)) => return Ok(done),
-                    Err(error) => return Err(self.trace.wrong(&error)),
-                }
-            }
+        let run = |seed: u32| match self.run(u64::from(seed) + 1, &mut Stoppable(stop)) {
+            Ok(report) => Ok(Some(report)),
+            Err(Error::Stopped(_)) => Ok(None),
+            Err(error) => Err(self.trace.wrong(&error)),
         };
-        let mut done = std::thread::scope(|scope| {
-            let others = cores.min(seeds as usize).saturating_sub(1);
-            let begun: Result<Vec<_>, _> = (0..others)
-                .map(|_| std::thread::Builder::new().spawn_scoped(scope, work))
-                .collect();
-            let mut done = work()?;
-            for thread in begun.map_err(|error| shortage(&error))? {
-                done.extend(thread.join().expect("a run does not panic")?);
-            }
-            Ok::<_, Failure>(done)
-        })?;
-        done.sort_by_key(|(seed, _)| *seed);
+        let done = side_by_side(seeds, stop, run)?;
         if done.is_empty() {
             return Err(Failure::new(Status::Refused, "interrupted before a run was done"));
         }
         Ok(done.into_iter().map(|(_, report)| report).collect())
     }
 
-    fn run(&self, seed: u64, watcher: &mut dyn Watcher) -> Result<Report, Error> {
+    pub(super) fn run(&self, seed: u64, watcher: &mut dyn Watcher) -> Result<Report, Error> {
         let mut source = self.trace.open().map_err(unreadable)?;
         self.run_on(source.as_mut(), seed, watcher)
     }
@@ -124,6 +129,7 @@ impl Plan<'_> {
         seed: u64,
         watcher: &mut dyn Watcher,
     ) -> Result<Report, Error> {
+        let source: &mut dyn Source = &mut Lighter::new(source, self.overhead);
         match (self.model, self.platform.network) {
             (ModelName::Thesis, Network::Cable(rules)) => {
                 model::thesis::run(source, rules.rate, seed, watcher)
@@ -138,7 +144,8 @@ impl Plan<'_> {
             (ModelName::Ours, _) => match input::depth(self.depth, self.platform, source.tasks()) {
                 Depth::Packet => model::packet::run(source, self.platform, seed, watcher),
                 Depth::Line => {
-                    model::line::run(source, self.platform.line(), self.platform.host, watcher)
+                    let (line, host) = (self.platform.line(), self.platform.host);
+                    model::line::run_placed(source, (line, host), &self.platform.place, watcher)
                 }
             },
         }
@@ -158,6 +165,41 @@ impl Plan<'_> {
         drop(watcher);
         writer.finish().map(drop).map_err(|error| wrong(&error.into()))
     }
+}
+
+/// Does `count` pieces of work on all cores; what came of those that were done, in their order.
+pub(super) fn side_by_side<T: Send>(
+    count: u32,
+    stop: &AtomicBool,
+    work: impl Fn(u32) -> Result<Option<T>, Failure> + Sync,
+) -> Result<Vec<(u32, T)>, Failure> {
+    let next = AtomicU32::new(0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count || (stop.load(Ordering::Relaxed) && number > 0) {
+                return Ok::<_, Failure>(done);
+            }
+            match work(number)? {
+                Some(one) => done.push((number, one)),
+                None => return Ok(done),
+            }
+        }
+    };
+    let mut done = std::thread::scope(|scope| {
+        let others = cores.min(count as usize).saturating_sub(1);
+        let begun: Result<Vec<_>, _> =
+            (0..others).map(|_| std::thread::Builder::new().spawn_scoped(scope, work)).collect();
+        let mut done = work()?;
+        for thread in begun.map_err(|error| shortage(&error))? {
+            done.extend(thread.join().expect("a run does not panic")?);
+        }
+        Ok::<_, Failure>(done)
+    })?;
+    done.sort_by_key(|(number, _)| *number);
+    Ok(done)
 }
 
 /// A file that could be opened a moment ago and cannot be now.

@@ -2,7 +2,7 @@
 
 use super::input::{Trace, depth};
 use crate::failure::Failure;
-use crate::options::predict::{Depth, ModelName, SimulateOptions};
+use crate::options::predict::{ChangeOptions, Depth, ModelName, SimulateOptions};
 use crate::show::{show, show_json};
 use crate::table::{Side, Table};
 use pvm_predict::Time;
@@ -39,6 +39,12 @@ impl Prediction<'_> {
     /// Mean, least and most of the runs.
     fn seconds(&self) -> (f64, f64, f64) {
         spread(self.reports.iter().map(|report| report.time.seconds()))
+    }
+
+    /// The host of each task.
+    fn hosts(&self) -> Vec<u32> {
+        let tasks = self.first().stations.len() as u32;
+        self.platform.place.hosts(tasks).unwrap_or_default()
     }
 
     fn collisions(&self) -> Option<f64> {
@@ -150,7 +156,8 @@ fn phases(split: &Split) -> String {
     if told.is_empty() { "nothing".to_owned() } else { told.join(", ") }
 }
 
-fn as_json(prediction: &Prediction<'_>) -> Value {
+/// All of it.
+pub(super) fn as_json(prediction: &Prediction<'_>) -> Value {
     let (mean, low, high) = prediction.seconds();
     let report = prediction.first();
     let stations: Vec<Value> =
@@ -209,7 +216,14 @@ fn inputs(prediction: &Prediction<'_>) -> Value {
     json!({"trace": files, "form": prediction.trace.form.word(), "network": prediction.platform.name,
         "model": model, "depth": word, "runs": prediction.reports.len(),
         "actions": prediction.first().actions, "lacks": prediction.trace.lacks().sentences(),
+        "place": prediction.hosts(), "cores": prediction.platform.host.cores,
+        "computers": prediction.platform.host.computers, "change": change(&options.change),
         "times": if options.wall { "wall" } else { "processor" }, "probes": options.probes, "version": env!("CARGO_PKG_VERSION")})
+}
+
+fn change(options: &ChangeOptions) -> Value {
+    json!({"rate": options.rate, "latency": options.latency, "loss": options.loss,
+        "speed": options.speed, "overhead": options.overhead})
 }
 
 /// Times of a split by phase, in seconds.

@@ -1,13 +1,13 @@
 //! `pvm trace draw`: pictures of a trace as SVG or PNG. What is drawn is bounded, however long the trace is.
 
 mod aggregate;
-mod canvas;
+pub(crate) mod canvas;
 mod dynamic;
 mod functions;
-mod png;
+pub(crate) mod png;
 mod spacetime;
 mod subject;
-mod svg;
+pub(crate) mod svg;
 
 use super::place::{self, wrong};
 use crate::failure::{Failure, Status};

@@ -7,7 +7,7 @@ use crate::blame::{Chain, Phase, Told};
 use crate::error::{Awaited, Error, Standstill, WAITING_TOLD, Waiting};
 use crate::kernel::Map;
 use crate::model::meeting::{self, Meetings};
-use crate::platform::{Host, Line};
+use crate::platform::{Host, Line, Placement};
 use crate::program::Source;
 use crate::report::{ASKED_EVERY, Event, Report, StationReport, Watcher};
 use crate::sections::Sections;
@@ -19,21 +19,36 @@ const MESSAGES_MAX: usize = 1 << 26;
 /// In no list.
 const NOBODY: u32 = u32::MAX;
 
-/// Runs a program on a line.
+/// Runs a program on a line, each task on a host of its own.
 pub fn run(
     source: &mut dyn Source,
     line: Line,
     host: Host,
     watcher: &mut dyn Watcher,
 ) -> Result<Report, Error> {
+    run_placed(source, (line, host), &Placement::Each, watcher)
+}
+
+/// Runs a program on a line between hosts that have several tasks. Tasks do not share cores.
+pub fn run_placed(
+    source: &mut dyn Source,
+    (line, host): (Line, Host),
+    place: &Placement,
+    watcher: &mut dyn Watcher,
+) -> Result<Report, Error> {
     let tasks = source.tasks();
+    let hosts = match place {
+        Placement::Each => None,
+        other => Some(other.hosts(tasks).map_err(Error::Unfit)?),
+    };
     let matching = source.matching();
     let ready = (0..tasks).filter(|task| !source.is_started(*task)).collect();
-    Run {
+    LineRun {
         source,
         watcher,
         line,
         host,
+        hosts,
         matching,
         tasks: vec![Task::default(); tasks as usize],
         ready,
@@ -109,11 +124,13 @@ struct List {
     last: u32,
 }
 
-struct Run<'a> {
+struct LineRun<'a> {
     source: &'a mut dyn Source,
     watcher: &'a mut dyn Watcher,
     line: Line,
     host: Host,
+    /// The host of each task, if some have several.
+    hosts: Option<Vec<u32>>,
     matching: Matching,
     tasks: Vec<Task>,
     ready: VecDeque<TaskNumber>,
@@ -126,7 +143,7 @@ struct Run<'a> {
     serial: u64,
 }
 
-impl Run<'_> {
+impl LineRun<'_> {
     fn all(mut self) -> Result<Report, Error> {
         while let Some(task) = self.ready.pop_front() {
             while self.step(task)? {}
@@ -273,9 +290,12 @@ impl Run<'_> {
         task.report.count(number, to, bytes);
         let handed = task.now;
         for to in to {
-            let task = &mut self.tasks[number as usize];
             let (mut entered, mut arrived) = (handed, handed);
-            if *to != number {
+            if *to != number && self.are_near(number, *to) {
+                let memory = self.host.memory;
+                arrived = handed + memory.latency + memory.time_of(bytes);
+            } else if *to != number {
+                let task = &mut self.tasks[number as usize];
                 entered = handed.max(task.door);
                 task.door = entered + self.line.time_of(bytes);
                 arrived = task.door + self.line.latency;
@@ -297,6 +317,11 @@ impl Run<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// True for tasks of one host.
+    fn are_near(&self, one: TaskNumber, other: TaskNumber) -> bool {
+        self.hosts.as_ref().is_some_and(|hosts| hosts[one as usize] == hosts[other as usize])
     }
 
     /// Takes what is there; false if it waits for more.

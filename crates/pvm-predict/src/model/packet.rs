@@ -1,12 +1,15 @@
 //! Depth `packet`: every segment of every connection crosses the network.
 //!
-//! Each task has a host of its own, and each pair of tasks a connection. A message is handed to its connection
+//! Each task has a host of its own, unless a placement says otherwise, and each pair of tasks of different
+//! hosts a connection. Tasks of one host share its cores. A message is handed to its connection
 //! in one piece; where the send buffer is full the task waits. It is taken when all of it is there.
 
 mod inbox;
+mod places;
 mod wires;
 
 use self::inbox::{Arrived, Inbox, Message, Receive};
+use self::places::Places;
 use self::wires::{Output as Wired, Packet, Planned as OnWire, Wires};
 use crate::action::{Action, Matching, TaskNumber};
 use crate::blame::{Chain, Phase, Told};
@@ -43,6 +46,7 @@ pub fn run(
         return Err(Error::Unfit(what));
     };
     let matching = source.matching();
+    let places = Places::new(&platform.place, tasks, platform.host)?;
     Run {
         source,
         watcher,
@@ -51,7 +55,8 @@ pub fn run(
         base: platform.shortest(tcp.header).times(2),
         queue: Queue::new(),
         tasks: (0..tasks).map(|_| Task::default()).collect(),
-        wires: Wires::new(platform.network, tasks, seed)?,
+        wires: Wires::new(platform.network, places.hosts(), seed)?,
+        places,
         ends: Vec::new(),
         connections: Map::default(),
         inbox: Inbox::new(matching),
@@ -68,6 +73,10 @@ pub fn run(
 #[derive(Clone, Copy, Debug)]
 enum Planned {
     Task(TaskNumber),
+    /// Somebody may have had the processor time that it wanted, on this computer.
+    Cores(u32, u64),
+    /// A message through memory is there.
+    Memory(u32),
     End(u32),
     Wire(OnWire),
 }
@@ -76,6 +85,8 @@ enum Planned {
 #[derive(Debug, Default)]
 struct Task {
     state: State,
+    /// Since when it wants the processor, and for how long.
+    busy: (Time, Time),
     chain: Chain,
     report: StationReport,
 }
@@ -133,6 +144,7 @@ struct Run<'a> {
     base: Time,
     queue: Queue<Planned>,
     tasks: Vec<Task>,
+    places: Places,
     wires: Wires,
     ends: Vec<Side>,
     connections: Map<(TaskNumber, TaskNumber), u32>,
@@ -159,6 +171,15 @@ impl Run<'_> {
             }
             match planned {
                 Planned::Task(task) => self.task(now, task)?,
+                Planned::Cores(computer, wish) => {
+                    self.places.handle_timeout(now, computer, wish);
+                    self.processors();
+                }
+                Planned::Memory(place) => {
+                    let (to, from, arrived) = self.places.arrived(place);
+                    self.inbox.put(to, from, arrived);
+                    self.look(now, to, from)?;
+                }
                 Planned::End(end) => {
                     self.ends[end as usize].end.handle_timeout(now);
                     self.end(now, end, None)?;
@@ -204,8 +225,37 @@ impl Run<'_> {
         Ok(report)
     }
 
+    /// A task wants a processor for so long; then its call or computation is over.
+    fn busy(&mut self, now: Time, number: TaskNumber, time: Time) {
+        self.tasks[number as usize].busy = (now, time);
+        if self.places.handle(now, number, time) {
+            return self.processors();
+        }
+        self.queue.push(now + time, Planned::Task(number));
+    }
+
+    /// Does what the processors say.
+    fn processors(&mut self) {
+        while let Some(output) = self.places.poll_output() {
+            match output {
+                places::Output::Wake(computer, at, wish) => {
+                    self.queue.push(at, Planned::Cores(computer, wish));
+                }
+                places::Output::Done(now, task) => self.queue.push(now, Planned::Task(task)),
+            }
+        }
+    }
+
     /// A task's call or computation is over.
     fn task(&mut self, now: Time, number: TaskNumber) -> Result<(), Error> {
+        let task = &mut self.tasks[number as usize];
+        // What it took longer than it wanted, others had the processors.
+        let (since, time) = std::mem::take(&mut task.busy);
+        if time > Time::ZERO {
+            let late = now.since(since + time);
+            task.report.blocked.add(Phase::Host, late);
+            task.chain.split.add(Phase::Host, late);
+        }
         match std::mem::take(&mut self.tasks[number as usize].state) {
             State::Sending(send) => self.write(now, number, send),
             State::Ready => self.act(now, number),
@@ -235,13 +285,13 @@ impl Run<'_> {
                 let time = time.scaled(1.0 / self.host.speed);
                 task.chain.computing += time;
                 task.report.computing += time;
-                self.queue.push(now + time, Planned::Task(number));
+                self.busy(now, number, time);
                 Ok(())
             }
             Some(Action::Call(time)) => {
                 task.chain.split.add(Phase::Host, time);
                 task.report.calls += time;
-                self.queue.push(now + time, Planned::Task(number));
+                self.busy(now, number, time);
                 Ok(())
             }
             Some(Action::Idle(time)) => {
@@ -329,7 +379,7 @@ impl Run<'_> {
         let send = Send { to, at: 0, left, bytes, tag, began: now, chain, serial: self.serial };
         self.serial += send.to.len() as u64;
         task.state = State::Sending(Box::new(send));
-        self.queue.push(now + whole, Planned::Task(number));
+        self.busy(now, number, whole);
     }
 
     /// What a message is on its connection: at least a byte, as nothing tells of one that has none.
@@ -340,7 +390,7 @@ impl Run<'_> {
     /// Hands over what there is room for; waits for room, or goes on.
     fn write(&mut self, now: Time, number: TaskNumber, mut send: Box<Send>) -> Result<(), Error> {
         while let Some(to) = send.to.get(send.at).copied() {
-            if to != number {
+            if !self.places.are_near(number, to) {
                 let end = self.connection(number, to);
                 let some = self.ends[end as usize].end.room().min(send.left);
                 send.left -= some;
@@ -359,8 +409,12 @@ impl Run<'_> {
                     self.tasks[number as usize].state = State::Writing(send, now);
                     return Ok(());
                 }
-            } else {
+            } else if to == number {
                 self.inbox.put(to, number, Arrived::new(send.message(now, 0), None));
+            } else {
+                let (message, bytes) = (send.message(now, 0), send.bytes);
+                let (at, place) = self.places.send(now, (to, number), bytes, message);
+                self.queue.push(at, Planned::Memory(place));
             }
             self.watcher.event(Event::Sent {
                 task: number,
@@ -424,7 +478,7 @@ impl Run<'_> {
         task.chain.receive(receive.cause, &receive.wait.split, call);
         task.report.receive(&receive.wait.split, call, taken);
         task.state = State::Ready;
-        self.queue.push(now + call, Planned::Task(number));
+        self.busy(now, number, call);
         let Receive { from, message, began, .. } = receive;
         let ended = now + call;
         self.watcher.event(Event::Received { task: number, message, from, began, waited, ended })
@@ -449,7 +503,8 @@ impl Run<'_> {
     fn send(&mut self, now: Time, sender: u32, segment: Segment) -> Result<(), Error> {
         let side = &self.ends[sender as usize];
         let bytes = segment.bytes + self.tcp.header;
-        let packet = Packet::new((side.own, side.other), (sender, side.peer), bytes, segment);
+        let hosts = (self.places.host(side.own), self.places.host(side.other));
+        let packet = Packet::new(hosts, (sender, side.peer), bytes, segment);
         self.wires.send(now, packet);
         self.wire(now)
     }
@@ -467,7 +522,8 @@ impl Run<'_> {
                 }
                 Wired::Arrived(packet) => {
                     if packet.segment.bytes > 0 {
-                        let report = &mut self.tasks[packet.from as usize].report;
+                        let from = self.ends[packet.sender as usize].own;
+                        let report = &mut self.tasks[from as usize].report;
                         report.net += now - packet.segment.sent;
                     }
                     let side = &mut self.ends[packet.receiver as usize];
@@ -496,6 +552,11 @@ impl Run<'_> {
             open.pop_front();
             self.inbox.put(own, other, Arrived::new(message, cause.copied()));
         }
+        self.look(now, own, other)
+    }
+
+    /// Something of one task is there for another one, which may wait for it.
+    fn look(&mut self, now: Time, own: TaskNumber, other: TaskNumber) -> Result<(), Error> {
         let task = &mut self.tasks[own as usize];
         match std::mem::take(&mut task.state) {
             State::Receiving(receive) if receive.from == other => self.receive(now, own, *receive),

@@ -1,6 +1,7 @@
 //! Platforms that are known by name: files that are compiled in, and the machines of a published table.
 
 use super::facts::{Host, Line, Network, Platform, Transport};
+use super::placement::Placement;
 use crate::unit::Time;
 
 /// A platform that is known by name.
@@ -91,17 +92,19 @@ impl Row {
             network: Network::Line(Line { latency, byte }),
             host: Host::default(),
             transport: Transport::None,
+            place: Placement::Each,
         }
     }
 }
 
-const FILES: [BuiltIn; 6] = [
+const FILES: [BuiltIn; 7] = [
     file("ethernet-10", include_str!("../../networks/ethernet-10.toml")),
     file("ethernet-100", include_str!("../../networks/ethernet-100.toml")),
     file("switch-10", include_str!("../../networks/switch-10.toml")),
     file("switch-100", include_str!("../../networks/switch-100.toml")),
     file("switch-1000", include_str!("../../networks/switch-1000.toml")),
     file("tbf-10", include_str!("../../networks/tbf-10.toml")),
+    file("tbf-100", include_str!("../../networks/tbf-100.toml")),
 ];
 
 const TABLE: [BuiltIn; 28] = [

@@ -1,5 +1,6 @@
 //! What a platform is, and how its file is read.
 
+use super::placement::Placement;
 use super::reading::Section;
 use crate::error::Error;
 use crate::link::csma;
@@ -18,6 +19,8 @@ pub struct Platform {
     pub host: Host,
     /// How messages become packets.
     pub transport: Transport,
+    /// Which task is on which host. No file says that.
+    pub place: Placement,
 }
 
 /// A network.
@@ -77,11 +80,22 @@ pub struct Host {
     pub receive: Time,
     /// What each byte of it costs, in picoseconds.
     pub byte: f64,
+    /// What a message takes between tasks of one host.
+    pub memory: Line,
+    /// How many cores there are; without this as many as tasks want.
+    pub cores: Option<u32>,
+    /// How many computers all hosts are on, in turns; without this each host is a computer.
+    pub computers: Option<u32>,
 }
+
+/// A message through the memory of one host: 1 us, and 5 GB/s.
+const MEMORY: Line = Line { latency: Time::microseconds(1), byte: 200.0 };
 
 impl Default for Host {
     fn default() -> Self {
-        Self { speed: 1.0, send: Time::ZERO, receive: Time::ZERO, byte: 0.0 }
+        let (send, receive) = (Time::ZERO, Time::ZERO);
+        let (cores, computers) = (None, None);
+        Self { speed: 1.0, send, receive, byte: 0.0, memory: MEMORY, cores, computers }
     }
 }
 
@@ -182,7 +196,8 @@ impl Platform {
             None => Transport::None,
         };
         file.end()?;
-        Ok(Self { name, about, network, host, transport })
+        let place = Placement::Each;
+        Ok(Self { name, about, network, host, transport, place })
     }
 
     /// The network as a line: what a message takes that has it for itself.
@@ -267,7 +282,13 @@ fn host_of(section: &mut Section<'_>) -> Result<Host, Error> {
     let send = section.time("send")?.unwrap_or_default();
     let receive = section.time("receive")?.unwrap_or_default();
     let byte = section.rate("copy")?.map_or(0.0, |rate| 8e12 / rate.to_bits());
-    Ok(Host { speed, send, receive, byte })
+    let latency = section.time("memory_latency")?.unwrap_or(MEMORY.latency);
+    let memory = section.rate("memory_rate")?.map_or(MEMORY.byte, |rate| 8e12 / rate.to_bits());
+    let memory = Line { latency, byte: memory };
+    let count = |number: Option<f64>| number.map(|number| number as u32);
+    let cores = count(section.number("cores", 1.0, 65536.0)?);
+    let computers = count(section.number("computers", 1.0, 65536.0)?);
+    Ok(Host { speed, send, receive, byte, memory, cores, computers })
 }
 
 fn transport_of(section: &mut Section<'_>) -> Result<Transport, Error> {

@@ -1,7 +1,7 @@
 //! A picture as a list of few shapes, which `svg` and `png` write.
 
 /// Colours that people who see red and green alike can tell apart.
-pub(super) mod colour {
+pub(crate) mod colour {
     pub(crate) const INK: &str = "#222222";
     pub(crate) const FAINT: &str = "#d8d8d8";
     pub(crate) const COMPUTING: &str = "#9ecae1";
@@ -14,7 +14,7 @@ pub(super) mod colour {
 
 /// A shape. Places are points from the upper left corner.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     Rect { at: Point, size: Point, fill: &'static str, opacity: f64, tell: Option<String> },
     Line { from: Point, to: Point, stroke: &'static str, width: f64 },
     Curve { points: Vec<Point>, stroke: &'static str },
@@ -22,11 +22,11 @@ pub(super) enum Shape {
 }
 
 /// A place, or a size.
-pub(super) type Point = (f64, f64);
+pub(crate) type Point = (f64, f64);
 
 /// On which side of its place a text stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -38,25 +38,25 @@ const TEXT_MAX: usize = 200;
 /// A picture that grows. What was drawn later lies above.
 #[derive(Debug)]
 pub(crate) struct Canvas {
-    pub(super) size: Point,
-    pub(super) shapes: Vec<Shape>,
+    pub(crate) size: Point,
+    pub(crate) shapes: Vec<Shape>,
 }
 
 impl Canvas {
     /// An empty one with a title.
-    pub(super) fn new(width: f64, height: f64, title: &str) -> Self {
+    pub(crate) fn new(width: f64, height: f64, title: &str) -> Self {
         let mut canvas = Self { size: (width, height), shapes: Vec::new() };
         canvas.text((width / 2.0, 20.0), Anchor::Middle, 15, title);
         canvas
     }
 
     /// A filled box.
-    pub(super) fn rect(&mut self, at: Point, size: Point, fill: &'static str) {
+    pub(crate) fn rect(&mut self, at: Point, size: Point, fill: &'static str) {
         self.shapes.push(Shape::Rect { at, size, fill, opacity: 1.0, tell: None });
     }
 
     /// A box with a text that is shown when the pointer is over it.
-    pub(super) fn told(
+    pub(crate) fn told(
         &mut self,
         at: Point,
         size: Point,
@@ -67,23 +67,23 @@ impl Canvas {
     }
 
     /// A straight line.
-    pub(super) fn line(&mut self, from: Point, to: Point, (stroke, width): (&'static str, f64)) {
+    pub(crate) fn line(&mut self, from: Point, to: Point, (stroke, width): (&'static str, f64)) {
         self.shapes.push(Shape::Line { from, to, stroke, width });
     }
 
     /// A line through points.
-    pub(super) fn curve(&mut self, points: Vec<Point>, stroke: &'static str) {
+    pub(crate) fn curve(&mut self, points: Vec<Point>, stroke: &'static str) {
         self.shapes.push(Shape::Curve { points, stroke });
     }
 
     /// A text.
-    pub(super) fn text(&mut self, at: Point, anchor: Anchor, size: u32, text: &str) {
+    pub(crate) fn text(&mut self, at: Point, anchor: Anchor, size: u32, text: &str) {
         let text = text.chars().take(TEXT_MAX).map(plain).collect();
         self.shapes.push(Shape::Text { at, anchor, size, text });
     }
 
     /// Coloured boxes with their names, in one line.
-    pub(super) fn legend(&mut self, (mut x, y): Point, names: &[(&'static str, &str)]) {
+    pub(crate) fn legend(&mut self, (mut x, y): Point, names: &[(&'static str, &str)]) {
         for (fill, name) in names {
             self.rect((x, y - 9.0), (10.0, 10.0), fill);
             self.text((x + 14.0, y), Anchor::Start, 11, name);
@@ -99,16 +99,16 @@ fn plain(c: char) -> char {
 
 /// An axis: values from 0 to some round number above the largest one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     /// The value at its end.
-    pub(super) most: f64,
+    pub(crate) most: f64,
     /// The value of a step.
-    pub(super) step: f64,
+    pub(crate) step: f64,
 }
 
 impl Axis {
     /// That has room for this value.
-    pub(super) fn up_to(value: f64) -> Self {
+    pub(crate) fn up_to(value: f64) -> Self {
         let value = if value > 0.0 { value } else { 1.0 };
         let power = 10f64.powf((value / 5.0).log10().floor());
         let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
@@ -117,13 +117,13 @@ impl Axis {
     }
 
     /// Its marks.
-    pub(super) fn marks(self) -> impl Iterator<Item = f64> {
+    pub(crate) fn marks(self) -> impl Iterator<Item = f64> {
         (0..=(self.most / self.step).round() as u32).map(move |step| f64::from(step) * self.step)
     }
 }
 
 /// A number with as many digits as its axis needs.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let (value, unit) = match value {
         value if value >= 1e9 => (value / 1e9, "G"),
         value if value >= 1e6 => (value / 1e6, "M"),
@@ -136,7 +136,7 @@ pub(super) fn short(value: f64) -> String {
 }
 
 /// A unit of time that suits a length, and how many nanoseconds it has.
-pub(super) fn unit(nanoseconds: u64) -> (&'static str, f64) {
+pub(crate) fn unit(nanoseconds: u64) -> (&'static str, f64) {
     match nanoseconds {
         0..10_000 => ("ns", 1.0),
         10_000..10_000_000 => ("us", 1e3),

@@ -9,7 +9,7 @@ use kuva::render::render::{Primitive, Scene, TextAnchor};
 const SCALE: f32 = 2.0;
 
 /// The picture.
-pub(super) fn write(canvas: &Canvas) -> Result<Vec<u8>, String> {
+pub(crate) fn write(canvas: &Canvas) -> Result<Vec<u8>, String> {
     let (width, height) = canvas.size;
     let mut scene = Scene::with_capacity(width, height, canvas.shapes.len());
     scene.text_color = Some(colour::INK.to_owned());

@@ -28,6 +28,8 @@ pub(super) struct Arrived {
     left: u64,
     /// The packet that was the last it waited for, unless it is one to oneself.
     last: Option<Packet>,
+    /// When it was there, if it came through memory.
+    there: Time,
 }
 
 /// A receive that waits, or has just begun.
@@ -49,13 +51,18 @@ pub(super) struct Receive {
 
 impl Arrived {
     pub(super) const fn new(message: Message, last: Option<Packet>) -> Self {
-        Self { message, left: message.bytes, last }
+        Self { message, left: message.bytes, last, there: message.handed }
+    }
+
+    /// Through memory, at this time.
+    pub(super) const fn through_memory(message: Message, there: Time) -> Self {
+        Self { message, left: message.bytes, last: None, there }
     }
 
     /// What held it up.
     fn tell(&self, told: &mut Told) {
         told.until(Phase::Late, self.message.began);
-        told.until(Phase::Host, self.message.handed);
+        told.until(Phase::Host, self.there);
         if let Some(last) = &self.last {
             told.until(Phase::Queue, last.segment.first_sent);
             told.until(Phase::Retransmission, last.segment.sent);

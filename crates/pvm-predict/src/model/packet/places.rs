@@ -1,0 +1,131 @@
+//! Which task is on which host: cores that tasks share, and messages through the memory of one host.
+
+use super::inbox::{Arrived, Message};
+use crate::action::TaskNumber;
+use crate::error::Error;
+use crate::host::cores::{self, Cores};
+use crate::kernel::Map;
+use crate::platform::{Host, Line, Placement};
+use crate::unit::Time;
+use std::collections::VecDeque;
+
+/// What processors have to say.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Output {
+    /// Call `handle_timeout` for this computer at this time with this number.
+    Wake(u32, Time, u64),
+    /// A task has had the time that it wanted.
+    Done(Time, TaskNumber),
+}
+
+/// The places of tasks.
+pub(super) struct Places {
+    hosts: Vec<u32>,
+    count: u32,
+    /// Hosts go on computers in turns.
+    computers: u32,
+    /// By computer; nothing where there are cores for all.
+    cores: Vec<Option<Cores>>,
+    memory: Line,
+    /// When the last message of a pair is there: messages do not overtake one another.
+    last: Map<(TaskNumber, TaskNumber), Time>,
+    /// Messages on their way through memory.
+    under_way: Vec<(TaskNumber, TaskNumber, Arrived)>,
+    free: Vec<u32>,
+    out: VecDeque<Output>,
+}
+
+impl Places {
+    pub(super) fn new(place: &Placement, tasks: TaskNumber, host: Host) -> Result<Self, Error> {
+        let hosts = place.hosts(tasks).map_err(Error::Unfit)?;
+        let count = hosts.iter().max().map_or(0, |most| most + 1);
+        let computers = host.computers.map_or(count, |computers| computers.min(count)).max(1);
+        let mut on = vec![0u32; computers as usize];
+        hosts.iter().for_each(|host| on[(host % computers) as usize] += 1);
+        let shared = |tasks: &u32| host.cores.filter(|cores| tasks > cores).map(Cores::new);
+        Ok(Self {
+            count,
+            computers,
+            cores: on.iter().map(shared).collect(),
+            hosts,
+            memory: host.memory,
+            last: Map::default(),
+            under_way: Vec::new(),
+            free: Vec::new(),
+            out: VecDeque::new(),
+        })
+    }
+
+    /// How many hosts there are.
+    pub(super) const fn hosts(&self) -> u32 {
+        self.count
+    }
+
+    pub(super) fn host(&self, task: TaskNumber) -> u32 {
+        self.hosts[task as usize]
+    }
+
+    /// True for tasks of one host.
+    pub(super) fn are_near(&self, one: TaskNumber, other: TaskNumber) -> bool {
+        self.host(one) == self.host(other)
+    }
+
+    /// A task wants a processor for so long; false if nobody shares it.
+    pub(super) fn handle(&mut self, now: Time, task: TaskNumber, time: Time) -> bool {
+        let computer = self.host(task) % self.computers;
+        let Some(cores) = &mut self.cores[computer as usize] else { return false };
+        if time == Time::ZERO {
+            return false;
+        }
+        cores.handle(now, task, time);
+        self.told(now, computer);
+        true
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: Time, computer: u32, wish: u64) {
+        if let Some(cores) = &mut self.cores[computer as usize] {
+            cores.handle_timeout(now, wish);
+        }
+        self.told(now, computer);
+    }
+
+    pub(super) fn poll_output(&mut self) -> Option<Output> {
+        self.out.pop_front()
+    }
+
+    fn told(&mut self, now: Time, computer: u32) {
+        let Some(cores) = &mut self.cores[computer as usize] else { return };
+        while let Some(output) = cores.poll_output() {
+            self.out.push_back(match output {
+                cores::Output::Wake(at, wish) => Output::Wake(computer, at, wish),
+                cores::Output::Done(task) => Output::Done(now, task),
+            });
+        }
+    }
+
+    /// A message through memory: when it will be there, and its place until then.
+    pub(super) fn send(
+        &mut self,
+        now: Time,
+        pair: (TaskNumber, TaskNumber),
+        bytes: u64,
+        message: Message,
+    ) -> (Time, u32) {
+        let last = self.last.entry(pair).or_default();
+        *last = (*last).max(now + self.memory.latency + self.memory.time_of(bytes));
+        let (at, arrived) = (*last, Arrived::through_memory(message, *last));
+        let entry = (pair.0, pair.1, arrived);
+        if let Some(place) = self.free.pop() {
+            self.under_way[place as usize] = entry;
+            return (at, place);
+        }
+        self.under_way.push(entry);
+        (at, self.under_way.len() as u32 - 1)
+    }
+
+    /// A message through memory is there: its receiver, its sender, and itself.
+    pub(super) fn arrived(&mut self, place: u32) -> (TaskNumber, TaskNumber, Arrived) {
+        self.free.push(place);
+        self.under_way[place as usize]
+    }
+}
