@@ -130,7 +130,7 @@ static void send_work(const struct linda_operation *operation, int which, const 
 static int32_t start(const struct linda_operation *operation, const char *program, const char *label)
 {
     char first[16];
-    const char *arguments[] = {"--linda-eval", linda_space_name(), first, NULL};
+    const char *arguments[] = {"--linda-eval", linda_space_name(), first, getenv(LINDA_CLAIM) ? "claim" : "-", NULL};
     int32_t outcome = 0, started = 0;
     int32_t status;
 
@@ -396,7 +396,7 @@ static void put_whole(const struct work *work)
         else
             add_part(work, which - 1, tuple);
     }
-    linda_check(NULL, neotuple_out(linda_space(), tuple, NEOTUPLE_FOREVER, 0), "the tuple space");
+    linda_check(NULL, linda_settle(tuple), "the tuple space");
 }
 
 _Noreturn void linda_run_live(int32_t parent)
@@ -413,7 +413,7 @@ _Noreturn void linda_run_live(int32_t parent)
         put_whole(&work);
     } else {
         neotuple tuple = part(&work, work.which, &work.result);
-        linda_check(NULL, neotuple_out(linda_space(), tuple, NEOTUPLE_FOREVER, 0), "the tuple space");
+        linda_check(NULL, linda_settle(tuple), "the tuple space");
     }
     lexit(0);
     abort();

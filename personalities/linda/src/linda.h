@@ -16,6 +16,9 @@ enum { OUT, EVAL, IN, RD, INP, RDP };
 /* In the environment of a POSYBL worker: the space of the program that has started it. */
 #define LINDA_SPACE "NEOPVM_LINDA_SPACE"
 
+/* In the environment of a program's processes: those of eval claim what they take. */
+#define LINDA_CLAIM "NEOPVM_LINDA_CLAIM"
+
 /* The calls that clc writes, which POSYBL makes, too. */
 void *__linda_begin(const char *file, int line, int kind, int fields);
 void __linda_actual(void *, int type, const void *value, unsigned long size);
@@ -73,6 +76,13 @@ const char *linda_space_name(void);
 int32_t linda_tid(void);
 /* True in a process that eval has started. */
 int linda_is_child(void);
+
+/* True in a process of eval whose tuples come back if it dies (ntsnet -claim). */
+int linda_claims(void);
+/* A tuple that such a process has taken and answers for until its next out, or its end. */
+void linda_note_claim(neotuple claimed);
+/* Ends the claims of this process and puts a tuple, unless it is 0; with one claim in one step. */
+int32_t linda_settle(neotuple tuple);
 
 /* Prints where and why, and ends the program. */
 _Noreturn void linda_fail(const struct linda_operation *operation, const char *form, ...)

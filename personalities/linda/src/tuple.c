@@ -154,15 +154,24 @@ static void ask(struct linda_operation *operation)
     int copies = operation->kind == RD || operation->kind == RDP, i;
     neotuple_space space = linda_space();
     neotuple got = 0;
-    int32_t status = copies ? neotuple_rd(space, operation->tuple, limit, &got)
-                            : neotuple_in(space, operation->tuple, limit, &got);
+    int32_t status;
+
+    if (copies)
+        status = neotuple_rd(space, operation->tuple, limit, &got);
+    else if (linda_claims())
+        status = neotuple_claim(space, operation->tuple, limit, 0, &got);
+    else
+        status = neotuple_in(space, operation->tuple, limit, &got);
 
     linda_check(operation, status, "the tuple space");
     operation->result = got != 0;
     for (i = 0; got && i < operation->count; i++)
         if (operation->places[i].type)
             store(operation, i, got);
-    neotuple_free(got);
+    if (got && !copies && linda_claims())
+        linda_note_claim(got);
+    else
+        neotuple_free(got);
 }
 
 EXPORT int __linda_do(void *handle)
@@ -170,7 +179,7 @@ EXPORT int __linda_do(void *handle)
     struct linda_operation *operation = handle;
 
     if (operation->kind == OUT) {
-        linda_check(operation, neotuple_out(linda_space(), operation->tuple, NEOTUPLE_FOREVER, 0), "the tuple space");
+        linda_check(operation, linda_settle(operation->tuple), "the tuple space");
         operation->result = 1;
     } else if (operation->kind == EVAL) {
         linda_eval(operation);

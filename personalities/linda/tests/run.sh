@@ -18,7 +18,8 @@ fail() {
 runs() {
     local wanted=$1 status
     shift
-    timeout "${LIMIT:-100}" "$prefix/libexec/neopvm/bin/ntsnet" "$work/$1" "${@:2}" >"$work/out" 2>"$work/err" </dev/null
+    # shellcheck disable=SC2086 # words
+    timeout "${LIMIT:-100}" "$prefix/libexec/neopvm/bin/ntsnet" ${OPTIONS:-} "$work/$1" "${@:2}" >"$work/out" 2>"$work/err" </dev/null
     status=$?
     if [ "$status" -ne "$wanted" ] || { [ "$status" -eq 0 ] && ! grep -q '^ok' "$work/out" && [ "$1" != seed ]; }; then
         fail "$* ended with $status and not $wanted: $(tail -n 5 "$work/out" "$work/err")"
@@ -59,10 +60,17 @@ runs 7 eval 3
 for workers in 1 2 4 8; do
     runs 0 primes agenda 1000 "$workers"
     runs 0 matrix 24 "$workers"
+    runs 0 search 40 "$workers"
+    runs 0 nbody 40 "$workers"
 done
+for workers in 2 4 8; do OPTIONS=-claim runs 0 bag "$workers"; done
+# Without claims the tuple is lost, and the program waits for it.
+LIMIT=5 runs 124 bag 2
 runs 0 primes result 20 1
 runs 0 primes specialist 40 1
 runs 0 philosophers 5 20
+runs 0 barber 8
+runs 0 readers 5 4 2
 runs 0 seed 100
 runs 0 posybl_master "$work/posybl_worker" 250000
 [ "$failures" -eq 0 ]

@@ -1,0 +1,39 @@
+/* A bag of tasks whose first worker is killed at its third task: under claims (ntsnet -claim) nothing is lost or done twice. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int worker(int me)
+{
+    int task, done = 0;
+    for (;;) {
+        in("task", ?task);
+        if (task < 0)
+            return done;
+        if (me == 0 && ++done == 3)
+            raise(SIGKILL);
+        out("result", task, task * task);
+    }
+}
+
+int real_main(int argc, char **argv)
+{
+    int tasks = 60, workers = atoi(argv[1]), i, square, bad = 0;
+    (void)argc;
+    for (i = 0; i < workers; i++)
+        eval("worker", i, worker(i));
+    for (i = 0; i < tasks; i++)
+        out("task", i);
+    for (i = 0; i < tasks; i++) {
+        in("result", i, ?square);
+        bad += square != i * i;
+    }
+    bad += inp("result", ?int, ?int) + inp("task", ?int);
+    for (i = 1; i < workers; i++)
+        out("task", -1);
+    for (i = 1; i < workers; i++)
+        in("worker", ?int, ?int);
+    printf("%s\n", bad ? "wrong" : "ok");
+    return bad;
+}
