@@ -2,23 +2,21 @@
 
 mod fast;
 pub(crate) mod pairs;
+mod slabs;
 mod spilled;
+mod spread;
 mod streams;
 
 use crate::activity::Activity;
 use crate::bells;
 use crate::broker::{Broker, map};
 use crate::clock::Clock;
-use crate::credit::{KEPT_BYTES, PAIR_BYTES};
 use crate::inbox::{Inbox, Marked};
-use crate::lane::{
-    self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SLAB_PAYLOAD_MAX, SPANNING_MAX,
-};
+use crate::lane::{self, CELLS_FIRST, CELLS_MAX, GROWTH, INLINE_MAX, Ring, SPANNING_MAX};
 use crate::recent::Recent;
-use crate::slab::{Descriptor, Pool, Slab};
+use crate::slab::{Pool, Slab};
 use crate::spill::{Draft, Spill};
 use pvm_wire::request::{ACTIVITY_SEGMENT, Segment, SegmentId};
-use pvm_wire::spread::{self, Receiver};
 use pvm_wire::{Code, Envelope, Tid};
 use rustix::fd::OwnedFd;
 use rustix::net::SocketAddrUnix;
@@ -183,122 +181,6 @@ impl Outbox {
         self.lacks_cells
     }
 
-    /// A slab for `size` bytes.
-    ///
-    /// # Errors
-    /// [`Code::OutOfRes`] if there is no credit now; [`Code::NoMem`].
-    pub fn slab(&mut self, broker: &mut dyn Broker, size: usize) -> Result<Slab, Code> {
-        for segment in self.pool.surplus() {
-            broker.drop_segment(segment);
-        }
-        match self.take_slab(broker, size) {
-            Err(Code::OutOfRes) if self.refused == 0 => {
-                // What was read meanwhile gives credit.
-                self.give_back(broker, 0);
-                let taken = self.take_slab(broker, size);
-                self.refused = if taken.is_err() { REFUSED_REST } else { 0 };
-                taken
-            }
-            taken => taken,
-        }
-    }
-
-    fn take_slab(&mut self, broker: &mut dyn Broker, size: usize) -> Result<Slab, Code> {
-        let Self { pool, refused, pressed, has_grown, .. } = self;
-        let opened = &mut false;
-        let slab = pool.take(size, |bytes| {
-            if *refused > 0 {
-                *refused -= 1;
-                return Err(Code::OutOfRes);
-            }
-            let (segment, mapping) = map(broker.open_slab(bytes as u64)?)?;
-            *opened = true;
-            Ok((segment.id, mapping))
-        })?;
-        if *opened {
-            *pressed = pool.opened() > PAIR_BYTES as u64;
-            *has_grown |= pool.opened() > KEPT_BYTES;
-        }
-        Ok(slab)
-    }
-
-    #[cold]
-    fn give_back(&mut self, broker: &mut dyn Broker, keep: u64) {
-        for segment in self.pool.shrink(keep) {
-            broker.drop_segment(segment);
-        }
-        self.pressed = self.pool.opened() > PAIR_BYTES as u64;
-        self.uncounted = 0;
-    }
-
-    /// True where [`Outbox::shrink`] may give something back.
-    #[inline]
-    pub const fn is_large(&self) -> bool {
-        self.has_large_rings || self.has_grown
-    }
-
-    /// After a burst: gives back slabs and files that have been read, and leaves large rings that
-    /// are empty.
-    #[cold]
-    pub fn shrink(&mut self, broker: &mut dyn Broker) {
-        if self.rest > 0 {
-            self.rest -= 1;
-            return;
-        }
-        // Who looks again and again is not to count all that is unread each time.
-        self.rest = self.pool.in_flight() / 256;
-        self.spill.shrink(broker);
-        if self.pool.opened() > KEPT_BYTES {
-            self.give_back(broker, KEPT_BYTES);
-        }
-        self.has_grown = !self.spill.is_empty() || self.pool.opened() > KEPT_BYTES;
-        if self.has_large_rings {
-            self.leave_large_rings(broker);
-        }
-    }
-
-    fn leave_large_rings(&mut self, broker: &mut dyn Broker) {
-        self.has_large_rings = false;
-        let mut left = Vec::new();
-        for (to, lane) in self.lanes.iter_mut() {
-            if lane.sender.cells() < LARGE_RING {
-                continue;
-            }
-            let next =
-                if lane.sender.is_read() { open(broker, to, CELLS_FIRST).ok() } else { None };
-            let Some(next) = next else {
-                self.has_large_rings = true;
-                continue;
-            };
-            lane.sender.push_moved(next.segment);
-            left.push(std::mem::replace(lane, next));
-        }
-        for lane in left {
-            self.mark(&lane.inbox, lane.place, lane.doorbell.as_ref());
-        }
-    }
-
-    /// True if a receiver has its share of this sender's slabs already.
-    #[cold]
-    fn has_share(&mut self, to: Tid, size: usize) -> bool {
-        if self.uncounted == 0 {
-            self.unread = self.pool.unread();
-            self.uncounted = 16 + self.pool.in_flight() / 8;
-        }
-        self.uncounted -= 1;
-        let unread = self.unread.entry(to).or_default();
-        let has = *unread > 0 && unread.saturating_add(size) > PAIR_BYTES;
-        if !has {
-            *unread += size;
-        }
-        has
-    }
-
-    /// Slabs that readers still hold.
-    pub fn slabs_in_flight(&self) -> usize {
-        self.pool.in_flight()
-    }
-
     /// Puts a message into the inbox of `to`, which may differ from the envelope's receiver
     /// where a daemon hands it on. Never waits for the receiver.
     ///
@@ -368,69 +250,6 @@ impl Outbox {
         lane.is_none_or(|lane| lane.sender.cells() < SPANNED_RING || lane.sender.has_room_for(size))
     }
 
-    /// Puts one message for several tasks of another host on the way there.
-    ///
-    /// # Errors
-    /// The host has no memory left.
-    pub fn send_spread(
-        &mut self,
-        broker: &mut dyn Broker,
-        host: Tid,
-        envelope: &Envelope,
-        (body, receivers): (Body<'_>, &[Receiver]),
-    ) -> Result<Sent, Code> {
-        let list = &spread::to_bytes(receivers);
-        let mut envelope = *envelope;
-        envelope.flags |= Envelope::SPREAD;
-        envelope.dst = host;
-        envelope.sequence = receivers.len() as u64;
-        match body {
-            Body::Bytes(parts) => {
-                let mut whole: Vec<&[u8]> = parts.to_vec();
-                whole.push(list);
-                self.send(broker, host, &envelope, Body::Bytes(&whole))
-            }
-            Body::Draft(_) => Err(Code::BadParam),
-            Body::Slab(slab) => {
-                let size = usize::try_from(envelope.body_size()).map_err(|_| Code::NoMem)?;
-                if self.pressed && self.has_share(host, size) {
-                    return self.send_spilled(broker, host, &envelope, (Some(slab), &[list]));
-                }
-                let Ok(descriptor) = self.hold(broker, host, slab) else {
-                    return self.send_spilled(broker, host, &envelope, (Some(slab), &[list]));
-                };
-                let mut payload = descriptor.to_array().to_vec();
-                let mut list_slab = None;
-                if payload.len() + list.len() <= SLAB_PAYLOAD_MAX {
-                    payload.extend_from_slice(list);
-                } else {
-                    // Two descriptors: 32 bytes are no descriptor and entries of 12.
-                    let list_held = self.slab(broker, list.len()).and_then(|mut slab| {
-                        slab.write(0, list);
-                        let held = self.hold(broker, host, &mut slab)?;
-                        Ok((slab, held))
-                    });
-                    let Ok((own, held)) = list_held else {
-                        slab.release(descriptor);
-                        return self.send_spilled(broker, host, &envelope, (Some(slab), &[list]));
-                    };
-                    payload.extend_from_slice(&held.to_array());
-                    list_slab = Some((own, held));
-                }
-                let kind = lane::Kind::Slab;
-                let message = Outgoing { kind, envelope: &envelope, payload: &payload };
-                let sent = self.push(broker, host, message);
-                if sent != Ok(Sent::Delivered) {
-                    slab.release(descriptor);
-                    if let Some((slab, held)) = list_slab {
-                        slab.release(held);
-                    }
-                }
-                sent
-            }
-        }
-    }
-
     /// Says that a lane has something. False if its owner is gone.
     fn mark(&self, inbox: &Inbox, place: u32, doorbell: Option<&SocketAddrUnix>) -> bool {
         let marked = inbox.header().mark(place);
@@ -441,33 +260,6 @@ impl Outbox {
             }
         }
         marked != Marked::Closed
-    }
-
-    /// Notes a receiver in a slab; if all its places are taken, a copy takes the slab's stead.
-    fn hold(
-        &mut self,
-        broker: &mut dyn Broker,
-        to: Tid,
-        slab: &mut Slab,
-    ) -> Result<Descriptor, Code> {
-        if let Some(descriptor) = slab.hold_for(to) {
-            return Ok(descriptor);
-        }
-        if slab.is_fixed() {
-            // The program writes there. This receiver gets a copy in a file.
-            return Err(Code::OutOfRes);
-        }
-        // The next receivers share the copy. The old slab is freed by its readers.
-        let size = slab.capacity();
-        let copy = self.slab(broker, size)?;
-        let mut block = [0; 4096];
-        for at in (0..size).step_by(block.len()) {
-            let n = block.len().min(size - at);
-            slab.read(at, &mut block[..n]);
-            copy.write(at, &block[..n]);
-        }
-        *slab = copy;
-        slab.hold_for(to).ok_or(Code::NoMem)
     }
 
     fn send_slab(

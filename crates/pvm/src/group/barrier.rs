@@ -7,7 +7,8 @@
 use crate::rosters::named;
 use crate::state::State;
 use crate::sys::Pinned;
-use crate::task::{ANSWER, Task};
+use crate::task::Task;
+use crate::task::asking::ANSWER;
 use crate::wait::{Deadline, WaitToken, Watched};
 use pvm_shm::barrier::{Arrival, Outcome, Ticket, Word};
 use pvm_wire::request::{Reply, Request};

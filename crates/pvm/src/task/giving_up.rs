@@ -4,7 +4,8 @@
 //! answer brings (a named message that was taken, tasks that were started) would be lost. So the
 //! question is withdrawn, and its answer, which then comes at once, says whether anything has come of it.
 
-use super::{ANSWER, Task};
+use super::Task;
+use super::asking::ANSWER;
 use crate::wait::Deadline;
 use pvm_wire::Code;
 use pvm_wire::request::{Reply, Request};

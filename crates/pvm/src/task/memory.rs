@@ -1,6 +1,7 @@
 //! Exposed memory: what this task lets others read and write, and what it reads and writes of theirs.
 
-use super::{ANSWER, Task};
+use super::Task;
+use super::asking::ANSWER;
 use crate::memory::{Held, Memory};
 use crate::wait::Deadline;
 use pvm_shm::exposed::Exposed;

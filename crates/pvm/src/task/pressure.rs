@@ -4,7 +4,8 @@
 //! as one of them finds credit. When all who could give it wait in sends as well, the host
 //! tells one of them so (`Code::OutOfRes`), and its program may receive.
 
-use super::{Inside, Task};
+use super::Task;
+use super::entering::Inside;
 use crate::buffer::Buffer;
 use crate::buffer::sending::Prepared;
 use crate::credit::{Policy, Sending};
