@@ -6,6 +6,7 @@
    what goes to the other host, and a task there; nothing else is tried then. */
 #define _GNU_SOURCE
 #include "e2e.h"
+#include "neopvm.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
@@ -23,6 +24,8 @@ static struct kind {
 	int words, earlier, reads;
 	/* Whom it wakes: nobody, one sleeper that receives, all in a barrier, or the daemon, for a sleeper on another host. */
 	enum { NOBODY, ONE, ALL, FAR } wakes;
+	/* By which calls. */
+	enum { PACKED, BULK, PLACE, ITEMS } way;
 } kinds[] = {
 	{"send, the first one", 1, 0, 0, NOBODY},
 	{"send in a cell", 1, 1, 0, NOBODY},
@@ -38,6 +41,20 @@ static struct kind {
 	{"last at a barrier of sleepers", 0, 0, 0, ALL},
 	{"send in a cell to another host", 1, 1, 0, FAR},
 	{"send in a slab to another host", 5000, 1, 0, FAR},
+	{"pvm_psend in a cell", 1, 1, 0, NOBODY, BULK},
+	{"pvm_psend in several cells", 250, 1, 0, NOBODY, BULK},
+	{"pvm_psend in a slab", 5000, 1, 0, NOBODY, BULK},
+	{"send in place in a cell", 1, 1, 0, NOBODY, PLACE},
+	{"send in place in several cells", 250, 1, 0, NOBODY, PLACE},
+	{"items in a cell", 1, 1, 0, NOBODY, ITEMS},
+	{"items in several cells", 250, 1, 0, NOBODY, ITEMS},
+	{"items in a slab", 5000, 1, 0, NOBODY, ITEMS},
+	{"pvm_precv out of a cell", 1, 0, 1, NOBODY, BULK},
+	{"pvm_precv out of several cells", 250, 0, 1, NOBODY, BULK},
+	{"pvm_precv out of a slab", 5000, 0, 1, NOBODY, BULK},
+	{"items out of a cell", 1, 0, 1, NOBODY, ITEMS},
+	{"items out of several cells", 250, 0, 1, NOBODY, ITEMS},
+	{"items out of a slab", 5000, 0, 1, NOBODY, ITEMS},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], MOVES = 4, MUCH = 4000 };
 
@@ -69,6 +86,50 @@ static void send_words(int to, int tag, int i, int count)
 	CALL(pvm_pkint(&i, 1, 1));
 	CALL(pvm_pkint((int *)words, count, 1));
 	CALL(pvm_send(to, tag));
+}
+
+/* The same message as it lies in the program's memory, for who sends from there or receives there. */
+static int block[5001];
+
+static void put_block(int i, int count)
+{
+	block[0] = i;
+	memcpy(block + 1, words, count * 4);
+}
+
+static int words_of_block(int count)
+{
+	memcpy(words, block + 1, count * 4);
+	return block[0];
+}
+
+static void send_block(int to, int way, int count)
+{
+	if (way == BULK) {
+		CALL(pvm_psend(to, DATA, (char *)block, count + 1, PVM_INT));
+	} else if (way == ITEMS) {
+		CALL(neopvm_send_items(NEOPVM_RAW, NEOPVM_INT, block, count + 1, to, DATA, NEOPVM_CURRENT_CONTEXT));
+	} else {
+		CALL(pvm_initsend(PvmDataInPlace));
+		CALL(pvm_pkint(block, count + 1, 1));
+		CALL(pvm_send(to, DATA));
+	}
+}
+
+static void take_block(int from, int way, int count)
+{
+	struct neopvm_received got;
+	if (way == BULK) {
+		CALL(pvm_precv(from, DATA, (char *)block, count + 1, PVM_INT, 0, 0, 0));
+		return;
+	}
+	CALL(neopvm_receive_items(from, DATA, NEOPVM_CURRENT_CONTEXT, NEOPVM_FOREVER, &got));
+	if (got.buffer == 0) {
+		memcpy(block, got.items, (count + 1) * 4);
+	} else {
+		CALL(neopvm_unpack(got.buffer, NEOPVM_INT, block, count + 1, 1));
+		CALL(neopvm_free(got.buffer));
+	}
 }
 
 static int unpack_words(int count)
@@ -166,15 +227,22 @@ static void be_victim(int lead, int which)
 	if (kind->wakes == FAR)
 		/* Both daemons sleep by then, or soon. */
 		pause_ms(20);
+	put_block(i, kind->words);
 	if (kind->reads)
-		memset(words, 0, sizeof words);
+		memset(words, 0, sizeof words), memset(block, 0, sizeof block);
 	shared->phase = INSIDE;
 	raise(SIGUSR1);
-	if (kind->reads) {
+	if (kind->reads && kind->way != PACKED) {
+		take_block(lead, kind->way, kind->words);
+		number = words_of_block(kind->words);
+	} else if (kind->reads) {
 		CALL(pvm_recv(lead, DATA));
 		number = unpack_words(kind->words);
 	} else if (kind->wakes) {
 		wake(kind, number = i);
+	} else if (kind->way != PACKED) {
+		send_block(lead, kind->way, kind->words);
+		number = i;
 	} else {
 		send_words(lead, DATA, number = i, kind->words);
 	}
