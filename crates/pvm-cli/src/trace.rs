@@ -3,6 +3,7 @@
 pub(crate) mod draw;
 mod export;
 mod import;
+mod otf2;
 mod place;
 mod profile;
 mod record;

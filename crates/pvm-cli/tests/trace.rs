@@ -236,6 +236,53 @@ fn what_was_exported_is_imported_again() {
     assert!(!Path::new(&trace).exists(), "a trace that is none was left");
 }
 
+#[test]
+fn an_otf2_archive_has_every_call_and_every_message_as_otf2_print_reads_it() {
+    if !has("otf2-print", "otf2-tools") {
+        return;
+    }
+    if !Path::new("/usr/include/otf2/otf2.h").exists() {
+        return eprintln!("skipped: needs the package libopen-trace-format2-dev");
+    }
+    let folder = Folder::new("otf2");
+    for name in ["ring-1.trace", "nas-is-1.trace"] {
+        let trace = recorded(name);
+        let (trace, archive) = (trace.to_str().unwrap(), folder.file(name));
+        done(&["export", trace, "--to", "otf2", "-o", &archive]);
+        let anchor = format!("{archive}/traces.otf2");
+        let rights = |path: &str| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((rights(&archive), rights(&anchor)), (0o700, 0o600));
+        let output = Command::new("otf2-print").arg(&anchor).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let count = |word: &str| text.lines().filter(|line| line.starts_with(word)).count() as u64;
+        let profile = json(&["profile", "--json", trace]);
+        let sum = |list: &str, field: &str| -> u64 {
+            let all = profile[list].as_array().unwrap();
+            all.iter().map(|one| one[field].as_u64().unwrap()).sum()
+        };
+        assert_eq!(count("MPI_SEND"), sum("tasks", "sent"), "{name}");
+        assert_eq!(count("MPI_RECV"), sum("tasks", "received"), "{name}");
+        assert_eq!(count("ENTER"), count("LEAVE"));
+        assert!(count("ENTER") >= sum("functions", "calls"), "{name}");
+        assert!(text.contains("\"pvm_send\"") && text.contains("\"pvm_recv\""));
+        // An archive is not written over another one.
+        let again = pvm(&["export", trace, "--to", "otf2", "-o", &archive]);
+        assert_eq!(again.status.code(), Some(1));
+    }
+    // Without compiler or library the command says what is missing, and leaves nothing.
+    let (trace, archive) = (recorded("ring-1.trace"), folder.file("none"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pvm"));
+    command.args(["trace", "export", "--to", "otf2", "-o", &archive]).arg(trace);
+    let output = command.env("CC", "/bin/false").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(1) && said.contains("libopen-trace-format2-dev"),
+        "{said}"
+    );
+    assert!(!Path::new(&archive).exists());
+}
+
 /// Four hosts of 1 Gf, as `doc/traces.md` says.
 const PLATFORM: &str = "<?xml version='1.0'?>\n\
     <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\

@@ -5,6 +5,7 @@
 mod chrome;
 mod csv;
 mod names;
+mod otf2;
 mod perfetto;
 mod proto;
 mod sddf;
@@ -15,6 +16,7 @@ mod ti;
 pub use chrome::chrome;
 pub use csv::csv;
 pub use names::{function, own, what};
+pub use otf2::otf2;
 pub use perfetto::perfetto;
 pub use sddf::sddf;
 pub use stations::Untold;

@@ -131,8 +131,8 @@ pub(crate) struct ExportOptions {
     /// The form
     #[arg(long, value_name = "FORM")]
     pub(crate) to: ExportForm,
-    /// Where to; a folder for thesis. Standard output without it
-    #[arg(short, long, value_name = "FILE", required_if_eq("to", "thesis"))]
+    /// Where to; a folder for otf2 and thesis. Standard output without it
+    #[arg(short, long, value_name = "FILE", required_if_eq_any([("to", "otf2"), ("to", "thesis")]))]
     pub(crate) output: Option<PathBuf>,
     /// Leave times as the hosts' clocks told them
     #[arg(long)]
@@ -152,6 +152,8 @@ pub(crate) enum ExportForm {
     Sddf,
     /// SimGrid's time-independent trace
     Ti,
+    /// An archive of OTF2, by its library where that is installed
+    Otf2,
     /// The files of the thesis on simulating PVM programs
     Thesis,
 }

@@ -1,5 +1,6 @@
 //! `pvm trace export`.
 
+use super::otf2;
 use super::place::{self, Trace, at, wrong};
 use crate::failure::Failure;
 use crate::options::trace::{ExportForm, ExportOptions};
@@ -24,6 +25,10 @@ pub(super) fn export(options: &ExportOptions) -> Result<(), Failure> {
         });
     }
     let clocks = place::times(&options.file, &mut trace, options.raw)?;
+    if options.to == ExportForm::Otf2 {
+        let folder = options.output.as_deref().expect("the command line requires a folder");
+        return otf2::write(&options.file, &mut trace, &clocks, folder);
+    }
     place::into(options.output.as_deref(), |out| {
         let done = write(options.to, &mut trace, &clocks, out);
         done.map_err(|error| wrong(&options.file, &error))
@@ -41,7 +46,7 @@ fn write(
         ExportForm::Chrome => export::chrome(trace, clocks, out),
         ExportForm::Csv => export::csv(trace, clocks, out),
         ExportForm::Sddf => export::sddf(trace, clocks, out),
-        ExportForm::Ti | ExportForm::Thesis => Ok(()),
+        ExportForm::Ti | ExportForm::Otf2 | ExportForm::Thesis => Ok(()),
     }
 }
 
