@@ -455,5 +455,6 @@ if ! missing "$(command -v g++ || echo /usr/bin/g++)" g++ "the C++ program" && !
 	fi
 fi
 
+machine_traced || failed=$((failed + 1))
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -9,6 +9,9 @@
 # The folder and the environment are testbed's, so any number of runs can go on at once, and a run
 # that is killed leaves nothing.
 #
+# MACHINE_TRACED=1 has all tasks of each machine recorded: the answers must be the same. What was recorded is
+# counted in $WORK/recordings.log, a line a machine, and what is wrong with a trace is told there, too.
+#
 # MACHINE_HOSTS="h2 h3" has the machine spread over these hosts, too: this runs on h1 of xtask/hosts.sh then (see spread.sh).
 
 MACHINE_TOOLS=$(cd "$(dirname "${BASH_SOURCE[0]}")/../xtask" && pwd)
@@ -58,7 +61,7 @@ machine_start() {
 	disown $STARTED # or the shell would report how it ended
 	local i
 	for ((i = 0; i < 1000; i++)); do
-		[ -s "$WORK/ready" ] && { machine_spread; return; }
+		[ -s "$WORK/ready" ] && { machine_spread && machine_record; return; }
 		kill -0 $STARTED 2>/dev/null || break
 		sleep 0.01
 	done
@@ -78,6 +81,52 @@ machine_spread() {
 	return 1
 }
 
+# Records all tasks from now on.
+machine_record() {
+	[ -n "${MACHINE_TRACED:-}" ] || return 0
+	local i
+	rm -f "$WORK/recorded.trace"
+	setsid "$PREFIX/bin/pvm" trace record --all -o "$WORK/recorded.trace" </dev/null >/dev/null 2>"$WORK/recording.err" &
+	RECORDER=$!
+	disown $RECORDER
+	for ((i = 0; i < 1000; i++)); do
+		! grep -q "recording into" "$WORK/recording.err" || return 0
+		kill -0 $RECORDER 2>/dev/null || break
+		sleep 0.01
+	done
+	echo "nothing is recorded:" >&2
+	cat "$WORK/recording.err" >&2
+	return 1
+}
+
+# Ends the recording, and looks at the trace. A program that has ended its machine has ended the recording, too.
+machine_recorded() {
+	[ -n "${MACHINE_TRACED:-}" ] || return 0
+	local i
+	! kill -0 "$STARTED" 2>/dev/null || kill -INT $RECORDER 2>/dev/null
+	for ((i = 0; i < 1500; i++)); do
+		kill -0 $RECORDER 2>/dev/null || break
+		sleep 0.01
+	done
+	if "$PREFIX/bin/pvm" trace profile --json "$WORK/recorded.trace" >"$WORK/recorded.profile" 2>&1 &&
+		"$PREFIX/bin/pvm" trace show --json "$WORK/recorded.trace" >"$WORK/recorded.shown" 2>&1; then
+		grep -o "\"records\":[0-9]*" "$WORK/recorded.shown" >>"$WORK/recordings.log"
+	else
+		{ echo "unreadable:" && cat "$WORK/recorded.profile" "$WORK/recording.err"; } >>"$WORK/recordings.log"
+	fi
+}
+
+# What was recorded altogether; fails where a trace was unreadable, or nothing was recorded.
+machine_traced() {
+	[ -n "${MACHINE_TRACED:-}" ] || return 0
+	grep -v '^"records"' "$WORK/recordings.log"
+	awk -F: '/^"records"/ { machines++; records += $2 } /^unreadable/ { wrong++ }
+		END {
+			printf "%d machines recorded, %d records, %d traces unreadable\n", machines, records, wrong
+			exit wrong > 0 || records == 0
+		}' "$WORK/recordings.log"
+}
+
 machine_run() {
 	local limit=$1
 	shift
@@ -90,6 +139,7 @@ machine_kill() { testbed clear; }
 machine_stop() {
 	[ -n "$STARTED" ] || return 0
 	local i
+	machine_recorded
 	if [ -x "$CONSOLE" ]; then
 		# The original's console ends by SIGTERM, which the shell would report.
 		{ echo halt | timeout -k 1 10 "$CONSOLE"; } >/dev/null 2>&1

@@ -42,7 +42,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) fn run(options: &RecorderOptions) -> Result<ExitCode, Failure> {
     let failed = |text: String| Failure::new(Status::Daemon, format!("pvm recorder: {text}"));
     end_with(options.host).map_err(failed)?;
-    let task = Task::enrol(b"recorder", false).map_err(|code| failed(code.to_string()))?;
+    let task = Task::enrol(b"\0recorder", false).map_err(|code| failed(code.to_string()))?;
     task.be_unrecorded();
     // Who does not read holds up nobody but himself, and fills no disk.
     task.set_policy(Policy::Block).map_err(|code| failed(code.to_string()))?;

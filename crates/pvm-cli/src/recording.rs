@@ -95,7 +95,7 @@ impl Recording {
         let identity = pvm::record_clock() ^ u64::from(std::process::id()) << 40;
         let writer =
             Writer::new(file, Limits { bytes }, identity).map_err(|error| named(&error))?;
-        let task = Task::enrol_at(sockets, b"pvm trace", false).map_err(failed)?;
+        let task = Task::enrol_at(sockets, b"\0pvm trace", false).map_err(failed)?;
         task.be_unrecorded();
         let mut recording = Self {
             task,

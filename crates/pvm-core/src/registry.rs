@@ -12,6 +12,9 @@ use crate::records::{Change, Slot, Table};
 use pvm_wire::request::{MailboxEntry, MailboxInfo, inserted_at};
 use pvm_wire::{Blob, Code, FRAME_BYTES_MAX, HostIndex, Message, Tid, Wire as _, record};
 
+/// Names of entries that no program has asked for begin so.
+const OWN: &[u8] = b"###_NEOPVM_";
+
 const PERSISTENT: i32 = 1;
 /// `PvmMboxMultiInstance`.
 pub(crate) const MULTI_INSTANCE: i32 = 2;
@@ -234,8 +237,10 @@ impl Registry {
 
     /// `pvm_getmboxinfo`.
     pub(crate) fn list(&self, pattern: &Blob) -> Vec<MailboxInfo> {
-        let mut names: Vec<_> =
-            self.names.iter().filter(|(name, _)| fits(&pattern.0, &name.0)).collect();
+        // The machine's own entries are shown to who asks for them by name.
+        let is_shown = |name: &Blob| name == pattern || !name.0.starts_with(OWN);
+        let fitting = |name: &Blob| is_shown(name) && fits(&pattern.0, &name.0);
+        let mut names: Vec<_> = self.names.iter().filter(|(name, _)| fitting(name)).collect();
         names.sort_by_key(|(_, number)| **number);
         let entries_of = |name: &Blob| {
             let entries = self.entries.range((name.clone(), 0)..=(name.clone(), i32::MAX));

@@ -8,7 +8,7 @@ use crate::io::Connection;
 use crate::launches::PlaceKey;
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Operator;
-use pvm_wire::request::{Inherited, Role, Target, TraceOptions};
+use pvm_wire::request::{HIDDEN, Inherited, Role, Target, TraceOptions};
 use pvm_wire::{Blob, Code, HostIndex, Tid, record};
 
 /// More tasks than this in one call is refused.
@@ -98,7 +98,7 @@ impl Task {
             pid: client.pid,
             connection: Some(connection),
             parent: Code::NoParent.number(),
-            name: Blob::default(),
+            name: if is_hidden(&client.program) { client.program.clone() } else { Blob::default() },
             launched: false,
             enrolled: true,
             left: false,
@@ -113,10 +113,21 @@ impl Task {
         }
     }
 
+    /// True for the machine's own tools that are tasks: programs, managers and tracers are not told of
+    /// them.
+    pub(crate) fn is_hidden(&self) -> bool {
+        !self.launched && is_hidden(&self.name)
+    }
+
     /// PVM's flags: 4 connected, 2 child of the daemon.
     pub(crate) fn flags(&self) -> i32 {
         i32::from(self.enrolled) * 4 + i32::from(self.launched) * 2
     }
+}
+
+/// No program is called so.
+fn is_hidden(program: &Blob) -> bool {
+    program.0.first() == Some(&HIDDEN)
 }
 
 impl Child {
@@ -263,9 +274,9 @@ impl Tasks {
         self.tasks.iter().filter(|(_, task)| !task.left).map(|(&tid, task)| (tid, task))
     }
 
-    /// True where no task of this host is left, nor output of one.
+    /// True where no task of this host is left, nor output of one. Who only records keeps no host.
     pub(crate) fn is_empty(&self) -> bool {
-        self.iter().next().is_none() && self.children.is_empty()
+        self.iter().all(|(_, task)| task.is_hidden()) && self.children.is_empty()
     }
 
     /// The ids of the tasks that fit.

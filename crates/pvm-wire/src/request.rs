@@ -20,6 +20,10 @@ pub use reply::{DaemonStatus, Reply};
 pub use segments::{ACTIVITY_SEGMENT, Change, Dropped, MEMORY_BYTES_MAX, Ring, Segment, SegmentId};
 pub use tasks::{Inherited, RECORDED, SpawnRequest, Target, TaskInfo, TraceOptions, Welcome};
 
+/// In front of a program's name in [`Request::Hello`]: one of the machine's own tools, which is a task
+/// and of which programs, resource managers and tracers are not told.
+pub const HIDDEN: u8 = 0;
+
 choice! {
     /// Who connects.
     pub enum Role {
@@ -49,7 +53,7 @@ choice! {
             version: u16,
             /// What it wants to be.
             role: Role,
-            /// Its program name, for `ps` and logs.
+            /// Its program name, for `ps` and logs; with [`HIDDEN`] in front the task is listed to nobody.
             program: Blob,
             /// False for a console or a tool that `reset` shall spare.
             reset: bool,

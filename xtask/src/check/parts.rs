@@ -255,6 +255,23 @@ pub(crate) const PARTS: &[Part] = &[
         ..PART
     },
     Part {
+        name: "traced",
+        owner: "pvm-capi",
+        uses: &["install", "testbed"],
+        concerns: Concerns { packages: INSTALLED, paths: &["conformance", "include"] },
+        needs: &[PVM3_H, EXAMPLES, FORTRAN],
+        steps: |run| {
+            let traced = |script: &[&str]| {
+                run.step(&[&["env", "MACHINE_TRACED=1", "bash"][..], script].concat())
+            };
+            every([
+                traced(&["conformance/run.sh", "ours", run.stage]),
+                traced(&["conformance/debian.sh", run.stage]),
+            ])
+        },
+        ..PART
+    },
+    Part {
         name: "personalities",
         owner: "personalities",
         uses: &["install", "testbed"],

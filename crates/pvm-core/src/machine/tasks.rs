@@ -42,6 +42,8 @@ impl Machine {
             return self.effect(Effect::Reply { connection, id, reply });
         }
         match self.enrol(connection, id, client, launched) {
+            // What is listed nowhere is spared anyway.
+            Ok(tid) if self.tasks.get(tid).is_some_and(Task::is_hidden) => (),
             Ok(tid) if spared => self.spare(Asker::Nobody, tid, true),
             Ok(_) => {}
             Err(code) => {
@@ -64,8 +66,12 @@ impl Machine {
             Some(tid) => tid,
             None => {
                 let tid = self.number(1)?[0];
-                self.tasks.insert(tid, Task::enrolled(&client, connection, self.config.host));
-                self.new_for_manager(tid);
+                let task = Task::enrolled(&client, connection, self.config.host);
+                let is_hidden = task.is_hidden();
+                self.tasks.insert(tid, task);
+                if !is_hidden {
+                    self.new_for_manager(tid);
+                }
                 tid
             }
         };
@@ -97,8 +103,10 @@ impl Machine {
     }
 
     fn welcome(&mut self, tid: Tid, greeting: &Greeting) {
-        self.give_tracer(tid);
-        self.trace_begins(tid);
+        if !self.tasks.get(tid).is_some_and(Task::is_hidden) {
+            self.give_tracer(tid);
+            self.trace_begins(tid);
+        }
         let cores = self.config.facts.cores;
         let siblings = self.tasks.siblings(tid);
         let Some(task) = self.tasks.get_mut(tid) else { return };
@@ -304,7 +312,7 @@ impl Machine {
             name: task.name.clone(),
             pid: task.pid,
         };
-        self.tasks.iter().map(info).collect()
+        self.tasks.iter().filter(|(_, task)| !task.is_hidden()).map(info).collect()
     }
 
     pub(super) fn task_status(&mut self, asker: Asker, tid: Tid, of: Tid) {

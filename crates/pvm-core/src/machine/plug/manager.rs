@@ -8,6 +8,7 @@ use crate::parcel::{Opened, Parcel};
 use crate::pending::Asker;
 use crate::placement::{HOST_COMPLEMENT, TASK_ARCH, TASK_HOST};
 use crate::plugs::Call;
+use crate::tasks::Task;
 use pvm_wire::plug;
 use pvm_wire::request::{LEAST_LOADED, Reply, Request};
 use pvm_wire::{Code, HostIndex, Message, Tid};
@@ -26,7 +27,9 @@ impl Machine {
         tid: Tid,
         request: &Request,
     ) -> bool {
-        let manager = self.service(MANAGER).filter(|&manager| tid != Tid::NONE && manager != tid);
+        let is_hidden = self.tasks.get(tid).is_some_and(Task::is_hidden);
+        let is_asked = |manager: &Tid| tid != Tid::NONE && *manager != tid && !is_hidden;
+        let manager = self.service(MANAGER).filter(is_asked);
         let Some((manager, (tag, parcel))) = manager.zip(words::asked(request)) else {
             return false;
         };
@@ -130,7 +133,8 @@ impl Machine {
     /// A task of this host has ended.
     pub(in crate::machine) fn end_for_manager(&mut self, tid: Tid, status: i32) {
         let far = self.plugs.ordered.remove(&tid);
-        let near = self.service(MANAGER).filter(|&manager| manager != tid);
+        let is_hidden = self.tasks.get(tid).is_some_and(Task::is_hidden);
+        let near = self.service(MANAGER).filter(|&manager| manager != tid && !is_hidden);
         for manager in [far, near].into_iter().flatten() {
             let parcel = Parcel::new().tid(tid).int(status).ints(&[0; 4]);
             self.tell_task(manager, plug::TASK_END, 0, parcel);
