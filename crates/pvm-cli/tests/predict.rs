@@ -197,6 +197,8 @@ fn a_sealed_prediction_is_scored() {
     assert_eq!(near["verdict"], "met", "{near}");
     assert_eq!(verdict(&["1.1", "1.1", "1.1", "1.1", "1.1"])["verdict"], "missed");
     assert_eq!(verdict(&["0.8", "1.0", "1.2", "0.9", "1.1"])["verdict"], "open");
+    // Runs that differ by much, and are all far away.
+    assert_eq!(verdict(&["2.0", "2.5", "3.0", "2.2", "2.8"])["verdict"], "missed");
     std::fs::write(&runs, "noise\n{\"seconds\": 0.99}\n{\"seconds\": 1.01}\n").unwrap();
     assert_eq!(verdict(&[&runs])["median"], 1.0);
     let wrong = refused(&["score", &seal, "1", "--section", "solve"]);

@@ -327,7 +327,7 @@ publish that, or commit the file, before the program runs there.";
 pub(crate) const PREDICT_SCORE: &str = "\
 The median of the runs is compared. Its interval of 95 % is that of the binomial distribution, and needs six runs; of \
 fewer it is the least and the most. Where the interval is wider than the goal on either side, the runs cannot tell, and \
-the goal is neither met nor missed.
+the goal is neither met nor missed, unless all of the interval is farther away than the goal.
 
 JSON: predicted, median, low, high, interval, runs (seconds), error and goal (percent), verdict (met, missed, open).
 

@@ -116,19 +116,22 @@ impl Score {
         100.0 * (self.predicted / self.median - 1.0)
     }
 
-    /// Half the width of what is known of the median, in percent of it.
-    fn width(&self) -> f64 {
+    /// Where the median lies, as far as the runs tell.
+    fn known(&self) -> (f64, f64) {
         let all = (self.runs[0], self.runs[self.runs.len() - 1]);
-        let (low, high) = self.interval.unwrap_or(all);
-        50.0 * (high - low) / self.median
+        self.interval.unwrap_or(all)
     }
 
-    /// Met, missed, or not to be told, since the runs differ by more than the goal.
+    /// Met; missed, wherever the median lies; or not to be told, since the runs differ by too much.
     fn verdict(&self, goal: f64) -> &'static str {
-        match (self.error().abs() <= goal, self.width() <= goal) {
-            (_, false) => "open",
-            (true, true) => "met",
-            (false, true) => "missed",
+        let (low, high) = self.known();
+        let nearest = self.predicted.clamp(low, high);
+        let at_least = 100.0 * (self.predicted / nearest - 1.0).abs();
+        let width = 50.0 * (high - low) / self.median;
+        match self.error().abs() <= goal {
+            true if width <= goal => "met",
+            false if width <= goal || at_least > goal => "missed",
+            _ => "open",
         }
     }
 }
