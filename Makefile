@@ -9,7 +9,7 @@ TARGET := $(if $(CARGO_TARGET_DIR),$(abspath $(CARGO_TARGET_DIR)),$(CURDIR)/targ
 STAGE  := $(TARGET)/stage
 # Not by cargo run, whose environment makes build scripts run anew.
 XTASK  := cargo build --quiet --package xtask && $(TARGET)/debug/xtask
-SHIPPED := --package pvmd --package pvm-cli --package pvm-capi --package pvm-space --package pvm-clc
+SHIPPED := --package pvmd --package pvm-cli --package pvm-bench --package pvm-capi --package pvm-space --package pvm-clc
 
 .DEFAULT_GOAL := help
 .PHONY: help deps build lint check demo install bench bench-spawn bench-messages bench-modes bench-traces bench-java bench-links bench-groups bench-nas bench-environments bench-faults predict-error oracle soak docs clean

@@ -63,7 +63,8 @@ impl Layout<'_> {
         for name in ["pvm", "pvmd", "pvmgs", "pvmtuples"] {
             copy(&self.built.join(name), &self.prefix.join("bin").join(name), PROGRAM)?;
         }
-        Ok(())
+        let bench = "pvm-bench"; // `pvm bench` starts it
+        copy(&self.built.join(bench), &self.prefix.join("libexec/neopvm").join(bench), PROGRAM)
     }
 
     /// Programs of the old systems that are written in Rust; those in C and sh come with their libraries.

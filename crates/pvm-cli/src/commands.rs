@@ -1,6 +1,7 @@
 //! The commands that ask the machine one thing, print a table or JSON, and end.
 
 pub(crate) mod add;
+pub(crate) mod bench;
 pub(crate) mod conf;
 pub(crate) mod del;
 pub(crate) mod halt;

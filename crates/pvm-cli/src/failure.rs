@@ -10,7 +10,7 @@ use std::fmt;
 /// How a command ends that did not succeed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(crate) enum Status {
+pub enum Status {
     /// The machine was asked and refused, or a part of what was asked failed.
     Refused = 1,
     /// The command line makes no sense; clap uses the same number.
@@ -29,31 +29,31 @@ pub(crate) enum Status {
 
 /// The end of a command that did not succeed.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     /// The exit status.
-    pub(crate) status: Status,
+    pub status: Status,
     text: String,
 }
 
 impl Failure {
     /// With its text: what and where in the first line, cause and remedy in the next ones.
-    pub(crate) fn new(status: Status, text: impl Into<String>) -> Self {
+    pub fn new(status: Status, text: impl Into<String>) -> Self {
         Self { status, text: text.into() }
     }
 
     /// Its text.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// With one more line.
-    pub(crate) fn and(mut self, line: &str) -> Self {
+    pub fn and(mut self, line: &str) -> Self {
         self.text += &format!("\n{line}");
         self
     }
 
     /// The machine answered with a code.
-    pub(crate) fn refused(what: &str, code: Code) -> Self {
+    pub fn refused(what: &str, code: Code) -> Self {
         match code {
             Code::SysErr => unanswered(what),
             _ => Self::new(Status::Refused, format!("{what}: {code}")),
@@ -61,7 +61,7 @@ impl Failure {
     }
 
     /// The machine answered with something that does not belong to the question.
-    pub(crate) fn unexpected(what: &str) -> Self {
+    pub fn unexpected(what: &str) -> Self {
         Self::new(
             Status::Daemon,
             format!(

@@ -1,7 +1,7 @@
 //! Which of the words that there are somebody may have meant.
 
 /// The most alike, if it is alike enough that a slip of the finger explains the difference.
-pub(crate) fn to<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn to<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let steps_max = word.chars().count().div_ceil(3);
     let rated = known.map(|name| (strsim::damerau_levenshtein(word, name), name));
     rated.min().filter(|&(steps, _)| steps <= steps_max).map(|(_, name)| name)

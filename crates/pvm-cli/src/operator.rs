@@ -269,7 +269,7 @@ fn other_machines(folder: &Path) -> Vec<String> {
 }
 
 /// What is in a folder, in order.
-pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+pub fn entries(folder: &Path) -> Vec<PathBuf> {
     let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();
     paths.sort();

@@ -3,7 +3,7 @@
 //! The value names say what a word means, and completion goes by them: HOST is a host of the
 //! machine, TID a task, FILE a file ([`crate::complete`]).
 
-pub(crate) mod bench;
+pub mod bench;
 pub(crate) mod hosts;
 pub(crate) mod notes;
 pub(crate) mod predict;

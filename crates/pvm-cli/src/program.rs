@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const MARK: &[u8] = b"neopvm-host-";
 
 /// `pvmd` beside this program, under PVM_ROOT, or in PATH. In the latter two it may be another's.
-pub(crate) fn find() -> Result<PathBuf, Failure> {
+pub fn find() -> Result<PathBuf, Failure> {
     let beside = beside().filter(|program| program.is_file());
     let others = || elsewhere().into_iter().find(|program| is_ours(program));
     beside.or_else(others).ok_or_else(|| {
@@ -35,14 +35,14 @@ fn elsewhere() -> Vec<PathBuf> {
 }
 
 /// The folders in which the daemon is looked for.
-pub(crate) fn places() -> Vec<String> {
+pub fn places() -> Vec<String> {
     let programs = beside().into_iter().chain(elsewhere());
     let folders = programs.filter_map(|program| program.parent().map(Path::to_path_buf));
     folders.map(|folder| folder.display().to_string()).collect()
 }
 
 /// Whether this file is a pvmd of NeoPVM's. It is read, not run.
-pub(crate) fn is_ours(program: &Path) -> bool {
+pub fn is_ours(program: &Path) -> bool {
     std::fs::read(program).is_ok_and(|bytes| contains(&bytes, MARK))
 }
 
@@ -51,7 +51,7 @@ fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
 }
 
 /// The program that a shell would run for this name or path.
-pub(crate) fn in_path(name: &Path) -> Option<PathBuf> {
+pub fn in_path(name: &Path) -> Option<PathBuf> {
     if name.components().count() > 1 {
         return is_executable(name).then(|| name.to_path_buf());
     }
@@ -60,12 +60,12 @@ pub(crate) fn in_path(name: &Path) -> Option<PathBuf> {
 }
 
 /// Whether this is a file that may be executed.
-pub(crate) fn is_executable(file: &Path) -> bool {
+pub fn is_executable(file: &Path) -> bool {
     std::fs::metadata(file)
         .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
 /// That a program that is there cannot be run.
-pub(crate) fn cannot_run(program: &Path, error: &std::io::Error) -> Failure {
+pub fn cannot_run(program: &Path, error: &std::io::Error) -> Failure {
     Failure::new(Status::Daemon, format!("cannot run {}: {error}", program.display()))
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{ErrorKind, Write as _, stderr, stdout};
 
 /// Prints. That the reader has seen enough (`pvm ps | head -1`) is no failure.
-pub(crate) fn show(text: impl Display) -> std::io::Result<()> {
+pub fn show(text: impl Display) -> std::io::Result<()> {
     let mut out = stdout().lock();
     match write!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
@@ -14,12 +14,12 @@ pub(crate) fn show(text: impl Display) -> std::io::Result<()> {
 }
 
 /// Prints JSON on one line, so that line by line readers are served too.
-pub(crate) fn show_json(value: &serde_json::Value) -> std::io::Result<()> {
+pub fn show_json(value: &serde_json::Value) -> std::io::Result<()> {
     show(format_args!("{value}\n"))
 }
 
 /// Says something beside the answer, in one piece, so that what several commands say at once does not run into one
 /// another. That nobody can read it (a full disk, a closed terminal) changes nothing else.
-pub(crate) fn remark(text: impl Display) {
+pub fn remark(text: impl Display) {
     let _ = stderr().write_all(text::plain_lines(&format!("{text}\n")).as_bytes());
 }

@@ -18,7 +18,7 @@ const NAMES: [(&str, i32); 13] = [
 ];
 
 /// The number of `text`, which is a number or a name with or without `SIG`.
-pub(crate) fn number(text: &str) -> Result<i32, String> {
+pub fn number(text: &str) -> Result<i32, String> {
     let upper = text.to_uppercase();
     let name = upper.strip_prefix("SIG").unwrap_or(&upper);
     let named = NAMES.iter().find(|(known, _)| *known == name).map(|&(_, number)| number);
@@ -27,13 +27,13 @@ pub(crate) fn number(text: &str) -> Result<i32, String> {
 }
 
 /// The names that are known, without `SIG`.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|&(name, _)| name)
 }
 
 /// The signals that this process ignores, as the kernel tells it. Asked before any handler is installed, these
 /// are what whoever started us wanted ignored.
-pub(crate) fn ignored() -> Vec<i32> {
+pub fn ignored() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     ignored_in(&status)
 }
@@ -45,7 +45,7 @@ fn ignored_in(status: &str) -> Vec<i32> {
 }
 
 /// A signal as people call it.
-pub(crate) fn name(number: i32) -> String {
+pub fn name(number: i32) -> String {
     let named = NAMES.iter().find(|&&(_, known)| known == number);
     named.map_or_else(|| format!("signal {number}"), |(name, _)| format!("SIG{name}"))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// On which side of its column a cell stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Side {
+pub enum Side {
     /// Names and texts.
     Left,
     /// Numbers.
@@ -14,25 +14,25 @@ pub(crate) enum Side {
 
 /// Rows under a heading.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub struct Table {
     sides: Vec<Side>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with these columns.
-    pub(crate) fn new(columns: &[(&str, Side)]) -> Self {
+    pub fn new(columns: &[(&str, Side)]) -> Self {
         let (names, sides) = columns.iter().map(|&(name, side)| (name.to_owned(), side)).unzip();
         Self { sides, rows: vec![names] }
     }
 
     /// Adds a row; cells that are missing are empty.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().map(|cell| text::plain(&cell)).collect());
     }
 
     /// The heading and the rows.
-    pub(crate) fn rows(&self) -> &[Vec<String>] {
+    pub fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }
 

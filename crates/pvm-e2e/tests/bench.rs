@@ -178,10 +178,12 @@ fn without_the_classes_for_java_they_are_named_and_c_is_measured() {
     sources(&place);
     // An installation like the one at hand, but for share/java.
     let (whole, part) = (pvm_e2e::prefix(), place.home().join("part"));
-    for folder in ["bin", "share"] {
+    for folder in ["bin", "share", "libexec/neopvm"] {
         fs::create_dir_all(part.join(folder)).expect("a folder");
     }
-    fs::copy(whole.join("bin/pvm"), part.join("bin/pvm")).expect("a copy");
+    for program in ["bin/pvm", "libexec/neopvm/pvm-bench"] {
+        fs::copy(whole.join(program), part.join(program)).expect("a copy");
+    }
     for same in ["bin/pvmd", "include", "lib", "share/neopvm"] {
         std::os::unix::fs::symlink(whole.join(same), part.join(same)).expect("a link");
     }

@@ -43,13 +43,14 @@ const CRATES: [&str; 3] = ["--workspace", "--exclude=pvm-e2e", "--exclude=testbe
 #[rustfmt::skip]
 const EVERY: &[&str] = &[
     "pvm-wire", "pvm-shm", "pvm-core", "pvm-quorum", "pvm-trace", "pvm-predict", "pvm", "pvmd",
-    "pvm-capi", "pvm-cli", "pvm-sim", "pvm-e2e", "testbed", "pvm-tuples", "pvm-space", "pvm-clc",
+    "pvm-capi", "pvm-cli", "pvm-bench", "pvm-sim", "pvm-e2e", "testbed", "pvm-tuples", "pvm-space",
+    "pvm-clc",
 ];
 
 /// What an installation is made of.
-const INSTALLED: &[&str] = &["pvmd", "pvm-cli", "pvm-capi", "pvm-space", "pvm-clc"];
+const INSTALLED: &[&str] = &["pvmd", "pvm-cli", "pvm-bench", "pvm-capi", "pvm-space", "pvm-clc"];
 const INSTALLED_AND_E2E: &[&str] =
-    &["pvmd", "pvm-cli", "pvm-capi", "pvm-space", "pvm-clc", "pvm-e2e"];
+    &["pvmd", "pvm-cli", "pvm-bench", "pvm-capi", "pvm-space", "pvm-clc", "pvm-e2e"];
 
 const PVMD: Need = Need("/usr/bin/pvmd", "pvm");
 const PVM3_H: Need = Need("/usr/include/pvm3.h", "pvm-dev");
@@ -83,7 +84,7 @@ pub(crate) const PARTS: &[Part] = &[
         work: Work::Builds,
         alone: &[RELEASE, PYTHON, JAVA],
         concerns: Concerns {
-            packages: &["pvmd", "pvm-cli", "pvm-capi", "neopvm-python"],
+            packages: &["pvmd", "pvm-cli", "pvm-bench", "pvm-capi", "neopvm-python"],
             paths: &[
                 "include",
                 "doc/man",
@@ -367,6 +368,7 @@ pub(crate) const PARTS: &[Part] = &[
                 "pvmd",
                 "pvm-capi",
                 "pvm-cli",
+                "pvm-bench",
             ],
             paths: &["include", "conformance/machine.sh"],
         },
@@ -393,7 +395,7 @@ pub(crate) const PARTS: &[Part] = &[
     },
     Part {
         name: "bench",
-        owner: "pvm-cli",
+        owner: "pvm-bench",
         uses: &["install", "programs"],
         concerns: Concerns { packages: INSTALLED_AND_E2E, paths: &["benchmarks"] },
         needs: &[PVMD, PVM3_H, FORTRAN, Need("chromium", "chromium")],

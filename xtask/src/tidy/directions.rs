@@ -6,7 +6,7 @@ use crate::source::Source;
 
 /// Each crate and the crates of ours it may depend on. A crate that is not here may not exist. pvm-wire is the
 /// ground that requests and codes come from, so whoever speaks to `pvm` may name them.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("pvm-wire", &[]),
     ("pvm-shm", &["pvm-wire"]),
     ("pvm-core", &["pvm-wire"]),
@@ -19,6 +19,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("pvm-space", &["pvm", "pvm-tuples", "pvm-wire"]),
     ("pvm-capi", &["pvm", "pvm-space", "pvm-tuples", "pvm-wire"]),
     ("pvm-cli", &["pvm", "pvm-predict", "pvm-space", "pvm-trace", "pvm-tuples", "pvm-wire"]),
+    ("pvm-bench", &["pvm-cli"]),
     ("neopvm-python", &["pvm", "pvm-space", "pvm-tuples", "pvm-wire"]),
     ("pvm-sim", &["pvm-core", "pvm-wire", "pvm-quorum"]),
     ("pvm-e2e", &["testbed"]),

@@ -60,7 +60,7 @@ const FENCES: [Fence; 5] = [
 ];
 
 /// Crates whose root must forbid unsafe code outright.
-const FORBID: [&str; 9] = [
+const FORBID: [&str; 11] = [
     "pvm-wire",
     "pvm-core",
     "pvm-sim",
@@ -69,6 +69,8 @@ const FORBID: [&str; 9] = [
     "pvm-space",
     "pvm-clc",
     "pvm-cli",
+    "pvm-bench",
+    "testbed",
     "xtask",
 ];
 

@@ -17,7 +17,7 @@ const MOST: &[(&str, usize)] = &[
     ("bindings/python", 10),
     ("crates/pvm", 8),
     ("crates/pvm-capi", 16),
-    ("crates/pvm-cli", 6),
+    ("crates/pvm-cli", 3),
     ("crates/pvm-predict", 7),
     ("crates/pvm-quorum", 4),
     ("crates/pvm-shm", 3),

@@ -3,6 +3,7 @@
 
 use super::ground::{Candidate, Kind};
 use crate::operator::Operator;
+use crate::options::bench::SUITES;
 use crate::{signals, tasks};
 use pvm_wire::Tid;
 use pvm_wire::request::{HostInfo, Reply, Request};
@@ -22,9 +23,7 @@ pub(crate) fn of(kind: Kind) -> Vec<Candidate> {
         Kind::Victim => victims().unwrap_or_default(),
         Kind::Name => names().unwrap_or_default(),
         Kind::Signal => signals::names().map(|name| Candidate::new(name, "")).collect(),
-        Kind::Suite => {
-            crate::bench::suites().map(|(name, about)| Candidate::new(name, about)).collect()
-        }
+        Kind::Suite => SUITES.iter().map(|(name, about)| Candidate::new(name, about)).collect(),
         Kind::File | Kind::Program | Kind::Nothing => Vec::new(),
     }
 }

@@ -1,68 +1,81 @@
 //! The options of `pvm bench`.
 
-use crate::bench::nas::cases::{Class, Name, Shape};
+pub mod cases;
+
+use cases::{Class, Name, Shape};
 use clap::Args;
 use std::path::PathBuf;
 
+/// The suites, each with what it is.
+pub const SUITES: [(&str, &str); 7] = [
+    ("echo", "Echo: latency and bandwidth"),
+    ("linpack", "LINPACK: computation, and latency in lost operations"),
+    ("two-nodes", "Two nodes: round-trip times"),
+    ("primitives", "Primitives: exchange, broadcast, sum, ring, complete exchange"),
+    ("applications", "Applications: Gaussian elimination and N-body"),
+    ("java", "Java and C: messages and a loop"),
+    ("nas", "NAS Parallel Benchmarks"),
+];
+
 /// The arguments of `pvm bench`.
 #[derive(Debug, Args)]
-pub(crate) struct BenchOptions {
+pub struct BenchOptions {
     /// What to measure: echo, linpack, two-nodes, primitives, applications, java; all of these if none is named. Or nas, by itself: the NAS Parallel Benchmarks
     #[arg(value_name = "SUITE")]
-    pub(crate) suites: Vec<String>,
+    pub suites: Vec<String>,
     /// The short form: what is most important, within three minutes
     #[arg(long)]
-    pub(crate) quick: bool,
+    pub quick: bool,
     /// Spread the tasks over this host and these, separated by commas
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
-    pub(crate) hosts: Vec<String>,
+    pub hosts: Vec<String>,
     /// Where report.html, figures.json and figures.csv go; made if it is not there
     #[arg(long, value_name = "DIR", default_value = "pvm-bench")]
-    pub(crate) out: PathBuf,
+    pub out: PathBuf,
     /// How often each case is measured, in turns with the others [3; 2 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) rounds: Option<u32>,
+    pub rounds: Option<u32>,
     /// End a run of a program after so many seconds, and let the suites take as long as they need [by suite: 20 to 120, within the suite's time]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=3600))]
-    pub(crate) limit: Option<u32>,
+    pub limit: Option<u32>,
     /// Measure with these programs instead of the installed ones
     #[arg(long, value_name = "DIR")]
-    pub(crate) sources: Option<PathBuf>,
+    pub sources: Option<PathBuf>,
     /// Say what changed beyond noise between two runs: the figures.json of each
     #[arg(long, num_args = 2, value_names = ["FILE", "FILE"], conflicts_with_all = ["suites", "report"])]
-    pub(crate) compare: Vec<PathBuf>,
+    pub compare: Vec<PathBuf>,
     /// Write the report of a run anew from its figures.json
     #[arg(long, value_name = "FILE", conflicts_with = "suites")]
-    pub(crate) report: Option<PathBuf>,
+    pub report: Option<PathBuf>,
     /// What only `pvm bench nas` takes
     #[command(flatten)]
-    pub(crate) nas: NasOptions,
+    pub nas: NasOptions,
 }
 
 /// Further arguments of `pvm bench nas`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of nas")]
-pub(crate) struct NasOptions {
+pub struct NasOptions {
     /// The classes, that is sizes, separated by commas [S,W; S with --quick]
     #[arg(long, value_name = "CLASS", value_delimiter = ',', ignore_case = true)]
-    pub(crate) class: Vec<Class>,
+    pub class: Vec<Class>,
     /// On how many tasks, separated by commas [1,2,4; 1,4 with --quick; 4 in the shape of the thesis]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub(crate) tasks: Vec<u32>,
+    pub tasks: Vec<u32>,
     /// NPB's classes, or the sizes, messages and encodings of the thesis that compared PVM's versions by them
     #[arg(long, value_name = "SHAPE")]
-    pub(crate) shape: Option<Shape>,
+    pub shape: Option<Shape>,
     /// Only these of the eight, separated by commas
     #[arg(long, value_name = "BENCHMARK", value_delimiter = ',', ignore_case = true)]
-    pub(crate) only: Vec<Name>,
+    pub only: Vec<Name>,
     /// A folder with programs of NPB 3.4-MPI that you have built (cg.A.x or cg.A.4): they run in turns with ours
     #[arg(long, value_name = "DIR")]
-    pub(crate) peer: Option<PathBuf>,
+    pub peer: Option<PathBuf>,
 }
 
 impl NasOptions {
     /// The first of these options that was given.
-    pub(crate) fn given(&self) -> Option<&'static str> {
+    pub fn given(&self) -> Option<&'static str> {
         let all = [
             ("--class", !self.class.is_empty()),
             ("--tasks", !self.tasks.is_empty()),

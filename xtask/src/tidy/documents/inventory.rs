@@ -162,7 +162,8 @@ fn options_of(text: &str, name: &str) -> BTreeSet<String> {
     let mut attribute = String::new();
     let mut found = BTreeSet::from(["--help".to_owned()]);
     for line in fields.lines().take_while(|line| *line != "}").map(str::trim) {
-        if let Some(field) = line.strip_prefix("pub(crate) ") {
+        let field = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub "));
+        if let Some(field) = field {
             if let Some((_, inner)) =
                 field.split_once(": ").filter(|_| attribute.contains("flatten"))
             {
@@ -196,7 +197,7 @@ mod tests {
         \x20         default_value_t = 1)]\n    pub(crate) on_silence: u32,\n    #[arg(short, long = \"option\")]\n\
         \x20   pub(crate) word: u32,\n    #[arg(value_name = \"FILE\")]\n    pub(crate) hostfile: u32,\n\
         \x20   #[command(flatten)]\n    pub(crate) more: MoreOptions,\n}\n\
-        pub(crate) struct MoreOptions {\n    #[arg(long)]\n    pub(crate) inner: bool,\n}\n";
+        pub(crate) struct MoreOptions {\n    #[arg(long)]\n    pub inner: bool,\n}\n";
 
     #[test]
     fn commands_have_the_options_that_their_fields_declare() {

@@ -1,0 +1,185 @@
+//! The echo suite: curves, the figures of table 1, the plane of figure 5, single round trips.
+
+use super::html::{element, number, paragraph, table};
+use super::plot::{Axis, Series, colour, curves, points};
+use super::{get, network, seeds};
+use crate::figures::{Figures, Row};
+use crate::statistics::{Fit, Summary};
+
+const BYTES: Axis = Axis { label: "bytes", log: true };
+const TIME: Axis = Axis { label: "one way, us", log: true };
+const BANDWIDTH: Axis = Axis { label: "bandwidth, MB/s", log: true };
+const LATENCY: Axis = Axis { label: "latency, us", log: true };
+/// Of the report's bandwidths.
+const LARGE: u64 = 1_000_000;
+
+/// A system and a way, with all its sizes.
+struct Way<'a> {
+    system: &'a str,
+    name: String,
+    /// Which of the system's ways.
+    number: usize,
+    rows: Vec<&'a Row>,
+}
+
+impl Way<'_> {
+    /// Bytes and median time in us.
+    fn times(&self) -> Vec<(f64, f64)> {
+        self.rows.iter().filter_map(|row| Some((row.key.size as f64, row.typical()?))).collect()
+    }
+
+    fn at(&self, size: u64) -> Option<&Row> {
+        self.rows.iter().find(|row| row.key.size == size).copied()
+    }
+
+    fn series(&self, points: Vec<(f64, f64)>) -> Series {
+        let (name, way) = (self.name.clone(), self.number);
+        Series { name, points, colour: colour(self.system), way }
+    }
+
+    /// Smallest time of an empty message, in us: the report's latency.
+    fn latency(&self) -> Option<Summary> {
+        self.at(0)?.summary()
+    }
+
+    /// In MB/s at 1 MB.
+    fn bandwidth(&self) -> Option<f64> {
+        Some(LARGE as f64 / self.at(LARGE)?.typical()?)
+    }
+}
+
+fn ways<'a>(rows: &[&'a Row]) -> Vec<Way<'a>> {
+    let mut all: Vec<Way<'a>> = Vec::new();
+    for row in rows.iter().filter(|row| row.key.test == "echo") {
+        let name = row.key.who();
+        match all.iter_mut().find(|way| way.name == name) {
+            Some(way) => way.rows.push(row),
+            None => {
+                let number = all.iter().filter(|way| way.system == row.key.system).count();
+                all.push(Way { system: &row.key.system, name, number, rows: vec![row] });
+            }
+        }
+    }
+    all
+}
+
+/// The plots and tables.
+pub(super) fn content(figures: &Figures, rows: &[&Row]) -> String {
+    let ways = ways(rows);
+    let times: Vec<Series> = ways.iter().map(|way| way.series(way.times())).collect();
+    let rate = |(bytes, time): (f64, f64)| (bytes, bytes / time);
+    let rates: Vec<Series> =
+        ways.iter().map(|way| way.series(way.times().into_iter().map(rate).collect())).collect();
+    let drawn = curves("Time of a message", BYTES, TIME, &times)
+        + &curves("Bandwidth", BYTES, BANDWIDTH, &rates)
+        + &plane(&ways, network::point(rows))
+        + &vector(&ways, 0);
+    element("div", "plots", &drawn)
+        + &element("h3", "", "Latency, bandwidth and what the line through the times says")
+        + &characteristics(figures, &ways)
+        + &hops(&ways, !figures.place.hosts.is_empty())
+        + &network::content(rows)
+        + &get::content(rows)
+}
+
+/// Table 1 of the report for the systems here.
+fn characteristics(figures: &Figures, ways: &[Way<'_>]) -> String {
+    let head = [
+        "system",
+        "latency (smallest), us",
+        "median, us",
+        "in cycles",
+        "bandwidth at 1 MB, MB/s",
+        "alpha, us",
+        "beta, ns per byte",
+        "n-half, bytes",
+        "r-infinity, MB/s",
+    ];
+    let lines: Vec<Vec<String>> = ways
+        .iter()
+        .filter_map(|way| {
+            let latency = way.latency()?;
+            let fit = Fit::of(&way.times());
+            let told = |value: Option<f64>| {
+                value.filter(|value| value.is_finite()).map_or_else(String::new, number)
+            };
+            Some(vec![
+                way.name.clone(),
+                number(latency.min),
+                number(latency.median),
+                number(latency.min * figures.place.mhz),
+                told(way.bandwidth()),
+                told(fit.map(|fit| fit.alpha)),
+                told(fit.map(|fit| 1000.0 * fit.beta)),
+                told(fit.map(Fit::half_size)),
+                told(fit.map(|fit| 1.0 / fit.beta)),
+            ])
+        })
+        .collect();
+    table(&head, &lines)
+}
+
+/// A message through the daemons has two hops more than a direct one.
+fn hops(ways: &[Way<'_>], several_hosts: bool) -> String {
+    let latency = |system: &str, variant: &str| {
+        let way = ways.iter().find(|way| way.name == format!("{system}, {variant}"))?;
+        way.at(0)?.typical()
+    };
+    let mut text = String::new();
+    for system in ["NeoPVM", "PVM 3.4.6"] {
+        if let (Some(direct), Some(daemons)) =
+            (latency(system, "direct raw"), latency(system, "daemons raw"))
+        {
+            text += &paragraph(&format!(
+                "{system}: gamma, the cost of a further hop, is {} us: through the daemons (3 hops) {} us, direct \
+                 (1 hop) {} us.",
+                number((daemons - direct) / 2.0),
+                number(daemons),
+                number(direct)
+            ));
+        }
+    }
+    if !text.is_empty() && !several_hosts {
+        text += &paragraph(
+            "Between tasks of one host NeoPVM has no daemon in the way on either route: both are shared memory.",
+        );
+    }
+    text
+}
+
+/// Figure 5: latency of empty messages and bandwidth of 1 MB, with the machines of the report.
+fn plane(ways: &[Way<'_>], network: Option<(f64, f64)>) -> String {
+    let seed = seeds::machines();
+    let old = Series {
+        name: "machines of 1997".to_owned(),
+        points: seed.iter().map(|machine| (machine.latency_us, machine.bandwidth_mb_s)).collect(),
+        colour: "var(--other)",
+        way: 0,
+    };
+    let mut all = vec![(old, seed.iter().map(|machine| machine.name.clone()).collect::<Vec<_>>())];
+    for way in ways {
+        if let (Some(latency), Some(bandwidth)) = (way.latency(), way.bandwidth()) {
+            all.push((way.series(vec![(latency.min, bandwidth)]), vec![way.name.clone()]));
+        }
+    }
+    if let Some(point) = network {
+        let name = "UDP and TCP of this network".to_owned();
+        let series = Series { name: name.clone(), points: vec![point], colour: colour(""), way: 0 };
+        all.push((series, vec![name]));
+    }
+    points("Latency and bandwidth (figure 5 of 1997)", LATENCY, BANDWIDTH, &all)
+}
+
+/// Each round trip of the first round, of the first way of each system.
+fn vector(ways: &[Way<'_>], size: u64) -> String {
+    let first = ways.iter().filter(|way| way.number == 0);
+    let series: Vec<Series> = first
+        .filter_map(|way| {
+            let round = way.at(size)?.rounds.first()?;
+            let points = round.iter().enumerate().map(|(at, &time)| (at as f64, time)).collect();
+            Some(Series { name: way.name.clone(), points, colour: colour(way.system), way: 0 })
+        })
+        .collect();
+    let x = Axis { label: "iteration", log: false };
+    curves("Each empty message of a round", x, TIME, &series)
+}
