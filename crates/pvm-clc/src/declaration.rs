@@ -145,10 +145,15 @@ pub(crate) fn is_qualifier(word: &str) -> bool {
 impl Cursor<'_> {
     /// Behind attributes and assembler names.
     pub(crate) fn skip_attributes(&self, mut i: usize) -> usize {
-        while ATTRIBUTES.contains(&self.text(i)) && self.is(i + 1, "(") {
-            i = self.behind(i + 1);
+        loop {
+            if ATTRIBUTES.contains(&self.text(i)) && self.is(i + 1, "(") {
+                i = self.behind(i + 1);
+            } else if self.is(i, "[") && self.is(i + 1, "[") {
+                i = self.behind(i);
+            } else {
+                return i;
+            }
         }
-        i
     }
 
     /// The specifiers from a token on, and the token behind them.

@@ -72,6 +72,12 @@ fn the_kernels_of_the_comparison_of_1993() {
     compiles("seed.cl", &["gnu89", "c99", "c17"], &["-Wno-pedantic"]);
 }
 
+/// A function behind `[[...]]` was passed over, and its operations were left as they were.
+#[test]
+fn declarations_of_unusual_shapes_have_operations_behind_them() {
+    compiles("shapes.cl", &["gnu17", "gnu2x"], &["-Wno-pedantic"]);
+}
+
 #[test]
 fn own_names_leave_no_operation_behind() {
     let output = clc("cc", &["-E", "own.cl"]);
