@@ -73,4 +73,23 @@ runs 0 barber 8
 runs 0 readers 5 4 2
 runs 0 seed 100
 runs 0 posybl_master "$work/posybl_worker" 250000
+
+# ntsnet: as the comparison of 1993 called it; a list of nodes, on a machine of its own; wrong command lines.
+OPTIONS='-h -p /tmp -d -n 2:4' runs 0 matrix 8 2
+grep -q 'without a meaning here: -h -p -d -n$' "$work/err" || fail "ignored options are not told: $(cat "$work/err")"
+printf '# nodes\n%s\n\nno-such-host.invalid\n' "$("$prefix/bin/pvm" conf --json | sed 's/.*"name":"\([^"]*\)".*/\1/')" >"$work/nodes"
+PVM_RSH=false OPTIONS="-nodelist $work/nodes" runs 0 matrix 8 2
+grep -q 'not all hosts of' "$work/err" || fail "a host that cannot be added is not told: $(cat "$work/err")"
+(
+    export PVM_VMID=${PVM_VMID:-default}-own
+    head -n 1 "$work/nodes" >"$work/empty"
+    OPTIONS="-nodelist $work/empty" runs 0 matrix 8 2
+    "$prefix/bin/pvm" conf >/dev/null 2>&1 && fail "a machine of ntsnet is left"
+    [ "$failures" -eq 0 ]
+) || failures=$((failures + 1))
+for wrong in '' '-x prog' '-n' '-nodelist /nowhere prog'; do
+    # shellcheck disable=SC2086 # words
+    "$prefix/libexec/neopvm/bin/ntsnet" $wrong >/dev/null 2>&1 </dev/null
+    [ $? -eq 2 ] || fail "ntsnet $wrong did not end with 2"
+done
 [ "$failures" -eq 0 ]
