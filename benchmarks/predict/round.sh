@@ -1,0 +1,46 @@
+#!/bin/bash
+# round.sh PREFIX ROUND RATE RUNS [PROGRAM...]: the real runs of a sealed round, scored (root).
+#
+# Four hosts whose cables are shaped to RATE Mb/s (burst 1600, limit 256kb) run each NAS program of class S RUNS times,
+# one after the other in turns. Runs and load go to ROUND/NAME-RATE.runs and ROUND/load; nothing is sealed here: commit
+# the seals first. NICE=-15 in the environment gives all processes of the hosts that priority.
+set -eu
+prefix=$1 round=$2 rate=$3 runs=$4
+here=$(cd "$(dirname "$0")" && pwd)
+hosts=$here/../../xtask/hosts.sh
+programs=${*:5}
+programs=${programs:-ep is cg mg ft lu}
+
+if [ -z "${HOSTS_DIR:-}" ]; then
+  make -s -C "$here/../nas" PVM_HOME="$prefix" BUILD="$(realpath "$round")/build"
+  bash "$hosts" run 4 "${rate}mbit,1600,256kb" -- bash "$0" "$@"
+  for program in $programs; do
+    echo "$program, $rate Mb/s"
+    "$prefix/bin/pvm" predict score "$round/$program-$rate.seal" --section timed \
+      --goal "${GOAL:-3}" "$round/$program-$rate.runs"
+  done
+  exit
+fi
+
+on() { bash "$hosts" on "$@"; }
+build=$(realpath "$round")/build
+bash "$hosts" env "HOME=$HOSTS_DIR/home" PVM_ROOT="$prefix" PVM_ALLOW_ROOT=1 \
+  PATH="$prefix/bin:$PATH:/usr/sbin:/sbin" >/dev/null
+on h1 pvm up >/dev/null
+on h1 pvm add h2 h3 h4 >/dev/null
+if [ -n "${NICE:-}" ]; then
+  # shellcheck source=/dev/null
+  . "$HOSTS_DIR/state"
+  for k in 1 2 3 4; do
+    # shellcheck disable=SC2046
+    renice -n "$NICE" -p $(ip netns pids "${PRE}h$k") >/dev/null
+  done
+fi
+for program in $programs; do : >"$round/$program-$rate.runs"; done
+for ((run = 0; run < runs; run++)); do
+  for program in $programs; do
+    echo "$rate $program $(cat /proc/loadavg)" >>"$round/load"
+    on h1 nice -n "${NICE:-0}" timeout 120 "$build/nas-$program" S 4 --json >>"$round/$program-$rate.runs"
+  done
+done
+on h1 pvm halt >/dev/null
