@@ -79,6 +79,7 @@ OPTIONS='-h -p /tmp -d -n 2:4' runs 0 matrix 8 2
 grep -q 'without a meaning here: -h -p -d -n$' "$work/err" || fail "ignored options are not told: $(cat "$work/err")"
 printf '# nodes\n%s\n\nno-such-host.invalid\n' "$("$prefix/bin/pvm" conf --json | sed 's/.*"name":"\([^"]*\)".*/\1/')" >"$work/nodes"
 PVM_RSH=false OPTIONS="-nodelist $work/nodes" runs 0 matrix 8 2
+"$prefix/bin/pvm" conf >/dev/null 2>&1 || fail "ntsnet has ended the machine of its caller"
 grep -q 'not all hosts of' "$work/err" || fail "a host that cannot be added is not told: $(cat "$work/err")"
 (
     export PVM_VMID=${PVM_VMID:-default}-own
