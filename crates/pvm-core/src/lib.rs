@@ -17,6 +17,7 @@ mod home;
 mod hosts;
 pub mod io;
 mod launches;
+mod leadership;
 mod long;
 mod machine;
 mod near;

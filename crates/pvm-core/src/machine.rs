@@ -45,6 +45,7 @@ use crate::home::Home;
 use crate::hosts::Hosts;
 use crate::io::{Act, Effect, Event, HostFacts, HostList, Input, News, Output};
 use crate::launches::Launches;
+use crate::leadership::Leadership;
 use crate::near::Near;
 use crate::notify::Watches;
 use crate::pending::{Asker, Pending};
@@ -143,10 +144,7 @@ pub struct Machine {
     granted: Option<Lock>,
     /// False after a restart until another host was heard, or found silent.
     asked_epoch: bool,
-    /// When this host gives up, as it hears of no leader.
-    lost_at: u64,
-    /// When to say that nobody leads; 0 where that was said.
-    leaderless_at: u64,
+    leadership: Leadership,
     /// What the order wants done is being done.
     ordering: bool,
     departure: Departure,
@@ -229,8 +227,7 @@ impl Machine {
             needed: None,
             granted: None,
             asked_epoch: false,
-            lost_at: 0,
-            leaderless_at: u64::MAX,
+            leadership: Leadership::Unasked,
             ordering: false,
             departure: Departure::new(),
             ending: false,
@@ -287,12 +284,11 @@ impl Machine {
         let pending = self.pending.next_deadline();
         let plugs = self.plugs.next_deadline();
         let order = self.consensus.next_time();
-        let lost = (self.lost_at != 0 && self.lost_at != u64::MAX).then_some(self.lost_at);
         let launches = self.launches.next_deadline();
-        let quiet = (!matches!(self.leaderless_at, 0 | u64::MAX)).then_some(self.leaderless_at);
+        let leaderless = self.leadership.next_time();
         let (doubts, probes) = (self.doubts.next_time(), self.near.next_time());
         let tasks = self.tasks.next_time();
-        let next = [pending, plugs, launches, tasks, order, lost, quiet, doubts, probes];
+        let next = [pending, plugs, launches, tasks, order, leaderless, doubts, probes];
         next.into_iter().flatten().min().map(Time)
     }
 

@@ -1,6 +1,7 @@
 //! Who leads, who is suspected, who is taken out, and when a host gives up.
 
 use super::Machine;
+use crate::leadership::Report;
 use crate::pending::Held;
 use crate::planted::{self, Bug};
 use crate::quorum::{Member, QuorumInput};
@@ -8,17 +9,10 @@ use pvm_wire::HostIndex;
 use pvm_wire::peer::Command;
 use pvm_wire::request::{Reply, Request};
 
-/// How long a host goes on that hears of no leader: others have gone on without it, or cannot.
-pub(super) const LOST_NS: u64 = 60 * super::SECOND_NS;
-/// After so long without a leader a host says so: no election of hosts that hear one another takes
-/// as long.
-const LEADERLESS_NS: u64 = 3 * super::SECOND_NS;
-
 impl Machine {
     /// Somebody leads from here on, or nobody is known to.
     pub(super) fn led(&mut self, term: u64, leader: Option<Member>) {
         self.consensus.set_leader(term, leader);
-        self.lost_at = if leader.is_some() { u64::MAX } else { self.after(LOST_NS) };
         self.note_leader(leader.is_some());
         let Some(leader) = leader.filter(|_| *self.joined.get()) else { return };
         self.fencing.clear();
@@ -126,28 +120,25 @@ impl Machine {
     /// Somebody leads, or nobody does from now on.
     fn note_leader(&mut self, known: bool) {
         if !known {
-            let at = self.after(LEADERLESS_NS);
-            self.leaderless_at = self.leaderless_at.min(at);
-        } else if std::mem::replace(&mut self.leaderless_at, u64::MAX) == 0 {
+            self.leadership.lost(self.now.0);
+        } else if self.leadership.found() {
             self.log("a leader is known again".to_owned());
         }
     }
 
     /// True where nobody has led for so long that this host has said so.
     pub(super) const fn is_leaderless(&self) -> bool {
-        self.leaderless_at == 0
+        self.leadership.is_reported()
     }
 
     /// Nobody has led for a while: the log says so, and whoever waits for news of the hosts gets the old
     /// ones.
     pub(super) fn say_leaderless(&mut self) {
-        if self.leaderless_at > self.now.0 || self.is_leaderless() {
-            return;
-        }
+        let Some(report) = self.leadership.due_report(self.now.0) else { return };
         if !*self.joined.get() {
-            return self.leaderless_at = self.after(LEADERLESS_NS);
+            return report.put_off(self.now.0);
         }
-        self.leaderless_at = 0;
+        *report = Report::Given;
         let text = self.order_state();
         self.log(text);
         let waits = |_: &u64, held: &Held| held.after == 0 && held.request == Request::Config;
@@ -175,7 +166,8 @@ impl Machine {
             let least = count / 2 + 1;
             format!("of the {count} hosts that vote {heard} are heard here, and {least} are needed")
         };
-        let left = self.lost_at.saturating_sub(self.now.0) / super::SECOND_NS;
+        let ends_at = self.leadership.ends_at().unwrap_or(u64::MAX);
+        let left = ends_at.saturating_sub(self.now.0) / super::SECOND_NS;
         format!(
             "no leader: {why}. Names, groups and hosts cannot be changed or read; \
              this host ends in {left} s unless they come back"
@@ -184,7 +176,7 @@ impl Machine {
 
     /// Nobody has led for too long.
     pub(super) fn give_up(&mut self) {
-        if self.lost_at <= self.now.0 {
+        if self.leadership.ends_at().is_some_and(|at| at <= self.now.0) {
             self.log("this host has lost its machine and ends".to_owned());
             self.ending = true;
         }
@@ -193,12 +185,8 @@ impl Machine {
     /// The first input since this daemon began: from here on it waits for a leader. Only now is it
     /// known what time it is, which the library that orders must know before it acts.
     pub(super) fn wake(&mut self) {
-        if self.lost_at == 0 {
-            self.lost_at = self.after(LOST_NS);
-            self.leaderless_at = self.after(LEADERLESS_NS);
-            if *self.joined.get() {
-                self.tell_quorum_hosts();
-            }
+        if self.leadership.wake(self.now.0) && *self.joined.get() {
+            self.tell_quorum_hosts();
         }
     }
 }

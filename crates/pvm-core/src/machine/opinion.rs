@@ -3,8 +3,8 @@
 //! what some hosts say takes nobody out but itself.
 
 use super::Machine;
-use super::leading::LOST_NS;
 use crate::doubts::Hears;
+use crate::leadership::LOST_NS;
 use crate::near::neighbours;
 use crate::pending::Asker;
 use crate::planted::{self, Bug};
