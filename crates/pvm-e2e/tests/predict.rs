@@ -64,7 +64,8 @@ fn a_nas_program_is_predicted_with_all_its_messages() {
     // The program counts what it sends by itself: some 2.7 MB between four tasks.
     let bytes: f64 = told.split("{\"algorithmic\"").skip(1).map(|task| number(task, "bytes")).sum();
     assert!((2.6e6..2.9e6).contains(&bytes), "{bytes}: {told}");
-    assert!(told.contains("\"lacks\":[") && !told.contains("left out"), "{told}");
+    // A task may end before it takes the last word of the first one; but nothing was lost.
+    assert!(!told.contains("records were lost") && !told.contains("gaps"), "{told}");
     let (slow, fast) =
         (number(&told, "seconds"), number(&predict(&machine, &trace, "switch-100"), "seconds"));
     assert!(slow > 2.0 * fast, "{slow} s at 10 Mb/s, {fast} s at 100 Mb/s");
