@@ -194,6 +194,7 @@ fn kind_of(command: &Command, arg: &Arg) -> Kind {
         (_, "PROGRAM [ARGS]") => Kind::Program,
         (_, "SIGNAL") => Kind::Signal,
         (_, "PATTERN") => Kind::Name,
+        (_, "SPACE") => Kind::Space,
         _ => Kind::Nothing,
     }
 }

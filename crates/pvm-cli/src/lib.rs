@@ -35,6 +35,7 @@ mod recording;
 mod run;
 pub mod show;
 pub mod signals;
+mod space;
 mod stopped;
 pub mod table;
 mod tasks;
@@ -108,6 +109,10 @@ fn command(command: Option<Command>) -> Result<ExitCode, Failure> {
         Some(Command::Halt(options)) => halt::halt(options.json),
         Some(Command::Doctor(options)) => doctor::doctor(&options),
         Some(Command::Bench(_)) => return Err(bench::bench()),
+        Some(Command::Space(options)) => space::space(&options),
+        Some(Command::Out(options)) => space::out(&options),
+        Some(Command::Take(options)) => space::take(&options),
+        Some(Command::Read(options)) => space::read(&options),
         Some(Command::Trace(options)) => trace::trace(&options),
         Some(Command::Predict(options)) => predict::predict(&options),
         Some(Command::Complete(options)) => complete::complete(&options).map_err(Failure::from),

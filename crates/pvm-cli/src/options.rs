@@ -7,6 +7,7 @@ pub mod bench;
 pub(crate) mod hosts;
 pub(crate) mod notes;
 pub(crate) mod predict;
+pub(crate) mod space;
 pub(crate) mod tasks;
 pub(crate) mod trace;
 
@@ -14,6 +15,7 @@ use bench::BenchOptions;
 use clap::{Args, Parser, Subcommand};
 use hosts::{AddOptions, DelOptions, DoctorOptions, TokenOptions, UpOptions, UpgradeOptions};
 use predict::PredictOptions;
+use space::{FindOptions, OutOptions, SpaceOptions};
 use std::path::PathBuf;
 use tasks::{KillOptions, NamesOptions, PsOptions, RunOptions};
 use trace::TraceOptions;
@@ -80,6 +82,18 @@ pub(crate) enum Command {
     /// Measure messages and computation beside the peers that are installed, and write a report
     #[command(after_help = notes::BENCH)]
     Bench(BenchOptions),
+    /// Make, list, examine and delete tuple spaces
+    #[command(after_help = notes::SPACE, disable_help_subcommand = true)]
+    Space(SpaceOptions),
+    /// Put a tuple into a tuple space
+    #[command(after_help = notes::OUT)]
+    Out(OutOptions),
+    /// Take a tuple that fits out of a tuple space, and print it
+    #[command(after_help = notes::TAKE)]
+    Take(FindOptions),
+    /// Print a tuple of a tuple space that fits, which stays there
+    #[command(after_help = notes::READ)]
+    Read(FindOptions),
     /// Read, draw and convert traces of what tasks did
     #[command(after_help = notes::TRACE, disable_help_subcommand = true)]
     Trace(TraceOptions),

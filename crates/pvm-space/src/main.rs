@@ -1,9 +1,10 @@
 //! `pvmtuples`: the server of tuple spaces on a host. The library starts it when it is needed.
 //!
-//! `--start` starts the server in a session of its own and ends. Without arguments it is the server.
+//! `--start` starts the server in a process group of its own and ends. Without arguments it is the server.
 
 #![forbid(unsafe_code)]
 
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
 
 fn main() -> ExitCode {
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
 fn start() -> std::io::Result<()> {
     let mut server = Command::new(std::env::current_exe()?);
     server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // Of this start, which is over: the server is a task of its own.
-    server.env_remove("PVMEPID").current_dir("/");
+    // Of this start, which is over: the server is a task of its own. What a task leaves in its group ends with it.
+    server.env_remove("PVMEPID").current_dir("/").process_group(0);
     server.spawn().map(drop)
 }

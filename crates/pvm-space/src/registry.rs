@@ -20,6 +20,11 @@ const FIRST_AVAILABLE: i32 = 8;
 /// Bytes of a space's name.
 pub const NAME_BYTES_MAX: usize = 128;
 
+/// The space whose entries have this name.
+pub fn space_of(name: &str) -> Option<&str> {
+    name.strip_prefix(SPACE)
+}
+
 fn entry_name(space: &Blob) -> Blob {
     Blob([SPACE.as_bytes(), &space.0].concat())
 }
@@ -102,16 +107,30 @@ pub fn names(task: &Task) -> Result<Vec<Blob>, Code> {
     }
 }
 
-/// Says that this task is the server of its host; false if there is one.
+/// Says that this task is the server of its host; false if there is one. An entry that has outlived its server goes.
 pub(crate) fn be_server(task: &Task) -> Result<bool, Code> {
     let index = i32::from(task.tid().host().0);
-    insert(task, SERVERS.into(), index, 0, task.tid().to_bytes())
+    let insert = || insert(task, SERVERS.into(), index, OVERWRITABLE, task.tid().to_bytes());
+    if insert()? {
+        return Ok(true);
+    }
+    if server_of(task, task.tid().host())?.is_some() {
+        return Ok(false);
+    }
+    match task.request(&Request::DelInfo { name: SERVERS.into(), index, flags: 0 }) {
+        Ok(_) | Err(Code::NotFound) => insert(),
+        Err(code) => Err(code),
+    }
 }
 
-/// The server of a host.
+/// The server of a host, if it lives.
 pub(crate) fn server_of(task: &Task, host: HostIndex) -> Result<Option<Tid>, Code> {
     let found = read(task, SERVERS.into(), i32::from(host.0), 0)?;
-    Ok(found.and_then(|(_, message)| Tid::from_bytes(&message.body.0).ok()))
+    let server = found.and_then(|(_, message)| Tid::from_bytes(&message.body.0).ok());
+    match server {
+        Some(server) if is_alive(task, server)? => Ok(Some(server)),
+        _ => Ok(None),
+    }
 }
 
 /// True if a task runs.

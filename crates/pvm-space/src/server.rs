@@ -26,8 +26,6 @@ const IDLE: Duration = Duration::from_secs(30);
 /// # Errors
 /// What the machine answers.
 pub fn run() -> Result<(), Code> {
-    // Whoever has started this has a session of its own, which may end before.
-    let _ = rustix::process::setsid();
     let task = Task::enrol(starting::PROGRAM.as_bytes(), false)?;
     task.be_unrecorded();
     if !registry::be_server(task)? {

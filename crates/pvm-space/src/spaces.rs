@@ -288,9 +288,10 @@ impl Spaces {
                     other => other?,
                 },
                 Output::Watch { task } => inner.watch(self.task, task)?,
-                Output::Look => {
+                Output::Look { number } => {
                     let entry = registry::latest(self.task, &open.name)?;
-                    open.client.looked(self.now(), entry.as_ref().map(|(_, entry)| entry));
+                    let entry = entry.as_ref().map(|(_, entry)| entry);
+                    open.client.looked(self.now(), number, entry);
                 }
             }
         }

@@ -30,7 +30,10 @@ pub enum Output {
         task: Tid,
     },
     /// The last entry of the space is to be looked up, for [`Client::looked`].
-    Look,
+    Look {
+        /// Which look this is.
+        number: u64,
+    },
 }
 
 /// How a request has ended.
@@ -66,6 +69,10 @@ pub struct Client {
     requests: BTreeMap<u64, Request>,
     /// When the names are looked up again, while there is no primary.
     look_at: Option<u64>,
+    /// The last look.
+    look: u64,
+    /// Looks before this one may have seen a primary that has ended since.
+    first_look: u64,
     /// Since when there is none.
     without_since: u64,
     outputs: VecDeque<Output>,
@@ -81,6 +88,8 @@ impl Client {
             watched: None,
             requests: BTreeMap::new(),
             look_at: None,
+            look: 0,
+            first_look: 0,
             without_since: 0,
             outputs: VecDeque::new(),
         };
@@ -159,6 +168,7 @@ impl Client {
     pub fn gone(&mut self, now_ms: u64, task: Tid) {
         if self.watched == Some(task) {
             (self.watched, self.ended) = (None, Some(task));
+            self.first_look = self.look + 1;
         }
         if self.primary == Some(task) {
             self.look(now_ms);
@@ -173,9 +183,9 @@ impl Client {
         }
     }
 
-    /// The last entry of the space; none if the space has none any more.
-    pub fn looked(&mut self, now_ms: u64, entry: Option<&Entry>) {
-        if self.primary.is_some() {
+    /// What a look has found: the last entry of the space; none if the space has none any more.
+    pub fn looked(&mut self, now_ms: u64, number: u64, entry: Option<&Entry>) {
+        if self.primary.is_some() || number < self.first_look {
             return;
         }
         let own = entry.filter(|entry| entry.space == self.space && !entry.deleted);
@@ -214,7 +224,8 @@ impl Client {
     pub fn handle_timeout(&mut self, now_ms: u64) {
         if self.look_at.is_some_and(|at| at <= now_ms) {
             self.look_at = Some(now_ms + LOOK_AGAIN_MS);
-            self.outputs.push_back(Output::Look);
+            self.look += 1;
+            self.outputs.push_back(Output::Look { number: self.look });
         }
         let open = self.requests.iter().filter(|(_, request)| request.end.is_none());
         let due = open.filter(|(_, request)| Self::due(request) <= now_ms);

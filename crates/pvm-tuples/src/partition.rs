@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Steps that a copy has not confirmed are sent again after this time.
 pub const RESEND_MS: u64 = 1000;
+/// Where no server was found for a missing copy, one is looked for again after this time.
+const SEARCH_AGAIN_MS: u64 = 10_000;
 /// A copy that confirms nothing so often is given up.
 const RESENDS_MAX: u32 = 5;
 
@@ -145,8 +147,11 @@ enum Search {
     Open,
     /// It goes on.
     Asked,
-    /// There was none; a host that joins changes that.
-    InVain,
+    /// There was none; a host that joins changes that, and so may time.
+    InVain {
+        /// When it is looked again.
+        until: u64,
+    },
 }
 
 /// What stands in the machine's names.
@@ -284,7 +289,7 @@ impl Partition {
             Event::Latest { entry } => self.latest(entry),
             Event::Helper { server } => self.helper(server),
             Event::Joined => {
-                if self.search == Search::InVain {
+                if matches!(self.search, Search::InVain { .. }) {
                     self.search = Search::Open;
                 }
                 self.tend();
@@ -294,7 +299,11 @@ impl Partition {
 
     /// When [`Partition::handle_timeout`] is to be called.
     pub fn poll_timeout(&self) -> Option<u64> {
-        self.leases.values().copied().chain(self.resend_at).min()
+        let search_at = match self.search {
+            Search::InVain { until } if self.role == Role::Primary => Some(until),
+            _ => None,
+        };
+        self.leases.values().copied().chain(self.resend_at).chain(search_at).min()
     }
 
     /// What is due is done.
@@ -307,6 +316,10 @@ impl Partition {
         }
         if self.resend_at.is_some_and(|at| at <= now_ms) {
             self.resend();
+        }
+        if matches!(self.search, Search::InVain { until } if until <= now_ms) {
+            self.search = Search::Open;
+            self.tend();
         }
     }
 

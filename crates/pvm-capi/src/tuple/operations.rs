@@ -22,6 +22,8 @@ const OWNED: i32 = 4;
 const FAIL: i32 = 1;
 /// Of a space that says nothing of its own.
 const LIMIT_BYTES: u64 = 1 << 30;
+/// Copies that can be asked for.
+const COPIES_MAX: u8 = 2;
 
 /// `struct neotuple_options`
 #[repr(C)]
@@ -38,14 +40,12 @@ fn options(given: Option<OptionsOfC>) -> Result<Options, Error> {
     let Some(given) = given else {
         return Ok(Options { copies: 0, limit_bytes: LIMIT_BYTES, fail_when_full: false });
     };
-    if given.copies != 0 {
-        return Err(Code::NotImpl.into());
-    }
+    let copies = u8::try_from(given.copies).ok().filter(|copies| *copies <= COPIES_MAX);
     if given.size != 0 && given.size as usize != size_of::<OptionsOfC>() {
         return Err(Code::BadParam.into());
     }
     Ok(Options {
-        copies: 0,
+        copies: copies.ok_or(Code::BadParam)?,
         limit_bytes: if given.limit_bytes == 0 { LIMIT_BYTES } else { given.limit_bytes },
         fail_when_full: given.when_full == FAIL,
     })

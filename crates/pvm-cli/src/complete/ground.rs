@@ -13,6 +13,8 @@ pub(crate) enum Kind {
     Victim,
     /// The name of a named message.
     Name,
+    /// A tuple space.
+    Space,
     /// A signal.
     Signal,
     /// A suite of `pvm bench`.

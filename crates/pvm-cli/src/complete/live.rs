@@ -5,6 +5,7 @@ use super::ground::{Candidate, Kind};
 use crate::operator::Operator;
 use crate::options::bench::SUITES;
 use crate::{signals, tasks};
+use pvm_space::registry;
 use pvm_wire::Tid;
 use pvm_wire::request::{HostInfo, Reply, Request};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ pub(crate) fn of(kind: Kind) -> Vec<Candidate> {
         Kind::NewHost => new_hosts(),
         Kind::Victim => victims().unwrap_or_default(),
         Kind::Name => names().unwrap_or_default(),
+        Kind::Space => spaces().unwrap_or_default(),
         Kind::Signal => signals::names().map(|name| Candidate::new(name, "")).collect(),
         Kind::Suite => SUITES.iter().map(|(name, about)| Candidate::new(name, about)).collect(),
         Kind::File | Kind::Program | Kind::Nothing => Vec::new(),
@@ -67,6 +69,12 @@ fn names() -> Option<Vec<Candidate>> {
         }
         _ => None,
     }
+}
+
+fn spaces() -> Option<Vec<Candidate>> {
+    let names = names()?;
+    let spaces = names.iter().filter_map(|name| registry::space_of(&name.word));
+    Some(spaces.map(|name| Candidate::new(name, "a tuple space")).collect())
 }
 
 /// `local`, and the hosts that the user's ssh has heard of and that are not in the machine.

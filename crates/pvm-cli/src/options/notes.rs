@@ -353,3 +353,74 @@ own_messages, receives).";
 /// `pvm predict generate`.
 pub(crate) const PREDICT_GENERATE: &str = "\
 In each round a task computes, sends its messages, and receives those that are for it.";
+
+/// `pvm space`.
+pub(crate) const SPACE: &str = "\
+A tuple space holds rows of typed fields. Programs put them with `pvm out` or the calls of neotuple.h, \
+and take them by templates. doc/tuples.md says what a space guarantees. The commands start a tuple \
+server on this host if a space is made and there is none.";
+
+/// `pvm space create`.
+pub(crate) const SPACE_CREATE: &str = "\
+The space lives until it is deleted or the machine halts. Its tuples are in the memory of tuple \
+servers (pvmtuples): one on this host and, with --copies, one or two on other hosts, which are started \
+there. When a server or its host dies, a copy goes on, and another copy is made if there is a host for \
+it. Without copies the tuples are lost then. The command returns when the copies stand, or when there \
+is no other host; a host that joins later gets a missing copy. Each tuple counts its bytes and 128 more \
+against the limit.
+
+JSON: name, created (true).";
+
+/// `pvm space list`.
+pub(crate) const SPACE_LIST: &str = "\
+A space whose server has died is lost: `pvm space delete` forgets it.
+
+JSON: spaces: name, server, copies, copies_wanted, owner (the task with which the space ends, or null), tuples, claimed, \
+waiting, bytes (null for a space that is lost), limit, fail_when_full, lost.";
+
+/// `pvm space show`.
+pub(crate) const SPACE_SHOW: &str = "\
+JSON: name, count (of tuples), bytes, tuples (the oldest; each is a list of fields: type, value), \
+claimed: task, tuple, tries (how often it came back before), seconds.";
+
+/// `pvm space why`.
+pub(crate) const SPACE_WHY: &str = "\
+What nearly fits has the same text in its first field and other types, or another number of fields. \
+At most 1000 tasks are listed, in the order in which they are served.
+
+JSON: name, waiting: task, operation (in, rd, claim, or out for a space that is full), tuple (a list of \
+fields: type, value, or formal), seconds, near (tuples).";
+
+/// `pvm space delete`.
+pub(crate) const SPACE_DELETE: &str = "\
+Who waits in the space is told that there is no such space.
+
+JSON: name, deleted (true).";
+
+/// `pvm out`.
+pub(crate) const OUT: &str = "\
+A FIELD is a number (7 is an int, or a long if it is too large for one; 2.5 a double) or a text. \
+TYPE:VALUE names its type: char schar uchar short ushort int uint long ulong longlong ulonglong float \
+double bool text, and bytes or struct with hexadecimal digits. TYPE[]:V,V,... is an array.
+
+Exit status: 0; 1 if the space stayed full until the timeout.
+
+JSON: put (true or false).";
+
+/// `pvm take`.
+pub(crate) const TAKE: &str = "\
+FIELDs are as of `pvm out`; ?TYPE or ?TYPE[] fits any value of that type (?struct:SIZE any struct of \
+that size). Of several tuples that fit the oldest is taken. The values are printed on one line with \
+tabs between them, arrays with commas. Example: `pvm take work task '?int' '?double[]'`.
+
+Exit status: 0; 1 if nothing fitted until the timeout.
+
+JSON: tuple (a list of fields: type, value), or null.";
+
+/// `pvm read`.
+pub(crate) const READ: &str = "\
+As `pvm take`, but the tuple stays.
+
+Exit status: 0; 1 if nothing fitted until the timeout.
+
+JSON: tuple (a list of fields: type, value), or null.";

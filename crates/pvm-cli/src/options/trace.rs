@@ -71,7 +71,14 @@ pub(crate) struct StopOptions {
 }
 
 /// A size in bytes, or with K, M, G or T; at least what a trace needs.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
+fn size(text: &str) -> Result<u64, String> {
+    bytes(text)
+        .filter(|bytes| *bytes >= 4 << 20)
+        .ok_or_else(|| "a size is a number of bytes from 4M on, such as 500M or 20G".to_owned())
+}
+
+/// A number of bytes, such as 500M or 20G.
+pub(crate) fn bytes(text: &str) -> Option<u64> {
     let (number, shift) = match text.trim_end_matches(['b', 'B', 'i']) {
         rest if rest.ends_with(['k', 'K']) => (&rest[..rest.len() - 1], 10),
         rest if rest.ends_with(['m', 'M']) => (&rest[..rest.len() - 1], 20),
@@ -79,10 +86,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         rest if rest.ends_with(['t', 'T']) => (&rest[..rest.len() - 1], 40),
         rest => (rest, 0),
     };
-    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-    bytes
-        .filter(|bytes| *bytes >= 4 << 20)
-        .ok_or_else(|| "a size is a number of bytes from 4M on, such as 500M or 20G".to_owned())
+    number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift))
 }
 
 /// The arguments of `pvm trace show`.

@@ -6,7 +6,7 @@ use pvm_wire::{Code, HostIndex, Tid};
 use std::time::{Duration, Instant};
 
 /// A server that was started is there after this time, or there is none.
-const START_TIME_MAX: Duration = Duration::from_secs(5);
+const START_TIME_MAX: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A space that waits for a server.

@@ -1,6 +1,6 @@
 //! Epochs: servers come and go, and each change is an entry of the machine's names.
 
-use super::{Follower, Output, Partition, RESEND_MS, Role, Search};
+use super::{Follower, Output, Partition, RESEND_MS, Role, SEARCH_AGAIN_MS, Search};
 use crate::frames::{Between, Entry, Told};
 use pvm_wire::Tid;
 
@@ -28,7 +28,7 @@ impl Partition {
                 self.outputs.push_back(Output::Want { besides: besides.collect() });
             }
             Search::Asked => {}
-            Search::InVain => self.stands(),
+            Search::InVain { .. } => self.stands(),
         }
     }
 
@@ -45,7 +45,8 @@ impl Partition {
             return;
         }
         let new = server.filter(|tid| *tid != self.me && !self.followers.contains_key(tid));
-        self.search = if new.is_some() { Search::Open } else { Search::InVain };
+        let until = self.now + SEARCH_AGAIN_MS;
+        self.search = if new.is_some() { Search::Open } else { Search::InVain { until } };
         if let Some(server) = new {
             self.take_in(server);
         }

@@ -1,0 +1,130 @@
+//! The options of `pvm space`, `pvm out`, `pvm take` and `pvm read`.
+
+use super::notes;
+use clap::{Args, Subcommand};
+
+/// The arguments of `pvm space`.
+#[derive(Debug, Args)]
+pub(crate) struct SpaceOptions {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) what: SpaceCommand,
+}
+
+/// What can be done with tuple spaces.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SpaceCommand {
+    /// Make a tuple space that lives with the machine
+    #[command(after_help = notes::SPACE_CREATE)]
+    Create(CreateOptions),
+    /// List the tuple spaces
+    #[command(after_help = notes::SPACE_LIST)]
+    List(AllOptions),
+    /// Show what is in a tuple space: its oldest tuples, and what is claimed
+    #[command(after_help = notes::SPACE_SHOW)]
+    Show(ShowSpaceOptions),
+    /// Tell who waits for what in a tuple space, since when, and what nearly fits
+    #[command(after_help = notes::SPACE_WHY)]
+    Why(NameOptions),
+    /// Delete a tuple space with all that is in it
+    #[command(after_help = notes::SPACE_DELETE)]
+    Delete(NameOptions),
+}
+
+/// The arguments of `pvm space create`.
+#[derive(Debug, Args)]
+pub(crate) struct CreateOptions {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Copies on other hosts: so many hosts may die without a loss
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub(crate) copies: u8,
+    /// The most bytes that it may hold, such as 500M or 20G
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
+    pub(crate) limit: u64,
+    /// When it is full a put fails; otherwise it waits
+    #[arg(long)]
+    pub(crate) fail_when_full: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `pvm space list`.
+#[derive(Debug, Args)]
+pub(crate) struct AllOptions {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of commands about one space.
+#[derive(Debug, Args)]
+pub(crate) struct NameOptions {
+    /// The space
+    #[arg(value_name = "SPACE")]
+    pub(crate) name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `pvm space show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowSpaceOptions {
+    /// The space
+    #[arg(value_name = "SPACE")]
+    pub(crate) name: String,
+    /// At most so many tuples
+    #[arg(short, long, value_name = "COUNT", default_value_t = 20)]
+    pub(crate) tuples: u64,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `pvm out`.
+#[derive(Debug, Args)]
+pub(crate) struct OutOptions {
+    /// The space
+    #[arg(value_name = "SPACE")]
+    pub(crate) space: String,
+    /// The fields of the tuple
+    #[arg(value_name = "FIELD", required = true, allow_negative_numbers = true)]
+    pub(crate) fields: Vec<String>,
+    /// Wait for room no longer than this
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The arguments of `pvm take` and `pvm read`.
+#[derive(Debug, Args)]
+pub(crate) struct FindOptions {
+    /// The space
+    #[arg(value_name = "SPACE")]
+    pub(crate) space: String,
+    /// The fields of the template
+    #[arg(value_name = "FIELD", required = true, allow_negative_numbers = true)]
+    pub(crate) fields: Vec<String>,
+    /// Wait no longer than this; 0 does not wait
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<f64>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    super::trace::bytes(text).ok_or_else(|| "not a number of bytes, such as 500M or 20G".to_owned())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("not a number of seconds".to_owned()),
+    }
+}

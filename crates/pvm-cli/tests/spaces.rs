@@ -1,0 +1,227 @@
+//! Tuple spaces from a shell, with real daemons and servers.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "support/place.rs"]
+mod place;
+
+use place::Place;
+use serde_json::{Value, json};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Once;
+use std::time::Duration;
+use testbed::eventually;
+
+static BUILT: Once = Once::new();
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A place with a machine. `cargo test` builds the programs of this package only.
+fn machine() -> Place {
+    BUILT.call_once(|| {
+        let ours = std::path::Path::new(env!("CARGO_BIN_EXE_pvm"));
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--package", "pvm-space"]);
+        if ours.parent().is_some_and(|folder| folder.ends_with("release")) {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().unwrap().success(), "the server cannot be built");
+    });
+    let place = Place::new();
+    assert_eq!(run(&place, &["up"]).0, 0);
+    place
+}
+
+fn ended(output: Output) -> (i32, String, String) {
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn run(place: &Place, args: &[&str]) -> (i32, String, String) {
+    ended(place.command(args).output().unwrap())
+}
+
+fn json_of(place: &Place, args: &[&str]) -> (i32, Value) {
+    let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
+    let (code, out, _) = run(place, &args);
+    (code, serde_json::from_str(&out).unwrap())
+}
+
+fn begin(place: &Place, args: &[&str]) -> Child {
+    place.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until so many wait in a space.
+fn await_waiting(place: &Place, space: &str, count: usize) -> Value {
+    let mut why = Value::Null;
+    let is_so = eventually(LIMIT, || {
+        why = json_of(place, &["space", "why", space]).1;
+        why["waiting"].as_array().is_some_and(|waiting| waiting.len() == count)
+    });
+    assert!(is_so, "{why}");
+    why
+}
+
+#[test]
+fn tuples_are_put_read_and_taken_from_a_shell() {
+    let place = machine();
+    let (code, _, err) = run(&place, &["out", "work", "x"]);
+    assert!(code == 1 && err.contains("pvm space create work"), "{err}");
+    assert_eq!(json_of(&place, &["space", "create", "work"]).1["created"], true);
+    let (code, _, err) = run(&place, &["space", "create", "work"]);
+    assert!(code == 1 && err.contains("exists"), "{err}");
+    for number in ["1", "2", "3"] {
+        assert_eq!(run(&place, &["out", "work", "task", number, "double[]:0.5,1"]).0, 0);
+    }
+    let template = ["task", "?int", "?double[]"];
+    let with = |command| [&[command, "work"], &template[..]].concat();
+    assert_eq!(run(&place, &with("read")).1, "task\t1\t0.5,1.0\n");
+    assert_eq!(run(&place, &with("take")).1, "task\t1\t0.5,1.0\n");
+    let (_, taken) = json_of(&place, &with("take"));
+    assert_eq!(taken["tuple"][1], json!({"type": "int", "value": 2}));
+    let (_, shown) = json_of(&place, &["space", "show", "work"]);
+    assert_eq!((&shown["count"], &shown["tuples"][0][1]["value"]), (&json!(1), &json!(3)));
+    let (_, list) = json_of(&place, &["space", "list"]);
+    assert_eq!(
+        (&list["spaces"][0]["name"], &list["spaces"][0]["tuples"]),
+        (&json!("work"), &json!(1))
+    );
+    let (code, out, _) =
+        run(&place, &["take", "work", "task", "?long", "--timeout", "0", "--json"]);
+    assert_eq!((code, out.as_str()), (1, "{\"tuple\":null}\n"));
+    assert_eq!(run(&place, &["out", "work", "?int"]).0, 2);
+    assert_eq!(run(&place, &["space", "delete", "work"]).0, 0);
+    assert_eq!(json_of(&place, &["space", "list"]).1["spaces"], json!([]));
+    assert_eq!(run(&place, &["space", "create", "work"]).0, 0, "the name is free again");
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+#[test]
+fn a_command_that_waits_is_served_or_leaves_no_waiter() {
+    let place = machine();
+    run(&place, &["space", "create", "work"]);
+    let take = ["take", "work", "task", "?int"];
+    let mut killed = begin(&place, &take);
+    await_waiting(&place, "work", 1);
+    let served = begin(&place, &take);
+    await_waiting(&place, "work", 2);
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    await_waiting(&place, "work", 1);
+    run(&place, &["out", "work", "task", "7"]);
+    assert_eq!(ended(served.wait_with_output().unwrap()).1, "task\t7\n");
+    let late = run(&place, &["take", "work", "task", "?int", "--timeout", "0.05"]);
+    assert_eq!((late.0, late.1.as_str()), (1, ""));
+    await_waiting(&place, "work", 0);
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+#[test]
+fn why_shows_what_nearly_fits() {
+    let place = machine();
+    run(&place, &["space", "create", "work"]);
+    run(&place, &["out", "work", "task", "long:7"]);
+    run(&place, &["out", "work", "other", "7"]);
+    let waiting = begin(&place, &["take", "work", "task", "?int"]);
+    let why = await_waiting(&place, "work", 1);
+    let waiter = &why["waiting"][0];
+    assert_eq!(
+        (&waiter["operation"], &waiter["tuple"][1]),
+        (&json!("in"), &json!({"type": "int", "formal": true}))
+    );
+    assert_eq!(
+        waiter["near"],
+        json!([[{"type": "text", "value": "task"}, {"type": "long", "value": 7}]])
+    );
+    let text = run(&place, &["space", "why", "work"]).1;
+    assert!(text.contains("(\"task\", ?int)"), "{text}");
+    assert_eq!(run(&place, &["space", "delete", "work"]).0, 0);
+    let (code, _, err) = ended(waiting.wait_with_output().unwrap());
+    assert!(code == 1 && err.contains("no such space"), "{err}");
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+#[test]
+fn a_full_space_lets_a_put_wait_or_refuses_it() {
+    let place = machine();
+    run(&place, &["space", "create", "small", "--limit", "400"]);
+    assert_eq!(run(&place, &["out", "small", "x"]).0, 0);
+    assert_eq!(run(&place, &["out", "small", "x"]).0, 0);
+    assert_eq!(run(&place, &["out", "small", "x", "--timeout", "0"]).0, 1);
+    let waiting = begin(&place, &["out", "small", "y"]);
+    await_waiting(&place, "small", 1);
+    assert_eq!(run(&place, &["take", "small", "x"]).0, 0);
+    assert_eq!(ended(waiting.wait_with_output().unwrap()).0, 0);
+    let (code, _, err) = run(&place, &["out", "small", &"x".repeat(500)]);
+    assert!(code == 1 && err.contains("larger than the space"), "{err}");
+    run(&place, &["space", "create", "strict", "--limit", "200", "--fail-when-full"]);
+    run(&place, &["out", "strict", "x"]);
+    let (code, _, err) = run(&place, &["out", "strict", "x"]);
+    assert!(code == 1 && err.contains("full"), "{err}");
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+#[test]
+fn a_space_whose_server_was_killed_is_lost_and_can_be_forgotten() {
+    let place = machine();
+    run(&place, &["space", "create", "work"]);
+    run(&place, &["out", "work", "task", "7"]);
+    let waiting = begin(&place, &["take", "work", "task", "?text"]);
+    await_waiting(&place, "work", 1);
+    let names = json_of(&place, &["space", "list"]).1;
+    let server = names["spaces"][0]["server"].as_str().unwrap().to_owned();
+    assert_eq!(run(&place, &["kill", "--signal", "KILL", &server]).0, 0);
+    let (code, _, err) = ended(waiting.wait_with_output().unwrap());
+    assert!(code == 1 && err.contains("its tuples are lost"), "{err}");
+    assert_eq!(json_of(&place, &["space", "list"]).1["spaces"][0]["lost"], true);
+    assert_eq!(run(&place, &["space", "delete", "work"]).0, 0);
+    assert_eq!(run(&place, &["space", "create", "work"]).0, 0, "another server is started");
+    run(&place, &["halt"]);
+    place.is_cleared();
+}
+
+/// The servers of a space: the one that answers, and the copies.
+fn servers(place: &Place) -> (String, Vec<String>) {
+    let space = &json_of(place, &["space", "list"]).1["spaces"][0];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let copies = space["copies"].as_array().unwrap().iter().map(text).collect();
+    (text(&space["server"]), copies)
+}
+
+#[test]
+fn a_space_with_a_copy_outlives_the_servers_that_are_killed_one_after_another() {
+    let place = machine();
+    assert_eq!(run(&place, &["add", "local", "local"]).0, 0);
+    assert_eq!(run(&place, &["space", "create", "work", "--copies", "1"]).0, 0);
+    assert_eq!(servers(&place).1.len(), 1, "it is made when its copy stands");
+    let waiting = begin(&place, &["take", "work", "late", "?int"]);
+    await_waiting(&place, "work", 1);
+    for number in 1..=4 {
+        assert_eq!(run(&place, &["out", "work", "task", &number.to_string()]).0, 0);
+        let (server, copies) = servers(&place);
+        // By turns the one that answers and the copy.
+        let victim = if number % 2 == 0 { &copies[0] } else { &server };
+        assert_eq!(run(&place, &["kill", "--signal", "KILL", victim]).0, 0);
+        let stands = eventually(LIMIT, || {
+            let (now, copies) = servers(&place);
+            now != *victim && copies.len() == 1 && copies[0] != *victim
+        });
+        assert!(
+            stands,
+            "{:?} after {victim}\n{}\n{}",
+            servers(&place),
+            run(&place, &["names"]).1,
+            std::fs::read_to_string("/proc/loadavg").unwrap()
+        );
+    }
+    for number in 1..=4 {
+        let taken = run(&place, &["take", "work", "task", "?int"]);
+        assert_eq!(taken.1, format!("task\t{number}\n"), "{}", taken.2);
+    }
+    run(&place, &["out", "work", "late", "5"]);
+    assert_eq!(ended(waiting.wait_with_output().unwrap()).1, "late\t5\n");
+    run(&place, &["halt"]);
+    place.is_cleared();
+}

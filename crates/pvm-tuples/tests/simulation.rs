@@ -1,0 +1,43 @@
+//! Servers and clients of one space under killed tasks, pauses, cut hosts, and a network that
+//! delays, and in some runs loses and reorders, what is said.
+//!
+//! A run is drawn from its seed. `TUPLES_SEED=7` repeats one run, `TUPLES_SEEDS=20000` tries more.
+//! What must hold is checked at the end: see `judge`. Servers are killed at any moment, but never
+//! the last living one that the last entry names: then the tuples would be lost, as promised.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "simulation/history.rs"]
+mod history;
+#[path = "simulation/world.rs"]
+mod world;
+
+use world::World;
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+fn run(seed: u64) -> Result<world::Tally, String> {
+    let mut world = World::new(seed);
+    world.run();
+    world.judge().map_err(|what| format!("TUPLES_SEED={seed}: {what}")).map(|()| world.tally)
+}
+
+#[test]
+fn each_tuple_is_in_one_place_and_what_was_answered_stays() {
+    if let Ok(seed) = std::env::var("TUPLES_SEED") {
+        run(seed.parse().unwrap()).unwrap();
+        return;
+    }
+    let seeds = number("TUPLES_SEEDS", 2000);
+    let mut all = world::Tally::default();
+    for seed in 0..seeds {
+        all.add(run(seed).unwrap());
+    }
+    eprintln!("{seeds} seeds: {all:?}");
+    // A simulation in which nothing happens finds nothing.
+    assert!(
+        all.taken > seeds && all.takeovers > seeds / 10 && all.returned > seeds / 10,
+        "{all:?}"
+    );
+}

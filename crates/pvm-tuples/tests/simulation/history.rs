@@ -1,0 +1,199 @@
+//! What clients did, and what must hold of it.
+
+use pvm_tuples::{Outcome, Tuple};
+use pvm_wire::Tid;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A tuple of a simulation: a name, and a number that no other one has.
+pub(crate) type Item = (u8, i32);
+
+/// What a client asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Deed {
+    Put(Vec<Item>),
+    Take(Option<u8>, bool),
+    Copy(Option<u8>, bool),
+    Claim(Option<u8>),
+    Done(Item, Vec<Item>),
+    GiveBack(Item),
+}
+
+/// A request and its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Did {
+    #[expect(dead_code, reason = "shown where something is wrong")]
+    pub(crate) client: Tid,
+    pub(crate) called: u64,
+    /// None if the client died before.
+    pub(crate) returned: Option<u64>,
+    pub(crate) deed: Deed,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// The item that a tuple is.
+pub(crate) fn item(tuple: &Tuple) -> Item {
+    let fields: Vec<_> = tuple.fields().collect();
+    let name = fields[0].data.unwrap()[0];
+    (name, i32::from_le_bytes(fields[1].data.unwrap().try_into().unwrap()))
+}
+
+impl Did {
+    /// The item that it got.
+    fn got(&self) -> Option<Item> {
+        match &self.outcome {
+            Some(Outcome::Found { tuple, .. }) => Some(item(tuple)),
+            _ => None,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.outcome == Some(Outcome::Done)
+    }
+
+    /// The items that it takes away for good, if it was answered so.
+    fn removed(&self) -> Option<Item> {
+        match &self.deed {
+            Deed::Take(..) => self.got(),
+            Deed::Done(item, _) if self.is_done() => Some(*item),
+            _ => None,
+        }
+    }
+}
+
+fn fits(item: Item, name: Option<u8>) -> bool {
+    name.is_none_or(|name| name == item.0)
+}
+
+/// Nothing is taken twice, nothing that was answered is lost, and nobody gets what was never put. `left` is what is in the
+/// space at the end, when all claims of the dead have come back; `held` what the living have claimed.
+pub(crate) fn judge(all: &[Did], left: &[Item], held: &BTreeSet<Item>) -> Result<(), String> {
+    let mut put = BTreeMap::new();
+    for did in all {
+        if let Deed::Put(items) | Deed::Done(_, items) = &did.deed {
+            for item in items {
+                put.insert(*item, did);
+            }
+        }
+    }
+    let mut removed: BTreeMap<Item, &Did> = BTreeMap::new();
+    for did in all {
+        if let Some(item) = did.removed()
+            && let Some(before) = removed.insert(item, did)
+        {
+            return Err(format!("{item:?} was taken twice: {before:?} and {did:?}"));
+        }
+        if let Some(item) = did.got()
+            && put.get(&item).is_none_or(|put| Some(put.called) > did.returned)
+        {
+            return Err(format!("{item:?} was never put: {did:?}"));
+        }
+    }
+    let mut there = BTreeSet::new();
+    for item in left {
+        if !there.insert(*item) {
+            return Err(format!("{item:?} is there twice"));
+        }
+        if let Some(did) = removed.get(item) {
+            return Err(format!("{item:?} was taken and is there: {did:?}"));
+        }
+    }
+    let missing: Vec<Item> = put
+        .iter()
+        .filter(|(_, did)| did.is_done())
+        .map(|(item, _)| *item)
+        .filter(|item| !removed.contains_key(item) && !there.contains(item) && !held.contains(item))
+        .collect();
+    lost_by_the_dead(all, missing)?;
+    all_or_none(all, &put, &removed, &there, held)?;
+    nothing_was_true(all, &put, &removed)
+}
+
+/// A client that died before it was answered may have taken one tuple for each such request: each missing tuple needs
+/// one of its own.
+fn lost_by_the_dead(all: &[Did], missing: Vec<Item>) -> Result<(), String> {
+    let mut takers: Vec<&Did> = all
+        .iter()
+        .filter(|did| did.returned.is_none())
+        .filter(|did| matches!(did.deed, Deed::Take(..) | Deed::Done(..)))
+        .collect();
+    // Whoever could have taken the fewest things comes first.
+    takers.sort_by_key(|did| match did.deed {
+        Deed::Take(None, _) => 2,
+        Deed::Take(..) => 1,
+        _ => 0,
+    });
+    let unanswered = format!("{missing:?} are missing, {takers:?} were not answered");
+    for item in missing {
+        let place = takers.iter().position(|did| match &did.deed {
+            Deed::Take(name, _) => fits(item, *name),
+            Deed::Done(done, _) => *done == item,
+            _ => false,
+        });
+        match place {
+            Some(place) => drop(takers.remove(place)),
+            None => return Err(format!("{item:?} is lost: {:?}; {unanswered}", about(all, item))),
+        }
+    }
+    Ok(())
+}
+
+/// What is known of an item, for the message.
+fn about(all: &[Did], item: Item) -> Vec<&Did> {
+    let names = |did: &&Did| match &did.deed {
+        Deed::Put(items) => items.contains(&item),
+        Deed::Done(done, items) => *done == item || items.contains(&item),
+        Deed::GiveBack(given) => *given == item,
+        _ => did.got() == Some(item),
+    };
+    all.iter().filter(names).collect()
+}
+
+/// Tuples that were put in one step are all there, or none is.
+fn all_or_none(
+    all: &[Did],
+    put: &BTreeMap<Item, &Did>,
+    removed: &BTreeMap<Item, &Did>,
+    there: &BTreeSet<Item>,
+    held: &BTreeSet<Item>,
+) -> Result<(), String> {
+    let takes_of_dead = all
+        .iter()
+        .any(|did| did.returned.is_none() && matches!(did.deed, Deed::Take(..) | Deed::Done(..)));
+    let is_known =
+        |item: &Item| removed.contains_key(item) || there.contains(item) || held.contains(item);
+    for did in put.values().filter(|did| did.returned.is_none()) {
+        let (Deed::Put(items) | Deed::Done(_, items)) = &did.deed else { continue };
+        let known = items.iter().filter(|item| is_known(item)).count();
+        if known != 0 && known != items.len() && !takes_of_dead {
+            return Err(format!("a part of it was put: {did:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Who did not want to wait is told that there is nothing only if at one moment of the call there was nothing.
+fn nothing_was_true(
+    all: &[Did],
+    put: &BTreeMap<Item, &Did>,
+    removed: &BTreeMap<Item, &Did>,
+) -> Result<(), String> {
+    // What may have been away at some time: claimed, or asked for by somebody who died.
+    let mut touched: BTreeSet<Item> = BTreeSet::new();
+    for did in all.iter().filter(|did| matches!(did.deed, Deed::Claim(_))) {
+        touched.extend(did.got());
+    }
+    let is_unsure = all.iter().any(|did| did.returned.is_none());
+    for did in all.iter().filter(|did| did.outcome == Some(Outcome::Nothing)) {
+        let (Deed::Take(name, false) | Deed::Copy(name, false)) = &did.deed else { continue };
+        let Some(returned) = did.returned else { continue };
+        let was_there = put.iter().find(|(item, put)| {
+            let came = put.is_done() && put.returned.is_some_and(|at| at < did.called);
+            let stayed = removed.get(item).is_none_or(|taker| taker.called > returned);
+            fits(**item, *name) && came && stayed && !touched.contains(item) && !is_unsure
+        });
+        if let Some((item, _)) = was_there {
+            return Err(format!("{item:?} was there all the time: {did:?}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,731 @@
+//! Hosts, servers, clients and what happens to them, in virtual time.
+
+use crate::history::{self, Deed, Did, Item, item};
+use pvm_tuples::client::{Client, End, Output as Wish};
+use pvm_tuples::frames::{Ask, Between, Entry, Options, Told};
+use pvm_tuples::partition::{Event, Output, Partition, Title};
+use pvm_tuples::{Builder, Find, Kind, Op, Outcome, Shape, Tuple};
+use pvm_wire::{Blob, Tid};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+const HOSTS: u32 = 4;
+const CLIENTS: usize = 4;
+/// Faults happen until then, and clients begin no more.
+const BUSY_MS: u64 = 20_000;
+/// Everything has come to rest by then.
+const END_MS: u64 = 400_000;
+
+/// Draws numbers: the seed means one run for ever.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end.max(1)
+    }
+
+    fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    fn one<T: Copy>(&mut self, of: &[T]) -> Option<T> {
+        let place = self.below(of.len() as u64) as usize;
+        of.get(place).copied()
+    }
+}
+
+/// What the runs came to.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Tally {
+    pub(crate) taken: u64,
+    pub(crate) returned: u64,
+    pub(crate) takeovers: u64,
+    pub(crate) killed: u64,
+    pub(crate) lost_messages: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.taken += other.taken;
+        self.returned += other.returned;
+        self.takeovers += other.takeovers;
+        self.killed += other.killed;
+        self.lost_messages += other.lost_messages;
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Said {
+    Ask(Ask),
+    Told(Told),
+    Between(Between),
+    Gone(Tid),
+}
+
+enum Happening {
+    Arrives { from: Tid, to: Tid, said: Said },
+    Put { server: Tid, epoch: i32, entry: Entry },
+    PutAnswer { server: Tid, epoch: i32, done: bool },
+    Looks { task: Tid, number: u64 },
+    LookAnswer { task: Tid, number: u64, entry: Option<(i32, Entry)> },
+    Helps { server: Tid, besides: Vec<Tid> },
+    Tick { task: Tid },
+    Goes { client: Tid },
+    Chaos,
+    Collects,
+}
+
+struct Server {
+    partition: Option<Partition>,
+    paused_until: u64,
+    /// What came in the pause.
+    backlog: VecDeque<(Tid, Said)>,
+}
+
+struct Worker {
+    client: Client,
+    /// The number of the request under way.
+    under_way: Option<u64>,
+    /// Its place in the history.
+    deed: usize,
+    /// What it has claimed.
+    claims: Vec<(u64, Item)>,
+    is_collector: bool,
+}
+
+/// A run.
+pub(crate) struct World {
+    dice: Dice,
+    now: u64,
+    queue: BTreeMap<(u64, u64), Happening>,
+    count: u64,
+    servers: BTreeMap<Tid, Server>,
+    workers: BTreeMap<Tid, Worker>,
+    entries: BTreeMap<i32, Entry>,
+    watches: BTreeSet<(Tid, Tid)>,
+    /// When the last message of a pair arrives.
+    pairs: BTreeMap<(Tid, Tid), u64>,
+    cut_until: BTreeMap<u32, u64>,
+    next_task: u32,
+    next_item: i32,
+    next_request: u64,
+    history: Vec<Did>,
+    copies: u8,
+    loses: u64,
+    reorders: bool,
+    left: Vec<Item>,
+    failure: Option<String>,
+    pub(crate) tally: Tally,
+}
+
+fn host(task: Tid) -> u32 {
+    task.0 >> 18
+}
+
+fn tuple((name, number): Item) -> Tuple {
+    let mut builder = Builder::new();
+    builder.actual(Kind::Text, Shape::Scalar, &[name]).unwrap();
+    builder.int(number).unwrap();
+    builder.tuple().unwrap()
+}
+
+fn template(name: Option<u8>) -> Tuple {
+    let mut builder = Builder::new();
+    match name {
+        Some(name) => builder.actual(Kind::Text, Shape::Scalar, &[name]).unwrap(),
+        None => builder.formal(Kind::Text, Shape::Scalar, 0).unwrap(),
+    }
+    builder.formal(Kind::Int, Shape::Scalar, 0).unwrap();
+    builder.tuple().unwrap()
+}
+
+impl World {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        for _ in 0..8 {
+            dice.next();
+        }
+        let copies = 1 + (dice.below(3) / 2) as u8;
+        let (loses, reorders) = match dice.below(4) {
+            0 => (2, false),
+            1 => (2, true),
+            _ => (0, false),
+        };
+        let mut world = Self {
+            dice,
+            now: 1,
+            queue: BTreeMap::new(),
+            count: 0,
+            servers: BTreeMap::new(),
+            workers: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            watches: BTreeSet::new(),
+            pairs: BTreeMap::new(),
+            cut_until: BTreeMap::new(),
+            next_task: 1,
+            next_item: 1,
+            next_request: 1,
+            history: Vec::new(),
+            copies,
+            loses,
+            reorders,
+            left: Vec::new(),
+            failure: None,
+            tally: Tally::default(),
+        };
+        world.begin();
+        world
+    }
+
+    fn begin(&mut self) {
+        for host in 1..=HOSTS {
+            self.add_server(host);
+        }
+        let me = *self.servers.keys().next().unwrap();
+        let options = Options { copies: self.copies, limit_bytes: 1 << 20, fail_when_full: false };
+        let (copies, owner, deleted) = (Vec::new(), Tid::NONE, false);
+        let entry = Entry { space: 7, primary: me, copies, options, owner, deleted };
+        self.entries.insert(0, entry.clone());
+        let title = Title { name: Blob::from("space"), epoch: 0, entry };
+        let partition = Partition::create(me, title, None, self.now);
+        self.servers.get_mut(&me).unwrap().partition = Some(partition);
+        self.carry_out(me);
+        for _ in 0..CLIENTS {
+            self.add_worker(false);
+        }
+        self.later(500, Happening::Chaos);
+        self.later(BUSY_MS + 150_000, Happening::Collects);
+    }
+
+    fn task(&mut self, host: u32) -> Tid {
+        self.next_task += 1;
+        Tid(host << 18 | self.next_task)
+    }
+
+    fn add_server(&mut self, host: u32) {
+        let tid = self.task(host);
+        self.servers
+            .insert(tid, Server { partition: None, paused_until: 0, backlog: VecDeque::new() });
+        let others: Vec<Tid> = self.servers.keys().copied().collect();
+        for other in others {
+            if let Some(partition) = self.servers.get_mut(&other).and_then(|s| s.partition.as_mut())
+            {
+                partition.handle(self.now, Event::Joined);
+                self.carry_out(other);
+            }
+        }
+    }
+
+    fn add_worker(&mut self, is_collector: bool) {
+        let host = 1 + self.dice.below(HOSTS.into()) as u32;
+        let tid = self.task(host);
+        let (_, entry) = self.entries.last_key_value().unwrap();
+        let worker = Worker {
+            client: Client::new(entry),
+            under_way: None,
+            deed: 0,
+            claims: Vec::new(),
+            is_collector,
+        };
+        self.workers.insert(tid, worker);
+        self.wishes(tid);
+        self.later(1, Happening::Goes { client: tid });
+    }
+
+    fn later(&mut self, after: u64, what: Happening) {
+        self.count += 1;
+        self.queue.insert((self.now + after, self.count), what);
+    }
+
+    pub(crate) fn run(&mut self) {
+        while let Some(((at, _), what)) = self.queue.pop_first() {
+            self.now = at;
+            if self.now > END_MS || self.failure.is_some() {
+                break;
+            }
+            self.happens(what);
+        }
+    }
+
+    fn is_alive(&self, task: Tid) -> bool {
+        self.servers.contains_key(&task) || self.workers.contains_key(&task)
+    }
+
+    fn happens(&mut self, what: Happening) {
+        match what {
+            Happening::Arrives { from, to, said } => self.arrives(from, to, said),
+            Happening::Put { server, epoch, entry } => {
+                let done = !self.entries.contains_key(&epoch);
+                if done {
+                    let before = self.entries.last_key_value().map(|(_, entry)| entry.primary);
+                    self.tally.takeovers += u64::from(before != Some(entry.primary));
+                    self.entries.insert(epoch, entry);
+                }
+                let pause = self.pause();
+                self.later(pause, Happening::PutAnswer { server, epoch, done });
+            }
+            Happening::PutAnswer { server, epoch, done } => {
+                self.tell(server, Event::Put { epoch, done });
+            }
+            Happening::Looks { task, number } => {
+                let entry = self.entries.last_key_value().map(|(at, entry)| (*at, entry.clone()));
+                let pause = self.pause();
+                self.later(pause, Happening::LookAnswer { task, number, entry });
+            }
+            Happening::LookAnswer { task, number, entry } => {
+                if let Some(worker) = self.workers.get_mut(&task) {
+                    let entry = entry.as_ref().map(|(_, entry)| entry);
+                    worker.client.looked(self.now, number, entry);
+                    self.wishes(task);
+                } else {
+                    self.tell(task, Event::Latest { entry });
+                }
+            }
+            Happening::Helps { server, besides } => self.helps(server, &besides),
+            Happening::Tick { task } => self.tick(task),
+            Happening::Goes { client } => self.goes(client),
+            Happening::Chaos => self.chaos(),
+            Happening::Collects => self.add_worker(true),
+        }
+    }
+
+    fn pause(&mut self) -> u64 {
+        match self.dice.below(10) {
+            0 => 1 + self.dice.below(300),
+            _ => 1 + self.dice.below(5),
+        }
+    }
+
+    fn send(&mut self, from: Tid, to: Tid, said: Said) {
+        if self.now < BUSY_MS && self.dice.chance(self.loses) {
+            self.tally.lost_messages += 1;
+            return;
+        }
+        let pause = self.pause();
+        let healed = [host(from), host(to)]
+            .iter()
+            .filter_map(|host| self.cut_until.get(host))
+            .filter(|_| host(from) != host(to))
+            .max()
+            .copied()
+            .unwrap_or(0);
+        let mut at = self.now.max(healed) + pause;
+        if !self.reorders {
+            let last = self.pairs.entry((from, to)).or_insert(0);
+            at = at.max(*last);
+            *last = at;
+        }
+        self.count += 1;
+        self.queue.insert((at, self.count), Happening::Arrives { from, to, said });
+    }
+
+    fn arrives(&mut self, from: Tid, to: Tid, said: Said) {
+        if let Some(server) = self.servers.get_mut(&to)
+            && (server.paused_until > self.now || !server.backlog.is_empty())
+        {
+            let after = server.paused_until.saturating_sub(self.now);
+            server.backlog.push_back((from, said));
+            return self.later(after + 1, Happening::Tick { task: to });
+        }
+        self.heard(from, to, said);
+    }
+
+    fn heard(&mut self, from: Tid, to: Tid, said: Said) {
+        match said {
+            Said::Ask(ask) => self.asked(from, to, ask),
+            Said::Between(between) => self.other_said(from, to, between),
+            Said::Told(told) => {
+                if let Some(worker) = self.workers.get_mut(&to) {
+                    worker.client.told(self.now, told);
+                    self.wishes(to);
+                    self.look(to);
+                }
+            }
+            Said::Gone(task) => {
+                self.watches.remove(&(to, task));
+                if let Some(worker) = self.workers.get_mut(&to) {
+                    worker.client.gone(self.now, task);
+                    self.wishes(to);
+                } else {
+                    self.tell(to, Event::Gone { task });
+                }
+            }
+        }
+    }
+
+    fn asked(&mut self, client: Tid, to: Tid, ask: Ask) {
+        let Some(server) = self.servers.get(&to) else { return };
+        if server.partition.is_some() {
+            self.tell(to, Event::Asked { client, ask });
+        } else {
+            let number = ask.number();
+            self.send(to, client, Said::Told(Told::Elsewhere { number }));
+        }
+    }
+
+    fn other_said(&mut self, from: Tid, to: Tid, said: Between) {
+        let Some(server) = self.servers.get_mut(&to) else { return };
+        if server.partition.is_none() {
+            server.partition = Partition::follow(to, from, said, self.now);
+            self.carry_out(to);
+        } else {
+            self.tell(to, Event::Heard { from, said });
+        }
+    }
+
+    fn tell(&mut self, server: Tid, event: Event) {
+        let partition = self.servers.get_mut(&server).and_then(|server| server.partition.as_mut());
+        if let Some(partition) = partition {
+            partition.handle(self.now, event);
+        }
+        self.carry_out(server);
+    }
+
+    fn carry_out(&mut self, me: Tid) {
+        loop {
+            let partition = self.servers.get_mut(&me).and_then(|server| server.partition.as_mut());
+            let Some(output) = partition.and_then(Partition::poll_output) else { break };
+            let pause = self.pause();
+            match output {
+                Output::Tell { client, told, .. } => self.send(me, client, Said::Told(told)),
+                Output::Say { to, what } => self.send(me, to, Said::Between(what)),
+                Output::Watch { task } => self.watch(me, task),
+                Output::Put { epoch, entry } => {
+                    self.later(pause, Happening::Put { server: me, epoch, entry });
+                }
+                Output::Look => self.later(pause, Happening::Looks { task: me, number: 0 }),
+                Output::Want { besides } => {
+                    self.later(pause, Happening::Helps { server: me, besides });
+                }
+                Output::Forget { .. } => {}
+                Output::Close { .. } => self.servers.get_mut(&me).unwrap().partition = None,
+            }
+        }
+        self.set_timer(me);
+    }
+
+    fn set_timer(&mut self, task: Tid) {
+        let at = match (self.servers.get(&task), self.workers.get(&task)) {
+            (Some(server), _) => server.partition.as_ref().and_then(Partition::poll_timeout),
+            (_, Some(worker)) => worker.client.poll_timeout(),
+            _ => None,
+        };
+        if let Some(at) = at {
+            self.later(at.saturating_sub(self.now).max(1), Happening::Tick { task });
+        }
+    }
+
+    fn tick(&mut self, task: Tid) {
+        let now = self.now;
+        while let Some(server) = self.servers.get_mut(&task)
+            && server.paused_until <= now
+            && let Some((from, said)) = server.backlog.pop_front()
+        {
+            self.heard(from, task, said);
+        }
+        if let Some(server) = self.servers.get_mut(&task) {
+            if let Some(partition) = &mut server.partition
+                && server.paused_until <= now
+                && partition.poll_timeout().is_some_and(|at| at <= now)
+            {
+                partition.handle_timeout(now);
+                self.carry_out(task);
+            }
+        } else if let Some(worker) = self.workers.get_mut(&task)
+            && worker.client.poll_timeout().is_some_and(|at| at <= now)
+        {
+            worker.client.handle_timeout(now);
+            self.wishes(task);
+        }
+    }
+
+    fn watch(&mut self, watcher: Tid, task: Tid) {
+        self.watches.insert((watcher, task));
+        if !self.is_alive(task) {
+            self.notice(task, watcher);
+        }
+    }
+
+    fn wishes(&mut self, me: Tid) {
+        while let Some(worker) = self.workers.get_mut(&me)
+            && let Some(wish) = worker.client.poll_output()
+        {
+            match wish {
+                Wish::Send { to, ask } => self.send(me, to, Said::Ask(ask)),
+                Wish::Watch { task } => self.watch(me, task),
+                Wish::Look { number } => {
+                    let pause = self.pause();
+                    self.later(pause, Happening::Looks { task: me, number });
+                }
+            }
+        }
+        self.set_timer(me);
+        self.look(me);
+    }
+
+    fn helps(&mut self, server: Tid, besides: &[Tid]) {
+        let used: Vec<u32> = besides.iter().map(|tid| host(*tid)).collect();
+        let others: Vec<Tid> =
+            self.servers.keys().copied().filter(|tid| !used.contains(&host(*tid))).collect();
+        let helper = self.dice.one(&others);
+        self.tell(server, Event::Helper { server: helper });
+    }
+
+    /// A client does the next thing, unless it waits for the last one.
+    fn goes(&mut self, me: Tid) {
+        let Some(worker) = self.workers.get(&me) else { return };
+        if worker.under_way.is_some() || (self.now > BUSY_MS && !worker.is_collector) {
+            return;
+        }
+        let deed = if worker.is_collector { Deed::Take(None, false) } else { self.some_deed(me) };
+        let worker = self.workers.get_mut(&me).unwrap();
+        let claim_of = |wanted: &Item| {
+            let claim = worker.claims.iter().find(|(_, item)| item == wanted);
+            claim.map_or(0, |(claim, _)| *claim)
+        };
+        let op = match &deed {
+            Deed::Put(items) => {
+                Op::Put { tuples: items.iter().map(|item| tuple(*item)).collect(), wait: true }
+            }
+            Deed::Take(name, wait) => {
+                Op::Find { template: template(*name), how: Find::Take, wait: *wait }
+            }
+            Deed::Copy(name, wait) => {
+                Op::Find { template: template(*name), how: Find::Copy, wait: *wait }
+            }
+            Deed::Claim(name) => {
+                let how = Find::Claim { lease_ms: 0 };
+                Op::Find { template: template(*name), how, wait: false }
+            }
+            Deed::Done(item, items) => Op::Done {
+                claim: claim_of(item),
+                tuples: items.iter().map(|item| tuple(*item)).collect(),
+            },
+            Deed::GiveBack(item) => Op::GiveBack { claim: claim_of(item) },
+        };
+        self.next_request += 1;
+        let number = self.next_request;
+        (worker.under_way, worker.deed) = (Some(number), self.history.len());
+        let deadline = self.now + 1 + self.dice.below(3000);
+        let (client, called) = (me, self.now);
+        self.history.push(Did { client, called, returned: None, deed, outcome: None });
+        worker.client.ask(called, number, op, Some(deadline));
+        self.wishes(me);
+    }
+
+    fn some_deed(&mut self, me: Tid) -> Deed {
+        let name = b'a' + self.dice.below(3) as u8;
+        let wanted = self.dice.chance(70).then_some(name);
+        let wait = self.dice.chance(60);
+        let claims = self.workers[&me].claims.clone();
+        match self.dice.below(12) {
+            0..=3 => Deed::Put(self.items(name)),
+            4..=6 => Deed::Take(wanted, wait),
+            7 => Deed::Copy(wanted, wait),
+            8 | 9 if claims.is_empty() => Deed::Claim(wanted),
+            _ if claims.is_empty() => Deed::Put(self.items(name)),
+            10 => Deed::GiveBack(claims[0].1),
+            _ => {
+                let items = if self.dice.chance(50) { self.items(name) } else { Vec::new() };
+                Deed::Done(claims[0].1, items)
+            }
+        }
+    }
+
+    fn items(&mut self, name: u8) -> Vec<Item> {
+        let count = if self.dice.chance(70) { 1 } else { 2 + self.dice.below(3) };
+        let new = |_| {
+            self.next_item += 1;
+            (name, self.next_item)
+        };
+        (0..count).map(new).collect()
+    }
+
+    /// Looks whether a client's request has ended.
+    fn look(&mut self, me: Tid) {
+        let Some(worker) = self.workers.get_mut(&me) else { return };
+        let Some(end) = worker.under_way.and_then(|number| worker.client.take_end(number)) else {
+            return;
+        };
+        worker.under_way = None;
+        let did = &mut self.history[worker.deed];
+        let End::Answered(outcome) = end else {
+            self.failure = Some(format!("the space is lost, though a server lived: {did:?}"));
+            return;
+        };
+        did.returned = Some(self.now);
+        did.outcome = Some(outcome.clone());
+        if let (Deed::Done(item, _) | Deed::GiveBack(item), _) = (&did.deed, &outcome) {
+            if outcome != Outcome::Done {
+                self.failure = Some(format!("a claim without a lease is over: {did:?}"));
+            }
+            worker.claims.retain(|(_, other)| other != item);
+        }
+        if let Outcome::Found { tuple, claim, tries } = &outcome {
+            self.tally.taken += 1;
+            self.tally.returned += u64::from(*tries > 0);
+            if *claim != 0 {
+                worker.claims.push((*claim, item(tuple)));
+            }
+            if worker.is_collector {
+                self.left.push(item(tuple));
+            }
+        }
+        let is_over = worker.is_collector && outcome == Outcome::Nothing;
+        if worker.is_collector {
+            // What it takes is what was left.
+            self.history.pop();
+        }
+        if !is_over {
+            let pause = self.dice.below(100);
+            self.later(1 + pause, Happening::Goes { client: me });
+        } else {
+            self.workers.remove(&me);
+        }
+    }
+
+    fn chaos(&mut self) {
+        if self.now > BUSY_MS {
+            return;
+        }
+        match self.dice.below(10) {
+            0..=3 => self.kill_server(),
+            4 | 5 => self.kill_worker(),
+            6 | 7 => {
+                let all: Vec<Tid> = self.servers.keys().copied().collect();
+                if let Some(server) = self.dice.one(&all) {
+                    let until = self.now + self.dice.below(2500);
+                    self.servers.get_mut(&server).unwrap().paused_until = until;
+                    self.later(until - self.now + 1, Happening::Tick { task: server });
+                }
+            }
+            8 => {
+                let host = 1 + self.dice.below(HOSTS.into()) as u32;
+                let until = self.now + self.dice.below(2000);
+                self.cut_until.insert(host, until);
+            }
+            _ => self.kill_host(),
+        }
+        let pause = 100 + self.dice.below(1500);
+        self.later(pause, Happening::Chaos);
+    }
+
+    /// True if the space outlives the death of a server: another one that lives is named by the last entry, and by
+    /// each entry that is on its way.
+    fn may_die(&self, server: Tid) -> bool {
+        let survives = |entry: &Entry| {
+            let named = [entry.primary].into_iter().chain(entry.copies.iter().copied());
+            named.filter(|tid| *tid != server && self.servers.contains_key(tid)).count() > 0
+        };
+        let last = self.entries.last_key_value().unwrap().1;
+        let on_its_way = self.queue.values().filter_map(|what| match what {
+            Happening::Put { entry, .. } => Some(entry),
+            _ => None,
+        });
+        survives(last) && on_its_way.into_iter().all(survives)
+    }
+
+    fn kill_server(&mut self) {
+        let all: Vec<Tid> = self.servers.keys().copied().collect();
+        // Those that hold the space die most often.
+        let last = self.entries.last_key_value().unwrap().1;
+        let named: Vec<Tid> = [last.primary].into_iter().chain(last.copies.clone()).collect();
+        let victim = if self.dice.chance(70) { self.dice.one(&named) } else { self.dice.one(&all) };
+        let Some(victim) = victim.filter(|tid| self.servers.contains_key(tid)) else { return };
+        if self.may_die(victim) {
+            self.servers.remove(&victim);
+            self.dies(victim);
+            self.add_server(host(victim));
+        }
+    }
+
+    fn kill_worker(&mut self) {
+        let all: Vec<Tid> = self.workers.keys().copied().collect();
+        if let Some(victim) = self.dice.one(&all) {
+            self.workers.remove(&victim);
+            self.dies(victim);
+            self.add_worker(false);
+        }
+    }
+
+    fn kill_host(&mut self) {
+        let victim = 1 + self.dice.below(HOSTS.into()) as u32;
+        let servers: Vec<Tid> =
+            self.servers.keys().copied().filter(|tid| host(*tid) == victim).collect();
+        if !servers.iter().all(|server| self.may_die(*server)) {
+            return;
+        }
+        let workers: Vec<Tid> =
+            self.workers.keys().copied().filter(|tid| host(*tid) == victim).collect();
+        for task in servers.iter().chain(&workers) {
+            self.servers.remove(task);
+            self.workers.remove(task);
+            self.dies(*task);
+        }
+        self.add_server(victim);
+        workers.iter().for_each(|_| self.add_worker(false));
+    }
+
+    /// Whoever watches a task hears of its end behind its last message.
+    fn dies(&mut self, task: Tid) {
+        self.tally.killed += 1;
+        let watchers: Vec<Tid> =
+            self.watches.iter().filter(|(_, of)| *of == task).map(|(who, _)| *who).collect();
+        watchers.into_iter().for_each(|watcher| self.notice(task, watcher));
+    }
+
+    /// The machine's promise: a notice comes behind the last message.
+    fn notice(&mut self, task: Tid, watcher: Tid) {
+        let behind = self.pairs.get(&(task, watcher)).copied().unwrap_or(0);
+        let last = self.queue.iter().filter_map(|((at, _), what)| match what {
+            Happening::Arrives { from, to, .. } if (*from, *to) == (task, watcher) => Some(*at),
+            _ => None,
+        });
+        let at = last.max().unwrap_or(0).max(behind).max(self.now) + self.pause();
+        self.count += 1;
+        let said = Said::Gone(task);
+        self.queue.insert((at, self.count), Happening::Arrives { from: task, to: watcher, said });
+    }
+
+    /// What must hold at the end.
+    pub(crate) fn judge(&mut self) -> Result<(), String> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        for (tid, worker) in &self.workers {
+            if worker.under_way.is_some() {
+                return Err(format!("{tid} was never answered: {:?}", self.history[worker.deed]));
+            }
+            if worker.is_collector {
+                return Err("the collector did not come to its end".to_owned());
+            }
+        }
+        let held =
+            self.workers.values().flat_map(|worker| worker.claims.iter().map(|(_, item)| *item));
+        let judged = history::judge(&self.history, &self.left, &held.collect::<BTreeSet<_>>());
+        judged.map_err(|what| format!("{what}\n{}", self.about()))
+    }
+
+    /// Who holds the space at the end, for the message.
+    fn about(&self) -> String {
+        let servers = self.servers.iter().filter_map(|(tid, server)| {
+            let partition = server.partition.as_ref()?;
+            let seen = partition.store().seen(self.now, 100);
+            let role = if partition.is_primary() { "primary" } else { "copy" };
+            Some(format!("{} {role}: {:?} {:?}", tid.0, seen.oldest, seen.claimed))
+        });
+        let entries = self.entries.iter().map(|(epoch, entry)| {
+            let copies: Vec<u32> = entry.copies.iter().map(|tid| tid.0).collect();
+            format!("epoch {epoch}: {} {copies:?}", entry.primary.0)
+        });
+        let living: Vec<u32> = self.workers.keys().map(|tid| tid.0).collect();
+        let all: Vec<String> = servers.chain(entries).collect();
+        format!("left {:?}, clients {living:?}\n{}", self.left, all.join("\n"))
+    }
+}
