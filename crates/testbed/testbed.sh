@@ -9,7 +9,13 @@
 # has only said so, unless CI is "true". TESTBED_PROGRAM names the program; it is built if that is
 # not set.
 
-testbed() { "${TESTBED_PROGRAM:?is set by testbed_up}" "$@"; }
+testbed() {
+  local status=0
+  "${TESTBED_PROGRAM:?is set by testbed_up}" "$@" || status=$?
+  # The folder of temporary files has gone with the place; the script may want another place.
+  [ "${1:-}" != down ] || export TMPDIR=$testbed_tmpdir
+  return $status
+}
 
 testbed_up() { testbed_begin up "$@"; }
 testbed_hosts() { testbed_begin hosts "$@"; }
@@ -26,5 +32,6 @@ testbed_begin() {
     [ $status != 77 ] || [ "${CI:-}" = true ] || status=0
     exit $status
   }
+  testbed_tmpdir=${TMPDIR:-/tmp}
   eval "$lines"
 }

@@ -10,11 +10,13 @@
 # Run it on a computer (or in a container) whose name is `vm`.
 set -u
 cd "$(dirname "$0")/console" || exit 1
+# shellcheck source=crates/testbed/testbed.sh
+. ../../../testbed/testbed.sh
 section() { awk -v want="$2" '/^--- /{on = ($2 == want); next} on' "$1"; }
 for file in ${*:-*.txt}; do
-	work=$(mktemp -d)
-	export HOME=$work PVM_TMP=$work PVM_VMID=rec${work##*.} PVM_ALLOW_ROOT=1 PVM_ROOT=/usr/lib/pvm3 PVM_ARCH=LINUX64
-	unset PVM_EXPORT
+	testbed_up 0
+	work=$HOME
+	export PVM_ROOT=/usr/lib/pvm3
 	section "$file" rc >"$work/.pvmrc"
 	section "$file" script >"$work/script"
 	{
@@ -38,5 +40,5 @@ for file in ${*:-*.txt}; do
 		if [ "$status" -gt 128 ]; then echo "[ended by signal $((status - 128))]"; else echo "[exit status $status]"; fi
 	} >"$work/new"
 	cp "$work/new" "$file"
-	rm -rf "$work"
+	testbed down
 done
