@@ -140,13 +140,14 @@ impl Consensus {
         self.quorum.is_sole()
     }
 
-    /// True where this host leads and the next one can be taken out without a thought of the last one.
+    /// True where this host leads and the next one can be taken out without a thought of the last
+    /// one.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.quorum.is_at_rest()
     }
 
-    /// As a leader: whether the others that vote could go on without a host; none where they are asked
-    /// from now on.
+    /// As a leader: whether the others that vote could go on without a host; none where they are
+    /// asked from now on.
     pub(crate) fn may_part(&mut self, now: Time, host: HostIndex) -> Option<bool> {
         let Some(member) = self.member(host) else { return Some(true) };
         let may = self.quorum.may_part(member);
@@ -165,7 +166,8 @@ impl Consensus {
         self.quorum.era()
     }
 
-    /// Where the order goes along a tree: the hosts near to this one in it, and how often they have changed.
+    /// Where the order goes along a tree: the hosts near to this one in it, and how often they have
+    /// changed.
     pub(crate) fn kin(&self) -> Option<(u64, Vec<HostIndex>)> {
         self.quorum.kin()
     }
@@ -261,8 +263,9 @@ impl Consensus {
         self.proposed.iter().map(|(&ticket, p)| (ticket, p.command.clone())).collect()
     }
 
-    /// Who waited for these commands was told that they failed: those that take something do nothing any more,
-    /// unless a leader has ordered them already. Whichever comes first under a number counts.
+    /// Who waited for these commands was told that they failed: those that take something do
+    /// nothing any more, unless a leader has ordered them already. Whichever comes first under a
+    /// number counts.
     pub(crate) fn end_takes(&mut self, marks: &[u64]) {
         let takes = |command: &Command| matches!(command, Command::TakeInfo { .. });
         let late = |_: &u64, p: &Proposed| marks.contains(&p.mark) && takes(&p.command);
@@ -407,8 +410,8 @@ impl Consensus {
         self.long.forget_all();
     }
 
-    /// Those of this host's commands that have been applied without it: what it knows each by, and, where
-    /// it went in one piece, the command.
+    /// Those of this host's commands that have been applied without it: what it knows each by, and,
+    /// where it went in one piece, the command.
     pub(crate) fn take_missed(&mut self) -> Vec<(u64, Option<Command>)> {
         let applied = self.seats.get(&self.me).map_or(0, |seat| seat.ticket);
         let mut marks = Vec::new();

@@ -1,8 +1,8 @@
 //! What others say of hosts that a leader does not hear.
 //!
-//! A host that is silent here may be silent everywhere, or this host hears badly. So before a leader
-//! has a host taken out, some of those that it does hear are asked whether they hear it, as in SWIM
-//! (Das, Gupta and Motivala, 2002). Nothing of it is kept: the next leader asks anew.
+//! A host that is silent here may be silent everywhere, or this host hears badly. So before a
+//! leader has a host taken out, some of those that it does hear are asked whether they hear it, as
+//! in SWIM (Das, Gupta and Motivala, 2002). Nothing of it is kept: the next leader asks anew.
 
 use pvm_wire::HostIndex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,8 +74,8 @@ impl Doubts {
         round
     }
 
-    /// One has answered, and hears this host or not. When it was the last one and somebody hears it: who
-    /// could lead and hears most besides.
+    /// One has answered, and hears this host or not. When it was the last one and somebody hears
+    /// it: who could lead and hears most besides.
     pub(crate) fn told(
         &mut self,
         now: u64,

@@ -128,8 +128,8 @@ impl Groups {
         all.collect()
     }
 
-    /// A task is gone: it leaves all its groups. `died`: not by its own will, so that those who wait for it do so
-    /// in vain. Returns the names.
+    /// A task is gone: it leaves all its groups. `died`: not by its own will, so that those who
+    /// wait for it do so in vain. Returns the names.
     pub(crate) fn task_gone(&mut self, tid: Tid, died: bool) -> Vec<Blob> {
         let names = self.groups.keys_where(|_, group| group.has(tid));
         for name in &names {
@@ -200,8 +200,8 @@ impl Groups {
         self.iter().map(|(name, group)| (name.clone(), group.clone())).collect()
     }
 
-    /// Groups were known so before what has been missed: where a member is one no more, those who wait for it
-    /// look again.
+    /// Groups were known so before what has been missed: where a member is one no more, those who
+    /// wait for it look again.
     pub(crate) fn note_missed(&mut self, before: &BTreeMap<Blob, Group>) {
         for (name, group) in before {
             let is_gone = |tid: &Tid| self.find(name).is_ok_and(|now| !now.has(*tid));

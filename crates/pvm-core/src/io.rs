@@ -199,7 +199,8 @@ choice! {
             /// Its value, or none if it is gone.
             value: Option<Blob>,
         },
-        /// A request about a task's segments: the parent, which keeps them, answers with `Answered`.
+        /// A request about a task's segments: the parent, which keeps them, answers with
+        /// `Answered`.
         110 => Ask {
             /// To tell the answers apart.
             ticket: u64,
@@ -208,8 +209,8 @@ choice! {
         },
         /// The machine ends: kill all tasks, remove all files, go.
         10 => End,
-        /// Of what this task writes nothing more is to be read, or is again: so much of it waits for
-        /// another host. Of no task ([`Tid::NONE`]): nothing waits any more.
+        /// Of what this task writes nothing more is to be read, or is again: so much of it waits
+        /// for another host. Of no task ([`Tid::NONE`]): nothing waits any more.
         11 => Hold {
             /// The task.
             tid: Tid,
@@ -247,8 +248,8 @@ record! {
         pub fed: bool,
         /// True if output and error output are told apart (`pvm run`); otherwise one pipe.
         pub split_output: bool,
-        /// True if it leads a group of processes and signals for it go to all of them: what a person has started
-        /// with `pvm run` may be a shell that waits for the task.
+        /// True if it leads a group of processes and signals for it go to all of them: what a
+        /// person has started with `pvm run` may be a shell that waits for the task.
         pub group: bool,
         /// With `PvmTaskDebug`: the debugger to run it under, else empty.
         pub debugger: Blob,
@@ -276,8 +277,8 @@ pub enum News {
         /// The host.
         host: HostIndex,
     },
-    /// A link to this host was wanted ([`Act::Reach`]), and it does not answer at its addresses: it may
-    /// be where only it can call.
+    /// A link to this host was wanted ([`Act::Reach`]), and it does not answer at its addresses: it
+    /// may be where only it can call.
     Unreached {
         /// The host.
         host: HostIndex,
@@ -415,8 +416,8 @@ pub enum Act {
         /// What.
         message: PeerMessage,
     },
-    /// To these hosts a link is to stand at all times. One to another host may be closed when nobody
-    /// has used it for a while.
+    /// To these hosts a link is to stand at all times. One to another host may be closed when
+    /// nobody has used it for a while.
     Near {
         /// Which.
         hosts: BTreeSet<HostIndex>,
@@ -455,9 +456,9 @@ pub enum Act {
         /// Its place.
         host: HostIndex,
     },
-    /// Try to get a lock of this number at a witness: of all that ever ask for it only one host gets
-    /// it, and gets it again whenever it asks. Answered with [`News::Witnessed`]; with nothing while
-    /// the witness cannot be reached, and then tried again.
+    /// Try to get a lock of this number at a witness: of all that ever ask for it only one host
+    /// gets it, and gets it again whenever it asks. Answered with [`News::Witnessed`]; with nothing
+    /// while the witness cannot be reached, and then tried again.
     AskWitness {
         /// Where: an account, as for ssh.
         witness: Blob,
@@ -496,7 +497,8 @@ pub enum Act {
         /// The receiver.
         to: Tid,
     },
-    /// A group changed: the tasks of this host are to see it before they see anything that follows from it.
+    /// A group changed: the tasks of this host are to see it before they see anything that follows
+    /// from it.
     Group {
         /// Its name.
         name: Blob,

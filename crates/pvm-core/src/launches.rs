@@ -142,8 +142,8 @@ impl Launches {
         Some(Finished { batch, outcomes })
     }
 
-    /// A spawn call that is given up: what is not started yet has failed. None if there is no such call; that of
-    /// a command goes on, which gives up by going.
+    /// A spawn call that is given up: what is not started yet has failed. None if there is no such
+    /// call; that of a command goes on, which gives up by going.
     pub(crate) fn give_up(&mut self, asker: &Asker, otherwise: Code) -> Option<Finished> {
         let is_it = |_: &u64, batch: &Batch| batch.asker == *asker && !batch.direct;
         let number = *self.batches.keys_where(is_it).first()?;

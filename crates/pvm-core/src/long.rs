@@ -1,9 +1,9 @@
 //! Commands that are too long for one place of the order.
 //!
-//! A long command would stop all that is ordered behind it for as long as its bytes take to come to a
-//! majority. So its host puts it into the order in pieces, a few at a time, each with a ticket of its
-//! own: what others propose meanwhile comes between them. Every host joins the pieces, which are part
-//! of what all agree on, and the command counts where its last piece stands.
+//! A long command would stop all that is ordered behind it for as long as its bytes take to come to
+//! a majority. So its host puts it into the order in pieces, a few at a time, each with a ticket of
+//! its own: what others propose meanwhile comes between them. Every host joins the pieces, which
+//! are part of what all agree on, and the command counts where its last piece stands.
 
 use crate::records::{Change, Slot, Table};
 use pvm_wire::peer::Command;

@@ -337,7 +337,8 @@ impl Machine {
         self.snapshot()
     }
 
-    /// True while a task has a message under a name or a place in a group, as far as this host knows.
+    /// True while a task has a message under a name or a place in a group, as far as this host
+    /// knows.
     pub fn still_names(&self, tid: Tid) -> bool {
         self.registry.is_owner(tid) || self.groups.has_member(tid)
     }

@@ -1,15 +1,15 @@
 //! To which hosts a link stands at all times.
 //!
-//! A link between any two of N hosts would be N times N links, and as many beats, in a machine where
-//! nothing happens. So links stand only between hosts that are *near* each other: the leader and every
-//! other host, as the order comes from there, or in a machine of many hosts those next to each other in the
-//! tree along which it comes; those that vote; and the neighbours in a ring, so that each host is watched by
-//! four others whoever leads. All other pairs *rest*: their link is made when one of
-//! them has something to say, and closed when it has not been used for a while.
+//! A link between any two of N hosts would be N times N links, and as many beats, in a machine
+//! where nothing happens. So links stand only between hosts that are *near* each other: the leader
+//! and every other host, as the order comes from there, or in a machine of many hosts those next to
+//! each other in the tree along which it comes; those that vote; and the neighbours in a ring, so
+//! that each host is watched by four others whoever leads. All other pairs *rest*: their link is
+//! made when one of them has something to say, and closed when it has not been used for a while.
 //!
-//! Watching a fixed number of others is the idea of SWIM (Das, Gupta and Motivala, 2002). There they
-//! change with each round; here they are the same everywhere and need not be told, and links to them
-//! stand anyway.
+//! Watching a fixed number of others is the idea of SWIM (Das, Gupta and Motivala, 2002). There
+//! they change with each round; here they are the same everywhere and need not be told, and links
+//! to them stand anyway.
 
 use crate::pending::Asker;
 use pvm_wire::HostIndex;
@@ -19,8 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const SIDE_COUNT: usize = 2;
 /// How long a host that is asked about another, which rests, waits for a link to it.
 pub(crate) const REACH_NS: u64 = 400_000_000;
-/// So long a leader lacks a link to a host before it counts that others hear nothing of it. A daemon that was killed
-/// is back in a fraction of it; a host that is silent is told of by others only later.
+/// So long a leader lacks a link to a host before it counts that others hear nothing of it. A
+/// daemon that was killed is back in a fraction of it; a host that is silent is told of by others
+/// only later.
 const LACK_NS: u64 = 1_000_000_000;
 /// The same where no link need stand, from when it is called.
 const CALLED_NS: u64 = 500_000_000;
@@ -126,8 +127,8 @@ pub(crate) fn neighbours(hosts: &[HostIndex], of: HostIndex) -> Vec<HostIndex> {
     all.into_iter().filter(|host| *host != of).collect()
 }
 
-/// Hosts that follow one another are often on one computer, and fail together: they are spread over the
-/// ring (the last step of SplitMix64).
+/// Hosts that follow one another are often on one computer, and fail together: they are spread over
+/// the ring (the last step of SplitMix64).
 fn spread(host: HostIndex) -> u64 {
     let z = u64::from(host.0).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

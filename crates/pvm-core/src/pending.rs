@@ -35,8 +35,8 @@ choice! {
         4 => List {
             list: u64,
         },
-        /// A manager that has ordered tasks or hosts: the tag of what it is told, the number that it
-        /// gave, and how many it wanted.
+        /// A manager that has ordered tasks or hosts: the tag of what it is told, the number that
+        /// it gave, and how many it wanted.
         80 => Order {
             manager: Tid,
             tag: i32,

@@ -76,13 +76,15 @@ pub enum Bug {
     PartsUnasked,
     /// A follower that is started again stands for election although it may have heard the leader.
     LeaseForgotten,
-    /// A leader of two that is started again commits before it knows whether the other one is needed.
+    /// A leader of two that is started again commits before it knows whether the other one is
+    /// needed.
     NeedForgotten,
     /// A leader of two goes on leading and answering while the other one may have the witness.
     LeadsUnanswered,
     /// Who votes is chosen without a thought of which computers they are on.
     VotersOnOneComputer,
-    /// A follower answers with its own time instead of the leader's, which counts its lease from it.
+    /// A follower answers with its own time instead of the leader's, which counts its lease from
+    /// it.
     StampOfAnother,
     /// A leader sends all that a member lacks, whatever of it is under way.
     NoWindow,

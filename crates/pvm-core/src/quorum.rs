@@ -182,9 +182,9 @@ pub enum QuorumOutput {
         /// Who, if anybody.
         leader: Option<Member>,
     },
-    /// This member led at some moment since the questions up to this one came, and all that had been
-    /// ordered then is applied: they may be answered. A question that comes to a member that does not
-    /// lead, or that leads no more before it is sure, is never confirmed.
+    /// This member led at some moment since the questions up to this one came, and all that had
+    /// been ordered then is applied: they may be answered. A question that comes to a member that
+    /// does not lead, or that leads no more before it is sure, is never confirmed.
     Confirmed {
         /// That of the last one.
         mark: u64,
@@ -218,12 +218,12 @@ pub trait Quorum: fmt::Debug + Send {
     fn is_at_rest(&self) -> bool;
     /// It is settled, and as many vote as should.
     fn is_arranged(&self) -> bool;
-    /// Whether this member leads, and of those that vote besides this one a majority has everything and
-    /// has answered since [`QuorumInput::Part`]; none where that was not asked and has to be.
+    /// Whether this member leads, and of those that vote besides this one a majority has everything
+    /// and has answered since [`QuorumInput::Part`]; none where that was not asked and has to be.
     fn may_part(&self, member: Member) -> Option<bool>;
     /// The number of times that somebody went on alone.
     fn era(&self) -> u64;
-    /// Where the order goes along a tree: the hosts to which links are to stand for it, and how often that has
-    /// changed. None where the leader speaks to all.
+    /// Where the order goes along a tree: the hosts to which links are to stand for it, and how
+    /// often that has changed. None where the leader speaks to all.
     fn kin(&self) -> Option<(u64, Vec<HostIndex>)>;
 }

@@ -103,8 +103,9 @@ impl Registry {
         Ok(index)
     }
 
-    /// Where the table shows that this was put: at its one place there is the owner's message with these bytes. An
-    /// earlier one like it leaves no difference. With several instances that cannot be told.
+    /// Where the table shows that this was put: at its one place there is the owner's message with
+    /// these bytes. An earlier one like it leaves no difference. With several instances that cannot
+    /// be told.
     pub(crate) fn shows_put(
         &self,
         name: &Blob,
@@ -344,7 +345,8 @@ mod tests {
         assert_eq!(registry.first(&"i".into()).map(|message| message.envelope.tag), Some(0));
     }
 
-    /// The room that is left does not shrink: what was deleted, put over or taken back counts as it should.
+    /// The room that is left does not shrink: what was deleted, put over or taken back counts as it
+    /// should.
     #[test]
     fn the_sum_of_all_messages_is_that_of_those_that_are_there() {
         let sum = |registry: &Registry| -> usize {

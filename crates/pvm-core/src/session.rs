@@ -9,8 +9,9 @@ use pvm_wire::peer::{OutputNews, PeerMessage, Said};
 use pvm_wire::{HostIndex, Tid, Wire as _, record};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// While more bytes than this that tasks have written wait for a host, no more of it is read; from half
-/// of it on it is again. All else that waits is an answer or a question of which each asker has one.
+/// While more bytes than this that tasks have written wait for a host, no more of it is read; from
+/// half of it on it is again. All else that waits is an answer or a question of which each asker
+/// has one.
 const OUTPUT_BYTES: usize = 4 << 20;
 
 record! {

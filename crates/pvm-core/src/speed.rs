@@ -1,9 +1,10 @@
 //! The speed of a host that nobody named one for (`sp=`), found out by ourselves.
 //!
-//! PVM's speeds are relative, and 1000 where nothing is said. Each daemon measures its computer and tells what it found
-//! ([`HostFacts::measured`]); what that is as a speed, the machine says once, in the order of commands, by the first of its hosts that has measured.
-//! Measurements differ from one to the next, so a difference below a quarter is none, and larger ones are told with
-//! two digits.
+//! PVM's speeds are relative, and 1000 where nothing is said. Each daemon measures its computer and
+//! tells what it found ([`HostFacts::measured`]); what that is as a speed, the machine says once,
+//! in the order of commands, by the first of its hosts that has measured. Measurements differ from
+//! one to the next, so a difference below a quarter is none, and larger ones are told with two
+//! digits.
 
 use pvm_wire::peer::HostFacts;
 
@@ -17,7 +18,8 @@ pub(crate) fn settle<'a>(facts: &mut HostFacts, others: impl Iterator<Item = &'a
     let mut first = None;
     if facts.measured > 0 {
         for other in others.filter(|other| other.measured > 0) {
-            // Computers are measured once: what else runs there makes a second measurement another one.
+            // Computers are measured once: what else runs there makes a second measurement another
+            // one.
             if is_one_computer(facts, other) {
                 facts.measured = other.measured;
             }

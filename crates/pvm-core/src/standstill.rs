@@ -3,9 +3,9 @@
 //! A send that finds no credit waits until somebody reads. Each such task reports, again after each
 //! vain try, who could give it credit by reading: *any* of them would do. A set of waiting tasks in
 //! which each waits only for members of the set stands still for good: who waits in a send
-//! reads nothing. That the reports cross with credit that is on its way does not deceive: a standstill is
-//! told only when each member has tried in vain once more *after* the last one joined, and from
-//! then on nobody was there who could have read. No time limit has a part in it.
+//! reads nothing. That the reports cross with credit that is on its way does not deceive: a
+//! standstill is told only when each member has tried in vain once more *after* the last one
+//! joined, and from then on nobody was there who could have read. No time limit has a part in it.
 //!
 //! One task of the set, the one with the highest id, is told so; its send fails and it may receive.
 
@@ -157,8 +157,8 @@ mod tests {
     }
 
     proptest! {
-        /// Tasks send and read by turns with credits that are counted. Nobody is told of a standstill while
-        /// somebody can go on; when nobody can, somebody is told.
+        /// Tasks send and read by turns with credits that are counted. Nobody is told of a
+        /// standstill while somebody can go on; when nobody can, somebody is told.
         #[test]
         fn told_exactly_when_nobody_can_go_on(
             picks in prop::collection::vec((0..4usize, 0..4usize, any::<bool>()), 1..300),
@@ -185,7 +185,8 @@ mod tests {
                     continue;
                 }
                 if all.report(tid(who as u32), on(&[to as u32])) {
-                    // By following what each waits for one must come back, never to one that is free.
+                    // By following what each waits for one must come back, never to one that is
+                    // free.
                     let mut at = to;
                     for _ in 0..4 {
                         let next = wish[at];

@@ -170,7 +170,8 @@ impl Tasks {
         }
     }
 
-    /// Numbers come again behind this one: fewer than a host has, so that tests see them again soon.
+    /// Numbers come again behind this one: fewer than a host has, so that tests see them again
+    /// soon.
     pub(crate) fn number_up_to(&mut self, highest: u32) {
         self.highest = highest.clamp(1, Tid::LOCAL_MAX);
     }

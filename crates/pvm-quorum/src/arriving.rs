@@ -47,7 +47,8 @@ impl Core {
         let mut arriving = match self.arriving.take() {
             Some(arriving) if arriving.start == start => Arriving { came_at: now, ..arriving },
             Some(arriving) if !arriving.gives_way_to(&start, now) => {
-                // Where two send, as they take different trees for the present one, one comes to its end.
+                // Where two send, as they take different trees for the present one, one comes to
+                // its end.
                 self.arriving = Some(arriving);
                 return;
             }

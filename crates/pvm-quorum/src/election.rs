@@ -41,7 +41,8 @@ impl Core {
         }
     }
 
-    /// Leader: those that decide hear it with every beat, the others seldom, unless they say nothing.
+    /// Leader: those that decide hear it with every beat, the others seldom, unless they say
+    /// nothing.
     fn is_beat_due(&self, member: Member) -> bool {
         let heard = self.peers.get(&member).map_or(0, |peer| peer.heard);
         let seldom = if self.tree.is_used() { TREE_BEAT_NS } else { FOLLOWER_BEAT_NS };
@@ -95,7 +96,8 @@ impl Core {
         if firm { self.lead() } else { self.stand(true, false) }
     }
 
-    /// Handles a member's request for a vote in the frame's term, or, without `firm`, in the next one.
+    /// Handles a member's request for a vote in the frame's term, or, without `firm`, in the next
+    /// one.
     pub(crate) fn asked(
         &mut self,
         (from, term): (Member, u64),

@@ -1,16 +1,18 @@
 //! Every run of a few members within bounds, searched state by state.
 //!
-//! What may happen at any moment: a message arrives, late, in another order or never; a host's clock
-//! goes on, each by itself; what was due is done, late too; a daemon is killed and comes back with its
-//! records; a link breaks and comes back, and each side notices the break when it does; whoever hears
-//! nothing of the other of two asks the witness, in either order, and hears the answer late; a command
-//! is proposed; something is asked that must be answered with what is up to date; the leader gives way.
-//! Most of it is bounded by a number ([`Bounds`]), terms too; time is not. States that differ in nothing
-//! that a member could tell count as one (`hash`), and the real core runs, not a model of it.
+//! What may happen at any moment: a message arrives, late, in another order or never; a host's
+//! clock goes on, each by itself; what was due is done, late too; a daemon is killed and comes back
+//! with its records; a link breaks and comes back, and each side notices the break when it does;
+//! whoever hears nothing of the other of two asks the witness, in either order, and hears the
+//! answer late; a command is proposed; something is asked that must be answered with what is up to
+//! date; the leader gives way. Most of it is bounded by a number ([`Bounds`]), terms too; time is
+//! not. States that differ in nothing that a member could tell count as one (`hash`), and the real
+//! core runs, not a model of it.
 //!
-//! Looked at in each step: a term has one leader; who leads in a later term than anybody before has all
-//! that was ever applied; whoever answers has applied all that anybody had applied when the question
-//! came; all apply the same commands under the same numbers and leave none out; no host ends while it alone has one.
+//! Looked at in each step: a term has one leader; who leads in a later term than anybody before has
+//! all that was ever applied; whoever answers has applied all that anybody had applied when the
+//! question came; all apply the same commands under the same numbers and leave none out; no host
+//! ends while it alone has one.
 
 mod hash;
 mod host;
@@ -33,9 +35,9 @@ struct Found {
     counts: BTreeMap<&'static str, usize>,
 }
 
-/// Goes through all that can happen from here, the shortest ways first, until nothing is left or, with the
-/// first number of steps that leads to more than `most` states, so many have been seen. What was seen; or what
-/// is wrong in one of the states, with the steps that lead there.
+/// Goes through all that can happen from here, the shortest ways first, until nothing is left or,
+/// with the first number of steps that leads to more than `most` states, so many have been seen.
+/// What was seen; or what is wrong in one of the states, with the steps that lead there.
 fn search(world: World, most: usize) -> Result<Found, String> {
     let mut seen = HashSet::from([hash::of(&world)]);
     let mut found = Found { states: 1, steps: 0, depth: 0, bounded: 0, counts: BTreeMap::new() };
@@ -98,8 +100,8 @@ const CRASH: Bounds = Bounds { crashes: 1, proposals: 1, terms: 0, ..NOTHING };
 /// Whoever stepped down leads again.
 const CUT_AND_LEAD: Bounds = Bounds { cuts: 1, ..NOTHING };
 
-/// All of two members and a witness within the bounds is right, and what must happen for that to say
-/// something has happened.
+/// All of two members and a witness within the bounds is right, and what must happen for that to
+/// say something has happened.
 fn holds(name: &str, bounds: Bounds, needed: &[&str]) {
     let began = std::time::Instant::now();
     let found = search(World::of(2, true, bounds), usize::MAX)

@@ -1,12 +1,13 @@
 //! Flow control between the leader and another member.
 //!
-//! A leader that does not know where another member's log ends *probes* the member: it sends a message
-//! without entries, and nothing more until that is answered. From then on it *replicates*: it sends
-//! entries as they are appended, up to a window of unconfirmed bytes. A new member first gets the
+//! A leader that does not know where another member's log ends *probes* the member: it sends a
+//! message without entries, and nothing more until that is answered. From then on it *replicates*:
+//! it sends entries as they are appended, up to a window of unconfirmed bytes. A new member first
+//! gets the
 //! *state*, in pieces, within this window. As long as a link is open it loses nothing, so nothing is
-//! sent twice over it. After a link has been reopened, the member is probed. The member is also probed
-//! if nothing is confirmed for a while: the probe arrives after everything that is in flight, so its
-//! answer tells what was lost.
+//! sent twice over it. After a link has been reopened, the member is probed. The member is also
+//! probed if nothing is confirmed for a while: the probe arrives after everything that is in
+//! flight, so its answer tells what was lost.
 
 use crate::limits::Limits;
 use crate::log::Start;
@@ -50,8 +51,9 @@ pub(crate) struct Peer {
 pub(crate) enum Flow {
     /// The leader does not know where the member's log ends.
     Probe {
-        /// What was asked first: when, and behind which place. An answer to any later probe is one to
-        /// this, too, and where answers take longer than the time between two, there is no other one.
+        /// What was asked first: when, and behind which place. An answer to any later probe is one
+        /// to this, too, and where answers take longer than the time between two, there is no other
+        /// one.
         asked: Option<(u64, u64)>,
         /// It is to be asked once more.
         again: bool,

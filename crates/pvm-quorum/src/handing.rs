@@ -1,16 +1,17 @@
 //! Handing on what is committed, where the order goes along a tree.
 //!
-//! A relay speaks to those below it as a leader does to its followers, with one difference: it hands on
-//! what is committed, which no later leader takes back. So it matters neither from whom a member has an
-//! entry nor in which order the members above it change. Who leads is handed on, too, with the time
-//! since that leader said so: words age on their way, and those that go in a circle become too old.
+//! A relay speaks to those below it as a leader does to its followers, with one difference: it
+//! hands on what is committed, which no later leader takes back. So it matters neither from whom a
+//! member has an entry nor in which order the members above it change. Who leads is handed on, too,
+//! with the time since that leader said so: words age on their way, and those that go in a circle
+//! become too old.
 //!
-//! Each answer says up to where the sender and all below it have everything. It counts only where both
-//! sides have worked out the same tree. Then every member is below exactly one other, and the leader cuts off
-//! nothing that somebody lacks.
+//! Each answer says up to where the sender and all below it have everything. It counts only where
+//! both sides have worked out the same tree. Then every member is below exactly one other, and the
+//! leader cuts off nothing that somebody lacks.
 //!
-//! A member that hears nothing from above, or of no leader, or lacks what is kept there no more, asks those further up to speak
-//! to it meanwhile.
+//! A member that hears nothing from above, or of no leader, or lacks what is kept there no more,
+//! asks those further up to speak to it meanwhile.
 
 use crate::core::{Core, Role, SILENCE_NS};
 use crate::frame::{Kin, Word};
@@ -25,7 +26,8 @@ const HAND_ON_NS: u64 = 600_000_000;
 const ORPHAN_NS: u64 = 2 * SILENCE_NS;
 /// A member that asks no more gets nothing after this.
 const FOSTER_NS: u64 = 5 * HAND_ON_NS;
-/// Nobody speaks to more of those at a time, which ask others then: where nobody leads for long, all ask those that vote.
+/// Nobody speaks to more of those at a time, which ask others then: where nobody leads for long,
+/// all ask those that vote.
 const FOSTERS_MAX: usize = 64;
 
 impl Core {
@@ -65,7 +67,8 @@ impl Core {
         self.tree.below.iter().chain(fosters).copied()
     }
 
-    /// Up to where this member may tell others: what a relay has that is not committed may be taken back.
+    /// Up to where this member may tell others: what a relay has that is not committed may be taken
+    /// back.
     pub(crate) fn told_last(&self) -> u64 {
         let all = self.is_leader() || planted::is(Bug::RelayedUncommitted);
         if all { self.log.last() } else { self.commit }
@@ -109,8 +112,8 @@ impl Core {
         }
     }
 
-    /// A relay speaks. Who votes believes only the leader itself that it leads; what is committed it takes, as it
-    /// may vote no more and not know it.
+    /// A relay speaks. Who votes believes only the leader itself that it leads; what is committed
+    /// it takes, as it may vote no more and not know it.
     pub(crate) fn hear_relay(&mut self, from: Member, kin: &Kin) {
         if self.is_voter() {
             return;
@@ -126,8 +129,8 @@ impl Core {
         }
     }
 
-    /// Somebody above speaks to this member, or who leads. Who tells of no leader may be cut off itself: such a word
-    /// ends no search for another one.
+    /// Somebody above speaks to this member, or who leads. Who tells of no leader may be cut off
+    /// itself: such a word ends no search for another one.
     pub(crate) fn hear_above(&mut self, from: Member, is_led: bool) {
         if is_led {
             self.relay.upstream = Some(from);
@@ -148,7 +151,8 @@ impl Core {
         }
     }
 
-    /// Whoever is above keeps less of the log than this member lacks, as it joined later: others are asked.
+    /// Whoever is above keeps less of the log than this member lacks, as it joined later: others
+    /// are asked.
     pub(crate) fn lack(&mut self, from: Member) {
         if self.relay.fostered_by == Some(from) {
             self.relay.fostered_at = 0;
@@ -197,8 +201,8 @@ impl Core {
         }
     }
 
-    /// Nothing comes from above, or nothing of a leader, or not what this member lacks: until whoever is above tells
-    /// of a leader again.
+    /// Nothing comes from above, or nothing of a leader, or not what this member lacks: until
+    /// whoever is above tells of a leader again.
     fn is_orphan(&self) -> bool {
         let relay = &self.relay;
         let is_silent = relay.heard_at + ORPHAN_NS <= self.now;

@@ -1,7 +1,7 @@
 //! The replicated log of commands: a small consensus core behind [`pvm_core::quorum::Quorum`].
 //!
-//! This is Raft (Ongaro and Ousterhout, 2014; changes of one voter at a time, pre-vote and leases as
-//! in Ongaro's thesis of that year) without I/O and without a clock. It differs in these points:
+//! This is Raft (Ongaro and Ousterhout, 2014; changes of one voter at a time, pre-vote and leases
+//! as in Ongaro's thesis of that year) without I/O and without a clock. It differs in these points:
 //!
 //! * All members have the log, but only some of them vote; the list of members determines the
 //!   voters.

@@ -1,7 +1,8 @@
-//! How much a leader sends ahead of answers, how much of the log is kept, and to how many it speaks.
+//! How much a leader sends ahead of answers, how much of the log is kept, and to how many it
+//! speaks.
 
-/// The bounds of one member. Small ones bring about often what otherwise takes megabytes, or thousands
-/// of members.
+/// The bounds of one member. Small ones bring about often what otherwise takes megabytes, or
+/// thousands of members.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The most bytes that are sent to one member and not confirmed yet.
@@ -15,7 +16,8 @@ pub struct Limits {
     /// A member that lags behind by more bytes than this gets the state instead. Then half of this
     /// many bytes of the log are kept.
     pub lag_bytes: usize,
-    /// Up to so many members a leader speaks to each of them; among more the order goes along a tree.
+    /// Up to so many members a leader speaks to each of them; among more the order goes along a
+    /// tree.
     pub star_count: usize,
     /// So many members are below each in the tree.
     pub tree_width: usize,

@@ -1,11 +1,11 @@
 //! Removing a voter.
 //!
 //! A majority of the present voters commits the removal, and a majority of the remaining voters
-//! commits everything after it. A voter that lags behind, or whose link broke a moment ago, does not
-//! matter for the first majority and may be needed for the second: of three voters two commit the
-//! removal of one of them, and the third may not even know the leader. So the leader asks first: a
-//! majority of the remaining voters must have answered a message that was sent after the question,
-//! and must have the whole log. An entry that is appended meanwhile ends the question.
+//! commits everything after it. A voter that lags behind, or whose link broke a moment ago, does
+//! not matter for the first majority and may be needed for the second: of three voters two commit
+//! the removal of one of them, and the third may not even know the leader. So the leader asks
+//! first: a majority of the remaining voters must have answered a message that was sent after the
+//! question, and must have the whole log. An entry that is appended meanwhile ends the question.
 //!
 //! A leader need not ask about a member that it does not hear: a majority of all answers without
 //! that member, and is therefore also a majority of the others.

@@ -1,10 +1,11 @@
 //! Linearizable reads.
 //!
 //! A lease guarantees that no other member leads as long as clocks run, but the clock of a paused
-//! virtual machine does not run. So a leader that answers from its state first asks a majority whether
-//! it still leads (Ongaro, "Consensus: Bridging Theory and Practice", 2014, 6.4): an answer to a message
-//! that was sent after the request arrived proves that the leader led at that time. All requests that
-//! arrive meanwhile share the next round, and a regular heartbeat is a round, too.
+//! virtual machine does not run. So a leader that answers from its state first asks a majority
+//! whether it still leads (Ongaro, "Consensus: Bridging Theory and Practice", 2014, 6.4): an answer
+//! to a message that was sent after the request arrived proves that the leader led at that time.
+//! All requests that arrive meanwhile share the next round, and a regular heartbeat is a round,
+//! too.
 
 use crate::core::Core;
 use pvm_core::Time;
@@ -12,7 +13,8 @@ use pvm_core::planted::{self, Bug};
 use pvm_core::quorum::{Member, Quorum as _, QuorumOutput};
 
 impl Core {
-    /// The time stamp of the next message. It is later than all before, even if the clock stands still.
+    /// The time stamp of the next message. It is later than all before, even if the clock stands
+    /// still.
     pub(crate) fn next_stamp(&mut self) -> u64 {
         self.stamp = self.now.max(self.stamp + 1);
         self.stamp

@@ -13,8 +13,9 @@ use pvm_wire::Blob;
 const ENTRY_COUNT_MAX: usize = 256;
 
 impl Core {
-    /// Those to whom this member speaks first. A leader speaks to all members, and to voters that are no
-    /// members any more; in a tree to those that it cannot do without and those below it, and others to the latter.
+    /// Those to whom this member speaks first. A leader speaks to all members, and to voters that
+    /// are no members any more; in a tree to those that it cannot do without and those below it,
+    /// and others to the latter.
     pub(crate) fn others(&self) -> Vec<Member> {
         let mut all: Vec<_> = match (self.is_leader(), self.tree.is_used()) {
             (false, false) => return Vec::new(),
@@ -198,8 +199,8 @@ impl Core {
         Some(peer)
     }
 
-    /// Leader: a member has this much of the log; `in_order` tells whether the answer is to something
-    /// that stays behind the entries sent before it.
+    /// Leader: a member has this much of the log; `in_order` tells whether the answer is to
+    /// something that stays behind the entries sent before it.
     pub(crate) fn agreed(&mut self, from: Member, through: u64, stamp: u64, in_order: bool) {
         let (last, now) = (self.told_last(), self.now);
         let Some(peer) = self.peer_mut(from, stamp) else { return };

@@ -1,10 +1,11 @@
 //! Who hands the order on to whom, where there are many members.
 //!
-//! A leader that speaks to each of thousands of members has as many links, and says as many words in
-//! every second. So above [`crate::Limits::star_count`] members the order goes along a tree. Those that
-//! vote are its top, whoever of them leads, so that an election changes nothing below them. All others
-//! follow in an order that a hash of their places gives, a few at each member. Every member works the tree
-//! out by itself, from the members and from who votes by the commands that it has applied.
+//! A leader that speaks to each of thousands of members has as many links, and says as many words
+//! in every second. So above [`crate::Limits::star_count`] members the order goes along a tree.
+//! Those that vote are its top, whoever of them leads, so that an election changes nothing below
+//! them. All others follow in an order that a hash of their places gives, a few at each member.
+//! Every member works the tree out by itself, from the members and from who votes by the commands
+//! that it has applied.
 //!
 //! The tree only says who speaks first: a member takes what is committed from whoever tells it.
 
@@ -90,7 +91,8 @@ impl Shape<'_> {
     }
 }
 
-/// Members that were let in one after the other are often on one computer: they are spread over the tree.
+/// Members that were let in one after the other are often on one computer: they are spread over the
+/// tree.
 const fn spread(member: Member) -> u64 {
     mix(member.host().0 as u64)
 }

@@ -1,6 +1,6 @@
 //! The voters: one of up to two members, three of three and four, five from five members on, seven
-//! from nine and nine from thirteen on, distributed over computers. They are changed one at a time, by
-//! entries of the log that take effect as soon as they are appended.
+//! from nine and nine from thirteen on, distributed over computers. They are changed one at a time,
+//! by entries of the log that take effect as soon as they are appended.
 //!
 //! So any quarter of the members, up to four, may fail at once. All members get the log anyway, so
 //! more voters need no more messages; the leader only waits for more answers.
@@ -96,8 +96,8 @@ impl Core {
                 .min_by_key(|v| (self.is_healthy(*v), Reverse(self.crowd(*v)), Reverse(*v)));
             voters.retain(|voter| Some(*voter) != worst);
         } else if let Some(next) = self.stand_in().or_else(|| self.of_another_computer()) {
-            // The silent one goes when this is done, whether it is dead or not; so does the one that
-            // shares its computer with most others.
+            // The silent one goes when this is done, whether it is dead or not; so does the one
+            // that shares its computer with most others.
             voters.push(next);
         } else {
             return;
@@ -125,8 +125,8 @@ impl Core {
         self.voters().iter().filter(shares).count()
     }
 
-    /// A member to vote in the place of one that shares its computer with more voters than it would:
-    /// what ends a computer ends few of them.
+    /// A member to vote in the place of one that shares its computer with more voters than it
+    /// would: what ends a computer ends few of them.
     fn of_another_computer(&self) -> Option<Member> {
         let others = self.voters().iter().copied().filter(|voter| Some(*voter) != self.me);
         let most = others.map(|voter| self.crowd(voter)).max().unwrap_or(0);

@@ -1,5 +1,6 @@
-//! Cores that talk over a network that loses and delays, and that are started again from their records: a term
-//! has one leader, all apply the same commands in the same order, and what was applied anywhere stays.
+//! Cores that talk over a network that loses and delays, and that are started again from their
+//! records: a term has one leader, all apply the same commands in the same order, and what was
+//! applied anywhere stays.
 
 use pvm_core::Time;
 use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};

@@ -1,5 +1,6 @@
-//! So many members that the order goes along a tree: at rest nobody has many links or says much, and what is
-//! ordered comes to all, whoever of those that hand it on is dead. `PVM_MANY=4095` makes them more.
+//! So many members that the order goes along a tree: at rest nobody has many links or says much,
+//! and what is ordered comes to all, whoever of those that hand it on is dead. `PVM_MANY=4095`
+//! makes them more.
 
 use pvm_core::Time;
 use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};
@@ -194,7 +195,8 @@ impl Net {
         }
     }
 
-    /// Only those that are below it hear a host from now on, and it hears only them; how many they are.
+    /// Only those that are below it hear a host from now on, and it hears only them; how many they
+    /// are.
     fn keep_below(&mut self, host: HostIndex, above: &BTreeSet<HostIndex>) -> usize {
         let all: Vec<_> = self.hosts.keys().copied().filter(|other| *other != host).collect();
         let near = self.hosts[&host].near.clone();
@@ -300,8 +302,8 @@ fn what_is_ordered_comes_to_all_whoever_hands_it_on_is_dead() {
     assert_eq!(net.have(4), net.hosts.len());
 }
 
-/// Whoever hands on hears nothing itself any more, and is heard by those below it: they took its words, which told
-/// neither of a leader nor of anything new, for all that there is.
+/// Whoever hands on hears nothing itself any more, and is heard by those below it: they took its
+/// words, which told neither of a leader nor of anything new, for all that there is.
 #[test]
 fn those_below_a_member_that_is_cut_off_from_above_lost_the_leader_with_it() {
     let mut net = Net::at_rest(count().min(300));

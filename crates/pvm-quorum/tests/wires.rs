@@ -1,5 +1,5 @@
-//! Cores that talk over wires with a rate: what is long does not stop the order, and nothing goes over a
-//! wire twice.
+//! Cores that talk over wires with a rate: what is long does not stop the order, and nothing goes
+//! over a wire twice.
 
 use pvm_core::Time;
 use pvm_core::quorum::{Member, Quorum as _, QuorumInput, QuorumOutput};

@@ -1,8 +1,8 @@
 //! Cables with a rate: what a host says goes out one piece after the other, the links in turn.
 //!
-//! Each link has a queue in the daemon, of which the shortest words of the order overtake its longer
-//! ones, those what the machines say, and that what tasks send; in front of it what the kernel has taken already: nothing
-//! overtakes that. All links of a host share its cable.
+//! Each link has a queue in the daemon, of which the shortest words of the order overtake its
+//! longer ones, those what the machines say, and that what tasks send; in front of it what the
+//! kernel has taken already: nothing overtakes that. All links of a host share its cable.
 
 use pvm_core::planted::{self, Bug};
 use pvm_wire::peer::PeerMessage;

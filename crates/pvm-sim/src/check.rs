@@ -2,10 +2,10 @@
 //!
 //! Host tables of equal epochs are equal. An id never names two tasks. Nobody who asked waits
 //! beyond the bound of the request. What is under way between hosts is bounded. A request to be
-//! notified is answered once if what it watches is gone, and not at all before; nor while the host at
-//! which it is answered still knows a name or a place in a group of it. A command that ran
-//! tasks is told the end when all that they spawned have ended, and outlived by none of them. What
-//! hosts say to one another is said once, and what tasks write comes once.
+//! notified is answered once if what it watches is gone, and not at all before; nor while the host
+//! at which it is answered still knows a name or a place in a group of it. A command that ran tasks
+//! is told the end when all that they spawned have ended, and outlived by none of them. What hosts
+//! say to one another is said once, and what tasks write comes once.
 
 mod conversation;
 mod written;
@@ -275,7 +275,8 @@ impl Checks {
         if let Some(tid) = self.over.iter().find_map(|&run| self.survivor(run)) {
             self.violate(format!("{tid} has outlived the command that it was run for"));
         }
-        // What a command's tasks write goes with the command, and a dead host's output with the host.
+        // What a command's tasks write goes with the command, and a dead host's output with the
+        // host.
         let stays = self.dead_hosts.is_empty();
         if let Some(lost) = self.written.lost(|tid| stays && !self.runs.contains_key(&tid)) {
             self.violate(lost);

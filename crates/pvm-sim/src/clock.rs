@@ -1,5 +1,5 @@
-//! The clock of a host: it began at another moment than the others, it goes a little differently, and it
-//! may stand still for a while as that of a virtual machine does that is stopped.
+//! The clock of a host: it began at another moment than the others, it goes a little differently,
+//! and it may stand still for a while as that of a virtual machine does that is stopped.
 
 use crate::dice::Random;
 
@@ -41,7 +41,8 @@ impl Clock {
         narrow(u128::from(self.offset) + u128::from(goes) * u128::from(self.rate) / MILLION)
     }
 
-    /// From this moment of the world on it stands still for so long; it stands at no such moment already.
+    /// From this moment of the world on it stands still for so long; it stands at no such moment
+    /// already.
     pub(crate) const fn stop(&mut self, world: u64, length: u64) {
         self.lost += self.stop.1;
         self.stop = (world, length);

@@ -1,5 +1,6 @@
-//! A machine of many hosts of which three of ten die, one of ten as many join, and now and then some are cut off from the
-//! rest for less time than it takes to give them up: of 1000 hosts 300, 100 and 50 times.
+//! A machine of many hosts of which three of ten die, one of ten as many join, and now and then
+//! some are cut off from the rest for less time than it takes to give them up: of 1000 hosts 300,
+//! 100 and 50 times.
 
 use crate::actors::Actors;
 use crate::dice::Random;
@@ -59,8 +60,8 @@ pub struct Rest {
     pub links: usize,
     /// All links.
     pub all_links: usize,
-    /// What the leader says in a second, what the other one says that says most, and what all others say
-    /// together.
+    /// What the leader says in a second, what the other one says that says most, and what all
+    /// others say together.
     pub said: (u64, u64, u64),
 }
 

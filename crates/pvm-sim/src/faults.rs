@@ -60,7 +60,8 @@ pub struct Outcome {
 pub enum Scene {
     /// Anything, in a machine of 3 to 7 hosts.
     Anything,
-    /// The same in a machine of 8 to 11 hosts, of which few vote and the others hear the order along a tree.
+    /// The same in a machine of 8 to 11 hosts, of which few vote and the others hear the order
+    /// along a tree.
     Tree,
     /// Hosts die one after the other, down to two.
     Deaths,
@@ -231,8 +232,8 @@ impl Run {
     }
 
     /// A task on each host that reads what others put: what it is shown must not be older than what
-    /// anybody knew when it asked (with names that nobody deletes that is all that makes the history
-    /// of puts and reads linearizable).
+    /// anybody knew when it asked (with names that nobody deletes that is all that makes the
+    /// history of puts and reads linearizable).
     fn enrol_readers(&mut self) -> Result<(), String> {
         let mut readers = Vec::new();
         for host in self.hosts() {
@@ -322,8 +323,8 @@ impl Run {
         }
     }
 
-    /// Now and then a link is slow for a while: messages are on their way for longer than it takes to
-    /// elect a leader.
+    /// Now and then a link is slow for a while: messages are on their way for longer than it takes
+    /// to elect a leader.
     fn slow_down(&mut self) {
         let hosts = self.hosts();
         let Some(random) = &mut self.slow else { return };
@@ -350,8 +351,8 @@ impl Run {
         machine.leader().filter(|leader| leader.1 == host).map(|leader| leader.0)
     }
 
-    /// Time passes until one of these hosts takes itself for the leader of a later term; none if that
-    /// takes too long.
+    /// Time passes until one of these hosts takes itself for the leader of a later term; none if
+    /// that takes too long.
     fn elected(&mut self, hosts: &[HostIndex], after: u64) -> Result<Option<HostIndex>, String> {
         for _ in 0..ELECTION_MS {
             let leads = |host: &&HostIndex| self.leads(**host).is_some_and(|term| term > after);
@@ -369,7 +370,8 @@ impl Run {
     }
 
     fn kill(&mut self, host: HostIndex) {
-        // Of two hosts, or where somebody knows of two only, the scenes of two hosts say what may be lost.
+        // Of two hosts, or where somebody knows of two only, the scenes of two hosts say what may
+        // be lost.
         let known = self.world.fewest_members();
         if self.world.now() < self.died_at + DEATH_PAUSE || known < 3 || !self.world.is_digested() {
             return;

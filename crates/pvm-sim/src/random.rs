@@ -48,7 +48,8 @@ struct Run {
     tids: Vec<Tid>,
 }
 
-/// A run of `steps` random things, and the faults among them. With `journal` the conversation is written down there.
+/// A run of `steps` random things, and the faults among them. With `journal` the conversation is
+/// written down there.
 ///
 /// # Errors
 /// The invariant that did not hold.

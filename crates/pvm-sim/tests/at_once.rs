@@ -1,5 +1,5 @@
-//! Several hosts that are killed at the same moment: the larger part goes on, and a part that cannot go
-//! on says so.
+//! Several hosts that are killed at the same moment: the larger part goes on, and a part that
+//! cannot go on says so.
 
 use pvm_core::Rules;
 use pvm_sim::World;

@@ -1,5 +1,5 @@
-//! Many hosts, of which some die and others join. `PVM_SIM_HOSTS=200` makes it larger, `PVM_SIM_SEED=7` another one.
-//! The large one is part of `make soak`.
+//! Many hosts, of which some die and others join. `PVM_SIM_HOSTS=200` makes it larger,
+//! `PVM_SIM_SEED=7` another one. The large one is part of `make soak`.
 
 use pvm_sim::crowd::{at_rest, run};
 

@@ -1,5 +1,5 @@
-//! Faults from seeds. `PVM_SIM_SCENE=Deaths PVM_SIM_SEED=7` replays one and prints its conversation,
-//! `PVM_SIM_RUNS=100000` makes more.
+//! Faults from seeds. `PVM_SIM_SCENE=Deaths PVM_SIM_SEED=7` replays one and prints its
+//! conversation, `PVM_SIM_RUNS=100000` makes more.
 
 use pvm_sim::faults::{Outcome, Scene, run};
 use pvm_sim::{Fault, Tally};
@@ -20,7 +20,8 @@ const fn runs(scene: Scene) -> u64 {
     }
 }
 
-/// What goes wrong in a scene: each must really have happened, or its runs prove less than they say.
+/// What goes wrong in a scene: each must really have happened, or its runs prove less than they
+/// say.
 fn faults(scene: Scene) -> Vec<Fault> {
     use Fault::*;
     let some: &[Fault] = match scene {
@@ -48,7 +49,8 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// Runs the seeds of a scene of which `part` is the rest when divided by `parts`: tests run beside one another.
+/// Runs the seeds of a scene of which `part` is the rest when divided by `parts`: tests run beside
+/// one another.
 fn scene(scene: Scene, (part, parts): (u64, u64)) {
     let wanted = std::env::var("PVM_SIM_SCENE").ok();
     if wanted.is_some_and(|wanted| wanted != format!("{scene:?}")) {

@@ -1,5 +1,5 @@
-//! A host that has missed much begins anew with the leader's state: what waits there for what it has missed, and what
-//! it knew that is true no more.
+//! A host that has missed much begins anew with the leader's state: what waits there for what it
+//! has missed, and what it knew that is true no more.
 
 use pvm_core::Rules;
 use pvm_core::io::News;
@@ -68,7 +68,8 @@ fn put(name: &str, bytes: usize) -> Request {
     Request::PutInfo { name: name.into(), flags: 0, message }
 }
 
-/// A task of a host puts more than is kept for the one that hears nothing, and then that hears the others again.
+/// A task of a host puts more than is kept for the one that hears nothing, and then that hears the
+/// others again.
 fn miss(world: &mut World, (host, task): (HostIndex, u64), lags: HostIndex) {
     for count in 0..3 {
         world.request(host, task, put(&format!("long {count}"), PUT_BYTES));
@@ -105,8 +106,8 @@ fn who_has_frozen_a_group_on_a_host_that_missed_it_waited_for_ever() {
     assert_eq!((told.len(), told.last().cloned()), (before.len() + 1, frozen));
 }
 
-/// A host's own join, put and leave were ordered and it heard no more of that: the tasks were told that their
-/// host had failed.
+/// A host's own join, put and leave were ordered and it heard no more of that: the tasks were told
+/// that their host had failed.
 #[test]
 fn what_came_of_a_host_s_own_commands_was_not_told_to_who_missed_it() {
     let (mut world, tasks) = machine(5, "", 3);
@@ -132,7 +133,8 @@ fn what_came_of_a_host_s_own_commands_was_not_told_to_who_missed_it() {
     assert_eq!(told.map(|told| told.last().cloned()), [Some(Reply::Done), number(), number()]);
 }
 
-/// Nobody led when a task took a message; it was told that this failed, and the next leader had it taken.
+/// Nobody led when a task took a message; it was told that this failed, and the next leader had it
+/// taken.
 #[test]
 fn what_a_task_took_in_vain_was_taken_later() {
     let (mut world, tasks) = machine(6, "", 3);
@@ -174,8 +176,8 @@ fn a_drained_host_that_missed_that_it_was_taken_back_took_no_task_any_more() {
     assert!(world.nodes[&LAGS].tasks().any(|(connection, _)| connection == task));
 }
 
-/// The second host takes the first one for dead and asks the witness, and hears it again so much later: nobody goes on
-/// alone, and the lock is the second one's.
+/// The second host takes the first one for dead and asks the witness, and hears it again so much
+/// later: nobody goes on alone, and the lock is the second one's.
 fn doubt(world: &mut World, ms: u64) {
     world.later(0, Happening::News(SECOND, News::HostDead { host: FIRST }));
     go(world, ms);
@@ -196,8 +198,8 @@ fn elect(world: &mut World, wanted: HostIndex) {
     panic!("host {wanted} is never elected");
 }
 
-/// Of three hosts the third one goes, and the second one leads. Cut off from the first one it orders nothing, as that
-/// one may have the lock of the present witness.
+/// Of three hosts the third one goes, and the second one leads. Cut off from the first one it
+/// orders nothing, as that one may have the lock of the present witness.
 fn assert_waits_for_the_witness(world: &mut World) {
     elect(world, SECOND);
     ask(world, SECOND, Request::DelHosts { hosts: vec!["vm.3".into()] });
@@ -240,8 +242,9 @@ fn what_an_earlier_witness_answered_late_counted_for_the_present_one() {
     assert_waits_for_the_witness(&mut world);
 }
 
-/// Who leads was let in while this host heard nothing, so that it neither knows nor hears it. The leader, which does
-/// not hear this host, learns from others that they do, and gives way to one of them.
+/// Who leads was let in while this host heard nothing, so that it neither knows nor hears it. The
+/// leader, which does not hear this host, learns from others that they do, and gives way to one of
+/// them.
 #[test]
 fn a_host_that_does_not_know_the_leader_finds_back() {
     let mut met = 0;

@@ -90,7 +90,8 @@ fn lie(world: &mut World, liar: HostIndex, after: u64, said: Said) {
     world.run_until(world.now() + 5 * MS);
 }
 
-/// The daemon of a host is started again, and another one calls it silent just then. It is in still?
+/// The daemon of a host is started again, and another one calls it silent just then. It is in
+/// still?
 fn outlives(world: &mut World, victim: HostIndex, liar: HostIndex) -> bool {
     world.crash(victim);
     world.run_until(world.now() + 5 * MS);
@@ -130,8 +131,9 @@ fn along_a_tree_such_a_member_had_each_taken_out_that_is_not_near_to_the_leader(
     assert!(met > 20, "{met} times");
 }
 
-/// Along a tree the leader hears of it from those that watch the host, calls it, and asks others. All of that has to be
-/// done between the silence that is noticed (here after 5 s, in a daemon after 3.75 s) and five seconds.
+/// Along a tree the leader hears of it from those that watch the host, calls it, and asks others.
+/// All of that has to be done between the silence that is noticed (here after 5 s, in a daemon
+/// after 3.75 s) and five seconds.
 #[test]
 fn along_a_tree_a_silent_host_is_told_of_in_time() {
     let mut slowest = 0;

@@ -14,8 +14,8 @@ type Index = BTreeSet<(Blob, HostIndex)>;
 /// The members of a host table.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
-    /// Handed out each time that somebody comes or goes; only if it is still kept elsewhere then, it
-    /// is copied.
+    /// Handed out each time that somebody comes or goes; only if it is still kept elsewhere then,
+    /// it is copied.
     list: HostList,
     names: Index,
     /// Those that say on which computer they are.

@@ -1,8 +1,8 @@
 //! A member that has missed more of the order than anybody keeps gets what the commands have made.
 //!
-//! What it knew is replaced, not added to: what is gone meanwhile is in no record. Whoever waits here for
-//! what those commands did is told what can be told: hosts that are gone are gone, and what has become of a
-//! command of this host that was among them is not known.
+//! What it knew is replaced, not added to: what is gone meanwhile is in no record. Whoever waits
+//! here for what those commands did is told what can be told: hosts that are gone are gone, and
+//! what has become of a command of this host that was among them is not known.
 
 use super::Machine;
 use crate::group::Group;
@@ -91,8 +91,8 @@ impl Machine {
         self.wait_for_pieces();
     }
 
-    /// What came of a command that was missed, where the state shows it: nobody but the task itself makes it
-    /// a member or ends that, and what it has put is there.
+    /// What came of a command that was missed, where the state shows it: nobody but the task itself
+    /// makes it a member or ends that, and what it has put is there.
     fn seen_of(&self, command: &Command, before: &BTreeMap<Blob, Group>) -> Option<Reply> {
         let place = |group: &Group, tid| group.members.iter().position(|member| *member == tid);
         match command {
@@ -113,8 +113,8 @@ impl Machine {
         }
     }
 
-    /// Tasks of this host that are among those who froze a group in what has been missed. Whoever else wants it
-    /// frozen is answered by the leader.
+    /// Tasks of this host that are among those who froze a group in what has been missed. Whoever
+    /// else wants it frozen is answered by the leader.
     fn end_freezes(&mut self) {
         for (name, ask, size) in self.groups.frozen_by(self.me()) {
             let waits = |asked: &HomeAsk| match &asked.request {

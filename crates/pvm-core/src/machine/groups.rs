@@ -108,8 +108,9 @@ impl Machine {
         }
     }
 
-    /// Whoever waits for a gathering waits no more. Told like the end of a gathering: a host that has gone on to
-    /// another leader listens to this one no more, and learns from that one whether it was met.
+    /// Whoever waits for a gathering waits no more. Told like the end of a gathering: a host that
+    /// has gone on to another leader listens to this one no more, and learns from that one whether
+    /// it was met.
     fn gives_up(&mut self, ask: Ask) {
         let freezes = |command: &Command| matches!(command, Command::Freeze { asks, .. } if asks.contains(&ask));
         let waits = self.home.gatherings.withdraw(ask);

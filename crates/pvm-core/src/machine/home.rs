@@ -1,5 +1,5 @@
-//! What the leader of the moment does for all: it answers what must be up to date, once a majority has
-//! confirmed that it leads, and keeps barriers. Nothing of it waits for the order of commands.
+//! What the leader of the moment does for all: it answers what must be up to date, once a majority
+//! has confirmed that it leads, and keeps barriers. Nothing of it waits for the order of commands.
 //!
 //! All that a leader knows for this is gone with it. So whoever asked asks the next leader again;
 //! and so that a barrier that was let go for some is let go for all, each host tells the next
@@ -115,7 +115,8 @@ impl Machine {
         if self.home.term == 0 || self.ordering {
             return;
         }
-        // A barrier is met by those who ask, whoever leads; what is read is confirmed by a majority.
+        // A barrier is met by those who ask, whoever leads; what is read is confirmed by a
+        // majority.
         let current = self.consensus.is_current(self.now);
         if current {
             self.open_home();

@@ -57,8 +57,8 @@ impl Machine {
         self.lead_on();
     }
 
-    /// As a leader: whom the order is to take out next, as neither this host nor others hear it. One
-    /// after the other: each may be a voter that is to be replaced first.
+    /// As a leader: whom the order is to take out next, as neither this host nor others hear it.
+    /// One after the other: each may be a voter that is to be replaced first.
     pub(super) fn next_fenced(&mut self) -> Option<Member> {
         if self.suspects.is_empty() || !self.consensus.is_current(self.now) {
             return None;
@@ -97,8 +97,8 @@ impl Machine {
         }
     }
 
-    /// Another host says that this one is out, perhaps before the command that it had asked for itself is applied here:
-    /// it is not any more, and whoever waits for it is told.
+    /// Another host says that this one is out, perhaps before the command that it had asked for
+    /// itself is applied here: it is not any more, and whoever waits for it is told.
     fn answer_own_removal(&mut self) {
         let me = self.me();
         let goes = |command: &Command| match command {
@@ -131,8 +131,8 @@ impl Machine {
         self.leadership.is_reported()
     }
 
-    /// Nobody has led for a while: the log says so, and whoever waits for news of the hosts gets the old
-    /// ones.
+    /// Nobody has led for a while: the log says so, and whoever waits for news of the hosts gets
+    /// the old ones.
     pub(super) fn say_leaderless(&mut self) {
         let Some(report) = self.leadership.due_report(self.now.0) else { return };
         if !*self.joined.get() {

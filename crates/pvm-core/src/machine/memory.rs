@@ -1,4 +1,5 @@
-//! Requests about a task's segments that come from other hosts: its exposed memory, its probe points.
+//! Requests about a task's segments that come from other hosts: its exposed memory, its probe
+//! points.
 //!
 //! The parent keeps the segments, so that neither the task nor its program takes part; the machine
 //! only finds the host and carries question and answer.

@@ -10,7 +10,8 @@ use pvm_wire::{Blob, Code, Encoding, Envelope, Message, RunList, Tid, Wire};
 
 /// `PVMNORESETCLASS`: the tasks that `reset` spares.
 const NO_RESET: &str = "###_PVM_NO_RESET_###";
-/// `PVMRMCLASS`, `PVMHOSTERCLASS`, `PVMTASKERCLASS`, `PVMTRACERCLASS`, by the number of the service.
+/// `PVMRMCLASS`, `PVMHOSTERCLASS`, `PVMTASKERCLASS`, `PVMTRACERCLASS`, by the number of the
+/// service.
 const SERVICES: [&str; 4] = [MANAGER, HOSTER, TASKER, TRACER];
 pub(super) const MANAGER: &str = "###_PVM_RM_###";
 pub(super) const HOSTER: &str = "###_PVM_HOSTER_###";

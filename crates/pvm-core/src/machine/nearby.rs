@@ -79,8 +79,8 @@ impl Machine {
         }
     }
 
-    /// A host does not answer where it can be called: the leader has a link to it, so it is asked to
-    /// call here. Where the leader has not, those have one that watch it.
+    /// A host does not answer where it can be called: the leader has a link to it, so it is asked
+    /// to call here. Where the leader has not, those have one that watch it.
     pub(super) fn unreached(&mut self, host: HostIndex) {
         let me = self.me();
         if self.consensus.kin().is_some() {
@@ -97,8 +97,8 @@ impl Machine {
         }
     }
 
-    /// Two hosts are to have a link: this is the one that is to call, or one that has a link to it, which hands that on
-    /// once until it is heard.
+    /// Two hosts are to have a link: this is the one that is to call, or one that has a link to it,
+    /// which hands that on once until it is heard.
     pub(super) fn meet(&mut self, host: HostIndex, with: HostIndex) {
         if host != self.me() {
             let said = Said::Meet { host, with };
@@ -175,8 +175,9 @@ impl Machine {
         self.count_reports();
     }
 
-    /// What others say of a silent host counts where this leader has had no link to it for a while, or has got none: who
-    /// says so of one whose daemon is just being started again takes nobody out.
+    /// What others say of a silent host counts where this leader has had no link to it for a while,
+    /// or has got none: who says so of one whose daemon is just being started again takes nobody
+    /// out.
     pub(super) fn count_reports(&mut self) {
         let leads = self.consensus.is_leader();
         let silent = self.near.take_reported(self.now.0);

@@ -17,7 +17,8 @@ impl Machine {
     pub(super) fn notify(&mut self, asker: Asker, cancel: bool, pattern: Watch, tids: &[Tid]) {
         let sound = match pattern.kind {
             TASK_EXIT => !tids.is_empty() && tids.iter().all(|tid| tid.may_be_task()),
-            // As in PVM any number will do: where it names no host of the machine, that host is gone.
+            // As in PVM any number will do: where it names no host of the machine, that host is
+            // gone.
             HOST_DELETE => !tids.is_empty(),
             HOST_ADD => true,
             // Direct routes are the task library's own matter; it asks nothing here.

@@ -1,6 +1,6 @@
-//! A leader that does not hear a host asks others before it has it taken out. If somebody hears it, the
-//! host stays, and whoever hears more hosts than the leader leads from then on: a network card that loses
-//! what some hosts say takes nobody out but itself.
+//! A leader that does not hear a host asks others before it has it taken out. If somebody hears it,
+//! the host stays, and whoever hears more hosts than the leader leads from then on: a network card
+//! that loses what some hosts say takes nobody out but itself.
 
 use super::Machine;
 use crate::doubts::Hears;
@@ -39,8 +39,8 @@ impl Machine {
         }
     }
 
-    /// Some of those that this host hears: neighbours of the other one, which watch it, and some that vote,
-    /// of which one could lead.
+    /// Some of those that this host hears: neighbours of the other one, which watch it, and some
+    /// that vote, of which one could lead.
     fn others_to_ask(&self, about: HostIndex) -> Vec<HostIndex> {
         let all = self.hosts.indices();
         // Where links to most hosts rest, one is made with the question.
@@ -84,7 +84,8 @@ impl Machine {
         self.lead_on();
     }
 
-    /// A host to which no link is to stand here, and which others hear, is silent for one of them only.
+    /// A host to which no link is to stand here, and which others hear, is silent for one of them
+    /// only.
     fn end_suspicions(&mut self) {
         if self.consensus.kin().is_none() {
             return;
@@ -98,8 +99,8 @@ impl Machine {
         }
     }
 
-    /// As a leader: one that votes and hears a host that is not heard here leads from now on, if it hears
-    /// more hosts on the whole.
+    /// As a leader: one that votes and hears a host that is not heard here leads from now on, if it
+    /// hears more hosts on the whole.
     fn give_way_to(&mut self, best: Option<(Hears, HostIndex)>) {
         let Some((hears, host)) = best else { return };
         let better = hears.unheard < self.unheard_hosts() && !hears.votes_not;
@@ -113,9 +114,10 @@ impl Machine {
         }
     }
 
-    /// A host that is to go itself leads only to bring the others up to date, so it gets the lead once. If
-    /// some still do not hear each other then, who this leader does not hear ends after a minute, and the
-    /// deletion goes on; otherwise the two would give way to one another without an end.
+    /// A host that is to go itself leads only to bring the others up to date, so it gets the lead
+    /// once. If some still do not hear each other then, who this leader does not hear ends after a
+    /// minute, and the deletion goes on; otherwise the two would give way to one another without an
+    /// end.
     fn gave_way_in_vain(&mut self, host: HostIndex) -> bool {
         let goes = match self.consensus.first_held() {
             Some(Command::RemoveHost { host, .. } | Command::Retire { host }) => Some(*host),

@@ -110,8 +110,8 @@ impl Machine {
     }
 
     /// As a leader: puts into the order what is held, in turn, and before it who is to be fenced. A
-    /// host goes only when all that was ordered has been applied and the voters have been arranged: a
-    /// majority of those that vote now must be there to say who votes then.
+    /// host goes only when all that was ordered has been applied and the voters have been arranged:
+    /// a majority of those that vote now must be there to say who votes then.
     pub(super) fn order_held(&mut self) {
         let mut ordered = false;
         while self.order_next() {

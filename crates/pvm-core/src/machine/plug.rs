@@ -1,10 +1,10 @@
 //! Tasks that do a part of a daemon's work: who they are, and what they say.
 //!
-//! A *hoster* starts daemons for the first host; a *tasker* starts the tasks of its host; a *manager* answers
-//! what the tasks of its host ask about hosts and tasks. They register under a name that all
-//! hosts know, and talk in messages of [`pvm_wire::plug`], which pass through here. As asked of PVM 3.4.6
-//! (`conformance/facts.md`), but for this: whoever waits for one of them that ends is served by
-//! the daemon.
+//! A *hoster* starts daemons for the first host; a *tasker* starts the tasks of its host; a
+//! *manager* answers what the tasks of its host ask about hosts and tasks. They register under a
+//! name that all hosts know, and talk in messages of [`pvm_wire::plug`], which pass through here.
+//! As asked of PVM 3.4.6 (`conformance/facts.md`), but for this: whoever waits for one of them that
+//! ends is served by the daemon.
 
 mod hoster;
 mod manager;

@@ -1,5 +1,5 @@
-//! A change of a group is answered once every host shows it to its tasks: whoever is told of it by a
-//! message finds it there, wherever, without asking anybody.
+//! A change of a group is answered once every host shows it to its tasks: whoever is told of it by
+//! a message finds it there, wherever, without asking anybody.
 
 use super::{Machine, SECOND_NS};
 use crate::pending::{Asker, GroupChange, Onlooker};

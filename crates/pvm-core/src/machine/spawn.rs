@@ -261,8 +261,8 @@ impl Machine {
         }
     }
 
-    /// A spawn call is given up while its tasks are being started: those that run are told, those that come
-    /// later are ended. False if there is no such call.
+    /// A spawn call is given up while its tasks are being started: those that run are told, those
+    /// that come later are ended. False if there is no such call.
     pub(super) fn spawn_given_up(&mut self, asker: &Asker) -> bool {
         let Some(mut finished) = self.launches.give_up(asker, Code::DSysErr) else { return false };
         if finished.tids().is_empty() {

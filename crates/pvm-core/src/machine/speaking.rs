@@ -1,7 +1,8 @@
-//! In whose name another host may speak: its own, and its own tasks'. Nobody hands on what others say.
+//! In whose name another host may speak: its own, and its own tasks'. Nobody hands on what others
+//! say.
 //!
-//! Links prove which host is at their other end; here is checked that what it says fits. A host that
-//! speaks for another one loses its link.
+//! Links prove which host is at their other end; here is checked that what it says fits. A host
+//! that speaks for another one loses its link.
 
 use super::Machine;
 use crate::io::Act;
@@ -81,8 +82,8 @@ enum Source {
     Host(HostIndex),
     /// The leader orders that itself.
     Leader,
-    /// The user's: who may join, leave and be drained, and what holds for all. Each host is asked for
-    /// it by commands of its own.
+    /// The user's: who may join, leave and be drained, and what holds for all. Each host is asked
+    /// for it by commands of its own.
     User,
     /// That of the command that it is a piece of, which is asked when all of it has come.
     Whole,

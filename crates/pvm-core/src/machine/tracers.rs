@@ -1,9 +1,9 @@
 //! Tracers are told which tasks come and go.
 //!
 //! As PVM's daemons do: `newtask` where a task that is traced begins, `spntask` where a spawn call
-//! has started it, `endtask` with its exit status. A tracer gets the table of all data before a host's
-//! first event, and of each kind one event that describes it; later ones have the values only. Times
-//! that the processor spent are 0, as 3.4.6 tells them.
+//! has started it, `endtask` with its exit status. A tracer gets the table of all data before a
+//! host's first event, and of each kind one event that describes it; later ones have the values
+//! only. Times that the processor spent are 0, as 3.4.6 tells them.
 
 use super::Machine;
 use crate::parcel::Parcel;

@@ -47,14 +47,14 @@ impl Machine {
         }
     }
 
-    /// The other one of two, also while a third one is in and does not vote yet: then the one that was
-    /// in before it.
+    /// The other one of two, also while a third one is in and does not vote yet: then the one that
+    /// was in before it.
     fn partner(&self) -> Option<HostIndex> {
         self.other().or_else(|| self.consensus.eldest_other().filter(|_| self.consensus.is_sole()))
     }
 
-    /// Says whether the other one of two is needed, and whether this host leads only while it answers.
-    /// The library has to know before it acts: also on a host that does not lead.
+    /// Says whether the other one of two is needed, and whether this host leads only while it
+    /// answers. The library has to know before it acts: also on a host that does not lead.
     pub(super) fn arrange_two(&mut self) {
         let partner = self.partner();
         let need = partner

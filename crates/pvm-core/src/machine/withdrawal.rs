@@ -1,8 +1,8 @@
 //! Questions whose waiters have gone.
 //!
-//! Each is answered at once, so that whoever gave up can wait for that answer and then knows: what came of it is its
-//! own to use or to undo, or nothing came of it and nothing will. What is in the order already, or
-//! on its way there, cannot be called back; it is answered when it is applied.
+//! Each is answered at once, so that whoever gave up can wait for that answer and then knows: what
+//! came of it is its own to use or to undo, or nothing came of it and nothing will. What is in the
+//! order already, or on its way there, cannot be called back; it is answered when it is applied.
 
 use super::{ANSWER_NS, Machine};
 use crate::io::Connection;
@@ -24,7 +24,8 @@ impl Machine {
         self.answer(Asker::Connection { connection, id }, Reply::Done);
     }
 
-    /// Ends what has had no effect and needs nobody else to have none. True if there was such a question.
+    /// Ends what has had no effect and needs nobody else to have none. True if there was such a
+    /// question.
     fn forget_question(&mut self, asker: &Asker) -> bool {
         let pending = &mut self.pending;
         let mut found = pending.readers.keys_where(|_, reader| reader.asker == *asker);

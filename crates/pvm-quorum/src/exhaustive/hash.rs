@@ -1,8 +1,9 @@
 //! What of a state counts: nothing that no member can tell.
 //!
-//! Of a moment of its clock a core looks at two things only. One is whether so much time has gone by
-//! since then, or until then: that is the number of steps, as far as any limit reaches. The other is whether what
-//! was answered was said behind a question, in a round or as a probe: those moments divide the others.
+//! Of a moment of its clock a core looks at two things only. One is whether so much time has gone
+//! by since then, or until then: that is the number of steps, as far as any limit reaches. The
+//! other is whether what was answered was said behind a question, in a round or as a probe: those
+//! moments divide the others.
 
 use super::host::Host;
 use super::world::{STEP_NS, World};
@@ -147,7 +148,8 @@ fn put_host(world: &World, host: &Host, clock: &Clock, to: &mut Bytes) {
     put_core(&host.core, clock, to);
     if host.core.is_leader() {
         for (member, peer) in &host.core.peers {
-            // Whether somebody is silent is asked of voters only: of others where they may come to vote.
+            // Whether somebody is silent is asked of voters only: of others where they may come to
+            // vote.
             let silence = world.hosts.len() > 2
                 || world.left.resigns > 0
                 || host.core.resigning.is_some()
@@ -179,7 +181,8 @@ fn put_core(core: &Core, clock: &Clock, to: &mut Bytes) {
 
 fn put_peer(core: &Core, peer: &Peer, silence: bool, clock: &Clock, to: &mut Bytes) {
     let (sent, progress_at, patience) = peer.under_way();
-    // A silence begins with the lead at the earliest; with the need, too, where it is one of who is needed.
+    // A silence begins with the lead at the earliest; with the need, too, where it is one of who is
+    // needed.
     let since = core.need.as_ref().map_or(0, |need| need.since).max(core.leads_since);
     (peer.matched, peer.next, clock.moment(peer.heard), clock.age(peer.heard.max(since))).hash(to);
     if silence {

@@ -36,7 +36,8 @@ pub(super) struct Host {
     pub(super) suspects: bool,
     /// The witness let it go on.
     pub(super) lock: bool,
-    /// The witness's word for it is on its way, as often as it likes. Being refused changes nothing.
+    /// The witness's word for it is on its way, as often as it likes. Being refused changes
+    /// nothing.
     pub(super) granted: bool,
     pub(super) needed: Option<(Vec<Member>, bool)>,
     /// A question waits: up to where commands had been applied anywhere when it came.

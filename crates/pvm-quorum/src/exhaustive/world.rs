@@ -262,7 +262,8 @@ impl World {
         });
     }
 
-    /// Whoever has gone, or was cut off, is sent nothing; all else may arrive at any time from here on.
+    /// Whoever has gone, or was cut off, is sent nothing; all else may arrive at any time from here
+    /// on.
     pub(super) fn send(&mut self, from: u8, to: u8, frame: Frame) {
         if self.links.contains(&pair(from, to)) && !self.host(to).ended {
             self.wires.entry((from, to)).or_default().push(Rc::new(frame));
@@ -414,8 +415,8 @@ impl World {
         }
     }
 
-    /// A term has one leader; and who leads in a later term than anybody before has all commands. Who
-    /// finds its own end in what it orders at once leads nobody.
+    /// A term has one leader; and who leads in a later term than anybody before has all commands.
+    /// Who finds its own end in what it orders at once leads nobody.
     pub(super) fn note_leader(&mut self, host: u8) {
         let it = self.host(host);
         let (core, term) = (&it.core, it.core.term());

@@ -1,10 +1,12 @@
-//! Random: cores that keep next to nothing for a member that lags behind, so that members get the state all the time.
+//! Random: cores that keep next to nothing for a member that lags behind, so that members get the
+//! state all the time.
 //!
-//! Meanwhile messages are late, lost, or heard in one direction only; links break; daemons are started again from
-//! their records; hosts stand still, some with their clocks; leaders give way; hosts are let in and taken out. A term
-//! has one leader. All apply the same commands in the same order, one by one or in a state that is never older than
-//! what is there. Who answers a question has applied all that anybody had when it came. In the end, without
-//! faults, one leads and all have everything.
+//! Meanwhile messages are late, lost, or heard in one direction only; links break; daemons are
+//! started again from their records; hosts stand still, some with their clocks; leaders give way;
+//! hosts are let in and taken out. A term has one leader. All apply the same commands in the same
+//! order, one by one or in a state that is never older than what is there. Who answers a question
+//! has applied all that anybody had when it came. In the end, without faults, one leads and all
+//! have everything.
 
 mod net;
 
@@ -166,8 +168,9 @@ impl Net {
         })
     }
 
-    /// A machine that leads asks others about hosts that it does not hear, and a host that does not know it is
-    /// among those: one that votes and that it knows leads then. Where it knows none, it ends, and is taken out.
+    /// A machine that leads asks others about hosts that it does not hear, and a host that does not
+    /// know it is among those: one that votes and that it knows leads then. Where it knows none, it
+    /// ends, and is taken out.
     fn meet(&mut self) {
         for _ in 0..2 * HOSTS_MAX {
             let [leader] = self.leading()[..] else { return };

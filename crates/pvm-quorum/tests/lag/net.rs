@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) const MS: u64 = 1_000_000;
 pub(crate) const FIRST: HostIndex = HostIndex(1);
-/// Commands below this let the host of their number in, those below the next one take one out; others are counted.
+/// Commands below this let the host of their number in, those below the next one take one out;
+/// others are counted.
 pub(crate) const JOIN_MAX: u64 = 100;
 pub(crate) const LEAVE_MAX: u64 = 200;
 pub(crate) const SMALL: Limits = Limits {

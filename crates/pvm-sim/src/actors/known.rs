@@ -1,9 +1,10 @@
-//! Names that are known to stand: each question of a reader must be answered with all that were known before it.
+//! Names that are known to stand: each question of a reader must be answered with all that were
+//! known before it.
 
 use std::collections::BTreeMap;
 
-/// Names in the order in which they became known. Thousands of answers are compared with thousands of names, so a
-/// name is kept once, and what a question is due is a number of them.
+/// Names in the order in which they became known. Thousands of answers are compared with thousands
+/// of names, so a name is kept once, and what a question is due is a number of them.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     numbers: BTreeMap<Vec<u8>, usize>,

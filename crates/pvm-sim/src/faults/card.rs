@@ -1,7 +1,7 @@
 //! A network card of the leader that loses what goes to some hosts, or what comes from them.
 //!
-//! The others hear one another. So nobody may be taken out, and after a while somebody leads that is heard
-//! by all; a host that really dies is told of as quickly as ever.
+//! The others hear one another. So nobody may be taken out, and after a while somebody leads that
+//! is heard by all; a host that really dies is told of as quickly as ever.
 
 use super::{Run, SECOND};
 use crate::time::MS;

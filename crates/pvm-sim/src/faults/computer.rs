@@ -1,6 +1,7 @@
 //! A computer with three of seven hosts dies at once.
 //!
-//! Five vote: as they are spread over computers, at most two of them were there, and the rest goes on.
+//! Five vote: as they are spread over computers, at most two of them were there, and the rest goes
+//! on.
 
 use super::{Run, SECOND};
 use crate::time::MS;

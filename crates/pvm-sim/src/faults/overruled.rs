@@ -58,8 +58,9 @@ impl Run {
         if self.elected(&[a], second)?.is_none() {
             return Ok(());
         }
-        // A asks B how far it is, which lacks what was before, and asks again. What B lacks comes next,
-        // as much as may be under way; the answer to it still comes to A, and nothing of A's to B any more.
+        // A asks B how far it is, which lacks what was before, and asks again. What B lacks comes
+        // next, as much as may be under way; the answer to it still comes to A, and nothing of A's
+        // to B any more.
         self.go(LATENCY * 11 / 2)?;
         self.world.deafen(a, b, 30 * SECOND);
         self.go(LATENCY)?;

@@ -213,8 +213,8 @@ impl Run {
         }
     }
 
-    /// A host that hears nothing while the others put more than anybody keeps for it begins anew with what they
-    /// know: also of what is gone meanwhile.
+    /// A host that hears nothing while the others put more than anybody keeps for it begins anew
+    /// with what they know: also of what is gone meanwhile.
     fn lag_behind(&mut self, leader: HostIndex, long: &mut [Putter]) -> Result<(), String> {
         // What the cables still have goes first.
         self.go(4 * SECOND)?;

@@ -63,8 +63,8 @@ impl World {
         self.later(after, Happening::Evidence(host));
     }
 
-    /// The daemon of a host is stopped for a while, unless it is or there is none: what waits for it
-    /// keeps its order.
+    /// The daemon of a host is stopped for a while, unless it is or there is none: what waits for
+    /// it keeps its order.
     pub fn pause(&mut self, host: HostIndex, nanoseconds: u64) {
         let stops = |node: &Node| node.machine.is_some() && node.paused_until <= self.now;
         if !self.nodes.get(&host).is_some_and(stops) {
@@ -78,8 +78,8 @@ impl World {
         }
     }
 
-    /// A virtual machine is stopped for a while, its clock as well; when it goes on, what others say
-    /// comes only with the kernels' next tries, so its own tasks are heard first.
+    /// A virtual machine is stopped for a while, its clock as well; when it goes on, what others
+    /// say comes only with the kernels' next tries, so its own tasks are heard first.
     pub fn halt(&mut self, host: HostIndex, nanoseconds: u64, tries: u64) {
         let until = self.now + nanoseconds;
         self.pause(host, nanoseconds);

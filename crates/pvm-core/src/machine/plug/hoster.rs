@@ -71,8 +71,8 @@ impl Machine {
         }
     }
 
-    /// A host of a request will not be started, or not any more: the hoster is asked for the others,
-    /// and what it says of this one is too late.
+    /// A host of a request will not be started, or not any more: the hoster is asked for the
+    /// others, and what it says of this one is too late.
     pub(in crate::machine) fn not_invited(&mut self, ticket: u64) {
         let of = |hosting: &Hosting| hosting.guests.iter().any(|guest| guest.ticket == ticket);
         for wait in self.plugs.hostings.keys_where(|_, hosting| of(hosting)) {
