@@ -361,6 +361,7 @@ impl Core {
             self.hear_relay(from, &kin);
         } else {
             self.hear_above(from, true);
+            self.end_search();
             self.role = Role::Follower;
             self.heard_at = self.now;
             self.wait_for_silence();
@@ -555,7 +556,8 @@ impl Quorum for Core {
     }
 
     fn kin(&self) -> Option<(u64, Vec<HostIndex>)> {
-        self.tree.is_used().then(|| (self.relay.changes, self.near_members()))
+        let asks = self.relay.fostered_by.is_some() && !self.is_leader();
+        (self.tree.is_used() || asks).then(|| (self.relay.changes, self.near_members()))
     }
 }
 

@@ -52,6 +52,10 @@ impl Core {
     /// Stands for election. Without `firm` the member only asks whether it would be elected.
     pub(crate) fn stand(&mut self, firm: bool, wanted: bool) {
         self.wait_for_silence();
+        if !self.is_voter() && !self.is_blank() && !planted::is(Bug::LostOutsideTheTree) {
+            // Where it has missed much, whoever is above it by now is no member that it knows.
+            return self.find_foster();
+        }
         let Some(me) = self.me.filter(|_| self.is_voter() && !self.may_not_stand()) else {
             return;
         };
@@ -107,6 +111,10 @@ impl Core {
     ) {
         if self.is_blank() {
             return;
+        }
+        if !self.voters().contains(&from) {
+            // It votes no more and does not know it: it hears nobody above it.
+            self.foster(from);
         }
         // Whoever hears a leader wants no other, unless that leader has lost its memory itself.
         let content = self.leader != Some(from) || self.is_leader();

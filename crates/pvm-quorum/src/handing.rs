@@ -24,6 +24,9 @@ use pvm_wire::HostIndex;
 const HAND_ON_NS: u64 = 600_000_000;
 /// A member that has heard nothing from above for so long asks another one.
 const ORPHAN_NS: u64 = 2 * SILENCE_NS;
+/// Of those that hear from above that nobody leads, one after the other asks others, so long after the
+/// one before it: where that is so everywhere, all that there are would call those that vote at once.
+const IN_TURN_NS: u64 = 300_000_000;
 /// A member that asks no more gets nothing after this.
 const FOSTER_NS: u64 = 5 * HAND_ON_NS;
 /// Nobody speaks to more of those at a time, which ask others then: where nobody leads for long,
@@ -115,6 +118,7 @@ impl Core {
     /// A relay speaks. Who votes believes only the leader itself that it leads; what is committed
     /// it takes, as it may vote no more and not know it.
     pub(crate) fn hear_relay(&mut self, from: Member, kin: &Kin) {
+        self.relay.led_by = kin.leader;
         if self.is_voter() {
             return;
         }
@@ -151,24 +155,38 @@ impl Core {
         }
     }
 
-    /// Whoever is above keeps less of the log than this member lacks, as it joined later: others
-    /// are asked.
-    pub(crate) fn lack(&mut self, from: Member) {
-        if self.relay.fostered_by == Some(from) {
-            self.relay.fostered_at = 0;
-            return self.find_foster();
+    /// Without a tree whoever leads speaks to all.
+    pub(crate) fn end_search(&mut self) {
+        if !self.tree.is_used() && !self.relay.lacking && self.relay.fostered_by.take().is_some() {
+            self.relay.changes += 1;
         }
-        let above = self.tree.above.first() == Some(&from);
-        if above && !self.relay.lacking {
-            self.relay.lacking = true;
+    }
+
+    /// Somebody that speaks to this member keeps less of the log than it lacks, as that one joined
+    /// later: others are asked.
+    pub(crate) fn lack(&mut self, from: Member) {
+        let asked = self.relay.fostered_by == Some(from);
+        if planted::is(Bug::LackUnheard) && !asked && self.tree.above.first() != Some(&from) {
+            return;
+        }
+        if asked {
+            self.relay.fostered_at = 0;
+        }
+        // A member without a place in the tree, as far as it knows, asks again only here.
+        let first = !std::mem::replace(&mut self.relay.lacking, true);
+        if asked || first || self.tree.above.is_empty() {
             self.find_foster();
         }
     }
 
-    /// What somebody told was taken.
-    pub(crate) fn note_taken(&mut self, from: Member) {
-        if self.relay.lacking && self.tree.above.first() == Some(&from) {
-            self.relay.lacking = false;
+    /// What somebody told was taken; `grew`: and something new is committed here with it.
+    pub(crate) fn note_taken(&mut self, from: Member, grew: bool) {
+        let is_above = self.tree.above.first() == Some(&from);
+        if !self.relay.lacking || !(is_above || self.tree.above.is_empty() && grew) {
+            return;
+        }
+        self.relay.lacking = false;
+        if is_above {
             self.hear_above(from, self.is_led());
         }
     }
@@ -201,12 +219,18 @@ impl Core {
         }
     }
 
-    /// Nothing comes from above, or nothing of a leader, or not what this member lacks: until
+    /// Nothing comes from above, or for long nothing of a leader, or not what this member lacks: until
     /// whoever is above tells of a leader again.
     fn is_orphan(&self) -> bool {
         let relay = &self.relay;
-        let is_silent = relay.heard_at + ORPHAN_NS <= self.now;
-        is_silent || relay.lacking || relay.fostered_by.is_some() || !self.is_led()
+        let patience = self.silence() + ORPHAN_NS + self.tree.rank as u64 * IN_TURN_NS;
+        let is_unled = self.heard_at + patience <= self.now;
+        self.is_forsaken() || relay.fostered_by.is_some() || is_unled
+    }
+
+    /// Nothing comes from above, or not what this member lacks.
+    const fn is_forsaken(&self) -> bool {
+        self.relay.lacking || self.relay.heard_at + ORPHAN_NS <= self.now
     }
 
     /// Somebody has led of late, as far as was told.
@@ -214,25 +238,39 @@ impl Core {
         self.heard_at + self.silence() > self.now
     }
 
-    /// One further up is asked, and another one if that does not help.
-    fn find_foster(&mut self) {
-        if self.relay.fostered_by.is_some() && self.relay.fostered_at + ORPHAN_NS > self.now {
+    /// One further up is asked, and another one if that does not help: soon where nothing comes from
+    /// above, and seldom where nobody leads.
+    pub(crate) fn find_foster(&mut self) {
+        let helps = self.relay.fostered_at + ORPHAN_NS > self.now;
+        let waits = !self.is_forsaken() && self.relay.tried_at + FOSTER_NS > self.now;
+        if self.relay.fostered_by.is_some() && (helps || waits) {
             return self.seek_foster();
         }
-        let turn = self.relay.tries;
+        let all = self.possible_fosters();
+        if all.is_empty() {
+            return;
+        }
+        let next = Some(all[self.relay.tries % all.len()]);
         self.relay.tries += 1;
-        let voters = self.log.voters_at(self.commit);
-        let above = self.tree.above.iter().skip(1);
-        let all: Vec<Member> = above.chain(voters).copied().collect();
-        // Those that lost one and the same member ask different ones.
-        let Some(me) = self.me.filter(|_| !all.is_empty()) else { return };
-        let first = if self.tree.above.len() > 1 { 0 } else { usize::from(me.host().0) };
-        let next = Some(all[(first + turn) % all.len()]);
+        self.relay.tried_at = self.now;
         if next != self.relay.fostered_by {
             self.relay.fostered_by = next;
             self.relay.changes += 1;
         }
         self.seek_foster();
+    }
+
+    /// Those that could speak to this member, in the order in which they are asked.
+    fn possible_fosters(&self) -> Vec<Member> {
+        // Who leads may be none of those that voted when this member heard of voters last.
+        let leader = self.leader.or(self.relay.led_by).filter(|_| self.relay.lacking);
+        let above = self.tree.above.iter().skip(1).copied();
+        // All members begin with different ones.
+        let mut voters = self.log.voters_at(self.commit).to_vec();
+        let turn = self.me.map_or(0, |me| usize::from(me.host().0)) % voters.len().max(1);
+        voters.rotate_left(turn);
+        let all = leader.into_iter().chain(above).chain(voters);
+        all.filter(|member| Some(*member) != self.me).collect()
     }
 
     /// Asks whoever is to speak to this member.

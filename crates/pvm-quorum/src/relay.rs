@@ -11,10 +11,15 @@ pub(crate) struct Relay {
     /// Who spoke from above last, and when.
     pub(crate) upstream: Option<Member>,
     pub(crate) heard_at: u64,
+    /// Who leads, as was told by a relay last: who takes itself for a voter believes it of nobody
+    /// but itself.
+    pub(crate) led_by: Option<Member>,
     /// The one above keeps no more what this member needs next.
     pub(crate) lacking: bool,
-    /// How often another one was asked to speak to this member, and who that is.
+    /// How often another one was asked to speak to this member, when for the first time, and who
+    /// that is.
     pub(crate) tries: usize,
+    pub(crate) tried_at: u64,
     pub(crate) fostered_by: Option<Member>,
     /// When that one spoke last.
     pub(crate) fostered_at: u64,

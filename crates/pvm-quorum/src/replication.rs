@@ -113,6 +113,9 @@ impl Core {
         let (through, stamp) = (view.verified, self.stamp_of(stamp));
         self.send(from, Word::Alive { through, stamp });
         self.follow_view(everywhere);
+        if self.commit >= commit {
+            self.note_taken(from, false);
+        }
     }
 
     /// The leader's own time goes back to it: that of another clock says nothing to it.
@@ -162,8 +165,9 @@ impl Core {
         view.commit = view.commit.max(commit);
         let (through, stamp) = (view.verified, self.stamp_of(stamp));
         self.send(from, Word::Agree { through, stamp });
-        self.note_taken(from);
+        let before = self.commit;
         self.follow_view(everywhere);
+        self.note_taken(from, self.commit > before);
     }
 
     /// Applies everything up to `commit`.

@@ -22,6 +22,8 @@ pub(crate) struct Tree {
     pub(crate) top: Vec<Member>,
     /// Those to which it hands on.
     pub(crate) below: Vec<Member>,
+    /// How many are before this member below the one above it.
+    pub(crate) rank: usize,
 }
 
 impl Tree {
@@ -37,14 +39,14 @@ impl Tree {
         let mut rest: Vec<(u64, Member)> = rest.map(|member| (spread(member), member)).collect();
         rest.sort_unstable();
         let shape = Shape { top: &top, rest: &rest, width };
-        let (above, below) = match top.iter().position(|voter| *voter == me) {
-            Some(at) => (Vec::new(), shape.below_top(at)),
+        let (above, below, rank) = match top.iter().position(|voter| *voter == me) {
+            Some(at) => (Vec::new(), shape.below_top(at), 0),
             None => match rest.binary_search(&(spread(me), me)) {
-                Ok(at) => (shape.above(at), shape.below(at)),
-                Err(_) => (Vec::new(), Vec::new()),
+                Ok(at) => (shape.above(at), shape.below(at), shape.rank(at)),
+                Err(_) => (Vec::new(), Vec::new(), 0),
             },
         };
-        Self { key: key(members, &top), above, below, top }
+        Self { key: key(members, &top), above, below, top, rank }
     }
 
     /// There is one.
@@ -73,6 +75,11 @@ impl Shape<'_> {
     /// They take turns, so that whoever leads has some below it that could vote.
     fn below_top(&self, at: usize) -> Vec<Member> {
         self.at((at..self.first()).step_by(self.top.len()))
+    }
+
+    const fn rank(&self, at: usize) -> usize {
+        let first = self.first();
+        if at < first { at / self.top.len() } else { (at - first) % self.width }
     }
 
     fn below(&self, at: usize) -> Vec<Member> {
@@ -135,6 +142,10 @@ mod tests {
             for (me, tree) in all.iter().zip(&trees) {
                 assert!(tree.key == trees[0].key && tree.below.len() <= WIDTH);
                 assert!(tree.below.iter().all(|child| below.insert((*child, *me))));
+                for (rank, child) in tree.below.iter().enumerate() {
+                    let at = all.binary_search(child).expect("a member");
+                    assert_eq!(trees[at].rank, rank, "{child} below {me}");
+                }
             }
             assert_eq!(below.len(), all.len() - vote);
             for (me, tree) in all.iter().zip(&trees).skip(vote) {

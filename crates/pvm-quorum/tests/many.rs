@@ -41,6 +41,8 @@ struct Net {
     happenings: BTreeMap<u64, Happening>,
     number: u64,
     links: BTreeSet<(HostIndex, HostIndex)>,
+    /// How many links were made.
+    made: u64,
     /// Between these there is no link, whoever wants one.
     cut: BTreeSet<(HostIndex, HostIndex)>,
 }
@@ -68,6 +70,7 @@ impl Net {
             happenings: BTreeMap::new(),
             number: 0,
             links: BTreeSet::new(),
+            made: 0,
             cut: BTreeSet::new(),
         };
         net.input(FIRST, QuorumInput::Begin { me: Member::new(1, FIRST) });
@@ -163,6 +166,7 @@ impl Net {
         for &other in near.difference(&before) {
             let can = self.hosts.contains_key(&other) && !self.cut.contains(&pair(host, other));
             if can && self.links.insert(pair(host, other)) {
+                self.made += 1;
                 self.input(host, QuorumInput::Linked { host: other, up: true });
                 self.input(other, QuorumInput::Linked { host, up: true });
             }
@@ -253,14 +257,20 @@ impl Net {
 
     /// The most links of a host, and the most that any says in a second.
     fn rest(&mut self) -> (usize, u64) {
+        let links = self.most_links();
+        self.hosts.values_mut().for_each(|it| it.said = 0);
+        self.go(5000);
+        let said = self.hosts.values().map(|it| it.said).max().unwrap_or(0) / 5;
+        (links, said)
+    }
+
+    /// The most links of a host.
+    fn most_links(&self) -> usize {
         let mut links = BTreeMap::new();
         for host in self.links.iter().flat_map(|(a, b)| [*a, *b]) {
             *links.entry(host).or_insert(0) += 1;
         }
-        self.hosts.values_mut().for_each(|it| it.said = 0);
-        self.go(5000);
-        let said = self.hosts.values().map(|it| it.said).max().unwrap_or(0) / 5;
-        (links.into_values().max().unwrap_or(0), said)
+        links.into_values().max().unwrap_or(0)
     }
 }
 
@@ -349,4 +359,23 @@ fn a_log_of_many_is_cut_when_all_have_it_and_not_before() {
     net.propose(leader, OUT + u64::from(leaf.0));
     net.go(3000);
     assert_eq!(everywhere(&net), net.hosts[&leader].applied.last().expect("200 commands").0);
+}
+
+/// All hear from above that nobody leads, and each may ask one of those that vote to speak to it.
+#[test]
+fn where_nobody_leads_all_of_many_called_the_same_voter_at_once() {
+    let mut net = Net::at_rest(count());
+    let voters: Vec<_> = net.voters(net.leader()).into_iter().collect();
+    let (dead, living) = voters.split_at(voters.len() / 2 + 1);
+    dead.iter().for_each(|host| net.kill(*host));
+    let before = net.made;
+    let most = (0..100).map(|_| {
+        net.go(100);
+        net.most_links()
+    });
+    let most = most.max().expect("a hundred looks");
+    let (made, share) = (net.made - before, usize::from(net.count) / living.len());
+    println!("{} members, no leader for 10 s: {made} links made, at most {most}", net.count);
+    assert!(most <= share, "{most} of one host");
+    assert!(made <= 2 * u64::from(net.count), "{made} made");
 }

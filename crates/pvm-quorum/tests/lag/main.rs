@@ -1,5 +1,6 @@
 //! Random: cores that keep next to nothing for a member that lags behind, so that members get the
-//! state all the time.
+//! state all the time. In half of the runs the log goes along a tree while there are more than five
+//! members, over links that are made on demand.
 //!
 //! Meanwhile messages are late, lost, or heard in one direction only; links break; daemons are
 //! started again from their records; hosts stand still, some with their clocks; leaders give way;
@@ -10,11 +11,14 @@
 
 mod net;
 
-use net::{Counts, Host, JOIN_MAX, MS, Net, members, place};
+use net::{Counts, Host, JOIN_MAX, MS, Net, SMALL, TREE, members, place};
 use pvm_core::quorum::{Member, Quorum as _, QuorumInput};
+use pvm_quorum::Limits;
 use pvm_wire::{Blob, HostIndex, Wire as _};
 
-const HOSTS_MAX: u64 = 11;
+/// Members at a time at most, and hosts that there ever are.
+const MEMBERS_MAX: usize = 11;
+const HOSTS_MAX: u64 = 99;
 /// So often a leader looks whether a host can be taken out.
 const PARTING_STEPS: u64 = 50;
 /// Milliseconds after which one leads and all have everything, once nothing is wrong any more.
@@ -46,7 +50,8 @@ impl Net {
 
     fn let_in(&mut self) {
         let host = self.hosts.len() as u64 + 1;
-        if host <= HOSTS_MAX {
+        let members = members(&self.all()).len();
+        if host <= HOSTS_MAX && members < MEMBERS_MAX {
             self.host(place(host));
             self.propose(host, 0);
         }
@@ -172,7 +177,7 @@ impl Net {
     /// know it is among those: one that votes and that it knows leads then. Where it knows none, it
     /// ends, and is taken out.
     fn meet(&mut self) {
-        for _ in 0..2 * HOSTS_MAX {
+        for _ in 0..2 * MEMBERS_MAX {
             let [leader] = self.leading()[..] else { return };
             let Some((host, known)) = self.stranger(leader) else { return };
             let voters = self.hosts[&leader].core.voters().into_iter().map(Member::host);
@@ -201,7 +206,7 @@ impl Net {
 
 /// Three that vote, of which the last one leads: the second one hears nobody.
 fn three() -> Net {
-    let mut net = Net::new(1);
+    let mut net = Net::new(1, SMALL, false);
     for _ in 0..2 {
         net.let_in();
         net.go(3000);
@@ -228,6 +233,31 @@ fn of_three_one_was_taken_out_while_another_heard_nothing() {
     net.assert_whole();
 }
 
+/// It knows of no tree, and whoever is above it now is no member that it knows.
+#[test]
+fn a_member_that_missed_how_the_tree_began_was_left_behind_for_ever() {
+    for last in 3..5 {
+        let mut net = Net::new(last, TREE, true);
+        let let_in = |net: &mut Net, count| {
+            for _ in 0..count {
+                net.let_in();
+                net.go(3000);
+            }
+        };
+        let_in(&mut net, last - 1);
+        let missing = place(last);
+        net.cut_off(missing);
+        let_in(&mut net, 9 - last);
+        for _ in 0..40 {
+            net.count(100);
+            net.go(100);
+        }
+        assert_eq!(members(&net.hosts[&missing].applied).len() as u64, last, "it missed it");
+        net.mend();
+        net.assert_whole();
+    }
+}
+
 /// Tells the seed where something was wrong.
 struct Seed(u64);
 
@@ -239,9 +269,9 @@ impl Drop for Seed {
     }
 }
 
-fn run(seed: u64) -> Counts {
+fn run(seed: u64, limits: Limits) -> Counts {
     let _seed = Seed(seed);
-    let mut net = Net::new(seed);
+    let mut net = Net::new(seed, limits, limits.star_count < SMALL.star_count);
     for _ in 0..1 + net.draw(6) {
         net.let_in();
         net.go(1000);
@@ -263,13 +293,12 @@ fn from_environment(name: &str, usual: u64) -> u64 {
     std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
 }
 
-#[test]
-fn whoever_lags_and_whatever_fails_all_apply_the_same_and_nobody_answers_from_old_state() {
+fn runs(limits: impl Fn(u64) -> Limits) {
     let first = from_environment("PVM_LAG_SEED", 0);
     let count = from_environment("PVM_LAG_RUNS", 200);
     let mut all = Counts::default();
     for seed in first..first + count {
-        let Counts { adopted, answered } = run(seed);
+        let Counts { adopted, answered } = run(seed, limits(seed));
         all.adopted += adopted;
         all.answered += answered;
     }
@@ -277,22 +306,47 @@ fn whoever_lags_and_whatever_fails_all_apply_the_same_and_nobody_answers_from_ol
     assert!(all.adopted >= count && all.answered >= count, "too little has happened: {all:?}");
 }
 
+#[test]
+fn whoever_lags_and_whatever_fails_all_apply_the_same_and_nobody_answers_from_old_state() {
+    runs(|_| SMALL);
+}
+
+/// One is below each, or two.
+fn tree(seed: u64) -> Limits {
+    Limits { tree_width: 1 + usize::from(seed % 2 == 1), ..TREE }
+}
+
+/// Machines grow over the number from which the log goes along a tree, and shrink below it.
+#[test]
+fn along_a_tree_that_comes_and_goes_all_apply_the_same_too() {
+    runs(tree);
+}
+
 /// The test of the test: bugs that are planted on purpose are found.
 #[cfg(feature = "planted")]
 #[test]
 fn planted_bugs_are_found_by_the_random_runs() {
     use pvm_core::planted::{Bug, plant};
-    for bug in
-        [Bug::LaggardWithoutState, Bug::SnapshotTooOld, Bug::StaleRead, Bug::CommitByMinority]
-    {
+    let star =
+        [Bug::LaggardWithoutState, Bug::SnapshotTooOld, Bug::StaleRead, Bug::CommitByMinority];
+    let along_a_tree = [Bug::LackUnheard, Bug::RelayedUncommitted];
+    for bug in star.into_iter().chain(along_a_tree) {
+        let limits = |seed| if star.contains(&bug) { SMALL } else { tree(seed) };
         plant(Some(bug));
-        let found = (0..100).find(|seed| std::panic::catch_unwind(|| run(*seed)).is_err());
+        let fails = |seed: &u64| std::panic::catch_unwind(|| run(*seed, limits(*seed))).is_err();
+        let found = (0..100).find(fails);
         plant(None);
         println!("{bug:?}: seed {:?}", found.unwrap_or_else(|| panic!("{bug:?} is not found")));
     }
-    // The random runs do not meet it, the scene does.
-    plant(Some(Bug::PartsUnasked));
-    let alone = std::panic::catch_unwind(of_three_one_was_taken_out_while_another_heard_nothing);
-    plant(None);
-    assert!(alone.is_err(), "the scene of three hosts finds nothing");
+    // The random runs do not meet these, or seldom; scenes do.
+    let scenes: [(Bug, fn()); 2] = [
+        (Bug::PartsUnasked, of_three_one_was_taken_out_while_another_heard_nothing),
+        (Bug::LostOutsideTheTree, a_member_that_missed_how_the_tree_began_was_left_behind_for_ever),
+    ];
+    for (bug, scene) in scenes {
+        plant(Some(bug));
+        let alone = std::panic::catch_unwind(scene);
+        plant(None);
+        assert!(alone.is_err(), "the scene for {bug:?} finds nothing");
+    }
 }

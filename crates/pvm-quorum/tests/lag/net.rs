@@ -20,6 +20,8 @@ pub(crate) const SMALL: Limits = Limits {
     lag_bytes: 1200,
     ..Limits::USUAL
 };
+/// Few members are many: from six on the log goes along a tree of one or two below each.
+pub(crate) const TREE: Limits = Limits { star_count: 5, tree_width: 1, failures_max: 1, ..SMALL };
 /// No machine is there to say whom one of two needs.
 pub(crate) const NOBODY_NEEDED: QuorumInput =
     QuorumInput::Need { members: Vec::new(), lease: false };
@@ -37,6 +39,9 @@ pub(crate) struct Host {
     pub(crate) stands_until: u64,
     /// It was taken out, and knows.
     pub(crate) gone: bool,
+    pub(crate) leader: Option<Member>,
+    /// To whom it wants a link.
+    pub(crate) near: BTreeSet<HostIndex>,
 }
 
 /// What is under way, over which making of the link.
@@ -48,6 +53,7 @@ pub(crate) struct Letter {
 
 #[derive(Default)]
 pub(crate) struct Net {
+    pub(crate) limits: Limits,
     pub(crate) now: u64,
     pub(crate) hosts: BTreeMap<HostIndex, Host>,
     pub(crate) queue: BTreeMap<(u64, u64), Letter>,
@@ -59,6 +65,9 @@ pub(crate) struct Net {
     pub(crate) deaf: BTreeSet<Way>,
     /// Milliseconds that a way takes besides.
     pub(crate) slow: BTreeMap<Way, u64>,
+    /// Links are made where somebody wants them, and go when nobody does any more.
+    pub(crate) on_demand: bool,
+    pub(crate) links: BTreeSet<Way>,
     /// How often each link was made; when the last message of each way arrives.
     pub(crate) made: BTreeMap<Way, u64>,
     pub(crate) arrived: BTreeMap<(Way, bool), u64>,
@@ -103,9 +112,16 @@ pub(crate) fn members(applied: &Applied) -> Vec<Member> {
 }
 
 impl Net {
-    pub(crate) fn new(seed: u64) -> Self {
-        let mut net =
-            Self { now: MS, latency: 20, random: seed, command: LEAVE_MAX, ..Self::default() };
+    pub(crate) fn new(seed: u64, limits: Limits, on_demand: bool) -> Self {
+        let mut net = Self {
+            limits,
+            on_demand,
+            now: MS,
+            latency: 20,
+            random: seed,
+            command: LEAVE_MAX,
+            ..Self::default()
+        };
         net.host(FIRST);
         net.input(FIRST, QuorumInput::Begin { me: Member::new(1, FIRST) });
         net
@@ -124,9 +140,18 @@ impl Net {
     }
 
     pub(crate) fn host(&mut self, host: HostIndex) {
-        let core = Core::within(SMALL, self.draw(1 << 40));
+        let core = Core::within(self.limits, self.draw(1 << 40));
         let (records, applied) = (BTreeMap::new(), Vec::new());
-        let new = Host { core, records, applied, behind: 0, stands_until: 0, gone: false };
+        let new = Host {
+            core,
+            records,
+            applied,
+            behind: 0,
+            stands_until: 0,
+            gone: false,
+            leader: None,
+            near: BTreeSet::new(),
+        };
         self.hosts.insert(host, new);
         self.link_all(host, true);
     }
@@ -137,9 +162,47 @@ impl Net {
     }
 
     pub(crate) fn link(&mut self, way: Way, up: bool) {
-        *self.made.entry(ordered_pair(way)).or_default() += 1;
+        let pair = ordered_pair(way);
+        let wanted = !self.on_demand || self.wants(way) || self.wants((way.1, way.0));
+        if (up && !wanted) || (!up && self.on_demand && !self.links.contains(&pair)) {
+            return;
+        }
+        *self.made.entry(pair).or_default() += 1;
+        if up {
+            self.links.insert(pair)
+        } else {
+            self.links.remove(&pair)
+        };
         self.input(way.0, QuorumInput::Linked { host: way.1, up });
         self.input(way.1, QuorumInput::Linked { host: way.0, up });
+    }
+
+    fn wants(&self, way: Way) -> bool {
+        self.hosts[&way.0].near.contains(&way.1)
+    }
+
+    /// A host may want other links than before.
+    fn link_near(&mut self, host: HostIndex) {
+        let it = &self.hosts[&host];
+        let near: BTreeSet<_> = match it.core.kin() {
+            Some((_, near)) => near.into_iter().collect(),
+            None if it.core.is_current(self.clock(host)) => {
+                members(&it.applied).into_iter().map(Member::host).collect()
+            }
+            None => it.core.voters().into_iter().chain(it.leader).map(Member::host).collect(),
+        };
+        let before = std::mem::replace(&mut self.get(host).near, near.clone());
+        for &other in near.difference(&before) {
+            let is_new = !self.links.contains(&ordered_pair((host, other)));
+            if other != host && is_new && self.hosts.contains_key(&other) {
+                self.link((host, other), true);
+            }
+        }
+        for &other in before.difference(&near) {
+            if self.hosts.contains_key(&other) && !self.wants((other, host)) {
+                self.link((host, other), false);
+            }
+        }
     }
 
     /// The link breaks and comes back; what was under way is lost.
@@ -154,7 +217,7 @@ impl Net {
             return;
         }
         self.link_all(host, false);
-        let mut core = Core::within(SMALL, self.draw(1 << 40));
+        let mut core = Core::within(self.limits, self.draw(1 << 40));
         for (key, value) in &self.hosts[&host].records {
             assert!(core.restore(&key.0, &value.0), "a record of its own");
         }
@@ -185,6 +248,9 @@ impl Net {
         while let Some(output) = self.get(host).core.poll_output() {
             self.follow(host, output);
         }
+        if self.on_demand && !self.hosts[&host].gone {
+            self.link_near(host);
+        }
     }
 
     pub(crate) fn follow(&mut self, host: HostIndex, output: QuorumOutput) {
@@ -200,10 +266,11 @@ impl Net {
             QuorumOutput::Adopt { state, number } => self.adopt(host, number, &state.0),
             QuorumOutput::StateWanted { to } => self.give_state(host, to),
             QuorumOutput::Leader { term, leader: Some(leader) } => {
+                self.get(host).leader = Some(leader);
                 let known = *self.leaders.entry(term).or_insert(leader);
                 assert_eq!(known, leader, "term {term} has two leaders");
             }
-            QuorumOutput::Leader { leader: None, .. } => {}
+            QuorumOutput::Leader { leader: None, .. } => self.get(host).leader = None,
             QuorumOutput::Confirmed { mark } => self.confirmed(host, mark),
             QuorumOutput::Overtaken => panic!("nobody has gone on alone"),
         }
@@ -213,7 +280,8 @@ impl Net {
         let slow = self.slow.get(&way).copied().unwrap_or(0) * if hasty { 1 } else { 4 };
         let mut at = self.now + (1 + self.draw(self.latency) + slow) * MS;
         let lost = self.draw(1000) < self.loss || self.deaf.contains(&way);
-        if lost || !self.hosts.contains_key(&way.1) {
+        let linked = !self.on_demand || self.links.contains(&ordered_pair(way));
+        if lost || !linked || !self.hosts.contains_key(&way.1) {
             return;
         }
         if self.loss == 0 {
