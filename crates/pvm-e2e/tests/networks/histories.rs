@@ -1,6 +1,7 @@
 //! Named messages and groups on three hosts while daemons are killed and stopped and cables are cut: what the tasks were
 //! answered can have happened one after the other.
 
+use crate::ask::members;
 use pvm_e2e::history::{Operation, check};
 use pvm_e2e::{Hosts, Running, eventually, long};
 use std::time::Duration;
@@ -17,9 +18,12 @@ const LONG_CUT: Duration = Duration::from_secs(5);
 
 /// Tasks on all hosts that call for so long, and where each is.
 fn start(hosts: &Hosts, time: Duration) -> Vec<(String, Running)> {
+    start_on(hosts, &hosts.names(), time)
+}
+
+fn start_on(hosts: &Hosts, names: &[String], time: Duration) -> Vec<(String, Running)> {
     let program = hosts.compile("history.c");
     let milliseconds = time.as_millis().to_string();
-    let names = hosts.names();
     let start = |task: usize| {
         let host = &names[task % names.len()];
         let words = [program.as_str(), &(task + 1).to_string(), &milliseconds];
@@ -109,4 +113,40 @@ fn what_tasks_are_answered_while_cables_are_cut_can_have_happened_one_after_the_
     judge(&hosts, tasks, Some("h1"));
     hosts.run("h2", &["pvm", "halt"]);
     hosts.assert_nothing_left();
+}
+
+/// The host that asks second goes on without an answer of the witness for as long as the other one
+/// needs to have it.
+fn two_are_cut_and_ask_in_turn(first: &str, second: &str) {
+    let Some(hosts) = Hosts::up(3) else { return };
+    hosts.run("h1", &["pvm", "up", "--witness", "h3"]);
+    hosts.run("h1", &["pvm", "add", "h2"]);
+    let tasks = start_on(&hosts, &["h1", "h2"].map(str::to_owned), Duration::from_secs(25));
+    std::thread::sleep(Duration::from_secs(2));
+    let chain = "add chain inet late in { type filter hook input priority 0; }";
+    let late =
+        format!("add table inet late; {chain}; add rule inet late in ip saddr 10.77.0.3 drop");
+    hosts.run(second, &["nft", &late]);
+    hosts.wall("h1", "ip saddr 10.77.0.2 drop");
+    hosts.wall("h2", "ip saddr 10.77.0.1 drop");
+    let alone = || members(&hosts, first) == [first];
+    assert!(eventually(LIMIT, alone), "{}", hosts.logs());
+    hosts.run(second, &["nft", "delete table inet late"]);
+    judge(&hosts, tasks, Some(second));
+    assert!(alone(), "{}", hosts.logs());
+    let refused = || hosts.logs().contains("the other host has the witness");
+    assert!(eventually(LIMIT, refused), "{}", hosts.logs());
+    let ended = eventually(LIMIT, || hosts.left(second).is_empty());
+    assert!(ended && alone(), "{}", hosts.logs());
+    hosts.halt(first);
+}
+
+#[test]
+fn of_two_hosts_with_a_witness_what_was_answered_holds_where_the_first_host_asks_first() {
+    two_are_cut_and_ask_in_turn("h1", "h2");
+}
+
+#[test]
+fn of_two_hosts_with_a_witness_what_was_answered_holds_where_the_second_host_asks_first() {
+    two_are_cut_and_ask_in_turn("h2", "h1");
 }
