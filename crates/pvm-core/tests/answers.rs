@@ -1,6 +1,6 @@
 //! One host answers as PVM 3.4.6 does, odd requests included.
 
-use pvm_core::io::{Effect, Event, HostFacts, Input, Output};
+use pvm_core::io::{Act, Effect, Event, HostFacts, Input, Output};
 use pvm_core::{Config, Machine, Order, Rules, Time};
 use pvm_quorum::Core;
 use pvm_wire::request::{
@@ -559,4 +559,29 @@ fn contexts_of_a_task_that_is_gone_are_free() {
     assert_eq!(host.reply(Request::FreeContext { context }), failed(Code::NotFound));
     let own = host.reply(Request::FreeContext { context: context + 1 });
     assert_eq!(own, Some(Reply::Done), "that of another task stays");
+}
+
+/// How many daemons a request for so many starts, and what it is answered at once.
+fn started(count: u32) -> (usize, Vec<Reply>) {
+    let mut host = Host::with_task();
+    host.hello(2, Role::Operator, None);
+    let request = Request::AddLocal { count };
+    let asked = Event::Asked { connection: 2, id: 5, request };
+    host.0.handle(Time(1_000_000), Input::Event(asked));
+    let (mut starts, mut replies) = (0, Vec::new());
+    while let Some(output) = host.0.poll_output() {
+        match output {
+            Output::Act(Act::StartHost { .. }) => starts += 1,
+            Output::Effect(Effect::Reply { reply, .. }) => replies.push(reply),
+            _ => {}
+        }
+    }
+    (starts, replies)
+}
+
+#[test]
+fn a_request_for_more_than_256_hosts_was_refused() {
+    assert_eq!(started(257), (257, vec![]));
+    assert_eq!(started(4095), (4095, vec![]));
+    assert_eq!(started(4096), (0, vec![Reply::Failed { code: Code::OutOfRes }]));
 }

@@ -10,15 +10,20 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::Command;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// How long a daemon on this computer may take to start.
 const START_TIME: Duration = Duration::from_secs(20);
 /// Most of what a daemon that failed says that is handed on.
 const COMPLAINT_BYTES_MAX: u64 = 1024;
+/// How many are started at the same time.
+static TURNS: Semaphore = Semaphore::const_new(64);
+
 /// Starts another daemon here, which will call `address` and expect the owner of `key` there.
 /// Nothing in the arguments is secret.
 pub(crate) async fn start(address: &str, key: &Fingerprint) -> Result<HostFacts> {
+    let _turn = TURNS.acquire().await;
     let mut command = Command::new("/proc/self/exe");
     command
         .arg0("pvmd")

@@ -11,8 +11,8 @@ use pvm_wire::{Blob, Code, HostIndex, Tid};
 
 /// The name in `pvm_addhosts` that means: one more daemon on this computer.
 pub(super) const LOCAL: &[u8] = b"local";
-/// Daemons that one request may start.
-const ADD_COUNT_MAX: usize = 256;
+/// Daemons that one request may start: as many as a machine has places.
+const ADD_COUNT_MAX: usize = HostIndex::MAX.0 as usize;
 /// How long a daemon that is ready waits for those that were named before it.
 const TURN_NS: u64 = SECOND_NS;
 

@@ -5,14 +5,14 @@ use crate::io::Act;
 use crate::pending::{Addition, Asker, Start};
 use pvm_wire::request::Reply;
 use pvm_wire::route::Secret;
-use pvm_wire::{Blob, Code, Wire as _};
+use pvm_wire::{Blob, Code, HostIndex, Wire as _};
 
 /// No token is good for longer.
 const SECONDS_MAX: u32 = 24 * 3600;
 /// How long a host that has used its token may take to become a member.
 const JOIN_NS: u64 = 20 * SECOND_NS;
-/// Tokens and other hosts that may be waited for.
-const STARTS_MAX: usize = 1024;
+/// Tokens and other hosts that may be waited for: as many as a machine has places.
+const STARTS_MAX: usize = HostIndex::MAX.0 as usize;
 
 impl Machine {
     /// [`pvm_wire::request::Request::Token`].
