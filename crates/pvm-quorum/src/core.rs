@@ -291,6 +291,10 @@ impl Core {
         if let Some(peer) = self.peers.get_mut(&member) {
             peer.restart(last);
             self.send_entries(member);
+        } else if self.tree.is_used() && self.is_voter() {
+            // A new member lets in only those that were in when it was started: who is above it now
+            // may not be among them. Then it answers that it has nothing, and is given the state.
+            self.spread_beat_to(vec![member]);
         }
         self.seek_foster();
         match self.role {
@@ -383,7 +387,7 @@ impl Core {
             Word::Agree { through, stamp } => self.agreed(from, through, stamp, true),
             Word::Alive { through, stamp } => self.agreed(from, through, stamp, false),
             Word::Differ { hint, stamp } => self.differed(from, hint, stamp),
-            Word::Blank => self.wants_state(from),
+            Word::Blank => self.give_state(from),
             Word::Lacks => self.lack(from),
             _ => {}
         }

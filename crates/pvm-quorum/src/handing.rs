@@ -296,6 +296,14 @@ impl Core {
         }
     }
 
+    /// A new member has nothing yet. The one above it may not reach it before it has the state.
+    pub(crate) fn give_state(&mut self, to: Member) {
+        if self.relay.fosters.contains_key(&to) || !self.peers.contains_key(&to) {
+            self.foster(to);
+        }
+        self.wants_state(to);
+    }
+
     /// The hosts to which links are to stand for the order.
     pub(crate) fn near_members(&self) -> Vec<HostIndex> {
         let mut near: Vec<Member> = self.below().chain(self.relay.fostered_by).collect();

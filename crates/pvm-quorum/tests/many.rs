@@ -54,6 +54,13 @@ fn pair(a: HostIndex, b: HostIndex) -> (HostIndex, HostIndex) {
 impl Net {
     /// So many members, all of which are in and at rest.
     fn at_rest(count: u16) -> Self {
+        let mut net = Self::of(count);
+        net.begin();
+        net
+    }
+
+    /// So many hosts, of which none is in.
+    fn of(count: u16) -> Self {
         let hosts = (1..=count).map(|host| {
             let core = Core::new(u64::from(host));
             let near = BTreeSet::new();
@@ -62,7 +69,7 @@ impl Net {
                 Host { core, applied: Vec::new(), changes: None, near, leader: None, said: 0 },
             )
         });
-        let mut net = Self {
+        Self {
             count,
             now: MS,
             hosts: hosts.collect(),
@@ -72,11 +79,14 @@ impl Net {
             links: BTreeSet::new(),
             made: 0,
             cut: BTreeSet::new(),
-        };
-        net.input(FIRST, QuorumInput::Begin { me: Member::new(1, FIRST) });
-        net.propose(FIRST, ALL_IN);
-        net.go(20_000);
-        net
+        }
+    }
+
+    /// All are let in.
+    fn begin(&mut self) {
+        self.input(FIRST, QuorumInput::Begin { me: Member::new(1, FIRST) });
+        self.propose(FIRST, ALL_IN);
+        self.go(20_000);
     }
 
     fn later(&mut self, at: u64, host: HostIndex, happening: Happening) {
@@ -165,10 +175,8 @@ impl Net {
         let before = std::mem::replace(&mut it.near, near.clone());
         for &other in near.difference(&before) {
             let can = self.hosts.contains_key(&other) && !self.cut.contains(&pair(host, other));
-            if can && self.links.insert(pair(host, other)) {
-                self.made += 1;
-                self.input(host, QuorumInput::Linked { host: other, up: true });
-                self.input(other, QuorumInput::Linked { host, up: true });
+            if can {
+                self.link(host, other);
             }
         }
         for &other in before.difference(&near) {
@@ -177,6 +185,14 @@ impl Net {
                 self.input(host, QuorumInput::Linked { host: other, up: false });
                 self.input(other, QuorumInput::Linked { host, up: false });
             }
+        }
+    }
+
+    fn link(&mut self, host: HostIndex, other: HostIndex) {
+        if self.links.insert(pair(host, other)) {
+            self.made += 1;
+            self.input(host, QuorumInput::Linked { host: other, up: true });
+            self.input(other, QuorumInput::Linked { host, up: true });
         }
     }
 
@@ -378,4 +394,23 @@ fn where_nobody_leads_all_of_many_called_the_same_voter_at_once() {
     println!("{} members, no leader for 10 s: {made} links made, at most {most}", net.count);
     assert!(most <= share, "{most} of one host");
     assert!(made <= 2 * u64::from(net.count), "{made} made");
+}
+
+/// It lets in only those that were in when it was started, and calls these. Who is above it by now is
+/// another one.
+#[test]
+fn a_new_member_that_does_not_know_whoever_is_above_it_never_got_the_state() {
+    for voter in [true, false] {
+        let mut net = Net::of(40);
+        let last = HostIndex(40);
+        net.cut.extend((1..40).map(|host| pair(HostIndex(host), last)));
+        net.begin();
+        assert_eq!(net.have(ALL_IN), 39);
+        let voters = net.voters(net.leader());
+        assert!(!net.hosts[&net.leader()].near.contains(&last), "it is below another one");
+        let calls = voters.into_iter().find(|host| voter == (*host != net.leader()));
+        net.link(calls.expect("nine that vote"), last);
+        net.go(2000);
+        assert_eq!(net.have(ALL_IN), 40, "by one that leads: {}", !voter);
+    }
 }
