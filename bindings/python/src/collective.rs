@@ -1,5 +1,6 @@
 //! Groups, their barriers, and data of all their members.
 
+use crate::calls::Call;
 use crate::failure::{Failure, OrRaise as _, caught};
 use crate::interpreter;
 use crate::machine::unexpected;
@@ -13,6 +14,7 @@ use pvm::group::barrier::BarrierWait;
 use pvm::group::collective::{Arguments, Collective, Combination, Read};
 use pvm::reduction::{self, Operation};
 use pvm::{Buffer, Deadline, Members};
+use pvm_wire::record::calls;
 use pvm_wire::request::{Reply, Request};
 use pvm_wire::{Blob, Code, Kind, Tid};
 use pyo3::prelude::*;
@@ -283,6 +285,7 @@ fn after_look(
 impl Task {
     /// Joins a group and returns this task's instance number.
     fn join(&self, py: Python<'_>, group: &str) -> PyResult<i32> {
+        let _call = Call::begin(self.task, calls::PYTHON_JOIN);
         let request = self.task.joining(group.as_bytes());
         let request = request.map_err(|code| group_failure(py, "join", group, code))?;
         number(py, &self.asked(py, ("join", group), (&request, false))?, "join")
@@ -290,6 +293,7 @@ impl Task {
 
     /// Leaves a group.
     fn leave_group(&self, py: Python<'_>, group: &str) -> PyResult<()> {
+        let _call = Call::begin(self.task, calls::PYTHON_LEAVE_GROUP);
         let request = self.task.leaving(group.as_bytes());
         let request = request.map_err(|code| group_failure(py, "leave_group", group, code))?;
         self.asked(py, ("leave_group", group), (&request, false)).map(drop)
@@ -320,6 +324,7 @@ impl Task {
     /// already, the call returns, and the interrupt is raised after it.
     #[pyo3(signature = (group, count=-1))]
     fn barrier(&self, py: Python<'_>, group: &str, count: i32) -> PyResult<()> {
+        let _call = Call::begin(self.task, calls::PYTHON_BARRIER);
         self.wait_at_barrier(py, (group, count), None).map(drop)
     }
 
@@ -343,6 +348,7 @@ impl Task {
         group: &str,
         tag: i32,
     ) -> PyResult<()> {
+        let _call = Call::begin(self.task, calls::PYTHON_BROADCAST);
         let (task, context) = (self.task, session::context());
         self.present(py, ("broadcast", group))?;
         message.sending(py, "broadcast", |buffer| {
@@ -364,6 +370,7 @@ impl Task {
         tag: i32,
     ) -> PyResult<()> {
         let py = items.py();
+        let _call = Call::begin(self.task, calls::PYTHON_REDUCE);
         let mut region = Region::writable(items, "Reduce")?;
         let kind = region.kind();
         let what = (kind, region.size() / kind.size());
@@ -405,6 +412,7 @@ impl Task {
         tag: i32,
     ) -> PyResult<()> {
         let py = items.py();
+        let _call = Call::begin(self.task, calls::PYTHON_GATHER);
         let region = Region::of(items, "Gather")?;
         let kind = region.kind();
         let what = (kind, region.size() / kind.size());
@@ -434,6 +442,7 @@ impl Task {
         tag: i32,
     ) -> PyResult<()> {
         let py = part.py();
+        let _call = Call::begin(self.task, calls::PYTHON_SCATTER);
         let mut region = Region::writable(part, "Scatter")?;
         let kind = region.kind();
         let what = (kind, region.size() / kind.size());

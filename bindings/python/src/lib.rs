@@ -5,6 +5,7 @@
 //! interpreter, look for signals several times a second, and hold no lock. Python's memory is reached in
 //! [`memory`] alone, the interpreter itself in [`interpreter`].
 
+mod calls;
 mod collective;
 mod exposed;
 mod failure;

@@ -1,11 +1,13 @@
 //! The machine as a task sees it: tasks, hosts, notices, its end.
 
+use crate::calls::Call;
 use crate::failure::{Failure, OrRaise as _};
 use crate::memory;
 use crate::session;
 use crate::task::Task;
 use crate::wait;
 use pvm::Deadline;
+use pvm_wire::record::calls;
 use pvm_wire::request::{
     HostInfo, HostResult, Inherited, Reply, Request, SpawnRequest, Target, TaskInfo,
 };
@@ -100,6 +102,7 @@ impl Task {
         wish: Wish<'_>,
         outcomes: &Bound<'_, PyList>,
     ) -> PyResult<Vec<String>> {
+        let _call = Call::begin(self.task, calls::PYTHON_SPAWN);
         let mut inherited =
             Inherited { context: session::context(), ..self.task.welcome().inherited.clone() };
         if let Some((tid, context, tag)) = wish.output {

@@ -4,6 +4,7 @@
 //! whose memory a forked child does not have, answers every call with `ClosedError`. While a view of it is open
 //! it cannot be closed, so no view ever shows memory that is gone.
 
+use crate::calls::Call;
 use crate::failure::{Failure, OrRaise as _, caught, closed, explain};
 use crate::kind::{held, named};
 use crate::memory::{self, LONG, Region, View};
@@ -13,6 +14,7 @@ use crate::target::Target;
 use crate::unread::{check_left, check_type, next_run};
 use crate::watch;
 use pvm::Buffer;
+use pvm_wire::record::calls;
 use pvm_wire::{Code, Encoding, Envelope, Kind};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyMemoryView, PyString};
@@ -456,6 +458,7 @@ impl Message {
         let Some(sender) = session::current() else {
             return Err(Failure::new(Code::SysErr, "send").raise(py));
         };
+        let _call = Call::begin(sender, calls::PYTHON_SEND);
         let context = context.unwrap_or_else(session::context);
         self.sending(py, "send", |buffer| {
             target.check_room(sender.tid(), buffer.data_size())?;

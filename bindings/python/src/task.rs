@@ -1,5 +1,6 @@
 //! This process as a task: coming and going, sending and receiving.
 
+use crate::calls::Call;
 use crate::failure::{Failure, OrRaise as _, caught};
 use crate::memory::{LONG, Region};
 use crate::message::{Message, with_message};
@@ -8,6 +9,7 @@ use crate::target::Target;
 use crate::wait;
 use crate::watch::{self, Watch};
 use pvm::{Buffer, Deadline, Pattern};
+use pvm_wire::record::{Class, What, calls};
 use pvm_wire::{Code, Encoding, Envelope, Tid};
 use pyo3::prelude::*;
 
@@ -82,6 +84,16 @@ impl Task {
         }
         watch::looked(task, None);
         Ok(found?.map(|()| buffer))
+    }
+
+    /// Notes what the program says of itself.
+    fn tell(&self, call: u16, (class, text): (Class, &str), what: impl FnOnce(u32) -> What) {
+        let mut call = Call::begin(self.task, call);
+        if call.is_noted() {
+            let named = !text.is_empty();
+            let name = if named { self.task.number_of(class, text.as_bytes()) } else { 0 };
+            call.did(what(name));
+        }
     }
 
     fn late(py: Python<'_>, (source, tag): (i32, i32), call: &str) -> PyErr {
@@ -209,6 +221,7 @@ impl Task {
         timeout: Option<f64>,
         context: Option<i32>,
     ) -> PyResult<Message> {
+        let _call = Call::begin(self.task, calls::PYTHON_RECEIVE);
         let pattern = Self::pattern(py, (source, tag), context, "receive")?;
         let limit = wait::deadline(py, timeout, "receive")?;
         let found = self.receive_buffer(py, (&pattern, limit), "receive")?;
@@ -224,6 +237,7 @@ impl Task {
         tag: i32,
         context: Option<i32>,
     ) -> PyResult<Option<Message>> {
+        let _call = Call::begin(self.task, calls::PYTHON_TRY_RECEIVE);
         let pattern = Self::pattern(py, (source, tag), context, "try_receive")?;
         let found = self.receive_buffer(py, (&pattern, Deadline::Now), "try_receive")?;
         Ok(found.map(Message::received))
@@ -268,6 +282,7 @@ impl Task {
         tag: i32,
         context: Option<i32>,
     ) -> PyResult<Option<(i32, i32, usize)>> {
+        let _call = Call::begin(self.task, calls::PYTHON_PROBE);
         let pattern = Self::pattern(py, (source, tag), context, "probe")?;
         let found = self.task.probe(&pattern).or_raise(py, "probe")?;
         watch::looked(self.task, None);
@@ -288,6 +303,7 @@ impl Task {
         context: Option<i32>,
     ) -> PyResult<(i32, i32)> {
         let py = into.py();
+        let _call = Call::begin(self.task, calls::PYTHON_RECV_ITEMS);
         let mut region = Region::writable(into, "Recv")?;
         let pattern = Self::pattern(py, (source, tag), context, "Recv")?;
         let limit = wait::deadline(py, timeout, "Recv")?;
@@ -315,6 +331,7 @@ impl Task {
         context: Option<i32>,
     ) -> PyResult<()> {
         let py = items.py();
+        let _call = Call::begin(self.task, calls::PYTHON_SEND_ITEMS);
         let region = Region::of(items, "Send")?;
         let target = Target::new(dest, tag, "Send")?;
         // Between hosts the types must go along, as another may lay them out otherwise.
@@ -343,6 +360,7 @@ impl Task {
         tag: i32,
         context: Option<i32>,
     ) -> PyResult<()> {
+        let _call = Call::begin(self.task, calls::PYTHON_SEND);
         let target = Target::new(dest, tag, "send")?;
         let regions: PyResult<Vec<Region>> =
             pieces.iter().map(|piece| Region::of_bytes(piece, "send")).collect();
@@ -360,6 +378,25 @@ impl Task {
             packed.or_raise(py, "send")?;
         }
         self.send_buffer(py, (&mut buffer, &target), context, "send")
+    }
+
+    /// Puts a mark with a value into the trace. It has no effect while nobody records.
+    #[pyo3(signature = (name, value=0))]
+    fn mark(&self, name: &str, value: i64) {
+        self.tell(calls::PYTHON_MARK, (Class::Mark, name), |name| What::Mark { name, value });
+    }
+
+    /// Says in the trace what the program does from now on; None for nothing more.
+    #[pyo3(signature = (name=None))]
+    fn state(&self, name: Option<&str>) {
+        let name = name.unwrap_or_default();
+        self.tell(calls::PYTHON_STATE, (Class::State, name), |name| What::State { name });
+    }
+
+    /// Says in the trace how far the program is.
+    fn progress(&self, text: &str, done: u64, total: u64) {
+        let what = |name| What::Progress { name, done, total };
+        self.tell(calls::PYTHON_PROGRESS, (Class::Progress, text), what);
     }
 
     /// Returns a descriptor that is readable when a message has arrived that no receive or probe

@@ -273,6 +273,12 @@ class Task:
 
         Returns the previous value; the word was set if that is ``expected``.
         """
+    def mark(self, name: str, value: int = 0) -> None:
+        """Puts a mark with a value into the trace. It has no effect while nobody records."""
+    def state(self, name: str | None = None) -> None:
+        """Says in the trace what the program does from now on; None for nothing more."""
+    def progress(self, text: str, done: int, total: int) -> None:
+        """Says in the trace how far the program is."""
     def fileno(self) -> int:
         """Returns a descriptor that is readable when a message has arrived that no receive or probe
         has examined."""

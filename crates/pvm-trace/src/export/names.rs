@@ -56,5 +56,9 @@ pub fn own(names: &Names, task: TaskIndex, record: &Record) -> Option<String> {
         What::Progress { name, .. } => (Class::Progress, name),
         _ => return None,
     };
+    // Number 0 is no name: a state that has ended.
+    if number == 0 {
+        return None;
+    }
     Some(names.get(task, class, number).unwrap_or_else(|| format!("{} {number}", what(record))))
 }
