@@ -18,6 +18,7 @@ mod known;
 mod matching;
 pub mod ops;
 pub mod partition;
+pub mod planted;
 pub mod snapshot;
 mod store;
 mod tuple;

@@ -3,6 +3,7 @@
 use super::{Output, Partition, Role, Search};
 use crate::frames::{Between, Entry};
 use crate::ops::Input;
+use crate::planted::{self, Bug};
 use crate::snapshot::Snapshot;
 use crate::store::Store;
 use pvm_wire::Tid;
@@ -22,7 +23,7 @@ impl Partition {
         if term > self.term || self.role != Role::Copy || !self.begun {
             return;
         }
-        if number == self.applied + 1 {
+        if number == self.applied + 1 || (number > self.applied && planted::is(Bug::SkipsSteps)) {
             self.applied = number;
             self.store.apply(at_ms, input, &mut Vec::new());
         }
@@ -45,7 +46,8 @@ impl Partition {
             return;
         }
         // What comes again must not undo the steps behind it.
-        if !self.begun || term > self.term || number > self.applied {
+        let again = planted::is(Bug::BeginsAgain);
+        if !self.begun || term > self.term || number > self.applied || again {
             self.store = Store::restore(snapshot);
             self.applied = number;
         }
@@ -77,7 +79,7 @@ impl Partition {
         let space = self.entry.space;
         let own = latest.filter(|(_, entry)| entry.space == space && !entry.deleted);
         let Some((epoch, entry)) = own else { return self.close(false) };
-        let names_me = entry.copies.contains(&self.me);
+        let names_me = entry.copies.contains(&self.me) || planted::is(Bug::UnnamedTakesOver);
         match self.role {
             _ if entry.primary == self.me && epoch > self.epoch => self.adopt(epoch, entry),
             Role::Primary if entry.primary == self.me => self.tend(),

@@ -2,6 +2,7 @@
 
 use super::{Store, cost};
 use crate::ops::{Outcome, Reason};
+use crate::planted::{self, Bug};
 use crate::snapshot::{Claim, Kept};
 use crate::tuple::Tuple;
 use pvm_wire::Tid;
@@ -34,7 +35,9 @@ impl Store {
             return self.fail(asked, Reason::ClaimOver);
         };
         self.bytes -= cost(&claim.tuple);
-        self.put(tuples);
+        if !planted::is(Bug::ForgetsPuts) {
+            self.put(tuples);
+        }
         self.answer(asked, Outcome::Done);
     }
 
@@ -76,6 +79,10 @@ impl Store {
             known.claims.remove(&number);
         }
         if let Some(claim) = self.claims.remove(&number) {
+            if planted::is(Bug::ReturnsTwice) {
+                self.bytes += cost(&claim.tuple);
+                self.put(vec![claim.tuple.clone()]);
+            }
             self.free(claim);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Store;
 use crate::ops::{Answer, Find, Outcome};
+use crate::planted::{self, Bug};
 use pvm_wire::Tid;
 
 impl Store {
@@ -14,11 +15,14 @@ impl Store {
                 known.answered = known.answered.split_off(&settled);
             }
         }
-        if let Some(outcome) = known.answered.get(&number).cloned() {
+        if let Some(outcome) = known.answered.get(&number).cloned()
+            && !planted::is(Bug::DoesTwice)
+        {
             self.answers.push(Answer { client, number, outcome });
             return false;
         }
-        number >= known.settled && !known.waiting.contains_key(&number)
+        planted::is(Bug::DoesTwice)
+            || (number >= known.settled && !known.waiting.contains_key(&number))
     }
 
     pub(super) fn remember(&mut self, client: Tid, number: u64, outcome: &Outcome) {
@@ -51,6 +55,9 @@ impl Store {
             self.stop_waiting(client, number, waiter);
         }
         for claim in known.claims {
+            if planted::is(Bug::KeepsClaims) {
+                break;
+            }
             self.bring_back(claim);
         }
     }

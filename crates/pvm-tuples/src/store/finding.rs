@@ -2,6 +2,7 @@
 
 use super::{GATHERED_BYTES_MAX, Store, cost};
 use crate::ops::{Find, Outcome};
+use crate::planted::{self, Bug};
 use crate::snapshot::{Claim, Kept, Waiting};
 use crate::tuple::Tuple;
 use pvm_wire::Tid;
@@ -16,7 +17,9 @@ impl Store {
 
     pub(super) fn find(&mut self, asked: (Tid, u64), template: Tuple, how: Find, wait: bool) {
         let found = self.fitting(&template).next().map(|(id, kept)| (id, kept.clone()));
-        if let Some((id, kept)) = found {
+        if !wait && planted::is(Bug::SaysNothing) {
+            self.answer(asked, Outcome::Nothing);
+        } else if let Some((id, kept)) = found {
             if how != Find::Copy {
                 self.remove(id);
             }
@@ -69,7 +72,7 @@ impl Store {
             is_taken = waiting.how != Find::Copy;
             self.hand_over((waiting.client, waiting.number), &waiting.how, id, kept.clone());
         }
-        if !is_taken {
+        if !is_taken || planted::is(Bug::OffersTwice) {
             self.index.put_tuple(&kept.tuple, id);
             self.tuples.insert(id, kept);
         }

@@ -2,6 +2,7 @@
 
 use super::{Store, cost};
 use crate::ops::{Outcome, Reason};
+use crate::planted::{self, Bug};
 use crate::snapshot::{Blocked, Kept};
 use crate::tuple::Tuple;
 use pvm_wire::Tid;
@@ -39,7 +40,10 @@ impl Store {
     }
 
     /// Puts tuples, room or none.
-    pub(super) fn put(&mut self, tuples: Vec<Tuple>) {
+    pub(super) fn put(&mut self, mut tuples: Vec<Tuple>) {
+        if planted::is(Bug::PutsAPart) && tuples.len() > 1 {
+            tuples.pop();
+        }
         for tuple in tuples {
             self.bytes += cost(&tuple);
             let id = self.next();

@@ -1,6 +1,7 @@
 //! A store as a [`Snapshot`], and back.
 
 use super::{Store, cost};
+use crate::planted::{self, Bug};
 use crate::snapshot::{Remembered, Snapshot};
 use std::collections::VecDeque;
 
@@ -37,18 +38,29 @@ impl Store {
         for Remembered { client, settled, answered } in snapshot.clients {
             let known = store.clients.entry(client).or_default();
             (known.settled, known.answered) = (settled, answered.into_iter().collect());
+            if planted::is(Bug::SnapshotWithoutAnswers) {
+                known.answered.clear();
+            }
         }
         for (id, kept) in snapshot.tuples {
             store.bytes += cost(&kept.tuple);
             store.index.put_tuple(&kept.tuple, id);
             store.tuples.insert(id, kept);
         }
-        for (number, claim) in snapshot.claims {
+        let claims =
+            if planted::is(Bug::SnapshotWithoutClaims) { Vec::new() } else { snapshot.claims };
+        for (number, claim) in claims {
             store.bytes += cost(&claim.tuple);
             store.clients.entry(claim.client).or_default().claims.insert(number);
             store.claims.insert(number, claim);
         }
         for (waiter, waiting) in snapshot.waiting {
+            if planted::is(Bug::SnapshotWithoutWaiters) {
+                // Its client believes that it waits.
+                let known = store.clients.entry(waiting.client).or_default();
+                known.waiting.insert(waiting.number, waiter);
+                continue;
+            }
             store.waiters.put_waiter(&waiting.template, waiter);
             let known = store.clients.entry(waiting.client).or_default();
             known.waiting.insert(waiting.number, waiter);

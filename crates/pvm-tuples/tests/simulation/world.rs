@@ -706,10 +706,25 @@ impl World {
                 return Err("the collector did not come to its end".to_owned());
             }
         }
+        self.nobody_dead_is_kept()?;
         let held =
             self.workers.values().flat_map(|worker| worker.claims.iter().map(|(_, item)| *item));
         let judged = history::judge(&self.history, &self.left, &held.collect::<BTreeSet<_>>());
         judged.map_err(|what| format!("{what}\n{}", self.about()))
+    }
+
+    /// No server keeps anything for a client that is gone.
+    fn nobody_dead_is_kept(&self) -> Result<(), String> {
+        let kept = self.servers.values().filter_map(|server| server.partition.as_ref());
+        for partition in kept.filter(|partition| partition.is_primary()) {
+            let seen = partition.store().seen(self.now, 0);
+            let waiting = seen.waiting.iter().map(|waiter| waiter.client);
+            let mut all = waiting.chain(seen.claimed.iter().map(|claimed| claimed.client));
+            if let Some(gone) = all.find(|client| !self.workers.contains_key(client)) {
+                return Err(format!("{gone} is gone, and waits or has a claim"));
+            }
+        }
+        Ok(())
     }
 
     /// Who holds the space at the end, for the message.

@@ -1,0 +1,77 @@
+//! Bugs that the simulation must find: one at a time is planted by its test, with the feature `planted`.
+
+/// A bug.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bug {
+    /// The primary answers before its copies have the step.
+    AnswersEarly,
+    /// A request that comes again is done again.
+    DoesTwice,
+    /// Who is not named by the last entry takes over, too.
+    UnnamedTakesOver,
+    /// What a client that is gone had claimed stays away.
+    KeepsClaims,
+    /// A claim that comes back stays a claim.
+    ReturnsTwice,
+    /// A copy applies a step though the one before is missing.
+    SkipsSteps,
+    /// A beginning that comes again undoes what came behind it.
+    BeginsAgain,
+    /// A claim ends, and what was to be put with it is not.
+    ForgetsPuts,
+    /// Of tuples that are put together the last one is lost.
+    PutsAPart,
+    /// A snapshot lacks the claims.
+    SnapshotWithoutClaims,
+    /// A snapshot lacks the answers.
+    SnapshotWithoutAnswers,
+    /// A snapshot lacks those who wait.
+    SnapshotWithoutWaiters,
+    /// A new tuple goes to a waiter and into the space.
+    OffersTwice,
+    /// Who does not want to wait is told that there is nothing.
+    SaysNothing,
+}
+
+impl Bug {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::AnswersEarly,
+        Self::DoesTwice,
+        Self::UnnamedTakesOver,
+        Self::KeepsClaims,
+        Self::ReturnsTwice,
+        Self::SkipsSteps,
+        Self::BeginsAgain,
+        Self::ForgetsPuts,
+        Self::PutsAPart,
+        Self::SnapshotWithoutClaims,
+        Self::SnapshotWithoutAnswers,
+        Self::SnapshotWithoutWaiters,
+        Self::OffersTwice,
+        Self::SaysNothing,
+    ];
+}
+
+#[cfg(feature = "planted")]
+thread_local! {
+    static PLANTED: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+}
+
+/// Plants a bug, or none, for this thread.
+#[cfg(feature = "planted")]
+pub fn plant(bug: Option<Bug>) {
+    PLANTED.set(bug);
+}
+
+/// True where this bug is planted.
+#[cfg(feature = "planted")]
+pub(crate) fn is(bug: Bug) -> bool {
+    PLANTED.get() == Some(bug)
+}
+
+/// Never true in what is shipped.
+#[cfg(not(feature = "planted"))]
+pub(crate) const fn is(_: Bug) -> bool {
+    false
+}
