@@ -92,7 +92,7 @@ pub(crate) struct Problem {
 
 /// Where it was measured.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct Computer {
     /// Host name.
     pub(crate) host: String,
     /// Kind of processor.
@@ -195,7 +195,7 @@ pub(crate) struct Figures {
     /// Whether it was the short form.
     pub(crate) quick: bool,
     /// Where.
-    pub(crate) place: Place,
+    pub(crate) place: Computer,
     /// What else went on.
     pub(crate) load: Load,
     /// The systems.
@@ -214,7 +214,7 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// With nothing measured yet.
-    pub(crate) fn new(quick: bool, place: Place, peers: Vec<Peer>) -> Self {
+    pub(crate) fn new(quick: bool, place: Computer, peers: Vec<Peer>) -> Self {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self {
             form: FORM,

@@ -1,6 +1,6 @@
 //! Where it is measured, and what else the processors do meanwhile.
 
-use super::figures::Place;
+use super::figures::Computer;
 use std::time::Duration;
 
 /// How long the processors are looked at. The kernel counts in hundredths of a second, so only the
@@ -8,12 +8,12 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(30);
 
 /// This computer.
-pub(crate) fn here(hosts: &[String]) -> Place {
+pub(crate) fn here(hosts: &[String]) -> Computer {
     let system = rustix::system::uname();
     let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
     let said = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    Place {
+    Computer {
         host: text(system.nodename()),
         processor: field(&said, "model name").unwrap_or_else(|| text(system.machine())),
         cores: u32::try_from(cores).unwrap_or(u32::MAX),

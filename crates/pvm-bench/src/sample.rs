@@ -1,10 +1,10 @@
 //! Figures that the tests of this room work with.
 
-use super::figures::{Figures, Key, Place};
+use super::figures::{Computer, Figures, Key};
 
 /// A run with one test of three systems; the times grow with the size.
 pub(crate) fn sample(factor: f64) -> Figures {
-    let mut figures = Figures::new(true, Place::default(), Vec::new());
+    let mut figures = Figures::new(true, Computer::default(), Vec::new());
     for (system, base) in [("NeoPVM", 1.0), ("PVM 3.4.6", 30.0), ("Open MPI", 1.5)] {
         for size in [0_u64, 1000, 1_000_000] {
             for round in 0..3 {

@@ -151,8 +151,8 @@ impl Session {
     ) -> Result<(), Failure> {
         let turns = cases
             .iter()
-            .flat_map(|case| case.kinds.iter().map(move |&kind| Turn { suite, case, kind }));
-        let turns: Vec<Turn<'_>> = turns.collect();
+            .flat_map(|case| case.kinds.iter().map(move |&kind| Measurement { suite, case, kind }));
+        let turns: Vec<Measurement<'_>> = turns.collect();
         for (at, &turn) in turns.iter().enumerate() {
             self.check_stopped(&progress.bar)?;
             progress.bar.step(suite.name, &turn.text());
@@ -280,7 +280,7 @@ impl Session {
 
     fn keep(
         &self,
-        turn: Turn<'_>,
+        turn: Measurement<'_>,
         outcome: Result<Ended, (String, String)>,
         limit: Duration,
         progress: &mut Progress,
@@ -345,13 +345,13 @@ impl Progress {
 
 /// A case and the system whose turn it is.
 #[derive(Clone, Copy)]
-struct Turn<'a> {
+struct Measurement<'a> {
     suite: &'a Suite,
     case: &'a Case,
     kind: Kind,
 }
 
-impl Turn<'_> {
+impl Measurement<'_> {
     fn key(self, test: String, size: u64) -> Key {
         Key {
             suite: self.suite.name.to_owned(),

@@ -8,7 +8,7 @@ mod section;
 mod timeline;
 mod writer;
 
-pub use index::Place;
+pub use index::BlockEntry;
 pub use merged::{Lane, Merged, lanes};
 pub use reader::Reader;
 pub use timeline::{Edge, Happening, Timeline};

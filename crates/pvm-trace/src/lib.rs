@@ -24,7 +24,9 @@ mod varint;
 
 pub use block::{BLOCK_RECORDS_MAX, Block, BlockBuilder};
 pub use error::{Error, Fault};
-pub use file::{Edge, Happening, Lane, Limits, Merged, Place, Reader, Timeline, Writer, lanes};
+pub use file::{
+    BlockEntry, Edge, Happening, Lane, Limits, Merged, Reader, Timeline, Writer, lanes,
+};
 pub use levels::Summary;
 pub use tables::{Ended, Gap, Host, Names, Tables, Task, TaskIndex};
 

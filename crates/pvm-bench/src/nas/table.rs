@@ -175,10 +175,10 @@ fn quantities(answer: &Answer) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::{Communication, Place};
+    use crate::figures::{Communication, Computer};
 
     fn figures() -> Figures {
-        let mut figures = Figures::new(true, Place::default(), Vec::new());
+        let mut figures = Figures::new(true, Computer::default(), Vec::new());
         let ways = [("NeoPVM", ""), ("Open MPI", "NPB"), ("Open MPI", "NPB, tasks yield")];
         for (test, times) in
             [("CG.W", [0.5, 1.5, 1.0]), ("IS.W", [0.2, 0.1, 0.3]), ("IS.S", [0.01, 0.0, 0.01])]

@@ -73,13 +73,13 @@ fn ratios(test: &str, all: &[&Contest]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::figures::{Figures, Key, Place};
+    use super::super::super::figures::{Computer, Figures, Key};
     use super::super::super::ranking::contests;
     use super::*;
 
     #[test]
     fn speed_ups_and_ratios_are_drawn() {
-        let mut figures = Figures::new(true, Place::default(), Vec::new());
+        let mut figures = Figures::new(true, Computer::default(), Vec::new());
         for (system, tasks, time) in [
             ("NeoPVM", 1, 100.0),
             ("NeoPVM", 2, 60.0),

@@ -13,16 +13,16 @@ const LATENCY: Axis = Axis { label: "latency, us", log: true };
 /// Of the report's bandwidths.
 const LARGE: u64 = 1_000_000;
 
-/// A system and a way, with all its sizes.
-struct Way<'a> {
+/// The figures of one way to send with one system, for all sizes.
+struct SizeSweep<'a> {
     system: &'a str,
     name: String,
-    /// Which of the system's ways.
+    /// Which of the system's sweeps.
     number: usize,
     rows: Vec<&'a Row>,
 }
 
-impl Way<'_> {
+impl SizeSweep<'_> {
     /// Bytes and median time in us.
     fn times(&self) -> Vec<(f64, f64)> {
         self.rows.iter().filter_map(|row| Some((row.key.size as f64, row.typical()?))).collect()
@@ -48,15 +48,15 @@ impl Way<'_> {
     }
 }
 
-fn ways<'a>(rows: &[&'a Row]) -> Vec<Way<'a>> {
-    let mut all: Vec<Way<'a>> = Vec::new();
+fn sweeps<'a>(rows: &[&'a Row]) -> Vec<SizeSweep<'a>> {
+    let mut all: Vec<SizeSweep<'a>> = Vec::new();
     for row in rows.iter().filter(|row| row.key.test == "echo") {
         let name = row.key.who();
         match all.iter_mut().find(|way| way.name == name) {
             Some(way) => way.rows.push(row),
             None => {
                 let number = all.iter().filter(|way| way.system == row.key.system).count();
-                all.push(Way { system: &row.key.system, name, number, rows: vec![row] });
+                all.push(SizeSweep { system: &row.key.system, name, number, rows: vec![row] });
             }
         }
     }
@@ -65,25 +65,25 @@ fn ways<'a>(rows: &[&'a Row]) -> Vec<Way<'a>> {
 
 /// The plots and tables.
 pub(super) fn content(figures: &Figures, rows: &[&Row]) -> String {
-    let ways = ways(rows);
-    let times: Vec<Series> = ways.iter().map(|way| way.series(way.times())).collect();
+    let sweeps = sweeps(rows);
+    let times: Vec<Series> = sweeps.iter().map(|way| way.series(way.times())).collect();
     let rate = |(bytes, time): (f64, f64)| (bytes, bytes / time);
     let rates: Vec<Series> =
-        ways.iter().map(|way| way.series(way.times().into_iter().map(rate).collect())).collect();
+        sweeps.iter().map(|way| way.series(way.times().into_iter().map(rate).collect())).collect();
     let drawn = curves("Time of a message", BYTES, TIME, &times)
         + &curves("Bandwidth", BYTES, BANDWIDTH, &rates)
-        + &plane(&ways, network::point(rows))
-        + &vector(&ways, 0);
+        + &plane(&sweeps, network::point(rows))
+        + &vector(&sweeps, 0);
     element("div", "plots", &drawn)
         + &element("h3", "", "Latency, bandwidth and what the line through the times says")
-        + &characteristics(figures, &ways)
-        + &hops(&ways, !figures.place.hosts.is_empty())
+        + &characteristics(figures, &sweeps)
+        + &hops(&sweeps, !figures.place.hosts.is_empty())
         + &network::content(rows)
         + &get::content(rows)
 }
 
 /// Table 1 of the report for the systems here.
-fn characteristics(figures: &Figures, ways: &[Way<'_>]) -> String {
+fn characteristics(figures: &Figures, sweeps: &[SizeSweep<'_>]) -> String {
     let head = [
         "system",
         "latency (smallest), us",
@@ -95,7 +95,7 @@ fn characteristics(figures: &Figures, ways: &[Way<'_>]) -> String {
         "n-half, bytes",
         "r-infinity, MB/s",
     ];
-    let lines: Vec<Vec<String>> = ways
+    let lines: Vec<Vec<String>> = sweeps
         .iter()
         .filter_map(|way| {
             let latency = way.latency()?;
@@ -120,9 +120,9 @@ fn characteristics(figures: &Figures, ways: &[Way<'_>]) -> String {
 }
 
 /// A message through the daemons has two hops more than a direct one.
-fn hops(ways: &[Way<'_>], several_hosts: bool) -> String {
+fn hops(sweeps: &[SizeSweep<'_>], several_hosts: bool) -> String {
     let latency = |system: &str, variant: &str| {
-        let way = ways.iter().find(|way| way.name == format!("{system}, {variant}"))?;
+        let way = sweeps.iter().find(|way| way.name == format!("{system}, {variant}"))?;
         way.at(0)?.typical()
     };
     let mut text = String::new();
@@ -148,7 +148,7 @@ fn hops(ways: &[Way<'_>], several_hosts: bool) -> String {
 }
 
 /// Figure 5: latency of empty messages and bandwidth of 1 MB, with the machines of the report.
-fn plane(ways: &[Way<'_>], network: Option<(f64, f64)>) -> String {
+fn plane(sweeps: &[SizeSweep<'_>], network: Option<(f64, f64)>) -> String {
     let seed = seeds::machines();
     let old = Series {
         name: "machines of 1997".to_owned(),
@@ -157,7 +157,7 @@ fn plane(ways: &[Way<'_>], network: Option<(f64, f64)>) -> String {
         way: 0,
     };
     let mut all = vec![(old, seed.iter().map(|machine| machine.name.clone()).collect::<Vec<_>>())];
-    for way in ways {
+    for way in sweeps {
         if let (Some(latency), Some(bandwidth)) = (way.latency(), way.bandwidth()) {
             all.push((way.series(vec![(latency.min, bandwidth)]), vec![way.name.clone()]));
         }
@@ -171,8 +171,8 @@ fn plane(ways: &[Way<'_>], network: Option<(f64, f64)>) -> String {
 }
 
 /// Each round trip of the first round, of the first way of each system.
-fn vector(ways: &[Way<'_>], size: u64) -> String {
-    let first = ways.iter().filter(|way| way.number == 0);
+fn vector(sweeps: &[SizeSweep<'_>], size: u64) -> String {
+    let first = sweeps.iter().filter(|way| way.number == 0);
     let series: Vec<Series> = first
         .filter_map(|way| {
             let round = way.at(size)?.rounds.first()?;

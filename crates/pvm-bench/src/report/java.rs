@@ -110,11 +110,11 @@ fn counted(rows: &[&Row]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::figures::{Key, Place};
+    use super::super::super::figures::{Computer, Key};
     use super::*;
 
     fn figures() -> Figures {
-        let mut figures = Figures::new(true, Place::default(), Vec::new());
+        let mut figures = Figures::new(true, Computer::default(), Vec::new());
         let mut add = |test: &str, system: &str, variant: &str, size, unit, value| {
             let (suite, test) = ("java".to_owned(), test.to_owned());
             let (system, variant) = (system.to_owned(), variant.to_owned());

@@ -44,12 +44,12 @@ pub struct Pattern {
     computing: Time,
     /// The edge of the square of a stencil.
     edge: TaskNumber,
-    places: Vec<Place>,
+    places: Vec<Progress>,
 }
 
 /// Where a task is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Progress {
     round: u32,
     step: u32,
 }
@@ -73,7 +73,7 @@ impl Pattern {
                 format!("a stencil is a square: {tasks} tasks are none, {below} and {above} are");
             return Err(Error::Unfit(what));
         }
-        let places = vec![Place::default(); tasks as usize];
+        let places = vec![Progress::default(); tasks as usize];
         Ok(Self { shape, tasks, rounds, bytes, computing, edge, places })
     }
 
@@ -201,7 +201,7 @@ impl Source for Pattern {
                 self.places[task as usize].step += 1;
                 return Ok(Some(action));
             }
-            self.places[task as usize] = Place { round: place.round + 1, step: 0 };
+            self.places[task as usize] = Progress { round: place.round + 1, step: 0 };
         }
     }
 }

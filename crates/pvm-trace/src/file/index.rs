@@ -14,7 +14,7 @@ pub(super) const PLACES_IN_SECTION: usize = 4096;
 
 /// A block's place in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct BlockEntry {
     /// Where its section begins.
     pub at: u64,
     /// Whose records.
@@ -24,7 +24,7 @@ pub struct Place {
     pub(super) chapter: Chapter,
 }
 
-impl Place {
+impl BlockEntry {
     /// Of a block that was read.
     pub(super) fn of_block(at: u64, chapter: Chapter, bytes: &[u8]) -> Result<Self, Fault> {
         let block = Block::new(bytes)?;
@@ -41,7 +41,7 @@ impl Place {
 
 /// The payload of an index section: `count varint`, then for each block the difference of its place
 /// from the one before, its task, and its summary, whose times begin at those of the one before.
-pub(super) fn encode(places: &[Place]) -> Vec<u8> {
+pub(super) fn encode(places: &[BlockEntry]) -> Vec<u8> {
     let mut out = Vec::new();
     varint::put(&mut out, places.len() as u64);
     let (mut at, mut first) = (0, 0);
@@ -57,7 +57,7 @@ pub(super) fn encode(places: &[Place]) -> Vec<u8> {
 pub(super) fn decode(
     payload: &[u8],
     chapter: Chapter,
-    places: &mut Vec<Place>,
+    places: &mut Vec<BlockEntry>,
 ) -> Result<(), Fault> {
     let mut input = Input::new(payload);
     let count: usize = input.number_of()?;
@@ -70,12 +70,12 @@ pub(super) fn decode(
         let task = input.number_of()?;
         let summary = Summary::decode(first, &mut input)?;
         first = summary.first;
-        push(places, Place { at, task, summary, chapter })?;
+        push(places, BlockEntry { at, task, summary, chapter })?;
     }
     if input.rest.is_empty() { Ok(()) } else { Err(Fault::Trailing) }
 }
 
-pub(super) fn push(places: &mut Vec<Place>, place: Place) -> Result<(), Fault> {
+pub(super) fn push(places: &mut Vec<BlockEntry>, place: BlockEntry) -> Result<(), Fault> {
     if places.len() >= PLACES_MAX {
         return Err(Fault::TooMany("blocks"));
     }

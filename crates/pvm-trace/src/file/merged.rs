@@ -1,6 +1,6 @@
 //! All records in the order of their ends, with one block of each task in memory.
 
-use super::index::Place;
+use super::index::BlockEntry;
 use super::reader::{Reader, damaged};
 use crate::block::Block;
 use crate::error::Error;
@@ -74,7 +74,7 @@ impl<'a, R: Read + Seek, F: Fn(TaskIndex, u64) -> u64> Merged<'a, R, F> {
 /// The records of one task in their order, with one block in memory.
 #[derive(Debug, Default)]
 pub struct Lane {
-    places: VecDeque<Place>,
+    places: VecDeque<BlockEntry>,
     bytes: Vec<u8>,
     block: Option<(Block, u64)>,
 }

@@ -1,7 +1,7 @@
 //! Opens a trace: what it tells besides records, and where its blocks are; reads blocks on demand.
 
 use super::chapter::{CHAPTERS, Chapter, FOOTER_SIZE, HEAD_SIZE};
-use super::index::{self, Place};
+use super::index::{self, BlockEntry};
 use super::section::{self, SECTION_HEAD, fill};
 use crate::block::Block;
 use crate::error::{Error, Fault};
@@ -17,7 +17,7 @@ pub struct Reader<R> {
     input: R,
     size: u64,
     tables: Tables,
-    places: Vec<Place>,
+    places: Vec<BlockEntry>,
     cut: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 
     /// The blocks, in the order in which they were written.
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[BlockEntry] {
         &self.places
     }
 
@@ -57,7 +57,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 
     /// The bytes of a block.
-    pub fn read_block(&mut self, place: &Place) -> Result<Vec<u8>, Error> {
+    pub fn read_block(&mut self, place: &BlockEntry) -> Result<Vec<u8>, Error> {
         let mut payload = Vec::new();
         self.read_block_into(place, &mut payload)?;
         Ok(payload)
@@ -65,7 +65,7 @@ impl<R: Read + Seek> Reader<R> {
 
     pub(super) fn read_block_into(
         &mut self,
-        place: &Place,
+        place: &BlockEntry,
         payload: &mut Vec<u8>,
     ) -> Result<(), Error> {
         let kind = section::read_section(&mut self.input, &place.chapter, place.at, payload)?;
@@ -76,7 +76,11 @@ impl<R: Read + Seek> Reader<R> {
     }
 
     /// Calls `each` for the records of a block, in the order in which they were noted.
-    pub fn records_of(&mut self, place: &Place, mut each: impl FnMut(Record)) -> Result<(), Error> {
+    pub fn records_of(
+        &mut self,
+        place: &BlockEntry,
+        mut each: impl FnMut(Record),
+    ) -> Result<(), Error> {
         let bytes = self.read_block(place)?;
         let wrong = |fault| damaged(place.at, "a block", fault);
         let mut block = Block::new(&bytes).map_err(wrong)?;
@@ -105,7 +109,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 
     /// What each 64 records of a block come to.
-    pub fn summaries_of(&mut self, place: &Place) -> Result<Vec<Summary>, Error> {
+    pub fn summaries_of(&mut self, place: &BlockEntry) -> Result<Vec<Summary>, Error> {
         let bytes = self.read_block(place)?;
         let block = Block::new(&bytes).map_err(|fault| damaged(place.at, "a block", fault))?;
         Ok(block.summaries().to_vec())
@@ -208,13 +212,13 @@ impl<R: Read + Seek> Reader<R> {
 }
 
 fn apply(
-    (tables, places): (&mut Tables, &mut Vec<Place>),
+    (tables, places): (&mut Tables, &mut Vec<BlockEntry>),
     (chapter, at): (&Chapter, u64),
     (kind, payload): (u8, &[u8]),
 ) -> Result<(), Fault> {
     match kind {
         kind::BLOCK => {
-            let place = Place::of_block(at, *chapter, payload)?;
+            let place = BlockEntry::of_block(at, *chapter, payload)?;
             tables.known(place.task)?;
             index::push(places, place)
         }

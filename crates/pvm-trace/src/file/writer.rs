@@ -1,7 +1,7 @@
 //! Writes a trace as a stream; a file that may not grow keeps the newest.
 
 use super::chapter::{CHAPTERS, Chapter, FOOTER_SIZE, HEAD_SIZE};
-use super::index::{self, PLACES_IN_SECTION, Place};
+use super::index::{self, BlockEntry, PLACES_IN_SECTION};
 use super::section::{SECTION_HEAD, section};
 use crate::block::{BLOCK_RECORDS_MAX, BlockBuilder};
 use crate::error::Error;
@@ -36,7 +36,7 @@ pub struct Writer<W> {
     tables: Tables,
     builders: Vec<BlockBuilder>,
     pending: usize,
-    places: Vec<Place>,
+    places: Vec<BlockEntry>,
     /// What the chapters that are in the file come to, by their place.
     kept: [Summary; CHAPTERS as usize],
 }
@@ -174,7 +174,7 @@ impl<W: Write + Seek> Writer<W> {
         let summary = builder.summary();
         let payload = builder.take();
         self.make_room(SECTION_HEAD + payload.len())?;
-        let place = Place { at: self.at, task, summary, chapter: self.chapter };
+        let place = BlockEntry { at: self.at, task, summary, chapter: self.chapter };
         self.places.push(place);
         self.kept[self.slot()].add(&summary);
         self.put_here(kind::BLOCK, &payload)
