@@ -1,15 +1,10 @@
 //! Lines of documents have at most 100 columns, but in tables and blocks of code, which cannot be broken.
-//!
-//! Documents that were written before this rule stand in a list. One that keeps to the rule is taken off the list.
 
 use super::super::finding::Finding;
 use super::prose;
 use crate::source::Source;
 
 const COLUMNS_MAX: usize = 100;
-
-/// Documents that still have longer lines. This list only becomes shorter.
-const OLD: &[&str] = &["doc/shm.md", "doc/testing.md", "doc/wire.md"];
 
 pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
     sources.iter().filter_map(check_page).collect()
@@ -23,17 +18,10 @@ fn check_page(page: &Source) -> Option<Finding> {
     } else {
         return None;
     };
-    match (long, OLD.contains(&page.path.as_str())) {
-        (Some(line), false) => {
-            let what = format!("more than {COLUMNS_MAX} columns: break the line");
-            Some(Finding::error(format!("{}:{line}", page.path), what))
-        }
-        (None, true) => {
-            let what = "keeps to the columns now: take it off the list of columns.rs";
-            Some(Finding::error(&page.path, what))
-        }
-        _ => None,
-    }
+    long.map(|line| {
+        let what = format!("more than {COLUMNS_MAX} columns: break the line");
+        Finding::error(format!("{}:{line}", page.path), what)
+    })
 }
 
 /// The lines of a man page that are filled, which those between `.nf` and `.fi` are not.
@@ -75,7 +63,7 @@ mod tests {
         assert_eq!(found("doc/man/a.1", &format!(".B {long}\n")), None);
         assert_eq!(found("doc/man/a.1", &format!(".nf\n{long}\n.fi\nshort\n")), None);
         assert_eq!(found("a.rs", &long), None);
-        assert!(found("doc/wire.md", "short\n").is_some(), "it is to be taken off the list");
+        assert_eq!(found("doc/wire.md", "short\n"), None);
     }
 
     #[test]
