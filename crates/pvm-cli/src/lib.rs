@@ -1,6 +1,6 @@
 //! `pvm`: the console of PVM 3, and the commands beside it.
 //!
-//! Without a command it is PVM's console, with PVM's prompt and output ([`console`]). The commands
+//! Without a command it is PVM's console, with PVM's prompt and output (`console`). The commands
 //! ask the daemon as operators, print tables or JSON, and say in their errors what to do next.
 //! It never speaks to other hosts and starts nothing but `pvmd`.
 //!

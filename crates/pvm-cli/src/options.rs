@@ -1,7 +1,7 @@
 //! The command line of `pvm COMMAND`, from which help, man pages and completions are made.
 //!
 //! The value names say what a word means, and completion goes by them: HOST is a host of the
-//! machine, TID a task, FILE a file ([`crate::complete`]).
+//! machine, TID a task, FILE a file (`complete`).
 
 pub mod bench;
 pub(crate) mod hosts;

@@ -216,6 +216,15 @@ fn a_space_with_a_copy_outlives_the_servers_that_are_killed_one_after_another() 
             std::fs::read_to_string("/proc/loadavg").unwrap()
         );
     }
+    // The end of a server's starter must not be taken for the server's own: no server is the task
+    // that the machine has started.
+    let tasks = json_of(&place, &["ps", "--all"]).1;
+    let is_starters = |task: &Value| {
+        task["program"].as_str().is_some_and(|program| !program.is_empty() && program != "-")
+    };
+    let starters: Vec<_> =
+        tasks["tasks"].as_array().unwrap().iter().filter(|task| is_starters(task)).collect();
+    assert!(starters.is_empty(), "{starters:?}");
     for number in 1..=4 {
         let taken = run(&place, &["take", "work", "task", "?int"]);
         assert_eq!(taken.1, format!("task\t{number}\n"), "{}", taken.2);

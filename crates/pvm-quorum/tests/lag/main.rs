@@ -334,7 +334,7 @@ fn planted_bugs_are_found_by_the_random_runs() {
         let limits = |seed| if star.contains(&bug) { SMALL } else { tree(seed) };
         plant(Some(bug));
         let fails = |seed: &u64| std::panic::catch_unwind(|| run(*seed, limits(*seed))).is_err();
-        let found = (0..100).find(fails);
+        let found = (0..1000).find(fails);
         plant(None);
         println!("{bug:?}: seed {:?}", found.unwrap_or_else(|| panic!("{bug:?} is not found")));
     }
