@@ -33,10 +33,34 @@ static void say(const char *place, const char *form, va_list values)
     fputc('\n', stderr);
 }
 
+/* The thread that ends the program, and whether there is one. */
+static pthread_t ender;
+static int ending;
+
+/* True for the first thread that wants to end the program. */
+static int begin_to_end(void)
+{
+    if (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) || __atomic_exchange_n(&ending, 1, __ATOMIC_ACQ_REL))
+        return 0;
+    ender = pthread_self();
+    __atomic_store_n(&ending, 2, __ATOMIC_RELEASE);
+    return 1;
+}
+
+/* What fails because another thread ends the program is not told, and must not end it with another status. */
+static void wait_if_ending(void)
+{
+    while (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) == 1)
+        ;
+    while (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) == 2 && !pthread_equal(ender, pthread_self()))
+        pause();
+}
+
 _Noreturn void linda_die(const char *form, ...)
 {
     va_list values;
 
+    wait_if_ending();
     va_start(values, form);
     say("", form, values);
     va_end(values);
@@ -50,6 +74,7 @@ _Noreturn void linda_fail(const struct linda_operation *operation, const char *f
     char place[512];
     va_list values;
 
+    wait_if_ending();
     snprintf(place, sizeof place, "%s:%d: %s: ", operation->file, operation->line, names[operation->kind]);
     va_start(values, form);
     say(place, form, values);
@@ -235,6 +260,7 @@ EXPORT void lexit(int status)
 {
     if (space && !child) {
         int bad = wait_for_all();
+        wait_if_ending();
         leave(status ? status : bad);
     }
     if (child) {
@@ -246,10 +272,9 @@ EXPORT void lexit(int status)
 
 EXPORT void lhalt(int status)
 {
-    static int halting;
-
-    /* What fails while the program is being ended is not told any more. */
-    if (!space || __atomic_exchange_n(&halting, 1, __ATOMIC_RELAXED)) {
+    /* What fails while this thread ends the program is not told any more. */
+    if (!space || !begin_to_end()) {
+        wait_if_ending();
         fflush(NULL);
         _exit(status);
     }
@@ -271,6 +296,8 @@ static void *watch(void *unused)
     if (neotuple_in(space, template, NEOTUPLE_FOREVER, &got) != 0 || !got)
         return unused;
     neotuple_get(got, 1, NEOTUPLE_INT, NEOTUPLE_SCALAR, &status, sizeof status, NULL);
+    if (!begin_to_end())
+        wait_if_ending();
     kill_all();
     fflush(NULL);
     neopvm_leave();
