@@ -258,7 +258,8 @@ int job_call_soon(job_handler handler, const struct job_message *message, void *
  * itself). Returns what was set before. */
 int job_mask(int on);
 
-/* ---- All ranks together: every rank calls them in the same order. By trees of messages in JOB_OWN ---- */
+/* ---- All ranks together: every rank calls them in the same order. By trees of messages in JOB_OWN, and
+ * barriers of one host's ranks in the memory of a group of the machine ---- */
 
 int job_barrier(void);
 /* The calls of this section are for the ranks from `first` on alone (NX: the nodes, without their host). `root` is still

@@ -2,11 +2,16 @@
 /* All ranks together. Each message has a known source, so the order of a pair's messages keeps calls apart. */
 #include "state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A reduction goes on in pieces of so many bytes. */
 #define PIECE_BYTES 131072
+/* After so many barriers the ranks of one host join a group of the machine: that takes as long as a hundred barriers. */
+#define GROUP_AFTER 20
+/* A group of more members has its barriers kept by the daemon. */
+#define GROUP_MOST 32
 
 void job_together_from(int32_t first)
 {
@@ -42,9 +47,9 @@ static int check_all(void)
 }
 
 /* In each round everybody hears of twice as many. */
-int job_barrier(void)
+static int barrier_by_messages(void)
 {
-    int status = check_all();
+    int status = JOB_OK;
     int32_t size = members(), rank = own_number(), round = 0;
     for (int32_t far = 1; far < size && status == JOB_OK; far *= 2, round++) {
         status = tell((rank + far) % size, TAG_BARRIER + round, NULL, 0);
@@ -52,6 +57,66 @@ int job_barrier(void)
             status = hear((rank - far + size) % size, TAG_BARRIER + round, NULL, 0);
     }
     return status;
+}
+
+/* The group whose roster in shared memory keeps the barriers of ranks that are all on one host. */
+static struct {
+    int32_t tid; /* the member; a forked rank is another task, and joins for itself */
+    int broken;  /* a member has ended */
+    char name[64];
+} group;
+
+static int are_on_one_host(void)
+{
+    for (int32_t rank = job_this.together_first; rank < job_this.size; rank++)
+        if (job_this.ranks[rank].host != job_this.ranks[job_this.together_first].host)
+            return 0;
+    return 1;
+}
+
+static int join_group(void)
+{
+    int32_t instance;
+    snprintf(group.name, sizeof group.name, "ranks of job %d from %d", job_this.contexts[JOB_OWN],
+             job_this.together_first);
+    int status = neopvm_join(group.name, &instance);
+    if (status == NEOPVM_OK)
+        group.tid = job_this.tid;
+    return status;
+}
+
+/* JOB_NONE: a member has ended, so no barrier of this group will be met any more, for nobody. */
+static int barrier_by_group(void)
+{
+    if (group.broken)
+        return JOB_NONE;
+    int status = group.tid == job_this.tid ? JOB_OK : join_group();
+    if (status == JOB_OK)
+        status = neopvm_barrier(group.name, members());
+    if (status != NEOPVM_NO_TASK)
+        return status;
+    group.broken = 1;
+    return JOB_NONE;
+}
+
+/* All ranks call it in the same order, so the count is the same in all of them. */
+static int is_for_group(void)
+{
+    static int32_t barriers;
+    barriers += barriers <= GROUP_AFTER;
+    return barriers > GROUP_AFTER && job_this.state == JOB_RANK && members() <= GROUP_MOST && are_on_one_host();
+}
+
+int job_barrier(void)
+{
+    int status = check_all();
+    if (status != JOB_OK || members() < 2)
+        return status;
+    if (!job_is_rank())
+        return JOB_LEFT;
+    status = is_for_group() ? barrier_by_group() : JOB_NONE;
+    /* Where a rank has ended, messages wait for it until the keeper ends the job, or for ever. */
+    return status == JOB_NONE ? barrier_by_messages() : status;
 }
 
 /* A binomial tree over the ranks as seen from the root. */

@@ -25,7 +25,7 @@ static int keep_own(int channel, int32_t type, const void *data, uint64_t bytes)
 }
 
 /* After pvm_exit the next call of PVM makes the process another task, to which the ranks do not listen. */
-static int is_rank(void)
+int job_is_rank(void)
 {
     return pvm_mytid() == job_this.tid;
 }
@@ -34,7 +34,7 @@ static int send_to(int channel, int32_t rank, int32_t type, const void *data, ui
 {
     if (job_this.state == JOB_ALONE)
         return keep_own(channel, type, data, bytes);
-    if (!is_rank())
+    if (!job_is_rank())
         return JOB_LEFT;
     return neopvm_send_items(NEOPVM_RAW, NEOPVM_BYTE, data, bytes, job_this.ranks[rank].tid, type,
                              job_this.contexts[channel]);
@@ -166,7 +166,7 @@ int job_core_take(const struct job_select *select, int64_t limit_ns, struct job_
 {
     if (job_this.state == JOB_ALONE)
         return JOB_NONE;
-    if (!is_rank())
+    if (!job_is_rank())
         return JOB_LEFT;
     for (;;) {
         int status = neopvm_receive_items(tid_wanted(select), select->type, job_this.contexts[select->channel],
@@ -199,7 +199,7 @@ int job_core_probe(const struct job_select *select, struct job_message *message)
     int32_t context = job_this.contexts[select->channel], found = 0;
     if (job_this.state == JOB_ALONE)
         return JOB_NONE;
-    if (!is_rank())
+    if (!job_is_rank())
         return JOB_LEFT;
     for (;;) {
         struct neopvm_info info;

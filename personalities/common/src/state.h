@@ -88,6 +88,8 @@ int job_alone_table(void);
 int job_core_take(const struct job_select *select, int64_t limit_ns, struct job_message *message);
 int job_core_probe(const struct job_select *select, struct job_message *message);
 int job_check(const struct job_select *select);
+/* This process is still the task to which the ranks listen. */
+int job_is_rank(void);
 /* In JOB_OWN, from and to a rank, between functions of this folder. */
 int job_own_send(int32_t rank, int32_t tag, const void *data, uint64_t bytes);
 int job_own_receive(int32_t rank, int32_t tag, void *data, uint64_t bytes);
