@@ -5,6 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// A test of the runtime, too; from the corpus.
+const KERNELS: &str = "../../../../personalities/linda/tests/seed.cl";
+
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
 }
@@ -69,7 +72,7 @@ fn operations_in_macros_and_macros_in_operations() {
 
 #[test]
 fn the_kernels_of_the_comparison_of_1993() {
-    compiles("seed.cl", &["gnu89", "c99", "c17"], &["-Wno-pedantic"]);
+    compiles(KERNELS, &["gnu89", "c99", "c17"], &["-Wno-pedantic"]);
 }
 
 /// A function behind `[[...]]` was passed over, and its operations were left as they were.
@@ -181,7 +184,7 @@ fn no_damaged_file_stops_the_precompiler() {
         "#", "# 9", "int ", "=",
     ];
     let mut seed = 7;
-    for name in ["fields", "old", "own", "macros", "seed"] {
+    for name in ["fields", "old", "own", "macros", KERNELS] {
         let whole = std::fs::read_to_string(corpus().join(name).with_extension("cl")).unwrap();
         for _ in 0..200 {
             let mut text: Vec<char> = whole.chars().collect();

@@ -3,6 +3,7 @@
 #include "linda.h"
 #include "../include/linda.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static int begin_to_end(void)
 static void wait_if_ending(void)
 {
     while (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) == 1)
-        ;
+        sched_yield(); /* Between two lines of begin_to_end. */
     while (__atomic_load_n(&ending, __ATOMIC_ACQUIRE) == 2 && !pthread_equal(ender, pthread_self()))
         pause();
 }
