@@ -36,12 +36,16 @@ impl<W: Write + Seek> Intake<W> {
             }
             Frame::Head { host: facts, .. } => self.writer.host(facts)?,
             Frame::Task { task } => {
-                // A recorder that was replaced tells of its tasks again.
+                // A recorder that was replaced, or is asked once more, tells of its tasks again, also of ended ones.
+                // An id that comes again belongs to another process.
                 let known = self
                     .tasks
                     .get(&task.tid)
                     .and_then(|known| self.writer.tables().tasks.get(*known as usize));
-                if known.is_none_or(|known| known.ended.is_some()) {
+                let is_other = |known: &crate::Task| {
+                    known.ended.is_some() && known.facts.process != task.process
+                };
+                if known.is_none_or(is_other) {
                     let tid = task.tid;
                     let index = self.writer.task(task)?;
                     self.tasks.insert(tid, index);
