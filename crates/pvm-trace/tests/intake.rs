@@ -12,9 +12,8 @@ use std::io::Cursor;
 const HOST: HostIndex = HostIndex(1);
 const TID: Tid = Tid(0x40001);
 
-fn task() -> Frame {
-    let task =
-        TaskFacts { tid: TID, parent: Tid(0), process: 5, program: "ring".into(), began: 900 };
+fn task(process: u32) -> Frame {
+    let task = TaskFacts { tid: TID, parent: Tid(0), process, program: "ring".into(), began: 900 };
     Frame::Task { task }
 }
 
@@ -51,19 +50,21 @@ fn what_recorders_say_becomes_a_trace() {
     let gap = Frame::Gap { tid: TID, from: 1200, to: 1300, lost: 1, reason: Loss::Full };
     for frame in [
         Frame::Head { version: 1, host },
-        task(),
+        task(5),
         block(300, false),
         block(600, true),
         gap,
         // Another recorder took over and tells of the task anew.
-        task(),
+        task(5),
         block(900, false),
         Frame::Ended { tid: TID, at: 2000, status: 0, counts },
     ] {
         assert!(!intake.take(HOST, frame).unwrap());
     }
+    // The recorder is asked once more: no other task.
+    intake.take(HOST, task(5)).unwrap();
     // The tid is used again.
-    intake.take(HOST, task()).unwrap();
+    intake.take(HOST, task(6)).unwrap();
     intake.take(HOST, block(1200, false)).unwrap();
     assert!(intake.take(HOST, Frame::End { at: 3000, counts }).unwrap());
     intake.broken(HostIndex(2), 1500).unwrap();
