@@ -1,23 +1,24 @@
 //! Tests of real processes that fail once: which of them are run again, and how.
 //!
-//! Such a test shares its computer with others, and the computer with who lends it. One that fails, and at once
-//! passes [`TIMES`] times with nothing beside it, is told as unsteady with its words and does not fail the check;
-//! doc/adr/0024 says why, and what is never run again.
+//! Such a test shares its computer with others, and the computer with who lends it. One that fails,
+//! and at once passes [`TIMES`] times with nothing beside it, is told as unsteady with its words
+//! and does not fail the check; doc/adr/0024 says why, and what is never run again.
 
 /// How often an unsteady test must pass.
 pub(crate) const TIMES: usize = 3;
 /// More failed tests in one part are no accident of the computer.
 pub(crate) const MOST: usize = 2;
 
-/// The tests that a log of `cargo test`, or of one test program, says failed, if nothing else did: no build, no crash
-/// of a test program, no hanging one, and not many tests.
+/// The tests that a log of `cargo test`, or of one test program, says failed, if nothing else did:
+/// no build, no crash of a test program, no hanging one, and not many tests.
 pub(crate) fn failed_tests(log: &str) -> Option<Vec<&str>> {
     let names: Vec<&str> = log
         .lines()
         .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"))
         .collect();
     let count = |start: &str| log.lines().filter(|line| line.starts_with(start)).count();
-    // Cargo says the second for each program that ended ill, and a program the first if it came to its end.
+    // Cargo says the second for each program that ended ill, and a program the first if it came to
+    // its end.
     let ended = count("test result: FAILED");
     let only_tests = match count("error: test failed") {
         0 => ended == 1,

@@ -1,10 +1,11 @@
 //! `make bench-messages`: the same measured loops on NeoPVM and its peers, in turns.
 //!
-//! `benchmarks/compare/compare.c` is compiled once for each system that is installed. The systems take turns, case by
-//! case and round by round, so that a busy moment of the computer meets all of them. The best of the rounds is shown and
-//! compared (a single round in which a peer had bad luck tells nothing), and all of them are kept in OUT/messages.json. Beside
-//! them stands what the computer itself takes to hand a cache line to the other core (`line.c`), which no message can undercut.
-//! `--write` writes the table into the documents.
+//! `benchmarks/compare/compare.c` is compiled once for each system that is installed. The systems
+//! take turns, case by case and round by round, so that a busy moment of the computer meets all of
+//! them. The best of the rounds is shown and compared (a single round in which a peer had bad luck
+//! tells nothing), and all of them are kept in OUT/messages.json. Beside them stands what the
+//! computer itself takes to hand a cache line to the other core (`line.c`), which no message can
+//! undercut. `--write` writes the table into the documents.
 
 mod tables;
 

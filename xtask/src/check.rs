@@ -1,10 +1,12 @@
 //! `make check`: every test there is, in parts that run side by side, with a table at the end.
 //!
-//! A part ([`part`]) runs its steps one after the other, with its output in `target/check/PART.log`; when one fails,
-//! the end of that log is shown. [`schedule`] decides which parts run at the same time, [`choice`] which run at all
-//! (`FAST=1`, `PART=a,b`, `SINCE=commit`). A part whose tool is missing is skipped and the package that brings it is
-//! named. With `CI=true` nothing may be skipped; with `JOBS=1` the parts run one after the other. Below the table
-//! stands what failed, and which tests of real processes failed once and then passed (see [`crate::again`]).
+//! A part ([`part`]) runs its steps one after the other, with its output in
+//! `target/check/PART.log`; when one fails, the end of that log is shown. [`schedule`] decides
+//! which parts run at the same time, [`choice`] which run at all (`FAST=1`, `PART=a,b`,
+//! `SINCE=commit`). A part whose tool is missing is skipped and the package that brings it is
+//! named. With `CI=true` nothing may be skipped; with `JOBS=1` the parts run one after the other.
+//! Below the table stands what failed, and which tests of real processes failed once and then
+//! passed (see [`crate::again`]).
 
 mod choice;
 mod cpu;
@@ -140,7 +142,8 @@ fn run_all(places: &Places<'_>, mut schedule: Schedule<'_>, start: Instant) -> V
                 break;
             }
             let (at, row): (usize, Row) = ended.recv().expect("a part that runs tells its end");
-            // What takes something from a part that was skipped lacks the same tool, and says so itself.
+            // What takes something from a part that was skipped lacks the same tool, and says so
+            // itself.
             schedule.ended(at, !row.failed());
             tell(&row, places, start);
             rows.push(row);

@@ -1,8 +1,10 @@
-//! `cargo xtask differ`: random sequences of calls on the original and on ours, and where they differ.
+//! `cargo xtask differ`: random sequences of calls on the original and on ours, and where they
+//! differ.
 //!
-//! The programs stand in `conformance/random`. What a step of theirs does depends on the seed and its number alone, so
-//! steps can be left out: one whose difference is known (`known.txt`) is, and the rest is compared on; what
-//! is not known is minimised and printed as the command that shows it.
+//! The programs stand in `conformance/random`. What a step of theirs does depends on the seed and
+//! its number alone, so steps can be left out: one whose difference is known (`known.txt`) is, and
+//! the rest is compared on; what is not known is minimised and printed as the command that shows
+//! it.
 
 use crate::outside;
 use std::collections::{BTreeMap, BTreeSet};
@@ -300,7 +302,8 @@ pub(crate) fn check(root: &Path, prefix: &Path) -> Result<(), String> {
     run(root, prefix, &PROGRAMS, (1..CHECKED + 1).chain([new]))
 }
 
-/// What `make soak` compares in a round: so many new seeds of each program. None where the original is not installed.
+/// What `make soak` compares in a round: so many new seeds of each program. None where the original
+/// is not installed.
 pub(crate) fn new_ones(root: &Path, prefix: &Path, count: u32) -> Result<(), String> {
     let needs = ["/usr/bin/pvmd", "/usr/include/pvm3.h", "gfortran"];
     if let Some(missing) = needs.into_iter().find(|name| !outside::is_there(name)) {
@@ -312,7 +315,8 @@ pub(crate) fn new_ones(root: &Path, prefix: &Path, count: u32) -> Result<(), Str
     run(root, prefix, &PROGRAMS, first..first + count)
 }
 
-/// Compares sequences; an error if some differ, which are printed, or if there was nothing to compare.
+/// Compares sequences; an error if some differ, which are printed, or if there was nothing to
+/// compare.
 pub(crate) fn run(
     root: &Path,
     prefix: &Path,

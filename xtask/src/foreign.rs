@@ -1,8 +1,9 @@
-//! Mixed machines: the daemon and the library built for other kinds of computers, and one machine of them all.
+//! Mixed machines: the daemon and the library built for other kinds of computers, and one machine
+//! of them all.
 //!
-//! i686 runs here as it is; s390x, whose numbers begin with the highest byte, runs in qemu's user mode. Both are built
-//! without optimisation into the common target folder, so that what cargo builds for this computer is
-//! shared, and laid out in `target/foreign`.
+//! i686 runs here as it is; s390x, whose numbers begin with the highest byte, runs in qemu's user
+//! mode. Both are built without optimisation into the common target folder, so that what cargo
+//! builds for this computer is shared, and laid out in `target/foreign`.
 
 use crate::install::target_folder;
 use crate::tools;
@@ -34,8 +35,8 @@ const KINDS: [Kind; 2] = [
     },
 ];
 
-/// Builds, tests what crosses the wire on each kind, and runs the mixed machines; `start` runs a command to its
-/// good end.
+/// Builds, tests what crosses the wire on each kind, and runs the mixed machines; `start` runs a
+/// command to its good end.
 pub(crate) fn run(root: &Path, stage: &str, start: Start<'_>) -> Result<(), String> {
     build(root, start)?;
     let mut mixed = cargo(root, &["test", "--package=pvm-e2e", "--test=mixed", "--"], &[]);
@@ -43,7 +44,8 @@ pub(crate) fn run(root: &Path, stage: &str, start: Start<'_>) -> Result<(), Stri
     start(mixed.env("NEOPVM_PREFIX", stage))
 }
 
-/// What the test of mixed machines is given. One after the other: in an emulator everything takes its time.
+/// What the test of mixed machines is given. One after the other: in an emulator everything takes
+/// its time.
 pub(crate) const MIXED_ARGUMENTS: [&str; 2] = ["--ignored", "--test-threads=1"];
 /// Where that test looks for the [`installations`].
 pub(crate) const INSTALLATIONS: &str = "NEOPVM_FOREIGN";

@@ -2,8 +2,8 @@
 //! target, as many beside one another as there are cores.
 //!
 //! The program (`fuzz/src/main.rs`) holds all targets, and the variable `NEOPVM_FUZZ` names the one
-//! that it runs. The instrumentation is LLVM's, so cargo alone builds it; only the address sanitizer
-//! needs a nightly compiler.
+//! that it runs. The instrumentation is LLVM's, so cargo alone builds it; only the address
+//! sanitizer needs a nightly compiler.
 
 use crate::install::target_folder;
 use crate::{corpus, outside};
@@ -164,7 +164,8 @@ pub(crate) fn prepare(root: &Path, target: &str) -> Result<(), String> {
     corpus::lay_out(root, target)
 }
 
-/// Runs each target for so many seconds. The output of a target is in `target/check/fuzz-TARGET.log`.
+/// Runs each target for so many seconds. The output of a target is in
+/// `target/check/fuzz-TARGET.log`.
 pub(crate) fn all(root: &Path, seconds: &str) -> Result<Executions, String> {
     let targets = targets(root)?;
     for watch in [Watch::Addresses, Watch::Nothing] {

@@ -1,7 +1,7 @@
 //! `make install PREFIX=DIR`: lays out under one folder what users and packagers get.
 //!
-//! Nothing that is installed names the folder: libraries, pkg-config files and the daemon find one another from
-//! their own place, so the folder may be moved.
+//! Nothing that is installed names the folder: libraries, pkg-config files and the daemon find one
+//! another from their own place, so the folder may be moved.
 
 mod old_tree;
 
@@ -67,12 +67,14 @@ impl Layout<'_> {
         copy(&self.built.join(bench), &self.prefix.join("libexec/neopvm").join(bench), PROGRAM)
     }
 
-    /// Programs of the old systems that are written in Rust; those in C and sh come with their libraries.
+    /// Programs of the old systems that are written in Rust; those in C and sh come with their
+    /// libraries.
     fn old_commands(&self) -> Result<(), String> {
         copy(&self.built.join("clc"), &self.prefix.join("libexec/neopvm/bin/clc"), PROGRAM)
     }
 
-    /// The shared libraries are linked from the one static library, because only so do they export the C parts.
+    /// The shared libraries are linked from the one static library, because only so do they export
+    /// the C parts.
     fn libraries(&self) -> Result<(), String> {
         let made = self.built.join("capi");
         fs::create_dir_all(&made).map_err(|e| format!("{}: {e}", made.display()))?;
@@ -109,7 +111,8 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// The other interfaces' libraries stand on what is installed already, and are built as a user would build them.
+    /// The other interfaces' libraries stand on what is installed already, and are built as a user
+    /// would build them.
     fn personalities(&self) -> Result<(), String> {
         let folders = files_in(&self.root.join("personalities"))?;
         for folder in folders.iter().filter(|folder| folder.join("Makefile").is_file()) {
@@ -128,7 +131,8 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// The pages of the commands are made from the command line's own description, the others are written.
+    /// The pages of the commands are made from the command line's own description, the others are
+    /// written.
     fn manual(&self) -> Result<(), String> {
         for page in self.generated("man")? {
             let name = page.file_name().unwrap_or_default();
@@ -183,7 +187,8 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// The NAS Parallel Benchmarks are built by their own Makefile, which has parts, and say how they are used.
+    /// The NAS Parallel Benchmarks are built by their own Makefile, which has parts, and say how
+    /// they are used.
     fn nas(&self) -> Result<(), String> {
         let to = "share/neopvm/benchmarks/nas";
         self.folder("benchmarks/nas", to, &["md"])?;
@@ -203,7 +208,8 @@ impl Layout<'_> {
         let made = Command::new("bash").arg(&script).arg(&jar).status();
         match made.map_err(|e| format!("{}: {e}", script.display()))?.code() {
             Some(0 | JAVA_MISSING) => {}
-            // Nothing else needs it, and without a network the first build cannot be; `make check` fails.
+            // Nothing else needs it, and without a network the first build cannot be; `make check`
+            // fails.
             _ => eprintln!(
                 "neopvm.jar could not be built and is left out: the first time, Maven fetches its plug-ins"
             ),

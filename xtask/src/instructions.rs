@@ -1,8 +1,10 @@
-//! `cargo xtask instructions PREFIX [--json]`: how many instructions the calls of a small message take.
+//! `cargo xtask instructions PREFIX [--json]`: how many instructions the calls of a small message
+//! take.
 //!
-//! `benchmarks/messages/instructions.sh` runs two tasks of one host under callgrind, case by case. What is counted does not depend on
-//! what else runs, so two builds can be compared on a busy computer; how long an instruction takes it does not tell. It is
-//! no test: nothing passes or fails.
+//! `benchmarks/messages/instructions.sh` runs two tasks of one host under callgrind, case by case.
+//! What is counted does not depend on what else runs, so two builds can be compared on a busy
+//! computer; how long an instruction takes it does not tell. It is no test: nothing passes or
+//! fails.
 
 use crate::install::target_folder;
 use crate::outside;
@@ -73,7 +75,8 @@ fn counted(out: &Path, way: &str, bytes: u32) -> Result<BTreeMap<String, u64>, S
     if calls.is_empty() { Err(format!("{way}:{bytes}: nothing was counted")) } else { Ok(calls) }
 }
 
-/// The instructions of all calls of the library that [`COUNTED`] make, with what they call in turn, by the names of the calls.
+/// The instructions of all calls of the library that [`COUNTED`] make, with what they call in turn,
+/// by the names of the calls.
 fn in_profile(text: &str) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
     let (mut is_inside, mut callee) = (false, "");

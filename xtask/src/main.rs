@@ -1,9 +1,9 @@
 //! The chores of the workspace: `cargo xtask CHORE`.
 //!
 //! The Makefile is the front door; this is what stands behind it where a shell line is not enough.
-//! Nothing here is part of what users install, and nothing here needs a crate from outside, so that it
-//! builds in seconds on a fresh machine. Start with [`tidy`], the check of the house, and [`check`], the
-//! run of every test.
+//! Nothing here is part of what users install, and nothing here needs a crate from outside, so that
+//! it builds in seconds on a fresh machine. Start with [`tidy`], the check of the house, and
+//! [`check`], the run of every test.
 #![forbid(unsafe_code)]
 
 mod again;

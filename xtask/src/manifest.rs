@@ -1,4 +1,5 @@
-//! The packages of this repository, as far as their Cargo.toml files tell: name, folder, and what they depend on.
+//! The packages of this repository, as far as their Cargo.toml files tell: name, folder, and what
+//! they depend on.
 
 use crate::source::Source;
 use std::collections::{BTreeMap, BTreeSet};

@@ -37,8 +37,8 @@ pub(crate) fn output(folder: &Path, program: &str, arguments: &[&str]) -> Result
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether a program can be found on the search path, a file where its path says, a target of Rust's
-/// (`rust:TARGET`), or a toolchain of Rust's (`toolchain:NAME`).
+/// Whether a program can be found on the search path, a file where its path says, a target of
+/// Rust's (`rust:TARGET`), or a toolchain of Rust's (`toolchain:NAME`).
 pub(crate) fn is_there(name: &str) -> bool {
     if let Some(toolchain) = name.strip_prefix("toolchain:") {
         return output(Path::new("."), "rustc", &[&format!("+{toolchain}"), "-V"]).is_ok();

@@ -1,5 +1,5 @@
-//! The test programs that cargo made, read from its messages, so that parts can run them without cargo: it would
-//! wait for whoever compiles into the same folder.
+//! The test programs that cargo made, read from its messages, so that parts can run them without
+//! cargo: it would wait for whoever compiles into the same folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,7 +28,8 @@ impl Program {
     }
 }
 
-/// The tests in what `cargo test --no-run` printed with `--message-format=json-render-diagnostics`, in a stable order.
+/// The tests in what `cargo test --no-run` printed with `--message-format=json-render-diagnostics`,
+/// in a stable order.
 pub(crate) fn in_messages(messages: &str) -> Vec<Program> {
     let mut all: Vec<Program> = messages.lines().filter_map(in_message).collect();
     all.sort_by(|a, b| {

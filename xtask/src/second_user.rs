@@ -1,7 +1,8 @@
 //! The end-to-end tests once more, as an ordinary user.
 //!
-//! Root may do things nobody else may, and much of what goes wrong for users (folders, sockets, signals,
-//! limits) goes right for root. The tests are compiled by whoever runs this and executed as `nobody`.
+//! Root may do things nobody else may, and much of what goes wrong for users (folders, sockets,
+//! signals, limits) goes right for root. The tests are compiled by whoever runs this and executed
+//! as `nobody`.
 
 use crate::programs::Program;
 

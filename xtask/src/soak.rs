@@ -1,5 +1,6 @@
-//! `make soak`: the long tests. First a machine of many hosts, a log of many members, a search of two, the NAS Parallel Benchmarks and
-//! the older interfaces, then rounds of everything that chance decides.
+//! `make soak`: the long tests. First a machine of many hosts, a log of many members, a search of
+//! two, the NAS Parallel Benchmarks and the older interfaces, then rounds of everything that chance
+//! decides.
 
 use crate::fuzzing::{self, Executions};
 use crate::install::target_folder;
@@ -11,7 +12,8 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 const CROWD_HOSTS: &str = "1000";
 /// Members of the largest log: as many as a machine may have hosts.
 const MEMBERS: &str = "4095";
-/// How many new sequences of each of the three programs of random calls are compared in a round: half a minute.
+/// How many new sequences of each of the three programs of random calls are compared in a round:
+/// half a minute.
 const SEQUENCES: u32 = 20;
 /// How many random runs of members that lag there are in a round.
 const LAGGARDS: &str = "5000";
@@ -27,7 +29,8 @@ const NAS: [&str; 7] = [
     "--nocapture",
     "--test-threads=1",
 ];
-/// How long a binding is in a storm of kills, interrupts, cancelled waits and forks in a round; Java's two engines each.
+/// How long a binding is in a storm of kills, interrupts, cancelled waits and forks in a round;
+/// Java's two engines each.
 const STORM_SECONDS: &str = "300";
 
 /// A crowd, then rounds of everything that chance decides, until the time is up or something fails.
@@ -49,7 +52,8 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     outside::status(&mut tools::interfaces(root, &stage))?;
     while start.elapsed() < Duration::from_secs(60 * minutes) {
         round += 1;
-        // The clock is as good a source of new seeds as any, and what failed is printed to be replayed.
+        // The clock is as good a source of new seeds as any, and what failed is printed to be
+        // replayed.
         let seed = UNIX_EPOCH.elapsed().map_or(round, |t| u64::from(t.subsec_nanos()));
         println!("round {round}: seed {seed}, {} minutes gone", start.elapsed().as_secs() / 60);
         let replay = |why| format!("{why}; replay with: cargo xtask sim {seed}");
@@ -69,8 +73,8 @@ pub(crate) fn run(root: &Path, minutes: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The bindings in their storms: what is installed in `stage` loses nothing and leaves nothing. A failure prints its seed where it
-/// has one.
+/// The bindings in their storms: what is installed in `stage` loses nothing and leaves nothing. A
+/// failure prints its seed where it has one.
 fn storms(root: &Path, stage: &Path) -> Result<(), String> {
     let stage = &stage.display().to_string();
     let seconds = format!("-Dpvm.storm.s={STORM_SECONDS}");

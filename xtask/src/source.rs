@@ -1,7 +1,7 @@
 //! Reading the workspace as text: which files there are, and what in them is code.
 //!
-//! Not a Rust parser. It knows comments, strings, characters and lifetimes, which is enough to tell a word in
-//! the code from the same word in a sentence.
+//! Not a Rust parser. It knows comments, strings, characters and lifetimes, which is enough to tell
+//! a word in the code from the same word in a sentence.
 
 use std::fs;
 use std::io;
@@ -27,8 +27,8 @@ impl Source {
         self.path.ends_with(".rs")
     }
 
-    /// The text without comments, without what strings contain, and without the tests at the file's end.
-    /// Line numbers stay as they are.
+    /// The text without comments, without what strings contain, and without the tests at the file's
+    /// end. Line numbers stay as they are.
     pub(crate) fn code(&self) -> String {
         blank_prose(before_tests(&self.text))
     }

@@ -1,14 +1,15 @@
 //! The check of the house: what the compiler does not know about how this code is laid out.
 //!
-//! Every rule is a function from the sources to findings, with tests that plant a violation. A finding
-//! that is a warning is printed; any other one fails the check. The rules, one file each:
-//! [`directions`] (which crate may use which), [`circles`] (no import circles between the files of a crate),
-//! [`callbacks`] (nor circles of function pointers), [`methods`] (no type becomes the whole program),
-//! [`parameters`] (the parts of tuples count as parameters),
-//! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`names`] (files, types, documents,
-//! sizes), [`manual`] (every call has its entry), [`documents`] (what documents name exists, their numbers are the code's),
-//! [`promises`] (every promise has a test), [`members`] (what plain `cargo test` runs), [`weight`] (how many crates from
-//! outside the library and the daemon bring along).
+//! Every rule is a function from the sources to findings, with tests that plant a violation. A
+//! finding that is a warning is printed; any other one fails the check. The rules, one file each:
+//! [`directions`] (which crate may use which), [`circles`] (no import circles between the files of
+//! a crate), [`callbacks`] (nor circles of function pointers), [`methods`] (no type becomes the
+//! whole program), [`parameters`] (the parts of tuples count as parameters),
+//! [`fences`] (words that only some files may use: `unsafe`, clocks, I/O), [`names`] (files, types,
+//! documents, sizes), [`manual`] (every call has its entry), [`documents`] (what documents name
+//! exists, their numbers are the code's), [`promises`] (every promise has a test), [`members`]
+//! (what plain `cargo test` runs), [`weight`] (how many crates from outside the library and the
+//! daemon bring along).
 
 mod callbacks;
 mod circles;

@@ -4,8 +4,8 @@ use crate::install::target_folder;
 use std::path::Path;
 use std::process::Command;
 
-/// Undoes for cargo what the development profile optimises for the simulator. Other tests are compiled several times
-/// faster without, and take hardly longer.
+/// Undoes for cargo what the development profile optimises for the simulator. Other tests are
+/// compiled several times faster without, and take hardly longer.
 pub(crate) const UNOPTIMISED: [&str; 6] = [
     "--config=profile.dev.package.pvm-wire.opt-level=0",
     "--config=profile.dev.package.pvm-core.opt-level=0",
@@ -15,8 +15,8 @@ pub(crate) const UNOPTIMISED: [&str; 6] = [
     "--config=profile.dev.package.pvm-predict.opt-level=0",
 ];
 
-/// Loom and its coroutines run each interleaving, so they are worth optimising; other crates, of which there are some
-/// fifty, and the tests take longer to optimise than they run.
+/// Loom and its coroutines run each interleaving, so they are worth optimising; other crates, of
+/// which there are some fifty, and the tests take longer to optimise than they run.
 const FOR_LOOM: [&str; 4] = [
     "--config=profile.release.opt-level=1",
     "--config=profile.release.package.\"*\".opt-level=0",
@@ -24,7 +24,8 @@ const FOR_LOOM: [&str; 4] = [
     "--config=profile.release.package.generator.opt-level=3",
 ];
 
-/// The interleavings of pvm-shm: the tests that have loom in their path. Its own target folder, because `--cfg loom` would rebuild everything in the common one.
+/// The interleavings of pvm-shm: the tests that have loom in their path. Its own target folder,
+/// because `--cfg loom` would rebuild everything in the common one.
 pub(crate) fn loom(root: &Path) -> Command {
     let mut command = cargo(root, &["test", "--release", "--package=pvm-shm", "--test=loom"]);
     command.args(FOR_LOOM);
@@ -48,7 +49,8 @@ pub(crate) fn simulation(root: &Path, seed: &str) -> Command {
     command
 }
 
-/// Members of a log that lag, at random, with small bounds. In a build with checks: a sum that wraps is a fault, too.
+/// Members of a log that lag, at random, with small bounds. In a build with checks: a sum that
+/// wraps is a fault, too.
 pub(crate) fn laggards(root: &Path, seed: &str, runs: &str) -> Command {
     let mut command = cargo(root, &["test", "--package=pvm-quorum", "--test=lag"]);
     command.env("PVM_LAG_SEED", seed).env("PVM_LAG_RUNS", runs);
@@ -71,7 +73,8 @@ pub(crate) fn members(root: &Path, count: &str) -> Command {
     command
 }
 
-/// The tests of the older interfaces in their long form: a million operations by chance and a hundred killed ranks for each.
+/// The tests of the older interfaces in their long form: a million operations by chance and a
+/// hundred killed ranks for each.
 pub(crate) fn interfaces(root: &Path, stage: &Path) -> Command {
     let mut command = Command::new("bash");
     command.arg("personalities/tests/run.sh").arg(stage);

@@ -1,7 +1,8 @@
 //! The tables of figures in README.md and doc/performance.md, as a measurement writes them.
 //!
 //! In both documents a table stands between a line `<!-- bench-messages -->` and a line
-//! `<!-- bench-messages ends -->`, with a sentence that has the date and the computer in front of it.
+//! `<!-- bench-messages ends -->`, with a sentence that has the date and the computer in front of
+//! it.
 
 use std::fs;
 use std::path::Path;

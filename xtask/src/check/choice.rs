@@ -1,5 +1,6 @@
-//! Which parts run: all, the fast ones (`FAST=1`), some by name (`PART=a,b`), or those that can be affected by what has
-//! changed since a commit (`SINCE=commit`). What a chosen part takes from others is chosen with it.
+//! Which parts run: all, the fast ones (`FAST=1`), some by name (`PART=a,b`), or those that can be
+//! affected by what has changed since a commit (`SINCE=commit`). What a chosen part takes from
+//! others is chosen with it.
 
 use super::part::Part;
 use crate::manifest::Packages;

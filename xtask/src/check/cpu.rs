@@ -1,6 +1,7 @@
 //! Processor time: of a command with all that it started and waited for, and of the whole computer.
 //!
-//! What a command started and left behind (a daemon that is nobody's child) is not in its sum, but in the computer's.
+//! What a command started and left behind (a daemon that is nobody's child) is not in its sum, but
+//! in the computer's.
 
 use std::fs;
 use std::thread;

@@ -1,4 +1,5 @@
-//! What a part of the check is: what it waits for, what it cannot share, what it is about, and its steps.
+//! What a part of the check is: what it waits for, what it cannot share, what it is about, and its
+//! steps.
 
 use super::run::Run;
 
@@ -15,7 +16,8 @@ pub(crate) enum Work {
     Computes,
     /// Measures, and so runs when nothing else does.
     Measures,
-    /// Starts real processes and mostly waits for them. They must be served at once, as if nothing ran beside them.
+    /// Starts real processes and mostly waits for them. They must be served at once, as if nothing
+    /// ran beside them.
     Waits,
 }
 
@@ -37,7 +39,8 @@ pub(crate) struct Part {
     pub(crate) work: Work,
     /// Whether it runs with `FAST=1`.
     pub(crate) fast: bool,
-    /// Parts whose results it takes: they run first, they run whenever this one does, and without them it cannot run.
+    /// Parts whose results it takes: they run first, they run whenever this one does, and without
+    /// them it cannot run.
     pub(crate) uses: &'static [&'static str],
     /// Parts that go first if they run at all.
     pub(crate) after: &'static [&'static str],

@@ -1,5 +1,5 @@
-//! What the steps of a part work with: commands with their output in the part's log, a limit on their time, the
-//! processor time that they take, and a second chance for tests of real processes.
+//! What the steps of a part work with: commands with their output in the part's log, a limit on
+//! their time, the processor time that they take, and a second chance for tests of real processes.
 
 use super::cpu;
 use crate::again;
@@ -15,19 +15,22 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-/// How long one step may take before it counts as hanging: the slowest, a cold build, needs a few minutes.
+/// How long one step may take before it counts as hanging: the slowest, a cold build, needs a few
+/// minutes.
 const STEP_LIMIT_S: &str = "1800";
 
 /// How the names begin of what `cargo run` puts into the environment.
 const OF_CARGO: [&str; 4] = ["CARGO_MANIFEST", "CARGO_PKG_", "CARGO_BIN_", "CARGO_CRATE_"];
 
-/// Gives way to every other session. Linux shares its cores among sessions before it looks at the niceness of
-/// processes, and each daemon of a test is in a session of its own; so this one says it for the whole session.
+/// Gives way to every other session. Linux shares its cores among sessions before it looks at the
+/// niceness of processes, and each daemon of a test is in a session of its own; so this one says it
+/// for the whole session.
 const GIVE_WAY: &str = "{ echo 10 >/proc/self/autogroup; } 2>/dev/null; exec nice -n 10 \"$@\"";
 
-/// Makes clippy the compiler of the workspace's own crates: compiling them so takes a sixth longer, where a
-/// run of clippy beside it would check all of them, and all that they use, once more. What it denies is
-/// a warning here, so that the tests run all the same; [`Run::no_warning_of`] fails for it.
+/// Makes clippy the compiler of the workspace's own crates: compiling them so takes a sixth longer,
+/// where a run of clippy beside it would check all of them, and all that they use, once more. What
+/// it denies is a warning here, so that the tests run all the same; [`Run::no_warning_of`] fails
+/// for it.
 const CLIPPY: [(&str, &str); 2] = [
     ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"),
     ("CLIPPY_ARGS", "--cap-lints__CLIPPY_HACKERY__warn__CLIPPY_HACKERY__"),
@@ -180,7 +183,8 @@ impl<'a> Run<'a> {
         self.lists.join(name)
     }
 
-    /// Runs test programs one after the other, as cargo would. Which fail does not stop the next ones.
+    /// Runs test programs one after the other, as cargo would. Which fail does not stop the next
+    /// ones.
     pub(crate) fn run_programs(
         &self,
         programs: &[Program],
@@ -214,8 +218,8 @@ impl<'a> Run<'a> {
         self.some_test_ran(before)
     }
 
-    /// Runs tests of real processes. One or two in a part that fail may be the computer's fault; they are noted, to be
-    /// run again when nothing else runs.
+    /// Runs tests of real processes. One or two in a part that fail may be the computer's fault;
+    /// they are noted, to be run again when nothing else runs.
     pub(crate) fn real(
         &self,
         words: &[&str],
@@ -251,7 +255,8 @@ impl<'a> Run<'a> {
         String::from_utf8_lossy(log.get(begin..).unwrap_or_default()).into_owned()
     }
 
-    /// Runs `command` with its output in the log, a limit on its time, and an end when this process ends.
+    /// Runs `command` with its output in the log, a limit on its time, and an end when this process
+    /// ends.
     pub(crate) fn command(&self, command: &Command) -> Result<(), String> {
         self.command_to(command, None)
     }
@@ -284,7 +289,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The words behind what limits them. The kernel ends the first of these when the thread that started it ends.
+    /// The words behind what limits them. The kernel ends the first of these when the thread that
+    /// started it ends.
     fn limited(&self, words: &[String]) -> Command {
         let bound = ["setpriv", "--pdeathsig", "TERM"];
         let limit = ["timeout", "--kill-after=10", STEP_LIMIT_S];
@@ -295,7 +301,8 @@ impl<'a> Run<'a> {
         all.extend(limit);
         let mut command = Command::new(all[0]);
         command.args(&all[1..]).args(words);
-        // What cargo tells of the package of this program would make build scripts run anew, and all that needs them.
+        // What cargo tells of the package of this program would make build scripts run anew, and
+        // all that needs them.
         let of_cargo = |name: &String| OF_CARGO.iter().any(|start| name.starts_with(start));
         for name in std::env::vars().map(|(name, _)| name).filter(of_cargo) {
             command.env_remove(name);

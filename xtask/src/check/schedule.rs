@@ -1,5 +1,5 @@
-//! Which part begins when: parts run side by side, each when what it takes from others is there, nothing that it must
-//! have for itself is in use, and there is room for its kind of work.
+//! Which part begins when: parts run side by side, each when what it takes from others is there,
+//! nothing that it must have for itself is in use, and there is room for its kind of work.
 
 use super::part::{Part, Work};
 
@@ -11,8 +11,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// One part for each core computes. Those that wait use less than a third of a core each, and one more of them
-    /// than there are cores keeps their waits from adding up.
+    /// One part for each core computes. Those that wait use less than a third of a core each, and
+    /// one more of them than there are cores keeps their waits from adding up.
     pub(crate) fn on(cores: usize) -> Self {
         Self { computing: cores.max(1), waiting: cores.max(1) + 1 }
     }
@@ -67,7 +67,8 @@ impl<'a> Schedule<'a> {
         self.parts[at].1 = Stage::Ended(well);
     }
 
-    /// The next part to begin or to give up, if any can be now. One that begins is running from then on.
+    /// The next part to begin or to give up, if any can be now. One that begins is running from
+    /// then on.
     pub(crate) fn next(&mut self) -> Option<Move> {
         let found = (0..self.parts.len()).find_map(|at| self.judge(at))?;
         match found {

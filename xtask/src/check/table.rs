@@ -8,7 +8,8 @@ use std::time::Duration;
 
 /// How many lines of a failed part's log are shown.
 const LOG_TAIL_LINES: usize = 60;
-/// How many of them are said once more below the table, which may be all that somebody keeps of a long run.
+/// How many of them are said once more below the table, which may be all that somebody keeps of a
+/// long run.
 const CAUSE_LINES: usize = 12;
 
 /// How one part went.

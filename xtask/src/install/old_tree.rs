@@ -1,8 +1,8 @@
 //! PVM_ROOT as the makefiles, configure scripts and job scripts of old programs know it.
 //!
-//! `-L$PVM_ROOT/lib/$PVM_ARCH`, `include $(PVM_ROOT)/conf/$(PVM_ARCH).def`, `$PVM_ROOT/lib/aimk` and
-//! `$PVM_ROOT/lib/pvmgetarch` are what they say; PVM's `aimk(1)` and `pvmgetarch(1)` tell what is expected. All
-//! but these two scripts and the definitions are links into the tree as it is.
+//! `-L$PVM_ROOT/lib/$PVM_ARCH`, `include $(PVM_ROOT)/conf/$(PVM_ARCH).def`, `$PVM_ROOT/lib/aimk`
+//! and `$PVM_ROOT/lib/pvmgetarch` are what they say; PVM's `aimk(1)` and `pvmgetarch(1)` tell what
+//! is expected. All but these two scripts and the definitions are links into the tree as it is.
 
 use super::{FILE, Layout, PROGRAM, copy, files_in, relink};
 use crate::outside;

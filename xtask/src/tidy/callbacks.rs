@@ -1,9 +1,9 @@
 //! A function pointer that is kept is an import that nobody sees.
 //!
-//! A file that keeps a function of others, in a field or in a static, calls files that it does not import.
-//! If one of those imports it, that is a circle, and [`super::circles`] does not see it. So each file that keeps
-//! one stands in [`KNOWN`] with its reason; the list is only ever shortened. A function that is passed as an argument and not
-//! kept goes down with its call, and is no circle.
+//! A file that keeps a function of others, in a field or in a static, calls files that it does not
+//! import. If one of those imports it, that is a circle, and [`super::circles`] does not see it. So
+//! each file that keeps one stands in [`KNOWN`] with its reason; the list is only ever shortened. A
+//! function that is passed as an argument and not kept goes down with its call, and is no circle.
 
 use super::finding::Finding;
 use crate::source::{Source, is_word};

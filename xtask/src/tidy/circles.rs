@@ -1,8 +1,10 @@
-//! No import circles: inside a crate, no file imports a file that imports it back, directly or round a corner.
+//! No import circles: inside a crate, no file imports a file that imports it back, directly or
+//! round a corner.
 //!
-//! An import is a path that starts with `crate::`, `super::`, `self::` or the name of a child module, in a `use`
-//! or in the middle of a line. It counts for the file that the longest part of the path names as a module,
-//! so `crate::tid::Tid` is an import of `tid.rs`; so is `crate::Tid` if the root says `pub use tid::Tid`.
+//! An import is a path that starts with `crate::`, `super::`, `self::` or the name of a child
+//! module, in a `use` or in the middle of a line. It counts for the file that the longest part of
+//! the path names as a module, so `crate::tid::Tid` is an import of `tid.rs`; so is `crate::Tid` if
+//! the root says `pub use tid::Tid`.
 
 use super::finding::Finding;
 use crate::source::{Source, is_word};
@@ -93,7 +95,8 @@ fn passed_on_by(module: &Module, code: &str, modules: &BTreeSet<Module>) -> Pass
     names
 }
 
-/// Every path in `code` that leads into the crate, as where it starts from and the words that follow.
+/// Every path in `code` that leads into the crate, as where it starts from and the words that
+/// follow.
 fn paths_in(code: &str, module: &Module, modules: &BTreeSet<Module>) -> Vec<(Module, Vec<String>)> {
     let mut found = Vec::new();
     for (at, first) in path_starts(code) {
@@ -106,8 +109,8 @@ fn paths_in(code: &str, module: &Module, modules: &BTreeSet<Module>) -> Vec<(Mod
     found
 }
 
-/// Every word that is followed by `::` and does not follow one. `$crate`, which a macro writes into the files
-/// of others, is none.
+/// Every word that is followed by `::` and does not follow one. `$crate`, which a macro writes into
+/// the files of others, is none.
 fn path_starts(code: &str) -> impl Iterator<Item = (usize, &str)> {
     code.match_indices("::").filter_map(|(at, _)| {
         let before = &code[..at];
@@ -132,7 +135,8 @@ fn base_of(first: &str, module: &Module, modules: &BTreeSet<Module>) -> Option<M
     }
 }
 
-/// Reads `::a::{b, c::d}` at the start of `rest` into the paths `[a, b]` and `[a, c, d]`; returns what follows.
+/// Reads `::a::{b, c::d}` at the start of `rest` into the paths `[a, b]` and `[a, c, d]`; returns
+/// what follows.
 fn expand<'a>(rest: &'a str, before: &[String], paths: &mut Vec<Vec<String>>) -> &'a str {
     let mut path = before.to_vec();
     let mut rest = rest.trim_start();
@@ -166,7 +170,8 @@ fn split_word(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !is_word(c)).unwrap_or(text.len()))
 }
 
-/// The longest module that `path`, taken from `base`, goes through, and the name that comes after it.
+/// The longest module that `path`, taken from `base`, goes through, and the name that comes after
+/// it.
 fn resolve(
     base: &Module,
     path: &[String],

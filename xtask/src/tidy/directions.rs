@@ -1,11 +1,13 @@
-//! Who may use whom: dependencies between the crates of the workspace point down, never up or sideways.
+//! Who may use whom: dependencies between the crates of the workspace point down, never up or
+//! sideways.
 
 use super::finding::Finding;
 use crate::manifest::{dependencies, package_name};
 use crate::source::Source;
 
-/// Each crate and the crates of ours it may depend on. A crate that is not here may not exist. pvm-wire is the
-/// ground that requests and codes come from, so whoever speaks to `pvm` may name them.
+/// Each crate and the crates of ours it may depend on. A crate that is not here may not exist.
+/// pvm-wire is the ground that requests and codes come from, so whoever speaks to `pvm` may name
+/// them.
 const MAY_USE: [(&str, &[&str]); 19] = [
     ("pvm-wire", &[]),
     ("pvm-shm", &["pvm-wire"]),
@@ -28,7 +30,8 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("xtask", &[]),
 ];
 
-/// What tests need beside: a machine has no log of commands of its own, and a real one needs a place.
+/// What tests need beside: a machine has no log of commands of its own, and a real one needs a
+/// place.
 const TESTS_MAY_USE: [(&str, &str); 3] =
     [("pvm-core", "pvm-quorum"), ("pvm-cli", "testbed"), ("pvmd", "testbed")];
 

@@ -1,14 +1,16 @@
-//! Documents cannot lie: what Markdown pages, man pages and C headers name is there, and the numbers in them
-//! are those of the code.
+//! Documents cannot lie: what Markdown pages, man pages and C headers name is there, and the
+//! numbers in them are those of the code.
 //!
-//! [`prose`] takes a page apart, [`inventory`] knows what exists. The rules, one file each: [`places`] (files,
-//! folders, crates, modules), [`paths`] (Rust paths and other names of the code), [`commands`] (`make`, `cargo`,
-//! `pvm` and their options), [`calls`] (what man pages and headers say of C calls), [`numbers`] (numbers that come from
-//! a constant), [`figures`] (README's table), [`columns`] (lines are not too
-//! long), [`tables`] (no row falls out of its table), [`rooms`] (ARCHITECTURE's list of modules) and
-//! [`decisions`] (status, date and index of the ADRs).
+//! [`prose`] takes a page apart, [`inventory`] knows what exists. The rules, one file each:
+//! [`places`] (files, folders, crates, modules), [`paths`] (Rust paths and other names of the
+//! code), [`commands`] (`make`, `cargo`, `pvm` and their options), [`calls`] (what man pages and
+//! headers say of C calls), [`numbers`] (numbers that come from a constant), [`figures`] (README's
+//! table), [`columns`] (lines are not too long), [`tables`] (no row falls out of its table),
+//! [`rooms`] (ARCHITECTURE's list of modules) and [`decisions`] (status, date and index of the
+//! ADRs).
 //!
-//! A rule prefers silence to a false alarm: a word counts as a name of ours only where nothing else is likely.
+//! A rule prefers silence to a false alarm: a word counts as a name of ours only where nothing else
+//! is likely.
 
 mod calls;
 mod columns;

@@ -1,4 +1,5 @@
-//! Words that only some files may use: `unsafe`, clocks and I/O in the crates that have neither, bare atomics.
+//! Words that only some files may use: `unsafe`, clocks and I/O in the crates that have neither,
+//! bare atomics.
 
 use super::finding::Finding;
 use crate::source::{Source, lines_with};

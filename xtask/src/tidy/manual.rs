@@ -1,4 +1,5 @@
-//! The manual keeps up with the header: every call that `pvm3.h` declares stands in the page of all calls.
+//! The manual keeps up with the header: every call that `pvm3.h` declares stands in the page of all
+//! calls.
 
 use super::finding::Finding;
 use crate::source::{Source, is_word};

@@ -1,4 +1,5 @@
-//! Plain `cargo test` runs every crate but those whose tests need an installation: `default-members` has all others.
+//! Plain `cargo test` runs every crate but those whose tests need an installation:
+//! `default-members` has all others.
 
 use super::finding::Finding;
 use crate::source::Source;

@@ -1,7 +1,8 @@
 //! No type becomes the whole program: how many methods a type has, in all files of its crate.
 //!
-//! A type may have [`METHODS_MAX`]. Those that had more when this rule was made stand in [`LARGE`] with the
-//! number that they may have. A number there is only ever lowered, in steps, so that work beside it is not held up.
+//! A type may have [`METHODS_MAX`]. Those that had more when this rule was made stand in [`LARGE`]
+//! with the number that they may have. A number there is only ever lowered, in steps, so that work
+//! beside it is not held up.
 
 use super::finding::Finding;
 use crate::source::{Source, is_word};
@@ -50,7 +51,8 @@ fn judge(counts: &Counts, large: &[(&str, &str, usize)]) -> Vec<Finding> {
     grown.chain(shrunk).collect()
 }
 
-/// The methods of each type of each crate: the functions in its own `impl` blocks, not those of traits.
+/// The methods of each type of each crate: the functions in its own `impl` blocks, not those of
+/// traits.
 fn count(sources: &[Source]) -> Counts {
     let mut counts = Counts::new();
     for source in sources.iter().filter(|source| source.is_rust()) {
@@ -62,8 +64,8 @@ fn count(sources: &[Source]) -> Counts {
     counts
 }
 
-/// The type and the number of functions of each `impl` block that is of no trait. Its first line and the brace
-/// that ends it stand in the first column, as rustfmt puts them.
+/// The type and the number of functions of each `impl` block that is of no trait. Its first line
+/// and the brace that ends it stand in the first column, as rustfmt puts them.
 fn blocks(code: &str) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     let mut lines = code.lines();

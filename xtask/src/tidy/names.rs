@@ -1,5 +1,5 @@
-//! Names and sizes: files that would become a drawer for everything, types that say nothing, texts that only
-//! make sense on one computer, links that lead nowhere, files that have grown too long.
+//! Names and sizes: files that would become a drawer for everything, types that say nothing, texts
+//! that only make sense on one computer, links that lead nowhere, files that have grown too long.
 
 use super::finding::Finding;
 use crate::source::{Source, is_word};

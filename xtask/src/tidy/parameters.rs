@@ -1,7 +1,8 @@
 //! A tuple is no way round the limit of clippy.toml: each of its parts counts as a parameter.
 //!
-//! The functions that take more parameters than the limit so are counted for each crate, and the number in
-//! [`MOST`] is only ever lowered. A struct with named fields, or types that cannot be confused, are the cure.
+//! The functions that take more parameters than the limit so are counted for each crate, and the
+//! number in [`MOST`] is only ever lowered. A struct with named fields, or types that cannot be
+//! confused, are the cure.
 
 use super::finding::Finding;
 use crate::source::{Source, is_word};

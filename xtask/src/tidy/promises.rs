@@ -1,5 +1,5 @@
-//! Every promise names its test: what the pages promise carries a mark, and one table has a row for each
-//! mark, with tests that exist.
+//! Every promise names its test: what the pages promise carries a mark, and one table has a row for
+//! each mark, with tests that exist.
 
 use super::finding::Finding;
 use crate::source::Source;

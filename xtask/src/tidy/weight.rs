@@ -1,4 +1,5 @@
-//! How many crates from outside come along: what is loaded into other people's processes stays small.
+//! How many crates from outside come along: what is loaded into other people's processes stays
+//! small.
 
 use super::finding::Finding;
 use crate::outside;
@@ -33,7 +34,8 @@ fn manifest(package: &str) -> String {
     format!("crates/{package}/Cargo.toml")
 }
 
-/// The crates of a `cargo tree` listing that are not in this workspace, which shows their folder in brackets.
+/// The crates of a `cargo tree` listing that are not in this workspace, which shows their folder in
+/// brackets.
 fn from_outside(tree: &str) -> BTreeSet<&str> {
     let lines = tree.lines().map(|line| line.trim_end_matches(" (*)").trim());
     lines.filter(|line| !line.is_empty() && !line.contains("(/")).collect()

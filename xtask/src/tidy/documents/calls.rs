@@ -1,5 +1,5 @@
-//! What man pages and C headers say of C calls: each is declared, as it is declared, and each page they point to is there;
-//! pvmd(1) has the options of pvmd.
+//! What man pages and C headers say of C calls: each is declared, as it is declared, and each page
+//! they point to is there; pvmd(1) has the options of pvmd.
 
 use super::super::finding::Finding;
 use super::inventory::{Inventory, option_name};
@@ -79,7 +79,8 @@ fn is_family(word: &str, words: &BTreeSet<&str>) -> bool {
     open && words.iter().any(|declared| declared.starts_with(begin))
 }
 
-/// `.BR name (section)` points to a page of ours or to one that is generated; other names are others' pages.
+/// `.BR name (section)` points to a page of ours or to one that is generated; other names are
+/// others' pages.
 fn check_references(page: &Source, sources: &[Source], inventory: &Inventory<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (at, line) in page.text.lines().enumerate() {

@@ -1,4 +1,5 @@
-//! Lines of documents have at most 100 columns, but in tables and blocks of code, which cannot be broken.
+//! Lines of documents have at most 100 columns, but in tables and blocks of code, which cannot be
+//! broken.
 
 use super::super::finding::Finding;
 use super::prose;

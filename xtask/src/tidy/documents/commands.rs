@@ -1,5 +1,5 @@
-//! Commands that a page tells the reader to type exist: targets of `make`, chores of xtask, packages and tests of
-//! cargo, subcommands of `pvm`, and the options of all.
+//! Commands that a page tells the reader to type exist: targets of `make`, chores of xtask,
+//! packages and tests of cargo, subcommands of `pvm`, and the options of all.
 
 use super::inventory::{Inventory, option_name};
 

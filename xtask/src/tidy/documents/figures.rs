@@ -1,5 +1,5 @@
-//! The figures of README are those of doc/performance.md: each row of its table stands there with the same numbers, and its
-//! date is that of the measurement.
+//! The figures of README are those of doc/performance.md: each row of its table stands there with
+//! the same numbers, and its date is that of the measurement.
 
 use super::super::finding::Finding;
 use super::inventory::text_of;

@@ -1,7 +1,8 @@
 //! Numbers that stand in headers, man pages and documents are those of the constants in the code.
 //!
-//! [`NUMBERS`] says which constant, and the words around its number in each text. Where the words are changed the table is
-//! changed with them; where the constant is changed every text that still has the old number is named.
+//! [`NUMBERS`] says which constant, and the words around its number in each text. Where the words
+//! are changed the table is changed with them; where the constant is changed every text that still
+//! has the old number is named.
 
 use super::super::finding::Finding;
 use super::inventory::text_of;
@@ -11,8 +12,8 @@ use crate::source::{Source, is_word};
 struct Number {
     file: &'static str,
     name: &'static str,
-    /// A text and the words around the number there. In place of the number stands `{}`, or `{KiB}` and so on where the text
-    /// has it in that unit, or `{+1}` for the number behind it.
+    /// A text and the words around the number there. In place of the number stands `{}`, or `{KiB}`
+    /// and so on where the text has it in that unit, or `{+1}` for the number behind it.
     says: &'static [(&'static str, &'static str)],
 }
 

@@ -64,7 +64,8 @@ fn declares(text: &str, name: &str) -> bool {
 /// Names of the kernel and of others that pages speak of.
 const FOREIGN: [&str; 2] = ["process_vm_readv", "memfd_secret"];
 
-/// Names that the code must have: words with an underscore in them, but those of constants only where they are ours.
+/// Names that the code must have: words with an underscore in them, but those of constants only
+/// where they are ours.
 fn is_identifier_of_ours(text: &str) -> bool {
     const BEGINNINGS: [&str; 2] = ["PVM_", "NEOPVM_"];
     let inside = text.trim_matches('_');

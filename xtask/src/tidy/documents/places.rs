@@ -1,14 +1,15 @@
 //! Files, folders, crates and modules that a page names are there.
 //!
-//! A path may begin at the root, at the page's own folder, at a crate (`pvm-core/machine` is the module) or in the middle
-//! (`machine/opinion.rs`). `*` and words in capitals stand for anything.
+//! A path may begin at the root, at the page's own folder, at a crate (`pvm-core/machine` is the
+//! module) or in the middle (`machine/opinion.rs`). `*` and words in capitals stand for anything.
 
 use super::inventory::Inventory;
 
 /// Endings by which a word without a slash is known as a file of ours.
 const ENDINGS: [&str; 9] = [".rs", ".c", ".h", ".f", ".f90", ".py", ".java", ".sh", ".md"];
 
-/// First parts of paths that lie below an installation, a build or a system, and not in the workspace.
+/// First parts of paths that lie below an installation, a build or a system, and not in the
+/// workspace.
 const ELSEWHERE: [&str; 12] = [
     "bin", "lib", "share", "conf", "target", "META-INF", "usr", "tmp", "etc", "proc", "dev", "var",
 ];
@@ -28,7 +29,8 @@ pub(super) fn faults(text: &str, page: &str, inventory: &Inventory<'_>) -> Vec<S
     missing.map(|name| format!("{name} is not there")).collect()
 }
 
-/// As `faults`, for a word of plain prose, of which only crates' modules and, in ARCHITECTURE, all paths count.
+/// As `faults`, for a word of plain prose, of which only crates' modules and, in ARCHITECTURE, all
+/// paths count.
 pub(super) fn bare_faults(word: &str, page: &str, inventory: &Inventory<'_>) -> Vec<String> {
     let Some((first, _)) = word.split_once('/') else { return Vec::new() };
     let of_crate = inventory.has_crate(first) || inventory.has_crate(&format!("pvm-{first}"));

@@ -1,4 +1,5 @@
-//! Taking a page of Markdown apart: what stands in backticks, in blocks of code, and in plain prose.
+//! Taking a page of Markdown apart: what stands in backticks, in blocks of code, and in plain
+//! prose.
 
 /// A piece of a page and the line (from 1) on which it begins.
 #[derive(Debug, PartialEq, Eq)]
@@ -7,7 +8,8 @@ pub(super) struct Span {
     pub(super) text: String,
 }
 
-/// What stands in backticks outside of blocks of code. A span may go on in the next line, but not past its paragraph.
+/// What stands in backticks outside of blocks of code. A span may go on in the next line, but not
+/// past its paragraph.
 pub(super) fn spans(page: &str) -> Vec<Span> {
     paragraphs(page).iter().flat_map(|(line, text)| spans_of(*line, text)).collect()
 }

@@ -1,4 +1,5 @@
-//! ARCHITECTURE's list of modules: every module that it names below a crate's heading is one of that crate.
+//! ARCHITECTURE's list of modules: every module that it names below a crate's heading is one of
+//! that crate.
 //!
 //! A module at the root of a crate that the list leaves out is a warning.
 
