@@ -1,0 +1,155 @@
+//! Parts that judge the crates and their texts, mostly by calculating.
+
+use super::*;
+use crate::fuzzing::{self, Watch};
+use crate::tools::{self, UNOPTIMISED};
+
+/// How long each decoder is fuzzed: its kept inputs first, then new ones. `make soak` does it for
+/// long.
+const FUZZ_SECONDS: &str = "4";
+
+pub(super) const FUZZ: Part = Part {
+    name: "fuzz",
+    owner: "fuzz",
+    work: Work::Computes,
+    concerns: Concerns { packages: &["neopvm-fuzz"], paths: &["fuzz"] },
+    needs: &[Need("toolchain:nightly", "(not Debian's) rustup toolchain install nightly")],
+    steps: fuzz,
+    ..PART
+};
+
+pub(super) const LINT: Part = Part {
+    name: "lint",
+    owner: "all",
+    work: Work::Computes,
+    fast: true,
+    // What no other part can judge; and it looks at every file.
+    concerns: Concerns {
+        packages: &[],
+        paths: &[
+            "*",
+            "doc",
+            "README.md",
+            "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "ARCHITECTURE.md",
+            "SECURITY.md",
+        ],
+    },
+    steps: |run| every([run.step(&["cargo", "fmt", "--all", "--check"]), run.own(&["tidy"])]),
+    ..PART
+};
+
+pub(super) const CLIPPY: Part = Part {
+    name: "clippy",
+    owner: "all",
+    work: Work::Computes,
+    fast: true,
+    uses: &WATCHED,
+    concerns: Concerns { packages: EVERY, paths: &["clippy.toml"] },
+    needs: &[Need("clippy-driver", "(not Debian's) rustup component add clippy")],
+    steps: |run| every(WATCHED.map(|part| run.no_warning_of(part))),
+    ..PART
+};
+
+pub(super) const TESTS: Part = Part {
+    name: "tests",
+    owner: "all",
+    fast: true,
+    uses: &["build", "simulator"],
+    // Those of the C library run their programs on what is installed.
+    after: &["install"],
+    concerns: Concerns {
+        packages: &[
+            "pvm-wire",
+            "pvm-shm",
+            "pvm-core",
+            "pvm-quorum",
+            "pvm",
+            "pvmd",
+            "pvm-capi",
+            "pvm-cli",
+            "pvm-bench",
+        ],
+        paths: &["include", "conformance/machine.sh"],
+    },
+    steps: |run| {
+        let quorum = some(run.programs(SIMULATED_LIST)?, |one| one.package == "pvm-quorum");
+        let all = [run.programs(CRATES_LIST)?, quorum].concat();
+        let documents = ["cargo", "test", "--doc", "--no-fail-fast"];
+        every([
+            run.run_real_programs(&all, &[]),
+            run.with_compiled_tests(&[&documents[..], &CRATES, &UNOPTIMISED].concat()),
+        ])
+    },
+    ..PART
+};
+
+pub(super) const SIMULATION: Part = Part {
+    name: "simulation",
+    owner: "pvm-sim",
+    work: Work::Computes,
+    fast: true,
+    uses: &["simulator"],
+    concerns: Concerns { packages: &["pvm-sim"], paths: &[] },
+    steps: |run| {
+        let own = |one: &Program| one.package == "pvm-sim" && one.name != "planted";
+        run.run_programs(&some(run.programs(SIMULATED_LIST)?, own), &[])
+    },
+    ..PART
+};
+
+// The test of the tester: bugs that are planted on purpose are found.
+pub(super) const PLANTED: Part = Part {
+    name: "planted",
+    owner: "pvm-sim",
+    work: Work::Computes,
+    uses: &["simulator"],
+    concerns: Concerns { packages: &["pvm-sim", "pvm-quorum"], paths: &[] },
+    steps: planted,
+    ..PART
+};
+
+// Errors that are planted in the models of predictions are found by those models' tests.
+pub(super) const MODELS: Part = Part {
+    name: "models",
+    owner: "pvm-predict",
+    work: Work::Computes,
+    alone: &[DEBUG_FOLDER],
+    concerns: Concerns { packages: &["pvm-predict"], paths: &[] },
+    steps: |run| {
+        run.step(&["cargo", "test", "--quiet", "--package=pvm-predict", "--features=planted"])
+    },
+    ..PART
+};
+
+pub(super) const LOOM: Part = Part {
+    name: "loom",
+    owner: "pvm-shm",
+    work: Work::Computes,
+    concerns: Concerns { packages: &["pvm-shm"], paths: &[] },
+    steps: |run| run.command(&tools::loom(run.root)).and_then(|()| run.some_test_ran(0)),
+    ..PART
+};
+
+fn planted(run: &Run<'_>) -> Result<(), String> {
+    let all = run.programs(SIMULATED_LIST)?;
+    let machines = some(all.clone(), |one| one.name == "planted");
+    let search = some(all, |one| one.package == "pvm-quorum" && one.is_library);
+    every([run.run_programs(&machines, &[]), run.run_programs(&search, &["exhaustive"])])
+}
+
+/// All targets are one program, which is built once and watched for all of them, then run for two
+/// at a time.
+fn fuzz(run: &Run<'_>) -> Result<(), String> {
+    // In four seconds a target is run less often than a better build would take in turn.
+    let mut build = fuzzing::build(run.root, Watch::Addresses);
+    run.command(build.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"))?;
+    let targets = fuzzing::targets(run.root)?;
+    targets.iter().try_for_each(|target| fuzzing::prepare(run.root, target))?;
+    let commands = targets.iter().map(|target| {
+        let command = fuzzing::for_seconds(run.root, target, FUZZ_SECONDS, Watch::Addresses);
+        (target.as_str(), command)
+    });
+    run.side_by_side(commands.collect(), 2)
+}
