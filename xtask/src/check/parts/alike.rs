@@ -1,6 +1,6 @@
 //! Parts that compare what is installed with the original, and the other interfaces and languages.
 
-use super::*;
+use super::shared::*;
 
 pub(super) const CONFORMANCE: Part = Part {
     name: "conformance",

@@ -1,6 +1,6 @@
 //! Parts that build what other parts use.
 
-use super::*;
+use super::shared::*;
 use crate::foreign;
 use crate::tools::UNOPTIMISED;
 

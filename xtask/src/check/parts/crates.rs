@@ -1,6 +1,6 @@
 //! Parts that judge the crates and their texts, mostly by calculating.
 
-use super::*;
+use super::shared::*;
 use crate::fuzzing::{self, Watch};
 use crate::tools::{self, UNOPTIMISED};
 

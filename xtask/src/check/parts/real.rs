@@ -1,7 +1,7 @@
 //! Parts that start real machines of what is installed.
 
 use super::built::FOREIGN_NEEDS;
-use super::*;
+use super::shared::*;
 use crate::{foreign, second_user};
 
 pub(super) const HOSTS: Part = Part {
