@@ -169,7 +169,7 @@ impl Layout<'_> {
         self.folder(
             "benchmarks",
             "share/neopvm/benchmarks",
-            &["c", "f", "f90", "inc", "h", "java"],
+            &["c", "cl", "f", "f90", "inc", "h", "java"],
         )?;
         self.nas()?;
         let environments = ["Makefile", "md", "py", "sh"];

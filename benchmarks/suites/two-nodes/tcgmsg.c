@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* tcgmsg ITERATIONS SIZE...: the program of the report's TCGMSG 4.02, table A.9. */
+/* tcgmsg ITERATIONS SIZE...: the program of the report's TCGMSG 4.02, table A.9. With GLOBAL_ARRAYS it is built with the
+ * library of Global Arrays, which has kept the calls by their values. */
+#ifdef GLOBAL_ARRAYS
+#include <tcgmsg.h>
+#define SND_(type, buffer, length, node, sync) tcg_snd(*(type), buffer, *(length), *(node), *(sync))
+#define RCV_(type, buffer, room, length, node, from, sync) \
+    tcg_rcv(*(type), buffer, *(room), length, *(node), from, *(sync))
+#define SYNCH_(type) tcg_synch(*(type))
+#define NODEID_() tcg_nodeid()
+#define PBEGIN_(argc, argv) tcg_pbegin(argc, argv)
+#define PEND_() tcg_pend()
+#else
 #include <sndrcv.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include "../measure.h"

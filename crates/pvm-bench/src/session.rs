@@ -7,7 +7,7 @@ use super::figures::{Figures, Key, Problem};
 use super::machine::{Folder, Machine};
 use super::place;
 use super::process::{self, End, Ended, last_words};
-use super::system::{Kind, Source, Tools};
+use super::system::{Kind, Source, Start, Tools};
 use super::told::rows;
 use pvm_cli::failure::{Failure, Status};
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,20 +107,16 @@ impl Session {
         Ok(progress.figures)
     }
 
-    /// Programs of interfaces whose libraries are not installed; tells which.
+    /// Takes out the programs whose libraries are not installed; tells which.
     fn leave_out_interfaces(&self, plan: &mut [(Suite, Vec<Case>)]) -> Vec<String> {
-        let is_there = |case: &Case| {
-            let folder =
-                case.source.interface.map(|interface| interface.folder(&self.tools.prefix));
-            folder.is_none_or(|folder| folder.is_dir())
-        };
         let mut missing = Vec::new();
         for (suite, cases) in plan {
-            for case in cases.iter().filter(|case| !is_there(case)) {
+            cases.retain(|case| {
+                let Some(library) = self.tools.missing_library(case.source) else { return true };
                 let (suite, name) = (suite.name, case.source.name);
-                missing.push(format!("{suite}: {name} is left out: its library is not installed"));
-            }
-            cases.retain(is_there);
+                missing.push(format!("{suite}: {name} is left out: {library} is not installed"));
+                false
+            });
         }
         missing
     }
@@ -262,17 +258,24 @@ impl Session {
         machine: &Machine,
         program: &Path,
     ) -> std::io::Result<std::process::Command> {
-        let Some(interface) = case.source.interface.filter(|interface| interface.has_jobs) else {
-            return Ok(machine.command(program));
-        };
+        let start = case.source.interface.map_or(Start::ByHand, |interface| interface.start);
         let mut command = machine.command(&self.tools.prefix.join("bin/pvm"));
-        command.args(["run", "--quiet", "--as", interface.name]);
-        if let Some(host) = self.hosts.first().filter(|_| interface.has_procgroups) {
-            let file = machine.folder().join("procgroup");
-            std::fs::write(&file, format!("local 0\n{host} 1 {}\n", program.display()))?;
-            command.arg("--hosts").arg(file);
-        } else {
-            command.args(["-n", &case.tasks.to_string()]);
+        match (start, case.source.interface) {
+            (Start::ByHand, _) | (_, None) => return Ok(machine.command(program)),
+            (Start::Ntsnet, _) => {
+                command = machine.command(&self.tools.prefix.join("libexec/neopvm/bin/ntsnet"));
+            }
+            (Start::Job | Start::Procgroup, Some(interface)) => {
+                command.args(["run", "--quiet", "--as", interface.name]);
+                let host = self.hosts.first().filter(|_| start == Start::Procgroup);
+                let file = machine.folder().join("procgroup");
+                if let Some(host) = host {
+                    std::fs::write(&file, format!("local 0\n{host} 1 {}\n", program.display()))?;
+                    command.arg("--hosts").arg(file);
+                } else {
+                    command.args(["-n", &case.tasks.to_string()]);
+                }
+            }
         }
         command.arg(program);
         Ok(command)

@@ -54,8 +54,23 @@ pub(crate) enum Language {
     C,
     /// Fortran, with a main program and calls in C.
     Fortran,
+    /// C with the operations of C-Linda, which NeoPVM's `clc` compiles.
+    Linda,
     /// Java, run by a script.
     Java,
+}
+
+/// How programs of an interface are started.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Start {
+    /// By hand: the first one starts the others.
+    ByHand,
+    /// As a job of ranks.
+    Job,
+    /// As a job whose ranks share a host unless a procgroup file says where they run.
+    Procgroup,
+    /// By `ntsnet`, as programs of C-Linda are.
+    Ntsnet,
 }
 
 /// A library of NeoPVM for programs of an older interface.
@@ -65,10 +80,8 @@ pub(crate) struct Interface {
     pub(crate) name: &'static str,
     /// What the linker calls it.
     pub(crate) library: &'static str,
-    /// Whether its programs are jobs of ranks.
-    pub(crate) has_jobs: bool,
-    /// Whether ranks share a host unless a procgroup file says where they run.
-    pub(crate) has_procgroups: bool,
+    /// How its programs are started.
+    pub(crate) start: Start,
 }
 
 impl Interface {
@@ -95,6 +108,8 @@ pub(crate) struct Source {
     pub(crate) subject: Option<&'static str>,
     /// Whose calls it makes, if not those of `calls`.
     pub(crate) interface: Option<Interface>,
+    /// A peer's libraries with the calls of that interface, for systems that are not NeoPVM.
+    pub(crate) libraries: &'static [&'static str],
 }
 
 impl Source {
@@ -104,7 +119,16 @@ impl Source {
         language: Language,
         files: &'static [&'static str],
     ) -> Self {
-        Self { name, language, files, flags: &[], talks: true, subject: None, interface: None }
+        Self {
+            name,
+            language,
+            files,
+            flags: &[],
+            talks: true,
+            subject: None,
+            interface: None,
+            libraries: &[],
+        }
     }
 
     /// With more for the compiler.
@@ -120,6 +144,11 @@ impl Source {
     /// One of an older interface.
     pub(crate) const fn with_calls_of(self, interface: Interface) -> Self {
         Self { interface: Some(interface), ..self }
+    }
+
+    /// One whose calls are in a peer's libraries.
+    pub(crate) const fn with_libraries(self, libraries: &'static [&'static str]) -> Self {
+        Self { libraries, ..self }
     }
 
     /// One that talks to nobody, so that it needs no system.
@@ -185,6 +214,21 @@ impl Tools {
         Peer { system: kind.name().to_owned(), version, missing }
     }
 
+    /// The library that a program needs and that is not installed.
+    pub(crate) fn missing_library(&self, source: &Source) -> Option<String> {
+        let folder = source.interface.map(|interface| interface.folder(&self.prefix));
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Some(folder.display().to_string());
+        }
+        source.libraries.iter().find_map(|word| {
+            let file = format!("lib{}.a", word.strip_prefix("-l")?);
+            let asked = Command::new("cc").arg(format!("-print-file-name={file}")).output();
+            // The compiler repeats the name of a file that it does not find.
+            let is_found = |path: &[u8]| Path::new(&*String::from_utf8_lossy(path)).is_absolute();
+            (!asked.is_ok_and(|asked| is_found(&asked.stdout))).then_some(file)
+        })
+    }
+
     /// The compiler's command for a program; the program is written to `to`. The error says what is missing.
     pub(crate) fn compiler(
         &self,
@@ -213,7 +257,9 @@ impl Tools {
 
     fn native_compiler(&self, kind: Kind, source: &Source, to: &Path) -> Command {
         let fortran = source.language == Language::Fortran;
-        let mut command = if kind.is_pvm() || !source.talks {
+        let mut command = if source.language == Language::Linda {
+            Command::new(self.prefix.join("libexec/neopvm/bin/clc"))
+        } else if kind.is_pvm() || !source.talks {
             Command::new(if fortran { "gfortran" } else { "cc" })
         } else {
             Command::new(format!("{}.{}", if fortran { "mpif90" } else { "mpicc" }, kind.mpi()))
@@ -233,6 +279,8 @@ impl Tools {
         command.args(source.files);
         if let Some(interface) = source.interface {
             self.link_interface(&mut command, interface);
+        } else if !source.libraries.is_empty() {
+            command.args(source.libraries);
         } else if source.talks {
             command.arg(if kind.is_pvm() { "calls/pvm.c" } else { "calls/mpi.c" });
         }
@@ -351,8 +399,7 @@ mod tests {
         let ours = words(Kind::Ours);
         assert!(ours.starts_with("cc ") && ours.contains("-L/opt/neo/lib"), "{ours}");
         assert!(words(Kind::Original).ends_with("calls/pvm.c -lgpvm3 -lpvm3 -lm"));
-        let interface =
-            Interface { name: "old", library: "ol", has_jobs: true, has_procgroups: false };
+        let interface = Interface { name: "old", library: "ol", start: Start::Job };
         let source = Source::of("x", Language::C, &["x.c"]).with_calls_of(interface);
         let command = tools.compiler(Kind::Ours, &source, Path::new("/tmp/x")).unwrap();
         let all: Vec<_> = command.get_args().filter_map(std::ffi::OsStr::to_str).collect();
@@ -363,5 +410,10 @@ mod tests {
             words(Kind::Mpich).starts_with("mpicc.mpich ")
                 && words(Kind::Mpich).contains("calls/mpi.c")
         );
+        let source = Source::of("x", Language::C, &["x.c"]).with_libraries(&["-ltcg"]);
+        let command = tools.compiler(Kind::OpenMpi, &source, Path::new("/tmp/x")).unwrap();
+        let all: Vec<_> = command.get_args().filter_map(std::ffi::OsStr::to_str).collect();
+        let all = all.join(" ");
+        assert!(all.contains("x.c -ltcg") && !all.contains("calls/"), "{all}");
     }
 }

@@ -82,12 +82,14 @@ fn cases(length: Length) -> Vec<Case> {
         .collect()
 }
 
-/// The same by NX, Express, TCGMSG and p4, and in full by MPL, CMMD, Vertex and MPSC.
+/// The same by NX, Express, TCGMSG (ours, and Debian's over Open MPI) and p4, and in full by MPL, CMMD,
+/// Vertex and MPSC.
 fn by_interfaces(length: Length) -> Vec<Case> {
     let mut arguments = words(&["direct", "raw", "10", "1000", length.pick("0.15", "0.06")]);
     arguments.extend(words(length.pick(&SIZES[..], &QUICK_SIZES[..])));
     let limit = Duration::from_secs(length.pick(90, 30));
     let mut cases = interfaces::cases(&interfaces::ECHO, 2, &arguments, limit);
+    cases.push(interfaces::peers_case(&interfaces::PEERS_ECHO, 2, &arguments, limit));
     if length == Length::Full {
         cases.extend(interfaces::cases(&interfaces::ECHO_OF_1997, 2, &arguments, limit));
     }

@@ -1,20 +1,24 @@
 //! Programs of the suites with the calls of older interfaces: their own libraries instead of `calls/pvm.c`.
 
 use crate::case::Case;
-use crate::system::{Interface, Kind, Language, Source};
+use crate::system::{Interface, Kind, Language, Source, Start};
 use std::time::Duration;
 
 /// Whose figures the programs below tell.
-pub(crate) const NAMES: [&str; 8] =
-    ["NX", "Express", "TCGMSG", "P4", "MPL", "CMMD", "Vertex", "MPSC"];
+pub(crate) const NAMES: [&str; 9] =
+    ["NX", "Express", "TCGMSG", TCGMSG_OVER_MPI, "P4", "MPL", "CMMD", "Vertex", "MPSC"];
+/// Debian's `libglobalarrays-dev`.
+pub(crate) const TCGMSG_OVER_MPI: &str = "TCGMSG over Open MPI";
+/// What is linked for that.
+pub(crate) const GLOBAL_ARRAYS: [&str; 3] = ["-lga-openmpi", "-larmci-openmpi", "-lgfortran"];
 
 /// An interface whose programs are jobs of ranks.
 pub(crate) const fn job(name: &'static str) -> Interface {
-    Interface { name, library: name, has_jobs: true, has_procgroups: false }
+    Interface { name, library: name, start: Start::Job }
 }
 
 /// Ranks of p4 share a host unless a procgroup file says otherwise.
-pub(crate) const P4: Interface = Interface { has_procgroups: true, ..job("p4") };
+pub(crate) const P4: Interface = Interface { start: Start::Procgroup, ..job("p4") };
 
 /// A program with the calls of each interface: its name, its language and its other files.
 macro_rules! by_each {
@@ -48,6 +52,16 @@ pub(crate) const ECHO_OF_1997: [Source; 4] = [
     pair("echo-mpsc", &["echo.c", "measure.c", "calls/mpsc.c"], "mpsc", "MPSC"),
 ];
 
+/// `echo.c` and `primitives.c` by the peer's TCGMSG: the source is the one that ours is measured with.
+pub(crate) const PEERS_ECHO: Source =
+    peer("echo-tcgmsg-mpi", &["echo.c", "measure.c", "calls/tcgmsg.c"]);
+pub(crate) const PEERS_PRIMITIVES: Source =
+    peer("primitives-tcgmsg-mpi", &["primitives.c", "measure.c", "calls/tcgmsg.c"]);
+
+const fn peer(program: &'static str, files: &'static [&'static str]) -> Source {
+    Source::of(program, Language::C, files).with_libraries(&GLOBAL_ARRAYS).about(TCGMSG_OVER_MPI)
+}
+
 const fn pair(
     program: &'static str,
     files: &'static [&'static str],
@@ -75,9 +89,25 @@ pub(crate) fn cases(
     arguments: &[String],
     limit: Duration,
 ) -> Vec<Case> {
-    let one = |source| Case {
-        kinds: vec![Kind::Ours],
-        ..Case::new(source, tasks, arguments.to_vec(), limit)
-    };
-    sources.iter().map(one).collect()
+    sources.iter().map(|source| case(source, Kind::Ours, tasks, arguments, limit)).collect()
+}
+
+/// A case of one of the peer's.
+pub(crate) fn peers_case(
+    source: &'static Source,
+    tasks: u32,
+    arguments: &[String],
+    limit: Duration,
+) -> Case {
+    case(source, Kind::OpenMpi, tasks, arguments, limit)
+}
+
+fn case(
+    source: &'static Source,
+    kind: Kind,
+    tasks: u32,
+    arguments: &[String],
+    limit: Duration,
+) -> Case {
+    Case { kinds: vec![kind], ..Case::new(source, tasks, arguments.to_vec(), limit) }
 }

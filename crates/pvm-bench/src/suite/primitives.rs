@@ -55,11 +55,14 @@ fn cases(length: Length) -> Vec<Case> {
     all
 }
 
-/// The same by NX, Express, TCGMSG and p4, among as many as the paper's pictures have.
+/// The same by NX, Express, TCGMSG (ours, and Debian's over Open MPI) and p4, among as many as the paper's pictures have.
 fn by_interfaces() -> Vec<Case> {
     let of = |test: &str, sizes: &[&str]| {
         let case = case(Length::Full, test, 4, sizes);
-        interfaces::cases(&interfaces::PRIMITIVES, 4, &case.arguments, case.limit)
+        let (arguments, limit) = (&case.arguments, case.limit);
+        let mut cases = interfaces::cases(&interfaces::PRIMITIVES, 4, arguments, limit);
+        cases.push(interfaces::peers_case(&interfaces::PEERS_PRIMITIVES, 4, arguments, limit));
+        cases
     };
     let mut all = of("sum", &WORDS);
     for test in ["exchange", "broadcast", "ring", "complete"] {

@@ -3,7 +3,7 @@
 use super::echo;
 use super::interfaces::{self, job};
 use crate::case::{Case, Length, Seconds, Suite, words};
-use crate::system::{Interface, Kind, Language, Source};
+use crate::system::{Interface, Kind, Language, Source, Start};
 use std::time::Duration;
 
 const SIZES: [&str; 9] =
@@ -52,8 +52,9 @@ fn cases(length: Length) -> Vec<Case> {
     all
 }
 
-const PVM2: Interface =
-    Interface { name: "pvm2", library: "pvm", has_jobs: false, has_procgroups: false };
+const PVM2: Interface = Interface { name: "pvm2", library: "pvm", start: Start::ByHand };
+/// C-Linda and POSYBL have one library.
+const LINDA: Interface = Interface { name: "linda", library: "linda", start: Start::Ntsnet };
 
 const PVM2_MASTER: Source =
     Source::of("two-nodes-pvm2", Language::C, &["two-nodes/pvm2.c", "measure.c"])
@@ -72,6 +73,24 @@ const P4: Source = Source::of("two-nodes-p4", Language::C, &["two-nodes/p4.c", "
 const CPS: Source = Source::of("two-nodes-cps", Language::C, &["two-nodes/cps.c", "measure.c"])
     .with_calls_of(job("cps"))
     .about("CPS");
+const C_LINDA: Source =
+    Source::of("two-nodes-linda", Language::Linda, &["two-nodes/linda.cl", "measure.c"])
+        .with_calls_of(LINDA)
+        .about("C-Linda");
+const POSYBL_FILES: &[&str] = &["two-nodes/posybl.c", "measure.c"];
+const POSYBL_WORKER_FILES: &[&str] = &["two-nodes/posybl_worker.c", "measure.c"];
+const POSYBL: Source = Source::of("two-nodes-posybl", Language::C, POSYBL_FILES)
+    .with_calls_of(Interface { start: Start::ByHand, ..LINDA })
+    .about("POSYBL");
+const POSYBL_WORKER: Source =
+    Source::of("two-nodes-posybl-worker", Language::C, POSYBL_WORKER_FILES)
+        .with_calls_of(Interface { start: Start::ByHand, ..LINDA });
+/// The program of table A.9, by the calls that Debian's TCGMSG has, too.
+const TCGMSG_OVER_MPI: Source =
+    Source::of("two-nodes-tcgmsg-mpi", Language::C, &["two-nodes/tcgmsg.c", "measure.c"])
+        .with_flags(&["-DGLOBAL_ARRAYS"])
+        .with_libraries(&interfaces::GLOBAL_ARRAYS)
+        .about(interfaces::TCGMSG_OVER_MPI);
 
 /// The report's own programs, in `benchmarks/suites/two-nodes`.
 fn as_printed(length: Length) -> Vec<Case> {
@@ -82,17 +101,31 @@ fn as_printed(length: Length) -> Vec<Case> {
         let limit = Duration::from_secs(length.pick(60, 30));
         Case {
             variant: variant.to_owned(),
-            kinds: vec![Kind::Ours],
-            partner: (*source == PVM2_MASTER).then_some(&PVM2_WORKER),
+            kinds: vec![if source.libraries.is_empty() { Kind::Ours } else { Kind::OpenMpi }],
+            partner: partner_of(source),
             ..Case::new(source, 2, arguments, limit)
         }
     };
     vec![
         one(&CPS, "", &[]),
+        one(&C_LINDA, "", &[]),
         one(&P4, "", &[]),
+        one(&POSYBL, "", &[]),
         one(&PVM2_MASTER, "vsnd/vrcv", &["vsnd", "packed"]),
         one(&PVM2_MASTER, "snd/rcv", &["snd", "packed"]),
         one(&PVM2_MASTER, "snd/rcv, not packed", &["snd", "unpacked"]),
         one(&TCGMSG, "", &[]),
+        one(&TCGMSG_OVER_MPI, "", &[]),
     ]
+}
+
+/// What the second process of a program is, where it is another program.
+fn partner_of(source: &Source) -> Option<&'static Source> {
+    if *source == PVM2_MASTER {
+        Some(&PVM2_WORKER)
+    } else if *source == POSYBL {
+        Some(&POSYBL_WORKER)
+    } else {
+        None
+    }
 }
